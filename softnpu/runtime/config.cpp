@@ -1,0 +1,124 @@
+#include "runtime/config.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace softnpu {
+namespace {
+
+constexpr int kMaxDevices = 16;
+
+// The least of physical memory and the limits of the process's cgroup (version 2 and 1).
+size_t usable_memory() {
+  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    size_t limit = 0;
+    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
+  }
+  return bytes;
+}
+
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+}
+
+std::optional<long long> parse_integer(std::string_view text) {
+  long long value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "8G", "512M", "4096": bytes with an optional binary suffix.
+std::optional<size_t> parse_bytes(std::string_view text) {
+  int shift = 0;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k': case 'K': shift = 10; break;
+      case 'm': case 'M': shift = 20; break;
+      case 'g': case 'G': shift = 30; break;
+      default: break;
+    }
+    if (shift != 0) text.remove_suffix(1);
+  }
+  auto value = parse_integer(text);
+  if (!value || *value <= 0 || *value > (1LL << 46 >> shift)) return std::nullopt;
+  return static_cast<size_t>(*value) << shift;
+}
+
+Status bad(const char* name, const char* value, const char* takes) {
+  return {ACL_ERROR_INVALID_PARAM, text(name, "=", value, " is not understood: it takes ", takes)};
+}
+
+Status parse_int(const char* (*get)(const char*), const char* name, int least, int most, int* out) {
+  const char* value = get(name);
+  if (value == nullptr || *value == '\0') return Status::ok();
+  auto number = parse_integer(value);
+  if (!number || *number < least || *number > most) {
+    return bad(name, value, text("a whole number from ", least, " to ", most).c_str());
+  }
+  *out = static_cast<int>(*number);
+  return Status::ok();
+}
+
+Status parse_switch(const char* (*get)(const char*), const char* name, std::optional<bool>* out) {
+  int value = -1;
+  SOFTNPU_RETURN_IF_ERROR(parse_int(get, name, 0, 1, &value));
+  if (value >= 0) *out = value == 1;
+  return Status::ok();
+}
+
+struct Parsed {
+  Config config;
+  Status status;
+};
+
+const Parsed& parsed() {
+  static const Parsed value = [] {
+    Parsed result;
+    result.status = parse_config([](const char* name) -> const char* { return std::getenv(name); }, &result.config);
+    return result;
+  }();
+  return value;
+}
+
+}  // namespace
+
+Status parse_config(const char* (*get)(const char*), Config* out) {
+  out->cores = usable_cpus();
+  out->hbm_bytes = usable_memory() / 10 * 8;
+  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &out->device_count));
+  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
+  if (const char* hbm = get("SOFTNPU_HBM"); hbm != nullptr && *hbm != '\0') {
+    auto bytes = parse_bytes(hbm);
+    if (!bytes) return bad("SOFTNPU_HBM", hbm, "bytes, with K, M or G behind if you like (8G)");
+    out->hbm_bytes = *bytes;
+  }
+  std::optional<bool> inlined;
+  std::optional<bool> protect;
+  std::optional<bool> blocking;
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_INLINE", &inlined));
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PROTECT", &protect));
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "ASCEND_LAUNCH_BLOCKING", &blocking));
+  if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
+  out->protect = protect.value_or(false);
+  out->launch_blocking = blocking.value_or(false);
+  if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
+  return Status::ok();
+}
+
+const Config& config() { return parsed().config; }
+const Status& config_status() { return parsed().status; }
+
+}  // namespace softnpu

@@ -1,0 +1,71 @@
+#include "runtime/device.h"
+
+#include <vector>
+
+#include "runtime/config.h"
+
+namespace softnpu {
+
+Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
+  auto region = std::make_unique<Region>();
+  SOFTNPU_RETURN_IF_ERROR(region->map(config().hbm_bytes, config().protect));
+  // Not make_unique: the constructor is private, so that no device exists without its memory.
+  out->reset(new Device(id, std::move(region), config().hbm_bytes));
+  return Status::ok();
+}
+
+Device::~Device() { stop(); }
+
+Stream* Device::new_stream() {
+  std::lock_guard lock(mutex_);
+  auto stream = std::make_shared<Stream>(&executor_, id_, next_stream_++);
+  Stream* handle = stream.get();
+  streams_.emplace(handle, std::move(stream));
+  return handle;
+}
+
+std::shared_ptr<Stream> Device::find_stream(const void* handle) const {
+  std::lock_guard lock(mutex_);
+  auto it = streams_.find(handle);
+  return it == streams_.end() ? nullptr : it->second;
+}
+
+bool Device::forget_stream(const void* handle) {
+  std::lock_guard lock(mutex_);
+  return streams_.erase(handle) != 0;
+}
+
+Status Device::synchronize(std::chrono::milliseconds timeout) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [handle, stream] : streams_) streams.push_back(stream);
+  }
+  Status first;
+  for (auto& stream : streams) {
+    if (Status status = stream->synchronize(timeout); first.is_ok()) first = status;
+  }
+  return first;
+}
+
+void Device::reset() {
+  std::unordered_map<const void*, std::shared_ptr<Stream>> streams;
+  {
+    std::lock_guard lock(mutex_);
+    streams.swap(streams_);
+  }
+  for (auto& [handle, stream] : streams) {
+    stream->abandon();
+    // The task that runs already is let to its end; its error belongs to nobody any more.
+    (void)stream->synchronize(std::chrono::milliseconds(-1));
+  }
+  heap_.clear();
+}
+
+void Device::stop() {
+  executor_.stop();
+  std::lock_guard lock(mutex_);
+  for (auto& [handle, stream] : streams_) stream->abandon();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,58 @@
+#pragma once
+// One software NPU: its memory, its executor and its streams.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/status.h"
+#include "runtime/executor.h"
+#include "runtime/heap.h"
+#include "runtime/region.h"
+#include "runtime/stream.h"
+
+namespace softnpu {
+
+class Device {
+ public:
+  static Status create(int32_t id, std::unique_ptr<Device>* out);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device();
+
+  int32_t id() const { return id_; }
+  Region& region() { return *region_; }
+  Heap& heap() { return heap_; }
+
+  Stream* new_stream();
+  // The live stream that `handle` names; null where it names none.
+  std::shared_ptr<Stream> find_stream(const void* handle) const;
+  // False where `handle` names no live stream.
+  bool forget_stream(const void* handle);
+
+  // Waits for every stream; returns the first error found.
+  Status synchronize(std::chrono::milliseconds timeout);
+
+  // Drops queued work and every allocation, and keeps the memory for the next use.
+  void reset();
+
+  // Lets the running task end and drops the rest.
+  void stop();
+
+ private:
+  Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)
+      : id_(id), region_(std::move(region)), heap_(region_.get(), capacity) {}
+
+  const int32_t id_;
+  const std::unique_ptr<Region> region_;
+  Heap heap_;
+  Executor executor_;
+  mutable std::mutex mutex_;  // guards streams_ and next_stream_
+  std::unordered_map<const void*, std::shared_ptr<Stream>> streams_;
+  uint32_t next_stream_ = 0;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,43 @@
+#include "runtime/host_memory.h"
+
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace softnpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+}  // namespace
+
+void HostMemory::FreeDeleter::operator()(void* p) const { std::free(p); }
+
+Status HostMemory::allocate(size_t size, void** out) {
+  size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  std::unique_ptr<void, FreeDeleter> memory(rounded < size ? nullptr : std::aligned_alloc(kAlignment, rounded));
+  if (!memory) return {ACL_ERROR_RT_MEMORY_ALLOCATION, text("out of host memory: asked for ", size, " bytes")};
+  std::lock_guard lock(mutex_);
+  *out = memory.get();
+  blocks_[static_cast<const char*>(*out)] = {std::move(memory), size};
+  return Status::ok();
+}
+
+Status HostMemory::release(void* address) {
+  std::lock_guard lock(mutex_);
+  if (blocks_.erase(static_cast<const char*>(address)) == 0) {
+    return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", address, " was not allocated by aclrtMallocHost")};
+  }
+  return Status::ok();
+}
+
+bool HostMemory::contains(const void* address, size_t size) const {
+  const auto* at = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  auto it = blocks_.upper_bound(at);
+  if (it == blocks_.begin()) return false;
+  --it;
+  return at + size <= it->first + it->second.size;
+}
+
+}  // namespace softnpu

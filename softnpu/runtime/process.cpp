@@ -1,0 +1,231 @@
+#include "runtime/process.h"
+
+#include <pthread.h>
+
+#include <cstdlib>
+
+#include "base/no_destroy.h"
+#include "base/text.h"
+#include "runtime/config.h"
+
+namespace softnpu {
+namespace {
+
+thread_local Context* current_context = nullptr;
+
+}  // namespace
+
+Process& Process::get() {
+  static NoDestroy<Process> process;
+  return process.get();
+}
+
+Process::Process() {
+  pthread_atfork(nullptr, nullptr, [] { Process::get().forked_ = true; });
+}
+
+Status Process::initialize() {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(config_status());
+  std::unique_lock lock(mutex_);
+  if (initialized_) return {ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before"};
+  initialized_ = true;
+  return Status::ok();
+}
+
+Status Process::finalize() {
+  for (int32_t id = 0; id < kMaxDevices; ++id) {
+    if (Device* device = live_device(id)) {
+      // What failed asynchronously was not asked for by anyone who could still react.
+      (void)device->synchronize(std::chrono::milliseconds(-1));
+    }
+  }
+  std::unique_lock lock(mutex_);
+  if (!initialized_) return {ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"};
+  initialized_ = false;
+  return Status::ok();
+}
+
+Status Process::check_usable() const {
+  if (!forked_) return Status::ok();
+  return {ACL_ERROR_RT_CONTEXT_NULL,
+          "the NPU cannot be used in a process made by fork after the parent used it: start it with spawn"};
+}
+
+Status Process::device(int32_t id, Device** out) {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(config_status());
+  int count = config().device_count;
+  if (id < 0 || id >= count) {
+    return {ACL_ERROR_RT_INVALID_DEVICEID,
+            text("device ", id, " does not exist: there ", count == 1 ? "is 1 device" : text("are ", count, " devices"),
+                 " (SOFTNPU_DEVICE_COUNT)")};
+  }
+  *out = live_device(id);
+  if (*out != nullptr) return Status::ok();
+  std::unique_lock lock(mutex_);
+  auto& slot = devices_[static_cast<size_t>(id)];
+  if (!slot) {
+    SOFTNPU_RETURN_IF_ERROR(Device::create(id, &slot));
+    static const int registered = std::atexit([] { Process::get().stop(); });
+    (void)registered;
+    live_[static_cast<size_t>(id)].store(slot.get(), std::memory_order_release);
+  }
+  *out = slot.get();
+  return Status::ok();
+}
+
+Device* Process::live_device(int32_t id) const {
+  if (id < 0 || id >= kMaxDevices) return nullptr;
+  return live_[static_cast<size_t>(id)].load(std::memory_order_acquire);
+}
+
+Device* Process::device_of(const void* address) const {
+  for (const auto& slot : live_) {
+    Device* device = slot.load(std::memory_order_acquire);
+    if (device != nullptr && device->region().contains(address)) return device;
+  }
+  return nullptr;
+}
+
+Status Process::set_device(int32_t id) {
+  Device* device_ptr = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
+  std::unique_lock lock(mutex_);
+  Context*& primary = primary_[static_cast<size_t>(id)];
+  if (primary == nullptr) {
+    auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream()});
+    primary = context.get();
+    contexts_.emplace(primary, std::move(context));
+  }
+  current_context = primary;
+  return Status::ok();
+}
+
+Status Process::reset_device(int32_t id) {
+  Device* device_ptr = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
+  {
+    std::unique_lock lock(mutex_);
+    primary_[static_cast<size_t>(id)] = nullptr;
+    std::erase_if(contexts_, [&](const auto& entry) { return entry.second->device == device_ptr; });
+  }
+  device_ptr->reset();
+  return Status::ok();
+}
+
+Status Process::create_context(int32_t device_id, Context** out) {
+  Device* device_ptr = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(device(device_id, &device_ptr));
+  auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream()});
+  std::unique_lock lock(mutex_);
+  *out = context.get();
+  contexts_.emplace(*out, std::move(context));
+  current_context = *out;
+  return Status::ok();
+}
+
+Status Process::destroy_context(Context* context) {
+  std::unique_ptr<Context> owned;
+  {
+    std::unique_lock lock(mutex_);
+    auto it = contexts_.find(context);
+    if (it == contexts_.end()) return {ACL_ERROR_RT_CONTEXT_NULL, text("context ", context, " does not exist")};
+    for (Context*& primary : primary_) {
+      if (primary == context) {
+        return {ACL_ERROR_RT_CONTEXT_RELEASE_ERROR,
+                "a device's default context is destroyed by aclrtResetDevice, not by aclrtDestroyContext"};
+      }
+    }
+    owned = std::move(it->second);
+    contexts_.erase(it);
+  }
+  if (current_context == context) current_context = nullptr;
+  Status status = owned->default_stream->synchronize(std::chrono::milliseconds(-1));
+  owned->device->forget_stream(owned->default_stream);
+  return status;
+}
+
+Status Process::set_current(Context* context) {
+  std::shared_lock lock(mutex_);
+  if (!owns(context)) return {ACL_ERROR_RT_CONTEXT_NULL, text("context ", context, " does not exist")};
+  current_context = context;
+  return Status::ok();
+}
+
+Status Process::current(Context** out) const {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  std::shared_lock lock(mutex_);
+  if (current_context == nullptr || !owns(current_context)) {
+    return {ACL_ERROR_RT_CONTEXT_NULL, "this thread has set no device: call aclrtSetDevice first"};
+  }
+  *out = current_context;
+  return Status::ok();
+}
+
+bool Process::owns(const Context* context) const { return contexts_.contains(context); }
+
+Status Process::create_stream(Stream** out) {
+  Context* context = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(current(&context));
+  *out = context->device->new_stream();
+  return Status::ok();
+}
+
+Status Process::destroy_stream(void* handle, bool force) {
+  std::shared_ptr<Stream> target;
+  if (handle == nullptr) return {ACL_ERROR_RT_STREAM_CONTEXT, "the default stream cannot be destroyed"};
+  SOFTNPU_RETURN_IF_ERROR(stream(handle, &target));
+  if (force) target->abandon();
+  Status status = target->synchronize(std::chrono::milliseconds(-1));
+  live_device(target->device())->forget_stream(handle);
+  return force ? Status::ok() : status;
+}
+
+Status Process::stream(void* handle, std::shared_ptr<Stream>* out) const {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  if (handle == nullptr) {
+    Context* context = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(current(&context));
+    handle = context->default_stream;
+  }
+  for (const auto& slot : live_) {
+    Device* device = slot.load(std::memory_order_acquire);
+    if (device == nullptr) continue;
+    *out = device->find_stream(handle);
+    if (*out) return Status::ok();
+  }
+  return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist")};
+}
+
+EventRecord* Process::create_event(uint32_t flags) {
+  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(), flags});
+  EventRecord* handle = record.get();
+  std::unique_lock lock(mutex_);
+  events_.emplace(handle, std::move(record));
+  return handle;
+}
+
+Status Process::destroy_event(void* handle) {
+  std::unique_lock lock(mutex_);
+  if (events_.erase(handle) == 0) return {ACL_ERROR_RT_PARAM_INVALID, text("event ", handle, " does not exist")};
+  return Status::ok();
+}
+
+Status Process::event(void* handle, EventRecord* out) const {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  std::shared_lock lock(mutex_);
+  auto it = events_.find(handle);
+  if (it == events_.end()) return {ACL_ERROR_RT_PARAM_INVALID, text("event ", handle, " does not exist")};
+  *out = *it->second;
+  return Status::ok();
+}
+
+void Process::stop() {
+  if (forked_) return;
+  for (const auto& slot : live_) {
+    if (Device* device = slot.load(std::memory_order_acquire)) device->stop();
+  }
+}
+
+}  // namespace softnpu

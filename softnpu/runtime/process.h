@@ -1,0 +1,93 @@
+#pragma once
+// The owner of everything that lives as long as the process: devices, contexts, events, host memory.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "base/status.h"
+#include "runtime/device.h"
+#include "runtime/event.h"
+#include "runtime/host_memory.h"
+
+namespace softnpu {
+
+// A context belongs to one device and has a default stream of its own.
+struct Context {
+  Device* device = nullptr;
+  Stream* default_stream = nullptr;
+};
+
+// An event's handle is the address of this record, so that a handle can be checked without touching freed memory.
+struct EventRecord {
+  std::shared_ptr<Event> event;
+  uint32_t flags = 0;
+};
+
+class Process {
+ public:
+  static constexpr int kMaxDevices = 16;
+
+  // The one instance; it is never destroyed, so that calls made while the process exits still find it.
+  static Process& get();
+
+  Status initialize();
+  Status finalize();
+
+  // Fails with a sentence in a child made by fork: threads and locks of the parent do not exist there.
+  Status check_usable() const;
+  bool forked() const { return forked_; }
+
+  // Makes the device where this is its first use.
+  Status device(int32_t id, Device** out);
+  // The device where it is set up, else null.
+  Device* live_device(int32_t id) const;
+  // The device whose memory holds `address`, else null.
+  Device* device_of(const void* address) const;
+
+  Status set_device(int32_t id);
+  Status reset_device(int32_t id);
+
+  Status create_context(int32_t device_id, Context** out);
+  Status destroy_context(Context* context);
+  Status set_current(Context* context);
+  // The calling thread's context.
+  Status current(Context** out) const;
+
+  Status create_stream(Stream** out);
+  Status destroy_stream(void* handle, bool force);
+  // Null names the default stream of the calling thread's context.
+  Status stream(void* handle, std::shared_ptr<Stream>* out) const;
+
+  EventRecord* create_event(uint32_t flags);
+  Status destroy_event(void* handle);
+  Status event(void* handle, EventRecord* out) const;
+
+  HostMemory& host_memory() { return host_memory_; }
+
+  // Joins the executors. Called when the process exits.
+  void stop();
+
+ private:
+  template <typename T>
+  friend class NoDestroy;
+  Process();
+
+  bool owns(const Context* context) const;
+
+  // Guards the tables below. devices_ entries are set once and read without it.
+  mutable std::shared_mutex mutex_;
+  bool initialized_ = false;
+  bool forked_ = false;
+  std::array<std::unique_ptr<Device>, kMaxDevices> devices_;
+  std::array<std::atomic<Device*>, kMaxDevices> live_{};
+  std::array<Context*, kMaxDevices> primary_{};
+  std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
+  std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
+  HostMemory host_memory_;
+};
+
+}  // namespace softnpu

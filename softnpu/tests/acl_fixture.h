@@ -1,0 +1,32 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "acl/acl.h"
+
+// Device 0 set up on the test's thread; reset afterwards, so that a test cannot leak into the next.
+class AclTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { (void)aclInit(nullptr); }
+  void SetUp() override { ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS); }
+  void TearDown() override { ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS); }
+
+  static std::string recent_error() {
+    const char* message = aclGetRecentErrMsg();
+    return message == nullptr ? "" : message;
+  }
+
+  // Copies to and from device memory, which the host may not be able to touch (SOFTNPU_PROTECT=1).
+  template <typename T>
+  static void upload(void* device, const T& value) {
+    ASSERT_EQ(aclrtMemcpy(device, sizeof value, &value, sizeof value, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  }
+  template <typename T>
+  static T download(const void* device) {
+    T value{};
+    EXPECT_EQ(aclrtMemcpy(&value, sizeof value, device, sizeof value, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    return value;
+  }
+};

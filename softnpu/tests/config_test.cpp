@@ -1,0 +1,60 @@
+#include "runtime/config.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+namespace softnpu {
+namespace {
+
+std::map<std::string, std::string> variables;
+
+const char* lookup(const char* name) {
+  auto it = variables.find(name);
+  return it == variables.end() ? nullptr : it->second.c_str();
+}
+
+Status parse(std::map<std::string, std::string> values, Config* out) {
+  variables = std::move(values);
+  return parse_config(lookup, out);
+}
+
+TEST(Config, DefaultsComeFromTheMachine) {
+  Config config;
+  ASSERT_TRUE(parse({}, &config).is_ok());
+  EXPECT_EQ(config.device_count, 1);
+  EXPECT_GE(config.cores, 1);
+  EXPECT_GT(config.hbm_bytes, size_t{1} << 20);
+  EXPECT_EQ(config.soc_name, "Ascend910B1");
+}
+
+TEST(Config, ReadsEachVariable) {
+  Config config;
+  ASSERT_TRUE(parse({{"SOFTNPU_DEVICE_COUNT", "2"}, {"SOFTNPU_CORES", "3"}, {"SOFTNPU_HBM", "8G"},
+                     {"SOFTNPU_INLINE", "0"}, {"SOFTNPU_PROTECT", "1"}, {"SOFTNPU_SOC", "Ascend910B4"},
+                     {"ASCEND_LAUNCH_BLOCKING", "1"}},
+                    &config)
+                  .is_ok());
+  EXPECT_EQ(config.device_count, 2);
+  EXPECT_EQ(config.cores, 3);
+  EXPECT_EQ(config.hbm_bytes, size_t{8} << 30);
+  EXPECT_EQ(config.inline_mode, InlineMode::kNever);
+  EXPECT_TRUE(config.protect);
+  EXPECT_TRUE(config.launch_blocking);
+  EXPECT_EQ(config.soc_name, "Ascend910B4");
+}
+
+TEST(Config, MalformedValuesNameTheVariable) {
+  for (auto [name, value] : {std::pair{"SOFTNPU_DEVICE_COUNT", "two"}, {"SOFTNPU_DEVICE_COUNT", "-1"},
+                             {"SOFTNPU_HBM", "lots"}, {"SOFTNPU_HBM", "0"}, {"SOFTNPU_HBM", "99999999999G"},
+                             {"SOFTNPU_INLINE", "2"}, {"SOFTNPU_CORES", "0"}}) {
+    Config config;
+    Status status = parse({{name, value}}, &config);
+    EXPECT_FALSE(status.is_ok()) << name << "=" << value;
+    EXPECT_NE(status.message().find(name), std::string::npos) << status.message();
+  }
+}
+
+}  // namespace
+}  // namespace softnpu

@@ -1,0 +1,95 @@
+#include "runtime/heap.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace softnpu {
+namespace {
+
+class HeapTest : public ::testing::Test {
+ protected:
+  static constexpr size_t kSize = size_t{64} << 20;
+  void SetUp() override { ASSERT_TRUE(region.map(kSize, false).is_ok()); }
+  Region region;
+};
+
+TEST_F(HeapTest, GivesEverythingBack) {
+  Heap heap(&region, kSize);
+  void* whole = nullptr;
+  ASSERT_TRUE(heap.allocate(kSize, &whole).is_ok());
+  EXPECT_EQ(heap.used(), kSize);
+  ASSERT_TRUE(heap.release(whole).is_ok());
+  EXPECT_EQ(heap.used(), 0u);
+}
+
+TEST_F(HeapTest, CapacityIsEnforcedWithFigures) {
+  Heap heap(&region, size_t{1} << 20);
+  void* block = nullptr;
+  ASSERT_TRUE(heap.allocate(1000, &block).is_ok());
+  Status status = heap.allocate(size_t{1} << 20, &block);
+  EXPECT_EQ(status.code(), ACL_ERROR_RT_MEMORY_ALLOCATION);
+  EXPECT_NE(status.message().find("1048576"), std::string::npos) << status.message();
+  EXPECT_FALSE(heap.allocate(~size_t{0}, &block).is_ok());
+}
+
+TEST_F(HeapTest, RefusesForeignAndRepeatedFrees) {
+  Heap heap(&region, kSize);
+  void* block = nullptr;
+  ASSERT_TRUE(heap.allocate(4096, &block).is_ok());
+  int local = 0;
+  EXPECT_FALSE(heap.release(&local).is_ok());
+  EXPECT_FALSE(heap.release(static_cast<char*>(block) + 512).is_ok());
+  ASSERT_TRUE(heap.release(block).is_ok());
+  EXPECT_FALSE(heap.release(block).is_ok());
+}
+
+// Property: whatever the order of calls, live blocks are disjoint, aligned, found by any of their addresses, and
+// after all are freed the whole region can be had in one piece.
+TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    Heap heap(&region, kSize);
+    std::vector<Allocation> live;
+    for (int step = 0; step < 400; ++step) {
+      if (live.empty() || random() % 3 != 0) {
+        size_t size = 1 + random() % (random() % 8 == 0 ? size_t{3} << 20 : size_t{5000});
+        void* block = nullptr;
+        if (!heap.allocate(size, &block).is_ok()) continue;
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % (size >= (size_t{1} << 20) ? Region::kHugePage : 512), 0u);
+        for (const Allocation& other : live) {
+          auto* begin = static_cast<char*>(block);
+          auto* other_begin = static_cast<char*>(other.base);
+          EXPECT_TRUE(begin + size <= other_begin || other_begin + other.size <= begin);
+        }
+        live.push_back({block, size});
+      } else {
+        size_t victim = random() % live.size();
+        ASSERT_TRUE(heap.release(live[victim].base).is_ok());
+        live.erase(live.begin() + static_cast<std::ptrdiff_t>(victim));
+      }
+      for (const Allocation& block : live) {
+        Allocation found;
+        ASSERT_TRUE(heap.find(static_cast<char*>(block.base) + block.size - 1, &found));
+        EXPECT_EQ(found.base, block.base);
+        EXPECT_EQ(found.size, block.size);
+      }
+    }
+    for (const Allocation& block : live) ASSERT_TRUE(heap.release(block.base).is_ok());
+    void* whole = nullptr;
+    EXPECT_TRUE(heap.allocate(kSize, &whole).is_ok());
+  }
+}
+
+TEST(Region, ProtectedMappingsShareTheirBytes) {
+  Region region;
+  ASSERT_TRUE(region.map(Region::kHugePage, true).is_ok());
+  EXPECT_NE(region.kernel_offset(), 0);
+  std::memset(region.base() + region.kernel_offset(), 42, 16);
+  EXPECT_DEATH(region.base()[0] = 1, "");
+}
+
+}  // namespace
+}  // namespace softnpu

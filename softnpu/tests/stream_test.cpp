@@ -1,0 +1,77 @@
+#include <array>
+#include <thread>
+#include <vector>
+
+#include "acl_fixture.h"
+
+namespace {
+
+using StreamTest = AclTest;
+
+TEST_F(StreamTest, KeepsTheOrderOfItsTasks) {
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  constexpr size_t kBytes = size_t{1} << 20;
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (int value = 0; value < 200; ++value) {
+    ASSERT_EQ(aclrtMemsetAsync(device, kBytes, value, kBytes, stream), ACL_SUCCESS);
+  }
+  ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(download<unsigned char>(device), 199);
+  EXPECT_EQ(download<unsigned char>(static_cast<char*>(device) + kBytes - 1), 199);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+  ASSERT_EQ(aclrtStreamQuery(stream, &status), ACL_SUCCESS);
+  EXPECT_EQ(status, ACL_STREAM_STATUS_COMPLETE);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
+TEST_F(StreamTest, NullIsTheDefaultStream) {
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemsetAsync(device, 64, 5, 64, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+  EXPECT_EQ(download<char>(device), 5);
+}
+
+TEST_F(StreamTest, DeadHandlesAreErrorsNotCrashes) {
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_ERROR_RT_STREAM_CONTEXT);
+  EXPECT_NE(recent_error().find("does not exist"), std::string::npos);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_ERROR_RT_STREAM_CONTEXT);
+}
+
+// Eight threads on one stream, each with its own block: every task must run, in each thread's order.
+TEST_F(StreamTest, TakesManyThreads) {
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  std::array<void*, 8> blocks{};
+  for (void*& block : blocks) ASSERT_EQ(aclrtMalloc(&block, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  std::vector<std::thread> threads;
+  for (void* block : blocks) {
+    threads.emplace_back([=] {
+      ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+      for (int value = 0; value <= 100; ++value) {
+        ASSERT_EQ(aclrtMemsetAsync(block, 4096, value, 4096, stream), ACL_SUCCESS);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+  for (void* block : blocks) EXPECT_EQ(download<char>(block), 100);
+}
+
+TEST_F(StreamTest, ForcedDestructionDropsWhatWaits) {
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, size_t{8} << 20, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(aclrtMemsetAsync(device, size_t{8} << 20, i, size_t{8} << 20, stream), ACL_SUCCESS);
+  }
+  EXPECT_EQ(aclrtDestroyStreamForce(stream), ACL_SUCCESS);
+}
+
+}  // namespace
