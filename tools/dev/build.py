@@ -1,0 +1,61 @@
+"""`./dev build`: CMake and Ninja into build/, and the package as Python sees it, build/python/torch_npu."""
+
+import os
+from pathlib import Path
+
+from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
+from dev.run import output, run, say
+
+NATIVE = {"_C.so", "lib"}
+SOURCE = ROOT / "torch_npu"
+
+
+def _site_packages() -> Path:
+    return Path(output([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip())
+
+
+def _version() -> str:
+    return output([PYTHON, "-c", "import runpy; print(runpy.run_path('torch_npu/version.py')['__version__'])"]).strip()
+
+
+def link_package() -> None:
+    """Links the Python sources beside the native libraries, and makes the result importable in .venv."""
+    package = PACKAGE_ROOT / "torch_npu"
+    package.mkdir(parents=True, exist_ok=True)
+    wanted = {entry.name: entry for entry in SOURCE.iterdir() if entry.name not in {"csrc", "__pycache__"}}
+    for present in package.iterdir():
+        if present.is_symlink() and present.name not in wanted:
+            present.unlink()
+    for name, entry in wanted.items():
+        link = package / name
+        if not link.is_symlink():
+            link.symlink_to(os.path.relpath(entry, package))
+    version = _version()
+    info = PACKAGE_ROOT / "torch_npu.dist-info"
+    info.mkdir(exist_ok=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch-npu\nVersion: {version}\n")
+    (info / "INSTALLER").write_text("dev\n")
+    (info / "entry_points.txt").write_text("[torch.backends]\ntorch_npu = torch_npu:_autoload\n")
+    (_site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
+
+
+def build(*, sanitize: str = "") -> None:
+    """Configures once and builds what changed."""
+    folder = BUILD.with_name(f"build-{sanitize.split(',')[0]}") if sanitize else BUILD
+    if not (folder / "build.ninja").exists():
+        say(f"configure {folder.name}/")
+        options = [f"-DPython3_EXECUTABLE={PYTHON}"]
+        if sanitize:
+            options += ["-DTORCH_NPU_PLUGIN=OFF", f"-DTORCH_NPU_SANITIZE={sanitize}"]
+        run(
+            ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
+            hint="./dev setup installs the compiler, CMake, Ninja and GoogleTest",
+        )
+    say(f"build {folder.name}/")
+    run(
+        ["ninja", "-C", folder],
+        env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},
+        hint="the first error above is the one to mend",
+    )
+    if not sanitize:
+        link_package()

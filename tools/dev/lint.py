@@ -1,0 +1,98 @@
+"""`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and what the style asks of every file."""
+
+import re
+import subprocess
+from pathlib import Path
+
+from dev.paths import PYTHON, ROOT
+from dev.run import DevError, run, say
+
+MAX_LINES = 600
+
+
+def _tracked(*patterns: str) -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
+
+
+def read_layers(text: str) -> dict[str, list[str]]:
+    """LAYERS as {folder: [what it may include]}.
+
+    Raises DevError with the line's number where a line is malformed.
+    """
+    layers = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.split("#")[0].strip()
+        if not line:
+            continue
+        folder, arrow, allowed = line.partition("->")
+        if not arrow or not folder.strip():
+            raise DevError(f"LAYERS:{number}: expected 'folder -> what it may include', found {line!r}")
+        layers[folder.strip()] = allowed.split()
+    return layers
+
+
+def layer_violations(layers: dict[str, list[str]], files: list[Path], root: Path = ROOT) -> list[str]:
+    """The includes that LAYERS does not allow, as 'file:line: text'."""
+    found = []
+    for file in files:
+        name = file.relative_to(root).as_posix()
+        owner = max((f for f in layers if name.startswith(f + "/")), key=len, default=None)
+        if owner is None:
+            found.append(f"{name}:1: in no folder of LAYERS")
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+            if include is None or "/" not in include[1] or include[1].startswith(("sys/", "gtest/")):
+                continue
+            first = include[1].split("/")[0]
+            if not any(include[1].startswith(a + "/") or first == a for a in layers[owner]):
+                found.append(f"{name}:{number}: {owner} may not include {include[1]}")
+    return found
+
+
+def _long_files() -> list[str]:
+    files = _tracked("*.cpp", "*.h", "*.py")
+    lengths = {file: len(file.read_text().splitlines()) for file in files}
+    return [f"{f.relative_to(ROOT)}:1: {n} lines, more than {MAX_LINES}" for f, n in lengths.items() if n > MAX_LINES]
+
+
+def _dead_paths() -> list[str]:
+    """Paths in documents that do not exist: `folder/file.ext` in backticks, relative to the checkout."""
+    found = []
+    for document in _tracked("*.md"):
+        for number, line in enumerate(document.read_text().splitlines(), 1):
+            for path in re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", line):
+                if path.startswith(("build/", ".venv/")) or (ROOT / path).exists():
+                    continue
+                if (ROOT / path.split("/")[0]).exists():
+                    found.append(f"{document.relative_to(ROOT)}:{number}: {path} does not exist")
+    return found
+
+
+def lint() -> None:
+    """Every check; raises DevError with the list of what was found."""
+    say("ruff")
+    run([PYTHON, "-m", "ruff", "check", "."])
+    run([PYTHON, "-m", "ruff", "format", "--check", "."], hint="./dev fmt formats")
+    say("clang-format")
+    sources = _tracked("*.cpp", "*.h")
+    run(["clang-format", "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
+    say("layers, lengths, paths in documents")
+    layers = read_layers((ROOT / "LAYERS").read_text())
+    found = layer_violations(layers, sources) + _long_files() + _dead_paths()
+    if found:
+        raise DevError("\n".join(found))
+
+
+def fmt() -> None:
+    """Formats Python and C++ in place."""
+    run([PYTHON, "-m", "ruff", "check", "--fix", "--quiet", "."])
+    run([PYTHON, "-m", "ruff", "format", "--quiet", "."])
+    run(["clang-format", "-i", *_tracked("*.cpp", "*.h")])

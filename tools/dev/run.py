@@ -1,0 +1,50 @@
+"""Runs commands: what is run is shown, a failure ends the program with one sentence."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from dev.paths import ROOT
+
+
+class DevError(Exception):
+    """Ends `./dev` with exit code 1 and its text, which says what to do."""
+
+
+def say(text: str) -> None:
+    """Prints one line of progress at once, also where output is a pipe."""
+    print(f"\033[1m==>\033[0m {text}" if sys.stdout.isatty() else f"==> {text}", flush=True)
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    hint: str = "",
+    env: Mapping[str, str] | None = None,
+    cwd: Path = ROOT,
+) -> None:
+    """Runs `command` with its output shown.
+
+    Raises DevError with the command and `hint` where it fails.
+    """
+    words = [str(word) for word in command]
+    started = time.monotonic()
+    result = subprocess.run(words, cwd=cwd, env={**os.environ, **(env or {})}, check=False)
+    if result.returncode != 0:
+        shown = " ".join(words if len(words) < 12 else [*words[:12], "…"])
+        seconds = time.monotonic() - started
+        raise DevError(
+            f"failed with exit code {result.returncode} after {seconds:.0f} s: {shown}"
+            + (f"\n{hint}" if hint else "")
+        )
+
+
+def output(command: Sequence[str | Path]) -> str:
+    """The standard output of `command`; empty where it fails."""
+    result = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
+    return result.stdout if result.returncode == 0 else ""

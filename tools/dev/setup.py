@@ -1,0 +1,119 @@
+"""`./dev setup`: Debian packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from dev.paths import PYTHON, ROOT, STATE, VENV
+from dev.run import DevError, output, run, say
+
+DEBIAN_PACKAGES = (
+    "g++",
+    "cmake",
+    "ninja-build",
+    "ccache",
+    "libgtest-dev",
+    "clang-format",
+    "clang-tidy",
+)
+TORCH = "torch==2.13.0"
+REQUIREMENTS = ROOT / "tools" / "requirements.txt"
+MODELS = ROOT / "tools" / "requirements-models.txt"
+
+
+def _missing_debian_packages() -> list[str]:
+    status = output(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *DEBIAN_PACKAGES])
+    if not status:  # one unknown package makes the whole query fail: ask for each
+        status = "".join(
+            output(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", package])
+            for package in DEBIAN_PACKAGES
+        )
+    installed = {line.split()[0] for line in status.splitlines() if line.endswith(" installed")}
+    return [package for package in DEBIAN_PACKAGES if package not in installed]
+
+
+def install_debian_packages() -> None:
+    """Installs what is missing where this is root, else says the command.
+
+    Raises DevError where packages are missing and cannot be installed.
+    """
+    missing = _missing_debian_packages()
+    if not missing:
+        return
+    command = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        raise DevError(f"missing system packages; run:\n  sudo {' '.join(command)}")
+    say(f"system packages: {' '.join(missing)}")
+    run(["apt-get", "update", "-qq"], hint="apt-get could not reach its mirrors: check the network")
+    run(command, env={"DEBIAN_FRONTEND": "noninteractive"})
+
+
+def make_venv() -> None:
+    """Makes .venv with this interpreter; one that a broken run left behind is made anew."""
+    if PYTHON.exists() and output([PYTHON, "-m", "pip", "--version"]):
+        return
+    say("virtual environment .venv")
+    shutil.rmtree(VENV, ignore_errors=True)
+    hint = "on Debian 12: apt-get install python3-venv"
+    if os.geteuid() == 0 and not output([sys.executable, "-c", "import ensurepip; print(1)"]):
+        run(["apt-get", "install", "-y", "python3-venv"], env={"DEBIAN_FRONTEND": "noninteractive"})
+    run([sys.executable, "-m", "venv", VENV], hint=hint)
+
+
+def _torch_is_cuda_build() -> bool:
+    report = output(
+        [PYTHON, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", TORCH]
+    )
+    start = report.find("{")
+    if start < 0:
+        return False
+    names = [item["metadata"]["name"].lower() for item in json.loads(report[start:])["install"]]
+    return any(name.startswith("nvidia-") for name in names)
+
+
+def install_torch() -> None:
+    """Installs the CPU build of torch.
+
+    Raises DevError where pip would take a build with gigabytes of CUDA packages.
+    """
+    version = output([PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"])
+    if version.strip().split("+")[0] == TORCH.split("==")[1]:
+        return
+    index = os.environ.get("TORCH_CPU_INDEX")
+    source = ["--index-url", index] if index else []
+    if not source and _torch_is_cuda_build():
+        raise DevError(
+            "pip would install the CUDA build of torch (several GB). Take the CPU build instead: pytorch.org, "
+            "'Get Started', shows the index for Linux, Pip, CPU; run\n"
+            "  TORCH_CPU_INDEX=<that index> ./dev setup\n"
+            "A CUDA build that you install yourself into .venv is used as it is."
+        )
+    say(f"{TORCH} (CPU build)")
+    run([PYTHON, "-m", "pip", "install", "--quiet", *source, TORCH])
+
+
+def _stamp(name: str, content: str) -> tuple[Path, str]:
+    return STATE / name, hashlib.sha256(content.encode()).hexdigest()
+
+
+def _install_requirements(path: Path, *options: str) -> None:
+    stamp, digest = _stamp(f"{path.stem}.sha256", path.read_text() + str(VENV))
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    say(f"Python packages of {path.relative_to(ROOT)}")
+    run([PYTHON, "-m", "pip", "install", "--quiet", *options, "-r", path])
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(digest)
+
+
+def setup() -> None:
+    """Everything that a build, the tests and the demo need."""
+    install_debian_packages()
+    make_venv()
+    install_torch()
+    _install_requirements(REQUIREMENTS)
+    # Their metadata asks for packages that this project must not install (torchvision, a CUDA torch).
+    _install_requirements(MODELS, "--no-deps")

@@ -1,0 +1,50 @@
+"""`./dev test`: the default tier, in minutes; `--all` adds what takes longer."""
+
+import os
+from collections.abc import Mapping
+
+from dev.build import build
+from dev.paths import BUILD, PYTHON, ROOT
+from dev.run import run, say
+
+# The same cases under the configurations that change how the device behaves.
+CONFIGURATIONS: dict[str, Mapping[str, str]] = {
+    "default": {},
+    "queued": {"SOFTNPU_INLINE": "0"},
+    "protected": {"SOFTNPU_PROTECT": "1"},
+}
+
+
+def gtest(env: Mapping[str, str], folder: str = "build") -> None:
+    """softnpu's own tests."""
+    run(
+        [ROOT / folder / "softnpu" / "tests" / "softnpu_tests", "--gtest_brief=1"],
+        env=env,
+        cwd=BUILD,
+    )
+
+
+def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
+    """The tests in tests/, on both cores."""
+    jobs = str(os.cpu_count() or 1)
+    # Workers share the cores: each operator runs on one thread.
+    run(
+        [PYTHON, "-m", "pytest", "-q", "-n", jobs, "--dist", "worksteal", *arguments],
+        env={"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **env},
+    )
+
+
+def test(arguments: list[str]) -> None:
+    """Runs the default tier; arguments other than `--all` go to pytest and select the tests to run."""
+    build()
+    if arguments and arguments != ["--all"]:
+        pytest({}, arguments)
+        return
+    for name, env in CONFIGURATIONS.items():
+        say(f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}")
+        gtest(env)
+        pytest(env, ["tests"])
+    for sanitize in ("address,undefined", "thread"):
+        say(f"softnpu under -fsanitize={sanitize}")
+        build(sanitize=sanitize)
+        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, f"build-{sanitize.split(',')[0]}")

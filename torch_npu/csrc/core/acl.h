@@ -1,0 +1,24 @@
+#pragma once
+// The one place where an aclError becomes an exception.
+
+#include <acl/acl.h>
+
+#include <source_location>
+#include <string>
+
+namespace torch_npu {
+
+// Throws c10::Error where `code` is not success: which call, the runtime's own words, the official error code.
+// `call` is the C function's name.
+void acl_check(aclError code, const char* call, std::source_location where = std::source_location::current());
+
+// The same for places that must not throw (destructors, process exit): one warning instead.
+void acl_warn(aclError code, const char* call) noexcept;
+
+// The official scheme's tail for a text: "\n[ERROR] time (PID, Device, RankID) ERR<SS><CCC> <module> <text>".
+std::string error_tail(const char* code, const char* text);
+
+// Looks up one of softnpu's own functions in the CANN that is bound; null on a real CANN.
+void* softnpu_symbol(const char* name);
+
+}  // namespace torch_npu

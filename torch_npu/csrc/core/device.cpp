@@ -1,0 +1,171 @@
+#include "core/device.h"
+
+#include <c10/util/Exception.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "core/acl.h"
+
+namespace torch_npu {
+namespace {
+
+struct DeviceState {
+  std::atomic<bool> ready{false};
+  char* base = nullptr;  // written once before `ready`
+  std::size_t size = 0;
+  std::ptrdiff_t kernel_offset = 0;
+};
+
+struct RuntimeState {
+  std::mutex mutex;  // guards the start of the runtime and of each device
+  std::atomic<bool> initialized{false};
+  std::atomic<bool> bad_fork{false};
+  std::array<DeviceState, kMaxDevices> devices;
+};
+
+RuntimeState& state() {
+  static RuntimeState& instance = *new RuntimeState;  // used until the very end of the process
+  return instance;
+}
+
+struct CountResult {
+  c10::DeviceIndex count = 0;
+  std::string error;
+};
+
+const CountResult& count_result() {
+  static const CountResult result = [] {
+    CountResult r;
+    uint32_t count = 0;
+    if (aclrtGetDeviceCount(&count) != ACL_SUCCESS) {
+      const char* message = aclGetRecentErrMsg();
+      r.error = message == nullptr ? "aclrtGetDeviceCount failed" : message;
+    } else {
+      r.count = static_cast<c10::DeviceIndex>(std::min<uint32_t>(count, kMaxDevices));
+      if (count == 0) r.error = "the runtime reports 0 devices (SOFTNPU_DEVICE_COUNT, ASCEND_RT_VISIBLE_DEVICES)";
+    }
+    return r;
+  }();
+  return result;
+}
+
+thread_local c10::DeviceIndex current = 0;
+thread_local c10::DeviceIndex bound = -1;  // the device that the runtime has for this thread
+
+void start_runtime() {
+  auto& s = state();
+  if (s.initialized.load(std::memory_order_acquire)) return;
+  std::lock_guard lock(s.mutex);
+  if (s.initialized) return;
+  aclError code = aclInit(nullptr);
+  if (code != ACL_ERROR_REPEAT_INITIALIZE) acl_check(code, "aclInit");
+  pthread_atfork(nullptr, nullptr, [] { state().bad_fork = true; });
+  s.initialized.store(true, std::memory_order_release);
+}
+
+void check_index(c10::DeviceIndex device) {
+  TORCH_CHECK(device >= 0 && device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device), ": ",
+              device_count() == 0 ? c10::str("there is no device: ", device_count_error())
+                                  : c10::str("the valid indices are 0 to ", device_count() - 1),
+              error_tail("ERR00001", "PTA invalid parameter"));
+}
+
+void set_up(c10::DeviceIndex device) {
+  DeviceState& d = state().devices[static_cast<std::size_t>(device)];
+  std::lock_guard lock(state().mutex);
+  if (d.ready) return;
+  using OffsetFn = aclError (*)(int32_t, std::ptrdiff_t*);
+  using RangeFn = aclError (*)(int32_t, void**, std::size_t*);
+  auto offset = reinterpret_cast<OffsetFn>(softnpu_symbol("softnpuKernelOffset"));
+  auto range = reinterpret_cast<RangeFn>(softnpu_symbol("softnpuDeviceRange"));
+  if (offset != nullptr && range != nullptr) {
+    void* base = nullptr;
+    acl_check(offset(device, &d.kernel_offset), "softnpuKernelOffset");
+    acl_check(range(device, &base, &d.size), "softnpuDeviceRange");
+    d.base = static_cast<char*>(base);
+  }
+  d.ready.store(true, std::memory_order_release);
+}
+
+}  // namespace
+
+c10::DeviceIndex device_count() noexcept { return count_result().count; }
+const char* device_count_error() noexcept { return count_result().error.c_str(); }
+
+c10::DeviceIndex current_device() noexcept { return current; }
+
+void set_device(c10::DeviceIndex device) {
+  check_index(device);
+  bind_device(device);
+  current = device;
+}
+
+void set_device_lazily(c10::DeviceIndex device) noexcept { current = device; }
+
+void bind_device(c10::DeviceIndex device) {
+  if (C10_LIKELY(bound == device && !in_bad_fork())) return;
+  TORCH_CHECK(!in_bad_fork(),
+              "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the "
+              "'spawn' start method");
+  check_index(device);
+  start_runtime();
+  acl_check(aclrtSetDevice(device), "aclrtSetDevice");
+  if (!is_device_initialized(device)) set_up(device);
+  bound = device;
+}
+
+bool is_initialized() noexcept { return state().initialized.load(std::memory_order_acquire); }
+
+bool is_device_initialized(c10::DeviceIndex device) noexcept {
+  return device >= 0 && device < kMaxDevices &&
+         state().devices[static_cast<std::size_t>(device)].ready.load(std::memory_order_acquire);
+}
+
+bool in_bad_fork() noexcept { return state().bad_fork.load(std::memory_order_relaxed); }
+
+void synchronize_device(c10::DeviceIndex device) {
+  bind_device(device);
+  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+}
+
+bool is_host_addressable() noexcept {
+  static const bool value = softnpu_symbol("softnpuKernelOffset") != nullptr;
+  return value;
+}
+
+std::ptrdiff_t kernel_offset(c10::DeviceIndex device) noexcept {
+  return state().devices[static_cast<std::size_t>(device)].kernel_offset;
+}
+
+namespace {
+
+c10::DeviceIndex find_device(const void* p, bool kernel_view) noexcept {
+  const auto* address = static_cast<const char*>(p);
+  for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
+    const DeviceState& d = state().devices[static_cast<std::size_t>(i)];
+    if (!d.ready.load(std::memory_order_acquire)) continue;
+    const char* base = d.base + (kernel_view ? d.kernel_offset : 0);
+    if (address >= base && address < base + d.size) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+c10::DeviceIndex device_of_kernel_address(const void* p) noexcept { return find_device(p, true); }
+c10::DeviceIndex device_of_address(const void* p) noexcept { return find_device(p, false); }
+
+void shutdown() noexcept {
+  if (!is_initialized() || in_bad_fork()) return;
+  for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
+    if (!is_device_initialized(i)) continue;
+    if (aclrtSetDevice(i) == ACL_SUCCESS) acl_warn(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  }
+  bound = -1;
+}
+
+}  // namespace torch_npu

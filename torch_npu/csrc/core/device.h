@@ -1,0 +1,54 @@
+#pragma once
+// Devices: how many, which is current, and the runtime's lazy start.
+
+#include <c10/core/Device.h>
+
+#include <cstddef>
+
+namespace torch_npu {
+
+constexpr c10::DeviceIndex kMaxDevices = 16;
+
+// Devices that can be used; 0 where the runtime refuses, and `device_count_error` then says why. Initialises nothing.
+c10::DeviceIndex device_count() noexcept;
+const char* device_count_error() noexcept;
+
+// This thread's current device; 0 until it is set.
+c10::DeviceIndex current_device() noexcept;
+
+// Throws where `device` does not exist. Setting a device starts the runtime.
+void set_device(c10::DeviceIndex device);
+
+// Makes `device` current without checking it; the runtime hears of it with the next call that needs it.
+void set_device_lazily(c10::DeviceIndex device) noexcept;
+
+// Starts the runtime where needed and makes `device` the runtime's device on this thread, as ACL calls that take no
+// handle require. Leaves current_device() as it is.
+void bind_device(c10::DeviceIndex device);
+
+// True once the runtime runs in this process.
+bool is_initialized() noexcept;
+// True once `device` was set up.
+bool is_device_initialized(c10::DeviceIndex device) noexcept;
+
+// True in a child made by fork after the runtime was started.
+bool in_bad_fork() noexcept;
+
+// Waits for all work on `device`.
+void synchronize_device(c10::DeviceIndex device);
+
+// Whether kernels on the host can read device memory: true on softnpu, false on a real NPU.
+bool is_host_addressable() noexcept;
+
+// Bytes from a device address to the address where the host's kernels see it. Only where is_host_addressable().
+std::ptrdiff_t kernel_offset(c10::DeviceIndex device) noexcept;
+
+// The device whose memory holds the kernel address `p`; -1 where none does.
+c10::DeviceIndex device_of_kernel_address(const void* p) noexcept;
+// The same for a device address.
+c10::DeviceIndex device_of_address(const void* p) noexcept;
+
+// Gives the device's memory and streams back to the runtime, for programs that end an epoch of use.
+void shutdown() noexcept;
+
+}  // namespace torch_npu

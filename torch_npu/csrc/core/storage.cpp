@@ -1,0 +1,57 @@
+#include "core/storage.h"
+
+#include <algorithm>
+
+#include "core/acl.h"
+#include "core/allocator/caching_allocator.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c10::SymInt nbytes,
+                                            c10::DataPtr data, c10::Allocator* allocator, bool resizable) {
+  if (data == nullptr) data = allocator->allocate(nbytes.expect_int());
+  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::move(nbytes), std::move(data),
+                                          allocator, resizable);
+}
+
+// For the call sites of PyTorch that make storages through c10 (torch.UntypedStorage, deserialization).
+[[maybe_unused]] const bool registered = [] {
+  c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &create);
+  return true;
+}();
+
+}  // namespace
+
+void StorageImpl::release_resources() {
+  cpu_twin_.reset();
+  c10::StorageImpl::release_resources();
+}
+
+c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DeviceIndex device) {
+  return make_storage(nbytes, caching_allocator().allocate_on(device, nbytes));
+}
+
+c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DataPtr data) {
+  return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(),
+                                          c10::SymInt(static_cast<int64_t>(nbytes)), std::move(data),
+                                          &caching_allocator(), true);
+}
+
+void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
+  TORCH_CHECK(storage.resizable(), "Trying to resize storage that is not resizable");
+  c10::DeviceIndex device = storage.device().index();
+  c10::DataPtr grown = caching_allocator().allocate_on(device, nbytes);
+  std::size_t kept = std::min(nbytes, storage.nbytes());
+  if (kept > 0 && storage.data() != nullptr) {
+    acl_check(aclrtMemcpyAsync(grown.get(), nbytes, storage.data(), kept, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                               stream_handle(current_stream(device))),
+              "aclrtMemcpyAsync");
+  }
+  storage.set_data_ptr_noswap(std::move(grown));
+  storage.set_nbytes(nbytes);
+}
+
+}  // namespace torch_npu
