@@ -28,7 +28,7 @@ StreamTable& table(c10::DeviceIndex device) {
 thread_local std::array<c10::StreamId, kMaxDevices> current{};
 
 c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
-  return {c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id};
+  return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
 }
 
 c10::DeviceIndex checked(c10::DeviceIndex device) {

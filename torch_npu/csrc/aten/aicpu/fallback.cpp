@@ -1,0 +1,168 @@
+#include "aten/aicpu/fallback.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/List.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <ATen/native/CPUFallback.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "aten/aicpu/alias.h"
+#include "aten/aicpu/allocator.h"
+#include "aten/aicpu/random.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu::aicpu {
+namespace {
+
+using c10::IValue;
+
+// Operators that take CPU tensors beside npu tensors by their definition.
+constexpr std::array<std::string_view, 9> kMixedDevices = {
+    "aten::index.Tensor",      "aten::index_put",           "aten::_index_put_impl_",
+    "aten::_unsafe_index",     "aten::index_put_",          "aten::_pack_padded_sequence",
+    "aten::_ctc_loss.Tensor",  "aten::_unsafe_index_put",   "aten::index.Tensor_out"};
+
+// Results that stay on the CPU: they are read by the host.
+bool result_stays_on_cpu(std::string_view name, std::size_t index) {
+  return name == "aten::_pack_padded_sequence" && index == 1;
+}
+
+bool takes_mixed_devices(const c10::OperatorName& name) {
+  std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
+  return std::any_of(kMixedDevices.begin(), kMixedDevices.end(),
+                     [&](std::string_view n) { return n == full || n == name.name; });
+}
+
+template <typename Visit>
+void for_each_tensor(const IValue& value, Visit visit) {
+  if (value.isTensor()) {
+    visit(value.toTensor());
+  } else if (value.isTensorList()) {
+    for (const at::Tensor& t : value.toTensorVector()) visit(t);
+  } else if (value.isOptionalTensorList()) {
+    for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector()) {
+      if (t.has_value()) visit(*t);
+    }
+  }
+}
+
+// The device of the first npu tensor, else of a Device argument, else the current one.
+c10::DeviceIndex device_of(const torch::jit::Stack& stack, std::size_t first) {
+  c10::DeviceIndex found = -1;
+  for (std::size_t i = first; i < stack.size(); ++i) {
+    for_each_tensor(stack[i], [&](const at::Tensor& t) {
+      if (found < 0 && t.defined() && t.is_privateuseone()) found = t.device().index();
+    });
+    if (found < 0 && stack[i].isDevice() && stack[i].toDevice().is_privateuseone()) {
+      found = stack[i].toDevice().index();
+    }
+  }
+  return found < 0 ? current_device() : found;
+}
+
+void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack, std::size_t first) {
+  bool npu = false;
+  const at::Tensor* host = nullptr;
+  std::vector<at::Tensor> kept;
+  for (std::size_t i = first; i < stack.size(); ++i) {
+    for_each_tensor(stack[i], [&](const at::Tensor& t) {
+      if (!t.defined()) return;
+      npu = npu || t.is_privateuseone();
+      if (t.is_cpu() && t.dim() > 0) kept.push_back(t);
+    });
+  }
+  if (!kept.empty()) host = &kept.front();
+  TORCH_CHECK(!npu || host == nullptr || takes_mixed_devices(op.operator_name()),
+              "Expected all tensors to be on the same device, but found at least two devices, npu and cpu! (when "
+              "checking the arguments of ",
+              op.operator_name(), ")");
+}
+
+IValue to_cpu(const IValue& value, Aliases& aliases) {
+  if (value.isTensor()) return aliases.to_cpu(value.toTensor());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_cpu(t));
+    return list;
+  }
+  if (value.isOptionalTensorList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector()) {
+      list.push_back(t.has_value() ? std::optional<at::Tensor>(aliases.to_cpu(*t)) : std::nullopt);
+    }
+    return list;
+  }
+  if (value.isDevice() && value.toDevice().is_privateuseone()) return c10::Device(c10::DeviceType::CPU);
+  return value;
+}
+
+IValue to_npu(const IValue& value, Aliases& aliases) {
+  if (value.isTensor()) return aliases.to_npu(value.toTensor());
+  if (value.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_npu(t));
+    return list;
+  }
+  return value;
+}
+
+bool is_generator(const c10::Argument& argument) {
+  auto type = argument.real_type();
+  if (auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::GeneratorType;
+}
+
+}  // namespace
+
+void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (!is_host_addressable()) {
+    at::native::cpu_fallback(op, stack);
+    return;
+  }
+  const c10::FunctionSchema& schema = op.schema();
+  const std::size_t count = schema.arguments().size();
+  const std::size_t first = stack->size() - count;
+  const c10::DeviceIndex device = device_of(*stack, first);
+  bind_device(device);
+  check_devices(op, *stack, first);
+  wait_for_current_stream(device);
+
+  Aliases aliases(device);
+  std::optional<DefaultGeneratorSwap> swap;
+  bool takes_generator = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    IValue& value = (*stack)[first + i];
+    if (is_generator(schema.arguments()[i])) {
+      takes_generator = true;
+      value = kernel_generator(value.toOptional<at::Generator>(), device);
+    } else {
+      value = to_cpu(value, aliases);
+    }
+  }
+  if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
+  {
+    KernelScope scope(device);
+    at::AutoDispatchBelowADInplaceOrView below_autograd;
+    c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    op.callBoxed(stack);
+  }
+  aliases.sync_arguments();
+  const std::size_t results = schema.returns().size();
+  const std::string& name = schema.name();
+  for (std::size_t i = 0; i < results; ++i) {
+    IValue& value = (*stack)[stack->size() - results + i];
+    if (!result_stays_on_cpu(name, i)) value = to_npu(value, aliases);
+  }
+}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+
+}  // namespace torch_npu::aicpu

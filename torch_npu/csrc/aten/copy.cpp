@@ -1,0 +1,117 @@
+// Copies between the host and the device, and within it. PyTorch's copy_ comes here through _copy_from.
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/copy.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/library.h>
+
+#include "aten/aicpu/alias.h"
+#include "aten/aicpu/allocator.h"
+#include "aten/empty.h"
+#include "core/acl.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+// Whether the elements of both stand in the same order in one piece each, so that bytes can be copied.
+bool same_layout(const at::Tensor& a, const at::Tensor& b) {
+  return a.scalar_type() == b.scalar_type() && a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg() &&
+         a.is_non_overlapping_and_dense() && a.strides() == b.strides() && a.sizes() == b.sizes();
+}
+
+void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind kind, bool non_blocking) {
+  std::size_t nbytes = dst.nbytes();
+  if (nbytes == 0) return;
+  const at::Tensor& npu = dst.is_privateuseone() ? dst : src;
+  bind_device(npu.device().index());
+  aclrtStream stream = stream_handle(current_stream(npu.device().index()));
+  acl_check(aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, stream),
+            "aclrtMemcpyAsync");
+  if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) {
+    acl_check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+  }
+}
+
+// Any dtypes and strides within one device: the host's copy kernel on the device's bytes.
+void copy_within(const at::Tensor& dst, const at::Tensor& src) {
+  c10::DeviceIndex device = dst.device().index();
+  bind_device(device);
+  if (same_layout(dst, src)) {
+    copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
+    return;
+  }
+  wait_for_current_stream(device);
+  aicpu::KernelScope scope(device);
+  at::AutoDispatchBelowADInplaceOrView below_autograd;
+  at::Tensor to = aicpu::cpu_view(dst);
+  to.copy_(aicpu::cpu_view(src));
+}
+
+// The source's elements on the other side, laid out as `dst` is where that can be.
+void copy_to_device(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
+  if (same_layout(dst, src)) {
+    copy_bytes(dst, src, ACL_MEMCPY_HOST_TO_DEVICE, non_blocking);
+    return;
+  }
+  at::Tensor host = src.expand(dst.sizes()).resolve_conj().resolve_neg().contiguous();
+  at::Tensor staged = make_tensor(dst.sizes(), src.scalar_type(), dst.device().index());
+  copy_bytes(staged, host, ACL_MEMCPY_HOST_TO_DEVICE, false);
+  copy_within(dst, staged);
+}
+
+void copy_to_host(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
+  if (same_layout(dst, src)) {
+    copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_HOST, non_blocking);
+    return;
+  }
+  at::Tensor dense = make_tensor(src.sizes(), src.scalar_type(), src.device().index());
+  copy_within(dense, src);
+  at::Tensor host = at::empty_like(dense, dense.options().device(at::kCPU));
+  copy_bytes(host, dense, ACL_MEMCPY_DEVICE_TO_HOST, false);
+  dst.copy_(host);
+}
+
+void copy_between(const at::Tensor& dst, const at::Tensor& src) {
+  at::Tensor dense = src.resolve_conj().resolve_neg().contiguous();
+  synchronize_stream(current_stream(src.device().index()));
+  at::Tensor staged = make_tensor(src.sizes(), src.scalar_type(), dst.device().index());
+  copy_bytes(staged, dense, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
+  copy_within(dst, staged.expand(dst.sizes()));
+  synchronize_stream(current_stream(dst.device().index()));
+}
+
+at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  if (dst.numel() == 0) return dst;
+  if (!dst.is_privateuseone()) {
+    copy_to_host(dst, self, non_blocking);
+  } else if (!self.is_privateuseone()) {
+    copy_to_device(dst, self, non_blocking);
+  } else if (self.device() == dst.device()) {
+    copy_within(dst, self);
+  } else {
+    copy_between(dst, self);
+  }
+  return dst;
+}
+
+at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
+  if (dst.sizes() != self.sizes()) dst.resize_(self.sizes());
+  return copy_from(self, dst, false);
+}
+
+at::Scalar local_scalar_dense(const at::Tensor& self) {
+  at::Tensor host = at::empty_like(self, self.options().device(at::kCPU));
+  copy_bytes(host, self, ACL_MEMCPY_DEVICE_TO_HOST, false);
+  return host.item();
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("_copy_from", &copy_from);
+  m.impl("_copy_from_and_resize", &copy_from_and_resize);
+  m.impl("_local_scalar_dense", &local_scalar_dense);
+}
+
+}  // namespace
+}  // namespace torch_npu

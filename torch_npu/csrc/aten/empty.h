@@ -1,0 +1,13 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace torch_npu {
+
+// A contiguous, uninitialised npu tensor.
+at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIndex device);
+
+// An empty npu tensor over `storage`; the caller sets its sizes.
+at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype);
+
+}  // namespace torch_npu

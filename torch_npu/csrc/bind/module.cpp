@@ -1,0 +1,115 @@
+// torch_npu._C: what Python needs beside PyTorch's own generic interfaces. Thin: each function is one call.
+
+#include <acl/acl.h>
+#include <torch/csrc/Device.h>
+#include <torch/csrc/Generator.h>
+#include <torch/csrc/python_headers.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include "core/acl.h"
+#include "core/allocator/caching_allocator.h"
+#include "core/device.h"
+#include "core/generator.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+namespace py = pybind11;
+using c10::CachingDeviceAllocator::DeviceStats;
+
+py::dict stat_dict(const c10::CachingAllocator::Stat& stat) {
+  py::dict d;
+  d["current"] = stat.current;
+  d["peak"] = stat.peak;
+  d["allocated"] = stat.allocated;
+  d["freed"] = stat.freed;
+  return d;
+}
+
+py::dict stat_array_dict(const c10::CachingAllocator::StatArray& array) {
+  py::dict d;
+  d["all"] = stat_dict(array[0]);
+  d["small_pool"] = stat_dict(array[1]);
+  d["large_pool"] = stat_dict(array[2]);
+  return d;
+}
+
+py::dict memory_stats(c10::DeviceIndex device) {
+  DeviceStats s = caching_allocator().getDeviceStats(device);
+  py::dict d;
+  d["allocation"] = stat_array_dict(s.allocation);
+  d["segment"] = stat_array_dict(s.segment);
+  d["active"] = stat_array_dict(s.active);
+  d["inactive_split"] = stat_array_dict(s.inactive_split);
+  d["allocated_bytes"] = stat_array_dict(s.allocated_bytes);
+  d["reserved_bytes"] = stat_array_dict(s.reserved_bytes);
+  d["active_bytes"] = stat_array_dict(s.active_bytes);
+  d["inactive_split_bytes"] = stat_array_dict(s.inactive_split_bytes);
+  d["requested_bytes"] = stat_array_dict(s.requested_bytes);
+  d["oversize_allocations"] = stat_dict(s.oversize_allocations);
+  d["oversize_segments"] = stat_dict(s.oversize_segments);
+  d["num_alloc_retries"] = s.num_alloc_retries;
+  d["num_ooms"] = s.num_ooms;
+  d["num_sync_all_streams"] = s.num_sync_all_streams;
+  d["num_device_alloc"] = s.num_device_alloc;
+  d["num_device_free"] = s.num_device_free;
+  d["max_split_size"] = s.max_split_size;
+  return d;
+}
+
+std::string cann_version() {
+  aclCANNPackageVersion version;
+  acl_check(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), "aclsysGetCANNVersion");
+  return version.version;
+}
+
+// "softnpu <version>"; empty on a real CANN.
+std::string softnpu_version() {
+  auto function = reinterpret_cast<const char* (*)()>(softnpu_symbol("softnpuVersion"));
+  return function == nullptr ? "" : function();
+}
+
+py::tuple device_range(c10::DeviceIndex device) {
+  bind_device(device);
+  auto function =
+      reinterpret_cast<aclError (*)(int32_t, void**, std::size_t*)>(softnpu_symbol("softnpuDeviceRange"));
+  TORCH_CHECK(function != nullptr, "only softnpu tells a device's address range");
+  void* base = nullptr;
+  std::size_t size = 0;
+  acl_check(function(device, &base, &size), "softnpuDeviceRange");
+  return py::make_tuple(reinterpret_cast<std::uintptr_t>(base), size);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_C, m) {
+  using release_gil = py::call_guard<py::gil_scoped_release>;
+  m.def("device_count", [] { return static_cast<int>(device_count()); });
+  m.def("device_count_error", &device_count_error);
+  m.def("init", [] { bind_device(current_device()); });
+  m.def("is_initialized", &is_initialized);
+  m.def("in_bad_fork", &in_bad_fork);
+  m.def("current_device", [] { return static_cast<int>(current_device()); });
+  m.def("set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); });
+  m.def("synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  m.def("shutdown", &shutdown, release_gil());
+  m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
+  m.def("cann_version", &cann_version);
+  m.def("softnpu_version", &softnpu_version);
+  m.def("device_range", &device_range);
+
+  m.def("memory_stats", &memory_stats);
+  m.def("reset_peak_memory_stats", [](int d) { caching_allocator().resetPeakStats(static_cast<c10::DeviceIndex>(d)); });
+  m.def("reset_accumulated_memory_stats",
+        [](int d) { caching_allocator().resetAccumulatedStats(static_cast<c10::DeviceIndex>(d)); });
+  m.def("empty_cache", [] { caching_allocator().emptyCache(); }, release_gil());
+  m.def("mem_get_info", [](int d) { return caching_allocator().getMemoryInfo(static_cast<c10::DeviceIndex>(d)); });
+
+  m.def("default_generator", [](int device) {
+    return py::reinterpret_steal<py::object>(
+        THPGenerator_initDefaultGenerator(default_generator(static_cast<c10::DeviceIndex>(device))));
+  });
+}
+
+}  // namespace torch_npu

@@ -1,0 +1,95 @@
+#include "core/allocator/caching_allocator.h"
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+#include "core/acl.h"
+#include "core/allocator/device_cache.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+std::size_t slot(c10::DeviceIndex device) {
+  TORCH_CHECK(device >= 0 && device < kMaxDevices, "Invalid NPU device index npu:", static_cast<int>(device));
+  return static_cast<std::size_t>(device);
+}
+
+DeviceCache& cache(c10::DeviceIndex device) {
+  // Used until the very end of the process.
+  static auto& caches = *[] {
+    auto made = std::make_unique<std::array<std::unique_ptr<DeviceCache>, kMaxDevices>>();
+    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) (*made)[slot(i)] = std::make_unique<DeviceCache>(i);
+    return made.release();
+  }();
+  return *caches[slot(device)];
+}
+
+struct Registration {
+  Registration() { c10::SetAllocator(c10::DeviceType::PrivateUse1, &caching_allocator()); }
+};
+[[maybe_unused]] const Registration registration;
+
+}  // namespace
+
+CachingAllocator& caching_allocator() {
+  static auto& instance = *std::make_unique<CachingAllocator>().release();
+  return instance;
+}
+
+void* CachingAllocator::allocate_raw(c10::DeviceIndex device, std::size_t nbytes) {
+  return nbytes == 0 ? nullptr : cache(device).allocate(nbytes, current_stream(device).id());
+}
+
+c10::DataPtr CachingAllocator::allocate_on(c10::DeviceIndex device, std::size_t nbytes) {
+  if (nbytes == 0) bind_device(device);  // an empty tensor, too, exists only on a device that does
+  void* address = allocate_raw(device, nbytes);
+  return {address, address, &release, c10::Device(c10::DeviceType::PrivateUse1, device)};
+}
+
+c10::DataPtr CachingAllocator::allocate(std::size_t nbytes) { return allocate_on(current_device(), nbytes); }
+
+void CachingAllocator::release(void* address) noexcept {
+  if (address == nullptr || in_bad_fork()) return;
+  c10::DeviceIndex device = is_host_addressable() ? device_of_address(address) : current_device();
+  if (device >= 0) cache(device).release(address);
+}
+
+void CachingAllocator::copy_data(void* dest, const void* src, std::size_t count) const {
+  c10::DeviceIndex device = current_device();
+  bind_device(device);
+  acl_check(aclrtMemcpyAsync(dest, count, src, count, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                             stream_handle(torch_npu::current_stream(device))),
+            "aclrtMemcpyAsync");
+}
+
+bool CachingAllocator::initialized() { return is_initialized(); }
+
+void CachingAllocator::emptyCache(c10::MempoolId_t) {
+  for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
+    if (is_device_initialized(i)) cache(i).empty();
+  }
+}
+
+void CachingAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream) {
+  if (ptr.get() != nullptr) cache(ptr.device().index()).record_stream(ptr.get(), stream.id());
+}
+
+c10::CachingDeviceAllocator::DeviceStats CachingAllocator::getDeviceStats(c10::DeviceIndex device) {
+  return cache(device).stats();
+}
+
+void CachingAllocator::resetAccumulatedStats(c10::DeviceIndex device) { cache(device).reset_accumulated_stats(); }
+void CachingAllocator::resetPeakStats(c10::DeviceIndex device) { cache(device).reset_peak_stats(); }
+
+std::pair<std::size_t, std::size_t> CachingAllocator::getMemoryInfo(c10::DeviceIndex device) {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  bind_device(device);
+  acl_check(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
+  return {free, total};
+}
+
+}  // namespace torch_npu

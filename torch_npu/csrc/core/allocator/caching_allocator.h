@@ -1,0 +1,35 @@
+#pragma once
+// The allocator that PyTorch knows for the device type npu.
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace torch_npu {
+
+class CachingAllocator final : public c10::DeviceAllocator {
+ public:
+  // `nbytes` on the current device, for its current stream; null for 0 bytes.
+  c10::DataPtr allocate(std::size_t nbytes) override;
+  c10::DataPtr allocate_on(c10::DeviceIndex device, std::size_t nbytes);
+
+  // The same without a DataPtr, for AI CPU kernels.
+  void* allocate_raw(c10::DeviceIndex device, std::size_t nbytes);
+
+  // Frees what allocate() gave; a no-op in a child made by fork, whose memory is the parent's.
+  static void release(void* address) noexcept;
+
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* dest, const void* src, std::size_t count) const override;
+
+  bool initialized() override;
+  void emptyCache(c10::MempoolId_t pool = {0, 0}) override;
+  void recordStream(const c10::DataPtr& ptr, c10::Stream stream) override;
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex device) override;
+  void resetAccumulatedStats(c10::DeviceIndex device) override;
+  void resetPeakStats(c10::DeviceIndex device) override;
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override;
+};
+
+// The one instance; never destroyed.
+CachingAllocator& caching_allocator();
+
+}  // namespace torch_npu

@@ -1,0 +1,35 @@
+#pragma once
+// Random numbers: the state is a seed and an offset, 16 bytes, as on devices with counter-based generators.
+
+#include <ATen/core/Generator.h>
+#include <c10/core/GeneratorImpl.h>
+
+namespace torch_npu {
+
+class GeneratorImpl final : public c10::GeneratorImpl {
+ public:
+  explicit GeneratorImpl(c10::DeviceIndex device);
+
+  void set_current_seed(uint64_t seed) override;
+  uint64_t current_seed() const override { return seed_; }
+  uint64_t seed() override;
+  void set_offset(uint64_t offset) override { offset_ = offset; }
+  uint64_t get_offset() const override { return offset_; }
+  void set_state(const c10::TensorImpl& state) override;
+  c10::intrusive_ptr<c10::TensorImpl> get_state() const override;
+
+  // A seed for one host kernel, drawn from (seed, offset); the offset advances. The caller holds mutex_.
+  uint64_t next_kernel_seed();
+
+ private:
+  GeneratorImpl* clone_impl() const override;
+
+  uint64_t seed_ = c10::default_rng_seed_val;
+  uint64_t offset_ = 0;
+};
+
+// A device's default generator; -1 names the current device. Making it initialises nothing.
+const at::Generator& default_generator(c10::DeviceIndex device);
+at::Generator make_generator(c10::DeviceIndex device);
+
+}  // namespace torch_npu

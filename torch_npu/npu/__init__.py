@@ -1,0 +1,131 @@
+"""``torch.npu``: the device module of the NPU, with the interfaces of ``torch.cuda``."""
+
+import atexit
+
+import torch
+
+from torch_npu.npu import _state
+from torch_npu.npu.device import (
+    NPUDeviceProperties,
+    _is_in_bad_fork,
+    _lazy_init,
+    current_device,
+    device,
+    device_count,
+    device_of,
+    get_device_name,
+    get_device_properties,
+    init,
+    is_available,
+    is_initialized,
+    set_device,
+    synchronize,
+    unavailable_reason,
+)
+from torch_npu.npu.memory import (
+    empty_cache,
+    max_memory_allocated,
+    max_memory_reserved,
+    mem_get_info,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    reset_accumulated_memory_stats,
+    reset_peak_memory_stats,
+)
+from torch_npu.npu.random import (
+    _make_default_generators,
+    get_rng_state,
+    get_rng_state_all,
+    initial_seed,
+    manual_seed,
+    manual_seed_all,
+    seed,
+    seed_all,
+    set_rng_state,
+    set_rng_state_all,
+)
+from torch_npu.npu.streams import (
+    Event,
+    Stream,
+    StreamContext,
+    current_stream,
+    default_stream,
+    set_stream,
+    stream,
+)
+
+default_generators: tuple[torch.Generator, ...] = ()
+
+
+def get_amp_supported_dtype() -> list[torch.dtype]:
+    """The dtypes that autocast may use on npu."""
+    return [torch.float16, torch.bfloat16, torch.float32]
+
+
+def is_bf16_supported() -> bool:
+    """Whether bfloat16 can be computed with: always."""
+    return True
+
+
+def _register(load_error: Exception | None) -> None:
+    """Makes ``npu`` a device of PyTorch; without native part it is one that is not available."""
+    global default_generators
+    import sys
+
+    torch.utils.rename_privateuse1_backend("npu")
+    torch._register_device_module("npu", sys.modules[__name__])
+    if load_error is not None:
+        _state.attach(None, str(load_error))
+        return
+    from torch_npu import _C
+
+    _state.attach(_C, "")
+    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+    default_generators = _make_default_generators()
+    atexit.register(_C.shutdown)
+
+
+__all__ = [
+    "Event",
+    "NPUDeviceProperties",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "default_generators",
+    "default_stream",
+    "device",
+    "device_count",
+    "device_of",
+    "empty_cache",
+    "get_amp_supported_dtype",
+    "get_device_name",
+    "get_device_properties",
+    "get_rng_state",
+    "get_rng_state_all",
+    "init",
+    "initial_seed",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+    "set_device",
+    "set_rng_state",
+    "set_rng_state_all",
+    "set_stream",
+    "stream",
+    "synchronize",
+    "unavailable_reason",
+]

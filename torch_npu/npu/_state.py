@@ -1,0 +1,58 @@
+"""What the functions of ``torch.npu`` share: the native module, the reason where there is none, the index rule."""
+
+from types import ModuleType
+from typing import Any
+
+import torch
+
+_native: ModuleType | None = None
+_reason: str = ""
+
+
+def attach(native: ModuleType | None, reason: str) -> None:
+    """Sets the native module, or why there is none."""
+    global _native, _reason
+    _native, _reason = native, reason
+
+
+def native() -> ModuleType:
+    """The native module.
+
+    Raises:
+        RuntimeError: it could not be loaded; the text says why.
+    """
+    if _native is None:
+        raise RuntimeError(f"torch_npu could not be loaded: {_reason}")
+    return _native
+
+
+def is_loaded() -> bool:
+    """Whether the native module is there."""
+    return _native is not None
+
+
+def unavailable_reason() -> str:
+    """Why ``torch.npu.is_available()`` is False; empty where it is True."""
+    if _native is None:
+        return _reason
+    return "" if _native.device_count() > 0 else str(_native.device_count_error())
+
+
+def device_index(device: Any = None, *, allow_cpu: bool = False) -> int:
+    """An index from None (the current device), an int, a string or a torch.device.
+
+    Raises:
+        ValueError: ``device`` names another device type.
+    """
+    if device is None:
+        return int(native().current_device())
+    if isinstance(device, int):
+        return int(native().current_device()) if device < 0 else device
+    if isinstance(device, str):
+        device = torch.device(device)
+    if isinstance(device, torch.device):
+        if device.type == "npu":
+            return int(native().current_device()) if device.index is None else device.index
+        if allow_cpu and device.type == "cpu":
+            return -1
+    raise ValueError(f"Expected an npu device, but got: {device}")

@@ -1,0 +1,134 @@
+"""Devices: how many, which is current, what they are. Interfaces follow torch.cuda."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from torch_npu.npu import _state
+
+
+def is_available() -> bool:
+    """Whether an NPU can be used. Initialises nothing and never raises; see :func:`unavailable_reason`."""
+    return device_count() > 0
+
+
+def unavailable_reason() -> str:
+    """Why :func:`is_available` is False, as one sentence; empty where it is True."""
+    return _state.unavailable_reason()
+
+
+def device_count() -> int:
+    """The number of NPUs. Initialises nothing and never raises."""
+    return int(_state.native().device_count()) if _state.is_loaded() else 0
+
+
+def is_initialized() -> bool:
+    """Whether this process has started the NPU runtime."""
+    return _state.is_loaded() and bool(_state.native().is_initialized()) and not _is_in_bad_fork()
+
+
+def init() -> None:
+    """Starts the NPU runtime; the first npu tensor does so by itself.
+
+    Raises:
+        RuntimeError: there is no device, or this process was made by fork after the parent used the NPU.
+    """
+    _lazy_init()
+
+
+def _lazy_init() -> None:
+    if _is_in_bad_fork():
+        raise RuntimeError(
+            "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the "
+            "'spawn' start method"
+        )
+    if not is_available():
+        raise RuntimeError(f"No NPU is available: {unavailable_reason()}")
+    _state.native().init()
+
+
+def _is_in_bad_fork() -> bool:
+    return _state.is_loaded() and bool(_state.native().in_bad_fork())
+
+
+def current_device() -> int:
+    """The index of the current device of this thread."""
+    return int(_state.native().current_device())
+
+
+def set_device(device: Any) -> None:
+    """Makes ``device`` (index, string or torch.device) this thread's current device.
+
+    Raises:
+        RuntimeError: it does not exist.
+    """
+    index = _state.device_index(device)
+    if index >= 0:
+        _state.native().set_device(index)
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits for all work on ``device``; an error of asynchronous work is raised here."""
+    _state.native().synchronize(_state.device_index(device))
+
+
+def get_device_name(device: Any = None) -> str:
+    """The SoC name that the device plays, such as ``Ascend910B1``. Initialises nothing."""
+    _state.device_index(device)
+    return str(_state.native().soc_name())
+
+
+@dataclass(frozen=True)
+class NPUDeviceProperties:
+    """What a device is: its name, memory in bytes, cores, and whether it is a software NPU."""
+
+    name: str
+    total_memory: int
+    cube_core_num: int
+    vector_core_num: int
+    multi_processor_count: int
+    softnpu: str
+
+
+def get_device_properties(device: Any = None) -> NPUDeviceProperties:
+    """The properties of ``device``; ``softnpu`` is that library's version, empty on real hardware."""
+    index = _state.device_index(device)
+    cores = torch.get_num_threads()
+    return NPUDeviceProperties(
+        name=get_device_name(index),
+        total_memory=int(_state.native().mem_get_info(index)[1]),
+        cube_core_num=cores,
+        vector_core_num=cores,
+        multi_processor_count=cores,
+        softnpu=str(_state.native().softnpu_version()),
+    )
+
+
+class device:
+    """Context manager: ``with torch.npu.device(1): ...``; a negative index or None changes nothing."""
+
+    def __init__(self, device: Any) -> None:
+        """Takes an index, a string or a torch.device."""
+        self.index = -1 if device is None else _state.device_index(device)
+        self.previous = -1
+
+    def __enter__(self) -> "device":
+        """Switches to the device."""
+        self.previous = current_device()
+        if self.index >= 0 and self.index != self.previous:
+            set_device(self.index)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Switches back."""
+        if self.index >= 0 and self.previous != self.index:
+            set_device(self.previous)
+
+
+class device_of(device):
+    """Context manager: the device of a tensor or storage; other objects change nothing."""
+
+    def __init__(self, obj: Any) -> None:
+        """Takes a tensor or a storage."""
+        super().__init__(obj.get_device() if getattr(obj, "is_npu", False) else None)

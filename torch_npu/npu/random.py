@@ -1,0 +1,75 @@
+"""Random numbers: generators whose state is a seed and an offset (16 bytes)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from torch_npu.npu import _state
+from torch_npu.npu.device import device_count
+
+default_generators: tuple[torch.Generator, ...] = ()
+
+
+def _make_default_generators() -> tuple[torch.Generator, ...]:
+    global default_generators
+    native = _state.native()
+    default_generators = tuple(native.default_generator(i) for i in range(device_count()))
+    return default_generators
+
+
+def _generator(device: Any = "npu") -> torch.Generator:
+    return default_generators[_state.device_index(device)]
+
+
+def get_rng_state(device: Any = "npu") -> torch.Tensor:
+    """The state of ``device``'s default generator: 16 bytes, seed and offset, on the CPU."""
+    return _generator(device).get_state()
+
+
+def get_rng_state_all() -> list[torch.Tensor]:
+    """The states of all devices."""
+    return [get_rng_state(i) for i in range(device_count())]
+
+
+def set_rng_state(new_state: torch.Tensor, device: Any = "npu") -> None:
+    """Sets the state of ``device``'s default generator.
+
+    Raises:
+        RuntimeError: ``new_state`` is not 16 bytes on the CPU.
+    """
+    _generator(device).set_state(new_state)
+
+
+def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
+    """Sets the states of all devices."""
+    for index, state in enumerate(new_states):
+        set_rng_state(state, index)
+
+
+def manual_seed(seed: int) -> None:
+    """Seeds the current device's default generator."""
+    if default_generators:
+        _generator().manual_seed(int(seed))
+
+
+def manual_seed_all(seed: int) -> None:
+    """Seeds every device's default generator."""
+    for generator in default_generators:
+        generator.manual_seed(int(seed))
+
+
+def seed() -> None:
+    """Seeds the current device's default generator from the system's randomness."""
+    _generator().seed()
+
+
+def seed_all() -> None:
+    """Seeds every device's default generator alike from the system's randomness."""
+    if default_generators:
+        manual_seed_all(default_generators[0].seed())
+
+
+def initial_seed() -> int:
+    """The seed of the current device's default generator."""
+    return _generator().initial_seed()

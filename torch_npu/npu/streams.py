@@ -1,0 +1,100 @@
+"""Streams and events: PyTorch's own classes, bound to the device type npu."""
+
+from typing import Any
+
+import torch
+
+from torch_npu.npu import _state
+
+
+class Stream(torch.Stream):
+    """A queue of work on one NPU. ``priority`` is accepted; a software NPU has one priority."""
+
+    def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> "Stream":
+        """A stream of ``device`` (default: the current one), or the one that ``stream_id`` names."""
+        if "stream_id" in kwargs:
+            return super().__new__(cls, **kwargs)
+        return super().__new__(cls, device=f"npu:{_state.device_index(device)}")
+
+    def wait_event(self, event: "Event") -> None:
+        """Makes work enqueued from now on wait for ``event``."""
+        event.wait(self)
+
+    def record_event(self, event: "Event | None" = None) -> "Event":
+        """Records ``event`` (default: a new one) behind the work enqueued so far."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+
+class Event(torch.Event):
+    """A mark in a stream. ``enable_timing`` makes :meth:`elapsed_time` (in ms) usable."""
+
+    def __new__(
+        cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> "Event":
+        """An event that is not recorded yet."""
+        return super().__new__(
+            cls, "npu", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
+        )
+
+    def record(self, stream: torch.Stream | None = None) -> None:
+        """Records the event in ``stream`` (default: the current one)."""
+        super().record(current_stream() if stream is None else stream)
+
+    def wait(self, stream: torch.Stream | None = None) -> None:
+        """Makes ``stream`` (default: the current one) wait for this event."""
+        super().wait(current_stream() if stream is None else stream)
+
+
+def _wrap(stream: torch.Stream) -> Stream:
+    return Stream(
+        stream_id=stream.stream_id,
+        device_index=stream.device_index,
+        device_type=stream.device_type,
+    )
+
+
+def current_stream(device: Any = None) -> Stream:
+    """This thread's current stream on ``device``."""
+    return _wrap(torch.accelerator.current_stream(f"npu:{_state.device_index(device)}"))
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The default stream of ``device``."""
+    current = current_stream(device)
+    return Stream(
+        stream_id=0, device_index=current.device_index, device_type=current.device_type
+    )
+
+
+def set_stream(stream: torch.Stream) -> None:
+    """Makes ``stream`` current on its device; the current device becomes that one, too."""
+    torch.accelerator.set_stream(stream)
+
+
+class StreamContext:
+    """Context manager that makes a stream current; None changes nothing."""
+
+    def __init__(self, stream: torch.Stream | None) -> None:
+        """Takes the stream."""
+        self.stream = stream
+        self.previous: list[torch.Stream] = []
+
+    def __enter__(self) -> None:
+        """Switches to the stream and its device."""
+        if self.stream is None:
+            return
+        self.previous = [current_stream(), current_stream(self.stream.device_index)]
+        set_stream(self.stream)
+
+    def __exit__(self, *_: object) -> None:
+        """Switches back."""
+        for stream in reversed(self.previous):
+            set_stream(stream)
+        self.previous = []
+
+
+def stream(stream: torch.Stream | None) -> StreamContext:
+    """``with torch.npu.stream(s): ...``."""
+    return StreamContext(stream)
