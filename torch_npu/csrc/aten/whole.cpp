@@ -1,5 +1,5 @@
-// Composite operators that run as one CPU kernel: decomposing them on the device would end in operators that only
-// some devices have.
+// Operators for which PyTorch registers a decomposition for every device beside a kernel for the CPU. A backend's
+// fallback never sees them, so they are named here: npu takes the CPU's kernel, as one call.
 
 #include <torch/library.h>
 
@@ -8,10 +8,28 @@
 namespace torch_npu {
 namespace {
 
+void take(torch::Library& m, std::initializer_list<const char*> names) {
+  for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&aicpu::fallback>());
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  for (const char* name : {"convolution", "convolution_backward", "_convolution"}) {
-    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&aicpu::fallback>());
-  }
+  take(m, {"convolution", "convolution_backward", "_convolution"});
+  take(m, {"addr", "addr.out", "all.dims_out", "any.dims_out", "native_group_norm", "native_layer_norm", "narrow_copy",
+           "pixel_shuffle", "pixel_unshuffle", "native_channel_shuffle", "mish_backward", "_stack", "_stack.out",
+           "linalg__powsum"});
+}
+
+TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
+  take(m, {"abs", "abs_", "empty_like", "nan_to_num", "nan_to_num_", "mv", "narrow_copy", "permute", "rad2deg",
+           "rad2deg_", "rad2deg.out", "deg2rad", "deg2rad_", "deg2rad.out", "sum", "unsqueeze", "zeros.out", "clone",
+           "sparse_dim", "dense_dim", "is_coalesced", "indices", "values", "isinf"});
+}
+
+TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
+  take(m, {"abs", "abs_", "_conj_physical", "conj_physical_", "empty_like", "mul.Scalar", "mul_.Scalar", "rad2deg",
+           "rad2deg_", "rad2deg.out", "deg2rad", "deg2rad_", "deg2rad.out", "select.int", "sum", "clone", "sparse_dim",
+           "dense_dim", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices", "isinf",
+           "select_copy.int"});
 }
 
 }  // namespace

@@ -1,0 +1,34 @@
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+# The samples of PyTorch's own cases warn about what they test (deprecated arguments, beta layouts).
+warnings.filterwarnings("ignore", category=UserWarning)
+
+
+@pytest.fixture(autouse=True)
+def device_stays_usable():
+    """Whatever a test did, the device works behind it."""
+    yield
+    assert (torch.ones(2, device="npu") + 1).tolist() == [2.0, 2.0]
+
+
+def pytest_terminal_summary(terminalreporter):
+    reports = terminalreporter.stats
+    counts = {
+        "passed": _opinfo(reports.get("passed", [])),
+        "failed": _opinfo(reports.get("failed", [])),
+        "unsupported": _opinfo(reports.get("skipped", [])),
+    }
+    if sum(counts.values()):
+        line = ", ".join(f"{count} {name}" for name, count in counts.items())
+        terminalreporter.write_line(f"OpInfos with float32 on npu, all samples: {line}")
+
+
+def _opinfo(reports):
+    return sum("tests/opinfo/" in report.nodeid for report in reports)
