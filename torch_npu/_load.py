@@ -13,7 +13,6 @@ from types import ModuleType
 
 from torch_npu.version import TORCH_VERSION
 
-EMBEDDED = Path(__file__).parent / "lib" / "cann"
 _CHOICES = ("auto", "softnpu", "system")
 # In the order in which they are loaded; the first is the one that a CANN cannot do without.
 _LIBRARIES = ("libascendcl.so",)
@@ -27,8 +26,11 @@ def _package_dir() -> Path:
     """Where the native libraries lie: beside the sources in a wheel, in the build folder in a checkout."""
     import torch_npu
 
-    for folder in torch_npu.__path__:
+    built = Path(__file__).resolve().parents[1] / "build" / "python" / "torch_npu"
+    for folder in (*torch_npu.__path__, str(built)):
         if (Path(folder) / "_C.so").exists():
+            if folder not in torch_npu.__path__:  # Python was started in the checkout's root
+                torch_npu.__path__.append(folder)
             return Path(folder)
     raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
 

@@ -77,8 +77,10 @@ def test_ctrl_c_in_a_long_operator():
         "import os, signal, threading, time, torch\n"
         "a = torch.randn(1500, 1500, device='npu')\n"
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "try:\n"
+        "def work():\n"
         "    while True: a @ a\n"
+        "try:\n"
+        "    work()\n"
         "except KeyboardInterrupt:\n"
         "    print('interrupted', (torch.ones(2, device='npu') + 1).tolist())"
     )

@@ -42,6 +42,14 @@ class Event(torch.Event):
         """Records the event in ``stream`` (default: the current one)."""
         super().record(current_stream() if stream is None else stream)
 
+    def elapsed_time(self, end_event: torch.Event) -> float:
+        """Milliseconds from this event to ``end_event``; both have to be recorded and complete.
+
+        Raises:
+            RuntimeError: one of them was made without ``enable_timing``, or has not passed yet.
+        """
+        return float(_state.native().elapsed_time(self.event_id, end_event.event_id))
+
     def wait(self, stream: torch.Stream | None = None) -> None:
         """Makes ``stream`` (default: the current one) wait for this event."""
         super().wait(current_stream() if stream is None else stream)

@@ -1,6 +1,7 @@
 // torch_npu._C: what Python needs beside PyTorch's own generic interfaces. Thin: each function is one call.
 
 #include <acl/acl.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/csrc/Device.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/python_headers.h>
@@ -98,6 +99,12 @@ PYBIND11_MODULE(_C, m) {
   m.def("cann_version", &cann_version);
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &device_range);
+
+  // torch.Event.elapsed_time takes no subclass of torch.Event, so this is for torch.npu.Event. Ids are handles.
+  m.def("elapsed_time", [](std::intptr_t start, std::intptr_t end) {
+    const auto* guard = c10::impl::getDeviceGuardImpl(c10::DeviceType::PrivateUse1);
+    return guard->elapsedTime(reinterpret_cast<void*>(start), reinterpret_cast<void*>(end), current_device());
+  });
 
   m.def("memory_stats", &memory_stats);
   m.def("reset_peak_memory_stats", [](int d) { caching_allocator().resetPeakStats(static_cast<c10::DeviceIndex>(d)); });
