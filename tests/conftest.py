@@ -1,14 +1,10 @@
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
 import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
-
-# The samples of PyTorch's own cases warn about what they test (deprecated arguments, beta layouts).
-warnings.filterwarnings("ignore", category=UserWarning)
 
 
 @pytest.fixture(autouse=True)

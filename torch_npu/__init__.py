@@ -20,7 +20,7 @@ def _autoload() -> None:
         _sys.modules.pop(__name__, None)
 
 
-import torch  # noqa: E402
+import torch  # noqa: E402, F401
 
 from torch_npu import _load  # noqa: E402
 from torch_npu.version import __version__  # noqa: E402
@@ -34,6 +34,8 @@ except Exception as error:
 
 from torch_npu import npu  # noqa: E402
 
+from torch_npu._operators import npu_fusion_attention  # noqa: E402
+
 npu._register(_load_error)
 
-__all__ = ["__version__", "npu"]
+__all__ = ["__version__", "npu", "npu_fusion_attention"]

@@ -89,7 +89,9 @@ def load() -> ModuleType:
     check_torch()
     choice = os.environ.get("TORCH_NPU_CANN", "auto")
     if choice not in _CHOICES:
-        raise LoadError(f"TORCH_NPU_CANN={choice} is not understood: it takes {', '.join(_CHOICES)}")
+        raise LoadError(
+            f"TORCH_NPU_CANN={choice} is not understood: it takes {', '.join(_CHOICES)}"
+        )
     system = _system_folder()
     if choice == "system" and system is None:
         raise LoadError(

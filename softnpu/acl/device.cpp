@@ -90,8 +90,8 @@ aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value
       case ACL_DEV_ATTR_PHY_CHIP_ID: *value = deviceId; return Status::ok();
       case ACL_DEV_ATTR_IS_VIRTUAL: *value = 1; return Status::ok();
       default:
-        return {ACL_ERROR_RT_FEATURE_NOT_SUPPORT, softnpu::text("device attribute ", static_cast<int>(attr),
-                                                                " has no meaning on a software NPU")};
+        return {ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
+                softnpu::text("device attribute ", static_cast<int>(attr), " has no meaning on a software NPU")};
     }
   });
 }

@@ -27,7 +27,7 @@ class [[nodiscard]] Status {
 }  // namespace softnpu
 
 // The one macro of this library: an early return needs the caller's frame.
-#define SOFTNPU_RETURN_IF_ERROR(expr)                     \
-  do {                                                    \
+#define SOFTNPU_RETURN_IF_ERROR(expr)                                         \
+  do {                                                                        \
     if (::softnpu::Status status_ = (expr); !status_.is_ok()) return status_; \
   } while (false)

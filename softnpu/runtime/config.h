@@ -11,13 +11,13 @@ namespace softnpu {
 enum class InlineMode { kAuto, kNever, kAlways };
 
 struct Config {
-  int device_count = 1;                    // SOFTNPU_DEVICE_COUNT
-  int cores = 1;                           // SOFTNPU_CORES: host threads that play one device's cores
-  size_t hbm_bytes = 0;                    // SOFTNPU_HBM: capacity of each device
+  int device_count = 1;                        // SOFTNPU_DEVICE_COUNT
+  int cores = 1;                               // SOFTNPU_CORES: host threads that play one device's cores
+  size_t hbm_bytes = 0;                        // SOFTNPU_HBM: capacity of each device
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE
-  bool protect = false;                    // SOFTNPU_PROTECT
-  bool launch_blocking = false;            // ASCEND_LAUNCH_BLOCKING
-  std::string soc_name = "Ascend910B1";    // SOFTNPU_SOC
+  bool protect = false;                        // SOFTNPU_PROTECT
+  bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
+  std::string soc_name = "Ascend910B1";        // SOFTNPU_SOC
 };
 
 // Reads variables through `get` (getenv's signature); an error names the variable and what it takes.

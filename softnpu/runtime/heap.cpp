@@ -14,9 +14,7 @@ size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) /
 
 }  // namespace
 
-Heap::Heap(Region* region, size_t capacity) : region_(region), capacity_(capacity) {
-  insert_free(0, region_->size());
-}
+Heap::Heap(Region* region, size_t capacity) : region_(region), capacity_(capacity) { insert_free(0, region_->size()); }
 
 Status Heap::allocate(size_t size, void** out) {
   size_t span = round_up(size, kSmallAlignment);
@@ -41,9 +39,8 @@ Status Heap::allocate(size_t size, void** out) {
     *out = region_->base() + offset;
     return Status::ok();
   }
-  return {ACL_ERROR_RT_MEMORY_ALLOCATION,
-          text("device memory is fragmented: asked for ", size, " bytes, ", capacity_ - used_,
-               " bytes are free but not in one piece")};
+  return {ACL_ERROR_RT_MEMORY_ALLOCATION, text("device memory is fragmented: asked for ", size, " bytes, ",
+                                               capacity_ - used_, " bytes are free but not in one piece")};
 }
 
 Status Heap::release(void* address) {

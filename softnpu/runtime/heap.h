@@ -49,9 +49,9 @@ class Heap {
 
   Region* region_;
   size_t capacity_;
-  mutable std::mutex mutex_;                       // guards all below
-  std::map<size_t, Block> live_;                   // by offset
-  std::map<size_t, size_t> free_by_offset_;        // offset -> span
+  mutable std::mutex mutex_;                          // guards all below
+  std::map<size_t, Block> live_;                      // by offset
+  std::map<size_t, size_t> free_by_offset_;           // offset -> span
   std::set<std::pair<size_t, size_t>> free_by_span_;  // (span, offset)
   size_t used_ = 0;
 };

@@ -24,7 +24,8 @@ char* map_aligned(size_t size, int fd, int protection) {
   if (raw == MAP_FAILED) return nullptr;
   auto start = reinterpret_cast<uintptr_t>(raw);
   uintptr_t aligned = (start + Region::kHugePage - 1) / Region::kHugePage * Region::kHugePage;
-  void* mapped = mmap(reinterpret_cast<void*>(aligned), size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
+  void* mapped =
+      mmap(reinterpret_cast<void*>(aligned), size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
   if (mapped == MAP_FAILED) {
     munmap(raw, size + Region::kHugePage);
     return nullptr;

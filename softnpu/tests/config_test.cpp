@@ -31,8 +31,12 @@ TEST(Config, DefaultsComeFromTheMachine) {
 
 TEST(Config, ReadsEachVariable) {
   Config config;
-  ASSERT_TRUE(parse({{"SOFTNPU_DEVICE_COUNT", "2"}, {"SOFTNPU_CORES", "3"}, {"SOFTNPU_HBM", "8G"},
-                     {"SOFTNPU_INLINE", "0"}, {"SOFTNPU_PROTECT", "1"}, {"SOFTNPU_SOC", "Ascend910B4"},
+  ASSERT_TRUE(parse({{"SOFTNPU_DEVICE_COUNT", "2"},
+                     {"SOFTNPU_CORES", "3"},
+                     {"SOFTNPU_HBM", "8G"},
+                     {"SOFTNPU_INLINE", "0"},
+                     {"SOFTNPU_PROTECT", "1"},
+                     {"SOFTNPU_SOC", "Ascend910B4"},
                      {"ASCEND_LAUNCH_BLOCKING", "1"}},
                     &config)
                   .is_ok());
@@ -46,9 +50,13 @@ TEST(Config, ReadsEachVariable) {
 }
 
 TEST(Config, MalformedValuesNameTheVariable) {
-  for (auto [name, value] : {std::pair{"SOFTNPU_DEVICE_COUNT", "two"}, {"SOFTNPU_DEVICE_COUNT", "-1"},
-                             {"SOFTNPU_HBM", "lots"}, {"SOFTNPU_HBM", "0"}, {"SOFTNPU_HBM", "99999999999G"},
-                             {"SOFTNPU_INLINE", "2"}, {"SOFTNPU_CORES", "0"}}) {
+  for (auto [name, value] : {std::pair{"SOFTNPU_DEVICE_COUNT", "two"},
+                             {"SOFTNPU_DEVICE_COUNT", "-1"},
+                             {"SOFTNPU_HBM", "lots"},
+                             {"SOFTNPU_HBM", "0"},
+                             {"SOFTNPU_HBM", "99999999999G"},
+                             {"SOFTNPU_INLINE", "2"},
+                             {"SOFTNPU_CORES", "0"}}) {
     Config config;
     Status status = parse({{name, value}}, &config);
     EXPECT_FALSE(status.is_ok()) << name << "=" << value;

@@ -17,7 +17,13 @@ def test_views_share_memory():
 
 def test_copies_of_every_layout():
     source = torch.randn(4, 5, 6)
-    for view in (source, source.permute(2, 0, 1), source[:, 1:4], source.flip(0), source[0].expand(3, 5, 6)):
+    for view in (
+        source,
+        source.permute(2, 0, 1),
+        source[:, 1:4],
+        source.flip(0),
+        source[0].expand(3, 5, 6),
+    ):
         assert torch.equal(view.npu().cpu(), view)
         target = torch.zeros(view.shape).npu().transpose(0, 1)
         target.copy_(view.transpose(0, 1))
@@ -40,7 +46,9 @@ def test_out_resizes():
     assert out.shape == (2, 3)
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.int64, torch.bfloat16, torch.complex128, torch.bool])
+@pytest.mark.parametrize(
+    "dtype", [torch.float64, torch.int64, torch.bfloat16, torch.complex128, torch.bool]
+)
 def test_dtypes_stay_what_they_are(dtype):
     x = torch.ones(3, device="npu").to(dtype)
     assert x.dtype == dtype

@@ -36,7 +36,9 @@ def to_device(value, device):
 
     def move(x):
         if isinstance(x, torch.Tensor):
-            return _copy(x, device if x.device.type == "npu" else "cpu").requires_grad_(x.requires_grad)
+            return _copy(x, device if x.device.type == "npu" else "cpu").requires_grad_(
+                x.requires_grad
+            )
         if isinstance(x, torch.device) and x.type == "npu":
             return torch.device(device)
         return device if isinstance(x, str) and x.split(":")[0] == "npu" else x
@@ -119,14 +121,14 @@ def assert_same(expected, actual) -> None:
             torch.testing.assert_close(a, e, equal_nan=True)
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """The CPU itself refuses every sample of the operator."""
 
 
 def run_op(op, dtype=torch.float32) -> int:
     """Runs all samples of ``op``; returns their number.
 
-    Raises Unsupported where the CPU cannot run the operator at all (jiterator).
+    Raises UnsupportedError where the CPU cannot run the operator at all (jiterator).
     """
     count = 0
     for sample in op.sample_inputs("npu", dtype, requires_grad=False):
@@ -134,7 +136,7 @@ def run_op(op, dtype=torch.float32) -> int:
             expected = run_on(op, sample, "cpu")
         except AssertionError as error:
             if count == 0 and "only supported on CUDA" in str(error):
-                raise Unsupported(str(error)) from None
+                raise UnsupportedError(str(error)) from None
             raise
         count += 1
         actual = run_on(op, sample, "npu")

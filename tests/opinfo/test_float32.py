@@ -1,6 +1,7 @@
 """Every OpInfo that supports float32 on the CPU, all samples, npu against CPU. No skip list."""
 
 import pytest
+
 from opinfo import cases
 
 OPS = cases.float32_ops()
@@ -10,5 +11,5 @@ OPS = cases.float32_ops()
 def test_samples(op):
     try:
         cases.run_op(op)
-    except cases.Unsupported as reason:
+    except cases.UnsupportedError as reason:
         pytest.skip(f"the CPU itself refuses it: {reason}")

@@ -11,18 +11,24 @@ SOURCE = ROOT / "torch_npu"
 
 
 def _site_packages() -> Path:
-    return Path(output([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip())
+    return Path(
+        output([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
+    )
 
 
 def _version() -> str:
-    return output([PYTHON, "-c", "import runpy; print(runpy.run_path('torch_npu/version.py')['__version__'])"]).strip()
+    return output(
+        [PYTHON, "-c", "import runpy; print(runpy.run_path('torch_npu/version.py')['__version__'])"]
+    ).strip()
 
 
 def link_package() -> None:
     """Links the Python sources beside the native libraries, and makes the result importable in .venv."""
     package = PACKAGE_ROOT / "torch_npu"
     package.mkdir(parents=True, exist_ok=True)
-    wanted = {entry.name: entry for entry in SOURCE.iterdir() if entry.name not in {"csrc", "__pycache__"}}
+    wanted = {
+        entry.name: entry for entry in SOURCE.iterdir() if entry.name not in {"csrc", "__pycache__"}
+    }
     for present in package.iterdir():
         if present.is_symlink() and present.name not in wanted:
             present.unlink()

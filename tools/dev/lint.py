@@ -33,12 +33,16 @@ def read_layers(text: str) -> dict[str, list[str]]:
             continue
         folder, arrow, allowed = line.partition("->")
         if not arrow or not folder.strip():
-            raise DevError(f"LAYERS:{number}: expected 'folder -> what it may include', found {line!r}")
+            raise DevError(
+                f"LAYERS:{number}: expected 'folder -> what it may include', found {line!r}"
+            )
         layers[folder.strip()] = allowed.split()
     return layers
 
 
-def layer_violations(layers: dict[str, list[str]], files: list[Path], root: Path = ROOT) -> list[str]:
+def layer_violations(
+    layers: dict[str, list[str]], files: list[Path], root: Path = ROOT
+) -> list[str]:
     """The includes that LAYERS does not allow, as 'file:line: text'."""
     found = []
     for file in files:
@@ -49,7 +53,11 @@ def layer_violations(layers: dict[str, list[str]], files: list[Path], root: Path
             continue
         for number, line in enumerate(file.read_text().splitlines(), 1):
             include = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if include is None or "/" not in include[1] or include[1].startswith(("sys/", "gtest/")):
+            if (
+                include is None
+                or "/" not in include[1]
+                or include[1].startswith(("sys/", "gtest/"))
+            ):
                 continue
             first = include[1].split("/")[0]
             if not any(include[1].startswith(a + "/") or first == a for a in layers[owner]):
@@ -60,7 +68,11 @@ def layer_violations(layers: dict[str, list[str]], files: list[Path], root: Path
 def _long_files() -> list[str]:
     files = _tracked("*.cpp", "*.h", "*.py")
     lengths = {file: len(file.read_text().splitlines()) for file in files}
-    return [f"{f.relative_to(ROOT)}:1: {n} lines, more than {MAX_LINES}" for f, n in lengths.items() if n > MAX_LINES]
+    return [
+        f"{f.relative_to(ROOT)}:1: {n} lines, more than {MAX_LINES}"
+        for f, n in lengths.items()
+        if n > MAX_LINES
+    ]
 
 
 def _dead_paths() -> list[str]:

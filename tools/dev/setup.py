@@ -25,7 +25,9 @@ MODELS = ROOT / "tools" / "requirements-models.txt"
 
 
 def _missing_debian_packages() -> list[str]:
-    status = output(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *DEBIAN_PACKAGES])
+    status = output(
+        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *DEBIAN_PACKAGES]
+    )
     if not status:  # one unknown package makes the whole query fail: ask for each
         status = "".join(
             output(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", package])
@@ -65,7 +67,18 @@ def make_venv() -> None:
 
 def _torch_is_cuda_build() -> bool:
     report = output(
-        [PYTHON, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--report", "-", TORCH]
+        [
+            PYTHON,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--dry-run",
+            "--ignore-installed",
+            "--report",
+            "-",
+            TORCH,
+        ]
     )
     start = report.find("{")
     if start < 0:

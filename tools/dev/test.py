@@ -16,7 +16,7 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 
 
 def gtest(env: Mapping[str, str], folder: str = "build") -> None:
-    """softnpu's own tests."""
+    """Softnpu's own tests."""
     run(
         [ROOT / folder / "softnpu" / "tests" / "softnpu_tests", "--gtest_brief=1"],
         env=env,
@@ -41,7 +41,9 @@ def test(arguments: list[str]) -> None:
         pytest({}, arguments)
         return
     for name, env in CONFIGURATIONS.items():
-        say(f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}")
+        say(
+            f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}"
+        )
         gtest(env)
         pytest(env, ["tests"])
     for sanitize in ("address,undefined", "thread"):

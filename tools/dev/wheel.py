@@ -8,6 +8,17 @@ def wheel() -> None:
     """Builds dist/torch_npu-<version>-….whl."""
     say("wheel")
     run(
-        [PYTHON, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", ROOT / "dist", ROOT],
+        [
+            PYTHON,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-build-isolation",
+            "--no-deps",
+            "-w",
+            ROOT / "dist",
+            ROOT,
+        ],
         env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},
     )

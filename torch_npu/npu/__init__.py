@@ -7,8 +7,6 @@ import torch
 from torch_npu.npu import _state
 from torch_npu.npu.device import (
     NPUDeviceProperties,
-    _is_in_bad_fork,
-    _lazy_init,
     current_device,
     device,
     device_count,
@@ -22,6 +20,8 @@ from torch_npu.npu.device import (
     synchronize,
     unavailable_reason,
 )
+from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
+from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.memory import (
     empty_cache,
     max_memory_allocated,

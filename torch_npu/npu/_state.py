@@ -1,9 +1,11 @@
 """What the functions of ``torch.npu`` share: the native module, the reason where there is none, the index rule."""
 
 from types import ModuleType
-from typing import Any
 
 import torch
+
+# How a device may be named: None is the current one, a negative index as well.
+Device = int | str | torch.device | None
 
 _native: ModuleType | None = None
 _reason: str = ""
@@ -38,7 +40,7 @@ def unavailable_reason() -> str:
     return "" if _native.device_count() > 0 else str(_native.device_count_error())
 
 
-def device_index(device: Any = None, *, allow_cpu: bool = False) -> int:
+def device_index(device: Device = None, *, allow_cpu: bool = False) -> int:
     """An index from None (the current device), an int, a string or a torch.device.
 
     Raises:

@@ -1,7 +1,6 @@
 """Devices: how many, which is current, what they are. Interfaces follow torch.cuda."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -57,7 +56,7 @@ def current_device() -> int:
     return int(_state.native().current_device())
 
 
-def set_device(device: Any) -> None:
+def set_device(device: _state.Device) -> None:
     """Makes ``device`` (index, string or torch.device) this thread's current device.
 
     Raises:
@@ -68,12 +67,12 @@ def set_device(device: Any) -> None:
         _state.native().set_device(index)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: _state.Device = None) -> None:
     """Waits for all work on ``device``; an error of asynchronous work is raised here."""
     _state.native().synchronize(_state.device_index(device))
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: _state.Device = None) -> str:
     """The SoC name that the device plays, such as ``Ascend910B1``. Initialises nothing."""
     _state.device_index(device)
     return str(_state.native().soc_name())
@@ -91,7 +90,7 @@ class NPUDeviceProperties:
     softnpu: str
 
 
-def get_device_properties(device: Any = None) -> NPUDeviceProperties:
+def get_device_properties(device: _state.Device = None) -> NPUDeviceProperties:
     """The properties of ``device``; ``softnpu`` is that library's version, empty on real hardware."""
     index = _state.device_index(device)
     cores = torch.get_num_threads()
@@ -105,10 +104,10 @@ def get_device_properties(device: Any = None) -> NPUDeviceProperties:
     )
 
 
-class device:
+class device:  # noqa: N801
     """Context manager: ``with torch.npu.device(1): ...``; a negative index or None changes nothing."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: _state.Device) -> None:
         """Takes an index, a string or a torch.device."""
         self.index = -1 if device is None else _state.device_index(device)
         self.previous = -1
@@ -126,9 +125,9 @@ class device:
             set_device(self.previous)
 
 
-class device_of(device):
+class device_of(device):  # noqa: N801
     """Context manager: the device of a tensor or storage; other objects change nothing."""
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(self, obj: object) -> None:
         """Takes a tensor or a storage."""
-        super().__init__(obj.get_device() if getattr(obj, "is_npu", False) else None)
+        super().__init__(obj.get_device() if getattr(obj, "is_npu", False) else None)  # type: ignore[attr-defined]

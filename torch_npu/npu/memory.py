@@ -2,12 +2,11 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
 
 from torch_npu.npu import _state
 
 
-def _flatten(prefix: str, value: Any, out: dict[str, int]) -> None:
+def _flatten(prefix: str, value: Mapping | int, out: dict[str, int]) -> None:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             _flatten(f"{prefix}.{key}" if prefix else key, inner, out)
@@ -15,7 +14,7 @@ def _flatten(prefix: str, value: Any, out: dict[str, int]) -> None:
         out[prefix] = value
 
 
-def memory_stats(device: Any = None) -> "OrderedDict[str, int]":
+def memory_stats(device: _state.Device = None) -> "OrderedDict[str, int]":
     """Every statistic of the caching allocator, by dotted name; empty before the device is used."""
     if not _state.native().is_initialized():
         return OrderedDict()
@@ -24,32 +23,32 @@ def memory_stats(device: Any = None) -> "OrderedDict[str, int]":
     return OrderedDict(sorted(flat.items()))
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: _state.Device = None) -> int:
     """Bytes that tensors hold now."""
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: _state.Device = None) -> int:
     """The most bytes that tensors held, since the start or :func:`reset_peak_memory_stats`."""
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: _state.Device = None) -> int:
     """Bytes that the allocator holds, used and cached."""
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: _state.Device = None) -> int:
     """The most bytes that the allocator held."""
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: _state.Device = None) -> None:
     """Starts the peaks anew from what is in use now."""
     _state.native().reset_peak_memory_stats(_state.device_index(device))
 
 
-def reset_accumulated_memory_stats(device: Any = None) -> None:
+def reset_accumulated_memory_stats(device: _state.Device = None) -> None:
     """Starts the totals anew."""
     _state.native().reset_accumulated_memory_stats(_state.device_index(device))
 
@@ -60,7 +59,7 @@ def empty_cache() -> None:
         _state.native().empty_cache()
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: _state.Device = None) -> tuple[int, int]:
     """Free and total bytes of the device."""
     free, total = _state.native().mem_get_info(_state.device_index(device))
     return int(free), int(total)

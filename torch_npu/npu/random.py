@@ -1,7 +1,6 @@
 """Random numbers: generators whose state is a seed and an offset (16 bytes)."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import torch
 
@@ -18,11 +17,11 @@ def _make_default_generators() -> tuple[torch.Generator, ...]:
     return default_generators
 
 
-def _generator(device: Any = "npu") -> torch.Generator:
+def _generator(device: _state.Device = "npu") -> torch.Generator:
     return default_generators[_state.device_index(device)]
 
 
-def get_rng_state(device: Any = "npu") -> torch.Tensor:
+def get_rng_state(device: _state.Device = "npu") -> torch.Tensor:
     """The state of ``device``'s default generator: 16 bytes, seed and offset, on the CPU."""
     return _generator(device).get_state()
 
@@ -32,7 +31,7 @@ def get_rng_state_all() -> list[torch.Tensor]:
     return [get_rng_state(i) for i in range(device_count())]
 
 
-def set_rng_state(new_state: torch.Tensor, device: Any = "npu") -> None:
+def set_rng_state(new_state: torch.Tensor, device: _state.Device = "npu") -> None:
     """Sets the state of ``device``'s default generator.
 
     Raises:

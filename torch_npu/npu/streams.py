@@ -1,7 +1,5 @@
 """Streams and events: PyTorch's own classes, bound to the device type npu."""
 
-from typing import Any
-
 import torch
 
 from torch_npu.npu import _state
@@ -10,7 +8,7 @@ from torch_npu.npu import _state
 class Stream(torch.Stream):
     """A queue of work on one NPU. ``priority`` is accepted; a software NPU has one priority."""
 
-    def __new__(cls, device: Any = None, priority: int = 0, **kwargs: Any) -> "Stream":
+    def __new__(cls, device: _state.Device = None, priority: int = 0, **kwargs: int) -> "Stream":
         """A stream of ``device`` (default: the current one), or the one that ``stream_id`` names."""
         if "stream_id" in kwargs:
             return super().__new__(cls, **kwargs)
@@ -63,17 +61,15 @@ def _wrap(stream: torch.Stream) -> Stream:
     )
 
 
-def current_stream(device: Any = None) -> Stream:
+def current_stream(device: _state.Device = None) -> Stream:
     """This thread's current stream on ``device``."""
     return _wrap(torch.accelerator.current_stream(f"npu:{_state.device_index(device)}"))
 
 
-def default_stream(device: Any = None) -> Stream:
+def default_stream(device: _state.Device = None) -> Stream:
     """The default stream of ``device``."""
     current = current_stream(device)
-    return Stream(
-        stream_id=0, device_index=current.device_index, device_type=current.device_type
-    )
+    return Stream(stream_id=0, device_index=current.device_index, device_type=current.device_type)
 
 
 def set_stream(stream: torch.Stream) -> None:

@@ -11,14 +11,14 @@ extern "C" {
 #endif
 
 // "softnpu 0.1.0"; never null.
-ACL_FUNC_VISIBILITY const char *softnpuVersion(void);
+ACL_FUNC_VISIBILITY const char* softnpuVersion(void);
 
 // Distance in bytes from a device address to the address at which a kernel on the host reads the same byte, for
 // every address of the device. Zero unless SOFTNPU_PROTECT=1.
-ACL_FUNC_VISIBILITY aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t *offset);
+ACL_FUNC_VISIBILITY aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* offset);
 
 // The device's address range: every device pointer lies in [base, base + size). The device must be set up.
-ACL_FUNC_VISIBILITY aclError softnpuDeviceRange(int32_t deviceId, void **base, size_t *size);
+ACL_FUNC_VISIBILITY aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size);
 
 #ifdef __cplusplus
 }

@@ -19,7 +19,8 @@ c10::DeviceIndex checked_device(std::optional<at::Layout> layout, std::optional<
 }
 
 at::Tensor& fill_if_deterministic(at::Tensor& tensor) {
-  if (C10_UNLIKELY(at::globalContext().deterministicAlgorithms() && at::globalContext().deterministicFillUninitializedMemory())) {
+  if (C10_UNLIKELY(at::globalContext().deterministicAlgorithms() &&
+                   at::globalContext().deterministicFillUninitializedMemory())) {
     at::native::fill_empty_deterministic_(tensor);
   }
   return tensor;
@@ -64,8 +65,8 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }  // namespace
 
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype) {
-  return at::detail::make_tensor<c10::TensorImpl>(std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
-                                                  c10::scalarTypeToTypeMeta(dtype));
+  return at::detail::make_tensor<c10::TensorImpl>(
+      std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), c10::scalarTypeToTypeMeta(dtype));
 }
 
 at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIndex device) {

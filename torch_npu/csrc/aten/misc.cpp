@@ -10,9 +10,7 @@ namespace {
 
 // True lets Module.to() swap the data of a Parameter in place, so that an optimizer made before stays valid.
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
-  auto plain = [](const at::Tensor& t) {
-    return t.layout() == at::kStrided && (t.is_cpu() || t.is_privateuseone());
-  };
+  auto plain = [](const at::Tensor& t) { return t.layout() == at::kStrided && (t.is_cpu() || t.is_privateuseone()); };
   return (plain(self) && plain(from)) || self.key_set() == from.key_set();
 }
 

@@ -47,9 +47,8 @@ std::tuple<Tensor, Tensor, Tensor> lstm_cell_backward(const OptionalTensor& grad
   Tensor gh = or_zeros(grad_hy, cx);
   Tensor tanh_cy = cy.tanh();
   Tensor gc = or_zeros(grad_cy, cx) + gh * o * (1 - tanh_cy * tanh_cy);
-  Tensor grad_gates = at::cat({gc * g * i * (1 - i), gc * cx * f * (1 - f), gc * i * (1 - g * g),
-                               gh * tanh_cy * o * (1 - o)},
-                              1);
+  Tensor grad_gates =
+      at::cat({gc * g * i * (1 - i), gc * cx * f * (1 - f), gc * i * (1 - g * g), gh * tanh_cy * o * (1 - o)}, 1);
   return {grad_gates, gc * f, has_bias ? grad_gates.sum(0) : Tensor()};
 }
 

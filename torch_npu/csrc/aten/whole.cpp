@@ -20,16 +20,18 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
-  take(m, {"abs", "abs_", "empty_like", "nan_to_num", "nan_to_num_", "mv", "narrow_copy", "permute", "rad2deg",
-           "rad2deg_", "rad2deg.out", "deg2rad", "deg2rad_", "deg2rad.out", "sum", "unsqueeze", "zeros.out", "clone",
-           "sparse_dim", "dense_dim", "is_coalesced", "indices", "values", "isinf"});
+  take(m,
+       {"abs",       "abs_",     "empty_like",  "nan_to_num", "nan_to_num_",  "mv",          "narrow_copy", "permute",
+        "rad2deg",   "rad2deg_", "rad2deg.out", "deg2rad",    "deg2rad_",     "deg2rad.out", "sum",         "unsqueeze",
+        "zeros.out", "clone",    "sparse_dim",  "dense_dim",  "is_coalesced", "indices",     "values",      "isinf"});
 }
 
 TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
-  take(m, {"abs", "abs_", "_conj_physical", "conj_physical_", "empty_like", "mul.Scalar", "mul_.Scalar", "rad2deg",
-           "rad2deg_", "rad2deg.out", "deg2rad", "deg2rad_", "deg2rad.out", "select.int", "sum", "clone", "sparse_dim",
-           "dense_dim", "values", "crow_indices", "col_indices", "ccol_indices", "row_indices", "isinf",
-           "select_copy.int"});
+  take(m,
+       {"abs",          "abs_",        "_conj_physical", "conj_physical_", "empty_like", "mul.Scalar",   "mul_.Scalar",
+        "rad2deg",      "rad2deg_",    "rad2deg.out",    "deg2rad",        "deg2rad_",   "deg2rad.out",  "select.int",
+        "sum",          "clone",       "sparse_dim",     "dense_dim",      "values",     "crow_indices", "col_indices",
+        "ccol_indices", "row_indices", "isinf",          "select_copy.int"});
 }
 
 }  // namespace

@@ -73,8 +73,7 @@ std::string softnpu_version() {
 
 py::tuple device_range(c10::DeviceIndex device) {
   bind_device(device);
-  auto function =
-      reinterpret_cast<aclError (*)(int32_t, void**, std::size_t*)>(softnpu_symbol("softnpuDeviceRange"));
+  auto function = reinterpret_cast<aclError (*)(int32_t, void**, std::size_t*)>(softnpu_symbol("softnpuDeviceRange"));
   TORCH_CHECK(function != nullptr, "only softnpu tells a device's address range");
   void* base = nullptr;
   std::size_t size = 0;
@@ -93,7 +92,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("in_bad_fork", &in_bad_fork);
   m.def("current_device", [] { return static_cast<int>(current_device()); });
   m.def("set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); });
-  m.def("synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  m.def(
+      "synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def("shutdown", &shutdown, release_gil());
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
   m.def("cann_version", &cann_version);
@@ -110,7 +110,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("reset_peak_memory_stats", [](int d) { caching_allocator().resetPeakStats(static_cast<c10::DeviceIndex>(d)); });
   m.def("reset_accumulated_memory_stats",
         [](int d) { caching_allocator().resetAccumulatedStats(static_cast<c10::DeviceIndex>(d)); });
-  m.def("empty_cache", [] { caching_allocator().emptyCache(); }, release_gil());
+  m.def(
+      "empty_cache", [] { caching_allocator().emptyCache(); }, release_gil());
   m.def("mem_get_info", [](int d) { return caching_allocator().getMemoryInfo(static_cast<c10::DeviceIndex>(d)); });
 
   m.def("default_generator", [](int device) {

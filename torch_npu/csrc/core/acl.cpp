@@ -30,8 +30,8 @@ std::string error_tail(const char* code, const char* text) {
     recent_message();  // that this thread has no device yet is not the caller's error
   }
   const char* rank = std::getenv("RANK");
-  return c10::str("\n[ERROR] ", stamp.data(), " (PID:", getpid(), ", Device:", device, ", RankID:",
-                  rank == nullptr ? "-1" : rank, ") ", code, " ", text);
+  return c10::str("\n[ERROR] ", stamp.data(), " (PID:", getpid(), ", Device:", device,
+                  ", RankID:", rank == nullptr ? "-1" : rank, ") ", code, " ", text);
 }
 
 void acl_check(aclError code, const char* call, std::source_location where) {

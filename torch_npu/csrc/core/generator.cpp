@@ -81,8 +81,8 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
     return made.release();
   }();
   if (device < 0) device = current_device();
-  TORCH_CHECK(device < std::max<c10::DeviceIndex>(device_count(), 1), "Invalid NPU device index npu:",
-              static_cast<int>(device));
+  TORCH_CHECK(device < std::max<c10::DeviceIndex>(device_count(), 1),
+              "Invalid NPU device index npu:", static_cast<int>(device));
   return generators[static_cast<std::size_t>(device)];
 }
 

@@ -56,8 +56,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
     TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device npu:", static_cast<int>(device),
                 " does not match the recording stream's device npu:", static_cast<int>(stream.device_index()));
     if (*event == nullptr) {
-      uint32_t acl_flag = flag == c10::EventFlag::BACKEND_DEFAULT ? ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE
-                                                                  : ACL_EVENT_SYNC;
+      uint32_t acl_flag =
+          flag == c10::EventFlag::BACKEND_DEFAULT ? ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE : ACL_EVENT_SYNC;
       bind_device(stream.device_index());
       acl_check(aclrtCreateEventExWithFlag(event, acl_flag), "aclrtCreateEventExWithFlag");
     }
@@ -84,8 +84,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
   double elapsedTime(void* start, void* end, DeviceIndex) const override {
-    TORCH_CHECK(start != nullptr && end != nullptr,
-                "Both events must be recorded before calculating elapsed time.");
+    TORCH_CHECK(start != nullptr && end != nullptr, "Both events must be recorded before calculating elapsed time.");
     float ms = 0;
     acl_check(aclrtEventElapsedTime(&ms, start, end), "aclrtEventElapsedTime");
     return ms;

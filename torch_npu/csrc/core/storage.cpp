@@ -10,8 +10,8 @@
 namespace torch_npu {
 namespace {
 
-c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c10::SymInt nbytes,
-                                            c10::DataPtr data, c10::Allocator* allocator, bool resizable) {
+c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c10::SymInt nbytes, c10::DataPtr data,
+                                            c10::Allocator* allocator, bool resizable) {
   if (data == nullptr) data = allocator->allocate(nbytes.expect_int());
   return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::move(nbytes), std::move(data),
                                           allocator, resizable);

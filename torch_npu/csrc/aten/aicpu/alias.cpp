@@ -66,8 +66,8 @@ at::Tensor make_sparse(c10::DispatchKey backend, c10::Device device, const at::S
 
 at::Tensor make_compressed(c10::DispatchKey backend, c10::Device device, const at::SparseCsrTensorImpl& like,
                            const at::Tensor& compressed, const at::Tensor& plain, const at::Tensor& values) {
-  auto impl = c10::make_intrusive<at::SparseCsrTensorImpl>(c10::DispatchKeySet(backend), device, like.layout(),
-                                                           like.dtype());
+  auto impl =
+      c10::make_intrusive<at::SparseCsrTensorImpl>(c10::DispatchKeySet(backend), device, like.layout(), like.dtype());
   impl->resize_(values.numel() == 0 && plain.numel() == 0 ? 0 : plain.size(-1), like.sizes());
   impl->set_member_tensors(compressed, plain, values, c10::fromIntArrayRefSlow(like.sizes()));
   return at::Tensor(std::move(impl));
@@ -94,7 +94,7 @@ bool is_compressed(const at::Tensor& t) {
 
 at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_privateuseone()) return tensor;
-  at::Tensor cpu = tensor.is_sparse() ? sparse_to_cpu(tensor)
+  at::Tensor cpu = tensor.is_sparse()      ? sparse_to_cpu(tensor)
                    : is_compressed(tensor) ? compressed_to_cpu(tensor)
                                            : dense_to_cpu(tensor);
   arguments_.push_back({tensor, cpu});
@@ -132,14 +132,13 @@ c10::Storage Aliases::adopt(const c10::Storage& cpu) {
   c10::intrusive_ptr<c10::StorageImpl> made;
   if (take_over(impl->_mutable_data_ptr_no_checks(), device_, &data)) {
     made = make_storage(impl->nbytes(), std::move(data));
-    static_cast<StorageImpl*>(made.get())->cpu_twin() =
-        c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl);
+    static_cast<StorageImpl*>(made.get())->cpu_twin() = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl);
   } else {
     made = make_storage(impl->nbytes(), device_);
     if (impl->nbytes() > 0 && impl->data() != nullptr) {
-      acl_check(aclrtMemcpy(made->mutable_data(), made->nbytes(), impl->data(), impl->nbytes(),
-                            ACL_MEMCPY_HOST_TO_DEVICE),
-                "aclrtMemcpy");
+      acl_check(
+          aclrtMemcpy(made->mutable_data(), made->nbytes(), impl->data(), impl->nbytes(), ACL_MEMCPY_HOST_TO_DEVICE),
+          "aclrtMemcpy");
     }
   }
   storages_.emplace_back(impl, c10::Storage(std::move(made)));

@@ -58,8 +58,7 @@ bool take_over(c10::DataPtr& cpu, c10::DeviceIndex device, c10::DataPtr* npu) {
   void* kernel = cpu.release_context();
   void* address = static_cast<char*>(kernel) - kernel_offset(device);
   cpu = c10::DataPtr(kernel, c10::Device(c10::DeviceType::CPU));
-  *npu = c10::DataPtr(address, address, &CachingAllocator::release,
-                      c10::Device(c10::DeviceType::PrivateUse1, device));
+  *npu = c10::DataPtr(address, address, &CachingAllocator::release, c10::Device(c10::DeviceType::PrivateUse1, device));
   return true;
 }
 

@@ -24,9 +24,9 @@ using c10::IValue;
 
 // Operators that take CPU tensors beside npu tensors by their definition.
 constexpr std::array<std::string_view, 9> kMixedDevices = {
-    "aten::index.Tensor",      "aten::index_put",           "aten::_index_put_impl_",
-    "aten::_unsafe_index",     "aten::index_put_",          "aten::_pack_padded_sequence",
-    "aten::_ctc_loss.Tensor",  "aten::_unsafe_index_put",   "aten::index.Tensor_out"};
+    "aten::index.Tensor",     "aten::index_put",         "aten::_index_put_impl_",
+    "aten::_unsafe_index",    "aten::index_put_",        "aten::_pack_padded_sequence",
+    "aten::_ctc_loss.Tensor", "aten::_unsafe_index_put", "aten::index.Tensor_out"};
 
 // Results that stay on the CPU: they are read by the host.
 bool result_stays_on_cpu(std::string_view name, std::size_t index) {

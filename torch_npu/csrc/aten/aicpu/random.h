@@ -9,7 +9,8 @@
 namespace torch_npu::aicpu {
 
 // A CPU generator seeded from `npu`'s state, which advances; without a generator the device's default one counts.
-// It belongs to the calling thread and is valid until this thread's next call. Throws for a generator of another device.
+// It belongs to the calling thread and is valid until this thread's next call. Throws for a generator of another
+// device.
 at::Generator kernel_generator(const std::optional<at::Generator>& npu, c10::DeviceIndex device);
 
 // For kernels that draw from the CPU's default generator and take none: while it lives, that generator is seeded from

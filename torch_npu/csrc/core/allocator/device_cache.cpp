@@ -110,9 +110,9 @@ namespace {
 
 template <typename Change>
 void for_each_stat(Stats& stats, Change change) {
-  for (auto field : {&Stats::allocation, &Stats::segment, &Stats::active, &Stats::inactive_split,
-                     &Stats::allocated_bytes, &Stats::reserved_bytes, &Stats::active_bytes,
-                     &Stats::inactive_split_bytes, &Stats::requested_bytes}) {
+  for (auto field :
+       {&Stats::allocation, &Stats::segment, &Stats::active, &Stats::inactive_split, &Stats::allocated_bytes,
+        &Stats::reserved_bytes, &Stats::active_bytes, &Stats::inactive_split_bytes, &Stats::requested_bytes}) {
     for (auto& stat : stats.*field) change(stat);
   }
   change(stats.oversize_allocations);
