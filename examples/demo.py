@@ -22,7 +22,12 @@ def classify() -> None:
     """Classifies the photographs one by one, beside them a file that is no image, and compares with the CPU."""
     npu, cpu = NPUImageClassificationPipeline("npu:0"), NPUImageClassificationPipeline("cpu")
     table = Table(title="EfficientNet-Lite0 on npu: top 5")
-    for name, style in (("photograph", "bold"), ("classes and confidence", ""), ("prepare", ""), ("infer", "")):
+    for name, style in (
+        ("photograph", "bold"),
+        ("classes and confidence", ""),
+        ("prepare", ""),
+        ("infer", ""),
+    ):
         table.add_column(name, style=style)
     table.add_column("npu - cpu", justify="right")
     with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +43,8 @@ def classify() -> None:
             image = npu.load(file).unsqueeze(0)
             difference = (npu.logits(image).cpu() - cpu.logits(image)).abs().max().item()
             best = ", ".join(
-                f"{p['class_name'].split(',')[0]} {p['confidence']:.0f} %" for p in result["predictions"]
+                f"{p['class_name'].split(',')[0]} {p['confidence']:.0f} %"
+                for p in result["predictions"]
             )
             times = (f"{result[key]:.0f} ms" for key in ("preprocess_time_ms", "inference_time_ms"))
             table.add_row(file.name, best, *times, f"{difference:.1e}")
@@ -56,7 +62,9 @@ def main() -> None:
     classify()
     console.print("[bold]Handwritten digits: a CNN trained on npu[/]")
     if train_digits() < 0.97:
-        raise SystemExit("the network reads less than 97 % of the test pictures: something is wrong")
+        raise SystemExit(
+            "the network reads less than 97 % of the test pictures: something is wrong"
+        )
     console.print("[bold]Sentences: cosine similarity, all-MiniLM-L6-v2 on npu[/]")
     compare_sentences()
     console.print(

@@ -1,6 +1,6 @@
 """Trains a small CNN on scikit-learn's handwritten digits on npu, saves it, loads it and goes on.
 
-    python examples/digits.py
+python examples/digits.py
 """
 
 import tempfile

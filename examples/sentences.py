@@ -1,6 +1,6 @@
 """Sentence similarity on npu with all-MiniLM-L6-v2 through transformers.
 
-    python examples/sentences.py
+python examples/sentences.py
 """
 
 import os

@@ -33,7 +33,6 @@ except Exception as error:
         raise
 
 from torch_npu import npu  # noqa: E402
-
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 
 npu._register(_load_error)

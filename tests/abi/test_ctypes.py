@@ -1,0 +1,64 @@
+"""The C ABI as any language sees it: softnpu's libascendcl through ctypes, with no torch in the process."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+LIBRARY = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann/libascendcl.so"
+
+PROGRAM = """
+import ctypes, sys
+acl = ctypes.CDLL(sys.argv[1])
+acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+acl.aclrtGetSocName.restype = ctypes.c_char_p
+p, n = ctypes.c_void_p(), ctypes.c_size_t
+acl.aclrtMemcpy.argtypes = [ctypes.c_void_p, n, ctypes.c_void_p, n, ctypes.c_int]
+acl.aclrtMemset.argtypes = [ctypes.c_void_p, n, ctypes.c_int, n]
+acl.aclrtMalloc.argtypes = [ctypes.POINTER(ctypes.c_void_p), n, ctypes.c_int]
+acl.aclrtFree.argtypes = [ctypes.c_void_p]
+assert acl.aclInit(None) == 0
+count = ctypes.c_uint32()
+assert acl.aclrtGetDeviceCount(ctypes.byref(count)) == 0 and count.value == 1
+assert acl.aclrtSetDevice(0) == 0
+assert acl.aclrtMalloc(ctypes.byref(p), 1000, 0) == 0
+assert acl.aclrtMemset(p, 1000, 7, 1000) == 0
+host = ctypes.create_string_buffer(1000)
+assert acl.aclrtMemcpy(host, 1000, p, 1000, 2) == 0 and host.raw == b"\\7" * 1000
+assert acl.aclrtMemcpy(host, 1000, p, 1001, 2) == 100000
+print(acl.aclGetRecentErrMsg().decode())
+assert acl.aclrtMemcpy(p, 5000, host, 1001, 1) == 107000
+print(acl.aclGetRecentErrMsg().decode())
+stream, event = ctypes.c_void_p(), ctypes.c_void_p()
+assert acl.aclrtCreateStream(ctypes.byref(stream)) == 0
+assert acl.aclrtCreateEvent(ctypes.byref(event)) == 0
+assert acl.aclrtRecordEvent(event, stream) == 0 and acl.aclrtSynchronizeEvent(event) == 0
+assert acl.aclrtDestroyEvent(event) == 0 and acl.aclrtDestroyStream(stream) == 0
+assert acl.aclrtFree(p) == 0 and acl.aclrtFree(p) == 107000
+assert acl.aclrtResetDevice(0) == 0 and acl.aclFinalize() == 0
+print(acl.aclrtGetSocName().decode(), "torch" in sys.modules)
+"""
+
+
+def test_a_program_without_torch():
+    result = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(LIBRARY)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=dict(os.environ),
+    )
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert "a copy of 1001 bytes into a destination of 1000 bytes" in lines[0]
+    assert "runs past its allocation: 1001 bytes at byte 0 of 1000" in lines[1]
+    assert lines[2] == "Ascend910B1 False"
+
+
+def test_no_torch_in_the_library():
+    needed = subprocess.run(
+        ["ldd", str(LIBRARY)], capture_output=True, text=True, check=True
+    ).stdout
+    assert "torch" not in needed
+    assert "c10" not in needed

@@ -1,0 +1,91 @@
+"""The examples run, and give what their documents say."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    from image_classification import NPUImageClassificationPipeline
+
+    return NPUImageClassificationPipeline()
+
+
+# The classes that the issue's first run saw, by file.
+EXPECTED = {
+    "chelsea.png": "tiger cat",
+    "coffee.png": "espresso",
+    "rocket.jpg": "missile",
+    "china.jpg": "palace",
+    "flower.jpg": "daisy",
+}
+
+
+def test_photographs(pipeline, tmp_path):
+    from photographs import photographs
+
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"no picture")
+    files = [*photographs()[:2], broken, *photographs()[2:]]
+    results = pipeline.batch_classify(files, batch_size=4)
+    assert [r["image_path"] for r in results] == [str(f) for f in files]
+    for result in results:
+        name = Path(result["image_path"]).name
+        if name == "broken.jpg":
+            assert set(result) == {"image_path", "error"}
+            assert "cannot identify image file" in result["error"]
+            continue
+        assert result["predictions"][0]["class_name"] == EXPECTED[name]
+        assert len(result["predictions"]) == 5
+    assert len(results) == len(EXPECTED) + 1
+
+
+def test_one_image_has_the_keys_of_the_interface(pipeline):
+    from photographs import photographs
+
+    result = pipeline.classify_image(photographs()[0], top_k=3)
+    assert set(result) == {
+        "image_path",
+        "preprocess_time_ms",
+        "inference_time_ms",
+        "total_time_ms",
+        "predictions",
+    }
+    assert [set(p) for p in result["predictions"]] == [
+        {"rank", "class_id", "class_name", "confidence"}
+    ] * 3
+
+
+def test_digits():
+    import digits
+
+    assert digits.run() > 0.97
+
+
+def test_sentences():
+    import sentences
+
+    similarity = sentences.run().cpu()
+    assert similarity[0, 1] > 0.6
+    assert similarity[2, 3] > similarity[0, 3]
+    on_cpu = sentences.Embedder("cpu")(sentences.SENTENCES)
+    torch.testing.assert_close(similarity, on_cpu @ on_cpu.T, rtol=1e-4, atol=1e-5)
+
+
+def test_readme_example():
+    """The Python block of README.md runs as it stands."""
+    text = (EXAMPLES.parent / "README.md").read_text()
+    block = text.split("```python\n")[1].split("```")[0]
+    result = subprocess.run(
+        [sys.executable, "-c", block], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert result.returncode == 0, result.stderr

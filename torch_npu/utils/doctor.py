@@ -1,0 +1,98 @@
+"""What is bound, and what is missing: ``python -m torch_npu.utils.doctor`` or ``./dev doctor``."""
+
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+
+VARIABLES = (
+    "TORCH_NPU_CANN",
+    "LD_LIBRARY_PATH",
+    "SOFTNPU_DEVICE_COUNT",
+    "SOFTNPU_CORES",
+    "SOFTNPU_HBM",
+    "SOFTNPU_INLINE",
+    "SOFTNPU_PROTECT",
+    "SOFTNPU_SOC",
+    "ASCEND_LAUNCH_BLOCKING",
+    "TORCH_DEVICE_BACKEND_AUTOLOAD",
+)
+CPU_FEATURES = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile", "neon", "sve")
+
+
+def cpu() -> tuple[str, list[str]]:
+    """The CPU's name and those of its features that kernels choose by."""
+    name, flags = platform.machine(), set()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "model name":
+            name = value.strip()
+        if key.strip() in ("flags", "Features"):
+            flags = set(value.split())
+    return name, [feature for feature in CPU_FEATURES if feature in flags]
+
+
+def huge_pages() -> str:
+    """Whether device memory gets huge pages, and why not where it does not."""
+    release = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2])
+    if release >= (6, 1):
+        return "yes (MADV_COLLAPSE)"
+    shmem = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
+    if shmem.exists() and "[never]" not in shmem.read_text():
+        return "as shmem_enabled says"
+    return f"no: Linux {platform.release()} is older than 6.1 and shmem_enabled is never"
+
+
+def report() -> tuple[list[tuple[str, str]], list[str]]:
+    """Rows of (what, value), and the problems found, a sentence each."""
+    problems: list[str] = []
+    rows = [("python", sys.version.split()[0])]
+    try:
+        import torch
+    except ImportError as error:
+        return rows, [f"torch does not import: {error}"]
+    rows.append(("torch", torch.__version__))
+    try:
+        import torch_npu
+        from torch_npu import _C, _load
+
+        library = _load.bound_library()
+        rows += [
+            ("torch_npu", f"{torch_npu.__version__} in {Path(torch_npu.__path__[-1])}"),
+            ("CANN bound", f"{_C.softnpu_version() or 'CANN'} ({_C.cann_version()})"),
+            ("libascendcl.so", library),
+            ("devices", f"{torch.npu.device_count()} x {_C.soc_name()}"),
+        ]
+        if torch.npu.is_available():
+            free, total = torch.npu.mem_get_info()
+            rows.append(("memory", f"{total / 2**30:.1f} GiB, {free / 2**30:.1f} GiB free"))
+        else:
+            problems.append(f"no NPU is available: {torch.npu.unavailable_reason()}")
+    except Exception as error:
+        problems.append(str(error))
+    name, features = cpu()
+    cores = len(os.sched_getaffinity(0))
+    rows += [("CPU", f"{name}, {cores} cores, {' '.join(features)}"), ("huge pages", huge_pages())]
+    rows += [(name, os.environ[name]) for name in VARIABLES if name in os.environ]
+    if len(list(metadata.distributions(name="torch-npu"))) == 0:
+        problems.append(
+            "no distribution torch-npu is installed, so `import torch` does not load it by itself"
+        )
+    return rows, problems
+
+
+def main() -> int:
+    """Prints the report; 1 where there is a problem."""
+    rows, problems = report()
+    for what, value in rows:
+        print(f"{what:16} {value}")
+    for problem in problems:
+        print(f"{'problem':16} {problem}")
+    if not problems:
+        print(f"{'problems':16} none")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
