@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 import torch
@@ -72,6 +73,27 @@ def test_exit_with_busy_streams():
         SOFTNPU_INLINE="0",
     )
     assert (code, out.strip()) == (0, "left")
+
+
+def test_exit_right_after_a_backward_pass():
+    program = (
+        "import torch\n"
+        "x = torch.randn(3, device='npu', requires_grad=True)\n"
+        "x.square().sum().backward()\n"
+        "print(len(x.grad), 'left')"
+    )
+    for _ in range(5):
+        code, out = run(program)
+        assert (code, out.strip()) == (0, "3 left")
+
+
+def test_backward_runs_on_the_calling_thread():
+    x = torch.randn(3, device="npu", requires_grad=True)
+    threads = []
+    y = x * 2
+    y.register_hook(lambda _: threads.append(threading.get_ident()))
+    y.sum().backward()
+    assert threads == [threading.get_ident()]
 
 
 def test_ctrl_c_in_a_long_operator():

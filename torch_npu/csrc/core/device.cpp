@@ -1,5 +1,6 @@
 #include "core/device.h"
 
+#include <c10/core/AutogradState.h>
 #include <c10/util/Exception.h>
 #include <pthread.h>
 
@@ -67,6 +68,18 @@ void start_runtime() {
   s.initialized.store(true, std::memory_order_release);
 }
 
+// Backward passes of a thread that uses npu run on that thread, as the CPU's do: the host computes either way, and
+// handing them to autograd's device thread costs more than a small one takes. That thread may also still hold Python
+// objects when the interpreter ends, which aborts the process. A user can switch it on again per thread
+// (torch.autograd.set_multithreading_enabled).
+void run_backward_on_this_thread() {
+  static thread_local const bool done = [] {
+    if (is_host_addressable()) c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+    return true;
+  }();
+  (void)done;
+}
+
 void check_index(c10::DeviceIndex device) {
   TORCH_CHECK(device >= 0 && device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device), ": ",
               device_count() == 0 ? c10::str("there is no device: ", device_count_error())
@@ -115,6 +128,7 @@ void bind_device(c10::DeviceIndex device) {
   start_runtime();
   acl_check(aclrtSetDevice(device), "aclrtSetDevice");
   if (!is_device_initialized(device)) set_up(device);
+  run_backward_on_this_thread();
   bound = device;
 }
 
