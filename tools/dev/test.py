@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dev.build import build
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
+from dev.wheel import wheel
+
+# Installs the wheel; the configurations of the device make no difference to it.
+PACKAGING = "tests/packaging"
 
 # The same cases under the configurations that change how the device behaves.
 CONFIGURATIONS: dict[str, Mapping[str, str]] = {
@@ -45,7 +49,9 @@ def test(arguments: list[str]) -> None:
             f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}"
         )
         gtest(env)
-        pytest(env, ["tests"])
+        pytest(env, ["tests", "--ignore", PACKAGING])
+    wheel()
+    pytest({}, [PACKAGING, "-n", "0"])
     for sanitize in ("address,undefined", "thread"):
         say(f"softnpu under -fsanitize={sanitize}")
         build(sanitize=sanitize)

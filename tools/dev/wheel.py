@@ -3,10 +3,14 @@
 from dev.paths import PYTHON, ROOT
 from dev.run import run, say
 
+DIST = ROOT / "dist"
+
 
 def wheel() -> None:
     """Builds dist/torch_npu-<version>-….whl."""
     say("wheel")
+    for old in DIST.glob("torch_npu-*.whl"):
+        old.unlink()
     run(
         [
             PYTHON,
@@ -17,7 +21,7 @@ def wheel() -> None:
             "--no-build-isolation",
             "--no-deps",
             "-w",
-            ROOT / "dist",
+            DIST,
             ROOT,
         ],
         env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},

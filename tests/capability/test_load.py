@@ -1,0 +1,51 @@
+"""Which CANN is bound; what cannot be bound never breaks `import torch`."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from torch_npu import _load
+
+ASK = "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+
+
+def ask(**env):
+    return subprocess.run(
+        [sys.executable, "-c", ASK],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, **env},
+    ).stdout.strip()
+
+
+def test_the_embedded_one_is_the_default():
+    assert ask(TORCH_NPU_CANN="softnpu") == "True"
+    assert _load.bound_library().endswith("/lib/cann/libascendcl.so")
+
+
+def test_a_wrong_choice_is_named():
+    assert ask(TORCH_NPU_CANN="best") == (
+        "False TORCH_NPU_CANN=best is not understood: it takes auto, softnpu, system"
+    )
+
+
+def test_system_without_a_cann():
+    assert "no folder of LD_LIBRARY_PATH holds libascendcl.so" in ask(TORCH_NPU_CANN="system")
+
+
+def test_a_cann_that_does_not_load(tmp_path):
+    (tmp_path / "libascendcl.so").write_text("no library")
+    said = ask(LD_LIBRARY_PATH=str(tmp_path))
+    assert said.startswith(f"False libascendcl.so of {tmp_path} does not load")
+    assert ask(LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu") == "True"
+
+
+def test_another_torch_is_named(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", "2.14.0")
+    with pytest.raises(_load.LoadError, match=r"pip install torch==2\.13\.0"):
+        _load.check_torch()

@@ -1,0 +1,100 @@
+"""The wheel in a virtual environment of its own: torch and what torch needs are seen, the checkout is not."""
+
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+DIST = Path(__file__).resolve().parents[2] / "dist"
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """The interpreter of a new environment with the wheel installed."""
+    wheels = sorted(DIST.glob("torch_npu-*.whl"))
+    assert len(wheels) == 1, f"expected one wheel in {DIST}: ./dev wheel makes it"
+    folder = tmp_path_factory.mktemp("venv")
+    venv.create(folder, with_pip=True)
+    interpreter = folder / "bin" / "python"
+    # A path in a .pth file is searched, but the .pth files in it (the checkout's) are not read.
+    site = Path(sh(interpreter, "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    (site / "torch_of_the_tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    install = [interpreter, "-m", "pip", "install", "-q", "--no-deps", "--no-index", wheels[0]]
+    subprocess.run(install, check=True, cwd=folder)
+    return interpreter
+
+
+def sh(interpreter, code, check=True):
+    result = subprocess.run(
+        [interpreter, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        cwd=Path(interpreter).parents[1],
+    )
+    assert not check or result.returncode == 0, result.stderr
+    return result.stdout + ("" if check else result.stderr)
+
+
+def test_the_one_liner(python):
+    out = sh(python, "import torch; print(torch.ones(2, device='npu') + 1)")
+    assert out.strip() == "tensor([2., 2.], device='npu:0')"
+
+
+def test_it_is_the_wheel_and_not_the_checkout(python):
+    out = sh(
+        python,
+        "import torch_npu, torch_npu._C as c; print(torch_npu.__version__, torch_npu.__file__, c.__file__)",
+    )
+    version, package, native = out.split()
+    assert version == "2.13.0+softnpu"
+    assert str(python.parents[1]) in package
+    assert str(python.parents[1]) in native
+
+
+def test_beside_an_official_wheel(python):
+    site = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip()).parent
+    official = site / "torch_npu-2.13.0.dist-info"
+    official.mkdir()
+    (official / "METADATA").write_text("Metadata-Version: 2.1\nName: torch-npu\nVersion: 2.13.0\n")
+    try:
+        out = sh(
+            python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+        )
+        assert out.startswith("False the official torch_npu 2.13.0 is installed beside this one")
+        out = sh(python, "import torch; import torch_npu", check=False)
+        assert "LoadError: the official torch_npu 2.13.0 is installed beside" in out
+        assert "pip uninstall torch-npu" in out
+        assert "LoadError" in sh(python, "import torch_npu", check=False)
+    finally:
+        (official / "METADATA").unlink()
+        official.rmdir()
+
+
+def test_a_missing_library(python):
+    library = Path(sh(python, "import torch_npu._load as x; print(x.bound_library())").strip())
+    hidden = library.rename(library.with_suffix(".hidden"))
+    try:
+        out = sh(
+            python, "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+        )
+        assert out.startswith("False libascendcl.so of ")
+        out = sh(python, "import torch; torch.ones(1, device='npu')", check=False)
+        assert "No NPU is available: libascendcl.so of" in out
+    finally:
+        hidden.rename(library)
+
+
+def test_uninstall_leaves_nothing(python):
+    site = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip()).parent
+    subprocess.run([python, "-m", "pip", "uninstall", "-q", "-y", "torch-npu"], check=True)
+    assert not list(site.glob("torch_npu*"))
+    assert sh(python, "import torch; print(torch.ones(1).item())").strip() == "1.0"
+
+
+def test_python_of_the_tests_is_another(python):
+    assert Path(sys.executable).parents[1] != python.parents[1]
