@@ -1,0 +1,44 @@
+"""Runs variants in turn in one process, so that what the machine does meanwhile meets both; prints ratios."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: the same work on npu and on the CPU."""
+
+    name: str
+    npu: Callable[[], object]
+    cpu: Callable[[], object]
+    repeats: int = 100  # calls in one measurement
+
+
+def _time(work: Callable[[], object], repeats: int) -> float:
+    started = time.perf_counter()
+    for _ in range(repeats):
+        work()
+    return (time.perf_counter() - started) / repeats
+
+
+def compare(title: str, rows: list[Row], rounds: int = 15) -> None:
+    """Measures each row in ``rounds`` turns; prints median times in us and the ratio npu / cpu."""
+    table = Table(title=f"{title}: median of {rounds} interleaved rounds")
+    table.add_column("work")
+    for column in ("npu us", "cpu us", "npu / cpu"):
+        table.add_column(column, justify="right")
+    for row in track(rows, description=title, transient=True):
+        _time(row.npu, 3)
+        _time(row.cpu, 3)
+        times = [(_time(row.npu, row.repeats), _time(row.cpu, row.repeats)) for _ in range(rounds)]
+        npu, cpu = (median(column) * 1e6 for column in zip(*times, strict=True))
+        table.add_row(
+            row.name, f"{npu:.1f}", f"{cpu:.1f}", f"{median(n / c for n, c in times):.2f}"
+        )
+    Console(width=100).print(table)

@@ -1,0 +1,85 @@
+"""./dev bench [dispatch|elementwise|models]: npu against CPU eager in one process. Without a name: all."""
+
+import sys
+from pathlib import Path
+
+import torch
+from interleave import Row, compare
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+
+
+def dispatch() -> None:
+    """What one small operator costs, seen from Python."""
+    rows = []
+    for name, work in {
+        "add, 16 elements": lambda x: x + x,
+        "add_, 16 elements": lambda x: x.add_(1),
+        "sum, 16 elements": lambda x: x.sum(),
+        "view": lambda x: x.view(4, 4),
+        "empty_like": torch.empty_like,
+    }.items():
+        npu, cpu = torch.ones(16, device="npu"), torch.ones(16)
+        rows.append(Row(name, lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 2000))
+    compare("dispatch", rows)
+
+
+def elementwise() -> None:
+    """Operators that allocate 64 MiB results."""
+    rows = []
+    for name, work in {
+        "add": lambda x: x + x,
+        "gelu": torch.nn.functional.gelu,
+        "softmax": lambda x: x.softmax(1),
+        "transpose copy": lambda x: x.t().contiguous(),
+    }.items():
+        cpu = torch.randn(4096, 4096)
+        npu = cpu.npu()
+        rows.append(
+            Row(f"{name}, 4096 x 4096", lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 3)
+        )
+    compare("elementwise", rows, rounds=7)
+
+
+def models() -> None:
+    """The demo's networks."""
+    import digits
+    from efficientnet_lite import pretrained
+
+    def step(device: str) -> object:
+        x, y, _, _ = digits.dataset(device)
+        x, y = x[:64], y[:64]
+        model = digits.network().to(device)
+        optimizer = torch.optim.AdamW(model.parameters())
+
+        def one() -> None:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+
+        return one
+
+    def infer(device: str) -> object:
+        model = pretrained().to(device).to(memory_format=torch.channels_last)
+        image = torch.randn(1, 3, 224, 224, device=device).to(memory_format=torch.channels_last)
+        return torch.no_grad()(lambda: model(image))
+
+    compare(
+        "models",
+        [
+            Row("digits, training step of 64", step("npu"), step("cpu"), 10),
+            Row("EfficientNet-Lite0, one image", infer("npu"), infer("cpu"), 5),
+        ],
+        rounds=9,
+    )
+
+
+SUITES = {"dispatch": dispatch, "elementwise": elementwise, "models": models}
+
+if __name__ == "__main__":
+    names = sys.argv[1:] or list(SUITES)
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        sys.exit(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")
+    for name in names:
+        SUITES[name]()
