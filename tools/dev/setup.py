@@ -1,10 +1,12 @@
 """`./dev setup`: Debian packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
 
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 
 from dev.paths import PYTHON, ROOT, STATE, VENV
@@ -34,7 +36,17 @@ def _missing_debian_packages() -> list[str]:
             for package in DEBIAN_PACKAGES
         )
     installed = {line.split()[0] for line in status.splitlines() if line.endswith(" installed")}
-    return [package for package in DEBIAN_PACKAGES if package not in installed]
+    return [p for p in DEBIAN_PACKAGES if p not in installed] + _missing_python_packages()
+
+
+def _missing_python_packages() -> list[str]:
+    """What Debian splits from its Python: the headers and ensurepip. Other Pythons have both."""
+    missing = []
+    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
+        missing.append("python3-dev")
+    if importlib.util.find_spec("ensurepip") is None:
+        missing.append("python3-venv")
+    return missing
 
 
 def install_debian_packages() -> None:
@@ -59,10 +71,7 @@ def make_venv() -> None:
         return
     say("virtual environment .venv")
     shutil.rmtree(VENV, ignore_errors=True)
-    hint = "on Debian 12: apt-get install python3-venv"
-    if os.geteuid() == 0 and not output([sys.executable, "-c", "import ensurepip; print(1)"]):
-        run(["apt-get", "install", "-y", "python3-venv"], env={"DEBIAN_FRONTEND": "noninteractive"})
-    run([sys.executable, "-m", "venv", VENV], hint=hint)
+    run([sys.executable, "-m", "venv", VENV], hint="on Debian 12: apt-get install python3-venv")
 
 
 def _torch_is_cuda_build() -> bool:

@@ -96,6 +96,7 @@ bool DeviceCache::record_stream(void* address, c10::StreamId stream) {
 }
 
 void DeviceCache::empty() {
+  bind_device(device_);
   std::lock_guard lock(mutex_);
   process_events(true);
   release_free_segments();
@@ -224,6 +225,8 @@ void DeviceCache::merge(Block* block, Block* next) {
 }
 
 void DeviceCache::release_free_segments() {
+  // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
+  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
   for (BlockPool* pool : {&small_, &large_}) {
     for (auto it = pool->free.begin(); it != pool->free.end();) {
       Block* block = *it;
