@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -29,7 +30,8 @@ struct RuntimeState {
 };
 
 RuntimeState& state() {
-  static RuntimeState& instance = *new RuntimeState;  // used until the very end of the process
+  static RuntimeState& instance =
+      *std::make_unique<RuntimeState>().release();  // used until the very end of the process
   return instance;
 }
 

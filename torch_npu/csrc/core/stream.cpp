@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 
 #include "core/acl.h"
@@ -21,7 +22,8 @@ struct StreamTable {
 };
 
 StreamTable& table(c10::DeviceIndex device) {
-  static auto& tables = *new std::array<StreamTable, kMaxDevices>;  // used until the very end of the process
+  static auto& tables =
+      *std::make_unique<std::array<StreamTable, kMaxDevices>>().release();  // used until the very end of the process
   return tables[static_cast<std::size_t>(device)];
 }
 
