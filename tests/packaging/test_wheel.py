@@ -1,9 +1,11 @@
 """The wheel in a virtual environment of its own: torch and what torch needs are seen, the checkout is not."""
 
+import re
 import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,22 @@ def sh(interpreter, code, check=True):
 def test_the_one_liner(python):
     out = sh(python, "import torch; print(torch.ones(2, device='npu') + 1)")
     assert out.strip() == "tensor([2., 2.], device='npu:0')"
+
+
+def test_it_needs_no_newer_glibc_than_stated(tmp_path):
+    readme = (DIST.parent / "README.md").read_text()
+    stated = tuple(map(int, re.search(r"glibc (\d+)\.(\d+) or newer", readme).groups()))
+    needed = set()
+    with zipfile.ZipFile(next(DIST.glob("torch_npu-*.whl"))) as wheel:
+        for name in (n for n in wheel.namelist() if n.endswith(".so")):
+            symbols = subprocess.run(
+                ["objdump", "-T", wheel.extract(name, tmp_path)],
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            needed |= {tuple(map(int, v)) for v in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)}
+    assert max(needed) == stated
 
 
 def test_it_is_the_wheel_and_not_the_checkout(python):
