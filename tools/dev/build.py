@@ -6,7 +6,6 @@ from pathlib import Path
 from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
 from dev.run import output, run, say
 
-NATIVE = {"_C.so", "lib"}
 SOURCE = ROOT / "torch_npu"
 
 

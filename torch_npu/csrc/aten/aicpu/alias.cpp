@@ -54,9 +54,8 @@ at::Tensor make_dense(c10::Storage storage, c10::DispatchKey backend, const c10:
   return at::Tensor(std::move(impl));
 }
 
-at::Tensor make_sparse(c10::DispatchKey backend, c10::Device device, const at::SparseTensorImpl& like,
-                       const at::Tensor& indices, const at::Tensor& values) {
-  (void)device;
+at::Tensor make_sparse(c10::DispatchKey backend, const at::SparseTensorImpl& like, const at::Tensor& indices,
+                       const at::Tensor& values) {
   auto impl = c10::make_intrusive<at::SparseTensorImpl>(c10::DispatchKeySet(backend), like.dtype());
   impl->raw_resize_(like.sparse_dim(), like.dense_dim(), like.sizes());
   impl->set_indices_and_values_unsafe(indices, values);
@@ -114,7 +113,7 @@ at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
 
 at::Tensor Aliases::sparse_to_cpu(const at::Tensor& tensor) {
   auto& impl = sparse_impl(tensor);
-  return make_sparse(c10::DispatchKey::SparseCPU, cpu_device(), impl, to_cpu(impl.indices()), to_cpu(impl.values()));
+  return make_sparse(c10::DispatchKey::SparseCPU, impl, to_cpu(impl.indices()), to_cpu(impl.values()));
 }
 
 at::Tensor Aliases::compressed_to_cpu(const at::Tensor& tensor) {
@@ -153,7 +152,7 @@ at::Tensor Aliases::to_npu(const at::Tensor& result) {
   c10::Device npu(c10::DeviceType::PrivateUse1, device_);
   if (result.is_sparse()) {
     auto& impl = sparse_impl(result);
-    return make_sparse(c10::DispatchKey::SparsePrivateUse1, npu, impl, to_npu(impl.indices()), to_npu(impl.values()));
+    return make_sparse(c10::DispatchKey::SparsePrivateUse1, impl, to_npu(impl.indices()), to_npu(impl.values()));
   }
   if (is_compressed(result)) {
     auto& impl = compressed_impl(result);

@@ -68,17 +68,15 @@ c10::DeviceIndex device_of(const torch::jit::Stack& stack, std::size_t first) {
 
 void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack, std::size_t first) {
   bool npu = false;
-  const at::Tensor* host = nullptr;
-  std::vector<at::Tensor> kept;
+  bool host = false;
   for (std::size_t i = first; i < stack.size(); ++i) {
     for_each_tensor(stack[i], [&](const at::Tensor& t) {
       if (!t.defined()) return;
       npu = npu || t.is_privateuseone();
-      if (t.is_cpu() && t.dim() > 0) kept.push_back(t);
+      host = host || (t.is_cpu() && t.dim() > 0);
     });
   }
-  if (!kept.empty()) host = &kept.front();
-  TORCH_CHECK(!npu || host == nullptr || takes_mixed_devices(op.operator_name()),
+  TORCH_CHECK(!npu || !host || takes_mixed_devices(op.operator_name()),
               "Expected all tensors to be on the same device, but found at least two devices, npu and cpu! (when "
               "checking the arguments of ",
               op.operator_name(), ")");

@@ -141,11 +141,7 @@ Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool&
   auto it = pool.free.lower_bound(&key);
   if (it == pool.free.end() || (*it)->stream != stream) return nullptr;
   Block* block = *it;
-  pool.free.erase(it);
-  if (block->is_split()) {
-    count(&Stats::inactive_split, pool, -1);
-    count(&Stats::inactive_split_bytes, pool, -static_cast<std::int64_t>(block->size));
-  }
+  remove_free(block);
   return block;
 }
 
@@ -183,9 +179,7 @@ void DeviceCache::split(Block* block, std::size_t size) {
   if (rest->next != nullptr) rest->next->previous = rest.get();
   block->next = rest.get();
   block->size = size;
-  count(&Stats::inactive_split, *block->pool, 1);
-  count(&Stats::inactive_split_bytes, *block->pool, static_cast<std::int64_t>(rest->size));
-  block->pool->free.insert(rest.get());
+  insert_free(rest.get());
   blocks_[rest->address] = std::move(rest);
 }
 
@@ -194,30 +188,34 @@ void DeviceCache::make_free(Block* block) {
   count(&Stats::active, pool, -1);
   count(&Stats::active_bytes, pool, -static_cast<std::int64_t>(block->size));
   auto is_free = [](const Block* b) { return b != nullptr && !b->allocated && b->pending_events == 0; };
-  if (is_free(block->next)) merge(block, block->next);
+  if (Block* next = block->next; is_free(next)) {
+    remove_free(next);
+    absorb_next(block);
+  }
   if (Block* previous = block->previous; is_free(previous)) {
-    // Takes the earlier block out of the pool and lets it swallow this one.
-    pool.free.erase(previous);
-    count(&Stats::inactive_split, pool, -1);
-    count(&Stats::inactive_split_bytes, pool, -static_cast<std::int64_t>(previous->size));
-    previous->size += block->size;
-    previous->next = block->next;
-    if (block->next != nullptr) block->next->previous = previous;
-    blocks_.erase(block->address);
+    remove_free(previous);
+    absorb_next(previous);
     block = previous;
   }
-  pool.free.insert(block);
-  if (block->is_split()) {
-    count(&Stats::inactive_split, pool, 1);
-    count(&Stats::inactive_split_bytes, pool, static_cast<std::int64_t>(block->size));
-  }
+  insert_free(block);
 }
 
-void DeviceCache::merge(Block* block, Block* next) {
-  BlockPool& pool = *block->pool;
-  pool.free.erase(next);
-  count(&Stats::inactive_split, pool, -1);
-  count(&Stats::inactive_split_bytes, pool, -static_cast<std::int64_t>(next->size));
+void DeviceCache::insert_free(Block* block) {
+  block->pool->free.insert(block);
+  if (!block->is_split()) return;
+  count(&Stats::inactive_split, *block->pool, 1);
+  count(&Stats::inactive_split_bytes, *block->pool, static_cast<std::int64_t>(block->size));
+}
+
+void DeviceCache::remove_free(Block* block) {
+  block->pool->free.erase(block);
+  if (!block->is_split()) return;
+  count(&Stats::inactive_split, *block->pool, -1);
+  count(&Stats::inactive_split_bytes, *block->pool, -static_cast<std::int64_t>(block->size));
+}
+
+void DeviceCache::absorb_next(Block* block) {
+  Block* next = block->next;
   block->size += next->size;
   block->next = next->next;
   if (block->next != nullptr) block->next->previous = block;

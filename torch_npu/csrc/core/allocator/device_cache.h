@@ -40,7 +40,11 @@ class DeviceCache {
   Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool);
   void split(Block* block, std::size_t size);
   void make_free(Block* block);
-  void merge(Block* block, Block* neighbour);
+  // Put a block into its pool or take it out, with the statistics of split blocks.
+  void insert_free(Block* block);
+  void remove_free(Block* block);
+  // Joins the block behind `block`, which is in no pool, to it.
+  void absorb_next(Block* block);
   void release_free_segments();
   void insert_events(Block* block);
   void process_events(bool wait);
