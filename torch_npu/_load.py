@@ -14,8 +14,9 @@ from types import ModuleType
 from torch_npu.version import TORCH_VERSION
 
 _CHOICES = ("auto", "softnpu", "system")
-# In the order in which they are loaded; the first is the one that a CANN cannot do without.
-_LIBRARIES = ("libascendcl.so",)
+# What a CANN cannot do without, and its operator library, which an installation may lack.
+_RUNTIME = "libascendcl.so"
+_OPERATORS = "libopapi.so"
 
 
 class LoadError(ImportError):
@@ -65,16 +66,19 @@ def check_torch() -> None:
 
 
 def _preload(folder: Path) -> None:
-    for name in _LIBRARIES:
+    # The operator library brings a oneDNN with it, whose names must not meet those of another one: not global.
+    for name, mode in ((_RUNTIME, ctypes.RTLD_GLOBAL), (_OPERATORS, ctypes.RTLD_LOCAL)):
+        if name == _OPERATORS and not (folder / name).exists():
+            continue
         try:
-            ctypes.CDLL(str(folder / name), mode=ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(folder / name), mode=mode)
         except OSError as error:
             raise LoadError(f"{name} of {folder} does not load: {error}") from None
 
 
 def _system_folder() -> Path | None:
     for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
-        if entry and (Path(entry) / _LIBRARIES[0]).exists():
+        if entry and (Path(entry) / _RUNTIME).exists():
             return Path(entry)
     return None
 
@@ -95,7 +99,7 @@ def load() -> ModuleType:
     system = _system_folder()
     if choice == "system" and system is None:
         raise LoadError(
-            f"TORCH_NPU_CANN=system, but no folder of LD_LIBRARY_PATH holds {_LIBRARIES[0]}: "
+            f"TORCH_NPU_CANN=system, but no folder of LD_LIBRARY_PATH holds {_RUNTIME}: "
             "source the CANN's set_env.sh first"
         )
     embedded = _package_dir() / "lib" / "cann"

@@ -3,39 +3,13 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "runtime/address.h"
 
 namespace softnpu {
 namespace {
 
 // A copy of this size takes a few microseconds: less than waking the executor.
 constexpr size_t kSmallBytes = size_t{32} << 10;
-
-struct Side {
-  char* kernel = nullptr;  // where the host may touch it
-  bool on_device = false;
-};
-
-// Checks that [address, address + count) lies in one live allocation where `address` is a device address.
-Status resolve(const Process& process, const char* role, const void* address, size_t count, Side* out) {
-  auto* byte = const_cast<char*>(static_cast<const char*>(address));
-  Device* device = process.device_of(address);
-  if (device == nullptr) {
-    *out = {byte, false};
-    return Status::ok();
-  }
-  Allocation allocation;
-  if (!device->heap().find(address, &allocation)) {
-    return {ACL_ERROR_RT_PARAM_INVALID,
-            text(role, " ", address, " lies in the memory of device ", device->id(), " but in no live allocation")};
-  }
-  auto at = static_cast<size_t>(byte - static_cast<char*>(allocation.base));
-  if (count > allocation.size || at > allocation.size - count) {
-    return {ACL_ERROR_RT_PARAM_INVALID,
-            text(role, " runs past its allocation: ", count, " bytes at byte ", at, " of ", allocation.size)};
-  }
-  *out = {byte + device->region().kernel_offset(), true};
-  return Status::ok();
-}
 
 Status check_kind(aclrtMemcpyKind kind, bool from_device, bool to_device) {
   bool fits = true;
@@ -56,7 +30,7 @@ Status check_kind(aclrtMemcpyKind kind, bool from_device, bool to_device) {
                from_device ? "device" : "host", ", destination on the ", to_device ? "device" : "host")};
 }
 
-Status check(const Process& process, const CopyRequest& request, Side* dst, Side* src) {
+Status check(const Process& process, const CopyRequest& request, Location* dst, Location* src) {
   SOFTNPU_RETURN_IF_ERROR(process.check_usable());
   if (request.count > request.dst_max) {
     return {ACL_ERROR_INVALID_PARAM,
@@ -75,7 +49,7 @@ void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
-Status check_fill(const Process& process, void* dst, size_t dst_max, size_t count, Side* side) {
+Status check_fill(const Process& process, void* dst, size_t dst_max, size_t count, Location* side) {
   SOFTNPU_RETURN_IF_ERROR(process.check_usable());
   if (count > dst_max || (count > 0 && dst == nullptr)) {
     return {ACL_ERROR_INVALID_PARAM, text("a fill of ", count, " bytes at ", dst, " with room for ", dst_max)};
@@ -88,18 +62,18 @@ Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::
 }  // namespace
 
 Status copy(Process& process, const CopyRequest& request) {
-  Side dst;
-  Side src;
+  Location dst;
+  Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
   move(dst.kernel, src.kernel, request.count);
   return Status::ok();
 }
 
 Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
-  Side dst;
-  Side src;
+  Location dst;
+  Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  auto queueable = [&](const Side& side) {
+  auto queueable = [&](const Location& side) {
     return side.on_device || process.host_memory().contains(side.kernel, request.count);
   };
   if (queueable(dst) && queueable(src)) {
@@ -115,14 +89,14 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
 }
 
 Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
-  Side side;
+  Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   if (count > 0) std::memset(side.kernel, value, count);
   return Status::ok();
 }
 
 Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, size_t count, Stream& stream) {
-  Side side;
+  Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   return stream.submit("aclrtMemsetAsync", cost_of(count), [at = side.kernel, value, count] {
     if (count > 0) std::memset(at, value, count);

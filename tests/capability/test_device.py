@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -100,7 +101,7 @@ def test_ctrl_c_in_a_long_operator():
     code, out = run(
         "import os, signal, threading, time, torch\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background shell ignores it
-        "a = torch.randn(1500, 1500, device='npu')\n"
+        "a = torch.randn(1500, 1500, device='npu', dtype=torch.float64)\n"
         "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "def work():\n"
         "    while True: a @ a\n"
@@ -110,6 +111,20 @@ def test_ctrl_c_in_a_long_operator():
         "    print('interrupted', (torch.ones(2, device='npu') + 1).tolist())"
     )
     assert (code, out.strip()) == (0, "interrupted [2.0, 2.0]")
+
+
+def test_ctrl_c_with_a_full_queue_ends_the_process():
+    # Asynchronous work: the host runs ahead until the queue is full, and what waits there is dropped.
+    code, out = run(
+        "import os, signal, threading, torch\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "a = torch.randn(4000, 4000, device='npu')\n"
+        "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "while True: a @ a",
+        SOFTNPU_HBM="8G",
+    )
+    assert code in (-signal.SIGINT, 128 + signal.SIGINT)
+    assert out.strip().endswith("KeyboardInterrupt")
 
 
 def test_forked_data_loader_workers():

@@ -1,6 +1,7 @@
 """``torch.npu``: the device module of the NPU, with the interfaces of ``torch.cuda``."""
 
 import atexit
+import sys
 
 import torch
 
@@ -68,11 +69,17 @@ def is_bf16_supported() -> bool:
     return True
 
 
+def _finish() -> None:
+    """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped."""
+    from torch_npu import _C
+
+    if getattr(sys, "last_type", None) is not KeyboardInterrupt:
+        _C.shutdown()
+
+
 def _register(load_error: Exception | None) -> None:
     """Makes ``npu`` a device of PyTorch; without native part it is one that is not available."""
     global default_generators
-    import sys
-
     torch.utils.rename_privateuse1_backend("npu")
     torch._register_device_module("npu", sys.modules[__name__])
     if load_error is not None:
@@ -83,7 +90,7 @@ def _register(load_error: Exception | None) -> None:
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     default_generators = _make_default_generators()
-    atexit.register(_C.shutdown)
+    atexit.register(_finish)
 
 
 __all__ = [

@@ -20,6 +20,26 @@ ACL_FUNC_VISIBILITY aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* of
 // The device's address range: every device pointer lies in [base, base + size). The device must be set up.
 ACL_FUNC_VISIBILITY aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size);
 
+// The address at which a kernel on the host reads the device address `address`. Fails where [address, address +
+// bytes) does not lie in one live allocation of a device.
+ACL_FUNC_VISIBILITY aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel);
+
+// Work that one of softnpu's libraries gives to a stream.
+typedef struct softnpuTask {
+  const char* name;  // the operator's, a literal
+  int32_t isSmall;   // nonzero: serial and done within a few microseconds, so that it may run on the caller's thread
+  // Does the work. Where it fails it returns an aclError and writes a sentence of at most `size` bytes.
+  aclError (*run)(void* state, char* message, size_t size);
+  void (*release)(void* state);  // called exactly once: after the run, when the work is dropped, when launching fails
+  void* state;
+} softnpuTask;
+
+// Enqueues `task`. Its failure is returned by the stream's next synchronisation.
+ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task);
+
+// Makes `message` what aclGetRecentErrMsg says next on this thread.
+ACL_FUNC_VISIBILITY void softnpuSetRecentError(const char* function, aclError code, const char* message);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,7 @@
 #include <torch/library.h>
 
 #include "aten/aicpu/alias.h"
-#include "aten/aicpu/allocator.h"
+#include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
 #include "core/device.h"
@@ -42,9 +42,7 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
     return;
   }
-  wait_for_current_stream(device);
-  aicpu::KernelScope scope(device);
-  at::AutoDispatchBelowADInplaceOrView below_autograd;
+  aicpu::HostCall call(device);
   at::Tensor to = aicpu::cpu_view(dst);
   to.copy_(aicpu::cpu_view(src));
 }

@@ -1,0 +1,49 @@
+// What softnpu's other libraries need of the runtime.
+
+#include <array>
+#include <memory>
+
+#include "api.h"
+#include "base/text.h"
+#include "runtime/address.h"
+#include "softnpu/softnpu.h"
+
+using softnpu::api;
+using softnpu::Cost;
+using softnpu::Process;
+using softnpu::require;
+using softnpu::Status;
+using softnpu::Stream;
+
+aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
+  return api("softnpuKernelAddress", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(kernel, "kernel"));
+    softnpu::Location location;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
+    if (!location.on_device) {
+      return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("address ", address, " is not a device's")};
+    }
+    *kernel = location.kernel;
+    return Status::ok();
+  });
+}
+
+aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
+  return api("softnpuLaunch", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
+    std::shared_ptr<void> state(task->state, task->release);
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    return target->submit(task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge,
+                          [run = task->run, state = std::move(state)]() -> Status {
+                            std::array<char, 512> message{};
+                            aclError code = run(state.get(), message.data(), message.size());
+                            if (code == ACL_SUCCESS) return Status::ok();
+                            return {code, message.data()};
+                          });
+  });
+}
+
+void softnpuSetRecentError(const char* function, aclError code, const char* message) {
+  softnpu::record_error(function, {code, message});
+}

@@ -1,0 +1,28 @@
+#pragma once
+// The common part of aclnn: status codes and the two phases. An operator X is
+//   aclnnXGetWorkspaceSize(inputs, attributes, outputs, &workspaceSize, &executor)   checks and plans
+//   aclnnX(workspace, workspaceSize, executor, stream)                               launches in stream order
+// The executor serves one launch, unless it was made repeatable. Tensors may be destroyed after the second phase.
+// Facts: call sites in Ascend/pytorch and Ascend/op-plugin (BSD-3-Clause), ggml (MIT). See PROVENANCE.md.
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef int32_t aclnnStatus;
+typedef struct aclOpExecutor aclOpExecutor;
+typedef struct aclTensor aclTensor;
+typedef struct aclScalar aclScalar;
+
+static const aclnnStatus ACLNN_SUCCESS = 0;
+static const aclnnStatus ACLNN_ERR_PARAM_NULLPTR = 161001;
+static const aclnnStatus ACLNN_ERR_PARAM_INVALID = 161002;
+static const aclnnStatus ACLNN_ERR_RUNTIME_ERROR = 361001;
+static const aclnnStatus ACLNN_ERR_INNER = 561000;
+static const aclnnStatus ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101;
+
+#ifdef __cplusplus
+}
+#endif

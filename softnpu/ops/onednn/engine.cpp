@@ -1,0 +1,35 @@
+#include "ops/onednn/engine.h"
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "acl/acl_rt.h"
+#include "base/no_destroy.h"
+
+namespace softnpu {
+
+const dnnl::engine& onednn_engine() {
+  static NoDestroy<dnnl::engine> engine(dnnl::engine::kind::cpu, size_t{0});
+  return engine.get();
+}
+
+dnnl::stream& onednn_stream() {
+  thread_local dnnl::stream stream(onednn_engine());
+  return stream;
+}
+
+ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) { omp_set_num_threads(threads); }
+ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
+
+int threads_for(double flops) {
+  if (flops < kSmallFlops) return 1;
+  int32_t device = 0;
+  int64_t cores = 1;
+  if (aclrtGetDevice(&device) == ACL_SUCCESS) {
+    (void)aclrtGetDeviceInfo(static_cast<uint32_t>(device), ACL_DEV_ATTR_CUBE_CORE_NUM, &cores);
+  }
+  return static_cast<int>(std::clamp<int64_t>(cores, 1, omp_get_max_threads()));
+}
+
+}  // namespace softnpu

@@ -1,0 +1,31 @@
+#pragma once
+// oneDNN as softnpu uses it: one CPU engine, a stream a thread, and the number of threads stated by the task.
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+namespace softnpu {
+
+const dnnl::engine& onednn_engine();
+dnnl::stream& onednn_stream();
+
+// While it lives, OpenMP regions of this thread have `threads` threads. A primitive is made and run under the same
+// number, since its blocking and its scratchpad depend on it.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads);
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+  ~ThreadScope();
+
+ private:
+  const int previous_;
+};
+
+// The threads for work of this many floating-point operations: 1 where it is small, else what the device's cores and
+// the caller's own limit (omp_set_num_threads, torch.set_num_threads) allow.
+int threads_for(double flops);
+
+// Work below this runs on one thread in a few microseconds.
+constexpr double kSmallFlops = 1 << 19;
+
+}  // namespace softnpu
