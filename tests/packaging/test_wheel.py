@@ -47,20 +47,54 @@ def test_the_one_liner(python):
     assert out.strip() == "tensor([2., 2.], device='npu:0')"
 
 
-def test_it_needs_no_newer_glibc_than_stated(tmp_path):
-    readme = (DIST.parent / "README.md").read_text()
-    stated = tuple(map(int, re.search(r"glibc (\d+)\.(\d+) or newer", readme).groups()))
-    needed = set()
+def symbol_versions(folder, name):
+    """The versions of ``name`` (GLIBC, GLIBCXX) that the wheel's libraries ask for, newest last."""
+    found = set()
     with zipfile.ZipFile(next(DIST.glob("torch_npu-*.whl"))) as wheel:
-        for name in (n for n in wheel.namelist() if n.endswith(".so")):
+        for entry in (n for n in wheel.namelist() if ".so" in Path(n).name):
             symbols = subprocess.run(
-                ["objdump", "-T", wheel.extract(name, tmp_path)],
+                ["objdump", "-T", wheel.extract(entry, folder)],
                 capture_output=True,
                 text=True,
                 check=True,
             ).stdout
-            needed |= {tuple(map(int, v)) for v in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols)}
-    assert max(needed) == stated
+            found |= {
+                tuple(map(int, v.split("."))) for v in re.findall(rf"\b{name}_([\d.]+)", symbols)
+            }
+    return sorted(found)
+
+
+def test_the_floor_is_what_readme_and_tag_say(tmp_path):
+    (wheel,) = DIST.glob("torch_npu-*.whl")
+    tag = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_x86_64", wheel.name).groups()))
+    stated = re.search(r"glibc (\d+)\.(\d+) or newer", (DIST.parent / "README.md").read_text())
+    assert tag == tuple(map(int, stated.groups()))
+    assert symbol_versions(tmp_path, "GLIBC")[-1] <= tag
+    # The newest libstdc++ that manylinux_2_35 promises is GCC 12's.
+    assert symbol_versions(tmp_path, "GLIBCXX")[-1] <= (3, 4, 30)
+
+
+def test_one_onednn_beside_the_folder_that_holds_canns_names_only():
+    (wheel,) = DIST.glob("torch_npu-*.whl")
+    libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
+    assert [n for n in libraries if "dnnl" in n] == ["torch_npu/lib/libdnnl.so.3"]
+    assert "torch_npu/lib/LICENSE.oneDNN.txt" in zipfile.ZipFile(wheel).namelist()
+    cann = {Path(n).name for n in libraries if n.startswith("torch_npu/lib/cann/")}
+    assert cann == {"libascendcl.so", "libnnopbase.so", "libopapi.so"}
+
+
+def test_matmul_runs_on_the_wheels_onednn_with_torchs_openmp(python):
+    out = sh(
+        python,
+        "import torch\n"
+        "x = torch.randn(64, 64, device='npu')\n"
+        "assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-4)\n"
+        "maps = {line.split()[-1] for line in open('/proc/self/maps') if ' r-xp ' in line}\n"
+        "print(*sorted(m for m in maps if 'libdnnl' in m or 'libgomp' in m), sep='\\n')",
+    )
+    dnnl, gomp = out.split()
+    assert dnnl.startswith(str(python.parents[1]))
+    assert "/torch/lib/" in gomp
 
 
 def test_it_is_the_wheel_and_not_the_checkout(python):

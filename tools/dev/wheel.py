@@ -4,6 +4,8 @@ from dev.paths import PYTHON, ROOT
 from dev.run import run, say
 
 DIST = ROOT / "dist"
+# What the libraries' symbols need (glibc 2.34, the libstdc++ of GCC 12), as packaging tools say it.
+PLATFORM = "manylinux_2_35_x86_64"
 
 
 def wheel() -> None:
@@ -26,3 +28,7 @@ def wheel() -> None:
         ],
         env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},
     )
+    (made,) = DIST.glob("torch_npu-*.whl")
+    retag = [PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", PLATFORM, made]
+    if "x86_64" in made.name:
+        run(retag)
