@@ -2,6 +2,7 @@
 // The owner of everything that lives as long as the process: devices, contexts, events, host memory.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>

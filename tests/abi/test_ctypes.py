@@ -1,9 +1,9 @@
 """The C ABI as any language sees it: softnpu's libascendcl through ctypes, with no torch in the process."""
 
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+import fresh
 
 LIBRARY = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann/libascendcl.so"
 
@@ -41,16 +41,7 @@ print(acl.aclrtGetSocName().decode(), "torch" in sys.modules)
 
 
 def test_a_program_without_torch():
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(LIBRARY)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        env=dict(os.environ),
-    )
-    assert result.returncode == 0, result.stderr
-    lines = result.stdout.splitlines()
+    lines = fresh.output(PROGRAM, str(LIBRARY)).splitlines()
     assert "a copy of 1001 bytes into a destination of 1000 bytes" in lines[0]
     assert "runs past its allocation: 1001 bytes at byte 0 of 1000" in lines[1]
     assert lines[2] == "Ascend910B1 False"

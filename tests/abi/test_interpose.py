@@ -1,11 +1,10 @@
 """Everything that npu does with memory, copies and events passes through libascendcl: a library in between sees it."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
+
+import fresh
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -40,21 +39,14 @@ def test_the_demos_work_passes_through_the_abi(tmp_path):
         BUILD / "tests/libacl_interpose.so",
         BUILD / "python/torch_npu/lib/cann/libascendcl.so",
     ]
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+    printed = fresh.output(
+        PROGRAM,
+        cwd=str(ROOT),
         timeout=300,
-        env={
-            **os.environ,
-            "LD_PRELOAD": ":".join(map(str, preload)),
-            "ACL_INTERPOSE_LOG": str(log),
-        },
+        LD_PRELOAD=":".join(map(str, preload)),
+        ACL_INTERPOSE_LOG=str(log),
     )
-    assert result.returncode == 0, result.stderr
-    seen = json.loads(result.stdout.splitlines()[-1])
+    seen = json.loads(printed.splitlines()[-1])
     calls = [(name, int(a), int(b)) for name, a, b in map(str.split, log.read_text().splitlines())]
     counts = Counter(name for name, _, _ in calls)
 

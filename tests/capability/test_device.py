@@ -1,23 +1,14 @@
-import os
 import signal
-import subprocess
-import sys
 import threading
 
+import fresh
 import pytest
 import torch
 
 
 def run(code, **env):
     """Runs `code` in a fresh interpreter; returns (exit code, output)."""
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        env={**os.environ, **env},
-    )
+    result = fresh.run(code, **env)
     return result.returncode, result.stdout + result.stderr
 
 

@@ -1,9 +1,6 @@
 """Which CANN is bound; what cannot be bound never breaks `import torch`."""
 
-import os
-import subprocess
-import sys
-
+import fresh
 import pytest
 import torch
 
@@ -13,14 +10,7 @@ ASK = "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reaso
 
 
 def ask(**env):
-    return subprocess.run(
-        [sys.executable, "-c", ASK],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-        env={**os.environ, **env},
-    ).stdout.strip()
+    return fresh.output(ASK, **env)
 
 
 def test_the_embedded_one_is_the_default():

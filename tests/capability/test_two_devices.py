@@ -1,8 +1,6 @@
 """Two software NPUs in one process."""
 
-import os
-import subprocess
-import sys
+import fresh
 
 PROGRAM = """
 import pytest, torch
@@ -31,12 +29,4 @@ print("ok")
 
 
 def test_two_devices():
-    result = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-        env={**os.environ, "SOFTNPU_DEVICE_COUNT": "2"},
-    )
-    assert result.stdout.strip() == "ok", result.stderr
+    assert fresh.output(PROGRAM, SOFTNPU_DEVICE_COUNT="2") == "ok"

@@ -117,12 +117,10 @@ def install_torch() -> None:
     run([PYTHON, "-m", "pip", "install", "--quiet", *source, TORCH])
 
 
-def _stamp(name: str, content: str) -> tuple[Path, str]:
-    return STATE / name, hashlib.sha256(content.encode()).hexdigest()
-
-
 def _install_requirements(path: Path, *options: str) -> None:
-    stamp, digest = _stamp(f"{path.stem}.sha256", path.read_text() + str(VENV))
+    # What was installed last, so that the next call costs nothing.
+    stamp = STATE / f"{path.stem}.sha256"
+    digest = hashlib.sha256((path.read_text() + str(VENV)).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         return
     say(f"Python packages of {path.relative_to(ROOT)}")

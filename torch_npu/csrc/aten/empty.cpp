@@ -19,10 +19,7 @@ c10::DeviceIndex checked_device(std::optional<at::Layout> layout, std::optional<
 }
 
 at::Tensor& fill_if_deterministic(at::Tensor& tensor) {
-  if (C10_UNLIKELY(at::globalContext().deterministicAlgorithms() &&
-                   at::globalContext().deterministicFillUninitializedMemory())) {
-    at::native::fill_empty_deterministic_(tensor);
-  }
+  if (C10_UNLIKELY(fills_uninitialized())) at::native::fill_empty_deterministic_(tensor);
   return tensor;
 }
 
@@ -63,6 +60,10 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 }  // namespace
+
+bool fills_uninitialized() {
+  return at::globalContext().deterministicAlgorithms() && at::globalContext().deterministicFillUninitializedMemory();
+}
 
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype) {
   return at::detail::make_tensor<c10::TensorImpl>(

@@ -10,4 +10,7 @@ at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIn
 // An empty npu tensor over `storage`; the caller sets its sizes.
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype);
 
+// Whether what no kernel has written yet must be filled: torch.use_deterministic_algorithms and its fill switch.
+bool fills_uninitialized();
+
 }  // namespace torch_npu

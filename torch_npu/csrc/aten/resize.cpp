@@ -31,8 +31,7 @@ const at::Tensor& resize_(const at::Tensor& self, at::IntArrayRef size, std::opt
     TORCH_CHECK(*format != at::MemoryFormat::Preserve, "Unsupported memory format", *format);
     impl->empty_tensor_restride(*format);
   }
-  if (C10_UNLIKELY(at::globalContext().deterministicAlgorithms() &&
-                   at::globalContext().deterministicFillUninitializedMemory())) {
+  if (C10_UNLIKELY(fills_uninitialized())) {
     at::native::fill_resize_deterministic_(self, static_cast<int64_t>(old_nbytes));
   }
   return self;

@@ -82,13 +82,6 @@ void run_backward_on_this_thread() {
   (void)done;
 }
 
-void check_index(c10::DeviceIndex device) {
-  TORCH_CHECK(device >= 0 && device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device), ": ",
-              device_count() == 0 ? c10::str("there is no device: ", device_count_error())
-                                  : c10::str("the valid indices are 0 to ", device_count() - 1),
-              error_tail("ERR00001", "PTA invalid parameter"));
-}
-
 void set_up(c10::DeviceIndex device) {
   DeviceState& d = state().devices[static_cast<std::size_t>(device)];
   std::lock_guard lock(state().mutex);
@@ -113,8 +106,17 @@ const char* device_count_error() noexcept { return count_result().error.c_str();
 
 c10::DeviceIndex current_device() noexcept { return current; }
 
+c10::DeviceIndex checked_device(c10::DeviceIndex device) {
+  if (device == -1) device = current_device();
+  TORCH_CHECK(device >= 0 && device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device), ": ",
+              device_count() == 0 ? c10::str("there is no device: ", device_count_error())
+                                  : c10::str("the valid indices are 0 to ", device_count() - 1),
+              error_tail("ERR00001", "PTA invalid parameter"));
+  return device;
+}
+
 void set_device(c10::DeviceIndex device) {
-  check_index(device);
+  device = checked_device(device);
   bind_device(device);
   current = device;
 }
@@ -126,7 +128,7 @@ void bind_device(c10::DeviceIndex device) {
   TORCH_CHECK(!in_bad_fork(),
               "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the "
               "'spawn' start method");
-  check_index(device);
+  device = checked_device(device);
   start_runtime();
   acl_check(aclrtSetDevice(device), "aclrtSetDevice");
   if (!is_device_initialized(device)) set_up(device);

@@ -16,6 +16,9 @@ const char* device_count_error() noexcept;
 // This thread's current device; 0 until it is set.
 c10::DeviceIndex current_device() noexcept;
 
+// `device`, or the current one for -1; throws where it does not exist.
+c10::DeviceIndex checked_device(c10::DeviceIndex device);
+
 // Throws where `device` does not exist. Setting a device starts the runtime.
 void set_device(c10::DeviceIndex device);
 

@@ -80,9 +80,8 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) (*made)[static_cast<std::size_t>(i)] = make_generator(i);
     return made.release();
   }();
-  if (device < 0) device = current_device();
-  TORCH_CHECK(device < std::max<c10::DeviceIndex>(device_count(), 1),
-              "Invalid NPU device index npu:", static_cast<int>(device));
+  // A machine without a device still has a generator to seed.
+  if (device > 0 || device_count() > 0) device = checked_device(device);
   return generators[static_cast<std::size_t>(device)];
 }
 

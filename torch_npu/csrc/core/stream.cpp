@@ -33,12 +33,6 @@ c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
 }
 
-c10::DeviceIndex checked(c10::DeviceIndex device) {
-  if (device < 0) device = current_device();
-  TORCH_CHECK(device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device));
-  return device;
-}
-
 aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
   TORCH_CHECK(id >= 0 && id <= kPoolSize, "npu stream ", id, " does not exist");
   StreamTable& t = table(device);
@@ -57,25 +51,25 @@ aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
 
 }  // namespace
 
-c10::Stream default_stream(c10::DeviceIndex device) { return make(checked(device), 0); }
+c10::Stream default_stream(c10::DeviceIndex device) { return make(checked_device(device), 0); }
 
 c10::Stream stream_from_pool(c10::DeviceIndex device) {
-  device = checked(device);
+  device = checked_device(device);
   return make(device, 1 + table(device).next.fetch_add(1, std::memory_order_relaxed) % kPoolSize);
 }
 
 c10::Stream current_stream(c10::DeviceIndex device) {
-  device = checked(device);
+  device = checked_device(device);
   return make(device, current[static_cast<std::size_t>(device)]);
 }
 
 void set_current_stream(c10::Stream stream) {
   TORCH_CHECK(stream.device_type() == c10::DeviceType::PrivateUse1, "expected an npu stream, got one of ",
               stream.device());
-  current[static_cast<std::size_t>(checked(stream.device_index()))] = stream.id();
+  current[static_cast<std::size_t>(checked_device(stream.device_index()))] = stream.id();
 }
 
-aclrtStream stream_handle(c10::Stream stream) { return handle(checked(stream.device_index()), stream.id()); }
+aclrtStream stream_handle(c10::Stream stream) { return handle(checked_device(stream.device_index()), stream.id()); }
 
 bool query_stream(c10::Stream stream) {
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;

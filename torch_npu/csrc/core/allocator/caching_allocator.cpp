@@ -12,19 +12,15 @@
 namespace torch_npu {
 namespace {
 
-std::size_t slot(c10::DeviceIndex device) {
-  TORCH_CHECK(device >= 0 && device < kMaxDevices, "Invalid NPU device index npu:", static_cast<int>(device));
-  return static_cast<std::size_t>(device);
-}
-
 DeviceCache& cache(c10::DeviceIndex device) {
   // Used until the very end of the process.
   static auto& caches = *[] {
     auto made = std::make_unique<std::array<std::unique_ptr<DeviceCache>, kMaxDevices>>();
-    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) (*made)[slot(i)] = std::make_unique<DeviceCache>(i);
+    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i)
+      made->at(static_cast<std::size_t>(i)) = std::make_unique<DeviceCache>(i);
     return made.release();
   }();
-  return *caches[slot(device)];
+  return *caches[static_cast<std::size_t>(checked_device(device))];
 }
 
 struct Registration {
