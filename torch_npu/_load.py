@@ -111,11 +111,11 @@ def load() -> ModuleType:
     return _C
 
 
-def bound_library() -> str:
-    """The path of the libascendcl.so that this process has loaded; empty where there is none."""
+def bound_library(name: str = _RUNTIME) -> str:
+    """The path of the library ``name`` that this process has loaded; empty where there is none."""
     if sys.platform != "linux":
         return ""
     for line in Path("/proc/self/maps").read_text().splitlines():
-        if line.endswith("/libascendcl.so"):
+        if line.endswith(f"/{name}"):
             return line.split(maxsplit=5)[5]
     return ""

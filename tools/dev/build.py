@@ -44,8 +44,8 @@ def link_package() -> None:
     (_site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
 
 
-def build(*, sanitize: str = "") -> None:
-    """Configures once and builds what changed."""
+def configure(*, sanitize: str = "") -> Path:
+    """Runs CMake where there is no build folder yet; returns the folder."""
     folder = BUILD.with_name(f"build-{sanitize.split(',')[0]}") if sanitize else BUILD
     if not (folder / "build.ninja").exists():
         say(f"configure {folder.name}/")
@@ -56,6 +56,12 @@ def build(*, sanitize: str = "") -> None:
             ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
             hint="./dev setup installs the compiler, CMake, Ninja and GoogleTest",
         )
+    return folder
+
+
+def build(*, sanitize: str = "") -> None:
+    """Configures once and builds what changed."""
+    folder = configure(sanitize=sanitize)
     say(f"build {folder.name}/")
     run(
         ["ninja", "-C", folder],

@@ -1,10 +1,12 @@
 """`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and what the style asks of every file."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
-from dev.paths import PYTHON, ROOT
+from dev.build import configure
+from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import DevError, run, say
 
 MAX_LINES = 600
@@ -88,6 +90,18 @@ def _dead_paths() -> list[str]:
     return found
 
 
+def _clang_tidy() -> None:
+    """Checks softnpu with the flags of its build; the plug-in's torch headers would cost minutes."""
+    say("clang-tidy")
+    configure()
+    sources = "/softnpu/(base|runtime|acl|nnopbase|ops)/"
+    run(
+        ["run-clang-tidy", "-p", BUILD, "-quiet", "-j", str(os.cpu_count() or 1), sources],
+        hint="clang-tidy found what is shown above",
+        quiet=True,
+    )
+
+
 def lint() -> None:
     """Every check; raises DevError with the list of what was found."""
     say("ruff")
@@ -101,6 +115,7 @@ def lint() -> None:
     found = layer_violations(layers, sources) + _long_files() + _dead_paths()
     if found:
         raise DevError("\n".join(found))
+    _clang_tidy()
 
 
 def fmt() -> None:

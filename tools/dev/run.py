@@ -25,15 +25,20 @@ def run(
     hint: str = "",
     env: Mapping[str, str] | None = None,
     cwd: Path = ROOT,
+    quiet: bool = False,
 ) -> None:
-    """Runs `command` with its output shown.
+    """Runs `command` with its output shown; with `quiet` only where it fails.
 
     Raises DevError with the command and `hint` where it fails.
     """
     words = [str(word) for word in command]
     started = time.monotonic()
-    result = subprocess.run(words, cwd=cwd, env={**os.environ, **(env or {})}, check=False)
+    capture = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if quiet else {}
+    result = subprocess.run(
+        words, cwd=cwd, env={**os.environ, **(env or {})}, check=False, text=True, **capture
+    )
     if result.returncode != 0:
+        print(result.stdout or "", end="", flush=True)
         shown = " ".join(words if len(words) < 12 else [*words[:12], "…"])
         seconds = time.monotonic() - started
         raise DevError(

@@ -20,6 +20,7 @@ DEBIAN_PACKAGES = (
     "libgtest-dev",
     "clang-format",
     "clang-tidy",
+    "libomp-dev",
 )
 TORCH = "torch==2.13.0"
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"

@@ -19,10 +19,14 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 }
 
 
-def gtest(env: Mapping[str, str], folder: str = "build") -> None:
-    """Softnpu's own tests."""
+def gtest(env: Mapping[str, str], folder: str = "build", leave_out: str = "") -> None:
+    """Softnpu's own tests but those that match `leave_out`."""
     run(
-        [ROOT / folder / "softnpu" / "tests" / "softnpu_tests", "--gtest_brief=1"],
+        [
+            ROOT / folder / "softnpu" / "tests" / "softnpu_tests",
+            "--gtest_brief=1",
+            f"--gtest_filter=-{leave_out}",
+        ],
         env=env,
         cwd=BUILD,
     )
@@ -55,4 +59,7 @@ def test(arguments: list[str]) -> None:
     for sanitize in ("address,undefined", "thread"):
         say(f"softnpu under -fsanitize={sanitize}")
         build(sanitize=sanitize)
-        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, f"build-{sanitize.split(',')[0]}")
+        # The thread sanitizer takes libgomp's own synchronisation for races.
+        leave_out = "MatmulTest.*" if sanitize == "thread" else ""
+        folder = f"build-{sanitize.split(',')[0]}"
+        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, folder, leave_out)

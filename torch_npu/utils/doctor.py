@@ -57,11 +57,20 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
         import torch_npu
         from torch_npu import _C, _load
 
-        library = _load.bound_library()
         rows += [
             ("torch_npu", f"{torch_npu.__version__} in {Path(torch_npu.__path__[-1])}"),
             ("CANN bound", f"{_C.softnpu_version() or 'CANN'} ({_C.cann_version()})"),
-            ("libascendcl.so", library),
+            ("runtime", _load.bound_library()),
+            (
+                "operators",
+                _load.bound_library("libopapi.so") or "none: every operator runs on the AI CPU",
+            ),
+            (
+                "oneDNN",
+                _load.bound_library("libdnnl.so.3.2")
+                or _load.bound_library("libdnnl.so.3")
+                or "none",
+            ),
             ("devices", f"{torch.npu.device_count()} x {_C.soc_name()}"),
         ]
         if torch.npu.is_available():

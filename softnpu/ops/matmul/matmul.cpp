@@ -1,5 +1,6 @@
 #include "ops/matmul/matmul.h"
 
+#include <bit>
 #include <memory>
 
 #include "base/no_destroy.h"
@@ -21,13 +22,13 @@ struct Layout {
   std::array<int64_t, 3> strides{};
 };
 
-// Everything that a primitive depends on; all members are eight bytes, so that there is no padding.
+// Everything that a primitive depends on.
 struct Key {
   Layout a, b, c;
   int64_t has_row_addend = 0;
   int64_t threads = 0;
-  double alpha = 0;
-  double beta = 0;
+  int64_t alpha = 0;  // bit patterns of doubles
+  int64_t beta = 0;
 };
 
 struct Primitive {
@@ -73,12 +74,16 @@ memory::desc descriptor(const Layout& l) {
   return {{l.sizes.begin(), l.sizes.end()}, memory::data_type::f32, {l.strides.begin(), l.strides.end()}};
 }
 
+int64_t bits(double value) { return std::bit_cast<int64_t>(value); }
+
 std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   memory::desc row;
   if (key.has_row_addend != 0) row = descriptor({{1, 1, key.c.sizes[2]}, {key.c.sizes[2], key.c.sizes[2], 1}});
   dnnl::post_ops after;
-  if (key.alpha != 1) after.append_eltwise(dnnl::algorithm::eltwise_linear, static_cast<float>(key.alpha), 0);
-  if (key.beta != 0) after.append_sum(static_cast<float>(key.beta));
+  const auto alpha = static_cast<float>(std::bit_cast<double>(key.alpha));
+  const auto beta = static_cast<float>(std::bit_cast<double>(key.beta));
+  if (alpha != 1) after.append_eltwise(dnnl::algorithm::eltwise_linear, alpha, 0);
+  if (beta != 0) after.append_sum(beta);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -116,8 +121,13 @@ class Product {
     double flops = 2.0 * static_cast<double>(element_count(problem.c)) * static_cast<double>(problem.a.columns);
     threads_ = threads_for(flops);
     small_ = flops < kSmallFlops;
-    Key key{layout(a_.lies), layout(b_.lies), layout(c_.lies),          row_ ? 1 : 0,
-            threads_,        problem.alpha,   row_ ? 0.0 : problem.beta};
+    Key key{layout(a_.lies),
+            layout(b_.lies),
+            layout(c_.lies),
+            row_ ? 1 : 0,
+            threads_,
+            bits(problem.alpha),
+            bits(row_ ? 0 : problem.beta)};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
     scratchpad_at_ = reserve(primitive_->scratchpad.get_size());
@@ -185,7 +195,7 @@ class Product {
 Plan plan_matmul(const MatmulProblem& problem) {
   if (element_count(problem.c) == 0) return {0, true, [](void*) { return Status::ok(); }};
   if (problem.a.columns == 0) {  // an empty sum
-    return {0, element_count(problem.c) < kSmallFlops, [problem](void*) {
+    return {0, static_cast<double>(element_count(problem.c)) < kSmallFlops, [problem](void*) {
               scaled_copy(problem.c, problem.addend, problem.beta);
               return Status::ok();
             }};

@@ -14,7 +14,7 @@
 
 namespace softnpu {
 
-// Key: a trivially copyable struct without padding, compared byte by byte. Value: what is shared by all that run it.
+// Key: a struct of integers without padding, compared byte by byte. Value: what is shared by all that run it.
 template <typename Key, typename Value>
 class PrimitiveCache {
  public:
@@ -49,7 +49,7 @@ class PrimitiveCache {
   struct Equal {
     bool operator()(const Key& x, const Key& y) const { return std::memcmp(&x, &y, sizeof x) == 0; }
   };
-  static_assert(std::is_trivially_copyable_v<Key>);
+  static_assert(std::has_unique_object_representations_v<Key>);
 
   std::shared_ptr<const Value> find(const Key& key) {
     std::lock_guard lock(mutex_);
