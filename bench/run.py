@@ -1,6 +1,7 @@
-"""./dev bench [dispatch|elementwise|models]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [dispatch|elementwise|matmul|models]: npu against CPU eager in one process. Without a name: all."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -41,6 +42,31 @@ def elementwise() -> None:
     compare("elementwise", rows, rounds=7)
 
 
+def matmul() -> None:
+    """Linear layers of the sizes that transformers have: batch x inputs -> outputs."""
+    rows = []
+    for batch, inputs, outputs in [
+        (1, 4096, 4096),
+        (8, 4096, 4096),
+        (128, 384, 1536),
+        (512, 512, 512),
+        (1024, 1024, 1024),
+    ]:
+        layer = torch.nn.Linear(inputs, outputs)
+        x = torch.randn(batch, inputs)
+        on_npu = torch.nn.Linear(inputs, outputs).npu()
+        rows.append(
+            Row(
+                f"linear {batch} x {inputs} -> {outputs}",
+                partial(on_npu, x.npu()),
+                partial(layer, x),
+                5,
+            )
+        )
+    with torch.no_grad():
+        compare("matmul", rows)
+
+
 def models() -> None:
     """The demo's networks."""
     import digits
@@ -74,7 +100,7 @@ def models() -> None:
     )
 
 
-SUITES = {"dispatch": dispatch, "elementwise": elementwise, "models": models}
+SUITES = {"dispatch": dispatch, "elementwise": elementwise, "matmul": matmul, "models": models}
 
 if __name__ == "__main__":
     names = sys.argv[1:] or list(SUITES)

@@ -1,0 +1,84 @@
+"""Products of float32 matrices: asynchronous aclnn operators, against float64."""
+
+import pytest
+import torch
+
+
+def bound(a, b):
+    """What float32 may be off by: a sum of k products in any order, k + 4 roundings of their magnitude."""
+    k = a.size(-1)
+    return (k + 4) * torch.finfo(torch.float32).eps * (a.double().abs() @ b.double().abs())
+
+
+def layouts(*size):
+    """The same matrix dense, transposed, sliced and with gaps."""
+    dense = torch.randn(*size)
+    wide = torch.randn(*size[:-1], 2 * size[-1])
+    return [dense, dense.mT.contiguous().mT, wide[..., 1 : size[-1] + 1], wide[..., ::2]]
+
+
+@pytest.mark.parametrize(
+    "sizes", [((5, 7), (7, 3)), ((64, 300), (300, 200)), ((4, 9, 8), (4, 8, 6))]
+)
+def test_layouts(sizes):
+    for a in layouts(*sizes[0]):
+        for b in layouts(*sizes[1]):
+            difference = ((a.npu() @ b.npu()).cpu().double() - a.double() @ b.double()).abs()
+            assert bool((difference <= bound(a, b)).all())
+
+
+def test_linear_with_gradients():
+    layer = torch.nn.Linear(37, 11)
+    x = torch.randn(5, 13, 37)
+    on_npu = torch.nn.Linear(37, 11).npu()
+    on_npu.load_state_dict(layer.state_dict())
+    layer(x).square().sum().backward()
+    on_npu(x.npu()).square().sum().backward()
+    torch.testing.assert_close(on_npu.weight.grad.cpu(), layer.weight.grad, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(on_npu.bias.grad.cpu(), layer.bias.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_what_follows_sees_the_result():
+    a = torch.randn(400, 400)
+    n = a.npu()
+    for _ in range(20):
+        product = n @ n
+        doubled = product * 2  # the AI CPU waits for the stream
+        product.zero_()
+        assert torch.equal(doubled.cpu(), (n @ n).cpu() * 2)
+
+
+def test_on_another_stream():
+    a = torch.randn(300, 300, device="npu")
+    stream = torch.npu.Stream()
+    with torch.npu.stream(stream):
+        product = a @ a
+    torch.npu.current_stream().wait_stream(stream)
+    torch.testing.assert_close(product.cpu(), (a @ a).cpu(), rtol=0, atol=0)
+
+
+def test_out():
+    a = torch.randn(8, 8, device="npu")
+    out = torch.empty(0, device="npu")
+    torch.mm(a, a, out=out)
+    assert out.shape == (8, 8)
+    with pytest.raises(RuntimeError, match="dtype"):
+        torch.mm(a, a, out=torch.empty(8, 8, dtype=torch.float64, device="npu"))
+    with pytest.raises(RuntimeError, match="at least two devices"):
+        torch.mm(a, a, out=torch.empty(8, 8))
+
+
+def test_other_dtypes_take_the_ai_cpu():
+    for dtype in (torch.float64, torch.bfloat16, torch.int64, torch.complex64):
+        a = torch.randn(6, 6).to(dtype)
+        assert torch.equal((a.npu() @ a.npu()).cpu(), a @ a)
+
+
+def test_bad_arguments():
+    a = torch.randn(3, 4, device="npu")
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        a @ a
+    with pytest.raises(RuntimeError, match="at least two devices"):
+        torch.mm(a, torch.randn(4, 3))
+    with pytest.raises(RuntimeError, match="dtype"):
+        torch.mm(a, torch.randn(4, 3, device="npu", dtype=torch.float64))
