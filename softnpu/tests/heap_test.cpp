@@ -88,6 +88,7 @@ TEST(Region, ProtectedMappingsShareTheirBytes) {
   ASSERT_TRUE(region.map(Region::kHugePage, true).is_ok());
   EXPECT_NE(region.kernel_offset(), 0);
   std::memset(region.base() + region.kernel_offset(), 42, 16);
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(region.base()[0] = 1, "");
 }
 
