@@ -54,6 +54,7 @@ def test(arguments: list[str]) -> None:
         )
         gtest(env)
         pytest(env, ["tests", "--ignore", PACKAGING])
+    pytest({}, ["codegen/tests", "-n", "0"])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])
     for sanitize in ("address,undefined", "thread"):

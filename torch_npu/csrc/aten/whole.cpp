@@ -12,12 +12,7 @@ void take(torch::Library& m, std::initializer_list<const char*> names) {
   for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&aicpu::fallback>());
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  take(m, {"convolution", "convolution_backward", "_convolution"});
-  take(m, {"addr", "addr.out", "all.dims_out", "any.dims_out", "native_group_norm", "native_layer_norm", "narrow_copy",
-           "pixel_shuffle", "pixel_unshuffle", "native_channel_shuffle", "mish_backward", "_stack", "_stack.out",
-           "linalg__powsum"});
-}
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { take(m, {"convolution", "convolution_backward", "_convolution"}); }
 
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   take(m,

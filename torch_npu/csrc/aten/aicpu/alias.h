@@ -35,7 +35,6 @@ class Aliases {
   at::Tensor sparse_to_cpu(const at::Tensor& tensor);
   at::Tensor compressed_to_cpu(const at::Tensor& tensor);
   c10::Storage adopt(const c10::Storage& cpu);
-  void sync_dense(const Pair& pair);
 
   const c10::DeviceIndex device_;
   std::vector<Pair> arguments_;

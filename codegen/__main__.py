@@ -1,0 +1,36 @@
+"""``python -m codegen --yaml F --output FOLDER --files N``: writes the generated C++; unchanged files stay untouched."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from codegen import emit, parse
+from codegen.emit import aicpu
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(arguments: list[str]) -> int:
+    """Generates; 0, or 1 with one line on stderr where the YAML cannot be used."""
+    parser = argparse.ArgumentParser(prog="python -m codegen", description=emit.__doc__)
+    parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the generated files")
+    parser.add_argument("--files", type=int, default=16, help="files to spread the wrappers over")
+    options = parser.parse_args(arguments)
+    functions = parse.native_functions()
+    try:
+        settings = parse.read_settings(options.yaml, functions)
+    except parse.ParseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    options.output.mkdir(parents=True, exist_ok=True)
+    for name, text in aicpu.unboxed(parse.operators(settings, functions), options.files).items():
+        _write(options.output / name, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,141 @@
+"""Reads ``npu_native_functions.yaml`` and PyTorch's own schemas into the model.
+
+Every problem of the YAML is a ``ParseError`` that names file and line.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+from torchgen.api import cpp
+from torchgen.api.types import CppSignatureGroup
+from torchgen.context import native_function_manager
+from torchgen.gen import ParsedYaml, parse_native_yaml
+from torchgen.model import DispatchKey, NativeFunction
+
+from codegen.model import Kernel, Operator, Route, Settings
+
+_LISTS = ("supported", "boxed", "takes_cpu_tensors")
+_TEXTS = ("backend", "cpp_namespace")
+
+
+class ParseError(ValueError):
+    """The YAML cannot be used; the text is ``file:line: what is wrong``."""
+
+
+def native_functions() -> ParsedYaml:
+    """The schemas of the installed torch, from the torchgen that comes with it."""
+    import torchgen
+
+    folder = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
+    return parse_native_yaml(str(folder / "native_functions.yaml"), str(folder / "tags.yaml"))
+
+
+def _mapping(path: Path) -> dict[str, yaml.Node]:
+    try:
+        root = yaml.compose(path.read_text())
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ParseError(f"{path}:{line}: {error.problem}") from None
+    if not isinstance(root, yaml.MappingNode):
+        raise ParseError(
+            f"{path}:1: expected keys such as {', '.join((*_TEXTS, *_LISTS))} at the top"
+        )
+    found: dict[str, yaml.Node] = {}
+    for key, value in root.value:
+        line = key.start_mark.line + 1
+        if key.value not in _TEXTS + _LISTS:
+            raise ParseError(
+                f"{path}:{line}: unknown key '{key.value}': there are {', '.join((*_TEXTS, *_LISTS))}"
+            )
+        if key.value in found:
+            raise ParseError(f"{path}:{line}: key '{key.value}' stands twice")
+        found[key.value] = value
+    return found
+
+
+def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Iterator[str]:
+    if node is None:
+        return
+    if not isinstance(node, yaml.SequenceNode):
+        raise ParseError(
+            f"{path}:{node.start_mark.line + 1}: '{key}' takes a list of operators, '- add.Tensor'"
+        )
+    seen = set()
+    for item in node.value:
+        line = item.start_mark.line + 1
+        if item.value not in known:
+            raise ParseError(
+                f"{path}:{line}: torch has no operator 'aten::{item.value}' (overloads are written 'add.out')"
+            )
+        if item.value in seen:
+            raise ParseError(f"{path}:{line}: '{item.value}' stands twice under '{key}'")
+        seen.add(item.value)
+        yield item.value
+
+
+def read_settings(path: Path, functions: ParsedYaml) -> Settings:
+    """The YAML as Settings.
+
+    Raises:
+        ParseError: it is malformed, or names an operator that torch does not have.
+    """
+    nodes = _mapping(path)
+    texts = {}
+    for key in _TEXTS:
+        if key not in nodes:
+            raise ParseError(f"{path}:1: the key '{key}' is missing")
+        texts[key] = str(nodes[key].value)
+    known = {str(f.func.name) for f in functions.native_functions}
+    lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
+    both = lists["supported"] & (lists["boxed"] | lists["takes_cpu_tensors"])
+    if both:
+        raise ParseError(
+            f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
+        )
+    return Settings(**texts, **lists)
+
+
+def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
+    structured = function.structured_delegate is not None
+    return structured or parsed.backend_indices[DispatchKey.CPU].has_kernel(function)
+
+
+def _kernel(function: NativeFunction) -> Kernel:
+    with native_function_manager(function):
+        group = CppSignatureGroup.from_native_function(
+            function, method=False, fallback_binding=False
+        )
+        signature = group.faithful_signature or group.signature
+        return Kernel(
+            operator=str(function.func.name),
+            header=function.root_name,
+            function=signature.name(),
+            returns=cpp.returns_type(function.func.returns, symint=False).cpp_type(),
+            arguments=tuple(argument.type for argument in signature.arguments()),
+        )
+
+
+def _draws_unseen(function: NativeFunction, kernel: Kernel) -> bool:
+    """Random kernels without a generator argument draw from the CPU's default one, which has to be swapped."""
+    takes_generator = any("Generator" in argument for argument in kernel.arguments)
+    return "nondeterministic_seeded" in function.tags and not takes_generator
+
+
+def operators(settings: Settings, parsed: ParsedYaml) -> tuple[Operator, ...]:
+    """Every operator of ATen with its route, in the order of the schemas."""
+    found = []
+    for function in parsed.native_functions:
+        name = str(function.func.name)
+        delegate = str(function.structured_delegate) if function.structured_delegate else name
+        if name in settings.supported or delegate in settings.supported:
+            found.append(Operator(name, Route.OWN))
+        elif not _has_cpu_kernel(function, parsed):
+            found.append(Operator(name, Route.COMPOSITE))
+        else:
+            kernel = _kernel(function)
+            boxed = name in settings.boxed or _draws_unseen(function, kernel)
+            mixed = name in settings.takes_cpu_tensors
+            route = Route.BOXED if boxed else Route.UNBOXED
+            found.append(Operator(name, route, None if boxed else kernel, mixed))
+    return tuple(found)

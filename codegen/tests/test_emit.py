@@ -1,0 +1,49 @@
+"""What is written: each operator once, the same text each time, unchanged files untouched."""
+
+import re
+from pathlib import Path
+
+import codegen.__main__ as command
+from codegen import parse
+from codegen.emit import aicpu
+from codegen.model import Route
+
+YAML = Path(__file__).resolve().parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
+
+
+def generated():
+    functions = parse.native_functions()
+    operators = parse.operators(parse.read_settings(YAML, functions), functions)
+    return operators, aicpu.unboxed(operators, 16)
+
+
+def test_each_operator_is_registered_once():
+    operators, files = generated()
+    names = [n for text in files.values() for n in re.findall(r'm\.impl\("([^"]+)"', text)]
+    assert sorted(names) == sorted(o.name for o in operators if o.route is Route.UNBOXED)
+    assert len(files) == 16
+    assert generated()[1] == files
+
+
+def test_hand_written_operators_are_the_yamls(tmp_path):
+    """What the sources register by name on PrivateUse1 and what the YAML lists is the same."""
+    folder = YAML.parent
+    registered = set()
+    for source in folder.glob("*.cpp"):
+        for block in re.findall(
+            r"TORCH_LIBRARY_IMPL\(aten, PrivateUse1, m\) \{(.*?)\n\}", source.read_text(), re.DOTALL
+        ):
+            registered |= set(re.findall(r'm\.impl\("([^"]+)"', block))
+    assert registered == parse.read_settings(YAML, parse.native_functions()).supported
+
+
+def test_the_command_leaves_unchanged_files_alone(tmp_path, capsys):
+    arguments = ["--yaml", str(YAML), "--output", str(tmp_path), "--files", "4"]
+    assert command.main(arguments) == 0
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert command.main(arguments) == 0
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("backend: NPU\n")
+    assert command.main(["--yaml", str(bad), "--output", str(tmp_path)]) == 1
+    assert "bad.yaml:1: the key 'cpp_namespace' is missing" in capsys.readouterr().err

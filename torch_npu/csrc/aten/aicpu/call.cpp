@@ -1,0 +1,56 @@
+#include "aten/aicpu/call.h"
+
+#include "aten/aicpu/alias.h"
+#include "aten/aicpu/dense.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu::aicpu {
+namespace {
+
+c10::DeviceIndex prepared(c10::DeviceIndex device) {
+  bind_device(device);
+  wait_for_current_stream(device);
+  return device;
+}
+
+[[noreturn]] void fail_on_devices(const char* name, c10::Device found, c10::DeviceIndex device) {
+  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, npu:",
+              static_cast<int>(device), " and ", found, "! (when checking the arguments of aten::", name, ")");
+}
+
+}  // namespace
+
+Call::Call(const char* name, c10::DeviceIndex device)
+    : name_(name), device_(prepared(device)), scope_(device), no_autocast_(c10::autocast_dispatch_keyset) {}
+
+at::Tensor Call::alias(const at::Tensor& tensor, bool takes_cpu) const {
+  if (!tensor.defined()) return tensor;
+  if (C10_UNLIKELY(!tensor.is_privateuseone())) {
+    if (!tensor.is_cpu() || (tensor.dim() > 0 && !takes_cpu)) fail_on_devices(name_, tensor.device(), device_);
+    return tensor;
+  }
+  if (C10_UNLIKELY(tensor.device().index() != device_)) fail_on_devices(name_, tensor.device(), device_);
+  if (C10_UNLIKELY(!tensor.has_storage())) return Aliases(device_).to_cpu(tensor);
+  return dense_alias(tensor, device_);
+}
+
+at::Tensor Call::adopt(const at::Tensor& result) const {
+  if (!result.defined() || !result.is_cpu()) return result;
+  if (C10_UNLIKELY(!result.has_storage())) return Aliases(device_).to_npu(result);
+  return dense_like(adopt_storage(result.storage(), device_), c10::DispatchKey::PrivateUse1,
+                    *result.unsafeGetTensorImpl());
+}
+
+at::Tensor Call::view(const at::Tensor& argument, const at::Tensor& result) {
+  return dense_like(argument.storage(), c10::DispatchKey::PrivateUse1, *result.unsafeGetTensorImpl());
+}
+
+void Call::sync(const at::Tensor& argument, const at::Tensor& alias, const c10::StorageImpl* twin) const {
+  if (!argument.defined() || !argument.is_privateuseone()) return;
+  const c10::Storage& behind = alias.storage();
+  bool same = behind.unsafeGetStorageImpl() == twin;
+  sync_dense(argument, alias, same ? argument.storage() : adopt_storage(behind, device_), device_);
+}
+
+}  // namespace torch_npu::aicpu

@@ -1,0 +1,107 @@
+#include "aten/aicpu/dense.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include <typeinfo>
+
+#include "aten/aicpu/allocator.h"
+#include "core/acl.h"
+#include "core/device.h"
+#include "core/storage.h"
+
+namespace torch_npu::aicpu {
+namespace {
+
+c10::Device cpu_device() { return {c10::DeviceType::CPU}; }
+
+// Our storage, or null for one that PyTorch made by other ways than ours. The class is final, so its type says it.
+StorageImpl* own_storage(c10::StorageImpl* impl) {
+  return typeid(*impl) == typeid(StorageImpl) ? static_cast<StorageImpl*>(impl) : nullptr;
+}
+
+void* kernel_address(const c10::StorageImpl& storage, c10::DeviceIndex device) {
+  auto* address = static_cast<char*>(const_cast<void*>(storage.data()));
+  return address == nullptr ? nullptr : address + kernel_offset(device);
+}
+
+// The CPU storage over the same bytes. It is resizable where the npu storage is, into the device's memory.
+c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
+  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  void* address = kernel_address(*impl, device);
+  auto* own = own_storage(impl);
+  if (own != nullptr && own->cpu_twin()) {
+    auto& twin = own->cpu_twin();
+    if (twin->data() != address || twin->nbytes() != impl->nbytes()) {
+      twin->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
+      twin->set_nbytes(impl->nbytes());
+    }
+    return twin;
+  }
+  auto twin = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
+      c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
+  if (own != nullptr) own->cpu_twin() = twin;
+  return twin;
+}
+
+c10::DispatchKeySet with_bits(c10::DispatchKey backend, const c10::TensorImpl& from) {
+  c10::DispatchKeySet keys(backend);
+  for (auto bit : {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative}) {
+    if (from.key_set().has(bit)) keys = keys.add(bit);
+  }
+  return keys;
+}
+
+}  // namespace
+
+at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like) {
+  auto impl = c10::make_intrusive<c10::TensorImpl>(std::move(storage), with_bits(backend, like), like.dtype());
+  impl->set_sizes_and_strides(like.sizes(), like.strides(), like.storage_offset());
+  if (like.is_wrapped_number()) impl->set_wrapped_number(true);
+  return at::Tensor(std::move(impl));
+}
+
+at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device) {
+  return dense_like(c10::Storage(twin_of(npu.storage(), device)), c10::DispatchKey::CPU, *npu.unsafeGetTensorImpl());
+}
+
+c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
+  c10::StorageImpl* impl = cpu.unsafeGetStorageImpl();
+  c10::DataPtr data;
+  if (take_over(impl->_mutable_data_ptr_no_checks(), device, &data)) {
+    auto made = make_storage(impl->nbytes(), std::move(data));
+    static_cast<StorageImpl*>(made.get())->cpu_twin() = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl);
+    return c10::Storage(std::move(made));
+  }
+  auto made = make_storage(impl->nbytes(), device);
+  if (impl->nbytes() > 0 && impl->data() != nullptr) {
+    acl_check(
+        aclrtMemcpy(made->mutable_data(), made->nbytes(), impl->data(), impl->nbytes(), ACL_MEMCPY_HOST_TO_DEVICE),
+        "aclrtMemcpy");
+  }
+  return c10::Storage(std::move(made));
+}
+
+void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device) {
+  c10::TensorImpl* to = npu.unsafeGetTensorImpl();
+  c10::TensorImpl* from = alias.unsafeGetTensorImpl();
+  if (storage.unsafeGetStorageImpl() != to->storage().unsafeGetStorageImpl()) to->set_storage_keep_dtype(storage);
+  c10::StorageImpl* bytes = storage.unsafeGetStorageImpl();
+  c10::StorageImpl* cpu = from->storage().unsafeGetStorageImpl();
+  if (cpu->data() != kernel_address(*bytes, device) || cpu->nbytes() != bytes->nbytes()) {
+    c10::DataPtr data;
+    if (take_over(cpu->_mutable_data_ptr_no_checks(), device, &data)) {
+      bytes->set_data_ptr_noswap(std::move(data));
+    } else if (cpu->nbytes() == 0) {
+      bytes->set_data_ptr_noswap(c10::DataPtr(nullptr, bytes->device()));
+    }
+    bytes->set_nbytes(cpu->nbytes());
+  }
+  if (to->sizes() != from->sizes() || to->strides() != from->strides() ||
+      to->storage_offset() != from->storage_offset()) {
+    to->set_sizes_and_strides(from->sizes(), from->strides(), from->storage_offset());
+  }
+  if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
+}
+
+}  // namespace torch_npu::aicpu

@@ -1,0 +1,22 @@
+#pragma once
+// Dense npu tensors as CPU kernels see them, and back: the same bytes, no copy.
+
+#include <ATen/core/Tensor.h>
+
+namespace torch_npu::aicpu {
+
+// The CPU tensor over the bytes of `npu`, a dense tensor of `device`. Its storage is kept with the npu storage.
+at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device);
+
+// A tensor of `storage` that is otherwise as `like`: `backend` is its dispatch key.
+at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like);
+
+// The npu storage that takes over the bytes of a kernel's result; `cpu` goes on naming them without owning them. Bytes
+// that do not lie in the device's memory are copied there.
+c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device);
+
+// Passes on what a kernel changed about an argument beside its bytes: sizes, strides, dtype, the storage's size and
+// place. `storage` is the npu storage behind the alias now.
+void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device);
+
+}  // namespace torch_npu::aicpu

@@ -1,0 +1,322 @@
+#pragma once
+// Turns one of ATen's CPU kernels into npu's kernel of the same signature: Unboxed<"add.Tensor", &at::cpu::add>::call.
+// The arguments' npu tensors become aliases, the kernel runs, and what it returns becomes npu's again.
+
+#include <ATen/core/IListRef.h>
+#include <ATen/core/List.h>
+
+#include <algorithm>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "aten/aicpu/call.h"
+#include "aten/aicpu/random.h"
+#include "core/device.h"
+
+namespace torch_npu::aicpu {
+
+// An operator's name as a template argument.
+template <std::size_t N>
+struct OpName {
+  char text[N];
+  constexpr OpName(const char (&name)[N]) { std::copy_n(name, N, text); }  // NOLINT(google-explicit-constructor)
+};
+
+// What the call does beside the rule.
+enum class Takes {
+  kOneDevice,
+  kCpuIndices,  // lists of indices may hold CPU tensors
+};
+
+// ---- which device -----------------------------------------------------------------------------------------------
+
+template <typename T>
+c10::DeviceIndex npu_index(const T&) {
+  return -1;
+}
+inline c10::DeviceIndex npu_index(const at::Tensor& t) {
+  return t.defined() && t.is_privateuseone() ? t.device().index() : c10::DeviceIndex{-1};
+}
+inline c10::DeviceIndex npu_index(const std::optional<at::Tensor>& t) { return t.has_value() ? npu_index(*t) : -1; }
+inline c10::DeviceIndex npu_index(const std::optional<at::Device>& d) {
+  return d.has_value() && d->is_privateuseone() ? d->index() : c10::DeviceIndex{-1};
+}
+template <typename List>
+c10::DeviceIndex npu_index_of_list(const List& list) {
+  for (const auto& element : list) {
+    if (c10::DeviceIndex found = npu_index(element); found >= 0) return found;
+  }
+  return -1;
+}
+inline c10::DeviceIndex npu_index(const at::TensorList& list) { return npu_index_of_list(list); }
+inline c10::DeviceIndex npu_index(const at::ITensorListRef& list) { return npu_index_of_list(list); }
+inline c10::DeviceIndex npu_index(const c10::List<std::optional<at::Tensor>>& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (c10::DeviceIndex found = npu_index(list.get(i)); found >= 0) return found;
+  }
+  return -1;
+}
+
+// The device of the first argument that names one, else the current one.
+template <typename... Args>
+c10::DeviceIndex device_of(const Args&... args) {
+  c10::DeviceIndex found = -1;
+  ((found = found >= 0 ? found : npu_index(args)), ...);
+  return found >= 0 ? found : current_device();
+}
+
+// ---- arguments --------------------------------------------------------------------------------------------------
+
+// By default the kernel gets what the caller gave.
+template <typename T, Takes kTakes>
+class Param {
+ public:
+  Param(const Call&, T value) : value_(std::forward<T>(value)) {}
+  T pass() { return std::forward<T>(value_); }
+  void sync(const Call&) const {}
+
+ private:
+  T value_;
+};
+
+template <Takes kTakes>
+class Param<const at::Tensor&, kTakes> {
+ public:
+  Param(const Call& call, const at::Tensor& npu) : npu_(npu), alias_(call.alias(npu, false)) {}
+  const at::Tensor& pass() const { return alias_; }
+  void sync(const Call&) const {}
+  const at::Tensor* base_of(const at::Tensor& result) const {
+    return alias_.defined() && npu_.is_privateuseone() && result.is_alias_of(alias_) ? &npu_ : nullptr;
+  }
+
+ private:
+  const at::Tensor& npu_;
+  at::Tensor alias_;
+};
+
+// An argument that the kernel may write.
+template <Takes kTakes>
+class Param<at::Tensor&, kTakes> {
+ public:
+  Param(const Call& call, at::Tensor& npu)
+      : npu_(npu),
+        alias_(call.alias(npu, false)),
+        twin_(alias_.defined() ? alias_.storage().unsafeGetStorageImpl() : nullptr) {}
+  at::Tensor& pass() { return alias_; }
+  void sync(const Call& call) const { call.sync(npu_, alias_, twin_); }
+  at::Tensor* written_as(const at::Tensor& result) const { return result.is_same(alias_) ? &npu_ : nullptr; }
+  const at::Tensor* base_of(const at::Tensor& result) const {
+    return alias_.defined() && result.is_alias_of(alias_) ? &npu_ : nullptr;
+  }
+
+ private:
+  at::Tensor& npu_;
+  at::Tensor alias_;
+  const c10::StorageImpl* twin_;
+};
+
+template <Takes kTakes>
+class Param<const std::optional<at::Tensor>&, kTakes> {
+ public:
+  Param(const Call& call, const std::optional<at::Tensor>& npu) {
+    if (npu.has_value()) alias_ = call.alias(*npu, false);
+  }
+  const std::optional<at::Tensor>& pass() const { return alias_; }
+  void sync(const Call&) const {}
+
+ private:
+  std::optional<at::Tensor> alias_;
+};
+
+// Lists of tensors; the kernel may write their elements.
+template <typename List>
+class ListParam {
+ public:
+  ListParam(const Call& call, const List& npu) {
+    for (const at::Tensor& t : npu) {
+      npu_.push_back(t);
+      aliases_.push_back(call.alias(t, false));
+      twins_.push_back(aliases_.back().defined() ? aliases_.back().storage().unsafeGetStorageImpl() : nullptr);
+    }
+  }
+  void sync(const Call& call) const {
+    for (std::size_t i = 0; i < npu_.size(); ++i) call.sync(npu_[i], aliases_[i], twins_[i]);
+  }
+  const at::Tensor* base_of(const at::Tensor& result) const {
+    for (std::size_t i = 0; i < npu_.size(); ++i) {
+      if (aliases_[i].defined() && npu_[i].is_privateuseone() && result.is_alias_of(aliases_[i])) return &npu_[i];
+    }
+    return nullptr;
+  }
+
+ protected:
+  std::vector<at::Tensor> npu_;
+  std::vector<at::Tensor> aliases_;
+  std::vector<const c10::StorageImpl*> twins_;
+};
+
+template <Takes kTakes>
+class Param<at::TensorList, kTakes> : public ListParam<at::TensorList> {
+ public:
+  using ListParam::ListParam;
+  at::TensorList pass() const { return aliases_; }
+};
+
+template <Takes kTakes>
+class Param<const at::ITensorListRef&, kTakes> : public ListParam<at::ITensorListRef> {
+ public:
+  using ListParam::ListParam;
+  at::ITensorListRef pass() const { return aliases_; }
+};
+
+template <Takes kTakes>
+class Param<const c10::List<std::optional<at::Tensor>>&, kTakes> {
+ public:
+  Param(const Call& call, const c10::List<std::optional<at::Tensor>>& npu) {
+    aliases_.reserve(npu.size());
+    for (std::size_t i = 0; i < npu.size(); ++i) {
+      std::optional<at::Tensor> element = npu.get(i);
+      if (element.has_value()) element = call.alias(*element, kTakes == Takes::kCpuIndices);
+      aliases_.push_back(std::move(element));
+    }
+  }
+  const c10::List<std::optional<at::Tensor>>& pass() const { return aliases_; }
+  void sync(const Call&) const {}
+
+ private:
+  c10::List<std::optional<at::Tensor>> aliases_;
+};
+
+template <Takes kTakes>
+class Param<std::optional<at::Generator>, kTakes> {
+ public:
+  Param(const Call& call, const std::optional<at::Generator>& npu) : host_(kernel_generator(npu, call.device())) {}
+  std::optional<at::Generator> pass() const { return host_; }
+  void sync(const Call&) const {}
+
+ private:
+  at::Generator host_;
+};
+
+template <Takes kTakes>
+class Param<std::optional<at::Device>, kTakes> {
+ public:
+  Param(const Call&, const std::optional<at::Device>& npu) {
+    if (npu.has_value()) host_ = at::Device(at::kCPU);
+  }
+  std::optional<at::Device> pass() const { return host_; }
+  void sync(const Call&) const {}
+
+ private:
+  std::optional<at::Device> host_;
+};
+
+// ---- results ----------------------------------------------------------------------------------------------------
+
+template <typename P>
+const at::Tensor* base_in(const P& param, const at::Tensor& result) {
+  if constexpr (requires { param.base_of(result); }) return param.base_of(result);
+  return nullptr;
+}
+
+template <typename P>
+at::Tensor* written_in(const P& param, const at::Tensor& result) {
+  if constexpr (requires { param.written_as(result); }) return param.written_as(result);
+  return nullptr;
+}
+
+// The npu side of the results of one call.
+template <typename Params>
+class Results {
+ public:
+  Results(const Call& call, const Params& params) : call_(call), params_(params) {}
+
+  // A new tensor, or a view of an argument or of another result.
+  at::Tensor value(const at::Tensor& result) {
+    if (!result.defined() || !result.has_storage()) return call_.adopt(result);  // sparse: no storage to share
+    const at::Tensor* base = nullptr;
+    std::apply([&](const auto&... p) { ((base = base ? base : base_in(p, result)), ...); }, params_);
+    if (base != nullptr) return Call::view(*base, result);
+    for (const auto& [cpu, npu] : adopted_) {
+      if (result.is_alias_of(cpu)) return Call::view(npu, result);
+    }
+    return call_.adopt(result);
+  }
+
+  // The same for one of several results.
+  at::Tensor one_value(const at::Tensor& result) {
+    at::Tensor npu = value(result);
+    if (npu.defined() && npu.has_storage()) adopted_.emplace_back(result, npu);
+    return npu;
+  }
+
+  // The argument that the kernel wrote and returned.
+  at::Tensor& reference(const at::Tensor& result) {
+    at::Tensor* found = nullptr;
+    std::apply([&](const auto&... p) { ((found = found ? found : written_in(p, result)), ...); }, params_);
+    TORCH_INTERNAL_ASSERT(found != nullptr, "the kernel returned a reference to none of its arguments");
+    return *found;
+  }
+
+ private:
+  const Call& call_;
+  const Params& params_;
+  c10::SmallVector<std::pair<at::Tensor, at::Tensor>, 2> adopted_;  // results of this call: cpu, npu
+};
+
+template <typename E, typename Convert>
+E convert_element(E&& result, Convert& to_npu) {
+  if constexpr (std::is_same_v<E, at::Tensor&>) {
+    return to_npu.reference(result);
+  } else if constexpr (std::is_same_v<E, at::Tensor>) {
+    return to_npu.one_value(result);
+  } else {
+    return std::forward<E>(result);
+  }
+}
+
+template <typename R, typename Convert>
+R convert(R&& result, Convert& to_npu) {
+  static_assert(!std::is_same_v<R, const at::Tensor&>, "no reference to a tensor that the kernel may not write");
+  if constexpr (std::is_same_v<R, at::Tensor&>) {
+    return to_npu.reference(result);
+  } else if constexpr (std::is_same_v<R, at::Tensor>) {
+    return to_npu.value(result);
+  } else if constexpr (std::is_same_v<R, std::vector<at::Tensor>>) {
+    for (at::Tensor& element : result) element = to_npu.one_value(element);
+    return std::move(result);
+  } else if constexpr (requires { std::tuple_size<R>::value; }) {
+    return std::apply([&](auto&&... e) { return R{convert_element(std::forward<decltype(e)>(e), to_npu)...}; },
+                      std::move(result));
+  } else {
+    return result;  // a number
+  }
+}
+
+// ---- the kernel -------------------------------------------------------------------------------------------------
+
+template <OpName kName, auto kKernel, Takes kTakes = Takes::kOneDevice>
+struct Unboxed;
+
+template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
+struct Unboxed<kName, kKernel, kTakes> {
+  static R call(Args... args) {
+    const Call scope(kName.text, device_of(args...));
+    // Braces: the arguments are converted from left to right.
+    std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
+    auto run = [&]() -> R { return std::apply([](auto&... p) -> R { return kKernel(p.pass()...); }, params); };
+    auto sync = [&] { std::apply([&](auto&... p) { (p.sync(scope), ...); }, params); };
+    if constexpr (std::is_void_v<R>) {
+      run();
+      sync();
+    } else {
+      R result = run();
+      sync();
+      Results<std::tuple<Param<Args, kTakes>...>> to_npu(scope, params);
+      return convert(std::forward<R>(result), to_npu);
+    }
+  }
+};
+
+}  // namespace torch_npu::aicpu
