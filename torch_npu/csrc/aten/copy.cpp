@@ -26,11 +26,12 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   if (nbytes == 0) return;
   const at::Tensor& npu = dst.is_privateuseone() ? dst : src;
   bind_device(npu.device().index());
-  aclrtStream stream = stream_handle(current_stream(npu.device().index()));
-  acl_check(aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, stream),
-            "aclrtMemcpyAsync");
+  c10::Stream stream = current_stream(npu.device().index());
+  acl_check(
+      aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, Enqueue(stream).handle()),
+      "aclrtMemcpyAsync");
   if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) {
-    acl_check(aclrtSynchronizeStream(stream), "aclrtSynchronizeStream");
+    synchronize_stream(stream);
   }
 }
 

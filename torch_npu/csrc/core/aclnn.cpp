@@ -101,7 +101,8 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
                     c10::DeviceIndex device) {
   // Freed when this returns, and given only to later work of the same stream: that is after this launch's end.
   c10::DataPtr workspace = caching_allocator().allocate_on(device, workspace_bytes);
-  aclnn_check(phase(workspace.get(), workspace_bytes, executor, stream_handle(current_stream(device))), name);
+  Enqueue enqueue(current_stream(device));
+  aclnn_check(phase(workspace.get(), workspace_bytes, executor, enqueue.handle()), name);
 }
 
 }  // namespace torch_npu

@@ -61,11 +61,11 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
       bind_device(stream.device_index());
       acl_check(aclrtCreateEventExWithFlag(event, acl_flag), "aclrtCreateEventExWithFlag");
     }
-    acl_check(aclrtRecordEvent(*event, stream_handle(stream)), "aclrtRecordEvent");
+    acl_check(aclrtRecordEvent(*event, Enqueue(stream).handle()), "aclrtRecordEvent");
   }
 
   void block(void* event, const Stream& stream) const override {
-    if (event != nullptr) acl_check(aclrtStreamWaitEvent(stream_handle(stream), event), "aclrtStreamWaitEvent");
+    if (event != nullptr) acl_check(aclrtStreamWaitEvent(Enqueue(stream).handle(), event), "aclrtStreamWaitEvent");
   }
 
   bool queryEvent(void* event) const override {

@@ -47,7 +47,7 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
   std::size_t kept = std::min(nbytes, storage.nbytes());
   if (kept > 0 && storage.data() != nullptr) {
     acl_check(aclrtMemcpyAsync(grown.get(), nbytes, storage.data(), kept, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                               stream_handle(current_stream(device))),
+                               Enqueue(current_stream(device)).handle()),
               "aclrtMemcpyAsync");
   }
   storage.set_data_ptr_noswap(std::move(grown));

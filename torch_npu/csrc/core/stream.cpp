@@ -15,9 +15,17 @@ namespace {
 
 constexpr c10::StreamId kPoolSize = 32;
 
+struct StreamSlot {
+  std::atomic<aclrtStream> handle{nullptr};
+  // Others than this plug-in may have enqueued work: the handle was given away.
+  std::atomic<bool> is_shared{false};
+  std::atomic<uint64_t> enqueued{0};  // raised after each call that enqueues
+  std::atomic<uint64_t> finished{0};  // the value of `enqueued` that a wait has seen the end of
+};
+
 struct StreamTable {
   std::mutex mutex;  // guards the making of a stream
-  std::array<std::atomic<aclrtStream>, kPoolSize + 1> handles{};
+  std::array<StreamSlot, kPoolSize + 1> slots{};
   std::atomic<uint32_t> next{0};
 };
 
@@ -33,18 +41,24 @@ c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
   return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
 }
 
-aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
+StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
   TORCH_CHECK(id >= 0 && id <= kPoolSize, "npu stream ", id, " does not exist");
+  return table(device).slots[static_cast<std::size_t>(id)];
+}
+
+StreamSlot& slot_of(c10::Stream stream) { return slot_of(checked_device(stream.device_index()), stream.id()); }
+
+aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
   StreamTable& t = table(device);
-  auto& slot = t.handles[static_cast<std::size_t>(id)];
-  aclrtStream found = slot.load(std::memory_order_acquire);
+  StreamSlot& slot = slot_of(device, id);
+  aclrtStream found = slot.handle.load(std::memory_order_acquire);
   if (C10_LIKELY(found != nullptr)) return found;
   bind_device(device);
   std::lock_guard lock(t.mutex);
-  found = slot.load(std::memory_order_relaxed);
+  found = slot.handle.load(std::memory_order_relaxed);
   if (found == nullptr) {
     acl_check(aclrtCreateStream(&found), "aclrtCreateStream");
-    slot.store(found, std::memory_order_release);
+    slot.handle.store(found, std::memory_order_release);
   }
   return found;
 }
@@ -69,26 +83,40 @@ void set_current_stream(c10::Stream stream) {
   current[static_cast<std::size_t>(checked_device(stream.device_index()))] = stream.id();
 }
 
-aclrtStream stream_handle(c10::Stream stream) { return handle(checked_device(stream.device_index()), stream.id()); }
+aclrtStream stream_handle(c10::Stream stream) {
+  slot_of(stream).is_shared.store(true, std::memory_order_release);
+  return handle(checked_device(stream.device_index()), stream.id());
+}
+
+Enqueue::Enqueue(c10::Stream stream)
+    : stream_(stream), handle_(torch_npu::handle(checked_device(stream.device_index()), stream.id())) {}
+
+Enqueue::~Enqueue() { slot_of(stream_).enqueued.fetch_add(1, std::memory_order_release); }
 
 bool query_stream(c10::Stream stream) {
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-  acl_check(aclrtStreamQuery(stream_handle(stream), &status), "aclrtStreamQuery");
+  acl_check(aclrtStreamQuery(handle(checked_device(stream.device_index()), stream.id()), &status), "aclrtStreamQuery");
   return status == ACL_STREAM_STATUS_COMPLETE;
 }
 
 void synchronize_stream(c10::Stream stream) {
-  acl_check(aclrtSynchronizeStream(stream_handle(stream)), "aclrtSynchronizeStream");
+  acl_check(aclrtSynchronizeStream(handle(checked_device(stream.device_index()), stream.id())),
+            "aclrtSynchronizeStream");
 }
 
 void wait_for_current_stream(c10::DeviceIndex device) {
-  StreamTable& t = table(device);
-  aclrtStream handle =
-      t.handles[static_cast<std::size_t>(current[static_cast<std::size_t>(device)])].load(std::memory_order_acquire);
-  if (handle == nullptr) return;  // nothing was ever enqueued on it
+  StreamSlot& slot = slot_of(device, current[static_cast<std::size_t>(device)]);
+  const uint64_t enqueued = slot.enqueued.load(std::memory_order_acquire);
+  const bool is_shared = slot.is_shared.load(std::memory_order_acquire);
+  if (C10_LIKELY(!is_shared && slot.finished.load(std::memory_order_acquire) == enqueued)) return;
+  aclrtStream handle = slot.handle.load(std::memory_order_acquire);
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
   acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");
-  if (status != ACL_STREAM_STATUS_COMPLETE) acl_check(aclrtSynchronizeStream(handle), "aclrtSynchronizeStream");
+  // An error of work that is done waits for the synchronisation, too.
+  if (status != ACL_STREAM_STATUS_COMPLETE || !is_shared) {
+    acl_check(aclrtSynchronizeStream(handle), "aclrtSynchronizeStream");
+  }
+  slot.finished.store(enqueued, std::memory_order_release);
 }
 
 }  // namespace torch_npu

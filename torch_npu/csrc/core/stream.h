@@ -14,8 +14,24 @@ c10::Stream stream_from_pool(c10::DeviceIndex device);
 c10::Stream current_stream(c10::DeviceIndex device);
 void set_current_stream(c10::Stream stream);
 
-// The runtime's handle; makes the stream where it does not exist yet. Throws where `stream` is not an npu stream.
+// The runtime's handle for whoever enqueues work of its own; makes the stream where it does not exist yet. Throws where
+// `stream` is not an npu stream.
 aclrtStream stream_handle(c10::Stream stream);
+
+// Work that this plug-in enqueues: take the handle from it and let it die after the call. It counts, so that a wait
+// knows an idle stream without asking the runtime.
+class Enqueue {
+ public:
+  explicit Enqueue(c10::Stream stream);
+  Enqueue(const Enqueue&) = delete;
+  Enqueue& operator=(const Enqueue&) = delete;
+  ~Enqueue();
+  aclrtStream handle() const { return handle_; }
+
+ private:
+  c10::Stream stream_;
+  aclrtStream handle_;
+};
 
 bool query_stream(c10::Stream stream);
 void synchronize_stream(c10::Stream stream);

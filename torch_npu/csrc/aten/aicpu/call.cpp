@@ -38,8 +38,7 @@ at::Tensor Call::alias(const at::Tensor& tensor, bool takes_cpu) const {
 at::Tensor Call::adopt(const at::Tensor& result) const {
   if (!result.defined() || !result.is_cpu()) return result;
   if (C10_UNLIKELY(!result.has_storage())) return Aliases(device_).to_npu(result);
-  return dense_like(adopt_storage(result.storage(), device_), c10::DispatchKey::PrivateUse1,
-                    *result.unsafeGetTensorImpl());
+  return adopt_dense(result, device_);
 }
 
 at::Tensor Call::view(const at::Tensor& argument, const at::Tensor& result) {

@@ -1,5 +1,6 @@
 #include "aten/aicpu/dense.h"
 
+#include <c10/core/AutogradState.h>
 #include <c10/core/CPUAllocator.h>
 
 #include <typeinfo>
@@ -52,6 +53,20 @@ c10::DispatchKeySet with_bits(c10::DispatchKey backend, const c10::TensorImpl& f
   return keys;
 }
 
+// Tensors made while it lives have no version counter and no autograd keys: kernels need neither, and both cost.
+class WithoutVersions {
+ public:
+  WithoutVersions() : previous_(c10::AutogradState::get_tls_state().get_inference_mode()) {
+    c10::AutogradState::get_tls_state().set_inference_mode(true);
+  }
+  WithoutVersions(const WithoutVersions&) = delete;
+  WithoutVersions& operator=(const WithoutVersions&) = delete;
+  ~WithoutVersions() { c10::AutogradState::get_tls_state().set_inference_mode(previous_); }
+
+ private:
+  const bool previous_;
+};
+
 }  // namespace
 
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like) {
@@ -62,6 +77,7 @@ at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10:
 }
 
 at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device) {
+  WithoutVersions scope;
   return dense_like(c10::Storage(twin_of(npu.storage(), device)), c10::DispatchKey::CPU, *npu.unsafeGetTensorImpl());
 }
 
@@ -80,6 +96,19 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
         "aclrtMemcpy");
   }
   return c10::Storage(std::move(made));
+}
+
+at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device) {
+  c10::Storage storage = adopt_storage(result.storage(), device);
+  // Nobody else has the tensor, and it lies where it should: it changes its device itself.
+  c10::TensorImpl* impl = result.unsafeGetTensorImpl();
+  if (C10_LIKELY(result.use_count() == 1 && impl->key_set().has(c10::DispatchKey::CPU) &&
+                 typeid(*impl) == typeid(c10::TensorImpl) && impl->allow_tensor_metadata_change())) {
+    impl->set_storage_keep_dtype(std::move(storage));
+    impl->_change_backend_component_keys(c10::Device(c10::DeviceType::PrivateUse1, device));
+    return result;
+  }
+  return dense_like(std::move(storage), c10::DispatchKey::PrivateUse1, *impl);
 }
 
 void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device) {

@@ -15,6 +15,9 @@ at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10:
 // that do not lie in the device's memory are copied there.
 c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device);
 
+// The npu tensor that takes over a kernel's new dense result, which the caller gives up.
+at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device);
+
 // Passes on what a kernel changed about an argument beside its bytes: sizes, strides, dtype, the storage's size and
 // place. `storage` is the npu storage behind the alias now.
 void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device);

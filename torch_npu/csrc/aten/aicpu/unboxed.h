@@ -238,16 +238,18 @@ class Results {
     const at::Tensor* base = nullptr;
     std::apply([&](const auto&... p) { ((base = base ? base : base_in(p, result)), ...); }, params_);
     if (base != nullptr) return Call::view(*base, result);
-    for (const auto& [cpu, npu] : adopted_) {
-      if (result.is_alias_of(cpu)) return Call::view(npu, result);
+    for (const auto& [storage, npu] : adopted_) {
+      if (result.storage().unsafeGetStorageImpl() == storage) return Call::view(npu, result);
     }
     return call_.adopt(result);
   }
 
   // The same for one of several results.
   at::Tensor one_value(const at::Tensor& result) {
+    const bool has_storage = result.defined() && result.has_storage();
+    const c10::StorageImpl* storage = has_storage ? result.storage().unsafeGetStorageImpl() : nullptr;
     at::Tensor npu = value(result);
-    if (npu.defined() && npu.has_storage()) adopted_.emplace_back(result, npu);
+    if (has_storage) adopted_.emplace_back(storage, npu);
     return npu;
   }
 
@@ -262,7 +264,8 @@ class Results {
  private:
   const Call& call_;
   const Params& params_;
-  c10::SmallVector<std::pair<at::Tensor, at::Tensor>, 2> adopted_;  // results of this call: cpu, npu
+  // The results so far: the kernel's storage and what became of it.
+  c10::SmallVector<std::pair<const c10::StorageImpl*, at::Tensor>, 2> adopted_;
 };
 
 template <typename E, typename Convert>

@@ -4,8 +4,10 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Stream.h>
 
+#include <array>
 #include <set>
 #include <unordered_set>
+#include <vector>
 
 namespace torch_npu {
 
@@ -29,6 +31,7 @@ struct Block {
   char* address = nullptr;
   BlockPool* pool = nullptr;
   bool allocated = false;
+  bool is_resting = false;    // free, but not joined with its neighbours: see QuickBins
   Block* previous = nullptr;  // neighbours in the same segment
   Block* next = nullptr;
   std::unordered_set<c10::StreamId> other_streams;  // set by recordStream
@@ -42,5 +45,50 @@ inline bool BlockLess::operator()(const Block* a, const Block* b) const {
   if (a->size != b->size) return a->size < b->size;
   return a->address < b->address;
 }
+
+// The newest small blocks of each size, handed out again as they are: programs free and make tensors of the same few
+// sizes all the time, and joining and cutting blocks is most of what that would cost.
+class QuickBins {
+ public:
+  static constexpr std::size_t kStep = 512;
+  static constexpr std::size_t kMaxSize = 4096;
+
+  // A block of exactly `size` bytes that `stream` freed; null where there is none.
+  Block* take(std::size_t size, c10::StreamId stream) {
+    if (size > kMaxSize) return nullptr;
+    auto& bin = bins_[size / kStep - 1];
+    if (bin.empty() || bin.back()->stream != stream) return nullptr;
+    Block* block = bin.back();
+    bin.pop_back();
+    block->is_resting = false;
+    return block;
+  }
+
+  // False where the block is too large or its bin is full.
+  bool put(Block* block) {
+    if (block->size > kMaxSize) return false;
+    auto& bin = bins_[block->size / kStep - 1];
+    if (bin.size() == kDepth) return false;
+    bin.push_back(block);
+    block->is_resting = true;
+    return true;
+  }
+
+  // Any block, or null once all bins are empty.
+  Block* drain() {
+    for (auto& bin : bins_) {
+      if (bin.empty()) continue;
+      Block* block = bin.back();
+      bin.pop_back();
+      block->is_resting = false;
+      return block;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kDepth = 64;
+  std::array<std::vector<Block*>, kMaxSize / kStep> bins_;
+};
 
 }  // namespace torch_npu

@@ -57,7 +57,7 @@ void CachingAllocator::copy_data(void* dest, const void* src, std::size_t count)
   c10::DeviceIndex device = current_device();
   bind_device(device);
   acl_check(aclrtMemcpyAsync(dest, count, src, count, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                             stream_handle(torch_npu::current_stream(device))),
+                             Enqueue(torch_npu::current_stream(device)).handle()),
             "aclrtMemcpyAsync");
 }
 

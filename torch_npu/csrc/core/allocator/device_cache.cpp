@@ -45,6 +45,10 @@ void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
   std::lock_guard lock(mutex_);
   process_events(false);
   Block* block = find_free(size, stream, pool);
+  if (block == nullptr) {
+    settle_resting();
+    block = find_free(size, stream, pool);
+  }
   if (block == nullptr) block = new_segment(size, stream, pool);
   if (block == nullptr) {
     // What other streams still use, then what lies unused, goes back before giving up.
@@ -135,6 +139,10 @@ void DeviceCache::reset_peak_stats() {
 }
 
 Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool& pool) {
+  if (Block* block = quick_.take(size, stream)) {
+    count_split(block, -1);
+    return block;
+  }
   Block key;
   key.stream = stream;
   key.size = size;
@@ -187,7 +195,24 @@ void DeviceCache::make_free(Block* block) {
   BlockPool& pool = *block->pool;
   count(&Stats::active, pool, -1);
   count(&Stats::active_bytes, pool, -static_cast<std::int64_t>(block->size));
-  auto is_free = [](const Block* b) { return b != nullptr && !b->allocated && b->pending_events == 0; };
+  if (quick_.put(block)) {
+    count_split(block, 1);
+  } else {
+    settle(block);
+  }
+}
+
+void DeviceCache::settle_resting() {
+  while (Block* block = quick_.drain()) {
+    count_split(block, -1);
+    settle(block);
+  }
+}
+
+void DeviceCache::settle(Block* block) {
+  auto is_free = [](const Block* b) {
+    return b != nullptr && !b->allocated && !b->is_resting && b->pending_events == 0;
+  };
   if (Block* next = block->next; is_free(next)) {
     remove_free(next);
     absorb_next(block);
@@ -202,16 +227,18 @@ void DeviceCache::make_free(Block* block) {
 
 void DeviceCache::insert_free(Block* block) {
   block->pool->free.insert(block);
-  if (!block->is_split()) return;
-  count(&Stats::inactive_split, *block->pool, 1);
-  count(&Stats::inactive_split_bytes, *block->pool, static_cast<std::int64_t>(block->size));
+  count_split(block, 1);
 }
 
 void DeviceCache::remove_free(Block* block) {
   block->pool->free.erase(block);
+  count_split(block, -1);
+}
+
+void DeviceCache::count_split(const Block* block, std::int64_t sign) {
   if (!block->is_split()) return;
-  count(&Stats::inactive_split, *block->pool, -1);
-  count(&Stats::inactive_split_bytes, *block->pool, -static_cast<std::int64_t>(block->size));
+  count(&Stats::inactive_split, *block->pool, sign);
+  count(&Stats::inactive_split_bytes, *block->pool, sign * static_cast<std::int64_t>(block->size));
 }
 
 void DeviceCache::absorb_next(Block* block) {
@@ -225,6 +252,7 @@ void DeviceCache::absorb_next(Block* block) {
 void DeviceCache::release_free_segments() {
   // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
   acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  settle_resting();
   for (BlockPool* pool : {&small_, &large_}) {
     for (auto it = pool->free.begin(); it != pool->free.end();) {
       Block* block = *it;
@@ -248,7 +276,7 @@ void DeviceCache::insert_events(Block* block) {
   for (c10::StreamId stream : streams) {
     aclrtEvent event = nullptr;
     acl_check(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), "aclrtCreateEventExWithFlag");
-    acl_check(aclrtRecordEvent(event, stream_handle(npu_stream(device_, stream))), "aclrtRecordEvent");
+    acl_check(aclrtRecordEvent(event, Enqueue(npu_stream(device_, stream)).handle()), "aclrtRecordEvent");
     ++block->pending_events;
     events_.emplace_back(event, block);
   }

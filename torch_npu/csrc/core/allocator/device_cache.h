@@ -40,9 +40,15 @@ class DeviceCache {
   Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool);
   void split(Block* block, std::size_t size);
   void make_free(Block* block);
+  // Joins a free block with its free neighbours and puts it into its pool.
+  void settle(Block* block);
+  // Settles all blocks that rest in the quick bins.
+  void settle_resting();
   // Put a block into its pool or take it out, with the statistics of split blocks.
   void insert_free(Block* block);
   void remove_free(Block* block);
+  // Counts a free block among the split ones, or takes it out again.
+  void count_split(const Block* block, std::int64_t sign);
   // Joins the block behind `block`, which is in no pool, to it.
   void absorb_next(Block* block);
   void release_free_segments();
@@ -57,6 +63,7 @@ class DeviceCache {
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, free or not, by address
   std::deque<std::pair<aclrtEvent, Block*>> events_;          // oldest first
+  QuickBins quick_;
   Stats stats_;
 };
 
