@@ -12,7 +12,9 @@ void take(torch::Library& m, std::initializer_list<const char*> names) {
   for (const char* name : names) m.impl(name, torch::CppFunction::makeFromBoxedFunction<&aicpu::fallback>());
 }
 
-TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { take(m, {"convolution", "convolution_backward", "_convolution"}); }
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  take(m, {"convolution", "convolution_backward", "_convolution", "conj_physical_", "mode.values"});
+}
 
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
   take(m,

@@ -130,6 +130,8 @@ void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Stora
       to->storage_offset() != from->storage_offset()) {
     to->set_sizes_and_strides(from->sizes(), from->strides(), from->storage_offset());
   }
+  if (C10_UNLIKELY(to->is_conj() != from->is_conj())) to->_set_conj(from->is_conj());  // linalg_lu_solve.out does it
+  if (C10_UNLIKELY(to->is_neg() != from->is_neg())) to->_set_neg(from->is_neg());
   if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
 }
 
