@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 from codegen import emit, parse
-from codegen.emit import aicpu
+from codegen.emit import aicpu, boxed
+
+# npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
+DERIVED_KEYS = {"SparsePrivateUse1": "SparseCPU", "SparseCsrPrivateUse1": "SparseCsrCPU"}
 
 
 def _write(path: Path, text: str) -> None:
@@ -27,7 +30,9 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     options.output.mkdir(parents=True, exist_ok=True)
-    for name, text in aicpu.unboxed(parse.operators(settings, functions), options.files).items():
+    derived = {npu: parse.kernels_of(cpu, functions) for npu, cpu in DERIVED_KEYS.items()}
+    files = aicpu.unboxed(parse.operators(settings, functions), options.files)
+    for name, text in {**files, **boxed.boxed(derived)}.items():
         _write(options.output / name, text)
     return 0
 

@@ -101,6 +101,12 @@ def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
     return structured or parsed.backend_indices[DispatchKey.CPU].has_kernel(function)
 
 
+def kernels_of(key: str, parsed: ParsedYaml) -> tuple[str, ...]:
+    """The operators that have a kernel under a dispatch key such as SparseCPU, in the order of the schemas."""
+    index = parsed.backend_indices[DispatchKey.parse(key)]
+    return tuple(str(f.func.name) for f in parsed.native_functions if index.has_kernel(f))
+
+
 def _kernel(function: NativeFunction) -> Kernel:
     with native_function_manager(function):
         group = CppSignatureGroup.from_native_function(

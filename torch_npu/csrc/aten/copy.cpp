@@ -9,6 +9,7 @@
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
+#include "core/allocator/host_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
 
@@ -30,7 +31,12 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   acl_check(
       aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, Enqueue(stream).handle()),
       "aclrtMemcpyAsync");
-  if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) {
+  if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) return;
+  if (non_blocking) {
+    // Pinned memory stays away from others until the copy is done; pageable memory was copied already.
+    const c10::DataPtr& host = (dst.is_privateuseone() ? src : dst).storage().data_ptr();
+    host_allocator().record_event(const_cast<void*>(host.get()), host.get_context(), stream);
+  } else {
     synchronize_stream(stream);
   }
 }

@@ -1,5 +1,5 @@
-// Operators for which PyTorch registers a decomposition for every device beside a kernel for the CPU. A backend's
-// fallback never sees them, so they are named here: npu takes the CPU's kernel, as one call.
+// Operators that PyTorch registers for every device and that then ask for the device's own kernel, or refuse devices
+// that they do not know. A backend's fallback never sees them, so they are named here: npu runs them as the CPU does.
 
 #include <torch/library.h>
 
@@ -14,21 +14,6 @@ void take(torch::Library& m, std::initializer_list<const char*> names) {
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   take(m, {"convolution", "convolution_backward", "_convolution", "conj_physical_", "mode.values"});
-}
-
-TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) {
-  take(m,
-       {"abs",       "abs_",     "empty_like",  "nan_to_num", "nan_to_num_",  "mv",          "narrow_copy", "permute",
-        "rad2deg",   "rad2deg_", "rad2deg.out", "deg2rad",    "deg2rad_",     "deg2rad.out", "sum",         "unsqueeze",
-        "zeros.out", "clone",    "sparse_dim",  "dense_dim",  "is_coalesced", "indices",     "values",      "isinf"});
-}
-
-TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) {
-  take(m,
-       {"abs",          "abs_",        "_conj_physical", "conj_physical_", "empty_like", "mul.Scalar",   "mul_.Scalar",
-        "rad2deg",      "rad2deg_",    "rad2deg.out",    "deg2rad",        "deg2rad_",   "deg2rad.out",  "select.int",
-        "sum",          "clone",       "sparse_dim",     "dense_dim",      "values",     "crow_indices", "col_indices",
-        "ccol_indices", "row_indices", "isinf",          "select_copy.int"});
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 
+#include "core/allocator/host_allocator.h"
 #include "core/device.h"
 #include "core/generator.h"
 #include "core/storage.h"
@@ -36,6 +37,9 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     TORCH_CHECK(device >= 0, "the address ", data, " lies in no npu's memory");
     return {c10::DeviceType::PrivateUse1, device};
   }
+
+  bool isPinnedPtr(const void* data) const override { return is_pinned(data); }
+  at::Allocator* getPinnedMemoryAllocator() const override { return &host_allocator(); }
 
   const at::Generator& getDefaultGenerator(c10::DeviceIndex device) const override { return default_generator(device); }
   at::Generator getNewGenerator(c10::DeviceIndex device) const override { return make_generator(device); }

@@ -52,6 +52,8 @@ at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
   at::Tensor cpu = tensor.is_sparse()      ? sparse_to_cpu(tensor)
                    : is_compressed(tensor) ? compressed_to_cpu(tensor)
                                            : dense_to_cpu(tensor);
+  // A few kernels ask whether a gradient will be wanted, and save what it needs.
+  if (tensor.requires_grad()) cpu.unsafeGetTensorImpl()->set_requires_grad(true);
   arguments_.push_back({tensor, cpu});
   return cpu;
 }
@@ -60,7 +62,7 @@ at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
   TORCH_CHECK(tensor.has_storage() && tensor.device().index() == device_,
               "Expected all tensors to be on the same device, but found at least two devices, npu:",
               static_cast<int>(device_), " and ", tensor.device(), "!");
-  at::Tensor cpu = dense_alias(tensor, device_);
+  at::Tensor cpu = dense_alias(tensor, device_, tensor.requires_grad());
   const c10::StorageImpl* twin = cpu.storage().unsafeGetStorageImpl();
   bool known = false;
   for (const auto& [storage, npu] : storages_) known = known || storage == twin;

@@ -3,6 +3,7 @@
 #include <c10/core/AutogradState.h>
 #include <c10/core/CPUAllocator.h>
 
+#include <optional>
 #include <typeinfo>
 
 #include "aten/aicpu/allocator.h"
@@ -76,8 +77,9 @@ at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10:
   return at::Tensor(std::move(impl));
 }
 
-at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device) {
-  WithoutVersions scope;
+at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd) {
+  std::optional<WithoutVersions> scope;
+  if (!with_autograd) scope.emplace();
   return dense_like(c10::Storage(twin_of(npu.storage(), device)), c10::DispatchKey::CPU, *npu.unsafeGetTensorImpl());
 }
 

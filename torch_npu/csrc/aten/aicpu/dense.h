@@ -5,8 +5,9 @@
 
 namespace torch_npu::aicpu {
 
-// The CPU tensor over the bytes of `npu`, a dense tensor of `device`. Its storage is kept with the npu storage.
-at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device);
+// The CPU tensor over the bytes of `npu`, a dense tensor of `device`. Its storage is kept with the npu storage. It is
+// made without what autograd needs unless `with_autograd`.
+at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd = false);
 
 // A tensor of `storage` that is otherwise as `like`: `backend` is its dispatch key.
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like);
