@@ -8,6 +8,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "core/acl.h"
+#include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/generator.h"
@@ -99,6 +100,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("cann_version", &cann_version);
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &device_range);
+  m.def("aclnn_launches", &aclnn_launches);
 
   // torch.Event.elapsed_time takes no subclass of torch.Event, so this is for torch.npu.Event. Ids are handles.
   m.def("elapsed_time", [](std::intptr_t start, std::intptr_t end) {

@@ -3,6 +3,8 @@
 #include <c10/util/Exception.h>
 #include <dlfcn.h>
 
+#include <atomic>
+
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/stream.h"
@@ -30,6 +32,8 @@ const Meta& meta() {
   return functions;
 }
 
+std::atomic<uint64_t> launches{0};
+
 [[noreturn]] void fail(const char* name, const char* fallback) {
   const char* message = aclGetRecentErrMsg();
   TORCH_CHECK(false, message != nullptr ? message : c10::str(name, fallback),
@@ -48,6 +52,8 @@ void* aclnn_symbol(const char* name) {
 void aclnn_check(aclnnStatus status, const char* name) {
   if (C10_UNLIKELY(status != ACLNN_SUCCESS)) fail(name, " failed");
 }
+
+uint64_t aclnn_launches() noexcept { return launches.load(std::memory_order_relaxed); }
 
 aclDataType acl_data_type(at::ScalarType type) {
   switch (type) {
@@ -103,6 +109,7 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
   c10::DataPtr workspace = caching_allocator().allocate_on(device, workspace_bytes);
   Enqueue enqueue(current_stream(device));
   aclnn_check(phase(workspace.get(), workspace_bytes, executor, enqueue.handle()), name);
+  launches.fetch_add(1, std::memory_order_relaxed);
 }
 
 }  // namespace torch_npu

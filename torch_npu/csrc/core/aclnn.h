@@ -15,6 +15,9 @@ void* aclnn_symbol(const char* name);
 // Throws c10::Error where `status` is not success: which function, and the library's own words.
 void aclnn_check(aclnnStatus status, const char* name);
 
+// aclnn operators that this process has launched.
+uint64_t aclnn_launches() noexcept;
+
 // ACL_DT_UNDEFINED where CANN has no such type.
 aclDataType acl_data_type(at::ScalarType type);
 
