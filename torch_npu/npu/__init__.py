@@ -5,7 +5,8 @@ import sys
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu import _compat
+from torch_npu.npu import _state, memory
 from torch_npu.npu.device import (
     NPUDeviceProperties,
     current_device,
@@ -24,15 +25,32 @@ from torch_npu.npu.device import (
 from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
 from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.memory import (
+    caching_allocator_alloc,
+    caching_allocator_delete,
     empty_cache,
+    get_allocator_backend,
+    get_per_process_memory_fraction,
+    host_empty_cache,
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
     max_memory_allocated,
+    max_memory_cached,
     max_memory_reserved,
     mem_get_info,
     memory_allocated,
+    memory_cached,
     memory_reserved,
+    memory_snapshot,
     memory_stats,
+    memory_stats_as_nested_dict,
+    memory_summary,
+    reset_accumulated_host_memory_stats,
     reset_accumulated_memory_stats,
+    reset_max_memory_allocated,
+    reset_max_memory_cached,
+    reset_peak_host_memory_stats,
     reset_peak_memory_stats,
+    set_per_process_memory_fraction,
 )
 from torch_npu.npu.random import (
     _make_default_generators,
@@ -90,6 +108,7 @@ def _register(load_error: Exception | None) -> None:
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     default_generators = _make_default_generators()
+    _compat.apply()
     atexit.register(_finish)
 
 
@@ -98,6 +117,8 @@ __all__ = [
     "NPUDeviceProperties",
     "Stream",
     "StreamContext",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
     "current_device",
     "current_stream",
     "default_generators",
@@ -106,11 +127,16 @@ __all__ = [
     "device_count",
     "device_of",
     "empty_cache",
+    "get_allocator_backend",
     "get_amp_supported_dtype",
     "get_device_name",
     "get_device_properties",
+    "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
+    "host_empty_cache",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
     "is_available",
@@ -119,16 +145,27 @@ __all__ = [
     "manual_seed",
     "manual_seed_all",
     "max_memory_allocated",
+    "max_memory_cached",
     "max_memory_reserved",
     "mem_get_info",
+    "memory",
     "memory_allocated",
+    "memory_cached",
     "memory_reserved",
+    "memory_snapshot",
     "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "seed",
     "seed_all",
     "set_device",
+    "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",

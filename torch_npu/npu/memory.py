@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from typing import Any
 
 from torch_npu.npu import _state
 
@@ -63,3 +64,173 @@ def mem_get_info(device: _state.Device = None) -> tuple[int, int]:
     """Free and total bytes of the device."""
     free, total = _state.native().mem_get_info(_state.device_index(device))
     return int(free), int(total)
+
+
+def memory_stats_as_nested_dict(device: _state.Device = None) -> dict[str, Any]:
+    """The statistics of :func:`memory_stats` as nested dictionaries; empty before the device is used."""
+    if not _state.native().is_initialized():
+        return {}
+    return dict(_state.native().memory_stats(_state.device_index(device)))
+
+
+def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str, Any]]:
+    """Every segment of the caching allocator with its blocks, by address.
+
+    Args:
+        mempool_id: accepted for torch.cuda's signature; there is one pool, ``(0, 0)``.
+    """
+    if mempool_id not in (None, (0, 0)):
+        return []
+    return list(_state.native().memory_snapshot())
+
+
+def set_per_process_memory_fraction(fraction: float, device: _state.Device = None) -> None:
+    """Limits what this process may reserve on ``device`` to a part of its memory.
+
+    Raises:
+        TypeError: ``fraction`` is no float.
+        ValueError: it is not between 0 and 1.
+    """
+    if not isinstance(fraction, float):
+        raise TypeError("Invalid type for fraction argument, must be `float`")
+    if not 0 <= fraction <= 1:
+        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+    _state.native().set_memory_fraction(fraction, _state.device_index(device))
+
+
+def get_per_process_memory_fraction(device: _state.Device = None) -> float:
+    """The limit of :func:`set_per_process_memory_fraction`; 1.0 where none was set."""
+    return float(_state.native().memory_fraction(_state.device_index(device)))
+
+
+def caching_allocator_alloc(size: int, device: _state.Device = None, stream: object = None) -> int:
+    """Bytes from the caching allocator as an address, to be given back by :func:`caching_allocator_delete`.
+
+    Args:
+        size: in bytes.
+        device: the current one by default.
+        stream: a :class:`torch.npu.Stream` that uses the memory; the current one by default.
+    """
+    from torch_npu.npu.streams import Stream, StreamContext
+
+    if stream is not None and not isinstance(stream, Stream):
+        raise TypeError(
+            "Invalid type for stream argument, must be `torch.npu.Stream` or None; "
+            f"got: {type(stream).__name__}"
+        )
+    with StreamContext(stream):
+        return int(_state.native().caching_allocator_alloc(_state.device_index(device), size))
+
+
+def caching_allocator_delete(mem_ptr: int) -> None:
+    """Gives back what :func:`caching_allocator_alloc` gave."""
+    _state.native().caching_allocator_delete(mem_ptr)
+
+
+def get_allocator_backend() -> str:
+    """The allocator in use: ``native``."""
+    return "native"
+
+
+def host_memory_stats() -> "OrderedDict[str, int]":
+    """Statistics of the caching allocator of pinned host memory, by dotted name."""
+    flat: dict[str, int] = {}
+    _flatten("", _state.native().host_memory_stats(), flat)
+    return OrderedDict(sorted(flat.items()))
+
+
+def host_memory_stats_as_nested_dict() -> dict[str, Any]:
+    """The same as nested dictionaries."""
+    return dict(_state.native().host_memory_stats())
+
+
+def host_empty_cache() -> None:
+    """Gives cached pinned memory back to the system."""
+    _state.native().host_empty_cache()
+
+
+def reset_peak_host_memory_stats() -> None:
+    """Starts the peaks of :func:`host_memory_stats` anew."""
+    _state.native().reset_peak_host_memory_stats()
+
+
+def reset_accumulated_host_memory_stats() -> None:
+    """Starts the totals of :func:`host_memory_stats` anew."""
+    _state.native().reset_accumulated_host_memory_stats()
+
+
+def reset_max_memory_allocated(device: _state.Device = None) -> None:
+    """The old name of :func:`reset_peak_memory_stats`, which resets all peaks."""
+    reset_peak_memory_stats(device)
+
+
+def reset_max_memory_cached(device: _state.Device = None) -> None:
+    """The old name of :func:`reset_peak_memory_stats`, which resets all peaks."""
+    reset_peak_memory_stats(device)
+
+
+def memory_cached(device: _state.Device = None) -> int:
+    """The old name of :func:`memory_reserved`."""
+    return memory_reserved(device)
+
+
+def max_memory_cached(device: _state.Device = None) -> int:
+    """The old name of :func:`max_memory_reserved`."""
+    return max_memory_reserved(device)
+
+
+_SUMMARY = (
+    ("allocated_bytes", "Allocated memory", True),
+    ("active_bytes", "Active memory", True),
+    ("requested_bytes", "Requested memory", True),
+    ("reserved_bytes", "NPU reserved memory", True),
+    ("inactive_split_bytes", "Non-releasable memory", True),
+    ("allocation", "Allocations", False),
+    ("active", "Active allocs", False),
+    ("segment", "NPU reserved segments", False),
+    ("inactive_split", "Non-releasable allocs", False),
+)
+_POOLS = (("all", ""), ("large_pool", "from large pool"), ("small_pool", "from small pool"))
+
+
+def _amount(value: int, is_bytes: bool) -> str:
+    if not is_bytes:
+        return f"{value:,}"
+    size = float(value)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(size) < 10240 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}"
+
+
+def memory_summary(device: _state.Device = None, abbreviated: bool = False) -> str:
+    """The statistics of ``device`` as a table: now, at the peak, in total allocated and freed.
+
+    Args:
+        device: the current one by default.
+        abbreviated: leaves out the rows of the large and the small pool.
+    """
+    index = _state.device_index(device)
+    stats = memory_stats(index)
+    columns = (
+        ("current", "Cur Usage"),
+        ("peak", "Peak Usage"),
+        ("allocated", "Tot Alloc"),
+        ("freed", "Tot Freed"),
+    )
+    rule = "|" + "=" * 79 + "|"
+    lines = [
+        rule,
+        f"|{f'PyTorch NPU memory summary, device ID {index}':^79}|",
+        f"|{'NPU OOMs: ' + str(stats.get('num_ooms', 0)):^39}|{'aclrtMalloc retries: ' + str(stats.get('num_alloc_retries', 0)):^39}|",
+        rule,
+        f"|{'Metric':^23}|" + "|".join(f"{title:^13}" for _, title in columns) + "|",
+    ]
+    for key, title, is_bytes in _SUMMARY:
+        lines.append("|" + "-" * 79 + "|")
+        for pool, name in _POOLS if not abbreviated else _POOLS[:1]:
+            values = [stats.get(f"{key}.{pool}.{column}", 0) for column, _ in columns]
+            cells = "|".join(f"{_amount(value, is_bytes):>12} " for value in values)
+            lines.append(f"| {name or title:<22}|{cells}|")
+    return "\n".join([*lines, rule]) + "\n"

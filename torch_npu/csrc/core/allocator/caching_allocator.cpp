@@ -88,4 +88,19 @@ std::pair<std::size_t, std::size_t> CachingAllocator::getMemoryInfo(c10::DeviceI
   return {free, total};
 }
 
+void CachingAllocator::set_memory_fraction(c10::DeviceIndex device, double fraction) {
+  cache(device).set_memory_fraction(fraction);
+}
+
+double CachingAllocator::memory_fraction(c10::DeviceIndex device) { return cache(device).memory_fraction(); }
+
+std::vector<c10::CachingDeviceAllocator::SegmentInfo> CachingAllocator::snapshot() {
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> all;
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+    auto segments = cache(device).snapshot();
+    all.insert(all.end(), segments.begin(), segments.end());
+  }
+  return all;
+}
+
 }  // namespace torch_npu

@@ -3,6 +3,8 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <vector>
+
 namespace torch_npu {
 
 class CachingAllocator final : public c10::DeviceAllocator {
@@ -27,6 +29,11 @@ class CachingAllocator final : public c10::DeviceAllocator {
   void resetAccumulatedStats(c10::DeviceIndex device) override;
   void resetPeakStats(c10::DeviceIndex device) override;
   std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override;
+
+  void set_memory_fraction(c10::DeviceIndex device, double fraction);
+  double memory_fraction(c10::DeviceIndex device);
+  // Of all devices that were used.
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot();
 };
 
 // The one instance; never destroyed.

@@ -106,6 +106,44 @@ void DeviceCache::empty() {
   release_free_segments();
 }
 
+void DeviceCache::set_memory_fraction(double fraction) {
+  TORCH_CHECK_VALUE(fraction >= 0 && fraction <= 1, "Invalid fraction value: ", fraction, ". Allowed range: 0~1");
+  std::lock_guard lock(mutex_);
+  fraction_ = fraction;
+}
+
+double DeviceCache::memory_fraction() const {
+  std::lock_guard lock(mutex_);
+  return fraction_;
+}
+
+std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() const {
+  std::lock_guard lock(mutex_);
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments;
+  for (const auto& [address, head] : blocks_) {
+    if (head->previous != nullptr) continue;
+    auto& segment = segments.emplace_back();
+    segment.device = device_;
+    segment.address = reinterpret_cast<std::size_t>(address);
+    segment.is_large = head->pool->type == c10::CachingAllocator::StatType::LARGE_POOL;
+    segment.stream = reinterpret_cast<void*>(head->stream);
+    for (const Block* b = head.get(); b != nullptr; b = b->next) {
+      const bool active = b->allocated || b->pending_events > 0;
+      auto& block = segment.blocks.emplace_back();
+      block.size = b->size;
+      block.requested_size = b->allocated ? b->requested : 0;
+      block.allocated = b->allocated;
+      block.active = active;
+      segment.total_size += b->size;
+      segment.requested_size += block.requested_size;
+      segment.allocated_size += b->allocated ? b->size : 0;
+      segment.active_size += active ? b->size : 0;
+    }
+  }
+  std::sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  return segments;
+}
+
 Stats DeviceCache::stats() const {
   std::lock_guard lock(mutex_);
   return stats_;
@@ -153,8 +191,18 @@ Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool&
   return block;
 }
 
+bool DeviceCache::may_grow(std::size_t bytes) const {
+  if (fraction_ >= 1) return true;
+  std::size_t free = 0;
+  std::size_t total = 0;
+  acl_check(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
+  const auto reserved = static_cast<double>(stats_.reserved_bytes[0].current);
+  return reserved + static_cast<double>(bytes) <= fraction_ * static_cast<double>(total);
+}
+
 Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool) {
   std::size_t bytes = segment_size(size);
+  if (!may_grow(bytes)) return nullptr;
   void* address = nullptr;
   aclError code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   if (code != ACL_SUCCESS && bytes > size) {

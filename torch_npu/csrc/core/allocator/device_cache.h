@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "core/allocator/block.h"
 
@@ -28,6 +29,14 @@ class DeviceCache {
   // Returns every free segment to the device.
   void empty();
 
+  // The most that the cache may hold, as a part of the device's memory. Over it an allocation fails as on a full
+  // device.
+  void set_memory_fraction(double fraction);
+  double memory_fraction() const;
+
+  // Every segment with its blocks, by address. A stream is named by its id.
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot() const;
+
   c10::CachingDeviceAllocator::DeviceStats stats() const;
   void reset_accumulated_stats();
   void reset_peak_stats();
@@ -37,6 +46,8 @@ class DeviceCache {
   using StatField = c10::CachingAllocator::StatArray Stats::*;
 
   Block* find_free(std::size_t size, c10::StreamId stream, BlockPool& pool);
+  // Whether `bytes` more fit below the fraction that the process may use.
+  bool may_grow(std::size_t bytes) const;
   Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool);
   void split(Block* block, std::size_t size);
   void make_free(Block* block);
@@ -64,6 +75,7 @@ class DeviceCache {
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, free or not, by address
   std::deque<std::pair<aclrtEvent, Block*>> events_;          // oldest first
   QuickBins quick_;
+  double fraction_ = 1;
   Stats stats_;
 };
 

@@ -1,0 +1,28 @@
+"""What a PyTorch release gets wrong about a renamed device. Each function names the release and can go with it."""
+
+from functools import wraps
+
+import torch
+
+
+def name_npu_in_dlpack() -> None:
+    """Torch 2.13's ``Tensor.__dlpack_device__`` compares with "privateuse1" and so refuses a renamed device.
+
+    The C++ side exports npu tensors as kDLExtDev already; this says the same in Python.
+    """
+    original = torch.Tensor.__dlpack_device__
+
+    @wraps(original)
+    def dlpack_device(self: torch.Tensor) -> tuple:
+        if self.device.type != "npu":
+            return original(self)
+        from torch.utils.dlpack import DLDeviceType
+
+        return (DLDeviceType.kDLExtDev, self.device.index)
+
+    torch.Tensor.__dlpack_device__ = dlpack_device
+
+
+def apply() -> None:
+    """Applies all of them, once."""
+    name_npu_in_dlpack()
