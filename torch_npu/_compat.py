@@ -23,6 +23,24 @@ def name_npu_in_dlpack() -> None:
     torch.Tensor.__dlpack_device__ = dlpack_device
 
 
+def give_data_parallel_its_copies() -> None:
+    """Torch 2.13 has the copies of ``torch.nn.DataParallel`` in C++ and only in builds with CUDA."""
+    from torch_npu.npu import comm
+
+    for name in (
+        "broadcast",
+        "broadcast_coalesced",
+        "broadcast_out",
+        "gather",
+        "gather_out",
+        "scatter",
+        "scatter_out",
+    ):
+        if not hasattr(torch._C, f"_{name}"):
+            setattr(torch._C, f"_{name}", getattr(comm, name))
+
+
 def apply() -> None:
     """Applies all of them, once."""
     name_npu_in_dlpack()
+    give_data_parallel_its_copies()

@@ -4,12 +4,16 @@ import os
 from collections.abc import Mapping
 
 from dev.build import build
+from dev.opinfo import opinfo
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
 from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device make no difference to it.
 PACKAGING = "tests/packaging"
+
+# Cases that say the same under every configuration.
+ONCE = ("tests/modules", "tests/opinfo/test_variants.py", "tests/tools")
 
 # The same cases under the configurations that change how the device behaves.
 CONFIGURATIONS: dict[str, Mapping[str, str]] = {
@@ -43,9 +47,12 @@ def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
 
 
 def test(arguments: list[str]) -> None:
-    """Runs the default tier; arguments other than `--all` go to pytest and select the tests to run."""
+    """Runs the default tier; `--all` every OpInfo case; other arguments go to pytest and select the tests to run."""
     build()
-    if arguments and arguments != ["--all"]:
+    if arguments[:1] == ["--all"]:
+        opinfo(arguments[1:])
+        return
+    if arguments:
         pytest({}, arguments)
         return
     for name, env in CONFIGURATIONS.items():
@@ -53,7 +60,8 @@ def test(arguments: list[str]) -> None:
             f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}"
         )
         gtest(env)
-        pytest(env, ["tests", "--ignore", PACKAGING])
+        once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
+        pytest(env, ["tests", "--ignore", PACKAGING, *once])
     pytest({}, ["codegen/tests", "-n", "0"])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])

@@ -1,0 +1,76 @@
+"""`./dev test --all`: PyTorch's OpInfos in every dtype and variant, one process a core, resumable."""
+
+import json
+import os
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+from dev.paths import BUILD, PYTHON, ROOT
+from dev.run import DevError, say
+
+RESULTS = BUILD / "opinfo"
+OUTCOMES = ("passed", "failed", "exception", "unsupported", "not applicable")
+
+
+def _records() -> list[dict]:
+    return [
+        json.loads(line)
+        for file in sorted(RESULTS.glob("*.jsonl"))
+        for line in file.read_text().splitlines()
+    ]
+
+
+def _forget_failures(file: Path) -> None:
+    """What failed runs again; what an older build printed stands in a file of another name."""
+    if file.exists():
+        kept = [line for line in file.read_text().splitlines() if '"outcome": "failed"' not in line]
+        file.write_text("".join(f"{line}\n" for line in kept))
+
+
+def _table(records: list[dict]) -> str:
+    counts: dict[str, Counter] = {}
+    for record in records:
+        counts.setdefault(record["variant"], Counter())[record["outcome"]] += 1
+    lines = [f"{'variant':15}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)]
+    for variant, counter in counts.items():
+        lines.append(f"{variant:15}" + "".join(f"{counter[outcome]:>15,}" for outcome in OUTCOMES))
+    return "\n".join(lines)
+
+
+def opinfo(arguments: list[str]) -> None:
+    """Runs what has no result yet; results stand in build/opinfo/*.jsonl.
+
+    Raises DevError where a case failed, with the first of them.
+    """
+    library = BUILD / "python" / "torch_npu" / "lib" / "libtorch_npu.so"
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    stamp = RESULTS / "build"
+    if not stamp.exists() or stamp.read_text() != str(library.stat().st_mtime_ns):
+        for old in RESULTS.glob("*.jsonl"):
+            old.unlink()  # another build's results say nothing about this one
+        stamp.write_text(str(library.stat().st_mtime_ns))
+    jobs = os.cpu_count() or 1
+    say(f"OpInfos, every dtype and variant, {jobs} processes")
+    processes = []
+    for index in range(jobs):
+        file = RESULTS / f"shard-{index}-of-{jobs}.jsonl"
+        _forget_failures(file)
+        command = [PYTHON, "-W", "ignore", "-m", "opinfo", "--results", file]
+        command += ["--shard", f"{index}/{jobs}", *arguments]
+        environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+        processes.append(subprocess.Popen(command, cwd=ROOT / "tests", env=environment))
+    while any(process.poll() is None for process in processes):
+        time.sleep(10)
+        print(f"\r{len(_records()):,} cases done", end="", flush=True)
+    print()
+    records = _records()
+    print(_table(records))
+    failed = [record for record in records if record["outcome"] == "failed"]
+    ended = [process.returncode for process in processes]
+    if failed or any(code not in (0, 1) for code in ended):
+        first = json.dumps(failed[0], indent=1) if failed else f"exit codes {ended}"
+        raise DevError(
+            f"{len(failed)} cases failed; {first}\nall of them: grep failed {RESULTS}/*.jsonl"
+        )
