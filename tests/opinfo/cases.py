@@ -172,8 +172,9 @@ def sum_error(e: torch.Tensor) -> float:
     return 16 * max(1, *e.shape, 1) * torch.finfo(e.dtype).eps * largest
 
 
-# The same kernel, but not the same bits: MKL's least squares rounds as the addresses of its work arrays fall.
-ALIGNMENT_DEPENDENT = {"linalg.lstsq"}
+# No aclnn operator, but not the same bits. MKL's least squares rounds as the addresses of its work arrays fall;
+# PyTorch's chunked cross entropy takes another way on the CPU than elsewhere (46 operators against 41).
+OTHER_ROUNDING = {"linalg.lstsq", "nn.functional.linear_cross_entropy"}
 
 
 class SameKernels:
@@ -215,6 +216,6 @@ def run_op(op, dtype=torch.float32) -> int:
             check_random(op, sample, expected, actual)
         elif op.name not in UNINITIALISED:
             atol = CANCELLING[op.name](sample) if op.name in CANCELLING else 0.0
-            exact = same.alone and op.name not in ALIGNMENT_DEPENDENT
+            exact = same.alone and op.name not in OTHER_ROUNDING
             assert_same(expected, actual, atol, exact)
     return count
