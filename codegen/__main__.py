@@ -8,7 +8,12 @@ from codegen import emit, parse
 from codegen.emit import aicpu, boxed
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
-DERIVED_KEYS = {"SparsePrivateUse1": "SparseCPU", "SparseCsrPrivateUse1": "SparseCsrCPU"}
+DERIVED_KEYS = {
+    "SparsePrivateUse1": "SparseCPU",
+    "SparseCsrPrivateUse1": "SparseCsrCPU",
+    "QuantizedPrivateUse1": "QuantizedCPU",
+    "NestedTensorPrivateUse1": "NestedTensorCPU",
+}
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@
 #include <ATen/SparseTensorImpl.h>
 
 #include "aten/aicpu/dense.h"
+#include "aten/aicpu/derived.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -49,9 +50,10 @@ bool is_compressed(const at::Tensor& t) {
 
 at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.is_privateuseone()) return tensor;
-  at::Tensor cpu = tensor.is_sparse()      ? sparse_to_cpu(tensor)
-                   : is_compressed(tensor) ? compressed_to_cpu(tensor)
-                                           : dense_to_cpu(tensor);
+  at::Tensor cpu = tensor.is_sparse()                            ? sparse_to_cpu(tensor)
+                   : is_compressed(tensor)                       ? compressed_to_cpu(tensor)
+                   : tensor.is_nested() || tensor.is_quantized() ? derived_to_cpu(tensor)
+                                                                 : dense_to_cpu(tensor);
   // A few kernels ask whether a gradient will be wanted, and save what it needs.
   if (tensor.requires_grad()) cpu.unsafeGetTensorImpl()->set_requires_grad(true);
   arguments_.push_back({tensor, cpu});
@@ -59,15 +61,32 @@ at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
 }
 
 at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
+  check_device(tensor);
+  at::Tensor cpu = dense_alias(tensor, device_, tensor.requires_grad());
+  remember(cpu.storage().unsafeGetStorageImpl(), tensor.storage());
+  return cpu;
+}
+
+void Aliases::check_device(const at::Tensor& tensor) const {
   TORCH_CHECK(tensor.has_storage() && tensor.device().index() == device_,
               "Expected all tensors to be on the same device, but found at least two devices, npu:",
               static_cast<int>(device_), " and ", tensor.device(), "!");
-  at::Tensor cpu = dense_alias(tensor, device_, tensor.requires_grad());
-  const c10::StorageImpl* twin = cpu.storage().unsafeGetStorageImpl();
-  bool known = false;
-  for (const auto& [storage, npu] : storages_) known = known || storage == twin;
-  if (!known) storages_.emplace_back(twin, tensor.storage());
-  return cpu;
+}
+
+void Aliases::remember(const c10::StorageImpl* twin, const c10::Storage& npu) {
+  for (const auto& [storage, known] : storages_) {
+    if (storage == twin) return;
+  }
+  storages_.emplace_back(twin, npu);
+}
+
+at::Tensor Aliases::derived_to_cpu(const at::Tensor& tensor) {
+  check_device(tensor);
+  c10::intrusive_ptr<c10::StorageImpl> twin = twin_of(tensor.storage(), device_);
+  remember(twin.get(), tensor.storage());
+  c10::Storage storage(std::move(twin));
+  return tensor.is_nested() ? nested_like(std::move(storage), c10::DispatchKey::NestedTensorCPU, tensor)
+                            : quantized_like(std::move(storage), c10::DispatchKey::QuantizedCPU, tensor);
 }
 
 at::Tensor Aliases::sparse_to_cpu(const at::Tensor& tensor) {
@@ -104,6 +123,12 @@ at::Tensor Aliases::to_npu(const at::Tensor& result) {
     return make_compressed(c10::DispatchKey::SparseCsrPrivateUse1, npu, impl, to_npu(impl.compressed_indices()),
                            to_npu(impl.plain_indices()), to_npu(impl.values()));
   }
+  if (result.is_nested()) {
+    return nested_like(adopt(result.storage()), c10::DispatchKey::NestedTensorPrivateUse1, result);
+  }
+  if (result.is_quantized()) {
+    return quantized_like(adopt(result.storage()), c10::DispatchKey::QuantizedPrivateUse1, result);
+  }
   return dense_like(adopt(result.storage()), c10::DispatchKey::PrivateUse1, *result.unsafeGetTensorImpl());
 }
 
@@ -126,7 +151,7 @@ void Aliases::sync_arguments() {
       auto& from = compressed_impl(pair.cpu);
       compressed_impl(pair.npu).set_member_tensors(to_npu(from.compressed_indices()), to_npu(from.plain_indices()),
                                                    to_npu(from.values()), c10::fromIntArrayRefSlow(from.sizes()));
-    } else {
+    } else if (!pair.npu.is_nested()) {
       sync_dense(pair.npu, pair.cpu, adopt(pair.cpu.storage()), device_);
     }
   }

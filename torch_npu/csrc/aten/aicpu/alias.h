@@ -34,6 +34,9 @@ class Aliases {
   at::Tensor dense_to_cpu(const at::Tensor& tensor);
   at::Tensor sparse_to_cpu(const at::Tensor& tensor);
   at::Tensor compressed_to_cpu(const at::Tensor& tensor);
+  at::Tensor derived_to_cpu(const at::Tensor& tensor);
+  void check_device(const at::Tensor& tensor) const;
+  void remember(const c10::StorageImpl* twin, const c10::Storage& npu);
   c10::Storage adopt(const c10::Storage& cpu);
 
   const c10::DeviceIndex device_;

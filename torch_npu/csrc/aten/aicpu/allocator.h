@@ -7,7 +7,7 @@
 
 namespace torch_npu::aicpu {
 
-// For its lifetime, CPU allocations of this thread are served from `device`. Nests.
+// For its lifetime, CPU allocations of this thread are served from `device`; from the host where it is -1. Nests.
 class KernelScope {
  public:
   explicit KernelScope(c10::DeviceIndex device);

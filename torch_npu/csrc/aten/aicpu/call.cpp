@@ -2,6 +2,7 @@
 
 #include "aten/aicpu/alias.h"
 #include "aten/aicpu/dense.h"
+#include "aten/aicpu/derived.h"
 #include "core/device.h"
 #include "core/stream.h"
 
@@ -31,13 +32,13 @@ at::Tensor Call::alias(const at::Tensor& tensor, bool takes_cpu) const {
     return tensor;
   }
   if (C10_UNLIKELY(tensor.device().index() != device_)) fail_on_devices(name_, tensor.device(), device_);
-  if (C10_UNLIKELY(!tensor.has_storage())) return Aliases(device_).to_cpu(tensor);
+  if (C10_UNLIKELY(!tensor.key_set().has(c10::DispatchKey::PrivateUse1))) return Aliases(device_).to_cpu(tensor);
   return dense_alias(tensor, device_);
 }
 
 at::Tensor Call::adopt(const at::Tensor& result) const {
   if (!result.defined() || !result.is_cpu()) return result;
-  if (C10_UNLIKELY(!result.has_storage())) return Aliases(device_).to_npu(result);
+  if (C10_UNLIKELY(!is_plain_cpu(result))) return Aliases(device_).to_npu(result);
   return adopt_dense(result, device_);
 }
 

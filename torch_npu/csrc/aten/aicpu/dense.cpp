@@ -26,26 +26,6 @@ void* kernel_address(const c10::StorageImpl& storage, c10::DeviceIndex device) {
   return address == nullptr ? nullptr : address + kernel_offset(device);
 }
 
-// The CPU storage over the same bytes. It is resizable where the npu storage is, into the device's memory.
-c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
-  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  void* address = kernel_address(*impl, device);
-  auto* own = own_storage(impl);
-  if (own != nullptr && own->cpu_twin()) {
-    auto& twin = own->cpu_twin();
-    if (twin->data() != address || twin->nbytes() != impl->nbytes()) {
-      twin->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
-      twin->set_nbytes(impl->nbytes());
-    }
-    return twin;
-  }
-  auto twin = c10::make_intrusive<c10::StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
-      c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
-  if (own != nullptr) own->cpu_twin() = twin;
-  return twin;
-}
-
 c10::DispatchKeySet with_bits(c10::DispatchKey backend, const c10::TensorImpl& from) {
   c10::DispatchKeySet keys(backend);
   for (auto bit : {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative}) {
@@ -69,6 +49,25 @@ class WithoutVersions {
 };
 
 }  // namespace
+
+c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
+  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  void* address = kernel_address(*impl, device);
+  auto* own = own_storage(impl);
+  if (own != nullptr && own->cpu_twin()) {
+    auto& twin = own->cpu_twin();
+    if (twin->data() != address || twin->nbytes() != impl->nbytes()) {
+      twin->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
+      twin->set_nbytes(impl->nbytes());
+    }
+    return twin;
+  }
+  auto twin = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
+      c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
+  if (own != nullptr) own->cpu_twin() = twin;
+  return twin;
+}
 
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like) {
   auto impl = c10::make_intrusive<c10::TensorImpl>(std::move(storage), with_bits(backend, like), like.dtype());

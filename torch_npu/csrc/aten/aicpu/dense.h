@@ -5,6 +5,9 @@
 
 namespace torch_npu::aicpu {
 
+// The CPU storage over the bytes of `storage`. It is resizable where that is, into the device's memory.
+c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device);
+
 // The CPU tensor over the bytes of `npu`, a dense tensor of `device`. Its storage is kept with the npu storage. It is
 // made without what autograd needs unless `with_autograd`.
 at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd = false);

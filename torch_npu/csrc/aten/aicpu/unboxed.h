@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "aten/aicpu/call.h"
+#include "aten/aicpu/derived.h"
 #include "aten/aicpu/random.h"
 #include "core/device.h"
 
@@ -234,7 +235,7 @@ class Results {
 
   // A new tensor, or a view of an argument or of another result.
   at::Tensor value(const at::Tensor& result) {
-    if (!result.defined() || !result.has_storage()) return call_.adopt(result);  // sparse: no storage to share
+    if (!result.defined() || !is_plain_cpu(result)) return call_.adopt(result);
     const at::Tensor* base = nullptr;
     std::apply([&](const auto&... p) { ((base = base ? base : base_in(p, result)), ...); }, params_);
     if (base != nullptr) return Call::view(*base, result);
@@ -246,7 +247,7 @@ class Results {
 
   // The same for one of several results.
   at::Tensor one_value(const at::Tensor& result) {
-    const bool has_storage = result.defined() && result.has_storage();
+    const bool has_storage = result.defined() && is_plain_cpu(result);
     const c10::StorageImpl* storage = has_storage ? result.storage().unsafeGetStorageImpl() : nullptr;
     at::Tensor npu = value(result);
     if (has_storage) adopted_.emplace_back(storage, npu);
