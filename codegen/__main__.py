@@ -35,9 +35,10 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     options.output.mkdir(parents=True, exist_ok=True)
-    derived = {npu: parse.kernels_of(cpu, functions) for npu, cpu in DERIVED_KEYS.items()}
+    by_key = {"PrivateUse1": tuple(settings.as_on_cpu)}
+    by_key |= {npu: parse.kernels_of(cpu, functions) for npu, cpu in DERIVED_KEYS.items()}
     files = aicpu.unboxed(parse.operators(settings, functions), options.files)
-    for name, text in {**files, **boxed.boxed(derived)}.items():
+    for name, text in {**files, **boxed.boxed(by_key)}.items():
         _write(options.output / name, text)
     return 0
 

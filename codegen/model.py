@@ -21,6 +21,7 @@ class Settings:
     cpp_namespace: str
     supported: frozenset[str]  # written by hand
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
+    as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
 
 

@@ -15,7 +15,7 @@ from torchgen.model import DispatchKey, NativeFunction
 
 from codegen.model import Kernel, Operator, Route, Settings
 
-_LISTS = ("supported", "boxed", "takes_cpu_tensors")
+_LISTS = ("supported", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
 
 
@@ -88,7 +88,7 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         texts[key] = str(nodes[key].value)
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
-    both = lists["supported"] & (lists["boxed"] | lists["takes_cpu_tensors"])
+    both = lists["supported"] & (lists["boxed"] | lists["as_on_cpu"] | lists["takes_cpu_tensors"])
     if both:
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
@@ -136,6 +136,8 @@ def operators(settings: Settings, parsed: ParsedYaml) -> tuple[Operator, ...]:
         delegate = str(function.structured_delegate) if function.structured_delegate else name
         if name in settings.supported or delegate in settings.supported:
             found.append(Operator(name, Route.OWN))
+        elif name in settings.as_on_cpu:
+            found.append(Operator(name, Route.BOXED))
         elif not _has_cpu_kernel(function, parsed):
             found.append(Operator(name, Route.COMPOSITE))
         else:

@@ -144,14 +144,18 @@ def _backward(op, sample, a) -> list:
     return list(torch.autograd.grad(roots, inputs, seeds, allow_unused=True))
 
 
-def reverse(op, dtype: torch.dtype) -> int:
-    """Reverse-mode gradients of a sum of the results."""
-    if not op.supports_autograd or dtype not in op.supported_backward_dtypes("cpu"):
+def _gradients(op, dtype: torch.dtype, supported: bool, work: Callable) -> int:
+    if not supported or dtype not in op.supported_backward_dtypes("cpu"):
         raise NotApplicableError
     return sum(
-        _both(op, sample, lambda a, _, s=sample: _backward(op, s, a))
+        _both(op, sample, lambda a, _, s=sample: work(op, s, a))
         for sample in op.sample_inputs("npu", dtype, requires_grad=True)
     )
+
+
+def reverse(op, dtype: torch.dtype) -> int:
+    """Reverse-mode gradients of a sum of the results."""
+    return _gradients(op, dtype, op.supports_autograd, _backward)
 
 
 def _forward(op, sample, a) -> list:
@@ -172,12 +176,7 @@ def _forward(op, sample, a) -> list:
 
 def forward(op, dtype: torch.dtype) -> int:
     """Forward-mode gradients along a direction of ones."""
-    if not op.supports_forward_ad or dtype not in op.supported_backward_dtypes("cpu"):
-        raise NotApplicableError
-    return sum(
-        _both(op, sample, lambda a, _, s=sample: _forward(op, s, a))
-        for sample in op.sample_inputs("npu", dtype, requires_grad=True)
-    )
+    return _gradients(op, dtype, op.supports_forward_ad, _forward)
 
 
 ALL = {f.__name__: f for f in (samples, noncontiguous, out, inplace, reverse, forward)}

@@ -7,6 +7,8 @@ from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
 from dev.run import output, run, say
 
 SOURCE = ROOT / "torch_npu"
+# Lets ccache serve files that use the precompiled header.
+CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
 
 
 def _site_packages() -> Path:
@@ -65,7 +67,7 @@ def build(*, sanitize: str = "") -> None:
     say(f"build {folder.name}/")
     run(
         ["ninja", "-C", folder],
-        env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},
+        env=CCACHE,
         hint="the first error above is the one to mend",
     )
     if not sanitize:

@@ -1,5 +1,6 @@
 """`./dev wheel`: one self-contained wheel in dist/."""
 
+from dev.build import CCACHE
 from dev.paths import PYTHON, ROOT
 from dev.run import run, say
 
@@ -26,7 +27,7 @@ def wheel() -> None:
             DIST,
             ROOT,
         ],
-        env={"CCACHE_SLOPPINESS": "pch_defines,time_macros"},
+        env=CCACHE,
     )
     (made,) = DIST.glob("torch_npu-*.whl")
     retag = [PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", PLATFORM, made]

@@ -4,7 +4,6 @@
 
 namespace softnpu {
 
-// Elements of `count` matrices, none of them twice.
 inline int64_t element_count(const Matrices& m) { return m.batch * m.rows * m.columns; }
 
 // to = scale * from, element by element; both have the same sizes. With scale 0 `from` is not read.

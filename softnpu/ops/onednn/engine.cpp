@@ -24,11 +24,12 @@ ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
 
 int threads_for(double flops) {
   if (flops < kSmallFlops) return 1;
-  int32_t device = 0;
-  int64_t cores = 1;
-  if (aclrtGetDevice(&device) == ACL_SUCCESS) {
-    (void)aclrtGetDeviceInfo(static_cast<uint32_t>(device), ACL_DEV_ATTR_CUBE_CORE_NUM, &cores);
-  }
+  // SOFTNPU_CORES is the same for every device and does not change.
+  static const int64_t cores = [] {
+    int64_t number = 1;
+    (void)aclrtGetDeviceInfo(0, ACL_DEV_ATTR_CUBE_CORE_NUM, &number);
+    return number;
+  }();
   return static_cast<int>(std::clamp<int64_t>(cores, 1, omp_get_max_threads()));
 }
 

@@ -5,7 +5,7 @@
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
-#include "aten/aicpu/alias.h"
+#include "aten/aicpu/dense.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
@@ -50,8 +50,8 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
     return;
   }
   aicpu::HostCall call(device);
-  at::Tensor to = aicpu::cpu_view(dst);
-  to.copy_(aicpu::cpu_view(src));
+  at::Tensor to = aicpu::dense_alias(dst, device);
+  to.copy_(aicpu::dense_alias(src, device));
 }
 
 // The source's elements on the other side, laid out as `dst` is where that can be.

@@ -36,9 +36,7 @@ constexpr int8_t kKeepDtype = 0;  // aclnn's cubeMathType
 c10::DeviceIndex common_device(std::initializer_list<const Tensor*> tensors) {
   const c10::Device device = (*tensors.begin())->device();
   for (const Tensor* t : tensors) {
-    TORCH_CHECK(t->device() == device,
-                "Expected all tensors to be on the same device, but found at least two devices, ", device, " and ",
-                t->device(), "!");
+    if (t->device() != device) throw_mixed_devices(device, t->device());
   }
   return device.index();
 }

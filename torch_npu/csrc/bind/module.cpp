@@ -130,13 +130,10 @@ std::string softnpu_version() {
   return function == nullptr ? "" : function();
 }
 
-py::tuple device_range(c10::DeviceIndex device) {
+py::tuple bound_device_range(c10::DeviceIndex device) {
   bind_device(device);
-  auto function = reinterpret_cast<aclError (*)(int32_t, void**, std::size_t*)>(softnpu_symbol("softnpuDeviceRange"));
-  TORCH_CHECK(function != nullptr, "only softnpu tells a device's address range");
-  void* base = nullptr;
-  std::size_t size = 0;
-  acl_check(function(device, &base, &size), "softnpuDeviceRange");
+  TORCH_CHECK(is_host_addressable(), "only softnpu tells a device's address range");
+  auto [base, size] = device_range(device);
   return py::make_tuple(reinterpret_cast<std::uintptr_t>(base), size);
 }
 
@@ -157,7 +154,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
   m.def("cann_version", &cann_version);
   m.def("softnpu_version", &softnpu_version);
-  m.def("device_range", &device_range);
+  m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
 
   // torch.Event.elapsed_time takes no subclass of torch.Event, so this is for torch.npu.Event. Ids are handles.

@@ -34,9 +34,9 @@ const Meta& meta() {
 
 std::atomic<uint64_t> launches{0};
 
-[[noreturn]] void fail(const char* name, const char* fallback) {
+[[noreturn]] void fail(const char* name) {
   const char* message = aclGetRecentErrMsg();
-  TORCH_CHECK(false, message != nullptr ? message : c10::str(name, fallback),
+  TORCH_CHECK(false, message != nullptr ? message : c10::str(name, " failed"),
               error_tail("ERR01100", "OPS call acl api failed"));
 }
 
@@ -50,7 +50,7 @@ void* aclnn_symbol(const char* name) {
 }
 
 void aclnn_check(aclnnStatus status, const char* name) {
-  if (C10_UNLIKELY(status != ACLNN_SUCCESS)) fail(name, " failed");
+  if (C10_UNLIKELY(status != ACLNN_SUCCESS)) fail(name);
 }
 
 uint64_t aclnn_launches() noexcept { return launches.load(std::memory_order_relaxed); }
@@ -82,7 +82,7 @@ AclTensor::AclTensor(const at::Tensor& tensor) {
   tensor_ = meta().create_tensor(tensor.sizes().data(), tensor.sizes().size(), acl_data_type(tensor.scalar_type()),
                                  tensor.strides().data(), tensor.storage_offset(), ACL_FORMAT_ND, &storage_elements, 1,
                                  const_cast<void*>(tensor.storage().data()));
-  if (tensor_ == nullptr) fail("aclCreateTensor", " failed");
+  if (tensor_ == nullptr) fail("aclCreateTensor");
 }
 
 AclTensor::~AclTensor() { meta().destroy_tensor(tensor_); }
@@ -98,7 +98,7 @@ AclScalar::AclScalar(const c10::Scalar& scalar) {
     double value = scalar.toDouble();
     scalar_ = meta().create_scalar(&value, ACL_DOUBLE);
   }
-  if (scalar_ == nullptr) fail("aclCreateScalar", " failed");
+  if (scalar_ == nullptr) fail("aclCreateScalar");
 }
 
 AclScalar::~AclScalar() { meta().destroy_scalar(scalar_); }

@@ -115,6 +115,11 @@ c10::DeviceIndex checked_device(c10::DeviceIndex device) {
   return device;
 }
 
+void throw_mixed_devices(c10::Device first, c10::Device second, const std::string& op) {
+  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, ", first, " and ",
+              second, "!", op.empty() ? "" : c10::str(" (when checking the arguments of ", op, ")"));
+}
+
 void set_device(c10::DeviceIndex device) {
   device = checked_device(device);
   bind_device(device);
@@ -157,6 +162,11 @@ bool is_host_addressable() noexcept {
 
 std::ptrdiff_t kernel_offset(c10::DeviceIndex device) noexcept {
   return state().devices[static_cast<std::size_t>(device)].kernel_offset;
+}
+
+std::pair<const void*, std::size_t> device_range(c10::DeviceIndex device) noexcept {
+  const DeviceState& d = state().devices[static_cast<std::size_t>(device)];
+  return {d.base, d.size};
 }
 
 namespace {

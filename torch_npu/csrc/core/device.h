@@ -4,6 +4,8 @@
 #include <c10/core/Device.h>
 
 #include <cstddef>
+#include <string>
+#include <utility>
 
 namespace torch_npu {
 
@@ -18,6 +20,11 @@ c10::DeviceIndex current_device() noexcept;
 
 // `device`, or the current one for -1; throws where it does not exist.
 c10::DeviceIndex checked_device(c10::DeviceIndex device);
+
+inline c10::Device npu_device(c10::DeviceIndex device) { return {c10::DeviceType::PrivateUse1, device}; }
+
+// PyTorch's error for arguments on several devices; `op` names whose arguments, where that is known.
+[[noreturn]] void throw_mixed_devices(c10::Device first, c10::Device second, const std::string& op = "");
 
 // Throws where `device` does not exist. Setting a device starts the runtime.
 void set_device(c10::DeviceIndex device);
@@ -45,6 +52,9 @@ bool is_host_addressable() noexcept;
 
 // Bytes from a device address to the address where the host's kernels see it. Only where is_host_addressable().
 std::ptrdiff_t kernel_offset(c10::DeviceIndex device) noexcept;
+
+// First address and size of the device's memory; the device must be bound. Only where is_host_addressable().
+std::pair<const void*, std::size_t> device_range(c10::DeviceIndex device) noexcept;
 
 // The device whose memory holds the kernel address `p`; -1 where none does.
 c10::DeviceIndex device_of_kernel_address(const void* p) noexcept;

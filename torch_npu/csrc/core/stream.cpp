@@ -37,10 +37,6 @@ StreamTable& table(c10::DeviceIndex device) {
 
 thread_local std::array<c10::StreamId, kMaxDevices> current{};
 
-c10::Stream make(c10::DeviceIndex device, c10::StreamId id) {
-  return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
-}
-
 StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
   TORCH_CHECK(id >= 0 && id <= kPoolSize, "npu stream ", id, " does not exist");
   return table(device).slots[static_cast<std::size_t>(id)];
@@ -65,16 +61,20 @@ aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
 
 }  // namespace
 
-c10::Stream default_stream(c10::DeviceIndex device) { return make(checked_device(device), 0); }
+c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id) {
+  return c10::Stream(c10::Stream::UNSAFE, npu_device(device), id);
+}
+
+c10::Stream default_stream(c10::DeviceIndex device) { return npu_stream(checked_device(device), 0); }
 
 c10::Stream stream_from_pool(c10::DeviceIndex device) {
   device = checked_device(device);
-  return make(device, 1 + table(device).next.fetch_add(1, std::memory_order_relaxed) % kPoolSize);
+  return npu_stream(device, 1 + table(device).next.fetch_add(1, std::memory_order_relaxed) % kPoolSize);
 }
 
 c10::Stream current_stream(c10::DeviceIndex device) {
   device = checked_device(device);
-  return make(device, current[static_cast<std::size_t>(device)]);
+  return npu_stream(device, current[static_cast<std::size_t>(device)]);
 }
 
 void set_current_stream(c10::Stream stream) {

@@ -7,6 +7,9 @@
 
 namespace torch_npu {
 
+// The stream `id` of `device`; 0 is the default one.
+c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id);
+
 c10::Stream default_stream(c10::DeviceIndex device);
 c10::Stream stream_from_pool(c10::DeviceIndex device);
 

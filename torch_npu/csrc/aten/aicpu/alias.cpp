@@ -5,6 +5,7 @@
 
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
+#include "core/device.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -68,9 +69,9 @@ at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
 }
 
 void Aliases::check_device(const at::Tensor& tensor) const {
-  TORCH_CHECK(tensor.has_storage() && tensor.device().index() == device_,
-              "Expected all tensors to be on the same device, but found at least two devices, npu:",
-              static_cast<int>(device_), " and ", tensor.device(), "!");
+  if (!tensor.has_storage() || tensor.device().index() != device_) {
+    throw_mixed_devices(npu_device(device_), tensor.device());
+  }
 }
 
 void Aliases::remember(const c10::StorageImpl* twin, const c10::Storage& npu) {
@@ -155,11 +156,6 @@ void Aliases::sync_arguments() {
       sync_dense(pair.npu, pair.cpu, adopt(pair.cpu.storage()), device_);
     }
   }
-}
-
-at::Tensor cpu_view(const at::Tensor& tensor) {
-  if (!tensor.defined() || !tensor.is_privateuseone()) return tensor;
-  return Aliases(tensor.device().index()).to_cpu(tensor);
 }
 
 }  // namespace torch_npu::aicpu

@@ -44,7 +44,4 @@ class Aliases {
   std::vector<std::pair<const c10::StorageImpl*, c10::Storage>> storages_;  // CPU storage -> its npu storage
 };
 
-// The npu tensor's bytes as a CPU tensor for code that calls ATen itself, within a KernelScope.
-at::Tensor cpu_view(const at::Tensor& tensor);
-
 }  // namespace torch_npu::aicpu

@@ -4,34 +4,19 @@
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
 #include "core/device.h"
-#include "core/stream.h"
 
 namespace torch_npu::aicpu {
-namespace {
 
-c10::DeviceIndex prepared(c10::DeviceIndex device) {
-  bind_device(device);
-  wait_for_current_stream(device);
-  return device;
-}
-
-[[noreturn]] void fail_on_devices(const char* name, c10::Device found, c10::DeviceIndex device) {
-  TORCH_CHECK(false, "Expected all tensors to be on the same device, but found at least two devices, npu:",
-              static_cast<int>(device), " and ", found, "! (when checking the arguments of aten::", name, ")");
-}
-
-}  // namespace
-
-Call::Call(const char* name, c10::DeviceIndex device)
-    : name_(name), device_(prepared(device)), scope_(device), no_autocast_(c10::autocast_dispatch_keyset) {}
+Call::Call(const char* name, c10::DeviceIndex device) : name_(name), device_(device), scope_(device) {}
 
 at::Tensor Call::alias(const at::Tensor& tensor, bool takes_cpu) const {
   if (!tensor.defined()) return tensor;
+  auto refuse = [&] { throw_mixed_devices(npu_device(device_), tensor.device(), c10::str("aten::", name_)); };
   if (C10_UNLIKELY(!tensor.is_privateuseone())) {
-    if (!tensor.is_cpu() || (tensor.dim() > 0 && !takes_cpu)) fail_on_devices(name_, tensor.device(), device_);
+    if (!tensor.is_cpu() || (tensor.dim() > 0 && !takes_cpu)) refuse();
     return tensor;
   }
-  if (C10_UNLIKELY(tensor.device().index() != device_)) fail_on_devices(name_, tensor.device(), device_);
+  if (C10_UNLIKELY(tensor.device().index() != device_)) refuse();
   if (C10_UNLIKELY(!tensor.key_set().has(c10::DispatchKey::PrivateUse1))) return Aliases(device_).to_cpu(tensor);
   return dense_alias(tensor, device_);
 }

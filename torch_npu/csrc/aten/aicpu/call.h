@@ -1,21 +1,15 @@
 #pragma once
 // One call of a CPU kernel on the bytes of npu tensors, without boxing. The generated wrappers are built from it.
 
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
-#include <c10/core/impl/LocalDispatchKeySet.h>
 
-#include <optional>
-#include <utility>
-
-#include "aten/aicpu/allocator.h"
+#include "aten/aicpu/host_call.h"
 
 namespace torch_npu::aicpu {
 
 class Call {
  public:
-  // For the operator `name` (a literal) on `device`: its current stream's work is done, and until this object dies the
-  // calling thread's CPU allocations come from the device.
+  // For the operator `name` (a literal) on `device`.
   Call(const char* name, c10::DeviceIndex device);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -39,9 +33,7 @@ class Call {
  private:
   const char* name_;
   const c10::DeviceIndex device_;
-  KernelScope scope_;
-  at::AutoDispatchBelowADInplaceOrView below_autograd_;
-  c10::impl::ExcludeDispatchKeyGuard no_autocast_;
+  HostCall scope_;
 };
 
 }  // namespace torch_npu::aicpu

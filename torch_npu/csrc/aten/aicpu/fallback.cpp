@@ -1,43 +1,23 @@
 #include "aten/aicpu/fallback.h"
 
-#include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
 #include <ATen/native/CPUFallback.h>
 #include <torch/library.h>
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include "aten/aicpu/alias.h"
-#include "aten/aicpu/allocator.h"
+#include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
 #include "core/device.h"
-#include "core/stream.h"
 
 namespace torch_npu::aicpu {
 namespace {
 
 using c10::IValue;
 
-// Operators that take CPU tensors beside npu tensors by their definition.
-constexpr std::array<std::string_view, 9> kMixedDevices = {
-    "aten::index.Tensor",     "aten::index_put",         "aten::_index_put_impl_",
-    "aten::_unsafe_index",    "aten::index_put_",        "aten::_pack_padded_sequence",
-    "aten::_ctc_loss.Tensor", "aten::_unsafe_index_put", "aten::index.Tensor_out"};
-
-// Results that stay on the CPU: they are read by the host.
-bool result_stays_on_cpu(std::string_view name, std::size_t index) {
-  return name == "aten::_pack_padded_sequence" && index == 1;
-}
-
-bool takes_mixed_devices(const c10::OperatorName& name) {
-  std::string full = name.overload_name.empty() ? name.name : name.name + "." + name.overload_name;
-  return std::any_of(kMixedDevices.begin(), kMixedDevices.end(),
-                     [&](std::string_view n) { return n == full || n == name.name; });
-}
+// Takes CPU tensors (lengths, targets) beside npu tensors by its definition.
+const c10::OperatorName kMixedDevices("aten::_ctc_loss", "Tensor");
 
 template <typename Visit>
 void for_each_tensor(const IValue& value, Visit visit) {
@@ -66,7 +46,8 @@ c10::DeviceIndex device_of(const torch::jit::Stack& stack, std::size_t first) {
   return found < 0 ? current_device() : found;
 }
 
-void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack, std::size_t first) {
+void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack, std::size_t first,
+                   c10::DeviceIndex device) {
   bool npu = false;
   bool host = false;
   for (std::size_t i = first; i < stack.size(); ++i) {
@@ -76,10 +57,9 @@ void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack
       host = host || (t.is_cpu() && t.dim() > 0);
     });
   }
-  TORCH_CHECK(!npu || !host || takes_mixed_devices(op.operator_name()),
-              "Expected all tensors to be on the same device, but found at least two devices, npu and cpu! (when "
-              "checking the arguments of ",
-              op.operator_name(), ")");
+  if (npu && host && op.operator_name() != kMixedDevices) {
+    throw_mixed_devices(npu_device(device), c10::Device(c10::DeviceType::CPU), c10::toString(op.operator_name()));
+  }
 }
 
 IValue to_cpu(const IValue& value, Aliases& aliases) {
@@ -128,8 +108,7 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::size_t first = stack->size() - count;
   const c10::DeviceIndex device = device_of(*stack, first);
   bind_device(device);
-  check_devices(op, *stack, first);
-  wait_for_current_stream(device);
+  check_devices(op, *stack, first, device);
 
   Aliases aliases(device);
   std::optional<DefaultGeneratorSwap> swap;
@@ -145,17 +124,14 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
   {
-    KernelScope scope(device);
-    at::AutoDispatchBelowADInplaceOrView below_autograd;
-    c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    HostCall call(device);
     op.callBoxed(stack);
   }
   aliases.sync_arguments();
   const std::size_t results = schema.returns().size();
-  const std::string& name = schema.name();
   for (std::size_t i = 0; i < results; ++i) {
     IValue& value = (*stack)[stack->size() - results + i];
-    if (!result_stays_on_cpu(name, i)) value = to_npu(value, aliases);
+    value = to_npu(value, aliases);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "aten/aicpu/allocator.h"
 #include "core/device.h"
@@ -9,10 +10,11 @@
 namespace torch_npu::aicpu {
 
 // While it lives, this thread calls ATen's CPU kernels on the bytes of `device`: after the work of the current stream,
-// with results in the device's memory, below autograd.
+// with results in the device's memory, below autograd and autocast.
 class HostCall {
  public:
-  explicit HostCall(c10::DeviceIndex device) : scope_((prepare(device), device)) {}
+  explicit HostCall(c10::DeviceIndex device)
+      : scope_((prepare(device), device)), no_autocast_(c10::autocast_dispatch_keyset) {}
 
  private:
   static void prepare(c10::DeviceIndex device) {
@@ -22,6 +24,7 @@ class HostCall {
 
   KernelScope scope_;
   at::AutoDispatchBelowADInplaceOrView below_autograd_;
+  c10::impl::ExcludeDispatchKeyGuard no_autocast_;
 };
 
 }  // namespace torch_npu::aicpu

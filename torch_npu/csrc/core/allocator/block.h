@@ -11,6 +11,9 @@
 
 namespace torch_npu {
 
+// Every block's size is a multiple of it.
+constexpr std::size_t kMinBlock = 512;
+
 struct Block;
 
 struct BlockLess {
@@ -50,13 +53,12 @@ inline bool BlockLess::operator()(const Block* a, const Block* b) const {
 // sizes all the time, and joining and cutting blocks is most of what that would cost.
 class QuickBins {
  public:
-  static constexpr std::size_t kStep = 512;
   static constexpr std::size_t kMaxSize = 4096;
 
   // A block of exactly `size` bytes that `stream` freed; null where there is none.
   Block* take(std::size_t size, c10::StreamId stream) {
     if (size > kMaxSize) return nullptr;
-    auto& bin = bins_[size / kStep - 1];
+    auto& bin = bins_[size / kMinBlock - 1];
     if (bin.empty() || bin.back()->stream != stream) return nullptr;
     Block* block = bin.back();
     bin.pop_back();
@@ -67,7 +69,7 @@ class QuickBins {
   // False where the block is too large or its bin is full.
   bool put(Block* block) {
     if (block->size > kMaxSize) return false;
-    auto& bin = bins_[block->size / kStep - 1];
+    auto& bin = bins_[block->size / kMinBlock - 1];
     if (bin.size() == kDepth) return false;
     bin.push_back(block);
     block->is_resting = true;
@@ -88,7 +90,7 @@ class QuickBins {
 
  private:
   static constexpr std::size_t kDepth = 64;
-  std::array<std::vector<Block*>, kMaxSize / kStep> bins_;
+  std::array<std::vector<Block*>, kMaxSize / kMinBlock> bins_;
 };
 
 }  // namespace torch_npu

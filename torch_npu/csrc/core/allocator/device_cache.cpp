@@ -15,7 +15,6 @@ using c10::CachingAllocator::format_size;
 using Stats = c10::CachingDeviceAllocator::DeviceStats;
 
 // The sizes of PyTorch's own caching allocators: users know their behaviour.
-constexpr std::size_t kMinBlock = 512;
 constexpr std::size_t kSmallSize = std::size_t{1} << 20;
 constexpr std::size_t kSmallSegment = std::size_t{2} << 20;
 constexpr std::size_t kLargeSegment = std::size_t{20} << 20;
@@ -28,10 +27,6 @@ std::size_t segment_size(std::size_t size) {
   if (size <= kSmallSize) return kSmallSegment;
   if (size < kMinLargeSegment) return kLargeSegment;
   return round_up(size, kRoundLarge);
-}
-
-c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id) {
-  return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::DeviceType::PrivateUse1, device), id);
 }
 
 }  // namespace
