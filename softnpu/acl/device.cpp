@@ -156,7 +156,7 @@ aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size) {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(require_set_up(deviceId, &device));
     *base = device->region().base();
-    *size = device->region().size();
+    *size = device->region().range();
     return Status::ok();
   });
 }

@@ -12,7 +12,7 @@ Status resolve(const Process& process, const char* role, const void* address, si
     return Status::ok();
   }
   Allocation allocation;
-  if (!device->heap().find(address, &allocation)) {
+  if (!device->find(address, &allocation)) {
     return {ACL_ERROR_RT_PARAM_INVALID,
             text(role, " ", address, " lies in the memory of device ", device->id(), " but in no live allocation")};
   }

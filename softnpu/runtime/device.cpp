@@ -5,16 +5,26 @@
 #include "runtime/config.h"
 
 namespace softnpu {
+namespace {
+
+// Addresses for mappings, as a multiple of the memory: reserving them costs nothing, running out of them does.
+constexpr size_t kWindowFactor = 16;
+
+}  // namespace
 
 Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   auto region = std::make_unique<Region>();
-  SOFTNPU_RETURN_IF_ERROR(region->map(config().hbm_bytes, config().protect));
+  SOFTNPU_RETURN_IF_ERROR(region->map(config().hbm_bytes, kWindowFactor * config().hbm_bytes, config().protect));
   // Not make_unique: the constructor is private, so that no device exists without its memory.
   out->reset(new Device(id, std::move(region), config().hbm_bytes));
   return Status::ok();
 }
 
 Device::~Device() { stop(); }
+
+bool Device::find(const void* address, Allocation* out) const {
+  return address < region_->window() ? heap_.find(address, out) : virtual_memory_.find(address, out);
+}
 
 Stream* Device::new_stream() {
   std::lock_guard lock(mutex_);
@@ -59,6 +69,7 @@ void Device::reset() {
     // The task that runs already is let to its end; its error belongs to nobody any more.
     (void)stream->synchronize(std::chrono::milliseconds(-1));
   }
+  virtual_memory_.clear();
   heap_.clear();
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/heap.h"
 #include "runtime/region.h"
 #include "runtime/stream.h"
+#include "runtime/virtual_memory.h"
 
 namespace softnpu {
 
@@ -26,6 +27,10 @@ class Device {
   int32_t id() const { return id_; }
   Region& region() { return *region_; }
   Heap& heap() { return heap_; }
+  VirtualMemory& virtual_memory() { return virtual_memory_; }
+
+  // The live memory around `address`: an allocation, or what is mapped there; false where there is none.
+  bool find(const void* address, Allocation* out) const;
 
   Stream* new_stream();
   // The live stream that `handle` names; null where it names none.
@@ -44,11 +49,12 @@ class Device {
 
  private:
   Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)
-      : id_(id), region_(std::move(region)), heap_(region_.get(), capacity) {}
+      : id_(id), region_(std::move(region)), heap_(region_.get(), capacity), virtual_memory_(region_.get(), &heap_) {}
 
   const int32_t id_;
   const std::unique_ptr<Region> region_;
   Heap heap_;
+  VirtualMemory virtual_memory_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards streams_ and next_stream_
   std::unordered_map<const void*, std::shared_ptr<Stream>> streams_;

@@ -88,6 +88,15 @@ Device* Process::device_of(const void* address) const {
   return nullptr;
 }
 
+Status Process::device_of_physical(const void* handle, Device** out) const {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  for (const auto& slot : live_) {
+    *out = slot.load(std::memory_order_acquire);
+    if (*out != nullptr && (*out)->virtual_memory().owns(handle)) return Status::ok();
+  }
+  return {ACL_ERROR_RT_PARAM_INVALID, text("physical memory ", handle, " does not exist")};
+}
+
 Status Process::set_device(int32_t id) {
   Device* device_ptr = nullptr;
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
@@ -110,6 +119,7 @@ Status Process::reset_device(int32_t id) {
     primary_[static_cast<size_t>(id)] = nullptr;
     std::erase_if(contexts_, [&](const auto& entry) { return entry.second->device == device_ptr; });
   }
+  sharing_.drop(*device_ptr);
   device_ptr->reset();
   return Status::ok();
 }

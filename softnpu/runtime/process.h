@@ -13,6 +13,7 @@
 #include "runtime/device.h"
 #include "runtime/event.h"
 #include "runtime/host_memory.h"
+#include "runtime/sharing.h"
 
 namespace softnpu {
 
@@ -67,7 +68,11 @@ class Process {
   Status destroy_event(void* handle);
   Status event(void* handle, EventRecord* out) const;
 
+  // The device that `handle`, physical memory, belongs to.
+  Status device_of_physical(const void* handle, Device** out) const;
+
   HostMemory& host_memory() { return host_memory_; }
+  Sharing& sharing() { return sharing_; }
 
   // Joins the executors. Called when the process exits.
   void stop();
@@ -89,6 +94,7 @@ class Process {
   std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
   std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
   HostMemory host_memory_;
+  Sharing sharing_;
 };
 
 }  // namespace softnpu

@@ -18,19 +18,27 @@ namespace {
 
 constexpr size_t kLargestPrepared = size_t{1} << 30;
 
-// The reservation is one huge page larger than asked for, so that the range can start on one.
-char* map_aligned(size_t size, int fd, int protection) {
-  void* raw = mmap(nullptr, size + Region::kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+int protection_of(bool readable) { return readable ? PROT_READ | PROT_WRITE : PROT_NONE; }
+
+bool map_file(char* address, size_t size, int fd, size_t offset, bool readable) {
+  return mmap(address, size, protection_of(readable), MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd,
+              static_cast<off_t>(offset)) != MAP_FAILED;
+}
+
+bool reserve(char* address, size_t size) {
+  return mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
+}
+
+// A range that starts on a huge page, with the file mapped at its start. It keeps what it reserved beyond.
+char* map_range(size_t size, size_t window, int fd, bool readable) {
+  size_t range = size + window + Region::kHugePage;
+  void* raw = mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   auto start = reinterpret_cast<uintptr_t>(raw);
-  uintptr_t aligned = (start + Region::kHugePage - 1) / Region::kHugePage * Region::kHugePage;
-  void* mapped =
-      mmap(reinterpret_cast<void*>(aligned), size, protection, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fd, 0);
-  if (mapped == MAP_FAILED) {
-    munmap(raw, size + Region::kHugePage);
-    return nullptr;
-  }
-  return static_cast<char*>(mapped);
+  auto* aligned = reinterpret_cast<char*>((start + Region::kHugePage - 1) / Region::kHugePage * Region::kHugePage);
+  if (map_file(aligned, size, fd, 0, readable)) return aligned;
+  munmap(raw, range);
+  return nullptr;
 }
 
 Status system_error(const char* call) {
@@ -40,21 +48,39 @@ Status system_error(const char* call) {
 }  // namespace
 
 Region::~Region() {
-  if (kernel_base_ != nullptr && kernel_base_ != base_) munmap(kernel_base_, size_);
-  if (base_ != nullptr) munmap(base_, size_);
+  if (kernel_base_ != nullptr && kernel_base_ != base_) munmap(kernel_base_, range());
+  if (base_ != nullptr) munmap(base_, range());
   if (fd_ >= 0) close(fd_);
 }
 
-Status Region::map(size_t size, bool protect) {
+Status Region::map(size_t size, size_t window, bool protect) {
+  protect_ = protect;
   size_ = (size + kHugePage - 1) / kHugePage * kHugePage;
+  window_ = window;
   fd_ = memfd_create("softnpu", MFD_CLOEXEC);
   if (fd_ < 0) return system_error("memfd_create");
   if (ftruncate(fd_, static_cast<off_t>(size_)) != 0) return system_error("ftruncate");
-  base_ = map_aligned(size_, fd_, protect ? PROT_NONE : PROT_READ | PROT_WRITE);
+  base_ = map_range(size_, window_, fd_, !protect);
   if (base_ == nullptr) return system_error("mmap");
-  kernel_base_ = protect ? map_aligned(size_, fd_, PROT_READ | PROT_WRITE) : base_;
+  kernel_base_ = protect ? map_range(size_, window_, fd_, true) : base_;
   if (kernel_base_ == nullptr) return system_error("mmap");
   return Status::ok();
+}
+
+Status Region::map_window(char* address, size_t size, int fd, size_t offset) {
+  if (!map_file(address, size, fd, offset, !protect_)) return system_error("mmap");
+  if (protect_ && !map_file(address + kernel_offset(), size, fd, offset, true)) {
+    Status error = system_error("mmap");
+    (void)reserve(address, size);
+    return error;
+  }
+  return Status::ok();
+}
+
+Status Region::unmap_window(char* address, size_t size) {
+  bool done = reserve(address, size);
+  if (protect_) done = reserve(address + kernel_offset(), size) && done;
+  return done ? Status::ok() : system_error("mmap");
 }
 
 void Region::prepare(size_t offset, size_t size) {

@@ -12,7 +12,7 @@ namespace {
 class HeapTest : public ::testing::Test {
  protected:
   static constexpr size_t kSize = size_t{64} << 20;
-  void SetUp() override { ASSERT_TRUE(region.map(kSize, false).is_ok()); }
+  void SetUp() override { ASSERT_TRUE(region.map(kSize, 0, false).is_ok()); }
   Region region;
 };
 
@@ -85,7 +85,7 @@ TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
 
 TEST(Region, ProtectedMappingsShareTheirBytes) {
   Region region;
-  ASSERT_TRUE(region.map(Region::kHugePage, true).is_ok());
+  ASSERT_TRUE(region.map(Region::kHugePage, 0, true).is_ok());
   EXPECT_NE(region.kernel_offset(), 0);
   std::memset(region.base() + region.kernel_offset(), 42, 16);
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -51,8 +51,9 @@ def test_the_keys_of_the_statistics():
         f"{f}.{c}" for f in ("oversize_allocations", "oversize_segments") for c in counters
     }
     expected |= {"num_alloc_retries", "num_ooms", "max_split_size", "num_sync_all_streams"}
-    expected |= {"num_device_alloc", "num_device_free"}
+    expected |= {"num_device_alloc", "num_device_free", "num_oom_rejections"}
     assert set(torch.npu.memory_stats()) == expected
+    assert len(expected) == 123
 
 
 def test_the_snapshot_adds_up():

@@ -1,8 +1,10 @@
 """Device memory: statistics in bytes, the cache. Interfaces follow torch.cuda.memory."""
 
+import pickle
+import sys
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from torch_npu.npu import _state
 
@@ -125,6 +127,73 @@ def caching_allocator_alloc(size: int, device: _state.Device = None, stream: obj
 def caching_allocator_delete(mem_ptr: int) -> None:
     """Gives back what :func:`caching_allocator_alloc` gave."""
     _state.native().caching_allocator_delete(mem_ptr)
+
+
+def _record_memory_history(
+    enabled: Literal["state", "all"] | None = "all",
+    context: Literal["state", "alloc", "all"] | None = "all",
+    stacks: Literal["python", "all"] = "all",
+    max_entries: int = sys.maxsize,
+    device: _state.Device = None,
+) -> None:
+    """Keeps stacks of allocations, and a list of what the allocator does, for :func:`_snapshot`.
+
+    Args:
+        enabled: ``"state"`` for live blocks only, ``"all"`` for the list as well, None to stop and forget.
+        context: of what stacks are kept: ``"state"`` live blocks, ``"alloc"`` also the list's allocations, ``"all"``
+            also what is freed, None none.
+        stacks: ``"python"``, or ``"all"`` with C++ frames.
+        max_entries: the most entries of the list; the oldest go first.
+        device: accepted for torch.cuda's signature; all devices are recorded.
+
+    Raises:
+        ValueError: an argument is none of these.
+    """
+    _state.native().init()
+    _state.native().record_memory_history(enabled, context, stacks, max_entries)
+
+
+def _snapshot(device: _state.Device = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+    """The allocator's state and history: ``segments``, ``device_traces`` and ``allocator_settings``.
+
+    The structure is that of ``torch.cuda.memory._snapshot()``, which PyTorch's viewers read
+    (``torch.cuda._memory_viz``, pytorch.org/memory_viz).
+
+    Args:
+        device: accepted for torch.cuda's signature; all devices are in it.
+        augment_with_fx_traces: adds the model's own lines to frames of FX generated code.
+    """
+    snapshot = dict(_state.native().snapshot_with_history())
+    if augment_with_fx_traces:
+        from torch._utils import _augment_memory_snapshot_stack_traces
+
+        snapshot = _augment_memory_snapshot_stack_traces(snapshot)
+    return snapshot
+
+
+def _dump_snapshot(
+    filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False
+) -> None:
+    """Writes :func:`_snapshot` to a file that PyTorch's viewers open."""
+    with open(filename, "wb") as file:
+        pickle.dump(_snapshot(augment_with_fx_traces=augment_with_fx_traces), file)
+
+
+def _set_allocator_settings(settings: str) -> None:
+    """Changes what ``PYTORCH_NPU_ALLOC_CONF`` set, for allocations from now on.
+
+    Args:
+        settings: ``key:value`` pairs with commas between them, such as ``expandable_segments:True``.
+    """
+    _state.native().set_allocator_settings(settings)
+
+
+def empty_virt_addr_cache() -> None:
+    """Gives free addresses of expandable segments back; their memory goes with it.
+
+    Addresses live here no longer than their memory, so this is :func:`empty_cache`.
+    """
+    empty_cache()
 
 
 def get_allocator_backend() -> str:

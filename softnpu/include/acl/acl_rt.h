@@ -1,6 +1,7 @@
 #pragma once
 // CANN's runtime interface: devices, contexts, streams, events, memory.
-// Facts: Ascend/pytorch (BSD-3-Clause) at c4840e3c, third_party/acl/inc/acl/acl_rt.h. See PROVENANCE.md.
+// Facts: Ascend/pytorch (BSD-3-Clause) at c4840e3c, third_party/acl/inc/acl/acl_rt.h; the aclrtIpcMem functions from
+// its torch_npu/csrc/core/npu/interface/AclInterface.h. See PROVENANCE.md.
 
 #include "acl/acl_base.h"
 
@@ -21,6 +22,11 @@ extern "C" {
 #define ACL_STREAM_PERSISTENT 0x00000004U
 #define ACL_STREAM_HUGE 0x00000008U
 #define ACL_STREAM_CPU_SCHEDULE 0x00000010U
+#define ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT 0x0UL
+#define ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION 0x1UL
+#define ACL_RT_IPC_MEM_IMPORT_FLAG_DEFAULT 0x0UL
+#define ACL_RT_IPC_MEM_IMPORT_FLAG_ENABLE_PEER_ACCESS 0x1UL
+#define ACL_IPC_HANDLE_SIZE 65
 #define ACL_PKG_VERSION_MAX_SIZE 128
 #define ACL_PKG_VERSION_PARTS_MAX_SIZE 64
 
@@ -103,6 +109,29 @@ typedef enum {
   ACL_MEM_LOCATION_TYPE_DEVICE = 1,
   ACL_MEM_LOCATION_TYPE_UNREGISTERED = 2,
 } aclrtMemLocationType;
+
+typedef struct aclrtMemLocation {
+  uint32_t id;
+  aclrtMemLocationType type;
+} aclrtMemLocation;
+
+typedef enum {
+  ACL_MEM_HANDLE_TYPE_NONE = 0,
+} aclrtMemHandleType;
+
+typedef enum {
+  ACL_MEM_ALLOCATION_TYPE_PINNED = 0,
+} aclrtMemAllocationType;
+
+typedef struct aclrtPhysicalMemProp {
+  aclrtMemHandleType handleType;
+  aclrtMemAllocationType allocationType;
+  aclrtMemAttr memAttr;
+  aclrtMemLocation location;
+  uint64_t reserve;
+} aclrtPhysicalMemProp;
+
+typedef void* aclrtDrvMemHandle;
 
 typedef enum {
   ACL_DEV_ATTR_AICPU_CORE_NUM = 1,
@@ -196,6 +225,29 @@ ACL_FUNC_VISIBILITY aclError aclrtMemset(void* devPtr, size_t maxCount, int32_t 
 ACL_FUNC_VISIBILITY aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t count,
                                               aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtGetMemInfo(aclrtMemAttr attr, size_t* free, size_t* total);
+
+// --- virtual memory --- sizes, offsets and addresses in multiples of 2 MiB.
+// alignment up to 2 MiB (0: that); expectPtr null; flags 0, or 1 for huge pages, which softnpu always uses.
+ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr,
+                                                    uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
+// On the device that prop->location names; counted in its capacity.
+ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
+                                                 const aclrtPhysicalMemProp* prop, uint64_t flags);
+// Memory that is mapped lives until it is unmapped.
+ACL_FUNC_VISIBILITY aclError aclrtFreePhysical(aclrtDrvMemHandle handle);
+ACL_FUNC_VISIBILITY aclError aclrtMapMem(void* virPtr, size_t size, size_t offset, aclrtDrvMemHandle handle,
+                                         uint64_t flags);
+ACL_FUNC_VISIBILITY aclError aclrtUnmapMem(void* virPtr);
+
+// --- memory shared with other processes --- `key` has room for ACL_IPC_HANDLE_SIZE bytes.
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len, uint64_t flag);
+// softnpu's check is the system's: processes of the same user. The list is looked at for its form only.
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num);
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t flag);
+ACL_FUNC_VISIBILITY aclError aclrtIpcMemClose(const char* key);
+// The number of the calling process outside of containers' own numbering, as far as the system tells it.
+ACL_FUNC_VISIBILITY aclError aclrtDeviceGetBareTgid(int32_t* pid);
 
 #ifdef __cplusplus
 }

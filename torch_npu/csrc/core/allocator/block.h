@@ -1,10 +1,11 @@
 #pragma once
-// A piece of a segment of device memory, and the pools of free ones.
+// A piece of a segment of device memory, and the pools of those that no tensor has.
 
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Stream.h>
 
 #include <array>
+#include <memory>
 #include <set>
 #include <unordered_set>
 #include <vector>
@@ -15,16 +16,25 @@ namespace torch_npu {
 constexpr std::size_t kMinBlock = 512;
 
 struct Block;
+class ExpandableSegment;
 
-struct BlockLess {
+// By (stream, size, address), so that lower_bound finds the best fit.
+struct BySize {
   bool operator()(const Block* a, const Block* b) const;
 };
 
-// Free blocks of one kind, by (stream, size, address), so that lower_bound finds the best fit.
+struct ByAddress {
+  bool operator()(const Block* a, const Block* b) const;
+};
+
+// The blocks of one kind that no tensor has.
 struct BlockPool {
   explicit BlockPool(c10::CachingAllocator::StatType type) : type(type) {}
+  bool is_large() const { return type == c10::CachingAllocator::StatType::LARGE_POOL; }
+
   const c10::CachingAllocator::StatType type;  // small or large
-  std::set<Block*, BlockLess> free;
+  std::set<Block*, BySize> free;
+  std::set<Block*, ByAddress> unmapped;  // parts of expandable segments without memory
 };
 
 struct Block {
@@ -34,16 +44,23 @@ struct Block {
   char* address = nullptr;
   BlockPool* pool = nullptr;
   bool allocated = false;
+  bool mapped = true;         // false: addresses of an expandable segment without memory
   bool is_resting = false;    // free, but not joined with its neighbours: see QuickBins
   Block* previous = nullptr;  // neighbours in the same segment
   Block* next = nullptr;
-  std::unordered_set<c10::StreamId> other_streams;  // set by recordStream
-  int pending_events = 0;                           // marks that must pass before it is free
+  ExpandableSegment* segment = nullptr;                   // null where aclrtMalloc gave the segment
+  std::uint64_t freed_at = 0;                             // grows with each freed block: tells the oldest
+  std::shared_ptr<c10::GatheredContext> context;          // who allocated it, while the history wants that
+  std::shared_ptr<c10::GatheredContext> segment_context;  // whose allocation made the segment; in its first block
+  std::unordered_set<c10::StreamId> other_streams;        // set by recordStream
+  int pending_events = 0;                                 // marks that must pass before it is free
 
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };
 
-inline bool BlockLess::operator()(const Block* a, const Block* b) const {
+inline bool ByAddress::operator()(const Block* a, const Block* b) const { return a->address < b->address; }
+
+inline bool BySize::operator()(const Block* a, const Block* b) const {
   if (a->stream != b->stream) return a->stream < b->stream;
   if (a->size != b->size) return a->size < b->size;
   return a->address < b->address;

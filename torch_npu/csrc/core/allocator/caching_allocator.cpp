@@ -74,7 +74,7 @@ void CachingAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream)
 }
 
 c10::CachingDeviceAllocator::DeviceStats CachingAllocator::getDeviceStats(c10::DeviceIndex device) {
-  return cache(device).stats();
+  return cache(device).statistics();
 }
 
 void CachingAllocator::resetAccumulatedStats(c10::DeviceIndex device) { cache(device).reset_accumulated_stats(); }
@@ -101,6 +101,20 @@ std::vector<c10::CachingDeviceAllocator::SegmentInfo> CachingAllocator::snapshot
     all.insert(all.end(), segments.begin(), segments.end());
   }
   return all;
+}
+
+std::vector<std::vector<History::Entry>> CachingAllocator::history() {
+  std::vector<std::vector<History::Entry>> all;
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) all.push_back(cache(device).history());
+  return all;
+}
+
+void CachingAllocator::record_history(const HistorySettings& settings) {
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) cache(device).record_history(settings);
+}
+
+std::pair<char*, std::size_t> CachingAllocator::shareable(c10::DeviceIndex device, void* address) {
+  return cache(device).shareable(address);
 }
 
 }  // namespace torch_npu

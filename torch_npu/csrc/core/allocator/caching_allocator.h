@@ -3,7 +3,10 @@
 
 #include <c10/core/CachingDeviceAllocator.h>
 
+#include <utility>
 #include <vector>
+
+#include "core/allocator/history.h"
 
 namespace torch_npu {
 
@@ -34,6 +37,12 @@ class CachingAllocator final : public c10::DeviceAllocator {
   double memory_fraction(c10::DeviceIndex device);
   // Of all devices that were used.
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot();
+  // What each device's cache did since record_history() was switched on, oldest first.
+  std::vector<std::vector<History::Entry>> history();
+  void record_history(const HistorySettings& settings);
+
+  // The range of `device`'s memory that can be shared with another process to share the live block at `address`.
+  std::pair<char*, std::size_t> shareable(c10::DeviceIndex device, void* address);
 };
 
 // The one instance; never destroyed.

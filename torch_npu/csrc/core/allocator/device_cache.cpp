@@ -1,81 +1,131 @@
 #include "core/allocator/device_cache.h"
 
+#include <c10/core/AllocatorConfig.h>
 #include <c10/util/Exception.h>
 
 #include <algorithm>
 
 #include "core/acl.h"
+#include "core/allocator/settings.h"
 #include "core/device.h"
 #include "core/stream.h"
 
 namespace torch_npu {
 namespace {
 
+using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::format_size;
-using Stats = c10::CachingDeviceAllocator::DeviceStats;
-
-// The sizes of PyTorch's own caching allocators: users know their behaviour.
-constexpr std::size_t kSmallSize = std::size_t{1} << 20;
-constexpr std::size_t kSmallSegment = std::size_t{2} << 20;
-constexpr std::size_t kLargeSegment = std::size_t{20} << 20;
-constexpr std::size_t kMinLargeSegment = std::size_t{10} << 20;
-constexpr std::size_t kRoundLarge = std::size_t{2} << 20;
+using c10::CachingAllocator::kSmallSize;
+using c10::CachingDeviceAllocator::RecordContext;
 
 std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-std::size_t segment_size(std::size_t size) {
-  if (size <= kSmallSize) return kSmallSegment;
-  if (size < kMinLargeSegment) return kLargeSegment;
-  return round_up(size, kRoundLarge);
+// roundup_power2_divisions: sizes between two powers of two fall into as many classes.
+std::size_t block_size(std::size_t requested) {
+  const std::size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(requested);
+  if (divisions > 1 && requested > kMinBlock * divisions) {
+    std::size_t power = kMinBlock;
+    while (power <= requested / 2) power *= 2;
+    return round_up(requested, power / divisions);
+  }
+  return round_up(requested, kMinBlock);
 }
+
+bool is_oversize(std::size_t size) { return size >= AcceleratorAllocatorConfig::max_split_size(); }
 
 }  // namespace
 
 void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
   TORCH_CHECK_WITH(OutOfMemoryError, requested < (std::size_t{1} << 62), "NPU out of memory. Tried to allocate ",
                    format_size(requested));
-  std::size_t size = round_up(requested, kMinBlock);
+  read_allocator_settings();
+  const std::size_t size = block_size(requested);
   BlockPool& pool = size <= kSmallSize ? small_ : large_;
   bind_device(device_);
+  History::Context context = history_.gather(RecordContext::STATE);
   std::lock_guard lock(mutex_);
   process_events(false);
-  Block* block = find_free(size, stream, pool);
-  if (block == nullptr) {
-    settle_resting();
-    block = find_free(size, stream, pool);
+  Block* block = find(size, stream, pool);
+  if (block == nullptr) block = obtain(size, stream, pool, context);
+  if (block == nullptr) throw_out_of_memory(requested);
+  take(block, size, requested, std::move(context));
+  return block->address;
+}
+
+Block* DeviceCache::find(std::size_t size, c10::StreamId stream, BlockPool& pool) {
+  if (Block* block = find_free(size, stream, pool)) return block;
+  settle_resting();
+  return find_free(size, stream, pool);
+}
+
+Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool& pool) {
+  if (Block* block = quick_.take(size, stream)) {
+    count_split(block, -1);
+    return block;
   }
-  if (block == nullptr) block = new_segment(size, stream, pool);
-  if (block == nullptr) {
-    // What other streams still use, then what lies unused, goes back before giving up.
-    ++stats_.num_alloc_retries;
-    process_events(true);
-    release_free_segments();
-    block = find_free(size, stream, pool);
-    if (block == nullptr) block = new_segment(size, stream, pool);
-    if (block == nullptr) throw_out_of_memory(requested);
+  Block key;
+  key.stream = stream;
+  key.size = size;
+  auto it = pool.free.lower_bound(&key);
+  if (it == pool.free.end() || (*it)->stream != stream) return nullptr;
+  Block* block = *it;
+  // Blocks that are never cut stay for requests of about their size.
+  if (!is_oversize(size) && is_oversize(block->size)) return nullptr;
+  if (is_oversize(size) && block->size >= size + AcceleratorAllocatorConfig::max_non_split_rounding_size()) {
+    return nullptr;
   }
-  std::size_t keep = pool.type == c10::CachingAllocator::StatType::SMALL_POOL ? kMinBlock : kSmallSize;
-  if (block->size - size >= keep) split(block, size);
+  remove_free(block);
+  return block;
+}
+
+Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
+  const bool expandable = AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off();
+  auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
+  collect_garbage();
+  if (Block* block = more()) return block;
+  // What other streams still use, then what lies unused, goes back before giving up.
+  ++stats_.values.num_alloc_retries;
+  process_events(true);
+  release_free_memory();
+  if (Block* block = find_free(size, stream, pool)) return block;
+  return more();
+}
+
+void DeviceCache::take(Block* block, std::size_t size, std::size_t requested, History::Context context) {
+  BlockPool& pool = *block->pool;
+  if (is_worth_splitting(block, size)) insert_free(split(block, size));
   block->allocated = true;
   block->requested = requested;
-  count(&Stats::allocation, pool, 1);
-  count(&Stats::allocated_bytes, pool, static_cast<std::int64_t>(block->size));
-  count(&Stats::active, pool, 1);
-  count(&Stats::active_bytes, pool, static_cast<std::int64_t>(block->size));
-  count(&Stats::requested_bytes, pool, static_cast<std::int64_t>(requested));
-  return block->address;
+  stats_.count(&Stats::allocation, pool.type, 1);
+  stats_.count(&Stats::allocated_bytes, pool.type, static_cast<std::int64_t>(block->size));
+  stats_.count(&Stats::active, pool.type, 1);
+  stats_.count(&Stats::active_bytes, pool.type, static_cast<std::int64_t>(block->size));
+  stats_.count(&Stats::requested_bytes, pool.type, static_cast<std::int64_t>(requested));
+  if (is_oversize(block->size)) stats_.count_oversize(&Stats::oversize_allocations, 1);
+  if (C10_UNLIKELY(history_.recording())) {
+    record(Action::ALLOC, block, requested, context);
+    block->context = std::move(context);
+  }
+  report(block, static_cast<std::int64_t>(block->size));
 }
 
 void DeviceCache::release(void* address) noexcept {
   try {
+    History::Context context = history_.gather(RecordContext::ALL);
     std::lock_guard lock(mutex_);
     auto it = blocks_.find(address);
-    if (it == blocks_.end()) return;
+    if (it == blocks_.end() || !it->second->allocated) return;
     Block* block = it->second.get();
     block->allocated = false;
-    count(&Stats::allocation, *block->pool, -1);
-    count(&Stats::allocated_bytes, *block->pool, -static_cast<std::int64_t>(block->size));
-    count(&Stats::requested_bytes, *block->pool, -static_cast<std::int64_t>(block->requested));
+    const auto type = block->pool->type;
+    stats_.count(&Stats::allocation, type, -1);
+    stats_.count(&Stats::allocated_bytes, type, -static_cast<std::int64_t>(block->size));
+    stats_.count(&Stats::requested_bytes, type, -static_cast<std::int64_t>(block->requested));
+    if (is_oversize(block->size)) stats_.count_oversize(&Stats::oversize_allocations, -1);
+    report(block, -static_cast<std::int64_t>(block->size));
+    if (C10_UNLIKELY(history_.recording())) {
+      record(Action::FREE_REQUESTED, block, block->requested, context ? context : block->context);
+    }
     if (block->other_streams.empty()) {
       make_free(block);
     } else {
@@ -98,7 +148,7 @@ void DeviceCache::empty() {
   bind_device(device_);
   std::lock_guard lock(mutex_);
   process_events(true);
-  release_free_segments();
+  release_free_memory();
 }
 
 void DeviceCache::set_memory_fraction(double fraction) {
@@ -112,23 +162,27 @@ double DeviceCache::memory_fraction() const {
   return fraction_;
 }
 
-std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() const {
+std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() {
   std::lock_guard lock(mutex_);
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments;
   for (const auto& [address, head] : blocks_) {
-    if (head->previous != nullptr) continue;
+    // An expandable segment is told as the runs of it that have memory.
+    if (!head->mapped || (head->previous != nullptr && head->previous->mapped)) continue;
     auto& segment = segments.emplace_back();
     segment.device = device_;
     segment.address = reinterpret_cast<std::size_t>(address);
-    segment.is_large = head->pool->type == c10::CachingAllocator::StatType::LARGE_POOL;
+    segment.is_large = head->pool->is_large();
+    segment.is_expandable = head->segment != nullptr;
     segment.stream = reinterpret_cast<void*>(head->stream);
-    for (const Block* b = head.get(); b != nullptr; b = b->next) {
+    segment.context_when_allocated = head->segment_context;
+    for (const Block* b = head.get(); b != nullptr && b->mapped; b = b->next) {
       const bool active = b->allocated || b->pending_events > 0;
       auto& block = segment.blocks.emplace_back();
       block.size = b->size;
       block.requested_size = b->allocated ? b->requested : 0;
       block.allocated = b->allocated;
       block.active = active;
+      if (active) block.context_when_allocated = b->context;
       segment.total_size += b->size;
       segment.requested_size += block.requested_size;
       segment.allocated_size += b->allocated ? b->size : 0;
@@ -136,109 +190,88 @@ std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() co
     }
   }
   std::sort(segments.begin(), segments.end(), [](const auto& a, const auto& b) { return a.address < b.address; });
+  history_.add(Action::SNAPSHOT, device_, 0, static_cast<std::size_t>(stats_.values.active_bytes[0].current), 0,
+               nullptr);
   return segments;
 }
 
-Stats DeviceCache::stats() const {
+std::vector<History::Entry> DeviceCache::history() const {
   std::lock_guard lock(mutex_);
-  return stats_;
+  return history_.entries();
 }
 
-namespace {
-
-template <typename Change>
-void for_each_stat(Stats& stats, Change change) {
-  for (auto field :
-       {&Stats::allocation, &Stats::segment, &Stats::active, &Stats::inactive_split, &Stats::allocated_bytes,
-        &Stats::reserved_bytes, &Stats::active_bytes, &Stats::inactive_split_bytes, &Stats::requested_bytes}) {
-    for (auto& stat : stats.*field) change(stat);
-  }
-  change(stats.oversize_allocations);
-  change(stats.oversize_segments);
+void DeviceCache::record_history(const HistorySettings& settings) {
+  std::lock_guard lock(mutex_);
+  history_.set(settings);
+  if (settings.enabled) return;
+  for (auto& [address, block] : blocks_) block->context = block->segment_context = nullptr;
 }
 
-}  // namespace
+std::pair<char*, std::size_t> DeviceCache::shareable(void* address) const {
+  std::lock_guard lock(mutex_);
+  auto it = blocks_.find(address);
+  TORCH_CHECK(it != blocks_.end() && it->second->allocated, "address ", address, " is no live npu allocation");
+  const Block* block = it->second.get();
+  if (block->segment != nullptr) return {block->address, block->size};
+  while (block->previous != nullptr) block = block->previous;
+  std::pair<char*, std::size_t> range{block->address, 0};
+  for (; block != nullptr; block = block->next) range.second += block->size;
+  return range;
+}
+
+Statistics::Values DeviceCache::statistics() const {
+  std::lock_guard lock(mutex_);
+  Statistics::Values values = stats_.values;
+  values.max_split_size = static_cast<std::int64_t>(AcceleratorAllocatorConfig::max_split_size());
+  return values;
+}
 
 void DeviceCache::reset_accumulated_stats() {
   std::lock_guard lock(mutex_);
-  for_each_stat(stats_, [](auto& stat) { stat.reset_accumulated(); });
-  stats_.num_alloc_retries = stats_.num_ooms = stats_.num_sync_all_streams = 0;
-  stats_.num_device_alloc = stats_.num_device_free = 0;
+  stats_.reset_accumulated();
 }
 
 void DeviceCache::reset_peak_stats() {
   std::lock_guard lock(mutex_);
-  for_each_stat(stats_, [](auto& stat) { stat.reset_peak(); });
+  stats_.reset_peaks();
 }
 
-Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool& pool) {
-  if (Block* block = quick_.take(size, stream)) {
-    count_split(block, -1);
-    return block;
-  }
-  Block key;
-  key.stream = stream;
-  key.size = size;
-  auto it = pool.free.lower_bound(&key);
-  if (it == pool.free.end() || (*it)->stream != stream) return nullptr;
-  Block* block = *it;
-  remove_free(block);
-  return block;
+bool DeviceCache::is_worth_splitting(const Block* block, std::size_t size) const {
+  const std::size_t rest = block->size - size;
+  if (!block->pool->is_large() || block->segment != nullptr) return rest >= kMinBlock;
+  return !is_oversize(size) && rest > kSmallSize;
 }
 
-bool DeviceCache::may_grow(std::size_t bytes) const {
-  if (fraction_ >= 1) return true;
-  std::size_t free = 0;
-  std::size_t total = 0;
-  acl_check(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
-  const auto reserved = static_cast<double>(stats_.reserved_bytes[0].current);
-  return reserved + static_cast<double>(bytes) <= fraction_ * static_cast<double>(total);
-}
-
-Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool) {
-  std::size_t bytes = segment_size(size);
-  if (!may_grow(bytes)) return nullptr;
-  void* address = nullptr;
-  aclError code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-  if (code != ACL_SUCCESS && bytes > size) {
-    bytes = size;  // a device that is nearly full may still have the block itself
-    code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
-  }
-  if (code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC) return nullptr;
-  acl_check(code, "aclrtMalloc");
-  auto block = std::make_unique<Block>();
-  block->stream = stream;
-  block->size = bytes;
-  block->address = static_cast<char*>(address);
-  block->pool = &pool;
-  ++stats_.num_device_alloc;
-  count(&Stats::segment, pool, 1);
-  count(&Stats::reserved_bytes, pool, static_cast<std::int64_t>(bytes));
-  Block* made = block.get();
-  blocks_[address] = std::move(block);
-  return made;
-}
-
-void DeviceCache::split(Block* block, std::size_t size) {
+Block* DeviceCache::split(Block* block, std::size_t size) {
   auto rest = std::make_unique<Block>();
   rest->stream = block->stream;
   rest->size = block->size - size;
   rest->address = block->address + size;
   rest->pool = block->pool;
+  rest->mapped = block->mapped;
+  rest->segment = block->segment;
+  rest->freed_at = block->freed_at;
   rest->previous = block;
   rest->next = block->next;
   if (rest->next != nullptr) rest->next->previous = rest.get();
   block->next = rest.get();
   block->size = size;
-  insert_free(rest.get());
-  blocks_[rest->address] = std::move(rest);
+  Block* made = rest.get();
+  blocks_[made->address] = std::move(rest);
+  return made;
 }
 
 void DeviceCache::make_free(Block* block) {
-  BlockPool& pool = *block->pool;
-  count(&Stats::active, pool, -1);
-  count(&Stats::active_bytes, pool, -static_cast<std::int64_t>(block->size));
-  if (quick_.put(block)) {
+  const auto type = block->pool->type;
+  stats_.count(&Stats::active, type, -1);
+  stats_.count(&Stats::active_bytes, type, -static_cast<std::int64_t>(block->size));
+  if (C10_UNLIKELY(history_.recording())) record(Action::FREE_COMPLETED, block, block->requested, block->context);
+  block->context = nullptr;
+  block->freed_at = ++clock_;
+  if (C10_UNLIKELY(caching_is_off())) {
+    acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+    release_segment(block);
+  } else if (quick_.put(block)) {
     count_split(block, 1);
   } else {
     settle(block);
@@ -254,7 +287,7 @@ void DeviceCache::settle_resting() {
 
 void DeviceCache::settle(Block* block) {
   auto is_free = [](const Block* b) {
-    return b != nullptr && !b->allocated && !b->is_resting && b->pending_events == 0;
+    return b != nullptr && b->mapped && !b->allocated && !b->is_resting && b->pending_events == 0;
   };
   if (Block* next = block->next; is_free(next)) {
     remove_free(next);
@@ -262,6 +295,7 @@ void DeviceCache::settle(Block* block) {
   }
   if (Block* previous = block->previous; is_free(previous)) {
     remove_free(previous);
+    previous->freed_at = std::max(previous->freed_at, block->freed_at);
     absorb_next(previous);
     block = previous;
   }
@@ -279,9 +313,10 @@ void DeviceCache::remove_free(Block* block) {
 }
 
 void DeviceCache::count_split(const Block* block, std::int64_t sign) {
-  if (!block->is_split()) return;
-  count(&Stats::inactive_split, *block->pool, sign);
-  count(&Stats::inactive_split_bytes, *block->pool, sign * static_cast<std::int64_t>(block->size));
+  // Free parts of an expandable segment can go back to the device.
+  if (!block->is_split() || block->segment != nullptr) return;
+  stats_.count(&Stats::inactive_split, block->pool->type, sign);
+  stats_.count(&Stats::inactive_split_bytes, block->pool->type, sign * static_cast<std::int64_t>(block->size));
 }
 
 void DeviceCache::absorb_next(Block* block) {
@@ -290,27 +325,6 @@ void DeviceCache::absorb_next(Block* block) {
   block->next = next->next;
   if (block->next != nullptr) block->next->previous = block;
   blocks_.erase(next->address);
-}
-
-void DeviceCache::release_free_segments() {
-  // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
-  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
-  settle_resting();
-  for (BlockPool* pool : {&small_, &large_}) {
-    for (auto it = pool->free.begin(); it != pool->free.end();) {
-      Block* block = *it;
-      if (block->is_split()) {
-        ++it;
-        continue;
-      }
-      it = pool->free.erase(it);
-      acl_warn(aclrtFree(block->address), "aclrtFree");
-      ++stats_.num_device_free;
-      count(&Stats::segment, *pool, -1);
-      count(&Stats::reserved_bytes, *pool, -static_cast<std::int64_t>(block->size));
-      blocks_.erase(block->address);
-    }
-  }
 }
 
 void DeviceCache::insert_events(Block* block) {
@@ -339,17 +353,19 @@ void DeviceCache::process_events(bool wait) {
     acl_warn(aclrtDestroyEvent(event), "aclrtDestroyEvent");
     if (--block->pending_events == 0) make_free(block);
   }
-  if (wait) ++stats_.num_sync_all_streams;
+  if (wait) ++stats_.values.num_sync_all_streams;
 }
 
 void DeviceCache::throw_out_of_memory(std::size_t size) {
-  ++stats_.num_ooms;
+  ++stats_.values.num_ooms;
   std::size_t free = 0;
   std::size_t total = 0;
   acl_warn(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
   (void)aclGetRecentErrMsg();  // the refusal is told below, in PyTorch's words
-  auto allocated = static_cast<std::size_t>(stats_.allocated_bytes[0].current);
-  auto reserved = static_cast<std::size_t>(stats_.reserved_bytes[0].current);
+  auto allocated = static_cast<std::size_t>(stats_.values.allocated_bytes[0].current);
+  auto reserved = static_cast<std::size_t>(stats_.values.reserved_bytes[0].current);
+  history_.add(Action::OOM, device_, free, size, 0, nullptr);
+  c10::reportOutOfMemoryToProfiler(static_cast<std::int64_t>(size), allocated, reserved, npu_device(device_));
   TORCH_CHECK_WITH(
       OutOfMemoryError, false, "NPU out of memory. Tried to allocate ", format_size(size), " (NPU ",
       static_cast<int>(device_), "; ", format_size(total), " total capacity; ", format_size(allocated),
@@ -359,15 +375,14 @@ void DeviceCache::throw_out_of_memory(std::size_t size) {
       error_tail("ERR00006", "PTA memory error"));
 }
 
-void DeviceCache::count(StatField field, const BlockPool& pool, std::int64_t amount) {
-  for (auto type : {c10::CachingAllocator::StatType::AGGREGATE, pool.type}) {
-    auto& stat = (stats_.*field)[static_cast<std::size_t>(type)];
-    if (amount >= 0) {
-      stat.increase(static_cast<std::size_t>(amount));
-    } else {
-      stat.decrease(static_cast<std::size_t>(-amount));
-    }
-  }
+void DeviceCache::record(Action action, const Block* block, std::size_t size, History::Context context) {
+  history_.add(action, device_, reinterpret_cast<std::size_t>(block->address), size, block->stream, std::move(context));
+}
+
+void DeviceCache::report(const Block* block, std::int64_t size) const {
+  c10::reportMemoryUsageToProfiler(
+      block->address, size, static_cast<std::size_t>(stats_.values.allocated_bytes[0].current),
+      static_cast<std::size_t>(stats_.values.reserved_bytes[0].current), npu_device(device_));
 }
 
 }  // namespace torch_npu

@@ -1,5 +1,5 @@
 #pragma once
-// The cache of one device: segments from aclrtMalloc, cut into blocks that are reused on the stream that freed them.
+// The cache of one device: segments of its memory, cut into blocks that are reused on the stream that freed them.
 
 #include <acl/acl.h>
 
@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "core/allocator/block.h"
+#include "core/allocator/expandable_segment.h"
+#include "core/allocator/history.h"
+#include "core/allocator/statistics.h"
 
 namespace torch_npu {
 
@@ -26,7 +29,7 @@ class DeviceCache {
   // The block may be reused only after what `stream` does now is done. False where `address` is not live here.
   bool record_stream(void* address, c10::StreamId stream);
 
-  // Returns every free segment to the device.
+  // Returns every free segment to the device, and the memory of expandable ones that is free.
   void empty();
 
   // The most that the cache may hold, as a part of the device's memory. Over it an allocation fails as on a full
@@ -35,21 +38,30 @@ class DeviceCache {
   double memory_fraction() const;
 
   // Every segment with its blocks, by address. A stream is named by its id.
-  std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot() const;
+  std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot();
+  std::vector<History::Entry> history() const;
+  void record_history(const HistorySettings& settings);
 
-  c10::CachingDeviceAllocator::DeviceStats stats() const;
+  // The range that can be shared with another process to share the live block at `address`.
+  std::pair<char*, std::size_t> shareable(void* address) const;
+
+  Statistics::Values statistics() const;
   void reset_accumulated_stats();
   void reset_peak_stats();
 
  private:
-  using Stats = c10::CachingDeviceAllocator::DeviceStats;
-  using StatField = c10::CachingAllocator::StatArray Stats::*;
+  using Stats = Statistics::Values;
+  using Action = History::Entry::Action;
 
+  // --- finding: device_cache.cpp ---
+  Block* find(std::size_t size, c10::StreamId stream, BlockPool& pool);
   Block* find_free(std::size_t size, c10::StreamId stream, BlockPool& pool);
-  // Whether `bytes` more fit below the fraction that the process may use.
-  bool may_grow(std::size_t bytes) const;
-  Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool);
-  void split(Block* block, std::size_t size);
+  // Everything that can be done for `size` bytes when no free block fits; null where the device is full.
+  Block* obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
+  void take(Block* block, std::size_t size, std::size_t requested, History::Context context);
+  bool is_worth_splitting(const Block* block, std::size_t size) const;
+  // Cuts `block` after `size` bytes; the rest, which is as free or unmapped as the block was, is returned.
+  Block* split(Block* block, std::size_t size);
   void make_free(Block* block);
   // Joins a free block with its free neighbours and puts it into its pool.
   void settle(Block* block);
@@ -62,21 +74,40 @@ class DeviceCache {
   void count_split(const Block* block, std::int64_t sign);
   // Joins the block behind `block`, which is in no pool, to it.
   void absorb_next(Block* block);
-  void release_free_segments();
   void insert_events(Block* block);
   void process_events(bool wait);
   [[noreturn]] void throw_out_of_memory(std::size_t size);
-  void count(StatField field, const BlockPool& pool, std::int64_t amount);
+  void record(Action action, const Block* block, std::size_t size, History::Context context = nullptr);
+  void report(const Block* block, std::int64_t size) const;
+
+  // --- memory of the device: device_memory.cpp ---
+  // Whether `bytes` more fit below the fraction that the process may use.
+  bool may_grow(std::size_t bytes) const;
+  Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
+  // A free block of at least `size` bytes, by mapping more of an expandable segment.
+  Block* grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
+  Block* new_expandable_segment(c10::StreamId stream, BlockPool& pool);
+  Block* add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool);
+  void release_free_memory();
+  // Gives the oldest free segments back until the cache holds less than garbage_collection_threshold allows.
+  void collect_garbage();
+  void release_segment(Block* block);
+  // Gives back what memory of a free block covers whole units. The block is in no pool; what remains of it is.
+  void unmap(Block* block);
+  std::size_t limit() const;
 
   const c10::DeviceIndex device_;
   mutable std::mutex mutex_;  // guards all below
   BlockPool small_{c10::CachingAllocator::StatType::SMALL_POOL};
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};
-  std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, free or not, by address
-  std::deque<std::pair<aclrtEvent, Block*>> events_;          // oldest first
+  std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, by address
+  std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
+  std::deque<std::pair<aclrtEvent, Block*>> events_;  // oldest first
   QuickBins quick_;
+  std::uint64_t clock_ = 0;  // of freed_at
   double fraction_ = 1;
-  Stats stats_;
+  Statistics stats_;
+  History history_;  // its switch is read without the lock
 };
 
 }  // namespace torch_npu

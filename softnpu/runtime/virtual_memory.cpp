@@ -1,0 +1,200 @@
+#include "runtime/virtual_memory.h"
+
+#include <iterator>
+
+#include "base/text.h"
+
+namespace softnpu {
+namespace {
+
+bool is_granular(size_t value) { return value % VirtualMemory::kGranularity == 0; }
+
+size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+Status invalid(std::string sentence) { return {ACL_ERROR_RT_PARAM_INVALID, std::move(sentence)}; }
+
+}  // namespace
+
+Status VirtualMemory::reserve(size_t size, void** out) {
+  if (size == 0) return invalid("a reservation of 0 bytes");
+  std::lock_guard lock(mutex_);
+  char* address = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(reserve_locked(size, &address));
+  *out = address;
+  return Status::ok();
+}
+
+// The first gap that is large enough: reservations are few and large. One granule stays empty behind each, so that what
+// runs past one does not reach the next.
+Status VirtualMemory::reserve_locked(size_t size, char** out) {
+  const size_t window = region_->range() - region_->size();
+  if (size > window) return invalid(text("a reservation of ", size, " bytes: the window has ", window));
+  size = round_up(size, kGranularity);
+  char* at = region_->window();
+  for (const auto& [address, taken] : reservations_) {
+    if (static_cast<size_t>(address - at) >= size + kGranularity) break;
+    at = address + taken + kGranularity;
+  }
+  if (at + size > region_->base() + region_->range()) {
+    return {ACL_ERROR_RT_MEMORY_ALLOCATION, text("no addresses are left for a reservation of ", size, " bytes")};
+  }
+  reservations_[at] = size;
+  *out = at;
+  return Status::ok();
+}
+
+Status VirtualMemory::release(void* address) {
+  std::lock_guard lock(mutex_);
+  auto it = reservations_.find(static_cast<char*>(address));
+  if (it == reservations_.end()) return invalid(text(address, " is not the start of a reservation"));
+  auto mapped = mappings_.lower_bound(it->first);
+  if (mapped != mappings_.end() && mapped->first < it->first + it->second) {
+    return invalid(text("the reservation ", address, " still holds a mapping at ", static_cast<void*>(mapped->first)));
+  }
+  reservations_.erase(it);
+  return Status::ok();
+}
+
+Status VirtualMemory::allocate_physical(size_t size, void** handle) {
+  if (size == 0 || !is_granular(size)) {
+    return invalid(text("physical memory of ", size, " bytes: sizes are multiples of ", kGranularity));
+  }
+  void* address = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(heap_->allocate(size, &address));
+  auto physical = std::make_unique<Physical>();
+  physical->offset = static_cast<size_t>(static_cast<char*>(address) - region_->base());
+  physical->size = size;
+  *handle = physical.get();
+  std::lock_guard lock(mutex_);
+  physical_.emplace(*handle, std::move(physical));
+  return Status::ok();
+}
+
+bool VirtualMemory::owns(const void* handle) const {
+  std::lock_guard lock(mutex_);
+  auto it = physical_.find(const_cast<void*>(handle));
+  return it != physical_.end() && !it->second->freed;
+}
+
+Status VirtualMemory::free_physical(void* handle) {
+  std::lock_guard lock(mutex_);
+  auto it = physical_.find(handle);
+  if (it == physical_.end() || it->second->freed) return invalid(text("physical memory ", handle, " does not exist"));
+  it->second->freed = true;
+  drop_if_unused(it->second.get());
+  return Status::ok();
+}
+
+void VirtualMemory::drop_if_unused(Physical* physical) {
+  if (!physical->freed || physical->mappings > 0) return;
+  (void)heap_->release(region_->base() + physical->offset);
+  physical_.erase(physical);
+}
+
+Status VirtualMemory::map(void* address, size_t size, size_t offset, void* handle) {
+  auto* at = static_cast<char*>(address);
+  std::lock_guard lock(mutex_);
+  auto found = physical_.find(handle);
+  if (found == physical_.end() || found->second->freed) {
+    return invalid(text("physical memory ", handle, " does not exist"));
+  }
+  Physical& physical = *found->second;
+  if (size == 0 || !is_granular(size) || !is_granular(offset) || offset > physical.size ||
+      size > physical.size - offset) {
+    return invalid(text("mapping ", size, " bytes from byte ", offset, " of physical memory of ", physical.size,
+                        " bytes: both are multiples of ", kGranularity, " within it"));
+  }
+  auto reservation = reservations_.upper_bound(at);
+  if (reservation == reservations_.begin() || !is_granular(static_cast<size_t>(at - region_->base())) ||
+      at + size > std::prev(reservation)->first + std::prev(reservation)->second) {
+    return invalid(text("mapping ", size, " bytes at ", address, ": it is not within one reservation"));
+  }
+  auto next = mappings_.lower_bound(at);
+  if ((next != mappings_.end() && next->first < at + size) ||
+      (next != mappings_.begin() && std::prev(next)->first + std::prev(next)->second.size > at)) {
+    return invalid(text("mapping ", size, " bytes at ", address, ": something is mapped there"));
+  }
+  SOFTNPU_RETURN_IF_ERROR(region_->map_window(at, size, region_->fd(), physical.offset + offset));
+  mappings_[at] = {size, physical.offset + offset, handle};
+  ++physical.mappings;
+  return Status::ok();
+}
+
+Status VirtualMemory::unmap(void* address) {
+  std::lock_guard lock(mutex_);
+  auto it = mappings_.find(static_cast<char*>(address));
+  if (it == mappings_.end() || it->second.handle == nullptr) {
+    return invalid(text("unmap: ", address, " is not the start of a mapping"));
+  }
+  SOFTNPU_RETURN_IF_ERROR(region_->unmap_window(it->first, it->second.size));
+  Physical* physical = physical_.at(it->second.handle).get();
+  mappings_.erase(it);
+  --physical->mappings;
+  drop_if_unused(physical);
+  return Status::ok();
+}
+
+Status VirtualMemory::import(int fd, size_t offset, size_t size, void** out) {
+  std::lock_guard lock(mutex_);
+  char* address = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(reserve_locked(size, &address));
+  if (Status status = region_->map_window(address, size, fd, offset); !status.is_ok()) {
+    reservations_.erase(address);
+    return status;
+  }
+  mappings_[address] = {size, 0, nullptr};
+  *out = address;
+  return Status::ok();
+}
+
+Status VirtualMemory::forget(void* address) {
+  std::lock_guard lock(mutex_);
+  auto it = mappings_.find(static_cast<char*>(address));
+  if (it == mappings_.end() || it->second.handle != nullptr) {
+    return invalid(text(address, " is not the start of another process's memory"));
+  }
+  SOFTNPU_RETURN_IF_ERROR(region_->unmap_window(it->first, round_up(it->second.size, kGranularity)));
+  reservations_.erase(it->first);
+  mappings_.erase(it);
+  return Status::ok();
+}
+
+VirtualMemory::Mappings::const_iterator VirtualMemory::holding(const char* address) const {
+  auto it = mappings_.upper_bound(const_cast<char*>(address));
+  if (it == mappings_.begin()) return mappings_.end();
+  --it;
+  return address < it->first + it->second.size ? it : mappings_.end();
+}
+
+bool VirtualMemory::find(const void* address, Allocation* out) const {
+  std::lock_guard lock(mutex_);
+  auto it = holding(static_cast<const char*>(address));
+  if (it == mappings_.end()) return false;
+  auto first = it;
+  while (first != mappings_.begin() && std::prev(first)->first + std::prev(first)->second.size == first->first) --first;
+  char* end = it->first + it->second.size;
+  for (auto next = std::next(it); next != mappings_.end() && next->first == end; ++next) end += next->second.size;
+  *out = {first->first, static_cast<size_t>(end - first->first)};
+  return true;
+}
+
+bool VirtualMemory::locate(const void* address, size_t size, size_t* offset) const {
+  const auto* at = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  auto it = holding(at);
+  if (it == mappings_.end() || it->second.handle == nullptr) return false;
+  const auto into = static_cast<size_t>(at - it->first);
+  if (size > it->second.size - into) return false;
+  *offset = it->second.offset + into;
+  return true;
+}
+
+void VirtualMemory::clear() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [address, mapping] : mappings_) (void)region_->unmap_window(address, mapping.size);
+  mappings_.clear();
+  reservations_.clear();
+  physical_.clear();  // the heap is cleared by its owner
+}
+
+}  // namespace softnpu

@@ -1,0 +1,80 @@
+#pragma once
+// Addresses and memory apart from each other: ranges of the region's window are reserved, physical memory comes from
+// the heap, and mapping puts one behind the other. Memory of other processes is mapped the same way.
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/status.h"
+#include "runtime/heap.h"
+#include "runtime/region.h"
+
+namespace softnpu {
+
+class VirtualMemory {
+ public:
+  // Sizes, addresses and offsets are multiples of it; so a mapping is made of huge pages.
+  static constexpr size_t kGranularity = Region::kHugePage;
+
+  // Borrows both, which must outlive it.
+  VirtualMemory(Region* region, Heap* heap) : region_(region), heap_(heap) {}
+
+  Status reserve(size_t size, void** out);
+  // `address` is the start of a reservation that holds no mapping.
+  Status release(void* address);
+
+  // Memory without an address. The handle lives until free_physical(), the memory until it is also mapped nowhere.
+  Status allocate_physical(size_t size, void** handle);
+  bool owns(const void* handle) const;
+  Status free_physical(void* handle);
+
+  // Puts `size` bytes of `handle` from `offset` behind `address`, which lies in a reservation and is empty so far.
+  Status map(void* address, size_t size, size_t offset, void* handle);
+  // `address` is the start of a mapping.
+  Status unmap(void* address);
+
+  // Maps `size` bytes of `fd` from `offset` (a multiple of the page size) at an address of the window.
+  Status import(int fd, size_t offset, size_t size, void** out);
+  // `address` came from import().
+  Status forget(void* address);
+
+  // The run of neighbouring mappings around `address`; false where nothing is mapped there.
+  bool find(const void* address, Allocation* out) const;
+
+  // Where in the device's memory the mapped range lies; false where it is not one piece of this device's.
+  bool locate(const void* address, size_t size, size_t* offset) const;
+
+  // Forgets everything (device reset).
+  void clear();
+
+ private:
+  struct Physical {
+    size_t offset = 0;  // in the region's memory
+    size_t size = 0;
+    int mappings = 0;
+    bool freed = false;
+  };
+  struct Mapping {
+    size_t size = 0;
+    size_t offset = 0;       // in the region's memory
+    void* handle = nullptr;  // null for memory of another process
+  };
+  using Mappings = std::map<char*, Mapping>;
+
+  Status reserve_locked(size_t size, char** out);
+  void drop_if_unused(Physical* physical);
+  // The mapping that holds `address`, or end().
+  Mappings::const_iterator holding(const char* address) const;
+
+  Region* region_;
+  Heap* heap_;
+  mutable std::mutex mutex_;                                       // guards all below
+  std::map<char*, size_t> reservations_;                           // address -> size
+  Mappings mappings_;                                              // by address
+  std::unordered_map<void*, std::unique_ptr<Physical>> physical_;  // a handle is its record's address
+};
+
+}  // namespace softnpu

@@ -1,0 +1,216 @@
+// How the cache gets memory from the device and gives it back.
+
+#include <c10/core/AllocatorConfig.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "core/acl.h"
+#include "core/allocator/device_cache.h"
+#include "core/allocator/settings.h"
+
+namespace torch_npu {
+namespace {
+
+using c10::CachingAllocator::AcceleratorAllocatorConfig;
+using c10::CachingAllocator::kMinLargeAlloc;
+using c10::CachingAllocator::kRoundLarge;
+using c10::CachingAllocator::kSmallBuffer;
+using c10::CachingAllocator::kSmallSize;
+
+std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// The sizes of PyTorch's own caching allocators: users know their behaviour.
+std::size_t segment_size(std::size_t size) {
+  if (caching_is_off()) return size;
+  if (size <= kSmallSize) return kSmallBuffer;
+  if (size < kMinLargeAlloc) return AcceleratorAllocatorConfig::large_segment_size();
+  return round_up(size, kRoundLarge);
+}
+
+std::size_t capacity() {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  acl_check(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
+  return total;
+}
+
+}  // namespace
+
+std::size_t DeviceCache::limit() const { return static_cast<std::size_t>(fraction_ * static_cast<double>(capacity())); }
+
+bool DeviceCache::may_grow(std::size_t bytes) const {
+  if (fraction_ >= 1) return true;
+  return static_cast<std::size_t>(stats_.values.reserved_bytes[0].current) + bytes <= limit();
+}
+
+Block* DeviceCache::add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool) {
+  auto block = std::make_unique<Block>();
+  block->stream = stream;
+  block->size = size;
+  block->address = address;
+  block->pool = &pool;
+  Block* made = block.get();
+  blocks_[address] = std::move(block);
+  return made;
+}
+
+Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool,
+                                const History::Context& context) {
+  std::size_t bytes = segment_size(size);
+  if (!may_grow(bytes)) return nullptr;
+  void* address = nullptr;
+  aclError code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  if (code != ACL_SUCCESS && bytes > size) {
+    bytes = size;  // a device that is nearly full may still have the block itself
+    code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  }
+  if (code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC) return nullptr;
+  acl_check(code, "aclrtMalloc");
+  Block* block = add_block(static_cast<char*>(address), bytes, stream, pool);
+  ++stats_.values.num_device_alloc;
+  stats_.count(&Stats::segment, pool.type, 1);
+  stats_.count(&Stats::reserved_bytes, pool.type, static_cast<std::int64_t>(bytes));
+  if (bytes >= AcceleratorAllocatorConfig::max_split_size()) stats_.count_oversize(&Stats::oversize_segments, 1);
+  block->segment_context = context;
+  record(Action::SEGMENT_ALLOC, block, bytes, context);
+  return block;
+}
+
+Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool) {
+  // More addresses than memory, so that one segment is enough though it gets holes.
+  const std::size_t total = capacity();
+  auto segment = std::make_unique<ExpandableSegment>(device_, total + total / 8, expandable_unit(pool.is_large()));
+  Block* block = add_block(segment->base(), segment->size(), stream, pool);
+  block->mapped = false;
+  block->segment = segment.get();
+  pool.unmapped.insert(block);
+  expandable_.push_back(std::move(segment));
+  stats_.count(&Stats::segment, pool.type, 1);
+  return block;
+}
+
+Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
+  auto free_before = [](const Block* block) {
+    const Block* previous = block->previous;
+    const bool usable = previous != nullptr && previous->mapped && !previous->allocated && !previous->is_resting &&
+                        previous->pending_events == 0;
+    return usable ? previous->size : 0;
+  };
+  Block* gap = nullptr;
+  for (Block* block : pool.unmapped) {
+    if (block->stream == stream && free_before(block) + block->size >= size) {
+      gap = block;
+      break;
+    }
+  }
+  if (gap == nullptr) gap = new_expandable_segment(stream, pool);
+  ExpandableSegment& segment = *gap->segment;
+  const std::size_t before = free_before(gap);
+  const std::size_t bytes = round_up(size - before, segment.unit());
+  if (bytes > gap->size || !may_grow(bytes) || !segment.map(gap->address, bytes)) return nullptr;
+
+  pool.unmapped.erase(gap);
+  if (gap->size > bytes) pool.unmapped.insert(split(gap, bytes));
+  gap->mapped = true;
+  ++stats_.values.num_device_alloc;
+  stats_.count(&Stats::reserved_bytes, pool.type, static_cast<std::int64_t>(bytes));
+  if (before == 0) gap->segment_context = context;
+  record(Action::SEGMENT_MAP, gap, bytes, context);
+  if (before == 0) return gap;
+  Block* head = gap->previous;
+  remove_free(head);
+  absorb_next(head);
+  return head;
+}
+
+void DeviceCache::release_free_memory() {
+  // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
+  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  settle_resting();
+  for (BlockPool* pool : {&small_, &large_}) {
+    const std::vector<Block*> blocks(pool->free.begin(), pool->free.end());
+    for (Block* block : blocks) {
+      if (block->segment != nullptr) {
+        remove_free(block);
+        unmap(block);
+      } else if (!block->is_split()) {
+        remove_free(block);
+        release_segment(block);
+      }
+    }
+  }
+}
+
+void DeviceCache::collect_garbage() {
+  const double threshold = AcceleratorAllocatorConfig::garbage_collection_threshold();
+  if (threshold <= 0) return;
+  const auto allowed = static_cast<std::int64_t>(threshold * static_cast<double>(limit()));
+  if (stats_.values.reserved_bytes[0].current <= allowed) return;
+  std::vector<Block*> old;
+  for (Block* block : large_.free) {
+    if (!block->is_split() && block->segment == nullptr) old.push_back(block);
+  }
+  if (old.empty()) return;
+  std::sort(old.begin(), old.end(), [](const Block* a, const Block* b) { return a->freed_at < b->freed_at; });
+  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  for (Block* block : old) {
+    if (stats_.values.reserved_bytes[0].current <= allowed) break;
+    remove_free(block);
+    release_segment(block);
+  }
+}
+
+void DeviceCache::release_segment(Block* block) {
+  const auto type = block->pool->type;
+  record(Action::SEGMENT_FREE, block, block->size);
+  acl_warn(aclrtFree(block->address), "aclrtFree");
+  ++stats_.values.num_device_free;
+  stats_.count(&Stats::segment, type, -1);
+  stats_.count(&Stats::reserved_bytes, type, -static_cast<std::int64_t>(block->size));
+  if (block->size >= AcceleratorAllocatorConfig::max_split_size()) {
+    stats_.count_oversize(&Stats::oversize_segments, -1);
+  }
+  blocks_.erase(block->address);
+}
+
+void DeviceCache::unmap(Block* block) {
+  ExpandableSegment& segment = *block->segment;
+  BlockPool& pool = *block->pool;
+  const auto start = static_cast<std::size_t>(block->address - segment.base());
+  const std::size_t first = round_up(start, segment.unit());
+  const std::size_t last = (start + block->size) / segment.unit() * segment.unit();
+  if (first >= last) {
+    insert_free(block);
+    return;
+  }
+  if (first > start) {
+    Block* rest = split(block, first - start);
+    insert_free(block);
+    block = rest;
+  }
+  if (block->size > last - first) insert_free(split(block, last - first));
+  record(Action::SEGMENT_UNMAP, block, block->size);
+  segment.unmap(block->address, block->size);
+  ++stats_.values.num_device_free;
+  stats_.count(&Stats::reserved_bytes, pool.type, -static_cast<std::int64_t>(block->size));
+  block->mapped = false;
+  if (Block* next = block->next; next != nullptr && !next->mapped) {
+    pool.unmapped.erase(next);
+    absorb_next(block);
+  }
+  if (Block* previous = block->previous; previous != nullptr && !previous->mapped) {
+    pool.unmapped.erase(previous);
+    absorb_next(previous);
+    block = previous;
+  }
+  if (block->is_split()) {
+    pool.unmapped.insert(block);
+    return;
+  }
+  stats_.count(&Stats::segment, pool.type, -1);
+  blocks_.erase(block->address);
+  std::erase_if(expandable_, [&](const auto& owned) { return owned.get() == &segment; });
+}
+
+}  // namespace torch_npu

@@ -1,0 +1,57 @@
+#include "core/allocator/expandable_segment.h"
+
+#include "core/acl.h"
+
+namespace torch_npu {
+namespace {
+
+// What torch_npu passes to ask for huge pages.
+constexpr uint64_t kHugePages = 1;
+
+}  // namespace
+
+ExpandableSegment::ExpandableSegment(c10::DeviceIndex device, std::size_t size, std::size_t unit)
+    : device_(device), unit_(unit), size_((size + unit - 1) / unit * unit) {
+  void* address = nullptr;
+  acl_check(aclrtReserveMemAddress(&address, size_, 0, nullptr, kHugePages), "aclrtReserveMemAddress");
+  base_ = static_cast<char*>(address);
+}
+
+ExpandableSegment::~ExpandableSegment() {
+  unmap(base_, size_);
+  acl_warn(aclrtReleaseMemAddress(base_), "aclrtReleaseMemAddress");
+}
+
+bool ExpandableSegment::map(char* address, std::size_t size) {
+  aclrtPhysicalMemProp place{};
+  place.handleType = ACL_MEM_HANDLE_TYPE_NONE;
+  place.allocationType = ACL_MEM_ALLOCATION_TYPE_PINNED;
+  place.memAttr = ACL_HBM_MEM_HUGE;
+  place.location = {static_cast<uint32_t>(device_), ACL_MEM_LOCATION_TYPE_DEVICE};
+  for (char* at = address; at < address + size; at += unit_) {
+    aclrtDrvMemHandle memory = nullptr;
+    aclError code = aclrtMallocPhysical(&memory, unit_, &place, 0);
+    if (code == ACL_SUCCESS) {
+      code = aclrtMapMem(at, unit_, 0, memory, 0);
+      if (code != ACL_SUCCESS) acl_warn(aclrtFreePhysical(memory), "aclrtFreePhysical");
+    }
+    if (code != ACL_SUCCESS) {
+      unmap(address, static_cast<std::size_t>(at - address));
+      if (code == ACL_ERROR_RT_MEMORY_ALLOCATION) return false;
+      acl_check(code, "aclrtMapMem");
+    }
+    units_.emplace(at, memory);
+  }
+  return true;
+}
+
+void ExpandableSegment::unmap(char* address, std::size_t size) noexcept {
+  auto it = units_.lower_bound(address);
+  while (it != units_.end() && it->first < address + size) {
+    acl_warn(aclrtUnmapMem(it->first), "aclrtUnmapMem");
+    acl_warn(aclrtFreePhysical(it->second), "aclrtFreePhysical");
+    it = units_.erase(it);
+  }
+}
+
+}  // namespace torch_npu

@@ -1,0 +1,83 @@
+#include "core/allocator/settings.h"
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace torch_npu {
+namespace {
+
+using c10::CachingAllocator::AcceleratorAllocatorConfig;
+using c10::CachingAllocator::ConfigTokenizer;
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::atomic<std::size_t> segment_bytes{0};  // segment_size_mb; 0 where it is not given
+
+// Keys of the official torch_npu beside PyTorch's own. All but the first tune hardware that softnpu does not have.
+const std::unordered_set<std::string>& npu_keys() {
+  static const std::unordered_set<std::string> keys{"segment_size_mb",     "base_addr_aligned_kb",
+                                                    "page_size",           "multi_stream_lazy_reclaim",
+                                                    "pinned_mem_register", "pin_memory_expandable_segments"};
+  return keys;
+}
+
+void parse_npu_keys(const std::string& text) {
+  ConfigTokenizer tokens(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string& key = tokens[i];
+    if (key == "segment_size_mb") {
+      tokens.checkToken(++i, ":");
+      const std::size_t megabytes = tokens.toSizeT(++i);
+      TORCH_CHECK_VALUE(megabytes >= 2 && megabytes % 2 == 0, "segment_size_mb:", megabytes,
+                        " is not understood: an expandable segment grows by an even number of MiB, at least 2");
+      segment_bytes = megabytes * kMiB;
+    } else {
+      if (npu_keys().contains(key)) {
+        TORCH_WARN_ONCE("allocator setting ", key, " has no effect on a software NPU");
+      }
+      i = tokens.skipKey(i);
+    }
+    if (i + 1 < tokens.size()) tokens.checkToken(++i, ",");
+  }
+}
+
+// PyTorch's parser knows npu's keys before anyone can set them.
+[[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry registration(
+    [](const std::string& text) { parse_npu_keys(text); }, npu_keys());
+
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+}  // namespace
+
+void read_allocator_settings() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* npu = variable("PYTORCH_NPU_ALLOC_CONF");
+    const char* all = variable("PYTORCH_ALLOC_CONF");
+    TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
+                      "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
+    if (npu != nullptr) c10::CachingAllocator::setAllocatorSettings(npu);
+    if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
+  });
+}
+
+std::size_t expandable_unit(bool large) {
+  if (const std::size_t given = segment_bytes; given != 0) return given;
+  return large ? AcceleratorAllocatorConfig::large_segment_size() : c10::CachingAllocator::kSmallBuffer;
+}
+
+bool caching_is_off() {
+  static const bool off = variable("PYTORCH_NO_NPU_MEMORY_CACHING") != nullptr;
+  return off;
+}
+
+}  // namespace torch_npu

@@ -1,0 +1,19 @@
+#pragma once
+// PYTORCH_NPU_ALLOC_CONF. PyTorch's own parser reads it (c10::CachingAllocator::AcceleratorAllocatorConfig); here is
+// what npu adds to it.
+
+#include <cstddef>
+
+namespace torch_npu {
+
+// Reads the environment once. Throws ValueError where a variable is malformed, or where both PYTORCH_NPU_ALLOC_CONF and
+// PYTORCH_ALLOC_CONF are set.
+void read_allocator_settings();
+
+// The unit in which an expandable segment grows, in bytes: segment_size_mb, else one small or large segment.
+std::size_t expandable_unit(bool large);
+
+// PYTORCH_NO_NPU_MEMORY_CACHING: every tensor is an allocation of its own, to look for errors.
+bool caching_is_off();
+
+}  // namespace torch_npu

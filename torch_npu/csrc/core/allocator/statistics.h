@@ -1,0 +1,25 @@
+#pragma once
+// The figures behind torch.npu.memory_stats.
+
+#include <c10/core/CachingDeviceAllocator.h>
+
+namespace torch_npu {
+
+// Called under the lock of the cache that it belongs to.
+class Statistics {
+ public:
+  using Values = c10::CachingDeviceAllocator::DeviceStats;
+  using Pool = c10::CachingAllocator::StatType;
+  using Field = c10::CachingAllocator::StatArray Values::*;
+
+  // Adds to the figure of `pool` and to that of all pools.
+  void count(Field field, Pool pool, std::int64_t amount);
+  void count_oversize(c10::CachingAllocator::Stat Values::*field, std::int64_t amount);
+
+  void reset_accumulated();
+  void reset_peaks();
+
+  Values values;
+};
+
+}  // namespace torch_npu
