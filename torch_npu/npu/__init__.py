@@ -6,6 +6,7 @@ import sys
 import torch
 
 from torch_npu import _compat
+from torch_npu.multiprocessing import reductions
 from torch_npu.npu import _state, memory
 from torch_npu.npu.device import (
     NPUDeviceProperties,
@@ -16,6 +17,7 @@ from torch_npu.npu.device import (
     get_device_name,
     get_device_properties,
     init,
+    ipc_collect,
     is_available,
     is_initialized,
     set_device,
@@ -92,6 +94,7 @@ def _finish() -> None:
     """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped."""
     from torch_npu import _C
 
+    _C.close_shared()
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:
         _C.shutdown()
 
@@ -109,6 +112,7 @@ def _register(load_error: Exception | None) -> None:
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     default_generators = _make_default_generators()
+    reductions.register()
     _compat.apply()
     atexit.register(_finish)
 
@@ -141,6 +145,7 @@ __all__ = [
     "host_memory_stats_as_nested_dict",
     "init",
     "initial_seed",
+    "ipc_collect",
     "is_available",
     "is_bf16_supported",
     "is_initialized",

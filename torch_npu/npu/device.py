@@ -131,3 +131,9 @@ class device_of(device):  # noqa: N801
     def __init__(self, obj: object) -> None:
         """Takes a tensor or a storage."""
         super().__init__(obj.get_device() if getattr(obj, "is_npu", False) else None)  # type: ignore[attr-defined]
+
+
+def ipc_collect() -> None:
+    """Frees memory that this process shared and dropped, and that no other process uses any more."""
+    if _state.native().is_initialized():
+        _state.native().ipc_collect()

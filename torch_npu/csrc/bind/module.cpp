@@ -8,6 +8,7 @@
 #include <torch/csrc/utils/pybind.h>
 
 #include "bind/memory.h"
+#include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -65,6 +66,7 @@ PYBIND11_MODULE(_C, m) {
   });
 
   bind_memory(m);
+  bind_sharing(m);
 
   m.def("default_generator", [](int device) {
     return py::reinterpret_steal<py::object>(

@@ -1,0 +1,143 @@
+"""npu tensors sent to a spawned process: one memory, two processes."""
+
+import contextlib
+import gc
+import signal
+
+import pytest
+import sharing_child
+import torch
+import torch.multiprocessing as mp
+
+
+@contextlib.contextmanager
+def child(target):
+    """A process with a queue to it and one from it; it has to end well."""
+    context = mp.get_context("spawn")
+    inbox, outbox = context.Queue(), context.Queue()
+    process = context.Process(target=target, args=(inbox, outbox))
+    process.start()
+    try:
+        yield inbox, lambda: outbox.get(timeout=100), process
+        process.join(100)
+        assert process.exitcode == 0
+    finally:
+        process.kill()
+
+
+def test_both_see_each_others_writes():
+    tensors = [
+        torch.arange(6, dtype=torch.float32, device="npu").view(2, 3),
+        torch.arange(6, dtype=torch.float32, device="npu").view(2, 3).t()[1:],
+        torch.ones(1 << 20, device="npu"),
+        torch.ones(3, dtype=torch.bfloat16, device="npu"),
+        torch.empty(0, device="npu"),
+    ]
+    with child(sharing_child.double_in_place) as (send, answer, _):
+        for tensor in tensors:
+            expected = tensor.cpu() * 2
+            send.put(tensor)
+            assert answer() == (expected.double().sum().item(), "npu", False)
+            assert torch.equal(tensor.cpu(), expected)
+        send.put(None)
+
+
+def test_work_in_the_queue_is_done_before_it_is_sent():
+    a = torch.full((1200, 1200), 0.5, device="npu")
+    product = a @ a
+    with child(sharing_child.double_in_place) as (send, answer, _):
+        send.put(product)
+        assert answer()[0] == 1200 * 1200 * 600.0
+        send.put(None)
+
+
+def test_memory_lives_as_long_as_a_receiver():
+    torch.npu.empty_cache()
+    gc.collect()
+    before = torch.npu.memory_allocated()
+    x = torch.full((30 << 20,), 3, dtype=torch.uint8, device="npu")
+    with child(sharing_child.hold) as (send, answer, _):
+        send.put(x)
+        assert answer() == "here"
+        del x
+        torch.npu.ipc_collect()
+        assert torch.npu.memory_allocated() == before + (30 << 20)
+        others = [
+            torch.full((30 << 20,), 9, dtype=torch.uint8, device="npu") for _ in range(3)
+        ]
+        send.put("look")
+        assert answer() == [3]
+        del others
+        send.put("let go")
+        assert answer() == "gone"
+        torch.npu.ipc_collect()
+        assert torch.npu.memory_allocated() == before
+        send.put("end")
+
+
+def test_a_receiver_that_ends_with_its_tensor_lets_go():
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
+    x = torch.ones(1000, device="npu")
+    with child(sharing_child.die_with_it) as (send, answer, process):
+        send.put(x)
+        assert answer() == 1000
+        process.join(100)
+    del x
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == before
+
+
+def test_views_share_their_storage_there_too():
+    base = torch.zeros(10, device="npu")
+    with child(sharing_child.share_memory) as (send, answer, _):
+        send.put((base[2:5], base[4:8]))
+        assert answer() == ([7, 0, 0, 0], True)
+    assert base.tolist() == [0, 0, 7, 7, 7, 0, 0, 0, 0, 0]
+
+
+def test_a_tensor_made_in_the_child():
+    with child(sharing_child.send_back) as (send, answer, _):
+        tensor = answer()
+        assert tensor.tolist() == [0, 1, 2, 3, 4]
+        del tensor
+        send.put("read")
+
+
+def test_what_was_received_is_not_sent_on():
+    with child(sharing_child.forward_it) as (send, answer, _):
+        send.put(torch.ones(3, device="npu"))
+        assert "received from another process" in answer()
+
+
+def test_a_module():
+    module = torch.nn.Linear(4, 3).npu()
+    x = torch.randn(2, 4, device="npu")
+    with child(sharing_child.load_module) as (send, answer, _):
+        send.put((module, x))
+        assert answer() == module(x).tolist()
+
+
+def test_a_killed_receiver_does_no_harm():
+    x = torch.ones(1000, device="npu")
+    context = mp.get_context("spawn")
+    inbox, outbox = context.Queue(), context.Queue()
+    process = context.Process(target=sharing_child.hold, args=(inbox, outbox))
+    process.start()
+    inbox.put(x)
+    assert outbox.get(timeout=100) == "here"
+    process.kill()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    assert (x + 1).sum().item() == 2000
+
+
+def test_no_gradient_crosses():
+    x = torch.ones(3, device="npu", requires_grad=True) * 2
+    with pytest.raises(RuntimeError, match="non-leaf tensor which requires_grad"):
+        mp.reductions.reduce_tensor(x)
+
+
+def test_a_storage_alone_is_refused():
+    with pytest.raises(RuntimeError, match="try pickling a NPU tensor"):
+        mp.reductions.reduce_storage(torch.ones(3, device="npu").untyped_storage())
