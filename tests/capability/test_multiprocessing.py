@@ -62,9 +62,7 @@ def test_memory_lives_as_long_as_a_receiver():
         del x
         torch.npu.ipc_collect()
         assert torch.npu.memory_allocated() == before + (30 << 20)
-        others = [
-            torch.full((30 << 20,), 9, dtype=torch.uint8, device="npu") for _ in range(3)
-        ]
+        others = [torch.full((30 << 20,), 9, dtype=torch.uint8, device="npu") for _ in range(3)]
         send.put("look")
         assert answer() == [3]
         del others

@@ -5,7 +5,6 @@ The sender's memory lives until every receiver has dropped its tensors. Names an
 """
 
 from functools import wraps
-from typing import Any
 
 import torch
 from torch.multiprocessing import reductions
@@ -45,7 +44,7 @@ def _new_shared_npu(
 
 
 def _release_ipc_counter_npu(
-    ref_counter_handle: bytes, ref_counter_offset: int, device: Any = None
+    ref_counter_handle: bytes, ref_counter_offset: int, device: object = None
 ) -> None:
     """Takes back one sending of a storage that is not opened."""
     del device

@@ -31,8 +31,7 @@ py::object open(int device, const std::string& key, std::size_t nbytes, std::siz
   c10::Storage storage;
   {
     py::gil_scoped_release no_gil;
-    storage = open_shared_storage(
-        {static_cast<c10::DeviceIndex>(device), key, nbytes, offset, counter_file, counter});
+    storage = open_shared_storage({static_cast<c10::DeviceIndex>(device), key, nbytes, offset, counter_file, counter});
   }
   return py::reinterpret_steal<py::object>(torch::createPyObject(storage));
 }

@@ -232,9 +232,9 @@ SharedStorage share_storage(const c10::Storage& storage) {
   synchronize_stream(current_stream(shared.device));
   auto [base, size] = caching_allocator().shareable(shared.device, data.get());
   std::array<char, ACL_IPC_HANDLE_SIZE> key{};
-  acl_check(aclrtIpcMemGetExportKey(base, size, key.data(), key.size(),
-                                    ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION),
-            "aclrtIpcMemGetExportKey");
+  acl_check(
+      aclrtIpcMemGetExportKey(base, size, key.data(), key.size(), ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION),
+      "aclrtIpcMemGetExportKey");
   shared.key = key.data();
   shared.offset = static_cast<std::size_t>(static_cast<char*>(data.get()) - base);
 
@@ -263,7 +263,9 @@ c10::Storage open_shared_storage(const SharedStorage& shared) {
   return c10::Storage(make_storage(shared.nbytes, std::move(data)));
 }
 
-void release_shared(const SharedStorage& shared) { CounterFile::open(shared.counter_file)->at(shared.counter).fetch_sub(1); }
+void release_shared(const SharedStorage& shared) {
+  CounterFile::open(shared.counter_file)->at(shared.counter).fetch_sub(1);
+}
 
 void collect_shared() noexcept {
   try {

@@ -22,6 +22,7 @@ std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + 
 
 // roundup_power2_divisions: sizes between two powers of two fall into as many classes.
 std::size_t block_size(std::size_t requested) {
+  if (requested <= kMinBlock) return kMinBlock;
   const std::size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(requested);
   if (divisions > 1 && requested > kMinBlock * divisions) {
     std::size_t power = kMinBlock;
@@ -101,7 +102,7 @@ void DeviceCache::take(Block* block, std::size_t size, std::size_t requested, Hi
   stats_.count(&Stats::active, pool.type, 1);
   stats_.count(&Stats::active_bytes, pool.type, static_cast<std::int64_t>(block->size));
   stats_.count(&Stats::requested_bytes, pool.type, static_cast<std::int64_t>(requested));
-  if (is_oversize(block->size)) stats_.count_oversize(&Stats::oversize_allocations, 1);
+  if (pool.is_large() && is_oversize(block->size)) stats_.count_oversize(&Stats::oversize_allocations, 1);
   if (C10_UNLIKELY(history_.recording())) {
     record(Action::ALLOC, block, requested, context);
     block->context = std::move(context);
@@ -121,7 +122,9 @@ void DeviceCache::release(void* address) noexcept {
     stats_.count(&Stats::allocation, type, -1);
     stats_.count(&Stats::allocated_bytes, type, -static_cast<std::int64_t>(block->size));
     stats_.count(&Stats::requested_bytes, type, -static_cast<std::int64_t>(block->requested));
-    if (is_oversize(block->size)) stats_.count_oversize(&Stats::oversize_allocations, -1);
+    if (block->pool->is_large() && is_oversize(block->size)) {
+      stats_.count_oversize(&Stats::oversize_allocations, -1);
+    }
     report(block, -static_cast<std::int64_t>(block->size));
     if (C10_UNLIKELY(history_.recording())) {
       record(Action::FREE_REQUESTED, block, block->requested, context ? context : block->context);
