@@ -237,6 +237,8 @@ TEST_F(MatmulTest, BadArgumentsAreStatusesNotCrashes) {
   EXPECT_EQ(mm(a.get(), a.get(), out.get()), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("do not multiply"), std::string::npos);
   EXPECT_EQ(aclnnMmGetWorkspaceSize(a.get(), b.get(), out.get(), 0, nullptr, &executor), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclnnMmGetWorkspaceSize(a.get(), b.get(), out.get(), 5, &bytes, &executor), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_NE(recent_error().find("cubeMathType 5"), std::string::npos);
 
   float on_the_host[12] = {};
   Dims dims = {3, 4};

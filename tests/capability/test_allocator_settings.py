@@ -100,6 +100,12 @@ def test_expandable_segments_grow_in_place():
     assert expandable == "200 1"
 
 
+def test_memory_optimization_means_expandable_segments():
+    assert fresh.output(GROWTH, NPU_MEMORY_OPTIMIZATION="1") == "200 1"
+    conf = {"NPU_MEMORY_OPTIMIZATION": "1", "PYTORCH_NPU_ALLOC_CONF": "expandable_segments:False"}
+    assert int(fresh.output(GROWTH, **conf).split()[0]) >= 500
+
+
 def test_an_expandable_segment_gives_back_its_holes():
     program = """
 import torch

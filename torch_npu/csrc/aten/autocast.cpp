@@ -4,13 +4,10 @@
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>
 
+#include "compat/autocast_names.h"
+
 namespace torch_npu {
 namespace {
-
-using at::IntArrayRef;
-using at::Scalar;
-using at::ScalarType;
-using at::Tensor;
 
 // As on every device: a probability in half precision loses what its logarithm needs.
 at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
@@ -20,6 +17,8 @@ at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, con
               "binary_cross_entropy_with_logits or torch.nn.BCEWithLogitsLoss, which are safe, or disable autocast "
               "for the loss.");
 }
+
+using namespace compat::autocast_names;
 
 // The lists are macros of PyTorch and take macros.
 #define NPU_LOWER_PRECISION_FP(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 
 namespace torch_npu {
@@ -14,6 +15,9 @@ namespace {
 
 using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::ConfigTokenizer;
+
+// NPU_MEMORY_OPTIMIZATION=1: less memory for some time. Segments grow in place, and what was not used lately goes back.
+constexpr const char* kFrugal = "expandable_segments:True,garbage_collection_threshold:0.8";
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
@@ -67,6 +71,10 @@ void read_allocator_settings() {
                       "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
     if (npu != nullptr) c10::CachingAllocator::setAllocatorSettings(npu);
     if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
+    const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
+    if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
+      c10::CachingAllocator::setAllocatorSettings(kFrugal);
+    }
   });
 }
 

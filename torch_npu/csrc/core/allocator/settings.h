@@ -1,6 +1,6 @@
 #pragma once
-// PYTORCH_NPU_ALLOC_CONF. PyTorch's own parser reads it (c10::CachingAllocator::AcceleratorAllocatorConfig); here is
-// what npu adds to it.
+// PYTORCH_NPU_ALLOC_CONF, and NPU_MEMORY_OPTIMIZATION=1 where that is not set. PyTorch's own parser reads it
+// (c10::CachingAllocator::AcceleratorAllocatorConfig); here is what npu adds to it.
 
 #include <cstddef>
 

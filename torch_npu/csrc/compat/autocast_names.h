@@ -1,0 +1,17 @@
+#pragma once
+// The types that the lists of ATen/autocast_mode.h name without their namespace. Up to torch 2.12 they name one more.
+
+#include <ATen/core/Tensor.h>
+#include <torch/version.h>
+
+namespace torch_npu::compat::autocast_names {
+
+using at::IntArrayRef;
+using at::Scalar;
+using at::ScalarType;
+using at::Tensor;
+#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13
+using at::DimnameList;
+#endif
+
+}  // namespace torch_npu::compat::autocast_names
