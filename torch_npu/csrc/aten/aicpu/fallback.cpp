@@ -124,7 +124,7 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
   {
-    HostCall call(device);
+    HostCall call(device, op.operator_name().name.c_str());
     op.callBoxed(stack);
   }
   aliases.sync_arguments();
