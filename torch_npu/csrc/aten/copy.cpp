@@ -1,11 +1,14 @@
 // Copies between the host and the device, and within it. PyTorch's copy_ comes here through _copy_from.
 
 #include <ATen/core/Tensor.h>
+#include <ATen/native/CPUFallback.h>
 #include <ATen/ops/copy.h>
+#include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/dense.h"
+#include "aten/aicpu/fallback.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
@@ -123,6 +126,16 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   copy_bytes(host, self, ACL_MEMCPY_DEVICE_TO_HOST, false);
   return host.item();
 }
+
+// copy_ of sparse and nested tensors: the parts move to the target's device first.
+at::Tensor& copy_parts(at::Tensor& self, const at::Tensor& src, bool non_blocking) {
+  if (self.device() != src.device()) return self.copy_(src.to(self.device()), non_blocking);
+  return at::native::call_fallback_fn<&aicpu::fallback, at::_ops::copy_>::call(self, src, non_blocking);
+}
+
+TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) { m.impl("copy_", &copy_parts); }
+TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) { m.impl("copy_", &copy_parts); }
+TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, m) { m.impl("copy_", &copy_parts); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", &copy_from);
