@@ -36,7 +36,9 @@ def main(arguments: list[str]) -> int:
         return 1
     options.output.mkdir(parents=True, exist_ok=True)
     by_key = {"PrivateUse1": tuple(settings.as_on_cpu)}
-    by_key |= {npu: parse.kernels_of(cpu, functions) for npu, cpu in DERIVED_KEYS.items()}
+    for npu, cpu in DERIVED_KEYS.items():
+        kernels = parse.kernels_of(cpu, functions)
+        by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
     files = aicpu.unboxed(parse.operators(settings, functions), options.files)
     for name, text in {**files, **boxed.boxed(by_key)}.items():
         _write(options.output / name, text)

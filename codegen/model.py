@@ -20,6 +20,7 @@ class Settings:
     backend: str
     cpp_namespace: str
     supported: frozenset[str]  # written by hand
+    supported_derived: frozenset[str]  # written by hand for sparse, quantized, nested tensors
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors

@@ -15,7 +15,7 @@ from torchgen.model import DispatchKey, NativeFunction
 
 from codegen.model import Kernel, Operator, Route, Settings
 
-_LISTS = ("supported", "boxed", "as_on_cpu", "takes_cpu_tensors")
+_LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
 
 

@@ -25,16 +25,32 @@ def test_each_operator_is_registered_once():
     assert generated()[1] == files
 
 
-def test_hand_written_operators_are_the_yamls(tmp_path):
-    """What the sources register by name on PrivateUse1 and what the YAML lists is the same."""
-    folder = YAML.parent
-    registered = set()
-    for source in folder.glob("*.cpp"):
+def registered_by_hand(key):
+    found = set()
+    for source in YAML.parent.glob("*.cpp"):
         for block in re.findall(
-            r"TORCH_LIBRARY_IMPL\(aten, PrivateUse1, m\) \{(.*?)\n\}", source.read_text(), re.DOTALL
+            rf"TORCH_LIBRARY_IMPL\(aten, {key}, m\) \{{(.*?)\}}", source.read_text(), re.DOTALL
         ):
-            registered |= set(re.findall(r'm\.impl\("([^"]+)"', block))
-    assert registered == parse.read_settings(YAML, parse.native_functions()).supported
+            found |= set(re.findall(r'm\.impl\("([^"]+)"', block))
+    return found
+
+
+def test_hand_written_operators_are_the_yamls():
+    """What the sources register by name on npu's keys and what the YAML lists is the same."""
+    settings = parse.read_settings(YAML, parse.native_functions())
+    assert registered_by_hand("PrivateUse1") == settings.supported
+    derived = set().union(*map(registered_by_hand, command.DERIVED_KEYS))
+    assert derived == settings.supported_derived
+
+
+def test_hand_written_operators_are_not_generated(tmp_path):
+    """A second registration under the same key would replace the first, in an order that nobody wrote down."""
+    assert command.main(["--yaml", str(YAML), "--output", str(tmp_path)]) == 0
+    text = (tmp_path / "boxed.cpp").read_text()
+    for key in command.DERIVED_KEYS:
+        block = re.search(rf"TORCH_LIBRARY_IMPL\(aten, {key}, m\) \{{(.*?)\n\}}", text, re.DOTALL)
+        assert block is not None
+        assert not registered_by_hand(key) & set(re.findall(r'"([^"]+)"', block[1]))
 
 
 def test_the_command_leaves_unchanged_files_alone(tmp_path, capsys):

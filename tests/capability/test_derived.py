@@ -55,3 +55,25 @@ def test_nested_of_jagged_layout():
     parts = [torch.randn(2, 3), torch.randn(4, 3)]
     nested = torch.nested.nested_tensor(parts, device="npu", layout=torch.jagged)
     torch.testing.assert_close((nested * 2).values().cpu(), 2 * torch.cat(parts))
+
+
+def test_nested_shapes_are_the_hosts():
+    """A kernel's result keeps its shapes when their memory would have been the device's and is used again."""
+    nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], device="npu") * 2
+    sizes = nested._nested_tensor_size()
+    assert sizes.device.type == "cpu"
+    del sizes
+    others = [torch.full((2, 2), 7, device="npu") for _ in range(8)]
+    assert nested._nested_tensor_size().tolist() == [[2, 3], [4, 3]]
+    assert nested._nested_tensor_strides().tolist() == [[3, 1], [3, 1]]
+    assert nested._nested_tensor_storage_offsets().tolist() == [0, 6]
+    assert all((t == 7).all() for t in others)
+
+
+def test_gradient_of_nested():
+    parts = [torch.ones(2, 3), torch.ones(4, 3)]
+    nested = torch.nested.nested_tensor(parts, device="npu").requires_grad_()
+    sum((part * i).sum() for i, part in enumerate((nested * 3).unbind(), 1)).backward()
+    gradients = [g.cpu() for g in nested.grad.unbind()]
+    assert torch.equal(gradients[0], torch.full((2, 3), 3.0))
+    assert torch.equal(gradients[1], torch.full((4, 3), 6.0))

@@ -1,17 +1,21 @@
 // Copies between the host and the device, and within it. PyTorch's copy_ comes here through _copy_from.
 
 #include <ATen/core/Tensor.h>
+#include <ATen/native/CPUFallback.h>
 #include <ATen/ops/copy.h>
+#include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/dense.h"
+#include "aten/aicpu/fallback.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
 #include "core/allocator/host_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/trace.h"
 
 namespace torch_npu {
 namespace {
@@ -22,15 +26,26 @@ bool same_layout(const at::Tensor& a, const at::Tensor& b) {
          a.is_non_overlapping_and_dense() && a.strides() == b.strides() && a.sizes() == b.sizes();
 }
 
+const char* trace_name(aclrtMemcpyKind kind) {
+  switch (kind) {
+    case ACL_MEMCPY_HOST_TO_DEVICE: return "Memcpy HtoD";
+    case ACL_MEMCPY_DEVICE_TO_HOST: return "Memcpy DtoH";
+    default: return "Memcpy DtoD";
+  }
+}
+
 void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind kind, bool non_blocking) {
   std::size_t nbytes = dst.nbytes();
   if (nbytes == 0) return;
   const at::Tensor& npu = dst.is_privateuseone() ? dst : src;
   bind_device(npu.device().index());
   c10::Stream stream = current_stream(npu.device().index());
-  acl_check(
-      aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, Enqueue(stream).handle()),
-      "aclrtMemcpyAsync");
+  {
+    trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
+    acl_check(
+        aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, Enqueue(stream).handle()),
+        "aclrtMemcpyAsync");
+  }
   if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) return;
   if (non_blocking) {
     // Pinned memory stays away from others until the copy is done; pageable memory was copied already.
@@ -49,7 +64,7 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
     return;
   }
-  aicpu::HostCall call(device);
+  aicpu::HostCall call(device, "copy_");
   at::Tensor to = aicpu::dense_alias(dst, device);
   to.copy_(aicpu::dense_alias(src, device));
 }
@@ -111,6 +126,16 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   copy_bytes(host, self, ACL_MEMCPY_DEVICE_TO_HOST, false);
   return host.item();
 }
+
+// copy_ of sparse and nested tensors: the parts move to the target's device first.
+at::Tensor& copy_parts(at::Tensor& self, const at::Tensor& src, bool non_blocking) {
+  if (self.device() != src.device()) return self.copy_(src.to(self.device()), non_blocking);
+  return at::native::call_fallback_fn<&aicpu::fallback, at::_ops::copy_>::call(self, src, non_blocking);
+}
+
+TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) { m.impl("copy_", &copy_parts); }
+TORCH_LIBRARY_IMPL(aten, SparseCsrPrivateUse1, m) { m.impl("copy_", &copy_parts); }
+TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, m) { m.impl("copy_", &copy_parts); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_copy_from", &copy_from);

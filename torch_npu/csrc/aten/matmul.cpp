@@ -32,11 +32,12 @@ using AiCpu = at::native::call_fallback_fn<&aicpu::fallback, Op>;
 
 constexpr int8_t kKeepDtype = 0;  // aclnn's cubeMathType
 
-// The device of all of `tensors`; throws where there are several.
+// The device of all of `tensors` ; only the first may be undefined. Throws where there are several.
 c10::DeviceIndex common_device(std::initializer_list<const Tensor*> tensors) {
-  const c10::Device device = (*tensors.begin())->device();
+  const Tensor* first = (*tensors.begin())->defined() ? *tensors.begin() : *(tensors.begin() + 1);
+  const c10::Device device = first->device();
   for (const Tensor* t : tensors) {
-    if (t->device() != device) throw_mixed_devices(device, t->device());
+    if (t->defined() && t->device() != device) throw_mixed_devices(device, t->device());
   }
   return device.index();
 }
@@ -99,7 +100,34 @@ Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batc
   return AiCpu<at::_ops::baddbmm_out>::call(self, batch1, batch2, beta, alpha, out);
 }
 
+// The forms that return a new tensor. PyTorch would derive them, as a second call through the dispatcher, which costs
+// and shows in profiles as an operator within itself.
+Tensor mm(const Tensor& self, const Tensor& mat2) {
+  Tensor out;
+  return mm_out(self, mat2, out);
+}
+
+Tensor bmm(const Tensor& self, const Tensor& mat2) {
+  Tensor out;
+  return bmm_out(self, mat2, out);
+}
+
+Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
+  Tensor out;
+  return addmm_out(self, mat1, mat2, beta, alpha, out);
+}
+
+Tensor baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+               const Scalar& alpha) {
+  Tensor out;
+  return baddbmm_out(self, batch1, batch2, beta, alpha, out);
+}
+
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("mm", &mm);
+  m.impl("bmm", &bmm);
+  m.impl("addmm", &addmm);
+  m.impl("baddbmm", &baddbmm);
   m.impl("mm.out", &mm_out);
   m.impl("bmm.out", &bmm_out);
   m.impl("addmm.out", &addmm_out);

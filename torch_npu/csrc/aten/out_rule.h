@@ -3,11 +3,15 @@
 #include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
+#include <ATen/ops/empty_strided.h>
+
+#include "aten/empty.h"
 
 namespace torch_npu {
 
-// PyTorch's own shape and dtype rule of a structured operator, applied to an `out` that the caller gave:
-// OutRule<at::meta::structured_mm>(out).meta(self, mat2) checks it and gives it its sizes.
+// PyTorch's own shape and dtype rule of a structured operator, applied to `out`:
+// OutRule<at::meta::structured_mm>(out).meta(self, mat2) checks what the caller gave and gives it its sizes, or makes
+// it where it is undefined.
 template <typename Rule>
 class OutRule final : public Rule {
  public:
@@ -24,6 +28,11 @@ class OutRule final : public Rule {
 
  private:
   void set(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) {
+    if (!out_.defined()) {
+      out_ = strides.empty() ? make_tensor(sizes, c10::typeMetaToScalarType(options.dtype()), options.device().index())
+                             : at::empty_strided(sizes, strides, options);
+      return;
+    }
     TORCH_CHECK(options.dtype() == out_.dtype(), "Expected out tensor to have dtype ", options.dtype(), ", but got ",
                 out_.dtype(), " instead");
     TORCH_CHECK(options.device() == out_.device(), "Expected out tensor to have device ", options.device(),

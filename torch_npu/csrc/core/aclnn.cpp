@@ -8,6 +8,7 @@
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/stream.h"
+#include "core/trace.h"
 
 namespace torch_npu {
 namespace {
@@ -107,7 +108,9 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
                     c10::DeviceIndex device) {
   // Freed when this returns, and given only to later work of the same stream: that is after this launch's end.
   c10::DataPtr workspace = caching_allocator().allocate_on(device, workspace_bytes);
-  Enqueue enqueue(current_stream(device));
+  const c10::Stream stream = current_stream(device);
+  trace::Launch launch(name, trace::Kind::kKernel, stream);
+  Enqueue enqueue(stream);
   aclnn_check(phase(workspace.get(), workspace_bytes, executor, enqueue.handle()), name);
   launches.fetch_add(1, std::memory_order_relaxed);
 }

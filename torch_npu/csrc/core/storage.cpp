@@ -6,6 +6,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/trace.h"
 
 namespace torch_npu {
 namespace {
@@ -46,8 +47,10 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
   c10::DataPtr grown = caching_allocator().allocate_on(device, nbytes);
   std::size_t kept = std::min(nbytes, storage.nbytes());
   if (kept > 0 && storage.data() != nullptr) {
+    const c10::Stream stream = current_stream(device);
+    trace::Launch launch("Memcpy DtoD", trace::Kind::kCopy, stream);
     acl_check(aclrtMemcpyAsync(grown.get(), nbytes, storage.data(), kept, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                               Enqueue(current_stream(device)).handle()),
+                               Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
   storage.set_data_ptr_noswap(std::move(grown));

@@ -2,6 +2,7 @@
 
 #include <ATen/SparseCsrTensorImpl.h>
 #include <ATen/SparseTensorImpl.h>
+#include <c10/core/DeviceGuard.h>
 
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
@@ -61,6 +62,14 @@ at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
   return cpu;
 }
 
+at::Storage Aliases::to_cpu(const at::Storage& storage) {
+  if (!storage || storage.device_type() != c10::DeviceType::PrivateUse1) return storage;
+  if (storage.device().index() != device_) throw_mixed_devices(npu_device(device_), storage.device());
+  c10::intrusive_ptr<c10::StorageImpl> twin = twin_of(storage, device_);
+  remember(twin.get(), storage);
+  return at::Storage(std::move(twin));
+}
+
 at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
   check_device(tensor);
   at::Tensor cpu = dense_alias(tensor, device_, tensor.requires_grad());
@@ -117,6 +126,7 @@ at::Tensor Aliases::to_npu(const at::Tensor& result) {
   c10::Device npu(c10::DeviceType::PrivateUse1, device_);
   if (result.is_sparse()) {
     auto& impl = sparse_impl(result);
+    c10::DeviceGuard current(npu);  // a sparse tensor's device is the one that is current when it is made
     return make_sparse(c10::DispatchKey::SparsePrivateUse1, impl, to_npu(impl.indices()), to_npu(impl.values()));
   }
   if (is_compressed(result)) {

@@ -18,6 +18,9 @@ class Aliases {
   // What the kernel is given for `tensor`: an npu tensor's CPU alias, other tensors as they are.
   at::Tensor to_cpu(const at::Tensor& tensor);
 
+  // The same for a storage.
+  at::Storage to_cpu(const at::Storage& storage);
+
   // What the caller is given for a kernel's result: the argument itself, a view of an argument, or a new npu tensor.
   at::Tensor to_npu(const at::Tensor& result);
 

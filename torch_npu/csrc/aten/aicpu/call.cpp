@@ -7,7 +7,7 @@
 
 namespace torch_npu::aicpu {
 
-Call::Call(const char* name, c10::DeviceIndex device) : name_(name), device_(device), scope_(device) {}
+Call::Call(const char* name, c10::DeviceIndex device) : name_(name), device_(device), scope_(device, name) {}
 
 at::Tensor Call::alias(const at::Tensor& tensor, bool takes_cpu) const {
   if (!tensor.defined()) return tensor;

@@ -30,10 +30,14 @@ at::Tensor quantized_like(c10::Storage storage, c10::DispatchKey backend, const 
 }
 
 at::Tensor nested_like(c10::Storage storage, c10::DispatchKey backend, const at::Tensor& like) {
+  // Some derivatives are written for nested tensors of every device, under a key of their own.
+  const c10::DispatchKeySet keys({backend, c10::DispatchKey::AutogradNestedTensor});
   const auto* nested = static_cast<const at::native::NestedTensorImpl*>(like.unsafeGetTensorImpl());
+  KernelScope host(-1);
+  auto own = [&](const at::Tensor& shape) { return like.is_cpu() ? shape.clone() : shape; };
   return at::Tensor(c10::make_intrusive<at::native::NestedTensorImpl>(
-      std::move(storage), c10::DispatchKeySet(backend), like.dtype(), nested->get_nested_sizes(),
-      nested->get_nested_strides(), nested->get_storage_offsets()));
+      std::move(storage), keys, like.dtype(), own(nested->get_nested_sizes()), own(nested->get_nested_strides()),
+      own(nested->get_storage_offsets())));
 }
 
 }  // namespace torch_npu::aicpu

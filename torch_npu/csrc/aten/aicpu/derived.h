@@ -13,7 +13,8 @@ inline bool is_plain_cpu(const at::Tensor& t) { return t.key_set().has(c10::Disp
 // the tensors that it was made from may be aliases.
 at::Tensor quantized_like(c10::Storage storage, c10::DispatchKey backend, const at::Tensor& like);
 
-// `like` is a nested tensor of strided layout. Its sizes, strides and offsets are host tensors, which are shared.
+// `like` is a nested tensor of strided layout. Its sizes, strides and offsets are tensors in host memory: shared with
+// an npu tensor, and copied from a kernel's result for the same reason.
 at::Tensor nested_like(c10::Storage storage, c10::DispatchKey backend, const at::Tensor& like);
 
 }  // namespace torch_npu::aicpu

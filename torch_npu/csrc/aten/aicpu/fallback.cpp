@@ -62,8 +62,17 @@ void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack
   }
 }
 
+// The device that the caller names for the results.
+std::optional<c10::Device> named_device(const torch::jit::Stack& stack, std::size_t first) {
+  for (std::size_t i = first; i < stack.size(); ++i) {
+    if (stack[i].isDevice()) return stack[i].toDevice();
+  }
+  return std::nullopt;
+}
+
 IValue to_cpu(const IValue& value, Aliases& aliases) {
   if (value.isTensor()) return aliases.to_cpu(value.toTensor());
+  if (value.isStorage()) return aliases.to_cpu(value.toStorage());
   if (value.isTensorList()) {
     c10::List<at::Tensor> list;
     for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_cpu(t));
@@ -109,6 +118,10 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::DeviceIndex device = device_of(*stack, first);
   bind_device(device);
   check_devices(op, *stack, first, device);
+  // Results for the host, and for another npu by way of it, are made in the host's memory and stay there.
+  const std::optional<c10::Device> target = named_device(*stack, first);
+  const bool leaves =
+      target.has_value() && *target != c10::Device(c10::DeviceType::PrivateUse1) && *target != npu_device(device);
 
   Aliases aliases(device);
   std::optional<DefaultGeneratorSwap> swap;
@@ -124,14 +137,20 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
   {
-    HostCall call(device);
+    HostCall call(device, op.operator_name().name.c_str());
+    std::optional<KernelScope> host;
+    if (leaves) host.emplace(-1);
     op.callBoxed(stack);
   }
   aliases.sync_arguments();
   const std::size_t results = schema.returns().size();
   for (std::size_t i = 0; i < results; ++i) {
     IValue& value = (*stack)[stack->size() - results + i];
-    value = to_npu(value, aliases);
+    if (!leaves) {
+      value = to_npu(value, aliases);
+    } else if (target->is_privateuseone() && value.isTensor()) {
+      value = value.toTensor().to(*target);
+    }
   }
 }
 

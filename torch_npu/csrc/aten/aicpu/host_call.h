@@ -1,20 +1,26 @@
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "aten/aicpu/allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/trace.h"
 
 namespace torch_npu::aicpu {
 
 // While it lives, this thread calls ATen's CPU kernels on the bytes of `device`: after the work of the current stream,
-// with results in the device's memory, below autograd and autocast.
+// with results in the device's memory, below autograd and autocast. To profilers it is one kernel of the operator
+// `name`; what it calls inside is not shown.
 class HostCall {
  public:
-  explicit HostCall(c10::DeviceIndex device)
-      : scope_((prepare(device), device)), no_autocast_(c10::autocast_dispatch_keyset) {}
+  HostCall(c10::DeviceIndex device, const char* name)
+      : scope_((prepare(device), device)),
+        no_autocast_(c10::autocast_dispatch_keyset),
+        kernel_(name, device),
+        silent_(false) {}
 
  private:
   static void prepare(c10::DeviceIndex device) {
@@ -25,6 +31,8 @@ class HostCall {
   KernelScope scope_;
   at::AutoDispatchBelowADInplaceOrView below_autograd_;
   c10::impl::ExcludeDispatchKeyGuard no_autocast_;
+  trace::HostKernel kernel_;
+  at::RecordFunctionGuard silent_;
 };
 
 }  // namespace torch_npu::aicpu
