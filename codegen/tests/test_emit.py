@@ -21,7 +21,9 @@ def test_each_operator_is_registered_once():
     operators, files = generated()
     names = [n for text in files.values() for n in re.findall(r'm\.impl\("([^"]+)"', text)]
     assert sorted(names) == sorted(o.name for o in operators if o.route is Route.UNBOXED)
-    assert len(files) == 16
+    assert len(files) == 17
+    listed = re.findall(r'^ +"([^"]+)",$', files["aicpu_names.cpp"], re.MULTILINE)
+    assert sorted(listed) == sorted(names)
     assert generated()[1] == files
 
 

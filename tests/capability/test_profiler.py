@@ -193,7 +193,6 @@ def test_shapes_and_stacks():
     assert any("work" in frame for frame in stacks)
 
 
-@pytest.mark.xfail(strict=True, reason="the caching allocator does not report to the profiler yet")
 def test_memory():
     prof = profiled(lambda: torch.empty(1 << 20, device="npu"), profile_memory=True)
     assert averages(prof)["aten::empty"].self_device_memory_usage == 4 << 20

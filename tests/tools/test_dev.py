@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from dev.lint import layer_violations, read_layers
+from dev.lint import layer_violations, read_layers, version_conditions
 from dev.run import DevError
 
 
@@ -26,3 +26,13 @@ def test_an_arrow_the_wrong_way_is_found(tmp_path):
     file.write_text('#include <vector>\n#include "high/y.h"\n#include "low/z.h"\n')
     found = layer_violations({"low": ["low"], "high": ["low"]}, [file], tmp_path)
     assert found == ["low/x.cpp:2: low may not include high/y.h"]
+
+
+def test_conditions_on_torchs_version_stand_in_compat(tmp_path):
+    text = "#if TORCH_VERSION_MINOR < 13\n"
+    files = [tmp_path / "torch_npu/csrc/compat/a.h", tmp_path / "torch_npu/csrc/core/b.h"]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    (found,) = version_conditions(files, tmp_path)
+    assert found.startswith("torch_npu/csrc/core/b.h:1: ")

@@ -10,6 +10,7 @@ from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import DevError, run, say
 
 MAX_LINES = 600
+COMPAT = "torch_npu/csrc/compat/"
 
 
 def _tracked(*patterns: str) -> list[Path]:
@@ -90,6 +91,17 @@ def _dead_paths() -> list[str]:
     return found
 
 
+def version_conditions(files: list[Path], root: Path = ROOT) -> list[str]:
+    """Code outside of compat/ that asks for torch's version, as 'file:line: text'."""
+    return [
+        f"{file.relative_to(root)}:{number}: what depends on torch's version belongs in {COMPAT}"
+        for file in files
+        if not file.relative_to(root).as_posix().startswith(COMPAT)
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if "TORCH_VERSION_" in line or "torch/version.h" in line
+    ]
+
+
 def _clang_tidy() -> None:
     """Checks softnpu with the flags of its build; the plug-in's torch headers would cost minutes."""
     say("clang-tidy")
@@ -112,7 +124,8 @@ def lint() -> None:
     run(["clang-format", "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
     say("layers, lengths, paths in documents")
     layers = read_layers((ROOT / "LAYERS").read_text())
-    found = layer_violations(layers, sources) + _long_files() + _dead_paths()
+    found = layer_violations(layers, sources) + version_conditions(sources)
+    found += _long_files() + _dead_paths()
     if found:
         raise DevError("\n".join(found))
     _clang_tidy()

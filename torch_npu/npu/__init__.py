@@ -55,6 +55,13 @@ from torch_npu.npu.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
+from torch_npu.npu.options import (
+    CubeMathType,
+    config,
+    get_operator_fallback,
+    matmul,
+    set_operator_fallback,
+)
 from torch_npu.npu.random import (
     _make_default_generators,
     get_rng_state,
@@ -118,12 +125,14 @@ def _register(load_error: Exception | None) -> None:
 
 
 __all__ = [
+    "CubeMathType",
     "Event",
     "NPUDeviceProperties",
     "Stream",
     "StreamContext",
     "caching_allocator_alloc",
     "caching_allocator_delete",
+    "config",
     "current_device",
     "current_stream",
     "default_generators",
@@ -137,6 +146,7 @@ __all__ = [
     "get_amp_supported_dtype",
     "get_device_name",
     "get_device_properties",
+    "get_operator_fallback",
     "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
@@ -151,6 +161,7 @@ __all__ = [
     "is_initialized",
     "manual_seed",
     "manual_seed_all",
+    "matmul",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
@@ -172,6 +183,7 @@ __all__ = [
     "seed",
     "seed_all",
     "set_device",
+    "set_operator_fallback",
     "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",

@@ -20,6 +20,7 @@
 #include "aten/out_rule.h"
 #include "core/aclnn.h"
 #include "core/device.h"
+#include "core/options.h"
 
 namespace torch_npu {
 namespace {
@@ -30,9 +31,7 @@ using at::Tensor;
 template <typename Op>
 using AiCpu = at::native::call_fallback_fn<&aicpu::fallback, Op>;
 
-constexpr int8_t kKeepDtype = 0;  // aclnn's cubeMathType
-
-// The device of all of `tensors` ; only the first may be undefined. Throws where there are several.
+// The device of all of `tensors`; only the first may be undefined. Throws where there are several.
 c10::DeviceIndex common_device(std::initializer_list<const Tensor*> tensors) {
   const Tensor* first = (*tensors.begin())->defined() ? *tensors.begin() : *(tensors.begin() + 1);
   const c10::Device device = first->device();
@@ -53,7 +52,7 @@ Tensor& mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   OutRule<at::meta::structured_mm>(out).meta(self, mat2);
   if (op.available() && aclnn_takes({&self, &mat2})) {
     bind_device(device);
-    op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), kKeepDtype);
+    op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
   return AiCpu<at::_ops::mm_out>::call(self, mat2, out);
@@ -66,7 +65,7 @@ Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
   OutRule<at::meta::structured_bmm>(out).meta(self, mat2);
   if (op.available() && aclnn_takes({&self, &mat2})) {
     bind_device(device);
-    op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), kKeepDtype);
+    op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
   return AiCpu<at::_ops::bmm_out>::call(self, mat2, out);
@@ -80,7 +79,7 @@ Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, co
   if (op.available() && aclnn_takes({&self, &mat1, &mat2})) {
     bind_device(device);
     op(device, AclTensor(self).get(), AclTensor(mat1).get(), AclTensor(mat2).get(), AclScalar(beta).get(),
-       AclScalar(alpha).get(), AclTensor(out).get(), kKeepDtype);
+       AclScalar(alpha).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
   return AiCpu<at::_ops::addmm_out>::call(self, mat1, mat2, beta, alpha, out);
@@ -94,7 +93,7 @@ Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batc
   if (op.available() && aclnn_takes({&self, &batch1, &batch2})) {
     bind_device(device);
     op(device, AclTensor(self).get(), AclTensor(batch1).get(), AclTensor(batch2).get(), AclScalar(beta).get(),
-       AclScalar(alpha).get(), AclTensor(out).get(), kKeepDtype);
+       AclScalar(alpha).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
   return AiCpu<at::_ops::baddbmm_out>::call(self, batch1, batch2, beta, alpha, out);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/empty_strided.h>
 
 #include "aten/empty.h"
+#include "compat/structured_rule.h"
 
 namespace torch_npu {
 
@@ -13,21 +13,14 @@ namespace torch_npu {
 // OutRule<at::meta::structured_mm>(out).meta(self, mat2) checks what the caller gave and gives it its sizes, or makes
 // it where it is undefined.
 template <typename Rule>
-class OutRule final : public Rule {
+class OutRule final : public compat::StructuredRule<Rule> {
  public:
   explicit OutRule(at::Tensor& out) : out_(out) {}
 
-  void set_output_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
-    set(sizes, strides, options);
-  }
-  void set_output_raw_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides,
-                              at::TensorOptions options) override {
-    set(sizes, strides, options);
-  }
   const at::Tensor& maybe_get_output(int64_t) override { return out_; }
 
  private:
-  void set(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) {
+  void set(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) override {
     if (!out_.defined()) {
       out_ = strides.empty() ? make_tensor(sizes, c10::typeMetaToScalarType(options.dtype()), options.device().index())
                              : at::empty_strided(sizes, strides, options);

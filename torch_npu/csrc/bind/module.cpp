@@ -7,12 +7,14 @@
 #include <torch/csrc/python_headers.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include "aten/aicpu/copying.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 #include "core/generator.h"
+#include "core/options.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -58,6 +60,10 @@ PYBIND11_MODULE(_C, m) {
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
+  m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
+  m.def("set_cube_math_type", &set_cube_math_type);
+  m.def("copies_arguments", &aicpu::copies_arguments);
+  m.def("set_copies_arguments", &aicpu::set_copies_arguments);
 
   // torch.Event.elapsed_time takes no subclass of torch.Event, so this is for torch.npu.Event. Ids are handles.
   m.def("elapsed_time", [](std::intptr_t start, std::intptr_t end) {

@@ -3,10 +3,10 @@
 #include <ATen/core/List.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/ivalue.h>
-#include <ATen/native/CPUFallback.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/alias.h"
+#include "aten/aicpu/copying.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
 #include "core/device.h"
@@ -108,8 +108,8 @@ bool is_generator(const c10::Argument& argument) {
 }  // namespace
 
 void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  if (!is_host_addressable()) {
-    at::native::cpu_fallback(op, stack);
+  if (copies_arguments()) {
+    copying_fallback(op, stack);
     return;
   }
   const c10::FunctionSchema& schema = op.schema();

@@ -1,0 +1,105 @@
+"""Choices of a running program: precision of products, the CPU fallback."""
+
+import fresh
+import pytest
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+
+def work():
+    """What several routes run: in place, out=, a view, a list, a random draw, an index, a gradient."""
+    torch.manual_seed(3)
+    x = torch.arange(24, dtype=torch.float32, device="npu").view(4, 6).requires_grad_()
+    y = torch.flip(x, [0]).softmax(1).masked_fill(x > 20, 2.0)
+    y.sum().backward()
+    out = torch.empty(0, device="npu")
+    torch.cumsum(y.detach(), 1, out=out)
+    parts = torch._foreach_add([out, out.t()], 1.0)
+    out[1:3].mul_(torch.tensor([[2.0], [3.0]], device="npu"))
+    values = [y, x.grad, out, *parts, out[[2, 0]], torch.linalg.svdvals(out), out.std(0)]
+    return [v.detach().cpu() for v in values] + [torch.rand(3, device="npu").shape]
+
+
+@pytest.fixture
+def on_copies():
+    torch.npu.set_operator_fallback("cpu")
+    yield
+    torch.npu.set_operator_fallback(None)
+
+
+def copies_of(work):
+    """How often `work` moved bytes between host and device."""
+    with profile(activities=[ProfilerActivity.PrivateUse1]) as recorded:
+        work()
+    return sum("Memcpy" in event.name for event in recorded.events())
+
+
+def test_the_fallback_gives_the_same_numbers():
+    expected = work()
+    torch.npu.set_operator_fallback("cpu")
+    try:
+        assert torch.npu.get_operator_fallback() == "cpu"
+        actual = work()
+    finally:
+        torch.npu.set_operator_fallback("npu")
+    assert torch.npu.get_operator_fallback() == "npu"
+    for e, a in zip(expected, actual, strict=True):
+        assert torch.equal(e, a) if isinstance(e, torch.Tensor) else e == a
+
+
+def test_the_fallback_copies_and_the_aicpu_does_not():
+    x = torch.randn(100, device="npu")
+    assert copies_of(lambda: torch.flip(x, [0])) == 0
+    torch.npu.set_operator_fallback("cpu")
+    try:
+        assert copies_of(lambda: torch.flip(x, [0])) == 2
+    finally:
+        torch.npu.set_operator_fallback(None)
+    assert copies_of(lambda: torch.flip(x, [0])) == 0
+
+
+def test_the_fallback_can_be_forbidden():
+    program = """
+import torch
+x = torch.ones(3, device="npu")
+torch.npu.set_operator_fallback("cpu")
+try:
+    torch.flip(x, [0])
+except NotImplementedError as error:
+    print(str(error).splitlines()[0])
+torch.npu.set_operator_fallback("npu")
+print(torch.flip(x, [0]).tolist())
+"""
+    lines = fresh.output(program, TORCH_NPU_FALLBACK_CPU_DISABLE="1").splitlines()
+    assert "flip would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids" in lines[0]
+    assert lines[1] == "[1.0, 1.0, 1.0]"
+
+
+def test_an_unknown_fallback_is_refused(on_copies):
+    with pytest.raises(ValueError, match="not 'gpu'"):
+        torch.npu.set_operator_fallback("gpu")
+    assert torch.npu.get_operator_fallback() == "cpu"
+
+
+def test_tf32_is_a_permission():
+    a, b = torch.randn(40, 30), torch.randn(30, 20)
+    expected = (a.npu() @ b.npu()).cpu()
+    assert torch.npu.config.allow_tf32 is False
+    torch.npu.config.allow_tf32 = True
+    try:
+        assert torch.npu.matmul.allow_hf32 is True
+        assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.ALLOW_FP32_DOWN_PRECISION
+        assert torch.equal((a.npu() @ b.npu()).cpu(), expected)
+        torch.npu.matmul.cube_math_type = torch.npu.CubeMathType.USE_HF32
+        assert torch.npu.config.allow_tf32 is True
+    finally:
+        torch.npu.config.allow_tf32 = False
+    assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.KEEP_DTYPE
+
+
+@pytest.mark.parametrize("value", [1, "yes", None])
+def test_what_is_no_bool_is_refused(value):
+    with pytest.raises(TypeError, match="allow_hf32 must be a bool"):
+        torch.npu.config.allow_tf32 = value
+    with pytest.raises(TypeError, match="Enum CubeMathType"):
+        torch.npu.matmul.cube_math_type = value

@@ -1,0 +1,64 @@
+#include "aten/aicpu/copying.h"
+
+#include <ATen/native/CPUFallback.h>
+#include <c10/util/Exception.h>
+#include <torch/library.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "core/acl.h"
+#include "core/device.h"
+
+namespace torch_npu::aicpu {
+namespace {
+
+// Registers the fallback over the wrappers; PyTorch's dispatcher brings them back when it goes away.
+class Override {
+ public:
+  Override() : library_(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__) {
+    struct Silent final : c10::WarningHandler {
+      void process(const c10::Warning&) override {}  // "overriding a previously registered kernel": that is the aim
+    } silent;
+    c10::WarningUtils::WarningHandlerGuard guard(&silent);
+    for (const char* name : wrapped_operators()) {
+      library_.impl(name, torch::CppFunction::makeFromBoxedFunction<&copying_fallback>());
+    }
+  }
+
+ private:
+  torch::Library library_;
+};
+
+std::atomic<bool> copies{false};
+
+bool fallback_is_forbidden() {
+  const char* value = std::getenv("TORCH_NPU_FALLBACK_CPU_DISABLE");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
+}  // namespace
+
+bool copies_arguments() { return copies.load(std::memory_order_relaxed) || !is_host_addressable(); }
+
+void set_copies_arguments(bool on) {
+  static std::mutex mutex;  // guards override
+  static std::unique_ptr<Override> override;
+  std::lock_guard lock(mutex);
+  if (on && override == nullptr && is_host_addressable()) override = std::make_unique<Override>();
+  if (!on) override.reset();
+  copies = on;
+}
+
+void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  static const bool forbidden = fallback_is_forbidden();
+  TORCH_CHECK_NOT_IMPLEMENTED(!forbidden, op.operator_name(),
+                              " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
+                              error_tail("ERR01007", "OPS feature not supported"));
+  at::native::cpu_fallback(op, stack);
+}
+
+}  // namespace torch_npu::aicpu

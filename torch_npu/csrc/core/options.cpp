@@ -1,0 +1,23 @@
+#include "core/options.h"
+
+#include <c10/util/Exception.h>
+
+#include <atomic>
+
+namespace torch_npu {
+namespace {
+
+constexpr int64_t kLast = 4;
+
+std::atomic<int8_t> cube_math{0};
+
+}  // namespace
+
+int8_t cube_math_type() { return cube_math.load(std::memory_order_relaxed); }
+
+void set_cube_math_type(int64_t type) {
+  TORCH_CHECK_VALUE(type >= 0 && type <= kLast, "cube_math_type ", type, " does not exist: it is 0 to ", kLast);
+  cube_math = static_cast<int8_t>(type);
+}
+
+}  // namespace torch_npu

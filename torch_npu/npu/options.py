@@ -1,0 +1,86 @@
+"""Choices of a running program: precision of products, the CPU fallback."""
+
+from enum import IntEnum
+
+from torch_npu.npu import _state
+
+
+class CubeMathType(IntEnum):
+    """What a float32 product may be computed in; the values are aclnn's."""
+
+    KEEP_DTYPE = 0
+    ALLOW_FP32_DOWN_PRECISION = 1
+    USE_FP16 = 2
+    USE_HF32 = 3
+    USE_FP32_ADD = 4
+
+
+class _Matmul:
+    """``torch.npu.matmul``: how float32 matrix products may be computed.
+
+    These are permissions: the software NPU computes float32 products in float32 whatever they say.
+    """
+
+    @property
+    def cube_math_type(self) -> CubeMathType:
+        """The value that aclnn's products are called with."""
+        return CubeMathType(_state.native().cube_math_type())
+
+    @cube_math_type.setter
+    def cube_math_type(self, value: CubeMathType) -> None:
+        if not isinstance(value, CubeMathType):
+            raise TypeError(
+                "value should be one of Enum CubeMathType when setting cube_math_type, "
+                f"but got {type(value).__name__}"
+            )
+        _state.native().set_cube_math_type(value)
+
+    @property
+    def allow_hf32(self) -> bool:
+        """Whether float32 products may lose mantissa bits (HF32, Ascend's TF32)."""
+        return self.cube_math_type is not CubeMathType.KEEP_DTYPE
+
+    @allow_hf32.setter
+    def allow_hf32(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"allow_hf32 must be a bool, but got {type(value).__name__}")
+        chosen = CubeMathType.ALLOW_FP32_DOWN_PRECISION if value else CubeMathType.KEEP_DTYPE
+        self.cube_math_type = chosen
+
+
+class _Config:
+    """``torch.npu.config``."""
+
+    @property
+    def allow_tf32(self) -> bool:
+        """The name that CUDA programs know for :attr:`torch.npu.matmul.allow_hf32`."""
+        return matmul.allow_hf32
+
+    @allow_tf32.setter
+    def allow_tf32(self, value: bool) -> None:
+        matmul.allow_hf32 = value
+
+
+matmul = _Matmul()
+config = _Config()
+
+
+def set_operator_fallback(target: str | None) -> None:
+    """Chooses how operators run that have no kernel of the NPU's own.
+
+    Args:
+        target: ``"cpu"`` runs them by PyTorch's CPU fallback, on copies of their arguments in host memory. ``"npu"`` or
+            None, the default, runs them on the software NPU's AI CPU, where the arguments lie. On an NPU whose memory
+            the host cannot read it is always the former.
+
+    Raises:
+        ValueError: ``target`` is none of these.
+    """
+    if target not in ("cpu", "npu", None):
+        raise ValueError(f"set_operator_fallback takes 'cpu', 'npu' or None, not {target!r}")
+    _state.native().set_copies_arguments(target == "cpu")
+
+
+def get_operator_fallback() -> str:
+    """What :func:`set_operator_fallback` chose: ``"cpu"`` or ``"npu"``."""
+    return "cpu" if _state.native().copies_arguments() else "npu"
