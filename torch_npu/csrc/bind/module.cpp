@@ -7,6 +7,9 @@
 #include <torch/csrc/python_headers.h>
 #include <torch/csrc/utils/pybind.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/acl.h"
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
@@ -124,6 +127,21 @@ std::string cann_version() {
   return version.version;
 }
 
+// Gives a block back that caching_allocator_alloc returned.
+void delete_raw(std::uintptr_t address) {
+  const auto segments = caching_allocator().snapshot();
+  const bool is_live = std::any_of(segments.begin(), segments.end(), [&](const auto& segment) {
+    std::size_t at = segment.address;
+    return std::any_of(segment.blocks.begin(), segment.blocks.end(), [&](const auto& block) {
+      return std::exchange(at, at + block.size) == address && block.allocated;
+    });
+  });
+  TORCH_CHECK(address == 0 || is_live, "invalid device pointer: ", reinterpret_cast<void*>(address),
+              " is not the start of a block that caching_allocator_alloc returned and that is still live",
+              error_tail("ERR00004", "PTA invalid pointer"));
+  CachingAllocator::release(reinterpret_cast<void*>(address));
+}
+
 // "softnpu <version>"; empty on a real CANN.
 std::string softnpu_version() {
   auto function = reinterpret_cast<const char* (*)()>(softnpu_symbol("softnpuVersion"));
@@ -143,11 +161,13 @@ PYBIND11_MODULE(_C, m) {
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("device_count", [] { return static_cast<int>(device_count()); });
   m.def("device_count_error", &device_count_error);
-  m.def("init", [] { bind_device(current_device()); });
+  m.def(
+      "init", [] { bind_device(current_device()); }, release_gil());
   m.def("is_initialized", &is_initialized);
   m.def("in_bad_fork", &in_bad_fork);
   m.def("current_device", [] { return static_cast<int>(current_device()); });
-  m.def("set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); });
+  m.def(
+      "set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def(
       "synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def("shutdown", &shutdown, release_gil());
@@ -177,8 +197,7 @@ PYBIND11_MODULE(_C, m) {
     return reinterpret_cast<std::uintptr_t>(
         caching_allocator().allocate_raw(static_cast<c10::DeviceIndex>(device), size));
   });
-  m.def("caching_allocator_delete",
-        [](std::uintptr_t address) { CachingAllocator::release(reinterpret_cast<void*>(address)); });
+  m.def("caching_allocator_delete", &delete_raw);
   m.def("host_memory_stats", &host_memory_stats);
   m.def(
       "host_empty_cache", [] { host_allocator().empty_cache(); }, release_gil());
