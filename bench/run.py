@@ -1,6 +1,8 @@
-"""./dev bench [dispatch|elementwise|matmul|models]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
 
+import random
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -67,6 +69,41 @@ def matmul() -> None:
         compare("matmul", rows)
 
 
+def alloc() -> None:
+    """Tensors that come and go: memory alone, memory that is written, sizes in turn, many alive at once."""
+
+    def both(name: str, work: Callable[[str], object], repeats: int) -> Row:
+        return Row(name, partial(work, "npu"), partial(work, "cpu"), repeats)
+
+    def empty(nbytes: int, device: str) -> torch.Tensor:
+        return torch.empty(nbytes, dtype=torch.uint8, device=device)
+
+    def zeros(nbytes: int, device: str) -> torch.Tensor:
+        return torch.zeros(nbytes, dtype=torch.uint8, device=device)
+
+    # What stands at a place is freed when the next one takes it: another order than it came in.
+    choose = random.Random(0)
+    trace = [(1 << choose.randrange(9, 24), choose.randrange(32)) for _ in range(1000)]
+
+    def mixed(device: str) -> None:
+        alive: list[torch.Tensor | None] = [None] * 32
+        for nbytes, place in trace:
+            alive[place] = empty(nbytes, device)
+
+    def many(device: str) -> None:
+        alive = [empty(256, device) for _ in range(10_000)]
+        alive.clear()
+
+    sizes = {"1 KiB": (1 << 10, 2000), "1 MiB": (1 << 20, 500), "64 MiB": (64 << 20, 5)}
+    rows = [both(f"empty, {n}", partial(empty, b), 2000) for n, (b, _) in sizes.items()]
+    rows += [both(f"zeros, {n}", partial(zeros, b), repeats) for n, (b, repeats) in sizes.items()]
+    rows.append(both("1000 sizes from 512 B to 8 MiB, 32 alive", mixed, 2))
+    rows.append(both("10,000 of 256 B alive", many, 2))
+    sources = {device: torch.ones(16 << 20, device=device) for device in ("npu", "cpu")}
+    rows.append(both("clone of 64 MiB", lambda device: sources[device].clone(), 5))
+    compare("alloc", rows)
+
+
 def models() -> None:
     """The demo's networks."""
     import digits
@@ -100,7 +137,13 @@ def models() -> None:
     )
 
 
-SUITES = {"dispatch": dispatch, "elementwise": elementwise, "matmul": matmul, "models": models}
+SUITES = {
+    "dispatch": dispatch,
+    "elementwise": elementwise,
+    "matmul": matmul,
+    "alloc": alloc,
+    "models": models,
+}
 
 if __name__ == "__main__":
     names = sys.argv[1:] or list(SUITES)

@@ -46,6 +46,14 @@ aclError aclrtResetDevice(int32_t deviceId) {
   return api("aclrtResetDevice", [&] { return Process::get().reset_device(deviceId); });
 }
 
+aclError softnpuOnDeviceReset(void (*function)(int32_t)) {
+  return api("softnpuOnDeviceReset", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(reinterpret_cast<const void*>(function), "function"));
+    Process::get().on_reset(function);
+    return Status::ok();
+  });
+}
+
 aclError aclrtGetDevice(int32_t* deviceId) {
   return api("aclrtGetDevice", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(deviceId, "deviceId"));

@@ -6,10 +6,12 @@
 #include "api.h"
 #include "base/text.h"
 #include "runtime/address.h"
+#include "runtime/config.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
 using softnpu::Cost;
+using softnpu::CpuCapability;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -26,6 +28,15 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
     *kernel = location.kernel;
     return Status::ok();
   });
+}
+
+softnpuCpuCapability softnpuGetCpuCapability(void) {
+  switch (softnpu::config().cpu_capability) {
+    case CpuCapability::kAvx2: return SOFTNPU_CPU_AVX2;
+    case CpuCapability::kAvx512: return SOFTNPU_CPU_AVX512;
+    case CpuCapability::kDefault: break;
+  }
+  return SOFTNPU_CPU_DEFAULT;
 }
 
 aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {

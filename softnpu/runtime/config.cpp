@@ -82,6 +82,22 @@ Status parse_switch(const char* (*get)(const char*), const char* name, std::opti
   return Status::ok();
 }
 
+Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out) {
+  const char* value = get("SOFTNPU_CPU_CAPABILITY");
+  if (value == nullptr || *value == '\0') return Status::ok();
+  const std::string_view word = value;
+  if (word == "default") {
+    *out = CpuCapability::kDefault;
+  } else if (word == "avx2") {
+    *out = CpuCapability::kAvx2;
+  } else if (word == "avx512") {
+    *out = CpuCapability::kAvx512;
+  } else {
+    return bad("SOFTNPU_CPU_CAPABILITY", value, "default, avx2 or avx512");
+  }
+  return Status::ok();
+}
+
 struct Parsed {
   Config config;
   Status status;
@@ -117,6 +133,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
   out->launch_blocking = blocking.value_or(false);
+  SOFTNPU_RETURN_IF_ERROR(parse_cpu_capability(get, &out->cpu_capability));
   if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
   return Status::ok();
 }

@@ -9,6 +9,7 @@
 namespace softnpu {
 
 enum class InlineMode { kAuto, kNever, kAlways };
+enum class CpuCapability { kDefault, kAvx2, kAvx512 };
 
 struct Config {
   int device_count = 1;                        // SOFTNPU_DEVICE_COUNT
@@ -17,7 +18,9 @@ struct Config {
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE
   bool protect = false;                        // SOFTNPU_PROTECT
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
-  std::string soc_name = "Ascend910B1";        // SOFTNPU_SOC
+  // SOFTNPU_CPU_CAPABILITY: the instructions that kernels may use at most; by default all that the machine has.
+  CpuCapability cpu_capability = CpuCapability::kDefault;
+  std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC
 };
 
 // Reads variables through `get` (getenv's signature); an error names the variable and what it takes.

@@ -114,6 +114,12 @@ Status Process::set_device(int32_t id) {
 Status Process::reset_device(int32_t id) {
   Device* device_ptr = nullptr;
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
+  std::vector<void (*)(int32_t)> listeners;
+  {
+    std::shared_lock lock(mutex_);
+    listeners = reset_listeners_;
+  }
+  for (auto* listener : listeners) listener(id);
   {
     std::unique_lock lock(mutex_);
     primary_[static_cast<size_t>(id)] = nullptr;
@@ -122,6 +128,11 @@ Status Process::reset_device(int32_t id) {
   sharing_.drop(*device_ptr);
   device_ptr->reset();
   return Status::ok();
+}
+
+void Process::on_reset(void (*function)(int32_t id)) {
+  std::unique_lock lock(mutex_);
+  reset_listeners_.push_back(function);
 }
 
 Status Process::create_context(int32_t device_id, Context** out) {

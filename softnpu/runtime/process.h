@@ -8,6 +8,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "base/status.h"
 #include "runtime/device.h"
@@ -52,6 +53,8 @@ class Process {
 
   Status set_device(int32_t id);
   Status reset_device(int32_t id);
+  // `function` hears of each reset before anything is dropped.
+  void on_reset(void (*function)(int32_t id));
 
   Status create_context(int32_t device_id, Context** out);
   Status destroy_context(Context* context);
@@ -93,6 +96,7 @@ class Process {
   std::array<Context*, kMaxDevices> primary_{};
   std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
   std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
+  std::vector<void (*)(int32_t)> reset_listeners_;
   HostMemory host_memory_;
   Sharing sharing_;
 };

@@ -49,7 +49,8 @@ Status Stream::enqueue(Task task, Cost cost) {
   bool runs_here = false;
   {
     std::unique_lock lock(mutex_);
-    if (!executor_->on_executor_thread()) {
+    // Marks pin no memory, and who sets one may hold what the queued work needs to go on: a lock of the program.
+    if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       changed_.wait(lock, [&] { return queue_.size() < kMaxQueued; });
     }
     ++submitted_;

@@ -22,7 +22,7 @@ enum class Cost { kSmall, kLarge };  // small: serial and done within a few micr
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  // A host that runs further ahead than this waits: it bounds the memory that queued work pins.
+  // A host that submits work further ahead than this waits: it bounds the memory that queued work pins.
   static constexpr size_t kMaxQueued = 1024;
 
   // Borrows `executor`, which must outlive it.

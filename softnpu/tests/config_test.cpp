@@ -37,6 +37,7 @@ TEST(Config, ReadsEachVariable) {
                      {"SOFTNPU_INLINE", "0"},
                      {"SOFTNPU_PROTECT", "1"},
                      {"SOFTNPU_SOC", "Ascend910B4"},
+                     {"SOFTNPU_CPU_CAPABILITY", "avx2"},
                      {"ASCEND_LAUNCH_BLOCKING", "1"}},
                     &config)
                   .is_ok());
@@ -46,6 +47,7 @@ TEST(Config, ReadsEachVariable) {
   EXPECT_EQ(config.inline_mode, InlineMode::kNever);
   EXPECT_TRUE(config.protect);
   EXPECT_TRUE(config.launch_blocking);
+  EXPECT_EQ(config.cpu_capability, CpuCapability::kAvx2);
   EXPECT_EQ(config.soc_name, "Ascend910B4");
 }
 
@@ -56,7 +58,9 @@ TEST(Config, MalformedValuesNameTheVariable) {
                              {"SOFTNPU_HBM", "0"},
                              {"SOFTNPU_HBM", "99999999999G"},
                              {"SOFTNPU_INLINE", "2"},
-                             {"SOFTNPU_CORES", "0"}}) {
+                             {"SOFTNPU_CORES", "0"},
+                             {"SOFTNPU_CPU_CAPABILITY", "AVX2"},
+                             {"SOFTNPU_CPU_CAPABILITY", "sse"}}) {
     Config config;
     Status status = parse({{name, value}}, &config);
     EXPECT_FALSE(status.is_ok()) << name << "=" << value;

@@ -79,6 +79,26 @@ TEST_F(DeviceTest, VersionsAreTold) {
   EXPECT_STREQ(aclrtGetSocName(), "Ascend910B1");
 }
 
+TEST_F(DeviceTest, AResetIsToldBeforeAnythingIsDropped) {
+  // What is registered stays so until the process ends.
+  static void* block = nullptr;
+  static int heard = 0;
+  ASSERT_EQ(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(softnpuOnDeviceReset([](int32_t device) {
+              EXPECT_EQ(device, 0);
+              void* kernel = nullptr;
+              if (++heard > 1) return;  // the fixture's own
+              EXPECT_EQ(softnpuKernelAddress(block, 64, &kernel), ACL_SUCCESS);
+            }),
+            ACL_SUCCESS);
+  EXPECT_NE(softnpuOnDeviceReset(nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(heard, 1);
+  void* kernel = nullptr;
+  EXPECT_NE(softnpuKernelAddress(block, 64, &kernel), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+}
+
 TEST_F(DeviceTest, AForkedChildGetsASentence) {
   pid_t child = fork();
   if (child == 0) {

@@ -1,8 +1,11 @@
 #include <array>
+#include <atomic>
+#include <future>
 #include <thread>
 #include <vector>
 
 #include "acl_fixture.h"
+#include "softnpu/softnpu.h"
 
 namespace {
 
@@ -61,6 +64,33 @@ TEST_F(StreamTest, TakesManyThreads) {
   for (auto& thread : threads) thread.join();
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   for (void* block : blocks) EXPECT_EQ(download<char>(block), 100);
+}
+
+// Who sets a mark may hold what the queued work needs to go on, so that waiting for room would never end.
+TEST_F(StreamTest, MarksFitBehindAFullQueue) {
+  struct State {
+    std::promise<void> may_go_on;
+    std::atomic<int> runs{0};
+  } state;
+  softnpuTask waits{"waits", 0,
+                    [](void* s, char*, size_t) -> aclError {
+                      auto* own = static_cast<State*>(s);
+                      if (own->runs++ == 0) own->may_go_on.get_future().wait();
+                      return ACL_SUCCESS;
+                    },
+                    [](void*) {}, &state};
+  aclrtStream stream = nullptr;
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  constexpr int kTasks = 1024;
+  for (int i = 0; i < kTasks; ++i) ASSERT_EQ(softnpuLaunch(stream, &waits), ACL_SUCCESS);
+  for (int i = 0; i < 10; ++i) ASSERT_EQ(aclrtRecordEvent(event, stream), ACL_SUCCESS);
+  state.may_go_on.set_value();
+  ASSERT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
+  EXPECT_EQ(state.runs, kTasks);
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
 TEST_F(StreamTest, ForcedDestructionDropsWhatWaits) {

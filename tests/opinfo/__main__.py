@@ -1,4 +1,4 @@
-"""Runs PyTorch's OpInfos on npu in all dtypes and variants; results as JSON lines, one a case, resumable.
+"""Runs PyTorch's OpInfos and ModuleInfos on npu in all dtypes and variants; results as JSON lines, resumable.
 
 python -m opinfo --results FILE [--dtypes all|float32,...] [--variants samples,out,...] [--ops REGEX] [--shard I/N]
 """
@@ -10,40 +10,64 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from modules import cases as modules
 from torch.testing._internal.common_methods_invocations import op_db
+from torch.testing._internal.common_modules import module_db
 
 from opinfo import cases, variants
 from opinfo.exceptions import EXCEPTIONS
 
 
-def all_cases(dtypes: set[str], names: list[str], pattern: str) -> list[tuple]:
-    """(op, dtype, variant) of everything that the CPU supports."""
-    found = []
-    for op in op_db:
-        if not re.search(pattern, op.full_name):
-            continue
-        for dtype in sorted(op.supported_dtypes("cpu"), key=str):
-            if not dtypes or str(dtype).removeprefix("torch.") in dtypes:
-                found += [(op, dtype, name) for name in names]
-    return found
+@dataclass(frozen=True)
+class Case:
+    """One OpInfo or ModuleInfo in one dtype and variant; ``run`` returns the number of samples."""
+
+    op: str
+    dtype: torch.dtype
+    variant: str
+    run: Callable[[], int]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What names the case in results and exceptions."""
+        return self.op, str(self.dtype).removeprefix("torch."), self.variant
 
 
-def run_case(op, dtype: torch.dtype, variant: str) -> dict:
+def all_cases(dtypes: set[str], names: set[str], pattern: str) -> list[Case]:
+    """Everything that the CPU supports: operators first, then modules."""
+    infos = [(op.full_name, op, variants.ALL) for op in op_db]
+    infos += [(info.name, info, modules.ALL) for info in module_db]
+    found = [
+        Case(name, dtype, variant, lambda r=run, i=info, d=dtype: r(i, d))
+        for name, info, runs in infos
+        if re.search(pattern, name)
+        for dtype in sorted(info.supported_dtypes("cpu"), key=str)
+        for variant, run in runs.items()
+    ]
+    return [
+        case
+        for case in found
+        if (not dtypes or case.key[1] in dtypes) and (not names or case.variant in names)
+    ]
+
+
+def run_case(case: Case) -> dict:
     """One case as a record: outcome passed, failed, unsupported, not applicable or exception."""
-    record = {"op": op.full_name, "dtype": str(dtype).removeprefix("torch."), "variant": variant}
+    record: dict = dict(zip(("op", "dtype", "variant"), case.key, strict=True))
     started = time.monotonic()
     try:
-        record |= {"outcome": "passed", "samples": variants.ALL[variant](op, dtype)}
+        record |= {"outcome": "passed", "samples": case.run()}
     except variants.NotApplicableError:
         record["outcome"] = "not applicable"
     except cases.UnsupportedError as error:
         record |= {"outcome": "unsupported", "reason": str(error)[:200]}
     except Exception as error:
-        key = (record["op"], record["dtype"], variant)
-        known = EXCEPTIONS.get(key)
+        known = EXCEPTIONS.get(case.key)
         record["outcome"] = "exception" if known else "failed"
         where = traceback.extract_tb(error.__traceback__)[-1]
         record["reason"] = known or f"{type(error).__name__}: {error}"[:600]
@@ -57,12 +81,15 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m opinfo", description=__doc__)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--dtypes", default="all")
-    parser.add_argument("--variants", default=",".join(variants.ALL))
+    parser.add_argument("--variants", default="all")
     parser.add_argument("--ops", default="")
     parser.add_argument("--shard", default="0/1")
     options = parser.parse_args(arguments)
-    dtypes = set() if options.dtypes == "all" else set(options.dtypes.split(","))
-    todo = all_cases(dtypes, options.variants.split(","), options.ops)
+    dtypes, names = (
+        set() if given == "all" else set(given.split(","))
+        for given in (options.dtypes, options.variants)
+    )
+    todo = all_cases(dtypes, names, options.ops)
     index, count = map(int, options.shard.split("/"))
     todo = todo[index::count]
     done = {}
@@ -71,12 +98,11 @@ def main(arguments: list[str]) -> int:
             record = json.loads(line)
             done[record["op"], record["dtype"], record["variant"]] = record["outcome"]
     with options.results.open("a") as file:
-        for op, dtype, variant in todo:
-            key = (op.full_name, str(dtype).removeprefix("torch."), variant)
-            if key in done:
+        for case in todo:
+            if case.key in done:
                 continue
-            record = run_case(op, dtype, variant)
-            done[key] = record["outcome"]
+            record = run_case(case)
+            done[case.key] = record["outcome"]
             print(json.dumps(record), file=file, flush=True)
     outcomes = Counter(done.values())
     print(", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items())))

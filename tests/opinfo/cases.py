@@ -23,7 +23,7 @@ def float32_ops() -> list:
     return [op for op in op_db if torch.float32 in op.supported_dtypes("cpu")]
 
 
-def _copy(t: torch.Tensor, device: str) -> torch.Tensor:
+def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
     """A copy on ``device`` with the same strides over a copy of the same storage."""
     if t.layout != torch.strided or t.is_neg() or t.is_conj():
         return t.detach().clone().to(device)
@@ -36,7 +36,7 @@ def to_device(value, device):
 
     def move(x):
         if isinstance(x, torch.Tensor):
-            return _copy(x, device if x.device.type == "npu" else "cpu").requires_grad_(
+            return copy_to(x, device if x.device.type == "npu" else "cpu").requires_grad_(
                 x.requires_grad
             )
         if isinstance(x, torch.device) and x.type == "npu":

@@ -1,4 +1,4 @@
-"""`./dev test --all`: PyTorch's OpInfos in every dtype and variant, one process a core, resumable."""
+"""`./dev test --all`: PyTorch's OpInfos and ModuleInfos in every dtype and variant, one process a core, resumable."""
 
 import json
 import os
@@ -33,9 +33,9 @@ def _table(records: list[dict]) -> str:
     counts: dict[str, Counter] = {}
     for record in records:
         counts.setdefault(record["variant"], Counter())[record["outcome"]] += 1
-    lines = [f"{'variant':15}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)]
+    lines = [f"{'variant':22}" + "".join(f"{outcome:>15}" for outcome in OUTCOMES)]
     for variant, counter in counts.items():
-        lines.append(f"{variant:15}" + "".join(f"{counter[outcome]:>15,}" for outcome in OUTCOMES))
+        lines.append(f"{variant:22}" + "".join(f"{counter[outcome]:>15,}" for outcome in OUTCOMES))
     return "\n".join(lines)
 
 
@@ -52,7 +52,7 @@ def opinfo(arguments: list[str]) -> None:
             old.unlink()  # another build's results say nothing about this one
         stamp.write_text(str(library.stat().st_mtime_ns))
     jobs = os.cpu_count() or 1
-    say(f"OpInfos, every dtype and variant, {jobs} processes")
+    say(f"OpInfos and ModuleInfos, every dtype and variant, {jobs} processes")
     processes = []
     for index in range(jobs):
         file = RESULTS / f"shard-{index}-of-{jobs}.jsonl"

@@ -15,11 +15,18 @@ PACKAGING = "tests/packaging"
 # Cases that say the same under every configuration.
 ONCE = ("tests/modules", "tests/opinfo/test_variants.py", "tests/tools")
 
-# The same cases under the configurations that change how the device behaves.
+# The same cases under the configurations that change how the device behaves, and on a machine without AVX-512: PyTorch's
+# kernels, its oneDNN and MKL, and softnpu's kernels each have a switch of their own.
 CONFIGURATIONS: dict[str, Mapping[str, str]] = {
     "default": {},
     "queued": {"SOFTNPU_INLINE": "0"},
     "protected": {"SOFTNPU_PROTECT": "1"},
+    "avx2": {
+        "SOFTNPU_CPU_CAPABILITY": "avx2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    },
 }
 
 
@@ -47,7 +54,7 @@ def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
 
 
 def test(arguments: list[str]) -> None:
-    """Runs the default tier; `--all` every OpInfo case; other arguments go to pytest and select the tests to run."""
+    """Runs the default tier; `--all` every OpInfo and ModuleInfo case; other arguments go to pytest and select the tests to run."""
     build()
     if arguments[:1] == ["--all"]:
         opinfo(arguments[1:])

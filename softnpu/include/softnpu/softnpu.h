@@ -20,9 +20,22 @@ ACL_FUNC_VISIBILITY aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* of
 // The device's address range: every device pointer lies in [base, base + size). The device must be set up.
 ACL_FUNC_VISIBILITY aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size);
 
+// Calls `function` with the device's number from each aclrtResetDevice, before it drops anything, until the process
+// ends.
+ACL_FUNC_VISIBILITY aclError softnpuOnDeviceReset(void (*function)(int32_t deviceId));
+
 // The address at which a kernel on the host reads the device address `address`. Fails where [address, address +
 // bytes) does not lie in one live allocation of a device.
 ACL_FUNC_VISIBILITY aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel);
+
+// The instructions that kernels on the host may use at most: SOFTNPU_CPU_CAPABILITY.
+typedef enum softnpuCpuCapability {
+  SOFTNPU_CPU_DEFAULT = 0,  // all that the machine has
+  SOFTNPU_CPU_AVX2 = 1,
+  SOFTNPU_CPU_AVX512 = 2,
+} softnpuCpuCapability;
+
+ACL_FUNC_VISIBILITY softnpuCpuCapability softnpuGetCpuCapability(void);
 
 // Work that one of softnpu's libraries gives to a stream.
 typedef struct softnpuTask {

@@ -3,14 +3,35 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "acl/acl_rt.h"
 #include "base/no_destroy.h"
+#include "softnpu/softnpu.h"
 
 namespace softnpu {
+namespace {
+
+// oneDNN takes a limit before its first primitive only. The copy is softnpu's own, so torch's keeps its limits.
+void limit_instructions() {
+  dnnl::cpu_isa most = dnnl::cpu_isa::isa_default;
+  switch (softnpuGetCpuCapability()) {
+    case SOFTNPU_CPU_DEFAULT: return;
+    case SOFTNPU_CPU_AVX2: most = dnnl::cpu_isa::avx2; break;
+    case SOFTNPU_CPU_AVX512: most = dnnl::cpu_isa::avx512_core; break;
+  }
+  if (dnnl::set_max_cpu_isa(most) != dnnl::status::success) {
+    throw std::runtime_error("SOFTNPU_CPU_CAPABILITY has no effect: this oneDNN takes no limit of its instructions");
+  }
+}
+
+}  // namespace
 
 const dnnl::engine& onednn_engine() {
-  static NoDestroy<dnnl::engine> engine(dnnl::engine::kind::cpu, size_t{0});
+  static NoDestroy<dnnl::engine> engine = [] {
+    limit_instructions();
+    return NoDestroy<dnnl::engine>(dnnl::engine::kind::cpu, size_t{0});
+  }();
   return engine.get();
 }
 

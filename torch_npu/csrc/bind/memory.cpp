@@ -4,6 +4,7 @@
 #include <c10/util/ApproximateClock.h>
 
 #include "compat/python_traceback.h"
+#include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/allocator/host_allocator.h"
 #include "core/allocator/settings.h"
@@ -206,6 +207,15 @@ void record_memory_history(const std::optional<std::string>& enabled, const std:
   caching_allocator().record_history(settings);
 }
 
+// Gives a block back that caching_allocator_alloc returned.
+void delete_raw(std::uintptr_t number) {
+  auto* address = reinterpret_cast<void*>(number);
+  TORCH_CHECK(address == nullptr || CachingAllocator::is_live(address), "invalid device pointer: ", address,
+              " is not the start of a block that caching_allocator_alloc returned and that is still live",
+              error_tail("ERR00004", "PTA invalid pointer"));
+  CachingAllocator::release(address);
+}
+
 py::dict host_memory_stats() {
   at::HostStats s = host_allocator().get_stats();
   auto duration = [](const c10::CachingAllocator::DurationStat& d) {
@@ -253,8 +263,7 @@ void bind_memory(py::module_& m) {
     return reinterpret_cast<std::uintptr_t>(
         caching_allocator().allocate_raw(static_cast<c10::DeviceIndex>(device), size));
   });
-  m.def("caching_allocator_delete",
-        [](std::uintptr_t address) { CachingAllocator::release(reinterpret_cast<void*>(address)); });
+  m.def("caching_allocator_delete", &delete_raw);
   m.def("host_memory_stats", &host_memory_stats);
   m.def(
       "host_empty_cache", [] { host_allocator().empty_cache(); }, release_gil());

@@ -47,11 +47,13 @@ PYBIND11_MODULE(_C, m) {
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("device_count", [] { return static_cast<int>(device_count()); });
   m.def("device_count_error", &device_count_error);
-  m.def("init", [] { bind_device(current_device()); });
+  m.def(
+      "init", [] { bind_device(current_device()); }, release_gil());
   m.def("is_initialized", &is_initialized);
   m.def("in_bad_fork", &in_bad_fork);
   m.def("current_device", [] { return static_cast<int>(current_device()); });
-  m.def("set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); });
+  m.def(
+      "set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def(
       "synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def("shutdown", &shutdown, release_gil());

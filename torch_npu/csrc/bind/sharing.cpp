@@ -17,7 +17,7 @@ const c10::Storage& storage_of(const py::handle& object) {
 
 py::tuple share(const py::object& storage) {
   const c10::Storage& shared_by_python = storage_of(storage);
-  SharedStorage shared;
+  StorageTicket shared;
   {
     py::gil_scoped_release no_gil;
     shared = share_storage(shared_by_python);
@@ -45,7 +45,7 @@ void bind_sharing(py::module_& m) {
   m.def(
       "release_shared",
       [](const std::string& counter_file, std::size_t counter) {
-        SharedStorage shared;
+        StorageTicket shared;
         shared.counter_file = counter_file;
         shared.counter = counter;
         release_shared(shared);

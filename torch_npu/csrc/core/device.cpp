@@ -17,6 +17,7 @@ namespace {
 
 struct DeviceState {
   std::atomic<bool> ready{false};
+  std::atomic<bool> was_reset{false};
   char* base = nullptr;  // written once before `ready`
   std::size_t size = 0;
   std::ptrdiff_t kernel_offset = 0;
@@ -67,6 +68,14 @@ void start_runtime() {
   aclError code = aclInit(nullptr);
   if (code != ACL_ERROR_REPEAT_INITIALIZE) acl_check(code, "aclInit");
   pthread_atfork(nullptr, nullptr, [] { state().bad_fork = true; });
+  using OnResetFn = aclError (*)(void (*)(int32_t));
+  if (auto on_reset = reinterpret_cast<OnResetFn>(softnpu_symbol("softnpuOnDeviceReset")); on_reset != nullptr) {
+    auto remember = [](int32_t device) {
+      DeviceState& d = state().devices[static_cast<std::size_t>(device)];
+      if (d.ready) d.was_reset = true;
+    };
+    acl_check(on_reset(remember), "softnpuOnDeviceReset");
+  }
   s.initialized.store(true, std::memory_order_release);
 }
 
@@ -128,12 +137,21 @@ void set_device(c10::DeviceIndex device) {
 
 void set_device_lazily(c10::DeviceIndex device) noexcept { current = device; }
 
+void check_not_reset(c10::DeviceIndex device) {
+  const DeviceState& d = state().devices[static_cast<std::size_t>(device)];
+  TORCH_CHECK(!d.was_reset.load(std::memory_order_relaxed), npu_device(device),
+              " was reset by aclrtResetDevice while PyTorch used it: its tensors, streams and events are gone. Restart "
+              "the process to use the device again",
+              error_tail("ERR00009", "PTA resource unavailable"));
+}
+
 void bind_device(c10::DeviceIndex device) {
-  if (C10_LIKELY(bound == device && !in_bad_fork())) return;
+  if (C10_LIKELY(bound == device && !in_bad_fork())) return check_not_reset(device);
   TORCH_CHECK(!in_bad_fork(),
               "Cannot re-initialize NPU in forked subprocess. To use NPU with multiprocessing, you must use the "
               "'spawn' start method");
   device = checked_device(device);
+  check_not_reset(device);
   start_runtime();
   acl_check(aclrtSetDevice(device), "aclrtSetDevice");
   if (!is_device_initialized(device)) set_up(device);
@@ -190,7 +208,7 @@ c10::DeviceIndex device_of_address(const void* p) noexcept { return find_device(
 void shutdown() noexcept {
   if (!is_initialized() || in_bad_fork()) return;
   for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
-    if (!is_device_initialized(i)) continue;
+    if (!is_device_initialized(i) || state().devices[static_cast<std::size_t>(i)].was_reset) continue;
     if (aclrtSetDevice(i) == ACL_SUCCESS) acl_warn(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
   }
   bound = -1;

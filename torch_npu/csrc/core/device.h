@@ -32,6 +32,9 @@ void set_device(c10::DeviceIndex device);
 // Makes `device` current without checking it; the runtime hears of it with the next call that needs it.
 void set_device_lazily(c10::DeviceIndex device) noexcept;
 
+// Throws where a program reset the device (aclrtResetDevice) after PyTorch began to use it.
+void check_not_reset(c10::DeviceIndex device);
+
 // Starts the runtime where needed and makes `device` the runtime's device on this thread, as ACL calls that take no
 // handle require. Leaves current_device() as it is.
 void bind_device(c10::DeviceIndex device);

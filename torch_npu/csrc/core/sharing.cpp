@@ -218,14 +218,14 @@ void delete_received(void* context) {
 
 }  // namespace
 
-SharedStorage share_storage(const c10::Storage& storage) {
+StorageTicket share_storage(const c10::Storage& storage) {
   TORCH_CHECK(storage.device_type() == c10::DeviceType::PrivateUse1, "only an npu storage is shared here, not one on ",
               storage.device());
   const c10::DataPtr& data = storage.data_ptr();
   TORCH_CHECK(data.get_deleter() != &delete_received,
               "Attempted to send NPU tensor received from another process; this is not currently supported. Consider "
               "cloning before sending.");
-  SharedStorage shared;
+  StorageTicket shared;
   shared.device = storage.device().index();
   shared.nbytes = storage.nbytes();
   bind_device(shared.device);
@@ -252,7 +252,7 @@ SharedStorage share_storage(const c10::Storage& storage) {
   return shared;
 }
 
-c10::Storage open_shared_storage(const SharedStorage& shared) {
+c10::Storage open_shared_storage(const StorageTicket& shared) {
   auto received = std::make_unique<Received>();
   received->import = Import::open(shared.device, shared.key);
   received->file = CounterFile::open(shared.counter_file);
@@ -263,7 +263,7 @@ c10::Storage open_shared_storage(const SharedStorage& shared) {
   return c10::Storage(make_storage(shared.nbytes, std::move(data)));
 }
 
-void release_shared(const SharedStorage& shared) {
+void release_shared(const StorageTicket& shared) {
   CounterFile::open(shared.counter_file)->at(shared.counter).fetch_sub(1);
 }
 

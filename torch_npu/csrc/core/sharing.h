@@ -9,7 +9,7 @@
 
 namespace torch_npu {
 
-struct SharedStorage {
+struct StorageTicket {
   c10::DeviceIndex device = 0;
   std::string key;           // of the piece of memory that holds the storage
   std::size_t nbytes = 0;    // of the storage
@@ -20,13 +20,13 @@ struct SharedStorage {
 
 // Lets another process open `storage`, once for each call. What the current stream does with it now is done first.
 // Throws for a storage that another process owns.
-SharedStorage share_storage(const c10::Storage& storage);
+StorageTicket share_storage(const c10::Storage& storage);
 
 // The storage in this process. It has to be opened, or release_shared() called, once for each share_storage().
-c10::Storage open_shared_storage(const SharedStorage& shared);
+c10::Storage open_shared_storage(const StorageTicket& shared);
 
 // Takes back one share_storage() that is not opened.
-void release_shared(const SharedStorage& shared);
+void release_shared(const StorageTicket& shared);
 
 // Frees what this process has dropped and no other uses any more. Never throws.
 void collect_shared() noexcept;

@@ -1,6 +1,7 @@
 #include "core/storage.h"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
@@ -13,7 +14,11 @@ namespace {
 
 c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c10::SymInt nbytes, c10::DataPtr data,
                                             c10::Allocator* allocator, bool resizable) {
-  if (data == nullptr) data = allocator->allocate(nbytes.expect_int());
+  if (data == nullptr) {
+    data = allocator->allocate(nbytes.expect_int());
+  } else {
+    check_device_memory(data.get(), static_cast<std::size_t>(nbytes.expect_int()), data.device().index());
+  }
   return c10::make_intrusive<StorageImpl>(c10::StorageImpl::use_byte_size_t(), std::move(nbytes), std::move(data),
                                           allocator, resizable);
 }
@@ -25,6 +30,17 @@ c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c
 }();
 
 }  // namespace
+
+void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceIndex device) {
+  if (!is_host_addressable() || address == nullptr || nbytes == 0) return;
+  TORCH_CHECK(device_of_address(address) == device, "the storage at ", address, " is not in the memory of ",
+              npu_device(device), ": make npu tensors from CPU tensors by .to(\"npu\"), not over their addresses",
+              error_tail("ERR00004", "PTA invalid pointer"));
+  using KernelAddressFn = aclError (*)(const void*, std::size_t, void**);
+  static const auto find = reinterpret_cast<KernelAddressFn>(softnpu_symbol("softnpuKernelAddress"));
+  void* kernel = nullptr;
+  acl_check(find(address, nbytes, &kernel), "softnpuKernelAddress");
+}
 
 void StorageImpl::release_resources() {
   cpu_twin_.reset();
@@ -53,6 +69,7 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
                                Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
+  if (typeid(storage) == typeid(StorageImpl)) static_cast<StorageImpl&>(storage).cpu_twin().reset();
   storage.set_data_ptr_noswap(std::move(grown));
   storage.set_nbytes(nbytes);
 }

@@ -3,15 +3,44 @@
 
 #include <c10/core/StorageImpl.h>
 
+#include <atomic>
+
 namespace torch_npu {
+
+// A storage that whoever comes first puts in: threads that read one tensor at once find the same one.
+class SharedStorage {
+ public:
+  SharedStorage() = default;
+  SharedStorage(const SharedStorage&) = delete;
+  SharedStorage& operator=(const SharedStorage&) = delete;
+  ~SharedStorage() { reset(); }
+
+  // Null before the first put().
+  c10::StorageImpl* get() const { return held_.load(std::memory_order_acquire); }
+
+  // Keeps `storage` where there is none yet; returns the one that is kept.
+  c10::StorageImpl* put(c10::intrusive_ptr<c10::StorageImpl> storage) {
+    c10::StorageImpl* held = nullptr;
+    if (!held_.compare_exchange_strong(held, storage.get(), std::memory_order_acq_rel)) return held;
+    return storage.release();
+  }
+
+  // Only where no other thread uses the tensor: when it is resized and when it goes.
+  void reset() {
+    // Dropped at the end of the statement.
+    (void)c10::intrusive_ptr<c10::StorageImpl>::reclaim(held_.exchange(nullptr, std::memory_order_acq_rel));
+  }
+
+ private:
+  std::atomic<c10::StorageImpl*> held_{nullptr};  // owned
+};
 
 class StorageImpl final : public c10::StorageImpl {
  public:
   using c10::StorageImpl::StorageImpl;
 
   // The same bytes as a CPU storage, made on first use and kept: what AI CPU kernels are given. It owns nothing.
-  // Calls on one storage are ordered by the caller, as for any tensor.
-  c10::intrusive_ptr<c10::StorageImpl>& cpu_twin() { return cpu_twin_; }
+  SharedStorage& cpu_twin() { return cpu_twin_; }
 
   // aclFormat of the bytes. Only base formats (ND here) exist so far.
   int format() const { return format_; }
@@ -19,7 +48,7 @@ class StorageImpl final : public c10::StorageImpl {
   void release_resources() override;
 
  private:
-  c10::intrusive_ptr<c10::StorageImpl> cpu_twin_;
+  SharedStorage cpu_twin_;
   int format_ = 2;  // ACL_FORMAT_ND
 };
 
@@ -28,6 +57,10 @@ c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::Devic
 
 // A storage that takes over `data`, whose device is an npu.
 c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DataPtr data);
+
+// Throws where the bytes are not all in one allocation of `device`: for memory that others hand over (DLPack), since
+// kernels would read whatever lies there.
+void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceIndex device);
 
 // Grows or shrinks a storage and keeps the bytes that fit.
 void resize_storage(c10::StorageImpl& storage, std::size_t nbytes);

@@ -47,6 +47,7 @@ StreamSlot& slot_of(c10::Stream stream) { return slot_of(checked_device(stream.d
 aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
   StreamTable& t = table(device);
   StreamSlot& slot = slot_of(device, id);
+  check_not_reset(device);
   aclrtStream found = slot.handle.load(std::memory_order_acquire);
   if (C10_LIKELY(found != nullptr)) return found;
   bind_device(device);

@@ -7,6 +7,7 @@
 
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/stream.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -34,7 +35,10 @@ struct Allocator final : c10::Allocator {
     if (C10_LIKELY(scope_device < 0)) return host_allocator()->allocate(nbytes);
     auto* address = static_cast<char*>(caching_allocator().allocate_raw(scope_device, nbytes));
     if (address != nullptr) address += kernel_offset(scope_device);
-    return {address, address, &release, c10::Device(c10::DeviceType::CPU)};
+    c10::DataPtr data(address, address, &release, c10::Device(c10::DeviceType::CPU));
+    // Another thread may have launched work on this stream since the kernel began, and freed the block behind it.
+    wait_for_current_stream(scope_device);
+    return data;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* dest, const void* src, std::size_t count) const override { std::memcpy(dest, src, count); }

@@ -10,6 +10,7 @@
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/storage.h"
+#include "core/stream.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -54,19 +55,20 @@ c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::D
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   void* address = kernel_address(*impl, device);
   auto* own = own_storage(impl);
-  if (own != nullptr && own->cpu_twin()) {
-    auto& twin = own->cpu_twin();
-    if (twin->data() != address || twin->nbytes() != impl->nbytes()) {
-      twin->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
-      twin->set_nbytes(impl->nbytes());
+  if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_twin().get()) {
+    // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.
+    if (C10_UNLIKELY(known->data() != address || known->nbytes() != impl->nbytes())) {
+      known->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
+      known->set_nbytes(impl->nbytes());
     }
-    return twin;
+    return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(known);
   }
+  if (own == nullptr) check_device_memory(impl->data(), impl->nbytes(), device);
   auto twin = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
       c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
-  if (own != nullptr) own->cpu_twin() = twin;
-  return twin;
+  if (own == nullptr) return twin;
+  return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(own->cpu_twin().put(std::move(twin)));
 }
 
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like) {
@@ -87,10 +89,11 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
   c10::DataPtr data;
   if (take_over(impl->_mutable_data_ptr_no_checks(), device, &data)) {
     auto made = make_storage(impl->nbytes(), std::move(data));
-    static_cast<StorageImpl*>(made.get())->cpu_twin() = c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl);
+    static_cast<StorageImpl*>(made.get())->cpu_twin().put(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl));
     return c10::Storage(std::move(made));
   }
   auto made = make_storage(impl->nbytes(), device);
+  wait_for_current_stream(device);  // another thread's work may still use the block: see aicpu/allocator.cpp
   if (impl->nbytes() > 0 && impl->data() != nullptr) {
     acl_check(
         aclrtMemcpy(made->mutable_data(), made->nbytes(), impl->data(), impl->nbytes(), ACL_MEMCPY_HOST_TO_DEVICE),

@@ -53,6 +53,11 @@ void CachingAllocator::release(void* address) noexcept {
   if (device >= 0) cache(device).release(address);
 }
 
+bool CachingAllocator::is_live(void* address) {
+  c10::DeviceIndex device = is_host_addressable() ? device_of_address(address) : current_device();
+  return device >= 0 && cache(device).is_live(address);
+}
+
 void CachingAllocator::copy_data(void* dest, const void* src, std::size_t count) const {
   c10::DeviceIndex device = current_device();
   bind_device(device);

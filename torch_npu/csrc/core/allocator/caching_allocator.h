@@ -22,6 +22,9 @@ class CachingAllocator final : public c10::DeviceAllocator {
   // Frees what allocate() gave; a no-op in a child made by fork, whose memory is the parent's.
   static void release(void* address) noexcept;
 
+  // Whether `address` is the start of a block that allocate() gave and that was not released.
+  static bool is_live(void* address);
+
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
   void copy_data(void* dest, const void* src, std::size_t count) const override;
 

@@ -139,6 +139,12 @@ void DeviceCache::release(void* address) noexcept {
   }
 }
 
+bool DeviceCache::is_live(void* address) const {
+  std::lock_guard lock(mutex_);
+  auto it = blocks_.find(address);
+  return it != blocks_.end() && it->second->allocated;
+}
+
 bool DeviceCache::record_stream(void* address, c10::StreamId stream) {
   std::lock_guard lock(mutex_);
   auto it = blocks_.find(address);

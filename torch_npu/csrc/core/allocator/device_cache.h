@@ -25,6 +25,8 @@ class DeviceCache {
   void* allocate(std::size_t size, c10::StreamId stream);
   // `address` came from allocate(). Never throws.
   void release(void* address) noexcept;
+  // Whether `address` is one that allocate() gave and that was not released.
+  bool is_live(void* address) const;
 
   // The block may be reused only after what `stream` does now is done. False where `address` is not live here.
   bool record_stream(void* address, c10::StreamId stream);

@@ -1,0 +1,54 @@
+"""Work on an npu stream that ends only when Python has run: what waits for it while it holds the GIL never returns."""
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from torch_npu import _load
+
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class _Task(ctypes.Structure):
+    """softnpuTask of softnpu/include/softnpu/softnpu.h."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("is_small", ctypes.c_int32),
+        ("run", _RUN),
+        ("release", _RELEASE),
+        ("state", ctypes.c_void_p),
+    )
+
+
+_kept: list[object] = []  # what the runtime may still call
+
+
+def launch(stream: torch.Stream, work: Callable[[], object]) -> None:
+    """Queues ``work`` on ``stream``; the device's thread calls it, with the GIL, which it has to get first."""
+
+    def run(*_: object) -> int:
+        work()
+        return 0
+
+    task = _Task(b"python", 0, _RUN(run), _RELEASE(lambda _: None), None)
+    _kept.append(task)
+    # PyDLL keeps the GIL during the call, so that the work cannot run before the caller waits for it.
+    acl = ctypes.PyDLL(_load.bound_library())
+    acl.softnpuLaunch.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Task)]
+    assert acl.softnpuLaunch(stream.native_handle, ctypes.byref(task)) == 0
+
+
+@contextmanager
+def no_switching() -> Iterator[None]:
+    """This thread keeps the GIL until a call gives it away."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(interval)

@@ -1,0 +1,1 @@
+"""PyTorch's ModuleInfos and OptimizerInfos on npu against the CPU."""
