@@ -79,6 +79,7 @@ class HostKernel {
     if (record_ != nullptr) [[unlikely]]
       detail::end_host_kernel(*record_);
   }
+  bool is_recorded() const noexcept { return record_ != nullptr; }
 
  private:
   std::shared_ptr<detail::Record> record_;
