@@ -62,7 +62,10 @@ def _doctor(_: list[str]) -> None:
 VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "setup": (_setup, "system packages, .venv, Python packages; goes on where it stopped"),
     "build": (_build, "set-up and build"),
-    "test": (_test, "set-up, build and tests; --all: every OpInfo and ModuleInfo case; or pytest arguments"),
+    "test": (
+        _test,
+        "set-up, build and tests; --all: every OpInfo and ModuleInfo case; or pytest arguments",
+    ),
     "demo": (_demo, "set-up, build, then classify photographs, train, compare sentences on npu"),
     "bench": (_bench, "npu against CPU, as ratios"),
     "lint": (_lint, "ruff, clang-format, layers"),
