@@ -8,6 +8,7 @@
 #include "core/allocator/device_cache.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/trace.h"
 
 namespace torch_npu {
 namespace {
@@ -61,8 +62,9 @@ bool CachingAllocator::is_live(void* address) {
 void CachingAllocator::copy_data(void* dest, const void* src, std::size_t count) const {
   c10::DeviceIndex device = current_device();
   bind_device(device);
-  acl_check(aclrtMemcpyAsync(dest, count, src, count, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                             Enqueue(torch_npu::current_stream(device)).handle()),
+  const c10::Stream stream = torch_npu::current_stream(device);
+  trace::Launch launch("Memcpy DtoD", trace::Kind::kCopy, stream);
+  acl_check(aclrtMemcpyAsync(dest, count, src, count, ACL_MEMCPY_DEVICE_TO_DEVICE, Enqueue(stream).handle()),
             "aclrtMemcpyAsync");
 }
 
