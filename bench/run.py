@@ -24,6 +24,12 @@ def dispatch() -> None:
     }.items():
         npu, cpu = torch.ones(16, device="npu"), torch.ones(16)
         rows.append(Row(name, lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 2000))
+
+    def backward(device: str) -> Callable[[], object]:
+        a, b = (torch.ones(16, device=device, requires_grad=True) for _ in range(2))
+        return lambda: (a * b).sum().backward()
+
+    rows.append(Row("(a * b).sum().backward()", backward("npu"), backward("cpu"), 500))
     compare("dispatch", rows)
 
 

@@ -6,14 +6,6 @@ namespace {
 using c10::CachingAllocator::Stat;
 using Values = Statistics::Values;
 
-void add(Stat& stat, std::int64_t amount) {
-  if (amount >= 0) {
-    stat.increase(static_cast<std::size_t>(amount));
-  } else {
-    stat.decrease(static_cast<std::size_t>(-amount));
-  }
-}
-
 template <typename Change>
 void for_each(Values& values, Change change) {
   for (auto field :
@@ -26,12 +18,6 @@ void for_each(Values& values, Change change) {
 }
 
 }  // namespace
-
-void Statistics::count(Field field, Pool pool, std::int64_t amount) {
-  for (auto type : {Pool::AGGREGATE, pool}) add((values.*field)[static_cast<std::size_t>(type)], amount);
-}
-
-void Statistics::count_oversize(Stat Values::*field, std::int64_t amount) { add(values.*field, amount); }
 
 void Statistics::reset_accumulated() {
   for_each(values, [](Stat& stat) { stat.reset_accumulated(); });
