@@ -1,6 +1,6 @@
 #include <unistd.h>
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 
 #include "acl/acl_rt.h"
@@ -25,8 +25,8 @@ aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t le
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
     std::string made;
     SOFTNPU_RETURN_IF_ERROR(Process::get().sharing().export_range(Process::get(), devPtr, size, &made));
-    std::memset(key, 0, len);
-    std::memcpy(key, made.data(), made.size());
+    std::fill_n(key, len, '\0');
+    made.copy(key, made.size());
     return Status::ok();
   });
 }
