@@ -40,7 +40,15 @@ def give_data_parallel_its_copies() -> None:
             setattr(torch._C, f"_{name}", getattr(comm, name))
 
 
+def let_lazy_modules_move() -> None:
+    """Torch 2.13's ``UninitializedParameter`` lets itself be moved by ``cuda()`` and ``cpu()``, and by no other name."""
+    allowed = torch.nn.parameter.UninitializedTensorMixin._allowed_methods
+    if torch.Tensor.npu not in allowed:
+        allowed.append(torch.Tensor.npu)
+
+
 def apply() -> None:
     """Applies all of them, once."""
+    let_lazy_modules_move()
     name_npu_in_dlpack()
     give_data_parallel_its_copies()

@@ -7,7 +7,7 @@ import torch
 
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
-from torch_npu.npu import _state, memory
+from torch_npu.npu import _state, amp, memory
 from torch_npu.npu.device import (
     NPUDeviceProperties,
     current_device,
@@ -97,6 +97,13 @@ def is_bf16_supported() -> bool:
     return True
 
 
+def __getattr__(name: str) -> object:
+    # torch.utils.checkpoint keeps the state of generators only where the device module says that it was used.
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def _finish() -> None:
     """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped."""
     from torch_npu import _C
@@ -130,6 +137,7 @@ __all__ = [
     "NPUDeviceProperties",
     "Stream",
     "StreamContext",
+    "amp",
     "caching_allocator_alloc",
     "caching_allocator_delete",
     "config",
