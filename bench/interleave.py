@@ -1,5 +1,7 @@
 """Runs variants in turn in one process, so that what the machine does meanwhile meets both; prints ratios."""
 
+import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +11,17 @@ import torch
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+
+# ./dev bench --cpu-time: one thread, and the processor time of the process, for machines that others keep busy.
+CPU_TIME = "--cpu-time"
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "SOFTNPU_CORES": "1"}
+_clock = time.process_time if CPU_TIME in sys.argv else time.perf_counter
+
+
+def restrict_threads() -> None:
+    """Starts this program over with one thread where ``--cpu-time`` asks for it; numbers of threads are read early."""
+    if CPU_TIME in sys.argv and any(os.environ.get(k) != v for k, v in _ONE_THREAD.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **_ONE_THREAD})
 
 
 @dataclass(frozen=True)
@@ -22,16 +35,17 @@ class Row:
 
 
 def _time(work: Callable[[], object], repeats: int) -> float:
-    started = time.perf_counter()
+    started = _clock()
     for _ in range(repeats):
         work()
     torch.npu.synchronize()  # what was launched counts; on the CPU's turn there is nothing to wait for
-    return (time.perf_counter() - started) / repeats
+    return (_clock() - started) / repeats
 
 
 def compare(title: str, rows: list[Row], rounds: int = 15) -> None:
     """Measures each row in ``rounds`` turns; prints median times in us and the ratio npu / cpu."""
-    table = Table(title=f"{title}: median of {rounds} interleaved rounds")
+    mode = ", one thread, CPU time" if CPU_TIME in sys.argv else ""
+    table = Table(title=f"{title}: median of {rounds} interleaved rounds{mode}")
     table.add_column("work")
     for column in ("npu us", "cpu us", "npu / cpu"):
         table.add_column(column, justify="right")

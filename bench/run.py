@@ -1,4 +1,4 @@
-"""./dev bench [dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [--cpu-time] [dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
 
 import random
 import sys
@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import torch
-from interleave import Row, compare
+from interleave import CPU_TIME, Row, compare, restrict_threads
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
@@ -152,7 +152,8 @@ SUITES = {
 }
 
 if __name__ == "__main__":
-    names = sys.argv[1:] or list(SUITES)
+    restrict_threads()
+    names = [a for a in sys.argv[1:] if a != CPU_TIME] or list(SUITES)
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         sys.exit(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")

@@ -8,7 +8,7 @@ namespace softnpu {
 namespace {
 
 // Addresses for mappings, as a multiple of the memory: reserving them costs nothing, running out of them does.
-constexpr size_t kWindowFactor = 16;
+constexpr size_t kWindowFactor = 32;
 
 }  // namespace
 

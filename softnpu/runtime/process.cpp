@@ -34,6 +34,7 @@ Status Process::initialize() {
 }
 
 Status Process::finalize() {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
   for (int32_t id = 0; id < kMaxDevices; ++id) {
     if (Device* device = live_device(id)) {
       // What failed asynchronously was not asked for by anyone who could still react.

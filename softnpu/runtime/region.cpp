@@ -68,7 +68,11 @@ Status Region::map(size_t size, size_t window, bool protect) {
 }
 
 Status Region::map_window(char* address, size_t size, int fd, size_t offset) {
-  if (!map_file(address, size, fd, offset, !protect_)) return system_error("mmap");
+  if (!map_file(address, size, fd, offset, !protect_)) {
+    Status error = system_error("mmap");
+    (void)reserve(address, size);  // a mapping that failed may have left the addresses to anyone
+    return error;
+  }
   if (protect_ && !map_file(address + kernel_offset(), size, fd, offset, true)) {
     Status error = system_error("mmap");
     (void)reserve(address, size);

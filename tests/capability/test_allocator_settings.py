@@ -23,11 +23,17 @@ def check(live):
 
 draw = random.Random(5)
 streams = [torch.npu.default_stream(), torch.npu.Stream()]
-live = []
+ones = torch.ones(300, 300, device="npu")
+live, readers = [], []
 for step in range(400):
     if live and draw.random() < 0.48:
         tensor, value = live.pop(draw.randrange(len(live)))
         if draw.random() < 0.3:
+            # The other stream is busy, and reads the tensor after that: until then nobody may have its bytes.
+            with torch.npu.stream(streams[1]):
+                for _ in range(3):
+                    torch.mm(ones, ones)
+                readers.append((tensor.clone(), value))
             tensor.record_stream(streams[1])
         del tensor
     else:
@@ -38,12 +44,16 @@ for step in range(400):
     if step % 40 == 0:
         torch.npu.synchronize()
         check(live)
+        assert all(t.eq(value).all() for t, value in readers)
+        readers.clear()
     if step % 150 == 149:
         torch.npu.empty_cache()
         check(live)
 torch.npu.synchronize()
 check(live)
 live.clear()
+readers.clear()
+del ones
 torch.npu.empty_cache()
 print(torch.npu.memory_reserved(), torch.npu.memory_stats()["segment.all.current"], torch.npu.memory_allocated())
 """
@@ -53,6 +63,8 @@ SETTINGS = [
     "expandable_segments:True",
     "expandable_segments:True,segment_size_mb:4",
     "max_split_size_mb:21",
+    "expandable_segments:True,max_split_size_mb:21",
+    "expandable_segments:True,large_segment_size_mb:25",
     "garbage_collection_threshold:0.01",
     "roundup_power2_divisions:4",
     "large_segment_size_mb:40,roundup_power2_divisions:[256:1,512:2,1024:4,>:8]",
@@ -141,6 +153,45 @@ print(torch.ones(90 << 20, dtype=torch.uint8, device="npu").numel() >> 20)
     assert result == "90"
 
 
+def test_expandable_segments_for_many_streams():
+    program = """
+import torch
+tensors = []
+for i in range(33):
+    with torch.npu.stream(torch.npu.Stream()):
+        tensors.append((torch.full((10,), i, device="npu"), torch.full((1 << 20,), i, device="npu")))
+assert all(t.eq(i).all() for i, pair in enumerate(tensors) for t in pair)
+print(len(torch.npu.memory_snapshot()) > 60)
+"""
+    assert fresh.output(program, PYTORCH_NPU_ALLOC_CONF="expandable_segments:True") == "True"
+
+
+def test_a_large_block_before_the_gap_is_no_part_of_it():
+    program = """
+import torch
+x = torch.empty(60 << 20, dtype=torch.uint8, device="npu")
+del x
+y = torch.full((45 << 20,), 3, dtype=torch.uint8, device="npu")
+segments = torch.npu.memory_snapshot()
+assert sum(s["total_size"] for s in segments) == torch.npu.memory_reserved()
+print(y.eq(3).all().item(), len(segments[0]["blocks"]) > 1)
+"""
+    conf = "expandable_segments:True,max_split_size_mb:50"
+    assert fresh.output(program, PYTORCH_NPU_ALLOC_CONF=conf) == "True True"
+
+
+def test_without_cache_a_thread_that_never_used_npu_gives_back():
+    program = """
+import threading, torch
+box = [torch.ones(1000, device="npu")]
+thread = threading.Thread(target=box.clear)
+thread.start()
+thread.join()
+print(torch.npu.memory_reserved(), torch.npu.memory_allocated())
+"""
+    assert fresh.output(program, PYTORCH_NO_NPU_MEMORY_CACHING="1") == "0 0"
+
+
 def test_oversize_blocks_are_not_cut():
     program = """
 import torch
@@ -192,6 +243,7 @@ def test_pytorch_alloc_conf_is_read_too():
         ({"PYTORCH_NPU_ALLOC_CONF": "no_such_key:1"}, "no_such_key"),
         ({"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:perhaps"}, "perhaps"),
         ({"PYTORCH_NPU_ALLOC_CONF": "segment_size_mb:3"}, "segment_size_mb:3 is not understood"),
+        ({"PYTORCH_NPU_ALLOC_CONF": "segment_size_mb:"}, "segment_size_mb takes a number of MiB"),
         (
             {"PYTORCH_NPU_ALLOC_CONF": "max_split_size_mb:100", "PYTORCH_ALLOC_CONF": "max_split_size_mb:100"},
             "both set",

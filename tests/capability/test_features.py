@@ -211,6 +211,10 @@ def test_npu_amp():
     assert y.dtype == torch.bfloat16
     scaler.scale(y.float().sum()).backward()
     assert model.bias.grad.tolist() == [8.0] * 4
+    before = model.bias.detach().clone()
+    scaler.step(torch.optim.SGD(model.parameters(), lr=1.0))
+    scaler.update()
+    assert torch.equal(model.bias.detach(), before - 2.0)
 
     class Square(torch.autograd.Function):
         @staticmethod
@@ -226,4 +230,7 @@ def test_npu_amp():
 
     x = torch.ones(2, dtype=torch.half, device="npu", requires_grad=True)
     with torch.npu.amp.autocast():
-        assert Square.apply(x).dtype == torch.float32
+        y = Square.apply(x)
+    assert y.dtype == torch.float32
+    y.sum().backward()
+    assert x.grad.tolist() == [2, 2]

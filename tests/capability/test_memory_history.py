@@ -2,6 +2,7 @@
 
 import pickle
 
+import fresh
 import pytest
 import torch
 from torch.cuda import _memory_viz
@@ -41,6 +42,25 @@ def test_the_life_of_a_tensor(recording):
     assert entries[-3]["time_us"] <= entries[-2]["time_us"] <= entries[-1]["time_us"]
     assert any(f["filename"] == __file__ and f["line"] > 0 for f in entries[-3]["frames"])
     assert any(f["name"] == "test_the_life_of_a_tensor" for f in entries[-2]["frames"])
+
+
+def test_blocks_may_die_while_the_snapshot_is_told():
+    program = """
+import gc, torch
+torch.npu.memory._record_memory_history("state", context="state", stacks="python")
+
+class Cycle:
+    pass
+
+for i in range(300):
+    c = Cycle()
+    c.self, c.tensor = c, torch.ones(1000 + i, device="npu")
+gc.set_threshold(50)
+for _ in range(5):
+    torch.npu.memory._snapshot()
+print("ok")
+"""
+    assert fresh.output(program, MALLOC_PERTURB_="165") == "ok"
 
 
 def test_segments_are_in_the_history(recording):

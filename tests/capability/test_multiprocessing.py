@@ -1,9 +1,13 @@
 """npu tensors sent to a spawned process: one memory, two processes."""
 
+import concurrent.futures
 import contextlib
 import gc
+import glob
 import signal
+import threading
 
+import fresh
 import pytest
 import sharing_child
 import torch
@@ -51,9 +55,66 @@ def test_work_in_the_queue_is_done_before_it_is_sent():
         send.put(None)
 
 
+def test_work_on_another_stream_is_done_before_it_is_sent():
+    a = torch.full((1200, 1200), 0.5, device="npu")
+    torch.npu.synchronize()
+    with child(sharing_child.double_in_place) as (send, answer, _):
+        with torch.npu.stream(torch.npu.Stream()):
+            product = a @ a
+            send.put(product)  # pickled on the queue's own thread
+        assert answer()[0] == 1200 * 1200 * 600.0
+        send.put(None)
+
+
+def test_threads_that_share_one_tensor_leave_it_where_it_is():
+    tensors = [torch.full((100,), float(i), device="npu") for i in range(50)]
+    places = [t.data_ptr() for t in tensors]
+    barrier = threading.Barrier(4)
+
+    def share():
+        for tensor in tensors:
+            barrier.wait()
+            mp.reductions.reduce_tensor(tensor)
+            assert (tensor + 0).eq(tensor).all()
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(share) for _ in range(4)]:
+            done.result()
+    assert [t.data_ptr() for t in tensors] == places
+    assert all(t.eq(i).all() for i, t in enumerate(tensors))
+
+
+def test_nothing_stays_in_shared_memory():
+    program = """
+import glob, os, torch
+x = torch.ones(10, device="npu")
+torch.multiprocessing.reductions.reduce_tensor(x)
+mine = f"/dev/shm/torch_{os.getpid()}_*"
+assert len(glob.glob(mine)) == 1
+print(mine)
+"""
+    assert glob.glob(fresh.output(program)) == []
+
+
+def test_expandable_segments_are_shared_where_they_are_one_piece():
+    program = """
+import pytest, torch
+from torch.multiprocessing.reductions import reduce_tensor
+small = torch.ones(1000, device="npu")
+rebuild, arguments = reduce_tensor(small)
+assert arguments[8] == 4000
+large = torch.ones(30 << 20, dtype=torch.uint8, device="npu")
+with pytest.raises(RuntimeError, match="mapped from several pieces of memory"):
+    reduce_tensor(large)
+print(small.sum().item(), large.eq(1).all().item())
+"""
+    conf = "expandable_segments:True"
+    assert fresh.output(program, PYTORCH_NPU_ALLOC_CONF=conf) == "1000.0 True"
+
+
 def test_memory_lives_as_long_as_a_receiver():
-    torch.npu.empty_cache()
     gc.collect()
+    torch.npu.ipc_collect()
     before = torch.npu.memory_allocated()
     x = torch.full((30 << 20,), 3, dtype=torch.uint8, device="npu")
     with child(sharing_child.hold) as (send, answer, _):

@@ -7,7 +7,7 @@ from torch.profiler import ProfilerActivity, profile
 
 
 def work():
-    """What several routes run: in place, out=, a view, a list, a random draw, an index, a gradient."""
+    """What several routes run: in place, out=, a view, a list, an index, a gradient."""
     torch.manual_seed(3)
     x = torch.arange(24, dtype=torch.float32, device="npu").view(4, 6).requires_grad_()
     y = torch.flip(x, [0]).softmax(1).masked_fill(x > 20, 2.0)
@@ -17,7 +17,7 @@ def work():
     parts = torch._foreach_add([out, out.t()], 1.0)
     out[1:3].mul_(torch.tensor([[2.0], [3.0]], device="npu"))
     values = [y, x.grad, out, *parts, out[[2, 0]], torch.linalg.svdvals(out), out.std(0)]
-    return [v.detach().cpu() for v in values] + [torch.rand(3, device="npu").shape]
+    return [v.detach().cpu() for v in values]
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_the_fallback_gives_the_same_numbers():
         torch.npu.set_operator_fallback("npu")
     assert torch.npu.get_operator_fallback() == "npu"
     for e, a in zip(expected, actual, strict=True):
-        assert torch.equal(e, a) if isinstance(e, torch.Tensor) else e == a
+        assert torch.equal(e, a)
 
 
 def test_the_fallback_copies_and_the_aicpu_does_not():

@@ -21,7 +21,7 @@ def _share_npu_(self: torch.UntypedStorage) -> tuple:
 
     Returns:
         Device index, key of the memory, the storage's bytes, its offset in that memory, the file and place of the
-        counter of its users, an event and whether it must be waited for (none: the current stream is waited for here).
+        counter of its users, an event and whether it must be waited for (none: the device is waited for here).
     """
     return (*_state.native().share_storage(self), b"", False)
 

@@ -108,9 +108,9 @@ def _finish() -> None:
     """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped."""
     from torch_npu import _C
 
-    _C.close_shared()
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:
         _C.shutdown()
+    _C.close_shared()  # behind the wait: queued work may write what other processes own
 
 
 def _register(load_error: Exception | None) -> None:

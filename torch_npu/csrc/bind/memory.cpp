@@ -68,6 +68,7 @@ class Frames {
       return;
     }
     stacks_.push_back(torch::getCapturedTracebackFromContext(context));
+    kept_.push_back(context);
     dicts_.push_back(dict);
   }
 
@@ -78,6 +79,7 @@ class Frames {
 
  private:
   std::vector<torch::CapturedTraceback*> stacks_;
+  std::vector<std::shared_ptr<c10::GatheredContext>> kept_;  // blocks may be freed while the snapshot is told
   std::vector<py::dict> dicts_;
 };
 

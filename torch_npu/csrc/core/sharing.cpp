@@ -3,11 +3,13 @@
 #include <ATen/MapAllocator.h>
 #include <acl/acl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -16,7 +18,6 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/storage.h"
-#include "core/stream.h"
 
 namespace torch_npu {
 namespace {
@@ -27,12 +28,12 @@ constexpr std::size_t kCounterBytes = kCounters * sizeof(std::int64_t);
 // A file of counters in shared host memory; the last process that has it open removes it.
 class CounterFile {
  public:
-  static std::shared_ptr<CounterFile> create() {
-    return std::make_shared<CounterFile>(at::NewProcessWideShmHandle(),
+  static std::unique_ptr<CounterFile> create() {
+    return std::make_unique<CounterFile>(at::NewProcessWideShmHandle(),
                                          at::ALLOCATOR_MAPPED_SHAREDMEM | at::ALLOCATOR_MAPPED_EXCLUSIVE);
   }
-  static std::shared_ptr<CounterFile> open(const std::string& name) {
-    return std::make_shared<CounterFile>(name, at::ALLOCATOR_MAPPED_SHAREDMEM | at::ALLOCATOR_MAPPED_NOCREATE);
+  static std::unique_ptr<CounterFile> open(const std::string& name) {
+    return std::make_unique<CounterFile>(name, at::ALLOCATOR_MAPPED_SHAREDMEM | at::ALLOCATOR_MAPPED_NOCREATE);
   }
   CounterFile(const std::string& name, int flags) : name_(name), file_(name.c_str(), flags, kCounterBytes) {}
 
@@ -47,12 +48,21 @@ class CounterFile {
   at::RefcountedMapAllocator file_;
 };
 
-// A storage of this process that others use: its memory and the place of its counter.
+// A counter, and the file that it stands in.
+struct Place {
+  CounterFile* file = nullptr;
+  std::size_t index = 0;
+
+  std::atomic_ref<std::int64_t> counter() const { return file->at(index); }
+};
+
+// A storage of this process that others use: its memory, and how many they are.
 struct Sent {
   c10::DataPtr data;
-  std::shared_ptr<CounterFile> file;
-  std::size_t place = 0;
+  Place place;
 };
+
+void delete_sent(void* context);
 
 // Everything that this process has sent. Never destroyed: storages may die at the very end.
 class Outbox {
@@ -62,55 +72,70 @@ class Outbox {
     return instance;
   }
 
-  Sent* add(c10::DataPtr data) {
+  // Counts one more user of `storage` and tells where. Its bytes stay where they are.
+  std::pair<std::string, std::size_t> add_user(c10::StorageImpl& storage) {
+    collect();
     std::lock_guard lock(mutex_);
-    free_unused();
-    auto sent = std::make_unique<Sent>();
-    if (free_places_.empty()) {
-      file_ = CounterFile::create();
-      for (std::size_t place = kCounters; place > 0; --place) free_places_.push_back(place - 1);
+    TORCH_CHECK(!closed_, "this process ends and shares no npu storage any more");
+    if (storage.data_ptr().get_deleter() != &delete_sent) {
+      auto sent = std::make_unique<Sent>();
+      sent->place = new_place();
+      sent->place.counter().store(0);
+      // Other threads may read the storage meanwhile: the address does not change.
+      c10::DataPtr shared(storage.mutable_data(), sent.get(), &delete_sent, storage.device());
+      sent->data = storage.set_data_ptr(std::move(shared));
+      (void)sent.release();  // the storage's now
     }
-    sent->file = file_;
-    sent->place = free_places_.back();
-    free_places_.pop_back();
-    sent->file->at(sent->place).store(0);
-    sent->data = std::move(data);
-    return sent.release();
+    const Place& place = static_cast<Sent*>(storage.data_ptr().get_context())->place;
+    place.counter().fetch_add(1);
+    return {place.file->name(), place.index};
   }
 
   // This process's storage is gone; the memory stays while others use it.
   void drop(std::unique_ptr<Sent> sent) {
-    std::lock_guard lock(mutex_);
-    dropped_.push_back(std::move(sent));
-    free_unused();
+    {
+      std::lock_guard lock(mutex_);
+      dropped_.push_back(std::move(sent));
+    }
+    collect();
   }
 
+  // Frees what nobody uses; outside of the lock, since freeing may take Python's.
   void collect() {
+    std::vector<std::unique_ptr<Sent>> unused;
     std::lock_guard lock(mutex_);
-    free_unused();
+    if (closed_) return;
+    auto first = std::partition(dropped_.begin(), dropped_.end(),
+                                [](const auto& sent) { return sent->place.counter().load() > 0; });
+    for (auto it = first; it != dropped_.end(); ++it) {
+      free_.push_back((*it)->place);
+      unused.push_back(std::move(*it));
+    }
+    dropped_.erase(first, dropped_.end());
   }
 
+  // From now on no counter is read: the files belong to the other processes.
   void close() {
     std::lock_guard lock(mutex_);
-    file_.reset();
-    free_places_.clear();
-    for (auto& sent : dropped_) sent->file.reset();
     closed_ = true;
+    free_.clear();
+    files_.clear();
   }
 
  private:
-  void free_unused() {
-    if (closed_) return;
-    std::erase_if(dropped_, [this](const std::unique_ptr<Sent>& sent) {
-      if (sent->file->at(sent->place).load() > 0) return false;
-      if (sent->file == file_) free_places_.push_back(sent->place);
-      return true;
-    });
+  Place new_place() {
+    if (free_.empty()) {
+      files_.push_back(CounterFile::create());
+      for (std::size_t index = kCounters; index > 0; --index) free_.push_back({files_.back().get(), index - 1});
+    }
+    const Place place = free_.back();
+    free_.pop_back();
+    return place;
   }
 
   std::mutex mutex_;  // guards all below
-  std::shared_ptr<CounterFile> file_;
-  std::vector<std::size_t> free_places_;  // in file_
+  std::vector<std::unique_ptr<CounterFile>> files_;
+  std::vector<Place> free_;
   std::vector<std::unique_ptr<Sent>> dropped_;
   bool closed_ = false;
 };
@@ -129,12 +154,13 @@ class Import {
  public:
   // The one that is open already, or a new one.
   static std::shared_ptr<Import> open(c10::DeviceIndex device, const std::string& key) {
-    static auto& opened = *std::make_unique<Opened>().release();
-    std::lock_guard lock(opened.mutex);
-    std::weak_ptr<Import>& known = opened.imports[key];
-    if (auto import = known.lock()) return import;
+    std::lock_guard lock(opened().mutex);
+    auto& imports = opened().imports;
+    if (auto known = imports.find(key); known != imports.end()) {
+      if (auto import = known->second.lock()) return import;
+    }
     auto import = std::make_shared<Import>(device, key);
-    known = import;
+    imports[key] = import;
     return import;
   }
 
@@ -147,7 +173,12 @@ class Import {
   }
   Import(const Import&) = delete;
   Import& operator=(const Import&) = delete;
-  ~Import() { acl_warn(aclrtIpcMemClose(key_.c_str()), "aclrtIpcMemClose"); }
+  ~Import() {
+    acl_warn(aclrtIpcMemClose(key_.c_str()), "aclrtIpcMemClose");
+    std::lock_guard lock(opened().mutex);
+    auto known = opened().imports.find(key_);
+    if (known != opened().imports.end() && known->second.expired()) opened().imports.erase(known);
+  }
 
   char* base() const { return base_; }
   c10::DeviceIndex device() const { return device_; }
@@ -157,6 +188,10 @@ class Import {
     std::mutex mutex;  // guards imports
     std::map<std::string, std::weak_ptr<Import>> imports;
   };
+  static Opened& opened() {
+    static auto& instance = *std::make_unique<Opened>().release();
+    return instance;
+  }
 
   const c10::DeviceIndex device_;
   const std::string key_;
@@ -165,8 +200,10 @@ class Import {
 
 struct Received {
   std::shared_ptr<Import> import;
-  std::shared_ptr<CounterFile> file;
+  std::unique_ptr<CounterFile> file;
   std::size_t place = 0;
+
+  void let_go() { file->at(place).fetch_sub(1); }
 };
 
 // What this process has opened, so that a process that ends with live tensors takes its names off the counters.
@@ -184,13 +221,13 @@ class Inbox {
 
   void remove(Received* received) {
     std::lock_guard lock(mutex_);
-    if (live_.erase(received) > 0) received->file->at(received->place).fetch_sub(1);
+    if (live_.erase(received) > 0) received->let_go();
   }
 
   void close() {
     std::lock_guard lock(mutex_);
     for (Received* received : live_) {
-      received->file->at(received->place).fetch_sub(1);
+      received->let_go();
       received->file.reset();
     }
     live_.clear();
@@ -210,10 +247,10 @@ void delete_received(void* context) {
   try {
     // Queued work may still use the memory.
     synchronize_device(received->import->device());
-    Inbox::get().remove(received.get());
   } catch (const std::exception& e) {
-    TORCH_WARN("releasing a shared npu storage failed: ", e.what());
+    TORCH_WARN("work was queued when a shared npu storage was released, and failed: ", e.what());
   }
+  Inbox::get().remove(received.get());
 }
 
 }  // namespace
@@ -229,7 +266,7 @@ StorageTicket share_storage(const c10::Storage& storage) {
   shared.device = storage.device().index();
   shared.nbytes = storage.nbytes();
   bind_device(shared.device);
-  synchronize_stream(current_stream(shared.device));
+  synchronize_device(shared.device);  // queues pickle on a thread of their own, which knows no current stream
   auto [base, size] = caching_allocator().shareable(shared.device, data.get());
   std::array<char, ACL_IPC_HANDLE_SIZE> key{};
   acl_check(
@@ -238,25 +275,20 @@ StorageTicket share_storage(const c10::Storage& storage) {
   shared.key = key.data();
   shared.offset = static_cast<std::size_t>(static_cast<char*>(data.get()) - base);
 
-  c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  if (data.get_deleter() != &delete_sent) {
-    void* address = data.get();
-    const c10::Device device = data.device();
-    Sent* sent = Outbox::get().add(impl->set_data_ptr(c10::DataPtr(nullptr, device)));
-    impl->set_data_ptr_noswap(c10::DataPtr(address, sent, &delete_sent, device));
-  }
-  Sent& sent = *static_cast<Sent*>(impl->data_ptr().get_context());
-  sent.file->at(sent.place).fetch_add(1);
-  shared.counter_file = sent.file->name();
-  shared.counter = sent.place;
+  std::tie(shared.counter_file, shared.counter) = Outbox::get().add_user(*storage.unsafeGetStorageImpl());
   return shared;
 }
 
 c10::Storage open_shared_storage(const StorageTicket& shared) {
   auto received = std::make_unique<Received>();
-  received->import = Import::open(shared.device, shared.key);
   received->file = CounterFile::open(shared.counter_file);
   received->place = shared.counter;
+  try {
+    received->import = Import::open(shared.device, shared.key);
+  } catch (...) {
+    received->let_go();
+    throw;
+  }
   Inbox::get().add(received.get());
   char* address = received->import->base() + shared.offset;
   c10::DataPtr data(address, received.release(), &delete_received, npu_device(shared.device));
@@ -268,6 +300,7 @@ void release_shared(const StorageTicket& shared) {
 }
 
 void collect_shared() noexcept {
+  if (in_bad_fork()) return;
   try {
     Outbox::get().collect();
   } catch (const std::exception& e) {

@@ -18,7 +18,7 @@ struct StorageTicket {
   std::size_t counter = 0;   // and at which place
 };
 
-// Lets another process open `storage`, once for each call. What the current stream does with it now is done first.
+// Lets another process open `storage`, once for each call. What its device does now is done first.
 // Throws for a storage that another process owns.
 StorageTicket share_storage(const c10::Storage& storage);
 

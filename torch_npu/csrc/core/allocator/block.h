@@ -45,6 +45,7 @@ struct Block {
   BlockPool* pool = nullptr;
   bool allocated = false;
   bool mapped = true;         // false: addresses of an expandable segment without memory
+  bool is_free = false;       // stands in its pool's free blocks
   bool is_resting = false;    // free, but not joined with its neighbours: see QuickBins
   Block* previous = nullptr;  // neighbours in the same segment
   Block* next = nullptr;

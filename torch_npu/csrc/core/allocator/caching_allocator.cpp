@@ -24,6 +24,18 @@ DeviceCache& cache(c10::DeviceIndex device) {
   return *caches[static_cast<std::size_t>(checked_device(device))];
 }
 
+// The cache whose block `address` is; null where it is none's.
+DeviceCache* cache_of(void* address) {
+  if (is_host_addressable()) {
+    const c10::DeviceIndex device = device_of_address(address);
+    return device < 0 ? nullptr : &cache(device);
+  }
+  for (c10::DeviceIndex device = 0; device < device_count(); ++device) {
+    if (is_device_initialized(device) && cache(device).is_live(address)) return &cache(device);
+  }
+  return nullptr;
+}
+
 struct Registration {
   Registration() { c10::SetAllocator(c10::DeviceType::PrivateUse1, &caching_allocator()); }
 };
@@ -50,13 +62,12 @@ c10::DataPtr CachingAllocator::allocate(std::size_t nbytes) { return allocate_on
 
 void CachingAllocator::release(void* address) noexcept {
   if (address == nullptr || in_bad_fork()) return;
-  c10::DeviceIndex device = is_host_addressable() ? device_of_address(address) : current_device();
-  if (device >= 0) cache(device).release(address);
+  if (DeviceCache* owner = cache_of(address)) owner->release(address);
 }
 
 bool CachingAllocator::is_live(void* address) {
-  c10::DeviceIndex device = is_host_addressable() ? device_of_address(address) : current_device();
-  return device >= 0 && cache(device).is_live(address);
+  DeviceCache* owner = cache_of(address);
+  return owner != nullptr && owner->is_live(address);
 }
 
 void CachingAllocator::copy_data(void* dest, const void* src, std::size_t count) const {

@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/acl.h"
 #include "core/allocator/settings.h"
@@ -113,6 +114,7 @@ void DeviceCache::take(Block* block, std::size_t size, std::size_t requested, Hi
 void DeviceCache::release(void* address) noexcept {
   try {
     History::Context context = history_.gather(RecordContext::ALL);
+    if (C10_UNLIKELY(caching_is_off())) bind_device(device_);  // the memory goes back at once
     std::lock_guard lock(mutex_);
     auto it = blocks_.find(address);
     if (it == blocks_.end() || !it->second->allocated) return;
@@ -148,7 +150,7 @@ bool DeviceCache::is_live(void* address) const {
 bool DeviceCache::record_stream(void* address, c10::StreamId stream) {
   std::lock_guard lock(mutex_);
   auto it = blocks_.find(address);
-  if (it == blocks_.end()) return false;
+  if (it == blocks_.end() || !it->second->allocated) return false;
   if (it->second->stream != stream) it->second->other_streams.insert(stream);
   return true;
 }
@@ -295,14 +297,11 @@ void DeviceCache::settle_resting() {
 }
 
 void DeviceCache::settle(Block* block) {
-  auto is_free = [](const Block* b) {
-    return b != nullptr && b->mapped && !b->allocated && !b->is_resting && b->pending_events == 0;
-  };
-  if (Block* next = block->next; is_free(next)) {
+  if (Block* next = block->next; next != nullptr && next->is_free) {
     remove_free(next);
     absorb_next(block);
   }
-  if (Block* previous = block->previous; is_free(previous)) {
+  if (Block* previous = block->previous; previous != nullptr && previous->is_free) {
     remove_free(previous);
     previous->freed_at = std::max(previous->freed_at, block->freed_at);
     absorb_next(previous);
@@ -312,11 +311,13 @@ void DeviceCache::settle(Block* block) {
 }
 
 void DeviceCache::insert_free(Block* block) {
+  block->is_free = true;
   block->pool->free.insert(block);
   count_split(block, 1);
 }
 
 void DeviceCache::remove_free(Block* block) {
+  block->is_free = false;
   block->pool->free.erase(block);
   count_split(block, -1);
 }
@@ -337,14 +338,14 @@ void DeviceCache::absorb_next(Block* block) {
 }
 
 void DeviceCache::insert_events(Block* block) {
-  auto streams = std::move(block->other_streams);
-  block->other_streams.clear();
-  for (c10::StreamId stream : streams) {
+  bind_device(device_);  // whichever thread drops the tensor
+  // Where this throws the block stays out of use for good: nobody knows when the other streams are done with it.
+  for (c10::StreamId stream : std::exchange(block->other_streams, {})) {
     aclrtEvent event = nullptr;
     acl_check(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), "aclrtCreateEventExWithFlag");
-    acl_check(aclrtRecordEvent(event, Enqueue(npu_stream(device_, stream)).handle()), "aclrtRecordEvent");
     ++block->pending_events;
     events_.emplace_back(event, block);
+    acl_check(aclrtRecordEvent(event, Enqueue(npu_stream(device_, stream)).handle()), "aclrtRecordEvent");
   }
 }
 

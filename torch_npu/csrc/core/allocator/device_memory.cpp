@@ -80,7 +80,8 @@ Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPoo
 Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool) {
   // More addresses than memory, so that one segment is enough though it gets holes.
   const std::size_t total = capacity();
-  auto segment = std::make_unique<ExpandableSegment>(device_, total + total / 8, expandable_unit(pool.is_large()));
+  auto segment = ExpandableSegment::reserve(device_, total + total / 8, expandable_unit(pool.is_large()));
+  if (segment == nullptr) return nullptr;
   Block* block = add_block(segment->base(), segment->size(), stream, pool);
   block->mapped = false;
   block->segment = segment.get();
@@ -91,11 +92,10 @@ Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool
 }
 
 Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
-  auto free_before = [](const Block* block) {
+  // What the free block before a gap adds to it. One that is large enough alone was refused for its size.
+  auto free_before = [size](const Block* block) {
     const Block* previous = block->previous;
-    const bool usable = previous != nullptr && previous->mapped && !previous->allocated && !previous->is_resting &&
-                        previous->pending_events == 0;
-    return usable ? previous->size : 0;
+    return previous != nullptr && previous->is_free && previous->size < size ? previous->size : 0;
   };
   Block* gap = nullptr;
   for (Block* block : pool.unmapped) {
@@ -105,6 +105,7 @@ Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool
     }
   }
   if (gap == nullptr) gap = new_expandable_segment(stream, pool);
+  if (gap == nullptr) return new_segment(size, stream, pool, context);  // the device has no addresses left
   ExpandableSegment& segment = *gap->segment;
   const std::size_t before = free_before(gap);
   const std::size_t bytes = round_up(size - before, segment.unit());

@@ -10,11 +10,15 @@ constexpr uint64_t kHugePages = 1;
 
 }  // namespace
 
-ExpandableSegment::ExpandableSegment(c10::DeviceIndex device, std::size_t size, std::size_t unit)
-    : device_(device), unit_(unit), size_((size + unit - 1) / unit * unit) {
+std::unique_ptr<ExpandableSegment> ExpandableSegment::reserve(c10::DeviceIndex device, std::size_t size,
+                                                              std::size_t unit) {
+  size = (size + unit - 1) / unit * unit;
   void* address = nullptr;
-  acl_check(aclrtReserveMemAddress(&address, size_, 0, nullptr, kHugePages), "aclrtReserveMemAddress");
-  base_ = static_cast<char*>(address);
+  const aclError code = aclrtReserveMemAddress(&address, size, 0, nullptr, kHugePages);
+  if (code == ACL_ERROR_RT_MEMORY_ALLOCATION) return nullptr;
+  acl_check(code, "aclrtReserveMemAddress");
+  // Not make_unique: the constructor is private, so that no segment exists without its addresses.
+  return std::unique_ptr<ExpandableSegment>(new ExpandableSegment(device, size, unit, address));
 }
 
 ExpandableSegment::~ExpandableSegment() {

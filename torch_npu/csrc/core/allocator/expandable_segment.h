@@ -7,14 +7,15 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 
 namespace torch_npu {
 
 class ExpandableSegment {
  public:
-  // Reserves `size` bytes of addresses (rounded up to units) on the current device; no memory yet. Throws where the
-  // device has no virtual memory.
-  ExpandableSegment(c10::DeviceIndex device, std::size_t size, std::size_t unit);
+  // `size` bytes of addresses (rounded up to units) on the current device; no memory yet. Null where the device has not
+  // as many left.
+  static std::unique_ptr<ExpandableSegment> reserve(c10::DeviceIndex device, std::size_t size, std::size_t unit);
   ExpandableSegment(const ExpandableSegment&) = delete;
   ExpandableSegment& operator=(const ExpandableSegment&) = delete;
   ~ExpandableSegment();
@@ -30,10 +31,13 @@ class ExpandableSegment {
   void unmap(char* address, std::size_t size) noexcept;
 
  private:
+  ExpandableSegment(c10::DeviceIndex device, std::size_t size, std::size_t unit, void* base)
+      : device_(device), unit_(unit), size_(size), base_(static_cast<char*>(base)) {}
+
   const c10::DeviceIndex device_;
   const std::size_t unit_;
   const std::size_t size_;
-  char* base_ = nullptr;
+  char* const base_;
   std::map<char*, aclrtDrvMemHandle> units_;  // the memory behind each unit that has one
 };
 

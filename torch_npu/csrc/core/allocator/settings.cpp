@@ -16,8 +16,11 @@ namespace {
 using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::ConfigTokenizer;
 
-// NPU_MEMORY_OPTIMIZATION=1: less memory for some time. Segments grow in place, and what was not used lately goes back.
-constexpr const char* kFrugal = "expandable_segments:True,garbage_collection_threshold:0.8";
+// NPU_MEMORY_OPTIMIZATION=1: segments grow in place, so that sizes that change leave fewer gaps.
+constexpr const char* kFrugal = "expandable_segments:True";
+
+// What devices map memory in.
+constexpr std::size_t kUnit = c10::CachingAllocator::kSmallBuffer;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
@@ -36,9 +39,11 @@ void parse_npu_keys(const std::string& text) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string& key = tokens[i];
     if (key == "segment_size_mb") {
-      tokens.checkToken(++i, ":");
-      const std::size_t megabytes = tokens.toSizeT(++i);
-      TORCH_CHECK_VALUE(megabytes >= 2 && megabytes % 2 == 0, "segment_size_mb:", megabytes,
+      TORCH_CHECK_VALUE(i + 2 < tokens.size() && tokens.checkToken(i + 1, ":"),
+                        "segment_size_mb takes a number of MiB, as in segment_size_mb:20");
+      i += 2;
+      const std::size_t megabytes = std::strtoull(tokens[i].c_str(), nullptr, 10);
+      TORCH_CHECK_VALUE(megabytes >= 2 && megabytes % 2 == 0, "segment_size_mb:", tokens[i],
                         " is not understood: an expandable segment grows by an even number of MiB, at least 2");
       segment_bytes = megabytes * kMiB;
     } else {
@@ -47,7 +52,8 @@ void parse_npu_keys(const std::string& text) {
       }
       i = tokens.skipKey(i);
     }
-    if (i + 1 < tokens.size()) tokens.checkToken(++i, ",");
+    if (++i >= tokens.size()) break;
+    TORCH_CHECK_VALUE(tokens.checkToken(i, ","), "expected a comma between allocator settings, not '", tokens[i], "'");
   }
 }
 
@@ -69,7 +75,10 @@ void read_allocator_settings() {
     const char* all = variable("PYTORCH_ALLOC_CONF");
     TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
                       "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
-    if (npu != nullptr) c10::CachingAllocator::setAllocatorSettings(npu);
+    if (npu != nullptr) {
+      parse_npu_keys(npu);  // first: PyTorch's parser asserts where a value is missing
+      c10::CachingAllocator::setAllocatorSettings(npu);
+    }
     if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
     const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
     if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
@@ -80,7 +89,8 @@ void read_allocator_settings() {
 
 std::size_t expandable_unit(bool large) {
   if (const std::size_t given = segment_bytes; given != 0) return given;
-  return large ? AcceleratorAllocatorConfig::large_segment_size() : c10::CachingAllocator::kSmallBuffer;
+  if (!large) return kUnit;
+  return (AcceleratorAllocatorConfig::large_segment_size() + kUnit - 1) / kUnit * kUnit;
 }
 
 bool caching_is_off() {
