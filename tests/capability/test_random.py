@@ -49,3 +49,35 @@ def test_moments():
     n = x.numel()
     assert abs(x.mean().item()) < 6 / n**0.5
     assert abs(x.std().item() - 1) < 6 / (2 * n) ** 0.5
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bool, torch.uint8, torch.float64])
+def test_bernoulli(dtype):
+    torch.manual_seed(2)
+    x = torch.empty(100_000, dtype=dtype, device="npu").bernoulli_(0.3)
+    share = x.double().mean().item()
+    assert abs(share - 0.3) < 6 * (0.3 * 0.7 / x.numel()) ** 0.5
+    assert x.double().unique().tolist() == [0, 1]
+    generator = torch.Generator("npu").manual_seed(2)
+    again = torch.empty(100_000, dtype=dtype, device="npu").bernoulli_(0.3, generator=generator)
+    assert torch.equal(again, x)
+    strided = torch.zeros(50, 4, dtype=dtype, device="npu")
+    strided[:, ::2].bernoulli_(1.0)
+    assert strided.double().sum(0).tolist() == [50, 0, 50, 0]
+    with pytest.raises(RuntimeError, match=r"p to be in \[0, 1\], but got p=1.5"):
+        x.bernoulli_(1.5)
+    with pytest.raises(RuntimeError, match="Expected a 'npu' device type for generator"):
+        x.bernoulli_(0.5, generator=torch.Generator())
+
+
+def test_dropout_scales_what_it_keeps():
+    x = torch.randn(300, 200, device="npu", requires_grad=True)
+    y = torch.nn.functional.dropout(x, 0.2)
+    kept = y != 0
+    torch.testing.assert_close(y[kept], x[kept] / 0.8)
+    assert abs(kept.double().mean().item() - 0.8) < 6 * (0.2 * 0.8 / x.numel()) ** 0.5
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, kept / 0.8)
+    assert torch.equal(torch.nn.functional.dropout(x, 0.0), x)
+    assert torch.nn.functional.dropout(x, 1.0).abs().sum() == 0
+    assert torch.nn.functional.dropout(x, 0.5, training=False) is x

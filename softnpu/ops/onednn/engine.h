@@ -25,7 +25,7 @@ class ThreadScope {
 // the caller's own limit (omp_set_num_threads, torch.set_num_threads) allow.
 int threads_for(double flops);
 
-// Work below this runs on one thread in a few microseconds.
-constexpr double kSmallFlops = 1 << 19;
+// Work below this runs on the caller's thread: one thread does it in less time than handing it over takes.
+constexpr double kSmallFlops = 1 << 22;
 
 }  // namespace softnpu

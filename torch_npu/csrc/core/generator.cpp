@@ -63,6 +63,10 @@ uint64_t GeneratorImpl::next_kernel_seed() {
   return drawn;
 }
 
+std::pair<uint64_t, uint64_t> GeneratorImpl::next_counter() {
+  return {seed_, std::exchange(offset_, offset_ + kOffsetStep)};
+}
+
 GeneratorImpl* GeneratorImpl::clone_impl() const {
   auto copy = std::make_unique<GeneratorImpl>(device().index());
   copy->seed_ = seed_;
@@ -72,6 +76,13 @@ GeneratorImpl* GeneratorImpl::clone_impl() const {
 
 at::Generator make_generator(c10::DeviceIndex device) {
   return at::make_generator<GeneratorImpl>(device < 0 ? current_device() : device);
+}
+
+at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
+  if (!given.has_value() || !given->defined()) return default_generator(device);
+  TORCH_CHECK(given->device().type() == c10::DeviceType::PrivateUse1,
+              "Expected a 'npu' device type for generator but found '", given->device(), "'");
+  return *given;
 }
 
 const at::Generator& default_generator(c10::DeviceIndex device) {

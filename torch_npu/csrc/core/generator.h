@@ -4,6 +4,9 @@
 #include <ATen/core/Generator.h>
 #include <c10/core/GeneratorImpl.h>
 
+#include <optional>
+#include <utility>
+
 namespace torch_npu {
 
 class GeneratorImpl final : public c10::GeneratorImpl {
@@ -21,6 +24,9 @@ class GeneratorImpl final : public c10::GeneratorImpl {
   // A seed for one host kernel, drawn from (seed, offset); the offset advances. The caller holds mutex_.
   uint64_t next_kernel_seed();
 
+  // Seed and offset of one call of a counter-based kernel; the offset advances. The caller holds mutex_.
+  std::pair<uint64_t, uint64_t> next_counter();
+
  private:
   GeneratorImpl* clone_impl() const override;
 
@@ -31,5 +37,8 @@ class GeneratorImpl final : public c10::GeneratorImpl {
 // A device's default generator; -1 names the current device. Making it initialises nothing.
 const at::Generator& default_generator(c10::DeviceIndex device);
 at::Generator make_generator(c10::DeviceIndex device);
+
+// What an operator draws from: `given`, else the default one of `device`. Throws for a generator of another device.
+at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device);
 
 }  // namespace torch_npu

@@ -23,10 +23,7 @@ std::recursive_mutex& swap_mutex() {
 
 at::Generator kernel_generator(const std::optional<at::Generator>& npu, c10::DeviceIndex device) {
   thread_local at::Generator host = at::make_generator<at::CPUGeneratorImpl>();
-  bool given = npu.has_value() && npu->defined();
-  TORCH_CHECK(!given || npu->device().type() == c10::DeviceType::PrivateUse1,
-              "Expected a 'npu' device type for generator but found '", given ? npu->device().str() : "", "'");
-  host.set_current_seed(next_seed(given ? *npu : default_generator(device)));
+  host.set_current_seed(next_seed(generator_of(npu, device)));
   return host;
 }
 

@@ -1,0 +1,115 @@
+#include "aclnnop/aclnn_bernoulli.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/border.h"
+#include "base/text.h"
+#include "nnopbase/executor.h"
+#include "nnopbase/tensor.h"
+#include "ops/onednn/engine.h"
+#include "ops/random/philox.h"
+#include "softnpu/softnpu.h"
+
+using softnpu::api;
+using softnpu::not_null;
+using softnpu::Plan;
+using softnpu::Status;
+using softnpu::text;
+
+namespace {
+
+constexpr int64_t kPerBlock = 4;
+// About what one number costs, in the operations that softnpu::threads_for counts.
+constexpr double kFlopsPerNumber = 128;
+
+struct Draw {
+  void* data = nullptr;  // where the host's kernels may write it
+  int64_t count = 0;
+  uint64_t below = 0;  // a 32-bit number below it gives 1
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+  int threads = 1;
+};
+
+// Each number depends on its place only, so the result is the same for every number of threads.
+template <typename T>
+void fill(const Draw& draw) {
+  auto* out = static_cast<T*>(draw.data);
+  const int64_t blocks = (draw.count + kPerBlock - 1) / kPerBlock;
+#pragma omp parallel for num_threads(draw.threads) if (draw.threads > 1) schedule(static)
+  for (int64_t block = 0; block < blocks; ++block) {
+    const auto numbers = softnpu::philox(draw.seed, draw.offset, static_cast<uint64_t>(block));
+    const int64_t first = block * kPerBlock;
+    const int64_t here = std::min(kPerBlock, draw.count - first);
+    for (int64_t i = 0; i < here; ++i) out[first + i] = numbers[static_cast<size_t>(i)] < draw.below ? T{1} : T{0};
+  }
+}
+
+bool is_contiguous(const aclTensor& tensor) {
+  int64_t stride = 1;
+  for (size_t i = tensor.dims.size(); i-- > 0;) {
+    if (tensor.dims[i] != 1 && tensor.strides[i] != stride) return false;
+    stride *= tensor.dims[i];
+  }
+  return true;
+}
+
+Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
+  SOFTNPU_RETURN_IF_ERROR(not_null(self, "selfRef"));
+  SOFTNPU_RETURN_IF_ERROR(not_null(prob, "prob"));
+  if (self->dtype != ACL_FLOAT && self->dtype != ACL_BOOL && self->dtype != ACL_UINT8) {
+    return {ACLNN_ERR_PARAM_INVALID, text("selfRef has data type ", static_cast<int>(self->dtype),
+                                          "; float32 (0), uint8 (4), bool (12) are taken")};
+  }
+  if (!is_contiguous(*self)) return {ACLNN_ERR_PARAM_INVALID, "selfRef is not contiguous"};
+  if (!(prob->value >= 0 && prob->value <= 1)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("prob is ", prob->value, ", not between 0 and 1")};
+  }
+  draw->below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->value, 32)));
+  draw->count = softnpu::element_count(*self);
+  if (draw->count == 0) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(not_null(self->data, "selfRef"));
+  const size_t size = aclDataTypeSize(self->dtype);
+  const char* first = static_cast<const char*>(self->data) + static_cast<size_t>(self->offset) * size;
+  if (softnpuKernelAddress(first, static_cast<size_t>(draw->count) * size, &draw->data) != ACL_SUCCESS) {
+    return {ACLNN_ERR_PARAM_INVALID, text("selfRef at ", static_cast<const void*>(first), " does not lie in one ",
+                                          "allocation of device memory with all of its ", draw->count, " elements")};
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+aclnnStatus aclnnInplaceBernoulliGetWorkspaceSize(const aclTensor* selfRef, const aclScalar* prob, int64_t seed,
+                                                  int64_t offset, uint64_t* workspaceSize, aclOpExecutor** executor) {
+  return api("aclnnInplaceBernoulli", [&] {
+    SOFTNPU_RETURN_IF_ERROR(not_null(workspaceSize, "workspaceSize"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
+    Draw draw;
+    SOFTNPU_RETURN_IF_ERROR(read(selfRef, prob, &draw));
+    draw.seed = static_cast<uint64_t>(seed);
+    draw.offset = static_cast<uint64_t>(offset);
+    const double cost = kFlopsPerNumber * static_cast<double>(draw.count);
+    draw.threads = softnpu::threads_for(cost);
+    Plan plan;
+    plan.is_small = cost < softnpu::kSmallFlops;
+    plan.run = [draw, is_float = selfRef->dtype == ACL_FLOAT](void*) {
+      if (is_float) {
+        fill<float>(draw);
+      } else {
+        fill<uint8_t>(draw);
+      }
+      return Status::ok();
+    };
+    return make_executor("aclnnInplaceBernoulli", std::move(plan), workspaceSize, executor);
+  });
+}
+
+aclnnStatus aclnnInplaceBernoulli(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                                  aclrtStream stream) {
+  return api("aclnnInplaceBernoulli", [&] {
+    return softnpu::launch_executor("aclnnInplaceBernoulli", workspace, workspaceSize, executor, stream);
+  });
+}
