@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "base/round.h"
 #include "base/text.h"
 
 namespace softnpu {
@@ -9,8 +10,6 @@ namespace {
 
 constexpr size_t kSmallAlignment = 512;
 constexpr size_t kLargeFrom = size_t{1} << 20;
-
-size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 

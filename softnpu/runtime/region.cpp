@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/round.h"
 #include "base/text.h"
 
 #ifndef MADV_COLLAPSE
@@ -55,7 +56,7 @@ Region::~Region() {
 
 Status Region::map(size_t size, size_t window, bool protect) {
   protect_ = protect;
-  size_ = (size + kHugePage - 1) / kHugePage * kHugePage;
+  size_ = round_up(size, kHugePage);
   window_ = window;
   fd_ = memfd_create("softnpu", MFD_CLOEXEC);
   if (fd_ < 0) return system_error("memfd_create");
@@ -89,7 +90,7 @@ Status Region::unmap_window(char* address, size_t size) {
 
 void Region::prepare(size_t offset, size_t size) {
   size_t begin = std::max(prepared_, offset / kHugePage * kHugePage);
-  size_t end = std::min(size_, (offset + size + kHugePage - 1) / kHugePage * kHugePage);
+  size_t end = std::min(size_, round_up(offset + size, kHugePage));
   if (begin >= end) return;
   prepared_ = end;
   // Backing means committing: what is larger than this is left to be faulted in as far as it is really used.

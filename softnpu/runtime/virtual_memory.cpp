@@ -2,14 +2,13 @@
 
 #include <iterator>
 
+#include "base/round.h"
 #include "base/text.h"
 
 namespace softnpu {
 namespace {
 
 bool is_granular(size_t value) { return value % VirtualMemory::kGranularity == 0; }
-
-size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 Status invalid(std::string sentence) { return {ACL_ERROR_RT_PARAM_INVALID, std::move(sentence)}; }
 

@@ -2,35 +2,10 @@
 
 #include "base/text.h"
 #include "ops/matmul/matmul.h"
-#include "softnpu/softnpu.h"
+#include "ops/tensor_memory.h"
 
 namespace softnpu {
 namespace {
-
-// Elements from the first to the last of the view, both counted.
-int64_t extent(const aclTensor& tensor) {
-  int64_t last = 0;
-  for (size_t i = 0; i < tensor.dims.size(); ++i) last += (tensor.dims[i] - 1) * tensor.strides[i];
-  return last + 1;
-}
-
-Status resolve(const aclTensor& tensor, const char* role, float** out) {
-  *out = nullptr;
-  if (element_count(tensor) == 0) return Status::ok();
-  for (int64_t stride : tensor.strides) {
-    if (stride < 0) return {ACLNN_ERR_PARAM_INVALID, text(role, " has the negative stride ", stride)};
-  }
-  SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
-  void* kernel = nullptr;
-  const float* first = static_cast<const float*>(tensor.data) + tensor.offset;
-  if (softnpuKernelAddress(first, static_cast<size_t>(extent(tensor)) * sizeof(float), &kernel) != ACL_SUCCESS) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",
-                 extent(tensor), " elements")};
-  }
-  *out = static_cast<float*>(kernel);
-  return Status::ok();
-}
 
 std::string shape(const Matrices& m) { return text("[", m.batch, ", ", m.rows, ", ", m.columns, "]"); }
 
@@ -61,7 +36,10 @@ Status read_matrices(const aclTensor* tensor, const char* role, Matrices* out) {
   out->column_stride = n > 0 ? tensor->strides[n - 1] : 0;
   out->batch = n > 2 ? tensor->dims[0] : 1;
   out->batch_stride = n > 2 ? tensor->strides[0] : 0;
-  return resolve(*tensor, role, &out->data);
+  void* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(*tensor, role, &data));
+  out->data = static_cast<float*>(data);
+  return Status::ok();
 }
 
 Status check_matmul(MatmulProblem* problem) {

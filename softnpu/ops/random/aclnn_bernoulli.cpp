@@ -10,7 +10,7 @@
 #include "nnopbase/tensor.h"
 #include "ops/onednn/engine.h"
 #include "ops/random/philox.h"
-#include "softnpu/softnpu.h"
+#include "ops/tensor_memory.h"
 
 using softnpu::api;
 using softnpu::not_null;
@@ -69,15 +69,7 @@ Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
   }
   draw->below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->value, 32)));
   draw->count = softnpu::element_count(*self);
-  if (draw->count == 0) return Status::ok();
-  SOFTNPU_RETURN_IF_ERROR(not_null(self->data, "selfRef"));
-  const size_t size = aclDataTypeSize(self->dtype);
-  const char* first = static_cast<const char*>(self->data) + static_cast<size_t>(self->offset) * size;
-  if (softnpuKernelAddress(first, static_cast<size_t>(draw->count) * size, &draw->data) != ACL_SUCCESS) {
-    return {ACLNN_ERR_PARAM_INVALID, text("selfRef at ", static_cast<const void*>(first), " does not lie in one ",
-                                          "allocation of device memory with all of its ", draw->count, " elements")};
-  }
-  return Status::ok();
+  return softnpu::tensor_memory(*self, "selfRef", &draw->data);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Products of float32 matrices by aclnn; every other dtype through the AI CPU route.
 
 #include <ATen/core/Tensor.h>
-#include <ATen/native/CPUFallback.h>
 #include <ATen/ops/addmm_meta.h>
 #include <ATen/ops/addmm_ops.h>
 #include <ATen/ops/baddbmm_meta.h>
@@ -28,9 +27,6 @@ namespace {
 using at::Scalar;
 using at::Tensor;
 
-template <typename Op>
-using AiCpu = at::native::call_fallback_fn<&aicpu::fallback, Op>;
-
 // The device of all of `tensors`; only the first may be undefined. Throws where there are several.
 c10::DeviceIndex common_device(std::initializer_list<const Tensor*> tensors) {
   const Tensor* first = (*tensors.begin())->defined() ? *tensors.begin() : *(tensors.begin() + 1);
@@ -55,7 +51,7 @@ Tensor& mm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
     op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
-  return AiCpu<at::_ops::mm_out>::call(self, mat2, out);
+  return aicpu::Fallback<at::_ops::mm_out>::call(self, mat2, out);
 }
 
 Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
@@ -68,7 +64,7 @@ Tensor& bmm_out(const Tensor& self, const Tensor& mat2, Tensor& out) {
     op(device, AclTensor(self).get(), AclTensor(mat2).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
-  return AiCpu<at::_ops::bmm_out>::call(self, mat2, out);
+  return aicpu::Fallback<at::_ops::bmm_out>::call(self, mat2, out);
 }
 
 Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha,
@@ -82,7 +78,7 @@ Tensor& addmm_out(const Tensor& self, const Tensor& mat1, const Tensor& mat2, co
        AclScalar(alpha).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
-  return AiCpu<at::_ops::addmm_out>::call(self, mat1, mat2, beta, alpha, out);
+  return aicpu::Fallback<at::_ops::addmm_out>::call(self, mat1, mat2, beta, alpha, out);
 }
 
 Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
@@ -96,7 +92,7 @@ Tensor& baddbmm_out(const Tensor& self, const Tensor& batch1, const Tensor& batc
        AclScalar(alpha).get(), AclTensor(out).get(), cube_math_type());
     return out;
   }
-  return AiCpu<at::_ops::baddbmm_out>::call(self, batch1, batch2, beta, alpha, out);
+  return aicpu::Fallback<at::_ops::baddbmm_out>::call(self, batch1, batch2, beta, alpha, out);
 }
 
 // The forms that return a new tensor. PyTorch would derive them, as a second call through the dispatcher, which costs

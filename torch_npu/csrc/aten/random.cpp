@@ -2,7 +2,6 @@
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/native/CPUFallback.h>
 #include <ATen/ops/bernoulli_ops.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
@@ -20,9 +19,6 @@ namespace {
 
 using at::Tensor;
 
-template <typename Op>
-using AiCpu = at::native::call_fallback_fn<&aicpu::fallback, Op>;
-
 bool aclnn_takes(const Tensor& self) {
   const auto dtype = self.scalar_type();
   return (dtype == at::kFloat || dtype == at::kBool || dtype == at::kByte) && self.is_contiguous() && !self.is_neg() &&
@@ -33,7 +29,8 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
   static const AclnnOp<decltype(&aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli",
                                                                             "aclnnInplaceBernoulliGetWorkspaceSize");
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  if (!op.available() || !aclnn_takes(self)) return AiCpu<at::_ops::bernoulli__float>::call(self, p, generator);
+  if (!op.available() || !aclnn_takes(self))
+    return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
   at::assert_no_internal_overlap(self);
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);

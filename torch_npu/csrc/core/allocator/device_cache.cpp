@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/acl.h"
+#include "core/allocator/round.h"
 #include "core/allocator/settings.h"
 #include "core/device.h"
 #include "core/stream.h"
@@ -18,8 +19,6 @@ using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::format_size;
 using c10::CachingAllocator::kSmallSize;
 using c10::CachingDeviceAllocator::RecordContext;
-
-std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // roundup_power2_divisions: sizes between two powers of two fall into as many classes.
 std::size_t block_size(std::size_t requested) {

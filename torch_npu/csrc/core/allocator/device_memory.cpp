@@ -7,6 +7,7 @@
 
 #include "core/acl.h"
 #include "core/allocator/device_cache.h"
+#include "core/allocator/round.h"
 #include "core/allocator/settings.h"
 
 namespace torch_npu {
@@ -17,8 +18,6 @@ using c10::CachingAllocator::kMinLargeAlloc;
 using c10::CachingAllocator::kRoundLarge;
 using c10::CachingAllocator::kSmallBuffer;
 using c10::CachingAllocator::kSmallSize;
-
-std::size_t round_up(std::size_t value, std::size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // The sizes of PyTorch's own caching allocators: users know their behaviour.
 std::size_t segment_size(std::size_t size) {

@@ -1,6 +1,7 @@
 #include "core/allocator/expandable_segment.h"
 
 #include "core/acl.h"
+#include "core/allocator/round.h"
 
 namespace torch_npu {
 namespace {
@@ -12,7 +13,7 @@ constexpr uint64_t kHugePages = 1;
 
 std::unique_ptr<ExpandableSegment> ExpandableSegment::reserve(c10::DeviceIndex device, std::size_t size,
                                                               std::size_t unit) {
-  size = (size + unit - 1) / unit * unit;
+  size = round_up(size, unit);
   void* address = nullptr;
   const aclError code = aclrtReserveMemAddress(&address, size, 0, nullptr, kHugePages);
   if (code == ACL_ERROR_RT_MEMORY_ALLOCATION) return nullptr;

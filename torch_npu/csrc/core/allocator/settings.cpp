@@ -10,6 +10,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "core/allocator/round.h"
+
 namespace torch_npu {
 namespace {
 
@@ -90,7 +92,7 @@ void read_allocator_settings() {
 std::size_t expandable_unit(bool large) {
   if (const std::size_t given = segment_bytes; given != 0) return given;
   if (!large) return kUnit;
-  return (AcceleratorAllocatorConfig::large_segment_size() + kUnit - 1) / kUnit * kUnit;
+  return round_up(AcceleratorAllocatorConfig::large_segment_size(), kUnit);
 }
 
 bool caching_is_off() {

@@ -1,0 +1,36 @@
+#include "ops/tensor_memory.h"
+
+#include "base/text.h"
+#include "softnpu/softnpu.h"
+
+namespace softnpu {
+namespace {
+
+// Elements from the first to the last of the view, both counted.
+int64_t extent(const aclTensor& tensor) {
+  int64_t last = 0;
+  for (size_t i = 0; i < tensor.dims.size(); ++i) last += (tensor.dims[i] - 1) * tensor.strides[i];
+  return last + 1;
+}
+
+}  // namespace
+
+Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
+  *out = nullptr;
+  if (element_count(tensor) == 0) return Status::ok();
+  for (int64_t stride : tensor.strides) {
+    if (stride < 0) return {ACLNN_ERR_PARAM_INVALID, text(role, " has the negative stride ", stride)};
+  }
+  SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
+  const size_t size = aclDataTypeSize(tensor.dtype);
+  const void* first = static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size;
+  if (softnpuKernelAddress(first, static_cast<size_t>(extent(tensor)) * size, out) != ACL_SUCCESS) {
+    *out = nullptr;
+    return {ACLNN_ERR_PARAM_INVALID,
+            text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",
+                 extent(tensor), " elements")};
+  }
+  return Status::ok();
+}
+
+}  // namespace softnpu

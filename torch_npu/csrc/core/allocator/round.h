@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+
+namespace torch_npu {
+
+// The next multiple of `multiple` from `value` on.
+constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace torch_npu
