@@ -1,5 +1,9 @@
 #include "ops/tensor_memory.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
 #include "softnpu/softnpu.h"
 
@@ -31,6 +35,21 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
                  extent(tensor), " elements")};
   }
   return Status::ok();
+}
+
+bool is_dense(const aclTensor& tensor) {
+  if (element_count(tensor) == 0) return true;
+  std::vector<std::pair<int64_t, int64_t>> order;  // stride, size
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (tensor.dims[i] != 1) order.emplace_back(tensor.strides[i], tensor.dims[i]);
+  }
+  std::sort(order.begin(), order.end());
+  int64_t next = 1;
+  for (const auto& [stride, size] : order) {
+    if (stride != next) return false;
+    next *= size;
+  }
+  return true;
 }
 
 }  // namespace softnpu

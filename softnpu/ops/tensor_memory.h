@@ -8,4 +8,7 @@ namespace softnpu {
 // elements do not all lie in one allocation of device memory. `role` names the argument in the error's text.
 Status tensor_memory(const aclTensor& tensor, const char* role, void** out);
 
+// Whether the elements fill one piece of memory without gap or overlap, whatever the order of the dimensions.
+bool is_dense(const aclTensor& tensor);
+
 }  // namespace softnpu

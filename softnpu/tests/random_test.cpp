@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <vector>
@@ -7,12 +9,14 @@
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_bernoulli.h"
+#include "instruction_sets.h"
 #include "ops/random/philox.h"
 
 namespace {
 
 using softnpu::philox;
 using softnpu::PhiloxBlock;
+using softnpu::PhiloxSequence;
 
 // The known answers that come with the generator's definition.
 TEST(PhiloxTest, KnownAnswers) {
@@ -22,6 +26,21 @@ TEST(PhiloxTest, KnownAnswers) {
             (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
             (PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(PhiloxTest, EveryInstructionSetGivesTheDefinitionsNumbers) {
+  const PhiloxSequence sequence{.seed = 0x123456789abcdef0, .offset = 0xfedcba9876543210};
+  const uint64_t last32 = 0xffffffff;
+  for_each_instruction_set([&] {
+    for (const uint64_t first : {uint64_t{0}, last32 - 5, uint64_t{1} << 40}) {
+      for (const uint64_t blocks : {1, 2, 7, 8, 37}) {
+        std::vector<uint32_t> numbers(blocks * 4 + 1, 99);
+        sequence.fill(first, blocks, numbers.data());
+        for (uint64_t i = 0; i < blocks * 4; ++i) ASSERT_EQ(numbers[i], sequence.block(first + i / 4)[i % 4]) << i;
+        ASSERT_EQ(numbers.back(), 99);
+      }
+    }
+  });
 }
 
 class BernoulliTest : public AclTest {
@@ -60,6 +79,30 @@ TEST_F(BernoulliTest, FollowsItsSeedAndOffset) {
   EXPECT_EQ(draw(1001, 0.3, 7, 12), small);
   EXPECT_NE(draw(1001, 0.3, 8, 12), small);
   EXPECT_NE(draw(1001, 0.3, 7, 16), small);
+}
+
+TEST_F(BernoulliTest, IsOneWhereTheNumberIsBelowTheProbability) {
+  const PhiloxSequence sequence{.seed = 7, .offset = 12};
+  for_each_instruction_set([&] {
+    for (const int64_t count : {1, 15, 1001, 5000}) {
+      const auto drawn = draw(count, 0.25, 7, 12);
+      for (size_t i = 0; i < drawn.size(); ++i) {
+        ASSERT_EQ(drawn[i], sequence.block(i / 4)[i % 4] < (1u << 30) ? 1 : 0) << i << " of " << count;
+      }
+    }
+  });
+}
+
+TEST_F(BernoulliTest, FloatsAreTheBytesAsFloats) {
+  constexpr int64_t kCount = 1001;
+  const auto bytes = draw(kCount, 0.6, 1, 0);
+  void* device = nullptr;
+  ASSERT_EQ(aclrtMalloc(&device, kCount * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(run(device, kCount, ACL_FLOAT, 0.6, 1, 0), ACLNN_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+  const auto floats = download<std::array<float, kCount>>(device);
+  EXPECT_TRUE(std::ranges::equal(floats, bytes));
+  EXPECT_EQ(aclrtFree(device), ACL_SUCCESS);
 }
 
 TEST_F(BernoulliTest, DrawsAsOftenAsItIsTold) {

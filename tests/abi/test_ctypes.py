@@ -48,8 +48,9 @@ def test_a_program_without_torch():
 
 
 def test_no_torch_in_the_library():
-    needed = subprocess.run(
+    printed = subprocess.run(
         ["ldd", str(LIBRARY)], capture_output=True, text=True, check=True
     ).stdout
-    assert "torch" not in needed
-    assert "c10" not in needed
+    needed = {Path(line.split()[0]).name for line in printed.splitlines()}
+    assert {"libc.so.6", "libstdc++.so.6"} <= needed
+    assert not [name for name in needed if "torch" in name or "c10" in name]

@@ -81,3 +81,24 @@ def test_dropout_scales_what_it_keeps():
     assert torch.equal(torch.nn.functional.dropout(x, 0.0), x)
     assert torch.nn.functional.dropout(x, 1.0).abs().sum() == 0
     assert torch.nn.functional.dropout(x, 0.5, training=False) is x
+
+
+def test_dropout_keeps_the_layout_and_masks_alike_in_any():
+    x = torch.randn(4, 6, 5, 3, device="npu").to(memory_format=torch.channels_last)
+    y, mask = torch.native_dropout(x, 0.5, True)
+    assert y.is_contiguous(memory_format=torch.channels_last)
+    assert mask.stride() == y.stride()
+    assert torch.equal(y, x * mask * 2)
+    grad = torch.randn(4, 6, 5, 3, device="npu")  # not laid out as the mask
+    assert torch.equal(torch.ops.aten.native_dropout_backward(grad, mask, 2.0), grad * mask * 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
+@pytest.mark.parametrize("mask_dtype", [torch.bool, torch.uint8, torch.float32])
+def test_masked_scale(dtype, mask_dtype):
+    x = torch.randn(7, 9, device="npu").to(dtype)
+    mask = (torch.rand(7, 9, device="npu") < 0.5).to(mask_dtype)
+    assert torch.equal(torch._masked_scale(x, mask, 1.25), x * mask * 1.25)
+    assert torch.equal(torch._masked_scale(x[::2, 1:], mask[::2, 1:], 3.0), (x * mask * 3)[::2, 1:])
+    with pytest.raises(RuntimeError, match="same device"):
+        torch._masked_scale(x, mask.cpu(), 1.0)

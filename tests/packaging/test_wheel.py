@@ -74,11 +74,14 @@ def test_the_floor_is_what_readme_and_tag_say(tmp_path):
     assert symbol_versions(tmp_path, "GLIBCXX")[-1] <= (3, 4, 30)
 
 
-def test_one_onednn_beside_the_folder_that_holds_canns_names_only():
+def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():
     (wheel,) = DIST.glob("torch_npu-*.whl")
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
-    assert [n for n in libraries if "dnnl" in n] == ["torch_npu/lib/libdnnl.so.3"]
-    assert "torch_npu/lib/LICENSE.oneDNN.txt" in zipfile.ZipFile(wheel).namelist()
+    others = {"libdnnl.so.3": "oneDNN", "libhwy.so.1": "highway"}
+    beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
+    assert beside == {"libtorch_npu.so", *others}
+    licences = {f"torch_npu/lib/LICENSE.{name}.txt" for name in others.values()}
+    assert licences <= set(zipfile.ZipFile(wheel).namelist())
     cann = {Path(n).name for n in libraries if n.startswith("torch_npu/lib/cann/")}
     assert cann == {"libascendcl.so", "libnnopbase.so", "libopapi.so"}
 

@@ -18,6 +18,7 @@ DEBIAN_PACKAGES = (
     "ninja-build",
     "ccache",
     "libgtest-dev",
+    "libhwy-dev",
     "clang-format",
     "clang-tidy",
     "libomp-dev",

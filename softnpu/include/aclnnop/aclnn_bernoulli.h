@@ -1,6 +1,7 @@
 #pragma once
 // selfRef = 1 with probability prob, else 0, for each element. The numbers follow from seed and offset alone.
-// dtype: float32, bool, uint8; contiguous. prob: 0 to 1.
+// dtype: float32, bool, uint8; without gaps and overlaps between the elements, numbered as they lie in memory.
+// prob: 0 to 1.
 // Facts: call sites in Ascend/op-plugin (BSD-3-Clause). See PROVENANCE.md.
 
 #include "aclnn/acl_meta.h"

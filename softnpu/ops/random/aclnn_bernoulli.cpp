@@ -9,10 +9,11 @@
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
 #include "ops/onednn/engine.h"
-#include "ops/random/philox.h"
+#include "ops/random/bernoulli.h"
 #include "ops/tensor_memory.h"
 
 using softnpu::api;
+using softnpu::Bernoulli;
 using softnpu::not_null;
 using softnpu::Plan;
 using softnpu::Status;
@@ -20,40 +21,26 @@ using softnpu::text;
 
 namespace {
 
-constexpr int64_t kPerBlock = 4;
 // About what one number costs, in the operations that softnpu::threads_for counts.
-constexpr double kFlopsPerNumber = 128;
+constexpr double kFlopsPerNumber = 32;
 
 struct Draw {
+  Bernoulli numbers;
   void* data = nullptr;  // where the host's kernels may write it
   int64_t count = 0;
-  uint64_t below = 0;  // a 32-bit number below it gives 1
-  uint64_t seed = 0;
-  uint64_t offset = 0;
   int threads = 1;
 };
 
 // Each number depends on its place only, so the result is the same for every number of threads.
 template <typename T>
 void fill(const Draw& draw) {
+  constexpr int64_t kAtATime = 1 << 14;
   auto* out = static_cast<T*>(draw.data);
-  const int64_t blocks = (draw.count + kPerBlock - 1) / kPerBlock;
 #pragma omp parallel for num_threads(draw.threads) if (draw.threads > 1) schedule(static)
-  for (int64_t block = 0; block < blocks; ++block) {
-    const auto numbers = softnpu::philox(draw.seed, draw.offset, static_cast<uint64_t>(block));
-    const int64_t first = block * kPerBlock;
-    const int64_t here = std::min(kPerBlock, draw.count - first);
-    for (int64_t i = 0; i < here; ++i) out[first + i] = numbers[static_cast<size_t>(i)] < draw.below ? T{1} : T{0};
+  for (int64_t first = 0; first < draw.count; first += kAtATime) {
+    const auto here = static_cast<uint64_t>(std::min(kAtATime, draw.count - first));
+    draw.numbers.fill(static_cast<uint64_t>(first) / softnpu::kNumbersPerBlock, here, out + first);
   }
-}
-
-bool is_contiguous(const aclTensor& tensor) {
-  int64_t stride = 1;
-  for (size_t i = tensor.dims.size(); i-- > 0;) {
-    if (tensor.dims[i] != 1 && tensor.strides[i] != stride) return false;
-    stride *= tensor.dims[i];
-  }
-  return true;
 }
 
 Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
@@ -63,11 +50,11 @@ Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
     return {ACLNN_ERR_PARAM_INVALID, text("selfRef has data type ", static_cast<int>(self->dtype),
                                           "; float32 (0), uint8 (4), bool (12) are taken")};
   }
-  if (!is_contiguous(*self)) return {ACLNN_ERR_PARAM_INVALID, "selfRef is not contiguous"};
+  if (!softnpu::is_dense(*self)) return {ACLNN_ERR_PARAM_INVALID, "selfRef has gaps or overlaps between its elements"};
   if (!(prob->value >= 0 && prob->value <= 1)) {
     return {ACLNN_ERR_PARAM_INVALID, text("prob is ", prob->value, ", not between 0 and 1")};
   }
-  draw->below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->value, 32)));
+  draw->numbers.below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->value, 32)));
   draw->count = softnpu::element_count(*self);
   return softnpu::tensor_memory(*self, "selfRef", &draw->data);
 }
@@ -81,8 +68,7 @@ aclnnStatus aclnnInplaceBernoulliGetWorkspaceSize(const aclTensor* selfRef, cons
     SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
     Draw draw;
     SOFTNPU_RETURN_IF_ERROR(read(selfRef, prob, &draw));
-    draw.seed = static_cast<uint64_t>(seed);
-    draw.offset = static_cast<uint64_t>(offset);
+    draw.numbers.sequence = {.seed = static_cast<uint64_t>(seed), .offset = static_cast<uint64_t>(offset)};
     const double cost = kFlopsPerNumber * static_cast<double>(draw.count);
     draw.threads = softnpu::threads_for(cost);
     Plan plan;

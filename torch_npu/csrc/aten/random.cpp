@@ -1,12 +1,14 @@
-// Random masks by aclnn's counter-based generator; what it does not take goes the AI CPU route.
+// Random masks and dropout by aclnn; what it does not take goes the AI CPU route or is made of other operators.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/bernoulli_ops.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
 #include <aclnnop/aclnn_bernoulli.h>
+#include <aclnnop/aclnn_masked_scale.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/fallback.h"
@@ -19,17 +21,17 @@ namespace {
 
 using at::Tensor;
 
-bool aclnn_takes(const Tensor& self) {
-  const auto dtype = self.scalar_type();
-  return (dtype == at::kFloat || dtype == at::kBool || dtype == at::kByte) && self.is_contiguous() && !self.is_neg() &&
-         self.numel() > 0;
+bool is_mask(at::ScalarType dtype) { return dtype == at::kFloat || dtype == at::kBool || dtype == at::kByte; }
+
+bool is_dense(const Tensor& tensor) {
+  return tensor.numel() > 0 && tensor.is_non_overlapping_and_dense() && !tensor.is_neg();
 }
 
 Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generator) {
   static const AclnnOp<decltype(&aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli",
                                                                             "aclnnInplaceBernoulliGetWorkspaceSize");
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
-  if (!op.available() || !aclnn_takes(self))
+  if (!op.available() || !is_mask(self.scalar_type()) || !is_dense(self))
     return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
   at::assert_no_internal_overlap(self);
   const c10::DeviceIndex device = self.device().index();
@@ -45,6 +47,21 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
   return self;
 }
 
+Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
+  static const AclnnOp<decltype(&aclnnMaskedScaleGetWorkspaceSize)> op("aclnnMaskedScale",
+                                                                       "aclnnMaskedScaleGetWorkspaceSize");
+  const bool same_layout = self.sizes() == mask.sizes() && self.strides() == mask.strides();
+  if (!op.available() || self.scalar_type() != at::kFloat || !is_mask(mask.scalar_type()) || !same_layout ||
+      !is_dense(self) || mask.is_neg() || self.device() != mask.device()) {
+    return at::mul(self, mask).mul_(scale);
+  }
+  const c10::DeviceIndex device = self.device().index();
+  bind_device(device);
+  Tensor out = at::empty_strided(self.sizes(), self.strides(), self.options());
+  op(device, AclTensor(self).get(), AclTensor(mask).get(), scale, AclTensor(out).get());
+  return out;
+}
+
 // As ATen's CPU kernel defines it, with the mask drawn above.
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
   if (!train.value_or(true) || input.numel() == 0)
@@ -52,12 +69,18 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::op
   const double kept = 1 - p;
   Tensor mask = at::empty_like(input, input.options().dtype(at::kBool));
   bernoulli_(mask, kept, std::nullopt);
-  return {at::mul(input, mask).mul_(kept == 0 ? 0 : 1 / kept), mask};
+  return {masked_scale(input, mask, kept == 0 ? 0 : 1 / kept), mask};
+}
+
+Tensor native_dropout_backward(const Tensor& grad_output, const Tensor& mask, double scale) {
+  return masked_scale(grad_output, mask, scale);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("bernoulli_.float", &bernoulli_);
   m.impl("native_dropout", &native_dropout);
+  m.impl("native_dropout_backward", &native_dropout_backward);
+  m.impl("_masked_scale", &masked_scale);
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+# Highway: kernels for several sets of vector instructions, chosen at run time.
+
+find_package(hwy 1.0.3 CONFIG)
+if(NOT hwy_FOUND)
+  message(FATAL_ERROR "Highway 1.0.3 is missing: run ./dev setup")
+endif()
+
+add_library(highway INTERFACE)
+target_link_libraries(highway INTERFACE hwy::hwy)
+
+get_target_property(library hwy::hwy IMPORTED_LOCATION_NONE)
+add_needed_library(${library} libhwy.so.1)
+install(FILES /usr/share/doc/libhwy-dev/copyright DESTINATION torch_npu/lib RENAME LICENSE.highway.txt
+        COMPONENT package OPTIONAL)

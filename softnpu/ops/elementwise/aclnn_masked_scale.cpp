@@ -1,0 +1,103 @@
+#include "aclnnop/aclnn_masked_scale.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/border.h"
+#include "base/text.h"
+#include "nnopbase/executor.h"
+#include "nnopbase/tensor.h"
+#include "ops/elementwise/masked_scale.h"
+#include "ops/onednn/engine.h"
+#include "ops/tensor_memory.h"
+
+using softnpu::api;
+using softnpu::not_null;
+using softnpu::Plan;
+using softnpu::Status;
+using softnpu::tensor_memory;
+using softnpu::text;
+
+namespace {
+
+// About what one element costs, in the operations that softnpu::threads_for counts: it waits for memory.
+constexpr double kFlopsPerElement = 16;
+
+struct MaskedScale {
+  void* self = nullptr;
+  void* mask = nullptr;
+  void* y = nullptr;
+  float scale = 1;
+  int64_t count = 0;
+  int threads = 1;
+};
+
+template <typename Mask>
+void run(const MaskedScale& task) {
+  constexpr int64_t kAtATime = 1 << 14;
+  const auto* self = static_cast<const float*>(task.self);
+  const auto* mask = static_cast<const Mask*>(task.mask);
+  auto* y = static_cast<float*>(task.y);
+#pragma omp parallel for num_threads(task.threads) if (task.threads > 1) schedule(static)
+  for (int64_t first = 0; first < task.count; first += kAtATime) {
+    const auto here = static_cast<size_t>(std::min(kAtATime, task.count - first));
+    softnpu::masked_scale(self + first, mask + first, task.scale, here, y + first);
+  }
+}
+
+bool same_layout(const aclTensor& a, const aclTensor& b) { return a.dims == b.dims && a.strides == b.strides; }
+
+Status read(const aclTensor* self, const aclTensor* mask, double scale, const aclTensor* y, MaskedScale* task) {
+  SOFTNPU_RETURN_IF_ERROR(not_null(self, "self"));
+  SOFTNPU_RETURN_IF_ERROR(not_null(mask, "mask"));
+  SOFTNPU_RETURN_IF_ERROR(not_null(y, "y"));
+  if (self->dtype != ACL_FLOAT || y->dtype != ACL_FLOAT) {
+    return {ACLNN_ERR_PARAM_INVALID, text("self has data type ", static_cast<int>(self->dtype), " and y ",
+                                          static_cast<int>(y->dtype), "; float32 (0) is taken")};
+  }
+  if (mask->dtype != ACL_FLOAT && mask->dtype != ACL_BOOL && mask->dtype != ACL_UINT8) {
+    return {ACLNN_ERR_PARAM_INVALID, text("mask has data type ", static_cast<int>(mask->dtype),
+                                          "; float32 (0), uint8 (4), bool (12) are taken")};
+  }
+  if (!same_layout(*self, *mask) || !same_layout(*self, *y)) {
+    return {ACLNN_ERR_PARAM_INVALID, "self, mask and y differ in their sizes or strides"};
+  }
+  if (!softnpu::is_dense(*self)) {
+    return {ACLNN_ERR_PARAM_INVALID, "the tensors have gaps or overlaps between their elements"};
+  }
+  task->scale = static_cast<float>(scale);
+  task->count = softnpu::element_count(*self);
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(*self, "self", &task->self));
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(*mask, "mask", &task->mask));
+  return tensor_memory(*y, "y", &task->y);
+}
+
+}  // namespace
+
+aclnnStatus aclnnMaskedScaleGetWorkspaceSize(const aclTensor* self, const aclTensor* mask, double scale, aclTensor* y,
+                                             uint64_t* workspaceSize, aclOpExecutor** executor) {
+  return api("aclnnMaskedScale", [&] {
+    SOFTNPU_RETURN_IF_ERROR(not_null(workspaceSize, "workspaceSize"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
+    MaskedScale task;
+    SOFTNPU_RETURN_IF_ERROR(read(self, mask, scale, y, &task));
+    const double cost = kFlopsPerElement * static_cast<double>(task.count);
+    task.threads = softnpu::threads_for(cost);
+    Plan plan;
+    plan.is_small = cost < softnpu::kSmallFlops;
+    plan.run = [task, is_float = mask->dtype == ACL_FLOAT](void*) {
+      if (is_float) {
+        run<float>(task);
+      } else {
+        run<uint8_t>(task);
+      }
+      return Status::ok();
+    };
+    return make_executor("aclnnMaskedScale", std::move(plan), workspaceSize, executor);
+  });
+}
+
+aclnnStatus aclnnMaskedScale(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {
+  return api("aclnnMaskedScale",
+             [&] { return softnpu::launch_executor("aclnnMaskedScale", workspace, workspaceSize, executor, stream); });
+}
