@@ -1,30 +1,37 @@
-#include "acl/acl_rt.h"
+#include "acl/rt/device.h"
+
+#include <fstream>
+#include <string>
+#include <string_view>
+
 #include "api.h"
-#include "base/text.h"
-#include "runtime/config.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
-using softnpu::Context;
+using softnpu::check_device;
+using softnpu::current_device;
 using softnpu::Device;
 using softnpu::Process;
 using softnpu::require;
+using softnpu::require_set_up;
 using softnpu::Status;
+using softnpu::text;
 
 namespace {
 
-// The device of the calling thread's context.
-Status current_device(Device** out) {
-  Context* context = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
-  *out = context->device;
-  return Status::ok();
+constexpr uint64_t kFnvBasis = 0xcbf29ce484222325;
+
+uint64_t fnv1a(std::string_view text, uint64_t hash) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
 }
 
-Status require_set_up(int32_t id, Device** out) {
-  *out = Process::get().live_device(id);
-  if (*out != nullptr) return Status::ok();
-  return {ACL_ERROR_RT_INVALID_DEVICEID, softnpu::text("device ", id, " is not set up: call aclrtSetDevice first")};
+// The same for every process of this machine, another for another machine.
+std::string machine_id() {
+  std::string id;
+  std::ifstream("/etc/machine-id") >> id;
+  if (id.empty()) std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
 }
 
 }  // namespace
@@ -33,7 +40,7 @@ aclError aclrtGetDeviceCount(uint32_t* count) {
   return api("aclrtGetDeviceCount", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(count, "count"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::config_status());
-    *count = static_cast<uint32_t>(softnpu::config().device_count);
+    *count = static_cast<uint32_t>(softnpu::config().device_count());
     return Status::ok();
   });
 }
@@ -85,65 +92,67 @@ aclError aclrtGetRunMode(aclrtRunMode* runMode) {
 aclError aclrtGetDeviceInfo(uint32_t deviceId, aclrtDevAttr attr, int64_t* value) {
   return api("aclrtGetDeviceInfo", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(value, "value"));
+    SOFTNPU_RETURN_IF_ERROR(check_device(deviceId));
     const auto& config = softnpu::config();
-    if (deviceId >= static_cast<uint32_t>(config.device_count)) {
-      return {ACL_ERROR_RT_INVALID_DEVICEID, softnpu::text("device ", deviceId, " does not exist")};
-    }
     switch (attr) {
       case ACL_DEV_ATTR_AICPU_CORE_NUM:
       case ACL_DEV_ATTR_AICORE_CORE_NUM:
       case ACL_DEV_ATTR_CUBE_CORE_NUM:
       case ACL_DEV_ATTR_VECTOR_CORE_NUM: *value = config.cores; return Status::ok();
       case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE: *value = static_cast<int64_t>(config.hbm_bytes); return Status::ok();
-      case ACL_DEV_ATTR_PHY_CHIP_ID: *value = deviceId; return Status::ok();
+      case ACL_DEV_ATTR_PHY_CHIP_ID: *value = config.devices[deviceId]; return Status::ok();
       case ACL_DEV_ATTR_IS_VIRTUAL: *value = 1; return Status::ok();
       default:
         return {ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                softnpu::text("device attribute ", static_cast<int>(attr), " has no meaning on a software NPU")};
+                text("device attribute ", static_cast<int>(attr), " has no meaning on a software NPU")};
     }
   });
 }
 
-// Every device's memory is host memory, so each can reach the others.
-aclError aclrtDeviceCanAccessPeer(int32_t* canAccessPeer, int32_t deviceId, int32_t peerDeviceId) {
-  return api("aclrtDeviceCanAccessPeer", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(require(canAccessPeer, "canAccessPeer"));
-    int count = softnpu::config().device_count;
-    for (int32_t id : {deviceId, peerDeviceId}) {
-      if (id < 0 || id >= count) {
-        return {ACL_ERROR_RT_INVALID_DEVICEID, softnpu::text("device ", id, " does not exist")};
-      }
+aclError aclrtGetLogicDevIdByUserDevId(const int32_t userDevid, int32_t* const logicDevId) {
+  return api("aclrtGetLogicDevIdByUserDevId", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(logicDevId, "logicDevId"));
+    SOFTNPU_RETURN_IF_ERROR(check_device(userDevid));
+    *logicDevId = softnpu::config().devices[static_cast<size_t>(userDevid)];
+    return Status::ok();
+  });
+}
+
+aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
+  return api("aclrtDeviceGetUuid", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(uuid, "uuid"));
+    SOFTNPU_RETURN_IF_ERROR(check_device(deviceId));
+    *uuid = {};
+    uint64_t hash = fnv1a(machine_id(), kFnvBasis);
+    for (size_t i = 0; i < sizeof uuid->bytes; ++i) {
+      if (i % sizeof hash == 0)
+        hash = fnv1a(text(softnpu::config().devices[static_cast<size_t>(deviceId)], "/", i), hash);
+      uuid->bytes[i] = static_cast<char>(hash >> (i % sizeof hash * 8));
     }
-    *canAccessPeer = deviceId != peerDeviceId ? 1 : 0;
     return Status::ok();
   });
 }
 
-aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
-  return api("aclrtCreateContext", [&] {
-    SOFTNPU_RETURN_IF_ERROR(require(context, "context"));
-    Context* made = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().create_context(deviceId, &made));
-    *context = made;
+// Since the last call; the vector units and the cubes are the same threads.
+aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* utilizationInfo) {
+  return api("aclrtGetDeviceUtilizationRate", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(utilizationInfo, "utilizationInfo"));
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(require_set_up(deviceId, &device));
+    const int32_t busy = device->utilization();
+    const auto& heap = device->heap();
+    utilizationInfo->cubeUtilization = busy;
+    utilizationInfo->vectorUtilization = busy;
+    utilizationInfo->aicpuUtilization = DEVICE_UTILIZATION_NOT_SUPPORT;
+    utilizationInfo->memoryUtilization = static_cast<int32_t>(100 * heap.used() / heap.capacity());
     return Status::ok();
   });
 }
 
-aclError aclrtDestroyContext(aclrtContext context) {
-  return api("aclrtDestroyContext", [&] { return Process::get().destroy_context(static_cast<Context*>(context)); });
-}
-
-aclError aclrtSetCurrentContext(aclrtContext context) {
-  return api("aclrtSetCurrentContext", [&] { return Process::get().set_current(static_cast<Context*>(context)); });
-}
-
-aclError aclrtGetCurrentContext(aclrtContext* context) {
-  return api("aclrtGetCurrentContext", [&] {
-    SOFTNPU_RETURN_IF_ERROR(require(context, "context"));
-    Context* found = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().current(&found));
-    *context = found;
-    return Status::ok();
+aclError aclrtSetTsDevice(aclrtTsId tsId) {
+  return api("aclrtSetTsDevice", [&]() -> Status {
+    if (tsId == ACL_TS_ID_AICORE) return Status::ok();
+    return {ACL_ERROR_INVALID_PARAM, text("task scheduler ", static_cast<int>(tsId), " does not exist: there is 0")};
   });
 }
 

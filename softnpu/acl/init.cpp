@@ -37,6 +37,10 @@ aclError aclFinalize() {
   return api("aclFinalize", [] { return Process::get().finalize(); });
 }
 
+aclError aclFinalizeReference(uint64_t* refCount) {
+  return api("aclFinalizeReference", [&] { return Process::get().finalize_reference(refCount); });
+}
+
 aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
   return api("aclrtGetVersion", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(majorVersion, "majorVersion"));

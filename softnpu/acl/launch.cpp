@@ -22,8 +22,9 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
     SOFTNPU_RETURN_IF_ERROR(require(kernel, "kernel"));
     softnpu::Location location;
     SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
-    if (!location.on_device) {
-      return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("address ", address, " is not a device's")};
+    if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
+      return {ACL_ERROR_RT_PARAM_INVALID,
+              softnpu::text("address ", address, " is no device's, and no registered host memory")};
     }
     *kernel = location.kernel;
     return Status::ok();

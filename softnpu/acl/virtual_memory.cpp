@@ -63,7 +63,9 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   return api("aclrtFreePhysical", [&] {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device_of_physical(handle, &device));
-    return device->virtual_memory().free_physical(handle);
+    SOFTNPU_RETURN_IF_ERROR(device->virtual_memory().free_physical(handle));
+    Process::get().shareables().forget(handle);
+    return Status::ok();
   });
 }
 
@@ -81,5 +83,38 @@ aclError aclrtUnmapMem(void* virPtr) {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(owner(virPtr, &device));
     return device->virtual_memory().unmap(virPtr);
+  });
+}
+
+aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandleType handleType, uint64_t flags,
+                                         uint64_t* shareableHandle) {
+  return api("aclrtMemExportToShareableHandle", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(shareableHandle, "shareableHandle"));
+    if (handleType != ACL_MEM_HANDLE_TYPE_NONE || flags > ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+      return {ACL_ERROR_INVALID_PARAM,
+              softnpu::text("exporting with handle type ", static_cast<int>(handleType), " and the flags ", flags)};
+    }
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().device_of_physical(handle, &device));
+    const bool anybody = flags == ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+    return Process::get().shareables().export_physical(*device, handle, anybody, shareableHandle);
+  });
+}
+
+aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid, size_t pidNum) {
+  return api("aclrtMemSetPidToShareableHandle", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(pid, "pid"));
+    if (pidNum == 0) return {ACL_ERROR_INVALID_PARAM, "no process is named"};
+    return Process::get().shareables().allow(shareableHandle, pid, pidNum);
+  });
+}
+
+aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t deviceId, aclrtDrvMemHandle* handle) {
+  return api("aclrtMemImportFromShareableHandle", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(handle, "handle"));
+    *handle = nullptr;
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().device(deviceId, &device));
+    return Process::get().shareables().import(shareableHandle, *device, handle);
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -79,6 +80,14 @@ Registry& registry() {
   return instance.get();
 }
 
+Status run(const Plan& plan, void* workspace) {
+  try {
+    return plan.run(workspace);
+  } catch (const std::exception& e) {
+    return {ACLNN_ERR_INNER, e.what()};
+  }
+}
+
 struct LaunchState {
   std::shared_ptr<aclOpExecutor> executor;
   void* workspace = nullptr;
@@ -86,11 +95,12 @@ struct LaunchState {
 
 aclError run_launch(void* opaque, char* message, size_t size) {
   auto& state = *static_cast<LaunchState*>(opaque);
-  Status status = state.executor->plan.run(state.workspace);
+  const Plan& plan = state.executor->plan;
+  Status status = run(plan, state.workspace);
   if (!status.is_ok()) {
-    size_t length = std::min(size - 1, status.message().size());
-    std::memcpy(message, status.message().data(), length);
-    message[length] = '\0';
+    const std::string said = plan.describe ? text(plan.describe(), ": ", status.message()) : status.message();
+    said.copy(message, size - 1);
+    message[std::min(size - 1, said.size())] = '\0';
   }
   return status.code();
 }

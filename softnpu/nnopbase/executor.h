@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "aclnn/aclnn_base.h"
 #include "base/status.h"
@@ -16,6 +17,8 @@ struct Plan {
   bool is_small = false;  // serial and done within a few microseconds
   // Does the work. `workspace` is where a kernel on the host may write it. Any thread, once a launch.
   std::function<Status(void* workspace)> run;
+  // What it is called with, for the message of a failed run: "(float32[2, 3], float32[3, 4])". May be empty.
+  std::function<std::string()> describe = nullptr;
 };
 
 // Ends phase one of `op` (its C name without the phase, a literal): hands the plan out as an executor.

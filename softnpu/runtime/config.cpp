@@ -98,6 +98,26 @@ Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out)
   return Status::ok();
 }
 
+// "2,0": the devices' own numbers in the order in which the process numbers them; what does not exist ends the list.
+Status parse_visible(const char* (*get)(const char*), int count, std::vector<int>* out) {
+  out->clear();
+  const char* value = get("ASCEND_RT_VISIBLE_DEVICES");
+  if (value == nullptr) {
+    for (int id = 0; id < count; ++id) out->push_back(id);
+    return Status::ok();
+  }
+  std::string_view rest = value;
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    auto id = parse_integer(rest.substr(0, comma));
+    if (!id) return bad("ASCEND_RT_VISIBLE_DEVICES", value, "numbers of devices with commas between them (0,1)");
+    if (*id < 0 || *id >= count || std::ranges::count(*out, static_cast<int>(*id)) > 0) break;
+    out->push_back(static_cast<int>(*id));
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return Status::ok();
+}
+
 struct Parsed {
   Config config;
   Status status;
@@ -117,7 +137,9 @@ const Parsed& parsed() {
 Status parse_config(const char* (*get)(const char*), Config* out) {
   out->cores = usable_cpus();
   out->hbm_bytes = usable_memory() / 10 * 8;
-  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &out->device_count));
+  int count = 1;
+  SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &count));
+  SOFTNPU_RETURN_IF_ERROR(parse_visible(get, count, &out->devices));
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
   if (const char* hbm = get("SOFTNPU_HBM"); hbm != nullptr && *hbm != '\0') {
     auto bytes = parse_bytes(hbm);

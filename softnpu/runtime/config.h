@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "base/status.h"
 
@@ -12,7 +13,10 @@ enum class InlineMode { kAuto, kNever, kAlways };
 enum class CpuCapability { kDefault, kAvx2, kAvx512 };
 
 struct Config {
-  int device_count = 1;                        // SOFTNPU_DEVICE_COUNT
+  // The devices that the process sees, by their own numbers: SOFTNPU_DEVICE_COUNT of them, or those of
+  // ASCEND_RT_VISIBLE_DEVICES.
+  std::vector<int> devices = {0};
+  int device_count() const { return static_cast<int>(devices.size()); }
   int cores = 1;                               // SOFTNPU_CORES: host threads that play one device's cores
   size_t hbm_bytes = 0;                        // SOFTNPU_HBM: capacity of each device
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE

@@ -49,12 +49,55 @@ void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
+// The bytes from the first to the last that a pitched side touches; fails where rows overlap or sizes overflow.
+Status extent(const char* role, size_t pitch, size_t width, size_t height, size_t* out) {
+  if (pitch < width) {
+    return {ACL_ERROR_INVALID_PARAM, text(role, "'s rows of ", width, " bytes begin ", pitch, " bytes apart")};
+  }
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(pitch, height - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes)) {
+    return {ACL_ERROR_INVALID_PARAM, text(height, " rows of ", pitch, " bytes are more than an address space holds")};
+  }
+  *out = bytes;
+  return Status::ok();
+}
+
+struct Side {
+  Location location;
+  size_t bytes = 0;
+};
+
+Status check_pitched(const Process& process, const PitchedCopyRequest& request, Side* dst, Side* src) {
+  SOFTNPU_RETURN_IF_ERROR(process.check_usable());
+  if (request.width == 0 || request.height == 0) return Status::ok();
+  if (request.dst == nullptr || request.src == nullptr) {
+    return {ACL_ERROR_INVALID_PARAM, text("a copy of ", request.height, " rows with a null address")};
+  }
+  SOFTNPU_RETURN_IF_ERROR(extent("the destination", request.dst_pitch, request.width, request.height, &dst->bytes));
+  SOFTNPU_RETURN_IF_ERROR(extent("the source", request.src_pitch, request.width, request.height, &src->bytes));
+  SOFTNPU_RETURN_IF_ERROR(resolve(process, "the destination", request.dst, dst->bytes, &dst->location));
+  SOFTNPU_RETURN_IF_ERROR(resolve(process, "the source", request.src, src->bytes, &src->location));
+  return check_kind(request.kind, src->location.on_device, dst->location.on_device);
+}
+
+void move_rows(char* dst, const char* src, const PitchedCopyRequest& request) {
+  if (request.width == 0) return;
+  for (size_t row = 0; row < request.height; ++row) {
+    std::memmove(dst + row * request.dst_pitch, src + row * request.src_pitch, request.width);
+  }
+}
+
 Status check_fill(const Process& process, void* dst, size_t dst_max, size_t count, Location* side) {
   SOFTNPU_RETURN_IF_ERROR(process.check_usable());
   if (count > dst_max || (count > 0 && dst == nullptr)) {
     return {ACL_ERROR_INVALID_PARAM, text("a fill of ", count, " bytes at ", dst, " with room for ", dst_max)};
   }
   return resolve(process, "the destination", dst, count, side);
+}
+
+// A device's memory, and host memory that is pinned or registered, stay where they are until a queued copy is done.
+bool is_queueable(Process& process, const Location& side, size_t bytes) {
+  return side.on_device || process.host_memory().contains(side.kernel, bytes);
 }
 
 Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
@@ -73,10 +116,7 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
   Location dst;
   Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  auto queueable = [&](const Location& side) {
-    return side.on_device || process.host_memory().contains(side.kernel, request.count);
-  };
-  if (queueable(dst) && queueable(src)) {
+  if (is_queueable(process, dst, request.count) && is_queueable(process, src, request.count)) {
     return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
                          [to = dst.kernel, from = src.kernel, count = request.count] {
                            move(to, from, count);
@@ -85,6 +125,30 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
   }
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
   move(dst.kernel, src.kernel, request.count);
+  return Status::ok();
+}
+
+Status copy_pitched(Process& process, const PitchedCopyRequest& request) {
+  Side dst;
+  Side src;
+  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  move_rows(dst.location.kernel, src.location.kernel, request);
+  return Status::ok();
+}
+
+Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, Stream& stream) {
+  Side dst;
+  Side src;
+  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  if (is_queueable(process, dst.location, dst.bytes) && is_queueable(process, src.location, src.bytes)) {
+    return stream.submit("aclrtMemcpy2dAsync", cost_of(request.width * request.height),
+                         [to = dst.location.kernel, from = src.location.kernel, request] {
+                           move_rows(to, from, request);
+                           return Status::ok();
+                         });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  move_rows(dst.location.kernel, src.location.kernel, request);
   return Status::ok();
 }
 

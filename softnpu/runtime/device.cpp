@@ -1,5 +1,6 @@
 #include "runtime/device.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "runtime/config.h"
@@ -26,9 +27,20 @@ bool Device::find(const void* address, Allocation* out) const {
   return address < region_->window() ? heap_.find(address, out) : virtual_memory_.find(address, out);
 }
 
-Stream* Device::new_stream() {
+int32_t Device::utilization() {
   std::lock_guard lock(mutex_);
-  auto stream = std::make_shared<Stream>(&executor_, id_, next_stream_++);
+  const auto now = std::chrono::steady_clock::now();
+  const auto busy = executor_.busy();
+  const double passed = std::chrono::duration<double>(now - asked_).count();
+  const double worked = std::chrono::duration<double>(busy - busy_then_).count();
+  asked_ = now;
+  busy_then_ = busy;
+  return passed <= 0 ? 0 : std::clamp(static_cast<int32_t>(100 * worked / passed), 0, 100);
+}
+
+Stream* Device::new_stream(StreamConfig config) {
+  std::lock_guard lock(mutex_);
+  auto stream = std::make_shared<Stream>(&executor_, id_, next_stream_++, config);
   Stream* handle = stream.get();
   streams_.emplace(handle, std::move(stream));
   return handle;
@@ -56,6 +68,17 @@ Status Device::synchronize(std::chrono::milliseconds timeout) {
     if (Status status = stream->synchronize(timeout); first.is_ok()) first = status;
   }
   return first;
+}
+
+bool Device::abort(std::chrono::steady_clock::time_point end) {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto& [handle, stream] : streams_) streams.push_back(stream);
+  }
+  const Status reason(ACL_ERROR_RT_DEVICE_TASK_ABORT, "aclrtDeviceTaskAbort dropped work that had not begun");
+  for (auto& stream : streams) stream->abandon(reason);
+  return std::ranges::all_of(streams, [&](auto& stream) { return stream->drained(end); });
 }
 
 void Device::reset() {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "runtime/core_limits.h"
 #include "runtime/executor.h"
 #include "runtime/heap.h"
 #include "runtime/region.h"
@@ -28,11 +29,16 @@ class Device {
   Region& region() { return *region_; }
   Heap& heap() { return heap_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
+  CoreLimits& core_limits() { return core_limits_; }
+  const Executor& executor() const { return executor_; }
+
+  // How busy the executor was since the last call, in percent.
+  int32_t utilization();
 
   // The live memory around `address`: an allocation, or what is mapped there; false where there is none.
   bool find(const void* address, Allocation* out) const;
 
-  Stream* new_stream();
+  Stream* new_stream(StreamConfig config = {});
   // The live stream that `handle` names; null where it names none.
   std::shared_ptr<Stream> find_stream(const void* handle) const;
   // False where `handle` names no live stream.
@@ -40,6 +46,10 @@ class Device {
 
   // Waits for every stream; returns the first error found.
   Status synchronize(std::chrono::milliseconds timeout);
+
+  // Drops what no stream has begun, which each stream's next synchronisation says, and lets the running task end; false
+  // where it has not by `end`, which may be max().
+  bool abort(std::chrono::steady_clock::time_point end);
 
   // Drops queued work and every allocation, and keeps the memory for the next use.
   void reset();
@@ -55,10 +65,13 @@ class Device {
   const std::unique_ptr<Region> region_;
   Heap heap_;
   VirtualMemory virtual_memory_;
+  CoreLimits core_limits_;
   Executor executor_;
-  mutable std::mutex mutex_;  // guards streams_ and next_stream_
+  mutable std::mutex mutex_;  // guards all below
   std::unordered_map<const void*, std::shared_ptr<Stream>> streams_;
   uint32_t next_stream_ = 0;
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // for the utilization
+  std::chrono::nanoseconds busy_then_{0};
 };
 
 }  // namespace softnpu

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "runtime/stream.h"
-
 namespace softnpu {
 namespace {
 
@@ -17,7 +15,7 @@ void Executor::push(std::shared_ptr<Stream> stream) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    ready_.push_back(std::move(stream));
+    ready_[stream->priority()].push_back(stream);
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   }
   ready_cv_.notify_one();
@@ -35,25 +33,36 @@ void Executor::stop() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
-    ready_.clear();
+    for (auto& streams : ready_) streams.clear();
     thread.swap(thread_);
   }
   ready_cv_.notify_all();
   if (thread.joinable()) thread.join();
 }
 
+std::shared_ptr<Stream> Executor::pop() {
+  for (auto& streams : ready_) {
+    if (streams.empty()) continue;
+    std::shared_ptr<Stream> stream = std::move(streams.front());
+    streams.pop_front();
+    return stream;
+  }
+  return nullptr;
+}
+
 void Executor::run() {
+  using Clock = std::chrono::steady_clock;
   current_executor = this;
   while (true) {
     std::shared_ptr<Stream> stream;
     {
       std::unique_lock lock(mutex_);
-      ready_cv_.wait(lock, [&] { return stopping_ || !ready_.empty(); });
+      ready_cv_.wait(lock, [&] { return stopping_ || (stream = pop()) != nullptr; });
       if (stopping_) return;
-      stream = std::move(ready_.front());
-      ready_.pop_front();
     }
+    const auto start = Clock::now();
     stream->advance();
+    busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
   }
 }
 

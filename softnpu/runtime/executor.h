@@ -1,15 +1,19 @@
 #pragma once
-// The thread that plays a device's cores: it takes the next ready stream and runs one task of it.
+// The thread that plays a device's cores: it takes the most urgent ready stream, of equal ones the first, and runs one
+// task of it.
 
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
 
-namespace softnpu {
+#include "runtime/stream.h"
 
-class Stream;
+namespace softnpu {
 
 class Executor {
  public:
@@ -26,15 +30,21 @@ class Executor {
   // True once stop() was called: what is enqueued from then on has to run where it is enqueued.
   bool stopped() const;
 
+  // How long tasks have run on the thread altogether.
+  std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
+
   // Lets the running task end and joins the thread. Idempotent.
   void stop();
 
  private:
   void run();
+  // The next ready stream; null where there is none. mutex_ is held.
+  std::shared_ptr<Stream> pop();
 
-  mutable std::mutex mutex_;  // guards all below
+  std::atomic<int64_t> busy_{0};  // in ns
+  mutable std::mutex mutex_;      // guards all below
   std::condition_variable ready_cv_;
-  std::deque<std::shared_ptr<Stream>> ready_;
+  std::array<std::deque<std::shared_ptr<Stream>>, StreamConfig::kPriorities> ready_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -34,6 +34,7 @@ Status Heap::allocate(size_t size, void** out) {
     if (head + span < free_span) insert_free(offset + span, free_span - head - span);
     live_[offset] = {span, size};
     used_ += span;
+    peak_ = std::max(peak_, used_);
     region_->prepare(offset, span);
     *out = region_->base() + offset;
     return Status::ok();
@@ -84,6 +85,11 @@ bool Heap::find(const void* address, Allocation* out) const {
 size_t Heap::used() const {
   std::lock_guard lock(mutex_);
   return used_;
+}
+
+size_t Heap::peak() const {
+  std::lock_guard lock(mutex_);
+  return peak_;
 }
 
 void Heap::clear() {

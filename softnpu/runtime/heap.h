@@ -34,6 +34,7 @@ class Heap {
 
   size_t capacity() const { return capacity_; }
   size_t used() const;
+  size_t peak() const;
 
   // Forgets every allocation (device reset).
   void clear();
@@ -54,6 +55,7 @@ class Heap {
   std::map<size_t, size_t> free_by_offset_;           // offset -> span
   std::set<std::pair<size_t, size_t>> free_by_span_;  // (span, offset)
   size_t used_ = 0;
+  size_t peak_ = 0;
 };
 
 }  // namespace softnpu

@@ -1,6 +1,7 @@
 #include "runtime/host_memory.h"
 
 #include <cstdlib>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -25,9 +26,38 @@ Status HostMemory::allocate(size_t size, void** out) {
 
 Status HostMemory::release(void* address) {
   std::lock_guard lock(mutex_);
-  if (blocks_.erase(static_cast<const char*>(address)) == 0) {
+  auto it = blocks_.find(static_cast<const char*>(address));
+  if (it == blocks_.end() || it->second.memory == nullptr) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", address, " was not allocated by aclrtMallocHost")};
   }
+  blocks_.erase(it);
+  return Status::ok();
+}
+
+Status HostMemory::add(void* address, size_t size) {
+  const auto* at = static_cast<const char*>(address);
+  if (address == nullptr || size == 0) {
+    return {ACL_ERROR_RT_PARAM_INVALID, text("registering ", size, " bytes of host memory at ", address)};
+  }
+  std::lock_guard lock(mutex_);
+  auto next = blocks_.lower_bound(at);
+  const bool overlaps_next = next != blocks_.end() && next->first < at + size;
+  const bool overlaps_previous = next != blocks_.begin() && std::prev(next)->first + std::prev(next)->second.size > at;
+  if (overlaps_next || overlaps_previous) {
+    return {ACL_ERROR_RT_PARAM_INVALID,
+            text("registering ", size, " bytes at ", address, ": a part of it is registered or pinned already")};
+  }
+  blocks_[at] = {nullptr, size};
+  return Status::ok();
+}
+
+Status HostMemory::remove(void* address) {
+  std::lock_guard lock(mutex_);
+  auto it = blocks_.find(static_cast<const char*>(address));
+  if (it == blocks_.end() || it->second.memory != nullptr) {
+    return {ACL_ERROR_RT_PARAM_INVALID, text("unregister: ", address, " was not registered by aclrtHostRegister")};
+  }
+  blocks_.erase(it);
   return Status::ok();
 }
 

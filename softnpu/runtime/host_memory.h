@@ -15,6 +15,10 @@ class HostMemory {
   Status allocate(size_t size, void** out);
   Status release(void* address);
 
+  // Memory of the program's own, from now until remove(). It overlaps nothing that is known already.
+  Status add(void* address, size_t size);
+  Status remove(void* address);
+
   // Whether [address, address + size) lies within one live block; `size` may be 0.
   bool contains(const void* address, size_t size) const;
 
@@ -23,7 +27,7 @@ class HostMemory {
     void operator()(void* p) const;
   };
   struct Block {
-    std::unique_ptr<void, FreeDeleter> memory;
+    std::unique_ptr<void, FreeDeleter> memory;  // null where it is the program's own
     size_t size = 0;
   };
 

@@ -28,8 +28,7 @@ Status Process::initialize() {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
   SOFTNPU_RETURN_IF_ERROR(config_status());
   std::unique_lock lock(mutex_);
-  if (initialized_) return {ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before"};
-  initialized_ = true;
+  if (initialized_++ > 0) return {ACL_ERROR_REPEAT_INITIALIZE, "aclInit was called before"};
   return Status::ok();
 }
 
@@ -42,9 +41,23 @@ Status Process::finalize() {
     }
   }
   std::unique_lock lock(mutex_);
-  if (!initialized_) return {ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"};
-  initialized_ = false;
+  if (initialized_ == 0) return {ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"};
+  initialized_ = 0;
   return Status::ok();
+}
+
+Status Process::finalize_reference(uint64_t* left) {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  {
+    std::unique_lock lock(mutex_);
+    if (initialized_ == 0) return {ACL_ERROR_UNINITIALIZE, "aclFinalizeReference without aclInit"};
+    if (left != nullptr) *left = initialized_ - 1;
+    if (initialized_ > 1) {
+      --initialized_;
+      return Status::ok();
+    }
+  }
+  return finalize();
 }
 
 Status Process::check_usable() const {
@@ -56,7 +69,7 @@ Status Process::check_usable() const {
 Status Process::device(int32_t id, Device** out) {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
   SOFTNPU_RETURN_IF_ERROR(config_status());
-  int count = config().device_count;
+  int count = config().device_count();
   if (id < 0 || id >= count) {
     return {ACL_ERROR_RT_INVALID_DEVICEID,
             text("device ", id, " does not exist: there ", count == 1 ? "is 1 device" : text("are ", count, " devices"),
@@ -104,7 +117,7 @@ Status Process::set_device(int32_t id) {
   std::unique_lock lock(mutex_);
   Context*& primary = primary_[static_cast<size_t>(id)];
   if (primary == nullptr) {
-    auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream()});
+    auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream(), options_});
     primary = context.get();
     contexts_.emplace(primary, std::move(context));
   }
@@ -139,7 +152,7 @@ void Process::on_reset(void (*function)(int32_t id)) {
 Status Process::create_context(int32_t device_id, Context** out) {
   Device* device_ptr = nullptr;
   SOFTNPU_RETURN_IF_ERROR(device(device_id, &device_ptr));
-  auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream()});
+  auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream(), options_});
   std::unique_lock lock(mutex_);
   *out = context.get();
   contexts_.emplace(*out, std::move(context));
@@ -185,12 +198,17 @@ Status Process::current(Context** out) const {
   return Status::ok();
 }
 
+bool Process::has_primary(int32_t device_id) const {
+  std::shared_lock lock(mutex_);
+  return primary_.at(static_cast<size_t>(device_id)) != nullptr;
+}
+
 bool Process::owns(const Context* context) const { return contexts_.contains(context); }
 
-Status Process::create_stream(Stream** out) {
+Status Process::create_stream(StreamConfig config, Stream** out) {
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(current(&context));
-  *out = context->device->new_stream();
+  *out = context->device->new_stream(config);
   return Status::ok();
 }
 
@@ -200,6 +218,7 @@ Status Process::destroy_stream(void* handle, bool force) {
   SOFTNPU_RETURN_IF_ERROR(stream(handle, &target));
   if (force) target->abandon();
   Status status = target->synchronize(std::chrono::milliseconds(-1));
+  reports_.forget(handle);
   live_device(target->device())->forget_stream(handle);
   return force ? Status::ok() : status;
 }
@@ -220,8 +239,8 @@ Status Process::stream(void* handle, std::shared_ptr<Stream>* out) const {
   return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist")};
 }
 
-EventRecord* Process::create_event(uint32_t flags) {
-  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(), flags});
+EventRecord* Process::create_event(uint32_t flags, std::shared_ptr<SharedMark> mark) {
+  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(std::move(mark)), flags});
   EventRecord* handle = record.get();
   std::unique_lock lock(mutex_);
   events_.emplace(handle, std::move(record));
@@ -248,6 +267,8 @@ void Process::stop() {
   for (const auto& slot : live_) {
     if (Device* device = slot.load(std::memory_order_acquire)) device->stop();
   }
+  host_thread_.stop();
+  poller_.stop();
 }
 
 }  // namespace softnpu

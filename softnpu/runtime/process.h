@@ -14,7 +14,12 @@
 #include "runtime/device.h"
 #include "runtime/event.h"
 #include "runtime/host_memory.h"
+#include "runtime/host_thread.h"
+#include "runtime/poller.h"
+#include "runtime/reports.h"
+#include "runtime/shareable.h"
 #include "runtime/sharing.h"
+#include "runtime/system_options.h"
 
 namespace softnpu {
 
@@ -22,6 +27,7 @@ namespace softnpu {
 struct Context {
   Device* device = nullptr;
   Stream* default_stream = nullptr;
+  SystemOptions options;
 };
 
 // An event's handle is the address of this record, so that a handle can be checked without touching freed memory.
@@ -37,8 +43,11 @@ class Process {
   // The one instance; it is never destroyed, so that calls made while the process exits still find it.
   static Process& get();
 
+  // Counts: a second call fails with ACL_ERROR_REPEAT_INITIALIZE, and has to be answered by finalize_reference() too.
   Status initialize();
   Status finalize();
+  // `left`: the uses that remain; the last one finalizes.
+  Status finalize_reference(uint64_t* left);
 
   // Fails with a sentence in a child made by fork: threads and locks of the parent do not exist there.
   Status check_usable() const;
@@ -61,13 +70,15 @@ class Process {
   Status set_current(Context* context);
   // The calling thread's context.
   Status current(Context** out) const;
+  bool has_primary(int32_t device_id) const;
 
-  Status create_stream(Stream** out);
+  Status create_stream(StreamConfig config, Stream** out);
   Status destroy_stream(void* handle, bool force);
   // Null names the default stream of the calling thread's context.
   Status stream(void* handle, std::shared_ptr<Stream>* out) const;
 
-  EventRecord* create_event(uint32_t flags);
+  // With a `mark` the event is shared with other processes.
+  EventRecord* create_event(uint32_t flags, std::shared_ptr<SharedMark> mark);
   Status destroy_event(void* handle);
   Status event(void* handle, EventRecord* out) const;
 
@@ -76,8 +87,13 @@ class Process {
 
   HostMemory& host_memory() { return host_memory_; }
   Sharing& sharing() { return sharing_; }
+  Shareables& shareables() { return shareables_; }
+  SystemOptions& options() { return options_; }
+  Reports& reports() { return reports_; }
+  HostThread& host_thread() { return host_thread_; }
+  Poller& poller() { return poller_; }
 
-  // Joins the executors. Called when the process exits.
+  // Joins the threads. Called when the process exits.
   void stop();
 
  private:
@@ -89,7 +105,7 @@ class Process {
 
   // Guards the tables below. devices_ entries are set once and read without it.
   mutable std::shared_mutex mutex_;
-  bool initialized_ = false;
+  uint64_t initialized_ = 0;  // calls of aclInit that no finalization has answered
   bool forked_ = false;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;
   std::array<std::atomic<Device*>, kMaxDevices> live_{};
@@ -99,6 +115,11 @@ class Process {
   std::vector<void (*)(int32_t)> reset_listeners_;
   HostMemory host_memory_;
   Sharing sharing_;
+  Shareables shareables_;
+  SystemOptions options_;
+  Reports reports_;
+  HostThread host_thread_;
+  Poller poller_;
 };
 
 }  // namespace softnpu

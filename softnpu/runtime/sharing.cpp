@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "runtime/address.h"
 #include "runtime/process.h"
@@ -31,21 +32,6 @@ constexpr const char* kParse = "softnpu-%x-%x-%llx-%llx-%llx%n";
 Status bad_key(const std::string& key, const std::string& why) {
   return {ACL_ERROR_RT_PARAM_INVALID, text("the key '", key, "' names no shared device memory: ", why)};
 }
-
-// Closes a file descriptor at the end of its scope.
-class File {
- public:
-  explicit File(int fd) : fd_(fd) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int fd() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 Status parse(const std::string& key, Range* out) {
   int end = 0;

@@ -1,10 +1,14 @@
 #include "runtime/stream.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <exception>
 #include <utility>
 
 #include "base/text.h"
 #include "runtime/config.h"
+#include "runtime/exceptions.h"
 #include "runtime/executor.h"
 
 namespace softnpu {
@@ -17,6 +21,11 @@ bool may_run_inline(Cost cost) {
     case InlineMode::kAuto: break;
   }
   return cost == Cost::kSmall;
+}
+
+uint32_t this_thread() {
+  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
 }
 
 }  // namespace
@@ -45,21 +54,37 @@ Status Stream::wait(std::shared_ptr<Event> event) {
   return enqueue(std::move(task), Cost::kLarge);
 }
 
+Status Stream::gate(const char* name, std::function<Status()> start, std::shared_ptr<Event> done) {
+  Task task;
+  task.kind = Kind::kWait;
+  task.name = name;
+  task.work = std::move(start);
+  task.generation = done->newest();
+  task.event = std::move(done);
+  return enqueue(std::move(task), Cost::kLarge);
+}
+
 Status Stream::enqueue(Task task, Cost cost) {
   bool runs_here = false;
+  task.thread = this_thread();
   {
     std::unique_lock lock(mutex_);
     // Marks pin no memory, and who sets one may hold what the queued work needs to go on: a lock of the program.
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       changed_.wait(lock, [&] { return queue_.size() < kMaxQueued; });
     }
-    ++submitted_;
-    pending_.fetch_add(1, std::memory_order_release);
+    task.number = submitted_;
     // A wait never runs inline: it would block the caller.
     runs_here = !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
-    if (!runs_here) queue_.push_back(std::move(task));
-    if (!std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
+    if (!runs_here) {
+      if (!owned_) executor_->push(shared_from_this());
+      queue_.push_back(std::move(task));
+      if (queue_.back().kind == Kind::kWait) queue_.back().event->add_wait();
+    }
+    owned_ = true;
+    ++submitted_;
+    pending_.fetch_add(1, std::memory_order_release);
   }
   if (runs_here) {
     execute(task);
@@ -70,18 +95,28 @@ Status Stream::enqueue(Task task, Cost cost) {
 }
 
 void Stream::execute(Task& task) {
-  if (task.kind == Kind::kRecord) {
-    task.event->complete(task.generation);
-    return;
+  switch (task.kind) {
+    case Kind::kRecord: return task.event->complete(task.generation);
+    case Kind::kWait: return;
+    case Kind::kWork: return run(task);
   }
-  if (task.kind == Kind::kWait) return;
+}
+
+void Stream::run(Task& task) {
+  if (skips()) return;
   try {
-    if (Status status = task.work(); !status.is_ok()) keep_error(task.name, status);
+    if (Status status = task.work(); !status.is_ok()) keep_error(task, status);
   } catch (const std::exception& e) {
-    keep_error(task.name, {ACL_ERROR_RT_INTERNAL_ERROR, e.what()});
+    keep_error(task, {ACL_ERROR_RT_INTERNAL_ERROR, e.what()});
   } catch (...) {
-    keep_error(task.name, {ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception"});
+    keep_error(task, {ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception"});
   }
+}
+
+bool Stream::skips() const {
+  if (!stop_on_failure_.load(std::memory_order_relaxed)) return false;
+  std::lock_guard lock(mutex_);
+  return !error_.is_ok();
 }
 
 void Stream::finish(size_t tasks) {
@@ -97,26 +132,55 @@ void Stream::finish(size_t tasks) {
 
 void Stream::advance() {
   Task task;
+  bool was_parked = false;
   {
     std::lock_guard lock(mutex_);
-    if (queue_.empty()) {  // abandoned meanwhile
+    was_parked = parked_.has_value();
+    if (was_parked) {
+      task = std::move(*parked_);
+      parked_.reset();
+    } else if (queue_.empty()) {  // abandoned meanwhile
       owned_ = false;
       return;
+    } else {
+      task = std::move(queue_.front());
+      queue_.pop_front();
     }
-    Task& front = queue_.front();
-    // Parked: the stream stays owned, and the event wakes it.
-    if (front.kind == Kind::kWait && front.event->park(front.generation, shared_from_this())) return;
-    task = std::move(front);
-    queue_.pop_front();
   }
-  execute(task);
+  if (task.kind == Kind::kWait) {
+    if (task.work && !was_parked) run(task);
+    task.work = nullptr;
+    if (park(task)) return;
+    task.event->end_wait();
+  } else {
+    execute(task);
+  }
   task = {};  // what the work holds is released before anyone learns that it is done
   finish(1);
 }
 
-void Stream::wake(std::shared_ptr<Stream> stream) {
-  Executor* executor = stream->executor_;
-  executor->push(std::move(stream));
+bool Stream::park(Task& task) {
+  std::lock_guard lock(mutex_);
+  ticket_ = ++tickets_;
+  if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
+    ticket_ = 0;
+    return false;
+  }
+  parked_ = std::move(task);
+  return true;
+}
+
+void Stream::wake(const Waiter& waiter) {
+  Stream& stream = *waiter.stream;
+  std::lock_guard lock(stream.mutex_);
+  if (stream.ticket_ != waiter.ticket) return;
+  stream.ticket_ = 0;
+  stream.executor_->push(waiter.stream);
+}
+
+bool Stream::waits(const Waiter& waiter) {
+  std::lock_guard lock(waiter.stream->mutex_);
+  return waiter.stream->ticket_ == waiter.ticket;
 }
 
 Status Stream::synchronize(std::chrono::milliseconds timeout) {
@@ -132,18 +196,36 @@ Status Stream::synchronize(std::chrono::milliseconds timeout) {
   return std::exchange(error_, Status());
 }
 
-void Stream::abandon() {
+bool Stream::drained(std::chrono::steady_clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  auto reached = [this, target = submitted_] { return done_ >= target; };
+  if (end != std::chrono::steady_clock::time_point::max()) return changed_.wait_until(lock, end, reached);
+  changed_.wait(lock, reached);
+  return true;
+}
+
+void Stream::drop(Task& task) {
+  // Whoever waits for a mark of this stream must not wait for ever.
+  if (task.kind == Kind::kRecord) task.event->complete(task.generation);
+  if (task.kind == Kind::kWait) task.event->end_wait();
+}
+
+void Stream::abandon(const Status& reason) {
   std::deque<Task> dropped;
+  std::optional<Task> parked;
   {
     std::lock_guard lock(mutex_);
     dropped.swap(queue_);
-    done_ += dropped.size();
-    pending_.fetch_sub(dropped.size(), std::memory_order_release);
+    parked.swap(parked_);
+    // A parked stream that nobody has woken is free at once; a woken one is in the executor's hands.
+    if (std::exchange(ticket_, 0) != 0) owned_ = false;
+    const size_t tasks = dropped.size() + (parked ? 1 : 0);
+    done_ += tasks;
+    pending_.fetch_sub(tasks, std::memory_order_release);
+    if (tasks > 0 && error_.is_ok()) error_ = reason;
   }
-  // Whoever waits for a mark of this stream must not wait for ever.
-  for (Task& task : dropped) {
-    if (task.kind == Kind::kRecord) task.event->complete(task.generation);
-  }
+  if (parked) drop(*parked);
+  for (Task& task : dropped) drop(task);
   changed_.notify_all();
 }
 
@@ -151,6 +233,15 @@ void Stream::keep_error(const char* name, const Status& status) {
   std::lock_guard lock(mutex_);
   if (!error_.is_ok()) return;
   error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
+}
+
+void Stream::keep_error(const Task& task, const Status& status) {
+  report_exception({static_cast<uint32_t>(task.number), id_, task.thread, static_cast<uint32_t>(device_),
+                    static_cast<uint32_t>(status.code())});
+  std::lock_guard lock(mutex_);
+  if (!error_.is_ok()) return;
+  error_ = {status.code(), text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
+                                ", launched by thread ", task.thread, "): ", status.message())};
 }
 
 }  // namespace softnpu

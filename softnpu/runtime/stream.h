@@ -1,6 +1,6 @@
 #pragma once
 // A strict FIFO of tasks. Small serial work runs at once on the caller's thread when the stream is idle; everything
-// else goes to the device's executor. A task that waits for an event parks its stream and occupies no thread.
+// else goes to the device's executor. A task that waits parks its stream and occupies no thread.
 
 #include <atomic>
 #include <chrono>
@@ -10,8 +10,10 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/status.h"
+#include "runtime/core_limits.h"
 #include "runtime/event.h"
 
 namespace softnpu {
@@ -20,60 +22,104 @@ class Executor;
 
 enum class Cost { kSmall, kLarge };  // small: serial and done within a few microseconds
 
+// What a stream is created with.
+struct StreamConfig {
+  static constexpr uint32_t kPriorities = 8;
+  uint32_t priority = 0;  // 0, the most urgent, to 7
+  uint32_t flags = 0;
+};
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // A host that submits work further ahead than this waits: it bounds the memory that queued work pins.
   static constexpr size_t kMaxQueued = 1024;
 
   // Borrows `executor`, which must outlive it.
-  Stream(Executor* executor, int32_t device, uint32_t id) : executor_(executor), device_(device), id_(id) {}
+  Stream(Executor* executor, int32_t device, uint32_t id, StreamConfig config)
+      : executor_(executor), device_(device), id_(id), config_(config) {}
 
   int32_t device() const { return device_; }
   uint32_t id() const { return id_; }
+  uint32_t priority() const { return config_.priority; }
 
-  // Enqueues `work`. Its failure is kept with `name` (a literal) and returned by the next synchronize().
+  // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
+  // returns it.
   Status submit(const char* name, Cost cost, std::function<Status()> work);
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
+
+  // Runs `start` in its turn and goes on when `done` is complete, which `start` sees to.
+  Status gate(const char* name, std::function<Status()> start, std::shared_ptr<Event> done);
+
+  CoreLimits& core_limits() { return core_limits_; }
+  // A number of the program's own for the stream, and whether overflow is to be watched; kept, nothing reads them yet.
+  std::atomic<uint32_t>& tag() { return tag_; }
+  std::atomic<uint32_t>& overflow_switch() { return overflow_switch_; }
 
   bool idle() const { return pending_.load(std::memory_order_acquire) == 0; }
 
   // Waits until all that was enqueued before is done, then returns and forgets the first error. Negative: for ever.
   Status synchronize(std::chrono::milliseconds timeout);
 
-  // Drops what has not started. Used when a stream is destroyed by force and when the process ends.
-  void abandon();
+  // Waits like synchronize(), and leaves the error; false where `end` comes first, which may be max().
+  bool drained(std::chrono::steady_clock::time_point end);
+
+  // Drops what has not started. Used when a stream is destroyed by force and when the process ends. Where `reason` is
+  // an error and something was dropped the next synchronize() returns it.
+  void abandon(const Status& reason = Status::ok());
+
+  // After a failed task nothing runs until synchronize() has returned its error.
+  void stop_on_failure(bool stop) { stop_on_failure_.store(stop, std::memory_order_relaxed); }
+
+  // Keeps the first error of a task until synchronize().
+  void keep_error(const char* name, const Status& status);
 
   // Runs the next task and passes the stream back to the executor while there are more. Executor thread only.
   void advance();
 
-  // Makes a parked stream ready again.
-  static void wake(std::shared_ptr<Stream> stream);
+  // Makes a parked stream ready again, where it is this wait that it is parked for.
+  static void wake(const Waiter& waiter);
+  static bool waits(const Waiter& waiter);
 
  private:
   enum class Kind { kWork, kRecord, kWait };
   struct Task {
     Kind kind = Kind::kWork;
     const char* name = "";
-    std::function<Status()> work;
+    std::function<Status()> work;  // of a wait: what runs before it
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
+    uint64_t number = 0;
+    uint32_t thread = 0;  // that launched it
   };
 
   Status enqueue(Task task, Cost cost);
   void execute(Task& task);
+  void run(Task& task);
   void finish(size_t tasks);
-  void keep_error(const char* name, const Status& status);
+  // Parks until the task's event is complete; false where it already is.
+  bool park(Task& task);
+  void drop(Task& task);
+  void keep_error(const Task& task, const Status& status);
+  bool skips() const;
 
   Executor* executor_;
   const int32_t device_;
   const uint32_t id_;
+  const StreamConfig config_;
+  CoreLimits core_limits_;
+  std::atomic<uint32_t> tag_{0};
+  std::atomic<uint32_t> overflow_switch_{0};
+  std::atomic<bool> stop_on_failure_{false};
 
   std::atomic<size_t> pending_{0};  // queued and running; written under mutex_, read by idle() without
   mutable std::mutex mutex_;        // guards all below
   std::condition_variable changed_;
   std::deque<Task> queue_;
-  bool owned_ = false;  // some thread runs, or the executor holds, or an event parks this stream
+  bool owned_ = false;          // some thread runs, or the executor holds, or an event parks this stream
+  std::optional<Task> parked_;  // the wait that the stream has reached and not passed
+  uint64_t ticket_ = 0;         // of that wait, while nobody has woken it; else 0
+  uint64_t tickets_ = 0;
   uint64_t submitted_ = 0;
   uint64_t done_ = 0;
   Status error_;

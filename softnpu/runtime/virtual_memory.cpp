@@ -75,6 +75,27 @@ bool VirtualMemory::owns(const void* handle) const {
   return it != physical_.end() && !it->second->freed;
 }
 
+Status VirtualMemory::locate_physical(const void* handle, uint64_t* offset, uint64_t* size) const {
+  std::lock_guard lock(mutex_);
+  auto it = physical_.find(const_cast<void*>(handle));
+  if (it == physical_.end() || it->second->freed) return invalid(text("physical memory ", handle, " does not exist"));
+  if (it->second->file.fd() >= 0) return invalid(text("physical memory ", handle, " is another process's"));
+  *offset = it->second->offset;
+  *size = it->second->size;
+  return Status::ok();
+}
+
+Status VirtualMemory::adopt(File file, uint64_t offset, uint64_t size, void** handle) {
+  auto physical = std::make_unique<Physical>();
+  physical->offset = offset;
+  physical->size = size;
+  physical->file = std::move(file);
+  std::lock_guard lock(mutex_);
+  *handle = physical.get();
+  physical_.emplace(*handle, std::move(physical));
+  return Status::ok();
+}
+
 Status VirtualMemory::free_physical(void* handle) {
   std::lock_guard lock(mutex_);
   auto it = physical_.find(handle);
@@ -86,7 +107,7 @@ Status VirtualMemory::free_physical(void* handle) {
 
 void VirtualMemory::drop_if_unused(Physical* physical) {
   if (!physical->freed || physical->mappings > 0) return;
-  (void)heap_->release(region_->base() + physical->offset);
+  if (physical->file.fd() < 0) (void)heap_->release(region_->base() + physical->offset);
   physical_.erase(physical);
 }
 
@@ -113,7 +134,8 @@ Status VirtualMemory::map(void* address, size_t size, size_t offset, void* handl
       (next != mappings_.begin() && std::prev(next)->first + std::prev(next)->second.size > at)) {
     return invalid(text("mapping ", size, " bytes at ", address, ": something is mapped there"));
   }
-  SOFTNPU_RETURN_IF_ERROR(region_->map_window(at, size, region_->fd(), physical.offset + offset));
+  const int fd = physical.file.fd() < 0 ? region_->fd() : physical.file.fd();
+  SOFTNPU_RETURN_IF_ERROR(region_->map_window(at, size, fd, physical.offset + offset));
   mappings_[at] = {size, physical.offset + offset, handle};
   ++physical.mappings;
   return Status::ok();
@@ -182,6 +204,7 @@ bool VirtualMemory::locate(const void* address, size_t size, size_t* offset) con
   std::lock_guard lock(mutex_);
   auto it = holding(at);
   if (it == mappings_.end() || it->second.handle == nullptr) return false;
+  if (physical_.at(it->second.handle)->file.fd() >= 0) return false;
   const auto into = static_cast<size_t>(at - it->first);
   if (size > it->second.size - into) return false;
   *offset = it->second.offset + into;

@@ -3,11 +3,13 @@
 // the heap, and mapping puts one behind the other. Memory of other processes is mapped the same way.
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
+#include "base/file.h"
 #include "base/status.h"
 #include "runtime/heap.h"
 #include "runtime/region.h"
@@ -29,6 +31,10 @@ class VirtualMemory {
   // Memory without an address. The handle lives until free_physical(), the memory until it is also mapped nowhere.
   Status allocate_physical(size_t size, void** handle);
   bool owns(const void* handle) const;
+  // Where in the device's memory `handle` lies; fails for another process's.
+  Status locate_physical(const void* handle, uint64_t* offset, uint64_t* size) const;
+  // A handle for memory of another process: `size` bytes of `file` from `offset`.
+  Status adopt(File file, uint64_t offset, uint64_t size, void** handle);
   Status free_physical(void* handle);
 
   // Puts `size` bytes of `handle` from `offset` behind `address`, which lies in a reservation and is empty so far.
@@ -52,15 +58,16 @@ class VirtualMemory {
 
  private:
   struct Physical {
-    size_t offset = 0;  // in the region's memory
+    size_t offset = 0;  // in the region's memory, or in `file`
     size_t size = 0;
+    File file;  // of another process; none for memory of this device
     int mappings = 0;
     bool freed = false;
   };
   struct Mapping {
     size_t size = 0;
     size_t offset = 0;       // in the region's memory
-    void* handle = nullptr;  // null for memory of another process
+    void* handle = nullptr;  // null for memory that was imported by a key
   };
   using Mappings = std::map<char*, Mapping>;
 

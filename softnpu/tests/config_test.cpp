@@ -23,7 +23,7 @@ Status parse(std::map<std::string, std::string> values, Config* out) {
 TEST(Config, DefaultsComeFromTheMachine) {
   Config config;
   ASSERT_TRUE(parse({}, &config).is_ok());
-  EXPECT_EQ(config.device_count, 1);
+  EXPECT_EQ(config.device_count(), 1);
   EXPECT_GE(config.cores, 1);
   EXPECT_GT(config.hbm_bytes, size_t{1} << 20);
   EXPECT_EQ(config.soc_name, "Ascend910B1");
@@ -41,7 +41,7 @@ TEST(Config, ReadsEachVariable) {
                      {"ASCEND_LAUNCH_BLOCKING", "1"}},
                     &config)
                   .is_ok());
-  EXPECT_EQ(config.device_count, 2);
+  EXPECT_EQ(config.device_count(), 2);
   EXPECT_EQ(config.cores, 3);
   EXPECT_EQ(config.hbm_bytes, size_t{8} << 30);
   EXPECT_EQ(config.inline_mode, InlineMode::kNever);

@@ -1,4 +1,7 @@
+#include <thread>
+
 #include "acl_fixture.h"
+#include "held.h"
 
 namespace {
 
@@ -63,6 +66,84 @@ TEST_F(EventTest, DestroyedWhileQueuedIsSafe) {
     EXPECT_NE(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
   }
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+TEST_F(EventTest, AResetEventCountsAsNotRecorded) {
+  aclrtEvent event = nullptr;
+  aclrtStream waiting = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateStream(&waiting), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtResetEvent(event, nullptr), ACL_SUCCESS);
+  aclrtEventStatus status = ACL_EVENT_STATUS_COMPLETE;
+  ASSERT_EQ(aclrtQueryEvent(event, &status), ACL_SUCCESS);
+  EXPECT_EQ(status, ACL_EVENT_STATUS_NOT_READY);
+  ASSERT_EQ(aclrtStreamWaitEvent(waiting, event), ACL_SUCCESS);
+  aclrtEventWaitStatus waits = ACL_EVENT_WAIT_STATUS_COMPLETE;
+  ASSERT_EQ(aclrtQueryEventWaitStatus(event, &waits), ACL_SUCCESS);
+  EXPECT_EQ(waits, ACL_EVENT_WAIT_STATUS_NOT_READY);
+  ASSERT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(waiting), ACL_SUCCESS);
+  ASSERT_EQ(aclrtQueryEventWaitStatus(event, &waits), ACL_SUCCESS);
+  EXPECT_EQ(waits, ACL_EVENT_WAIT_STATUS_COMPLETE);
+}
+
+TEST_F(EventTest, TimeStampsGoUp) {
+  aclrtEvent first = nullptr;
+  aclrtEvent second = nullptr;
+  ASSERT_EQ(aclrtCreateEventWithFlag(&first, ACL_EVENT_TIME_LINE), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateEventWithFlag(&second, ACL_EVENT_TIME_LINE), ACL_SUCCESS);
+  uint64_t a = 0;
+  uint64_t b = 0;
+  EXPECT_EQ(aclrtEventGetTimestamp(first, &a), ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID);
+  ASSERT_EQ(aclrtRecordEvent(first, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(second, nullptr), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeEvent(second), ACL_SUCCESS);
+  ASSERT_EQ(aclrtEventGetTimestamp(first, &a), ACL_SUCCESS);
+  ASSERT_EQ(aclrtEventGetTimestamp(second, &b), ACL_SUCCESS);
+  EXPECT_GT(a, 0u);
+  EXPECT_LE(a, b);
+}
+
+TEST_F(EventTest, AnOpenedHandleIsTheSameEvent) {
+  aclrtEvent event = nullptr;
+  aclrtEvent opened = nullptr;
+  ASSERT_EQ(aclrtCreateEventExWithFlag(&event, ACL_EVENT_IPC | ACL_EVENT_SYNC), ACL_SUCCESS);
+  aclrtIpcEventHandle handle{};
+  ASSERT_EQ(aclrtIpcGetEventHandle(event, &handle), ACL_SUCCESS);
+  ASSERT_EQ(aclrtIpcOpenEventHandle(handle, &opened), ACL_SUCCESS);
+  aclrtStream recording = nullptr;
+  aclrtStream waiting = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&recording), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateStream(&waiting), ACL_SUCCESS);
+  HeldTask held;
+  ASSERT_EQ(held.launch(recording), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, recording), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(waiting, opened), ACL_SUCCESS);
+  aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
+  ASSERT_EQ(aclrtQueryEventStatus(opened, &status), ACL_SUCCESS);
+  EXPECT_EQ(status, ACL_EVENT_RECORDED_STATUS_NOT_READY);
+  held.let_go();
+  ASSERT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(waiting), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);  // it keeps the page that both lay in
+}
+
+TEST_F(EventTest, BadHandlesAndFlagsAreErrors) {
+  aclrtEvent event = nullptr;
+  aclrtIpcEventHandle handle{};
+  EXPECT_EQ(aclrtCreateEventWithFlag(&event, 1U << 30), ACL_ERROR_INVALID_PARAM);
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtIpcGetEventHandle(event, &handle), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtIpcOpenEventHandle(handle, &event), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(event, nullptr);
+  std::string("softnpu-event-1-ffff-1").copy(handle.reserved, sizeof handle.reserved);
+  EXPECT_EQ(aclrtIpcOpenEventHandle(handle, &event), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_NE(recent_error().find("of process 1"), std::string::npos);
+  EXPECT_EQ(aclrtResetEvent(nullptr, nullptr), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtQueryEventWaitStatus(nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
 }  // namespace

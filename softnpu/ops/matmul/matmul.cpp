@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/no_destroy.h"
+#include "base/text.h"
 #include "ops/matmul/strided_copy.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/primitive_cache.h"
@@ -136,6 +137,11 @@ class Product {
   bool is_small() const { return small_; }
   uint64_t workspace_bytes() const { return bytes_; }
 
+  std::string describe() const {
+    const auto sizes = [](const Matrices& m) { return text("float32[", m.batch, ", ", m.rows, ", ", m.columns, "]"); };
+    return text("(", sizes(problem_.a), ", ", sizes(problem_.b), ") -> ", sizes(problem_.c));
+  }
+
   void run(void* workspace) const {
     auto* space = static_cast<char*>(workspace);
     ThreadScope scope(threads_);
@@ -201,10 +207,12 @@ Plan plan_matmul(const MatmulProblem& problem) {
             }};
   }
   auto product = std::make_shared<const Product>(problem);
-  return {product->workspace_bytes(), product->is_small(), [product](void* workspace) {
+  return {product->workspace_bytes(), product->is_small(),
+          [product](void* workspace) {
             product->run(workspace);
             return Status::ok();
-          }};
+          },
+          [product] { return product->describe(); }};
 }
 
 }  // namespace softnpu

@@ -45,13 +45,9 @@ ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
 
 int threads_for(double flops) {
   if (flops < kSmallFlops) return 1;
-  // SOFTNPU_CORES is the same for every device and does not change.
-  static const int64_t cores = [] {
-    int64_t number = 1;
-    (void)aclrtGetDeviceInfo(0, ACL_DEV_ATTR_CUBE_CORE_NUM, &number);
-    return number;
-  }();
-  return static_cast<int>(std::clamp<int64_t>(cores, 1, omp_get_max_threads()));
+  uint32_t cores = 1;
+  if (aclrtGetResInCurrentThread(ACL_RT_DEV_RES_CUBE_CORE, &cores) != ACL_SUCCESS) return 1;
+  return std::clamp(static_cast<int>(cores), 1, omp_get_max_threads());
 }
 
 }  // namespace softnpu

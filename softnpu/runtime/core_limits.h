@@ -1,0 +1,27 @@
+#pragma once
+// How many cores kernels may use: a number for the cubes and one for the vector units; 0 says nothing.
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "acl/acl_rt.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+class CoreLimits {
+ public:
+  // `most` is what the device has.
+  Status set(aclrtDevResLimitType type, uint32_t value, uint32_t most);
+  void reset();
+  // `otherwise` where nothing was set.
+  uint32_t get(aclrtDevResLimitType type, uint32_t otherwise) const;
+
+  static Status check(aclrtDevResLimitType type);
+
+ private:
+  std::array<std::atomic<uint32_t>, 2> values_{};  // any thread
+};
+
+}  // namespace softnpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <future>
+#include <string>
+
+#include "acl/acl.h"
+#include "softnpu/softnpu.h"
+
+// A task that keeps its stream's executor busy until let_go() is called, and then ends as it is told.
+class HeldTask {
+ public:
+  explicit HeldTask(aclError result = ACL_SUCCESS) : result_(result) {}
+  HeldTask(const HeldTask&) = delete;
+  HeldTask& operator=(const HeldTask&) = delete;
+
+  aclError launch(aclrtStream stream) {
+    const softnpuTask task{"held", 0, &run, [](void*) {}, this};
+    return softnpuLaunch(stream, &task);
+  }
+  void wait_until_it_runs() { running_.get_future().wait(); }
+  void let_go() { go_.set_value(); }
+
+ private:
+  static aclError run(void* state, char* message, size_t size) {
+    auto& own = *static_cast<HeldTask*>(state);
+    own.running_.set_value();
+    own.go_.get_future().wait();
+    std::string("the held task failed").copy(message, size - 1);
+    return own.result_;
+  }
+
+  const aclError result_;
+  std::promise<void> running_;
+  std::promise<void> go_;
+};
+
+// A task of one statement: launch(stream, [&] { order.push_back(1); }). What it refers to outlives it.
+template <typename Function>
+aclError launch(aclrtStream stream, Function& function, bool small = false) {
+  const softnpuTask task{"counted", small ? 1 : 0,
+                         [](void* state, char*, size_t) -> aclError {
+                           (*static_cast<Function*>(state))();
+                           return ACL_SUCCESS;
+                         },
+                         [](void*) {}, &function};
+  return softnpuLaunch(stream, &task);
+}
