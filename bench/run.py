@@ -1,6 +1,7 @@
-"""./dev bench [--cpu-time] [dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [--cpu-time] [runtime|dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
 
 import random
+import subprocess
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -8,8 +9,31 @@ from pathlib import Path
 
 import torch
 from interleave import CPU_TIME, Row, compare, restrict_threads
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+
+
+RUNTIME = Path(__file__).resolve().parents[1] / "build" / "bench" / "bench_runtime"
+
+
+def runtime() -> None:
+    """The runtime against the plainest means of the host, without torch (bench/runtime.cpp)."""
+    table = Table(
+        title="runtime: medians of 21 interleaved rounds; in brackets what it is held against"
+    )
+    table.add_column("work")
+    for column in ("npu ns", "host ns", "npu / host"):
+        table.add_column(column, justify="right")
+    with subprocess.Popen([RUNTIME], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in track(process.stdout, description="runtime", total=19, transient=True):
+            table.add_row(*line.rstrip("\n").split("\t"))
+    if process.returncode != 0:
+        sys.exit(f"{RUNTIME.name} failed with exit code {process.returncode}")
+    Console(width=140).print(table)
 
 
 def dispatch() -> None:
@@ -144,6 +168,7 @@ def models() -> None:
 
 
 SUITES = {
+    "runtime": runtime,
     "dispatch": dispatch,
     "elementwise": elementwise,
     "matmul": matmul,
