@@ -25,9 +25,8 @@ Status softnpu::read_desc_dims(int count, const int64_t* dims, std::vector<int64
   if (count > 0) SOFTNPU_RETURN_IF_ERROR(require(dims, "dims"));
   for (int i = 0; i < count; ++i) {
     if (dims[i] >= aclTensorDesc::kAnySize || (count == 1 && dims[i] == aclTensorDesc::kAnyRank)) continue;
-    return {ACL_ERROR_INVALID_PARAM, text("size ", i, " is ", dims[i],
-                                          ": sizes are at least 0, or -1 for any; -2 alone "
-                                          "stands for any number of them")};
+    return {ACL_ERROR_INVALID_PARAM,
+            text("size ", i, " is ", dims[i], ": a size is at least 0, or -1 for any; -2 alone is any number of them")};
   }
   out->assign(dims, dims + count);
   return Status::ok();
@@ -187,7 +186,6 @@ const char* aclGetTensorDescName(aclTensorDesc* desc) {
   });
 }
 
-// A description stands alone: the one with index 0 is itself.
 aclTensorDesc* aclGetTensorDescByIndex(aclTensorDesc* desc, size_t index) {
   return value_of("aclGetTensorDescByIndex", desc, static_cast<aclTensorDesc*>(nullptr),
                   [&](const aclTensorDesc&, aclTensorDesc** out) -> Status {
@@ -197,7 +195,6 @@ aclTensorDesc* aclGetTensorDescByIndex(aclTensorDesc* desc, size_t index) {
                   });
 }
 
-// Of the description's copy of a constant; null where it has none.
 void* aclGetTensorDescAddress(const aclTensorDesc* desc) {
   return value_of("aclGetTensorDescAddress", desc, static_cast<void*>(nullptr), [](aclTensorDesc& d, void** out) {
     *out = d.constant ? d.constant->data() : nullptr;

@@ -83,7 +83,6 @@ void aclSetTensorDescName(aclTensorDesc* desc, const char* name) {
   });
 }
 
-// The name without "Storage" is the newer one of the same function, here and for the shape.
 aclError aclSetTensorStorageFormat(aclTensorDesc* desc, aclFormat format) {
   return set_format("aclSetTensorStorageFormat", desc, &aclTensorDesc::storage_format, format);
 }

@@ -13,7 +13,8 @@
 namespace softnpu {
 
 // A handle is its object's address. One that is null, destroyed or never made is found out without reading behind it.
-// What find() gave stays whole while another thread destroys the handle.
+// What find() gave stays whole while another thread destroys the handle; two threads that change one object lock it
+// themselves.
 template <typename T>
 class Handles {
  public:
