@@ -21,7 +21,7 @@ std::string get(aclCompileOpt opt) {
   return value.data();
 }
 
-// First in this file: the process's options as they begin.
+// Each test leaves the options of the process as they began.
 TEST(CompileOptions, BeginEmptyAndWithoutCompilation) {
   for (int opt = ACL_PRECISION_MODE; opt <= ACL_OP_DEBUG_OPTION; ++opt) {
     EXPECT_EQ(get(static_cast<aclCompileOpt>(opt)), opt == ACL_OP_JIT_COMPILE ? "disable" : "") << opt;
