@@ -2,6 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "acl/acl.h"
@@ -19,6 +20,8 @@ namespace {
 
 // The CANN release whose interface this library plays; programs compare it with what they need.
 constexpr std::array<const char*, 4> kCannVersion = {"8", "5", "0", "0"};
+
+std::string short_version() { return softnpu::text(kCannVersion[0], ".", kCannVersion[1], ".", kCannVersion[2]); }
 
 template <size_t N>
 void put(char (&field)[N], std::string_view text) {
@@ -57,11 +60,22 @@ aclError aclsysGetCANNVersion(aclCANNPackageName, aclCANNPackageVersion* version
   return api("aclsysGetCANNVersion", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(version, "version"));
     *version = {};
-    put(version->version, softnpu::text(kCannVersion[0], ".", kCannVersion[1], ".", kCannVersion[2]));
+    put(version->version, short_version());
     put(version->majorVersion, kCannVersion[0]);
     put(version->minorVersion, kCannVersion[1]);
     put(version->releaseVersion, kCannVersion[2]);
     put(version->patchVersion, kCannVersion[3]);
+    return Status::ok();
+  });
+}
+
+// All packages are this one.
+aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
+  return api("aclsysGetVersionStr", [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(pkgName, "pkgName"));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(versionStr, "versionStr"));
+    std::string version = short_version();
+    std::memcpy(versionStr, version.c_str(), version.size() + 1);
     return Status::ok();
   });
 }

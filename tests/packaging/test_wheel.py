@@ -83,7 +83,16 @@ def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():
     licences = {f"torch_npu/lib/LICENSE.{name}.txt" for name in others.values()}
     assert licences <= set(zipfile.ZipFile(wheel).namelist())
     cann = {Path(n).name for n in libraries if n.startswith("torch_npu/lib/cann/")}
-    assert cann == {"libascendcl.so", "libnnopbase.so", "libopapi.so"}
+    assert cann == {
+        "libacl_op_compiler.so",
+        "libacl_tdt_channel.so",
+        "libascendcl.so",
+        "libge_runner.so",
+        "libgraph.so",
+        "libhccl.so",
+        "libnnopbase.so",
+        "libopapi.so",
+    }
 
 
 def test_matmul_runs_on_the_wheels_onednn_with_torchs_openmp(python):

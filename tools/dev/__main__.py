@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from dev.abi import abi
 from dev.build import build
 from dev.lint import fmt, lint
 from dev.paths import PYTHON, ROOT
@@ -48,6 +49,10 @@ def _fmt(_: list[str]) -> None:
     fmt()
 
 
+def _abi(_: list[str]) -> None:
+    abi()
+
+
 def _wheel(_: list[str]) -> None:
     setup()
     wheel()
@@ -70,6 +75,7 @@ VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "bench": (_bench, "npu against CPU, as ratios"),
     "lint": (_lint, "ruff, clang-format, layers"),
     "fmt": (_fmt, "format in place"),
+    "abi": (_abi, "docs/acl.md from softnpu/abi's tables"),
     "wheel": (_wheel, "a self-contained wheel in dist/"),
     "doctor": (_doctor, "what is bound, and what is missing"),
 }

@@ -106,7 +106,7 @@ def _clang_tidy() -> None:
     """Checks softnpu with the flags of its build; the plug-in's torch headers would cost minutes."""
     say("clang-tidy")
     configure()
-    sources = "/softnpu/(base|runtime|acl|nnopbase|ops)/"
+    sources = "/softnpu/(base|runtime|acl|op_compiler|nnopbase|ops)/"
     run(
         ["run-clang-tidy", "-p", BUILD, "-quiet", "-j", str(os.cpu_count() or 1), sources],
         hint="clang-tidy found what is shown above",

@@ -41,7 +41,8 @@ typedef enum {
   ACL_OP_COMPILE_FUZZ = 1,
 } aclOpCompileFlag;
 
-// --- options --- kept for the process and given back; Size counts the terminating zero.
+// --- options --- kept for the process and given back; Size counts the terminating zero. One that nobody set is empty,
+// but ACL_OP_JIT_COMPILE is "disable".
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);

@@ -1,0 +1,1 @@
+"""CANN's C ABI as tables: functions, constants, structs; and what is made of them."""

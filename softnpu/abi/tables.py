@@ -1,0 +1,182 @@
+"""Reads the tables of CANN's C ABI into records. Every problem is a TableError that names file and line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+STATUSES = ("done", "benign", "unsupported")
+WHEEL = ("link", "dlsym", "-")
+_NAME = r"[A-Za-z_]\w*"
+
+
+class TableError(ValueError):
+    """A table cannot be used; the text is ``file:line: what is wrong``."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """One exported function.
+
+    Attributes:
+        name: its symbol.
+        library: the file that exports it, "libascendcl.so".
+        status: "done"; "benign": it checks its arguments and has nothing to do; "unsupported": it says what is missing.
+        wheel: how the official torch_npu asks for it: "link", "dlsym", or "-".
+        returns: the type that it returns; empty where no source states the prototype.
+        parameters: "int a, void* b", "void", or empty as above.
+        note: why it is benign or unsupported; empty where it is done.
+    """
+
+    name: str
+    library: str
+    status: str
+    wheel: str
+    returns: str
+    parameters: str
+    note: str
+
+    @property
+    def has_prototype(self) -> bool:
+        """Whether a source states its arguments."""
+        return bool(self.returns)
+
+    @property
+    def parameter_count(self) -> int:
+        """How many arguments it takes; 0 without a prototype."""
+        return 0 if self.parameters in ("", "void") else self.parameters.count(",") + 1
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One constant; `kind` is an enum's name, "const" or "define"; `value` is a literal of C."""
+
+    kind: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Struct:
+    """One struct as the callers lay it out; `fields` are C's declarations, `names` the fields' names."""
+
+    name: str
+    fields: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+def _rows(path: Path, columns: str, counts: range) -> Iterator[tuple[str, list[str]]]:
+    """Each row with its place, "file:line"; '#' begins a comment line."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        place = f"{path}:{number}"
+        cells = line.split("\t")
+        if len(cells) not in counts or any(not cell.strip() for cell in cells):
+            raise TableError(f"{place}: expected {columns} with a tab between, found {line!r}")
+        yield place, cells
+
+
+class _Once:
+    """Refuses a name that stood before."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, str] = {}
+
+    def add(self, place: str, name: str) -> None:
+        if name in self._seen:
+            raise TableError(f"{place}: {name} stands at {self._seen[name]} already")
+        self._seen[name] = place
+
+
+def _one_of(place: str, what: str, value: str, known: tuple[str, ...]) -> str:
+    if value not in known:
+        raise TableError(f"{place}: {what} '{value}': there are {', '.join(known)}")
+    return value
+
+
+def _prototype(place: str, name: str, text: str) -> tuple[str, str]:
+    if text == "-":
+        return "", ""
+    found = re.fullmatch(rf"(\S.*?)\s*\b{re.escape(name)}\((.+)\)", text)
+    if found is None:
+        raise TableError(
+            f"{place}: expected 'type {name}(parameters)' or '-', found {text!r}; no parameters are 'void'"
+        )
+    return found[1], found[2]
+
+
+def functions(path: Path = FOLDER / "functions.tsv") -> list[Function]:
+    """The functions of `path`, in its order.
+
+    Raises:
+        TableError: a line is malformed, a word is unknown, a name stands twice, a reason is missing or not wanted.
+    """
+    found = []
+    once = _Once()
+    for place, cells in _rows(
+        path, "symbol, library, status, wheel, prototype[, note]", range(5, 7)
+    ):
+        name, library, status, wheel, prototype = cells[:5]
+        if not re.fullmatch(_NAME, name):
+            raise TableError(f"{place}: {name!r} is no symbol")
+        if not re.fullmatch(r"lib\w+\.so", library):
+            raise TableError(f"{place}: library {library!r}: expected a name like libascendcl.so")
+        once.add(place, name)
+        _one_of(place, "status", status, STATUSES)
+        _one_of(place, "wheel", wheel, WHEEL)
+        if (len(cells) == 6) != (status != "done"):
+            wanted = "has no note" if status == "done" else "needs a note that says why"
+            raise TableError(f"{place}: {name} is {status}: it {wanted}")
+        note = cells[5] if len(cells) == 6 else ""
+        found.append(
+            Function(name, library, status, wheel, *_prototype(place, name, prototype), note)
+        )
+    return found
+
+
+def constants(path: Path = FOLDER / "constants.tsv") -> list[Constant]:
+    """The constants of `path`, in its order.
+
+    Raises:
+        TableError: a line is malformed, a name stands twice.
+    """
+    found = []
+    once = _Once()
+    for place, (kind, name, value) in _rows(path, "kind, name, value", range(3, 4)):
+        if not re.fullmatch(_NAME, kind) or not re.fullmatch(_NAME, name):
+            raise TableError(f"{place}: {kind!r} {name!r}: expected two names")
+        if not re.fullmatch(r"-?(\d+|0[xX][0-9a-fA-F]+)[uUlL]*", value):
+            raise TableError(
+                f"{place}: {name} is {value!r}: expected a whole number as C writes it"
+            )
+        once.add(place, name)
+        found.append(Constant(kind, name, value))
+    return found
+
+
+def structs(path: Path = FOLDER / "structs.tsv") -> list[Struct]:
+    """The structs of `path`, in its order.
+
+    Raises:
+        TableError: a line is malformed, a name stands twice.
+    """
+    found = []
+    once = _Once()
+    for place, (name, body) in _rows(path, "name, fields", range(2, 3)):
+        if not re.fullmatch(_NAME, name):
+            raise TableError(f"{place}: {name!r} is no name")
+        once.add(place, name)
+        inner = re.fullmatch(r"\{\s*(.*;)\s*\}", body)
+        if inner is None:
+            raise TableError(f"{place}: expected '{{ type field; … }}', found {body!r}")
+        fields = tuple(field.strip() for field in inner[1].split(";")[:-1])
+        names = []
+        for field in fields:
+            declared = re.fullmatch(rf".*[\s*]({_NAME})(\[\w+\])*", field)
+            if declared is None:
+                raise TableError(f"{place}: field {field!r} of {name}: expected 'type name'")
+            names.append(declared[1])
+        found.append(Struct(name, fields, tuple(names)))
+    return found

@@ -1,0 +1,24 @@
+#pragma once
+// The attributes of an operator that is named by a string. libascendcl makes them; whoever runs the operator reads
+// them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "acl/acl_op.h"
+
+namespace softnpu {
+
+// One alternative for each aclopSetAttr function.
+using OpAttrValue = std::variant<bool, int64_t, float, std::string, aclDataType, std::vector<bool>,
+                                 std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
+                                 std::vector<aclDataType>, std::vector<std::vector<int64_t>>>;
+
+}  // namespace softnpu
+
+struct aclopAttr {
+  std::map<std::string, softnpu::OpAttrValue, std::less<>> values;
+};

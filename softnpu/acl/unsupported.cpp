@@ -1,0 +1,93 @@
+// What libascendcl exports and cannot do yet: dumps, captured models, the profiler, kernels in NPU binaries.
+
+#include "base/unsupported.h"
+
+#include "acl/acl_mdl.h"
+#include "acl/acl_prof.h"
+#include "acl/acl_rt.h"
+#include "runtime/rt.h"
+
+using softnpu::unsupported;
+
+namespace {
+
+constexpr const char* kDump = "tensors are not dumped yet: read them from the program, after a synchronisation";
+constexpr const char* kCapture = "streams are not captured into models yet: launch the work each time";
+constexpr const char* kCondition =
+    "captured models have no conditions yet: choose on the host, and launch what was chosen";
+constexpr const char* kProfiler = "there is no profiler of CANN's yet: use torch.profiler, or events with time stamps";
+constexpr const char* kBinary =
+    "a software NPU runs no binaries made for NPUs: call an aclnn operator, or build the kernel for the host";
+
+rtError_t unsupported_rt(const char* function, const char* sentence) {
+  (void)unsupported(function, sentence);
+  return RT_ERROR_FEATURE_NOT_SUPPROT;
+}
+
+template <typename T>
+T* unsupported_object(const char* function, const char* sentence) {
+  (void)unsupported(function, sentence);
+  return nullptr;
+}
+
+}  // namespace
+
+aclError aclmdlInitDump() { return unsupported(__func__, kDump); }
+aclError aclmdlSetDump(const char*) { return unsupported(__func__, kDump); }
+aclError aclmdlFinalizeDump() { return unsupported(__func__, kDump); }
+
+aclError aclmdlRICaptureBegin(aclrtStream, aclmdlRICaptureMode) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureEnd(aclrtStream, aclmdlRI*) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode*) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureTaskGrpBegin(aclrtStream) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureTaskGrpEnd(aclrtStream, aclrtTaskGrp*) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream, aclrtTaskGrp) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream) { return unsupported(__func__, kCapture); }
+aclError aclmdlRICaptureToModelRIBegin(aclrtStream, aclmdlRI, aclmdlRICaptureMode) {
+  return unsupported(__func__, kCapture);
+}
+aclError aclmdlRIExecuteAsync(aclmdlRI, aclrtStream) { return unsupported(__func__, kCapture); }
+aclError aclmdlRIDestroy(aclmdlRI) { return unsupported(__func__, kCapture); }
+aclError aclmdlRIDebugPrint(aclmdlRI) { return unsupported(__func__, kCapture); }
+aclError aclmdlRIDebugJsonPrint(aclmdlRI, const char*, uint32_t) { return unsupported(__func__, kCapture); }
+aclError aclmdlRIGetId(aclmdlRI, uint32_t*) { return unsupported(__func__, kCapture); }
+
+aclError aclprofInit(const char*, size_t) { return unsupported(__func__, kProfiler); }
+aclError aclprofFinalize() { return unsupported(__func__, kProfiler); }
+aclError aclprofStart(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
+aclError aclprofStop(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
+aclprofConfig* aclprofCreateConfig(uint32_t*, uint32_t, aclprofAicoreMetrics, const aclprofAicoreEvents*, uint64_t) {
+  return unsupported_object<aclprofConfig>(__func__, kProfiler);
+}
+aclError aclprofDestroyConfig(const aclprofConfig*) { return unsupported(__func__, kProfiler); }
+aclprofStepInfo* aclprofCreateStepInfo() { return unsupported_object<aclprofStepInfo>(__func__, kProfiler); }
+void aclprofDestroyStepInfo(aclprofStepInfo*) { (void)unsupported(__func__, kProfiler); }
+aclError aclprofGetStepTimestamp(aclprofStepInfo*, aclprofStepTag, aclrtStream) {
+  return unsupported(__func__, kProfiler);
+}
+
+aclError aclrtBinaryLoadFromData(const void*, size_t, const aclrtBinaryLoadOptions*, aclrtBinHandle*) {
+  return unsupported(__func__, kBinary);
+}
+aclError aclrtBinaryGetFunction(const aclrtBinHandle, const char*, aclrtFuncHandle*) {
+  return unsupported(__func__, kBinary);
+}
+
+rtError_t rtDevBinaryRegister(const rtDevBinary_t*, void**) { return unsupported_rt(__func__, kBinary); }
+rtError_t rtFunctionRegister(void*, const void*, const char*, const void*, uint32_t) {
+  return unsupported_rt(__func__, kBinary);
+}
+rtError_t rtKernelLaunch(const void*, uint32_t, void*, uint32_t, rtSmDesc_t*, rtStream_t) {
+  return unsupported_rt(__func__, kBinary);
+}
+rtError_t rtGetC2cCtrlAddr(uint64_t*, uint32_t*) {
+  return unsupported_rt(__func__, "the cores of a software NPU have no memory to signal each other: use events");
+}
+
+// Programs look these up, and no source states their arguments: they are taken by nobody, in no header.
+extern "C" {
+ACL_FUNC_VISIBILITY aclError aclmdlRIAddCondTask() { return unsupported(__func__, kCondition); }
+ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate() { return unsupported(__func__, kCondition); }
+ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleGetCondPtr() { return unsupported(__func__, kCondition); }
+ACL_FUNC_VISIBILITY aclError aclrtGetFunctionAddr() { return unsupported(__func__, kBinary); }
+}

@@ -1,0 +1,1 @@
+// libge_runner.so runs graphs. Programs are linked with it; it exports nothing yet.

@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "acl/acl.h"
+#include "base/cache_size.h"
+
+namespace {
+
+std::string error() {
+  const char* message = aclGetRecentErrMsg();
+  return message == nullptr ? "" : message;
+}
+
+TEST(Attributes, EveryOneOfTheListHasAValue) {
+  const aclCannAttr* list = nullptr;
+  size_t count = 0;
+  ASSERT_EQ(aclGetCannAttributeList(&list, &count), ACL_SUCCESS);
+  std::map<aclCannAttr, int32_t> values;
+  for (size_t i = 0; i < count; ++i) ASSERT_EQ(aclGetCannAttribute(list[i], &values[list[i]]), ACL_SUCCESS);
+  EXPECT_EQ(values, (std::map<aclCannAttr, int32_t>{
+                        {ACL_CANN_ATTR_INF_NAN, 1}, {ACL_CANN_ATTR_BF16, 1}, {ACL_CANN_ATTR_JIT_COMPILE, 0}}));
+}
+
+TEST(Attributes, BadInput) {
+  const aclCannAttr* list = nullptr;
+  size_t count = 0;
+  int32_t value = 5;
+  int64_t wide = 5;
+  EXPECT_EQ(aclGetCannAttributeList(nullptr, &count), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclGetCannAttributeList(&list, nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclGetCannAttribute(ACL_CANN_ATTR_BF16, nullptr), ACL_ERROR_INVALID_PARAM);
+  (void)error();
+  for (int unknown : {-1, 3}) {
+    EXPECT_EQ(aclGetCannAttribute(static_cast<aclCannAttr>(unknown), &value), ACL_ERROR_INVALID_PARAM);
+    EXPECT_NE(error().find("there is no attribute " + std::to_string(unknown)), std::string::npos);
+    EXPECT_EQ(aclGetDeviceCapability(0, static_cast<aclDeviceInfo>(unknown), &wide), ACL_ERROR_INVALID_PARAM);
+    EXPECT_NE(error().find("there is no device capability " + std::to_string(unknown)), std::string::npos);
+  }
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclGetDeviceCapability(99, ACL_DEVICE_INFO_AI_CORE_NUM, &wide), ACL_ERROR_RT_INVALID_DEVICEID);
+  EXPECT_EQ(value, 5);
+  EXPECT_EQ(wide, 5);
+}
+
+TEST(Attributes, CapabilitiesAreTheMachines) {
+  int64_t cores = 0;
+  ASSERT_EQ(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_AICORE_CORE_NUM, &cores), ACL_SUCCESS);
+  int64_t value = 0;
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_AI_CORE_NUM, &value), ACL_SUCCESS);
+  EXPECT_EQ(value, cores);
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &value), ACL_SUCCESS);
+  EXPECT_EQ(value, cores);
+  // A machine that does not tell gives an error, never a guess.
+  int64_t bytes = softnpu::last_level_cache_bytes();
+  value = 0;
+  EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_L2_SIZE, &value),
+            bytes > 0 ? ACL_SUCCESS : ACL_ERROR_FEATURE_UNSUPPORTED);
+  EXPECT_EQ(value, bytes);
+}
+
+TEST(Attributes, VersionsAreTheSameText) {
+  aclCANNPackageVersion version;
+  ASSERT_EQ(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), ACL_SUCCESS);
+  std::array<char, ACL_PKG_VERSION_MAX_SIZE> text;
+  text.fill('x');
+  std::string package = "runtime";
+  ASSERT_EQ(aclsysGetVersionStr(package.data(), text.data()), ACL_SUCCESS);
+  EXPECT_STREQ(text.data(), version.version);
+  EXPECT_EQ(std::strncmp(text.data(), version.majorVersion, std::strlen(version.majorVersion)), 0);
+  EXPECT_EQ(aclsysGetVersionStr(nullptr, text.data()), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclsysGetVersionStr(package.data(), nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+}  // namespace

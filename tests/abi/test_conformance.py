@@ -1,0 +1,127 @@
+"""The libraries against the tables in softnpu/abi, through ctypes, with no torch in the process.
+
+What the headers declare is held against the same tables while softnpu's C++ tests are compiled (softnpu/abi/checks.py).
+"""
+
+import json
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import fresh
+import pytest
+from rich.console import Console
+from rich.table import Table
+
+from softnpu.abi import tables
+
+FOLDER = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann"
+FUNCTIONS = tables.functions()
+LIBRARIES = sorted({function.library for function in FUNCTIONS})
+UNSUPPORTED = [function for function in FUNCTIONS if function.status == "unsupported"]
+
+# Calls each function with zeros, which fit every integer and pointer, and prints {name: [result, newest error text]}.
+CALL = """
+import ctypes, json, sys
+libraries = {}
+acl = ctypes.CDLL(sys.argv[1] + "/libascendcl.so")
+acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+said = {}
+for library, name, returns, count in json.loads(sys.argv[2]):
+    owner = libraries.setdefault(library, ctypes.CDLL(sys.argv[1] + "/" + library))
+    try:
+        function = getattr(owner, name)
+    except AttributeError:
+        said[name] = "missing"
+        continue
+    function.restype = {"void": None}.get(returns, ctypes.c_void_p if "*" in returns else ctypes.c_int)
+    result = function(*[ctypes.c_void_p()] * count)
+    message = acl.aclGetRecentErrMsg()
+    said[name] = [result, message and message.decode()]
+assert "torch" not in sys.modules
+print(json.dumps(said))
+"""
+
+# Opens one library and looks names up in it, and in what it needs.
+LOOK_UP = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+print(*(name for name in sys.argv[2:] if not hasattr(library, name)))
+"""
+
+
+def exported(library):
+    """The symbols that `library` itself defines for others."""
+    printed = subprocess.run(
+        ["nm", "-D", "--defined-only", FOLDER / library], capture_output=True, text=True, check=True
+    ).stdout
+    return {line.split()[-1] for line in printed.splitlines()}
+
+
+@pytest.fixture(scope="module")
+def said():
+    calls = [[f.library, f.name, f.returns, f.parameter_count] for f in UNSUPPORTED]
+    return json.loads(fresh.output(CALL, str(FOLDER), json.dumps(calls)))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_every_function_is_exported_by_its_library(library):
+    wanted = {function.name for function in FUNCTIONS if function.library == library}
+    assert sorted(wanted - exported(library)) == []
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_nothing_of_canns_is_exported_beside_the_table(library):
+    known = {function.name for function in FUNCTIONS if function.library == library}
+    canns = {name for name in exported(library) if re.match(r"acl|rt[A-Z]|Msprof|Hccl|ge", name)}
+    assert sorted(canns - known) == []
+
+
+@pytest.mark.parametrize("how", ["link", "dlsym"])
+def test_the_official_wheel_finds_what_it_asks_for(how):
+    """A linked symbol may come from any library that is loaded, one that is looked up from the library it names."""
+    everywhere = set().union(*map(exported, LIBRARIES))
+    missing = [
+        function.name
+        for function in FUNCTIONS
+        if function.wheel == how
+        and function.name not in (everywhere if how == "link" else exported(function.library))
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", ["aclSetCompileopt", "aclInit", "aclrtGetSysParamOpt"])
+def test_the_op_compiler_gives_the_runtimes_functions_too(name):
+    """The official wheel looks some of the runtime's functions up in libacl_op_compiler.so."""
+    assert fresh.output(LOOK_UP, str(FOLDER / "libacl_op_compiler.so"), name) == ""
+
+
+@pytest.mark.parametrize("name", ["ge_runner", "graph", "hccl", "acl_tdt_channel"])
+def test_libraries_that_programs_are_linked_with_load(name):
+    assert fresh.output(LOOK_UP, str(FOLDER / f"lib{name}.so")) == ""
+
+
+@pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda function: function.name)
+def test_what_is_not_there_yet_says_so(said, function):
+    assert said[function.name] != "missing"
+    result, message = said[function.name]
+    codes = {"aclError": 200006, "": 200006, "rtError_t": 0x17}
+    assert result == codes.get(function.returns)  # null for pointers, nothing for void
+    assert re.fullmatch(rf"{function.name}: \S+( \S+){{4,}} \[error 200006\]", message), message
+
+
+def test_the_counts_are_shown(capsys):
+    """The table that a reader of the test's output wants: what is there, library by library."""
+    shown = Table("library", *tables.STATUSES, "exported", title="CANN's C ABI")
+    total = Counter()
+    for library in LIBRARIES:
+        own = [function for function in FUNCTIONS if function.library == library]
+        count = Counter(function.status for function in own)
+        count["exported"] = len({function.name for function in own} & exported(library))
+        total += count
+        shown.add_row(library, *(str(count[key]) for key in (*tables.STATUSES, "exported")))
+    shown.add_row("together", *(str(total[key]) for key in (*tables.STATUSES, "exported")))
+    with capsys.disabled():
+        Console().print("\n", shown)
+    assert sum(total[status] for status in tables.STATUSES) == len(FUNCTIONS)
