@@ -56,5 +56,5 @@ aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
 }
 
 void softnpuSetRecentError(const char* function, aclError code, const char* message) {
-  softnpu::record_error(function, {code, message});
+  softnpu::record_error(function, code, message);
 }
