@@ -18,7 +18,7 @@ class Event {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // The generation that a record enqueued now will complete.
+  // The generation that a record enqueued now will complete. Called under the lock of the stream that it goes to.
   uint64_t begin_record();
 
   // Called by the stream when it reaches the mark: wakes host waiters and the streams parked on this event.
@@ -37,10 +37,13 @@ class Event {
   std::optional<Clock::time_point> completed_at() const;
 
  private:
+  bool is_complete_locked(uint64_t generation) const;
+
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable completed_cv_;
   uint64_t recorded_ = 0;
   uint64_t completed_ = 0;
+  std::vector<uint64_t> open_;  // the records that no stream has reached yet, in order
   Clock::time_point time_;
   std::vector<std::shared_ptr<Stream>> parked_;
 };

@@ -1,7 +1,9 @@
 #include "runtime/executor.h"
 
+#include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "runtime/stream.h"
 
 namespace softnpu {
@@ -13,12 +15,22 @@ thread_local const Executor* current_executor = nullptr;
 
 Executor::~Executor() { stop(); }
 
-void Executor::push(std::shared_ptr<Stream> stream) {
+Status Executor::start() {
+  std::lock_guard lock(mutex_);
+  if (stopping_ || thread_.joinable()) return Status::ok();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& e) {
+    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the device's thread cannot be started: ", e.what())};
+  }
+  return Status::ok();
+}
+
+void Executor::push(std::shared_ptr<Stream> stream) noexcept {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    ready_.push_back(std::move(stream));
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    ready_.push(std::move(stream));
   }
   ready_cv_.notify_one();
 }
@@ -50,8 +62,7 @@ void Executor::run() {
       std::unique_lock lock(mutex_);
       ready_cv_.wait(lock, [&] { return stopping_ || !ready_.empty(); });
       if (stopping_) return;
-      stream = std::move(ready_.front());
-      ready_.pop_front();
+      stream = ready_.pop();
     }
     stream->advance();
   }

@@ -2,10 +2,12 @@
 // The thread that plays a device's cores: it takes the next ready stream and runs one task of it.
 
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
+
+#include "base/status.h"
+#include "runtime/stream_list.h"
 
 namespace softnpu {
 
@@ -18,8 +20,11 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
   ~Executor();
 
-  // Makes `stream` ready. The thread starts with the first one; after stop() nothing runs any more.
-  void push(std::shared_ptr<Stream> stream);
+  // Starts the thread, once; before the first push().
+  Status start();
+
+  // Makes `stream`, which is not ready yet, ready. After stop() nothing runs any more.
+  void push(std::shared_ptr<Stream> stream) noexcept;
 
   bool on_executor_thread() const;
 
@@ -34,7 +39,7 @@ class Executor {
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable ready_cv_;
-  std::deque<std::shared_ptr<Stream>> ready_;
+  StreamList ready_;
   bool stopping_ = false;
   std::thread thread_;
 };

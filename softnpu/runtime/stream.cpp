@@ -1,6 +1,7 @@
 #include "runtime/stream.h"
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/text.h"
@@ -31,7 +32,6 @@ Status Stream::submit(const char* name, Cost cost, std::function<Status()> work)
 Status Stream::record(std::shared_ptr<Event> event) {
   Task task;
   task.kind = Kind::kRecord;
-  task.generation = event->begin_record();
   task.event = std::move(event);
   return enqueue(std::move(task), Cost::kSmall);
 }
@@ -53,12 +53,22 @@ Status Stream::enqueue(Task task, Cost cost) {
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       changed_.wait(lock, [&] { return queue_.size() < kMaxQueued; });
     }
-    ++submitted_;
-    pending_.fetch_add(1, std::memory_order_release);
     // A wait never runs inline: it would block the caller.
     runs_here = !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
-    if (!runs_here) queue_.push_back(std::move(task));
+    if (!runs_here) SOFTNPU_RETURN_IF_ERROR(executor_->start());
+    Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
+    // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
+    if (enqueued.kind == Kind::kRecord) {
+      try {
+        enqueued.generation = enqueued.event->begin_record();
+      } catch (...) {
+        if (!runs_here) queue_.pop_back();
+        throw;
+      }
+    }
+    ++submitted_;
+    pending_.fetch_add(1, std::memory_order_release);
     if (!std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
   }
   if (runs_here) {
@@ -76,11 +86,13 @@ void Stream::execute(Task& task) {
   }
   if (task.kind == Kind::kWait) return;
   try {
-    if (Status status = task.work(); !status.is_ok()) keep_error(task.name, status);
+    if (Status status = task.work(); !status.is_ok()) keep_error(task.name, status.code(), status.message().c_str());
+  } catch (const std::bad_alloc&) {
+    keep_error(task.name, ACL_ERROR_BAD_ALLOC, "out of host memory");
   } catch (const std::exception& e) {
-    keep_error(task.name, {ACL_ERROR_RT_INTERNAL_ERROR, e.what()});
+    keep_error(task.name, ACL_ERROR_RT_INTERNAL_ERROR, e.what());
   } catch (...) {
-    keep_error(task.name, {ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception"});
+    keep_error(task.name, ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception");
   }
 }
 
@@ -104,8 +116,15 @@ void Stream::advance() {
       return;
     }
     Task& front = queue_.front();
-    // Parked: the stream stays owned, and the event wakes it.
-    if (front.kind == Kind::kWait && front.event->park(front.generation, shared_from_this())) return;
+    if (front.kind == Kind::kWait) {
+      try {
+        // Parked: the stream stays owned, and the event wakes it.
+        if (front.event->park(front.generation, shared_from_this())) return;
+      } catch (const std::bad_alloc&) {
+        executor_->push(shared_from_this());  // without memory to park it asks again
+        return;
+      }
+    }
     task = std::move(front);
     queue_.pop_front();
   }
@@ -147,10 +166,14 @@ void Stream::abandon() {
   changed_.notify_all();
 }
 
-void Stream::keep_error(const char* name, const Status& status) {
+void Stream::keep_error(const char* name, aclError code, const char* message) noexcept {
   std::lock_guard lock(mutex_);
   if (!error_.is_ok()) return;
-  error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
+  try {
+    error_ = {code, text(name, " on stream ", id_, " of device ", device_, ": ", message)};
+  } catch (...) {
+    error_ = {code, {}};  // without memory for the text the code alone has to do
+  }
 }
 
 }  // namespace softnpu

@@ -60,10 +60,14 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint64_t generation = 0;
   };
 
+  // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
   void execute(Task& task);
   void finish(size_t tasks);
-  void keep_error(const char* name, const Status& status);
+  void keep_error(const char* name, aclError code, const char* message) noexcept;
+
+  friend class StreamList;
+  std::shared_ptr<Stream> next_;  // in the list that this stream waits in
 
   Executor* executor_;
   const int32_t device_;
