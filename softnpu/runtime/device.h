@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -41,8 +42,12 @@ class Device {
   // Waits for every stream; returns the first error found.
   Status synchronize(std::chrono::milliseconds timeout);
 
-  // Drops queued work and every allocation, and keeps the memory for the next use.
-  void reset();
+  using Streams = std::unordered_map<const void*, std::shared_ptr<Stream>>;
+  // Leaves the device without streams.
+  Streams take_streams();
+  // Drops the work of `streams`, all that it had, and every allocation; keeps the memory for the next use. `drop` runs
+  // when the work has ended, before addresses become empty.
+  void reset(const Streams& streams, const std::function<void()>& drop);
 
   // Lets the running task end and drops the rest.
   void stop();
@@ -57,7 +62,7 @@ class Device {
   VirtualMemory virtual_memory_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards streams_ and next_stream_
-  std::unordered_map<const void*, std::shared_ptr<Stream>> streams_;
+  Streams streams_;
   uint32_t next_stream_ = 0;
 };
 
