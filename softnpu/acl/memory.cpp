@@ -3,6 +3,7 @@
 #include "acl/acl_rt.h"
 #include "api.h"
 #include "base/text.h"
+#include "runtime/address_lock.h"
 #include "runtime/copy.h"
 
 using softnpu::api;
@@ -42,6 +43,7 @@ aclError aclrtFree(void* devPtr) {
     if (device == nullptr) {
       return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("free: ", devPtr, " is not a device address")};
     }
+    const softnpu::AddressChange change;
     return device->heap().release(devPtr);
   });
 }
@@ -56,7 +58,10 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
-  return api("aclrtFreeHost", [&] { return Process::get().host_memory().release(hostPtr); });
+  return api("aclrtFreeHost", [&] {
+    const softnpu::AddressChange change;
+    return Process::get().host_memory().release(hostPtr);
+  });
 }
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count, aclrtMemcpyKind kind) {

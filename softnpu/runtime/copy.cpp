@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "runtime/address.h"
+#include "runtime/address_lock.h"
 
 namespace softnpu {
 namespace {
@@ -49,6 +50,33 @@ void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
+// Checked where it happens: between the call and its turn in a stream the memory may have been freed.
+Status copy_now(const Process& process, const CopyRequest& request) {
+  const AddressHold hold;
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  move(dst.kernel, src.kernel, request.count);
+  return Status::ok();
+}
+
+// Whether the host's side may be touched after the call: it is on a device, or pinned.
+bool queueable(Process& process, const Location& side, size_t count) {
+  return side.on_device || process.host_memory().contains(side.kernel, count);
+}
+
+Status copy_in_turn(Process& process, const CopyRequest& request) {
+  const AddressHold hold;
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  if (!queueable(process, dst, request.count) || !queueable(process, src, request.count)) {
+    return {ACL_ERROR_RT_PARAM_INVALID, "pinned host memory was freed before its copy's turn"};
+  }
+  move(dst.kernel, src.kernel, request.count);
+  return Status::ok();
+}
+
 Status check_fill(const Process& process, void* dst, size_t dst_max, size_t count, Location* side) {
   SOFTNPU_RETURN_IF_ERROR(process.check_usable());
   if (count > dst_max || (count > 0 && dst == nullptr)) {
@@ -57,50 +85,41 @@ Status check_fill(const Process& process, void* dst, size_t dst_max, size_t coun
   return resolve(process, "the destination", dst, count, side);
 }
 
-Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
-
-}  // namespace
-
-Status copy(Process& process, const CopyRequest& request) {
-  Location dst;
-  Location src;
-  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  move(dst.kernel, src.kernel, request.count);
-  return Status::ok();
-}
-
-Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
-  Location dst;
-  Location src;
-  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  auto queueable = [&](const Location& side) {
-    return side.on_device || process.host_memory().contains(side.kernel, request.count);
-  };
-  if (queueable(dst) && queueable(src)) {
-    return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
-                         [to = dst.kernel, from = src.kernel, count = request.count] {
-                           move(to, from, count);
-                           return Status::ok();
-                         });
-  }
-  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
-  move(dst.kernel, src.kernel, request.count);
-  return Status::ok();
-}
-
-Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+Status fill_now(const Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+  const AddressHold hold;
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   if (count > 0) std::memset(side.kernel, value, count);
   return Status::ok();
 }
 
+Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
+
+}  // namespace
+
+Status copy(Process& process, const CopyRequest& request) { return copy_now(process, request); }
+
+Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  if (queueable(process, dst, request.count) && queueable(process, src, request.count)) {
+    return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
+                         [&process, request] { return copy_in_turn(process, request); });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  return copy_now(process, request);
+}
+
+Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+  return fill_now(process, dst, dst_max, value, count);
+}
+
 Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, size_t count, Stream& stream) {
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
-  return stream.submit("aclrtMemsetAsync", cost_of(count), [at = side.kernel, value, count] {
-    if (count > 0) std::memset(at, value, count);
-    return Status::ok();
+  return stream.submit("aclrtMemsetAsync", cost_of(count), [&process, dst, dst_max, value, count] {
+    return fill_now(process, dst, dst_max, value, count);
   });
 }
 
