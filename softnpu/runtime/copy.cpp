@@ -65,13 +65,15 @@ bool queueable(Process& process, const Location& side, size_t count) {
   return side.on_device || process.host_memory().contains(side.kernel, count);
 }
 
+Status freed_too_early() { return {ACL_ERROR_RT_PARAM_INVALID, "pinned host memory was freed before its turn came"}; }
+
 Status copy_in_turn(Process& process, const CopyRequest& request) {
   const AddressHold hold;
   Location dst;
   Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
   if (!queueable(process, dst, request.count) || !queueable(process, src, request.count)) {
-    return {ACL_ERROR_RT_PARAM_INVALID, "pinned host memory was freed before its copy's turn"};
+    return freed_too_early();
   }
   move(dst.kernel, src.kernel, request.count);
   return Status::ok();
@@ -89,6 +91,15 @@ Status fill_now(const Process& process, void* dst, size_t dst_max, int32_t value
   const AddressHold hold;
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
+  if (count > 0) std::memset(side.kernel, value, count);
+  return Status::ok();
+}
+
+Status fill_in_turn(Process& process, void* dst, int32_t value, size_t count) {
+  const AddressHold hold;
+  Location side;
+  SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, count, count, &side));
+  if (!queueable(process, side, count)) return freed_too_early();
   if (count > 0) std::memset(side.kernel, value, count);
   return Status::ok();
 }
@@ -118,9 +129,12 @@ Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t c
 Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, size_t count, Stream& stream) {
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
-  return stream.submit("aclrtMemsetAsync", cost_of(count), [&process, dst, dst_max, value, count] {
-    return fill_now(process, dst, dst_max, value, count);
-  });
+  if (queueable(process, side, count)) {
+    return stream.submit("aclrtMemsetAsync", cost_of(count),
+                         [&process, dst, value, count] { return fill_in_turn(process, dst, value, count); });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  return fill_now(process, dst, dst_max, value, count);
 }
 
 }  // namespace softnpu

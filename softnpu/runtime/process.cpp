@@ -112,12 +112,13 @@ Status Process::set_device(int32_t id) {
 Context* Process::add_context(Device* device) {
   // Room for its end, which must not fail.
   dead_contexts_.reserve(round_up(dead_contexts_.size() + contexts_.size() + 1, 64));
-  auto context = std::make_unique<Context>(Context{device, device->new_stream()});
+  auto context = std::make_unique<Context>(Context{device, nullptr});
   Context* handle = context.get();
+  auto entry = contexts_.emplace(handle, std::move(context)).first;
   try {
-    contexts_.emplace(handle, std::move(context));
+    handle->default_stream = device->new_stream();
   } catch (...) {
-    device->forget_stream(handle->default_stream);
+    contexts_.erase(entry);
     throw;
   }
   return handle;

@@ -5,8 +5,12 @@
 #include <cstdlib>
 
 // Memory that is asked for and not to be had is an error to report, not the end of the process.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "allocator_may_return_null=1:halt_on_error=1";
+}
 
 int main(int argc, char** argv) {
   setenv("SOFTNPU_DEVICE_COUNT", "2", 0);
