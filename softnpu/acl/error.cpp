@@ -15,19 +15,23 @@ struct RecentError {
   aclError code = ACL_SUCCESS;
   std::string newest;
   std::string handed_out;
+  bool without_text = false;  // no memory was left for it
 };
 
 thread_local RecentError recent_error;
 
 }  // namespace
 
-void record_error(const char* function, const Status& status) noexcept {
-  recent_error.code = status.code();
+void record_error(const char* function, aclError code, const char* message) noexcept {
+  recent_error.code = code;
+  recent_error.newest.clear();
+  recent_error.without_text = true;
   try {
-    recent_error.newest = text(function, ": ", status.message(), " [error ", status.code(), "]");
+    recent_error.newest = text(function, ": ", message, " [error ", code, "]");
+    recent_error.without_text = false;
     log(ACL_ERROR, recent_error.newest);
   } catch (...) {
-    // Without memory for the text the code alone has to do.
+    // aclGetRecentErrMsg says so.
   }
 }
 
@@ -35,6 +39,7 @@ void record_error(const char* function, const Status& status) noexcept {
 
 const char* aclGetRecentErrMsg() {
   auto& recent = softnpu::recent_error;
+  if (std::exchange(recent.without_text, false)) return "out of host memory: the error's own text is lost";
   if (recent.newest.empty()) return nullptr;
   recent.handed_out.swap(recent.newest);
   recent.newest.clear();

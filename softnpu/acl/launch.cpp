@@ -24,7 +24,7 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
     SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
     if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
       return {ACL_ERROR_RT_PARAM_INVALID,
-              softnpu::text("address ", address, " is no device's, and no registered host memory")};
+              softnpu::text("address ", address, " is not a device's, and no registered host memory")};
     }
     *kernel = location.kernel;
     return Status::ok();
@@ -57,5 +57,5 @@ aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
 }
 
 void softnpuSetRecentError(const char* function, aclError code, const char* message) {
-  softnpu::record_error(function, {code, message});
+  softnpu::record_error(function, code, message);
 }

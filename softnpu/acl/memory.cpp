@@ -5,6 +5,7 @@
 
 #include "api.h"
 #include "base/text.h"
+#include "runtime/address_lock.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -77,6 +78,7 @@ aclError aclrtFree(void* devPtr) {
     if (device == nullptr) {
       return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", devPtr, " is not a device address")};
     }
+    const softnpu::AddressChange change;
     return device->heap().release(devPtr);
   });
 }
@@ -94,7 +96,10 @@ aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cf
 }
 
 aclError aclrtFreeHost(void* hostPtr) {
-  return api("aclrtFreeHost", [&] { return Process::get().host_memory().release(hostPtr); });
+  return api("aclrtFreeHost", [&] {
+    const softnpu::AddressChange change;
+    return Process::get().host_memory().release(hostPtr);
+  });
 }
 
 aclError aclrtHostRegister(void* ptr, uint64_t size, aclrtHostRegisterType type, void** devPtr) {
@@ -120,7 +125,10 @@ aclError aclrtHostRegisterV2(void* ptr, uint64_t size, uint32_t flag) {
 }
 
 aclError aclrtHostUnregister(void* ptr) {
-  return api("aclrtHostUnregister", [&] { return Process::get().host_memory().remove(ptr); });
+  return api("aclrtHostUnregister", [&] {
+    const softnpu::AddressChange change;
+    return Process::get().host_memory().remove(ptr);
+  });
 }
 
 aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attributes) {

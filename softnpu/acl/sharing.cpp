@@ -6,6 +6,7 @@
 #include "acl/acl_rt.h"
 #include "api.h"
 #include "base/text.h"
+#include "runtime/address_lock.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -55,6 +56,7 @@ aclError aclrtIpcMemClose(const char* key) {
   return api("aclrtIpcMemClose", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(key, "key"));
     if (Process::get().forked()) return Status::ok();  // the mapping is the parent's
+    const softnpu::AddressChange change;
     return Process::get().sharing().close(key);
   });
 }

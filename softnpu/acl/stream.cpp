@@ -5,6 +5,7 @@
 #include "api.h"
 #include "base/text.h"
 #include "runtime/address.h"
+#include "runtime/address_lock.h"
 
 using softnpu::api;
 using softnpu::Cost;
@@ -190,6 +191,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     auto look = [devAddr, value, flag, generation, weak = std::weak_ptr(done), stream = std::weak_ptr(target)] {
       auto waiting = weak.lock();
       if (!waiting) return true;
+      const softnpu::AddressHold hold;
       uint64_t* now = nullptr;
       if (Status status = resolve_value(devAddr, &now); !status.is_ok()) {
         if (auto alive = stream.lock()) alive->keep_error("aclrtValueWait", status);

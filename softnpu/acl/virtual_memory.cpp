@@ -1,6 +1,7 @@
 #include "acl/acl_rt.h"
 #include "api.h"
 #include "base/text.h"
+#include "runtime/address_lock.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -63,6 +64,7 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
   return api("aclrtFreePhysical", [&] {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device_of_physical(handle, &device));
+    const softnpu::AddressChange change;
     SOFTNPU_RETURN_IF_ERROR(device->virtual_memory().free_physical(handle));
     Process::get().shareables().forget(handle);
     return Status::ok();
@@ -82,6 +84,7 @@ aclError aclrtUnmapMem(void* virPtr) {
   return api("aclrtUnmapMem", [&] {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(owner(virPtr, &device));
+    const softnpu::AddressChange change;
     return device->virtual_memory().unmap(virPtr);
   });
 }

@@ -10,23 +10,25 @@
 namespace softnpu {
 
 // Keeps the text for aclGetRecentErrMsg of this thread, and logs it. Each library of softnpu defines it for itself.
-void record_error(const char* function, const Status& status) noexcept;
+void record_error(const char* function, aclError code, const char* message) noexcept;
 
 // Runs `body`, which returns a Status, on behalf of the C function `name`.
 template <typename Body>
 aclError api(const char* name, Body&& body) noexcept {
-  Status status;
+  auto failed = [name](aclError code, const char* message) {
+    record_error(name, code, message);
+    return code;
+  };
   try {
-    status = std::forward<Body>(body)();
+    const Status status = std::forward<Body>(body)();
+    return status.is_ok() ? ACL_SUCCESS : failed(status.code(), status.message().c_str());
   } catch (const std::bad_alloc&) {
-    status = {ACL_ERROR_BAD_ALLOC, "out of host memory"};
+    return failed(ACL_ERROR_BAD_ALLOC, "out of host memory");
   } catch (const std::exception& e) {
-    status = {ACL_ERROR_INTERNAL_ERROR, e.what()};
+    return failed(ACL_ERROR_INTERNAL_ERROR, e.what());
   } catch (...) {
-    status = {ACL_ERROR_INTERNAL_ERROR, "unknown exception"};
+    return failed(ACL_ERROR_INTERNAL_ERROR, "unknown exception");
   }
-  if (!status.is_ok()) record_error(name, status);
-  return status.code();
 }
 
 // For functions that write a result: a null pointer is the caller's error.

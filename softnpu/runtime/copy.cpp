@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "runtime/address.h"
+#include "runtime/address_lock.h"
 
 namespace softnpu {
 namespace {
@@ -49,6 +50,35 @@ void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
+// Checked where it happens: between the call and its turn in a stream the memory may have been freed.
+Status copy_now(const Process& process, const CopyRequest& request) {
+  const AddressHold hold;
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  move(dst.kernel, src.kernel, request.count);
+  return Status::ok();
+}
+
+// Whether the host's side may be touched after the call: it is on a device, or pinned.
+bool queueable(Process& process, const Location& side, size_t count) {
+  return side.on_device || process.host_memory().contains(side.kernel, count);
+}
+
+Status freed_too_early() { return {ACL_ERROR_RT_PARAM_INVALID, "pinned host memory was freed before its turn came"}; }
+
+Status copy_in_turn(Process& process, const CopyRequest& request) {
+  const AddressHold hold;
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  if (!queueable(process, dst, request.count) || !queueable(process, src, request.count)) {
+    return freed_too_early();
+  }
+  move(dst.kernel, src.kernel, request.count);
+  return Status::ok();
+}
+
 // The bytes from the first to the last that a pitched side touches; fails where rows overlap or sizes overflow.
 Status extent(const char* role, size_t pitch, size_t width, size_t height, size_t* out) {
   if (pitch < width) {
@@ -87,6 +117,27 @@ void move_rows(char* dst, const char* src, const PitchedCopyRequest& request) {
   }
 }
 
+Status copy_rows_now(const Process& process, const PitchedCopyRequest& request) {
+  const AddressHold hold;
+  Side dst;
+  Side src;
+  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  move_rows(dst.location.kernel, src.location.kernel, request);
+  return Status::ok();
+}
+
+Status copy_rows_in_turn(Process& process, const PitchedCopyRequest& request) {
+  const AddressHold hold;
+  Side dst;
+  Side src;
+  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  if (!queueable(process, dst.location, dst.bytes) || !queueable(process, src.location, src.bytes)) {
+    return freed_too_early();
+  }
+  move_rows(dst.location.kernel, src.location.kernel, request);
+  return Status::ok();
+}
+
 Status check_fill(const Process& process, void* dst, size_t dst_max, size_t count, Location* side) {
   SOFTNPU_RETURN_IF_ERROR(process.check_usable());
   if (count > dst_max || (count > 0 && dst == nullptr)) {
@@ -95,77 +146,68 @@ Status check_fill(const Process& process, void* dst, size_t dst_max, size_t coun
   return resolve(process, "the destination", dst, count, side);
 }
 
-// A device's memory, and host memory that is pinned or registered, stay where they are until a queued copy is done.
-bool is_queueable(Process& process, const Location& side, size_t bytes) {
-  return side.on_device || process.host_memory().contains(side.kernel, bytes);
-}
-
-Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
-
-}  // namespace
-
-Status copy(Process& process, const CopyRequest& request) {
-  Location dst;
-  Location src;
-  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  move(dst.kernel, src.kernel, request.count);
-  return Status::ok();
-}
-
-Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
-  Location dst;
-  Location src;
-  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
-  if (is_queueable(process, dst, request.count) && is_queueable(process, src, request.count)) {
-    return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
-                         [to = dst.kernel, from = src.kernel, count = request.count] {
-                           move(to, from, count);
-                           return Status::ok();
-                         });
-  }
-  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
-  move(dst.kernel, src.kernel, request.count);
-  return Status::ok();
-}
-
-Status copy_pitched(Process& process, const PitchedCopyRequest& request) {
-  Side dst;
-  Side src;
-  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
-  move_rows(dst.location.kernel, src.location.kernel, request);
-  return Status::ok();
-}
-
-Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, Stream& stream) {
-  Side dst;
-  Side src;
-  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
-  if (is_queueable(process, dst.location, dst.bytes) && is_queueable(process, src.location, src.bytes)) {
-    return stream.submit("aclrtMemcpy2dAsync", cost_of(request.width * request.height),
-                         [to = dst.location.kernel, from = src.location.kernel, request] {
-                           move_rows(to, from, request);
-                           return Status::ok();
-                         });
-  }
-  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
-  move_rows(dst.location.kernel, src.location.kernel, request);
-  return Status::ok();
-}
-
-Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+Status fill_now(const Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+  const AddressHold hold;
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   if (count > 0) std::memset(side.kernel, value, count);
   return Status::ok();
 }
 
+Status fill_in_turn(Process& process, void* dst, int32_t value, size_t count) {
+  const AddressHold hold;
+  Location side;
+  SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, count, count, &side));
+  if (!queueable(process, side, count)) return freed_too_early();
+  if (count > 0) std::memset(side.kernel, value, count);
+  return Status::ok();
+}
+
+Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
+
+}  // namespace
+
+Status copy(Process& process, const CopyRequest& request) { return copy_now(process, request); }
+
+Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
+  Location dst;
+  Location src;
+  SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  if (queueable(process, dst, request.count) && queueable(process, src, request.count)) {
+    return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
+                         [&process, request] { return copy_in_turn(process, request); });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  return copy_now(process, request);
+}
+
+Status copy_pitched(Process& process, const PitchedCopyRequest& request) { return copy_rows_now(process, request); }
+
+Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, Stream& stream) {
+  Side dst;
+  Side src;
+  SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  if (queueable(process, dst.location, dst.bytes) && queueable(process, src.location, src.bytes)) {
+    return stream.submit("aclrtMemcpy2dAsync", cost_of(request.width * request.height),
+                         [&process, request] { return copy_rows_in_turn(process, request); });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  return copy_rows_now(process, request);
+}
+
+Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+  return fill_now(process, dst, dst_max, value, count);
+}
+
 Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, size_t count, Stream& stream) {
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
-  return stream.submit("aclrtMemsetAsync", cost_of(count), [at = side.kernel, value, count] {
-    if (count > 0) std::memset(at, value, count);
-    return Status::ok();
-  });
+  if (queueable(process, side, count)) {
+    return stream.submit("aclrtMemsetAsync", cost_of(count),
+                         [&process, dst, value, count] { return fill_in_turn(process, dst, value, count); });
+  }
+  SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
+  return fill_now(process, dst, dst_max, value, count);
 }
 
 }  // namespace softnpu

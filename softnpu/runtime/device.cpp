@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/address_lock.h"
 #include "runtime/config.h"
 
 namespace softnpu {
@@ -15,9 +16,10 @@ constexpr size_t kWindowFactor = 32;
 
 Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   auto region = std::make_unique<Region>();
-  SOFTNPU_RETURN_IF_ERROR(region->map(config().hbm_bytes, kWindowFactor * config().hbm_bytes, config().protect));
+  const size_t capacity = config().hbm_bytes;
+  SOFTNPU_RETURN_IF_ERROR(region->map(Heap::region_size(capacity), kWindowFactor * capacity, config().protect));
   // Not make_unique: the constructor is private, so that no device exists without its memory.
-  out->reset(new Device(id, std::move(region), config().hbm_bytes));
+  out->reset(new Device(id, std::move(region), capacity));
   return Status::ok();
 }
 
@@ -65,7 +67,7 @@ Status Device::synchronize(std::chrono::milliseconds timeout) {
   }
   Status first;
   for (auto& stream : streams) {
-    if (Status status = stream->synchronize(timeout); first.is_ok()) first = status;
+    if (Status status = stream->synchronize(timeout); first.is_ok()) first = std::move(status);
   }
   return first;
 }
@@ -81,17 +83,19 @@ bool Device::abort(std::chrono::steady_clock::time_point end) {
   return std::ranges::all_of(streams, [&](auto& stream) { return stream->drained(end); });
 }
 
-void Device::reset() {
-  std::unordered_map<const void*, std::shared_ptr<Stream>> streams;
-  {
-    std::lock_guard lock(mutex_);
-    streams.swap(streams_);
-  }
+Device::Streams Device::take_streams() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(streams_, {});
+}
+
+void Device::reset(const Streams& streams, const std::function<void()>& drop) {
   for (auto& [handle, stream] : streams) {
     stream->abandon();
     // The task that runs already is let to its end; its error belongs to nobody any more.
     (void)stream->synchronize(std::chrono::milliseconds(-1));
   }
+  const AddressChange change;
+  drop();
   virtual_memory_.clear();
   heap_.clear();
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -51,8 +52,12 @@ class Device {
   // where it has not by `end`, which may be max().
   bool abort(std::chrono::steady_clock::time_point end);
 
-  // Drops queued work and every allocation, and keeps the memory for the next use.
-  void reset();
+  using Streams = std::unordered_map<const void*, std::shared_ptr<Stream>>;
+  // Leaves the device without streams.
+  Streams take_streams();
+  // Drops the work of `streams`, all that it had, and every allocation; keeps the memory for the next use. `drop` runs
+  // when the work has ended, before addresses become empty.
+  void reset(const Streams& streams, const std::function<void()>& drop);
 
   // Lets the running task end and drops the rest.
   void stop();
@@ -68,7 +73,7 @@ class Device {
   CoreLimits core_limits_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards all below
-  std::unordered_map<const void*, std::shared_ptr<Stream>> streams_;
+  Streams streams_;
   uint32_t next_stream_ = 0;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // for the utilization
   std::chrono::nanoseconds busy_then_{0};

@@ -21,10 +21,15 @@ int64_t nanoseconds(Event::Clock::time_point time) {
 uint64_t Event::begin_record() {
   if (mark_) return mark_->begin_record();
   std::lock_guard lock(mutex_);
+  open_.push_back(recorded_ + 1);
   return ++recorded_;
 }
 
-void Event::reset() { (void)begin_record(); }
+void Event::reset() {
+  if (mark_) return void(mark_->begin_record());
+  std::lock_guard lock(mutex_);
+  ++recorded_;
+}
 
 void Event::complete(uint64_t generation) {
   if (mark_) {
@@ -35,7 +40,8 @@ void Event::complete(uint64_t generation) {
   {
     std::lock_guard lock(mutex_);
     completed_ = std::max(completed_, generation);
-    time_ = Clock::now();
+    std::erase(open_, generation);
+    if (generation == recorded_) time_ = Clock::now();
     parked.swap(parked_);
   }
   completed_cv_.notify_all();
@@ -52,7 +58,12 @@ uint64_t Event::newest() const {
 bool Event::is_complete(uint64_t generation) const {
   if (mark_) return mark_->completed() >= generation;
   std::lock_guard lock(mutex_);
-  return completed_ >= generation;
+  return is_complete_locked(generation);
+}
+
+// A later record may be reached first, on another stream.
+bool Event::is_complete_locked(uint64_t generation) const {
+  return completed_ >= generation && !std::ranges::binary_search(open_, generation);
 }
 
 bool Event::park(uint64_t generation, Waiter waiter) {
@@ -66,7 +77,7 @@ bool Event::park(uint64_t generation, Waiter waiter) {
     return true;
   }
   std::lock_guard lock(mutex_);
-  if (completed_ >= generation) return false;
+  if (is_complete_locked(generation)) return false;
   parked_.push_back(std::move(waiter));
   return true;
 }
@@ -83,7 +94,7 @@ bool Event::wait(std::chrono::milliseconds timeout) {
   }
   std::unique_lock lock(mutex_);
   uint64_t generation = recorded_;
-  auto done = [&] { return completed_ >= generation; };
+  auto done = [&] { return is_complete_locked(generation); };
   if (timeout.count() < 0) {
     completed_cv_.wait(lock, done);
     return true;
@@ -98,7 +109,7 @@ std::optional<Event::Clock::time_point> Event::completed_at() const {
     return Clock::time_point(std::chrono::nanoseconds(mark_->completed_at()));
   }
   std::lock_guard lock(mutex_);
-  if (recorded_ == 0 || completed_ < recorded_) return std::nullopt;
+  if (recorded_ == 0 || !is_complete_locked(recorded_)) return std::nullopt;
   return time_;
 }
 

@@ -30,7 +30,7 @@ class Event {
   // With a `mark` the event's state lies in memory shared with other processes.
   explicit Event(std::shared_ptr<SharedMark> mark = nullptr) : mark_(std::move(mark)) {}
 
-  // The generation that a record enqueued now will complete.
+  // The generation that a record enqueued now will complete. Called under the lock of the stream that it goes to.
   uint64_t begin_record();
 
   // Called by the stream when it reaches the mark: wakes host waiters and the streams parked on this event.
@@ -59,12 +59,15 @@ class Event {
   const std::shared_ptr<SharedMark>& mark() const { return mark_; }
 
  private:
+  bool is_complete_locked(uint64_t generation) const;
+
   const std::shared_ptr<SharedMark> mark_;
   std::atomic<int64_t> waits_{0};
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable completed_cv_;
   uint64_t recorded_ = 0;
   uint64_t completed_ = 0;
+  std::vector<uint64_t> open_;  // the records that no stream has reached yet, in order
   Clock::time_point time_;
   std::vector<Waiter> parked_;
 };

@@ -1,6 +1,9 @@
 #include "runtime/executor.h"
 
+#include <system_error>
 #include <utility>
+
+#include "base/text.h"
 
 namespace softnpu {
 namespace {
@@ -11,12 +14,23 @@ thread_local const Executor* current_executor = nullptr;
 
 Executor::~Executor() { stop(); }
 
-void Executor::push(std::shared_ptr<Stream> stream) {
+Status Executor::start() {
+  std::lock_guard lock(mutex_);
+  if (stopping_ || thread_.joinable()) return Status::ok();
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& e) {
+    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the device's thread cannot be started: ", e.what())};
+  }
+  return Status::ok();
+}
+
+void Executor::push(std::shared_ptr<Stream> stream) noexcept {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    ready_[stream->priority()].push_back(stream);
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    StreamList& ready = ready_[stream->priority()];
+    ready.push(std::move(stream));
   }
   ready_cv_.notify_one();
 }
@@ -40,12 +54,9 @@ void Executor::stop() {
   if (thread.joinable()) thread.join();
 }
 
-std::shared_ptr<Stream> Executor::pop() {
-  for (auto& streams : ready_) {
-    if (streams.empty()) continue;
-    std::shared_ptr<Stream> stream = std::move(streams.front());
-    streams.pop_front();
-    return stream;
+std::shared_ptr<Stream> Executor::pop() noexcept {
+  for (StreamList& streams : ready_) {
+    if (auto stream = streams.pop()) return stream;
   }
   return nullptr;
 }

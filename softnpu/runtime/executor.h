@@ -6,12 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <thread>
 
+#include "base/status.h"
 #include "runtime/stream.h"
+#include "runtime/stream_list.h"
 
 namespace softnpu {
 
@@ -22,8 +23,11 @@ class Executor {
   Executor& operator=(const Executor&) = delete;
   ~Executor();
 
-  // Makes `stream` ready. The thread starts with the first one; after stop() nothing runs any more.
-  void push(std::shared_ptr<Stream> stream);
+  // Starts the thread, once; before the first push().
+  Status start();
+
+  // Makes `stream`, which is not ready yet, ready. After stop() nothing runs any more.
+  void push(std::shared_ptr<Stream> stream) noexcept;
 
   bool on_executor_thread() const;
 
@@ -39,12 +43,12 @@ class Executor {
  private:
   void run();
   // The next ready stream; null where there is none. mutex_ is held.
-  std::shared_ptr<Stream> pop();
+  std::shared_ptr<Stream> pop() noexcept;
 
   std::atomic<int64_t> busy_{0};  // in ns
   mutable std::mutex mutex_;      // guards all below
   std::condition_variable ready_cv_;
-  std::array<std::deque<std::shared_ptr<Stream>>, StreamConfig::kPriorities> ready_;
+  std::array<StreamList, StreamConfig::kPriorities> ready_;  // by priority
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -4,38 +4,61 @@
 
 #include "base/round.h"
 #include "base/text.h"
+#include "runtime/poison.h"
 
 namespace softnpu {
 namespace {
 
 constexpr size_t kSmallAlignment = 512;
 constexpr size_t kLargeFrom = size_t{1} << 20;
+constexpr size_t kRedZone = kPoisons ? 256 : 0;
 
 }  // namespace
 
-Heap::Heap(Region* region, size_t capacity) : region_(region), capacity_(capacity) { insert_free(0, region_->size()); }
+// Behind a large block the red zone keeps the next one from the next huge page, which doubles the room at most.
+size_t Heap::region_size(size_t capacity) {
+  return kPoisons ? 2 * round_up(capacity, Region::kHugePage) + Region::kHugePage : capacity;
+}
+
+Heap::Heap(Region* region, size_t capacity) : region_(region), capacity_(capacity) {
+  add_free(blocks_.insert(make_block(0, region_->size())).position);
+  poison(region_->base() + region_->kernel_offset(), region_->size());
+}
+
+Heap::~Heap() { unpoison(region_->base() + region_->kernel_offset(), region_->size()); }
 
 Status Heap::allocate(size_t size, void** out) {
-  size_t span = round_up(size, kSmallAlignment);
-  size_t alignment = size >= kLargeFrom ? Region::kHugePage : kSmallAlignment;
+  const size_t counted = round_up(size, kSmallAlignment);
+  const size_t span = round_up(size + kRedZone, kSmallAlignment);
+  const size_t alignment = size >= kLargeFrom ? Region::kHugePage : kSmallAlignment;
   std::lock_guard lock(mutex_);
-  if (span < size || span > capacity_ || used_ > capacity_ - span) {
+  if (size == 0 || counted < size || counted > capacity_ || used_ > capacity_ - counted) {
     return {ACL_ERROR_RT_MEMORY_ALLOCATION,
             text("out of device memory: asked for ", size, " bytes, ", capacity_ - used_, " of ", capacity_,
                  " bytes are free (SOFTNPU_HBM sets the capacity)")};
   }
-  for (auto it = free_by_span_.lower_bound({span, 0}); it != free_by_span_.end(); ++it) {
-    auto [free_span, free_offset] = *it;
-    size_t offset = round_up(free_offset, alignment);
-    size_t head = offset - free_offset;
+  for (auto it = free_.lower_bound({span, 0}); it != free_.end(); ++it) {
+    const auto [free_span, free_offset] = *it;
+    const size_t offset = round_up(free_offset, alignment);
+    const size_t head = offset - free_offset;
     if (head + span > free_span) continue;
-    erase_free(free_offset, free_span);
-    if (head > 0) insert_free(free_offset, head);
-    if (head + span < free_span) insert_free(offset + span, free_span - head - span);
-    live_[offset] = {span, size};
-    used_ += span;
+    const size_t tail = free_span - head - span;
+    // All that can fail comes first.
+    Blocks::node_type behind = tail > 0 ? make_block(offset + span, tail) : Blocks::node_type();
+    Blocks::node_type taken = head > 0 ? make_block(offset, span) : Blocks::node_type();
+    auto block = blocks_.find(free_offset);
+    take_free(block);
+    block->second.span = head > 0 ? head : span;
+    if (head > 0) {
+      add_free(block);
+      block = blocks_.insert(std::move(taken)).position;
+    }
+    if (tail > 0) add_free(blocks_.insert(std::move(behind)).position);
+    block->second.requested = size;
+    used_ += counted;
     peak_ = std::max(peak_, used_);
     region_->prepare(offset, span);
+    unpoison(region_->base() + offset + region_->kernel_offset(), size);
     *out = region_->base() + offset;
     return Status::ok();
   }
@@ -45,28 +68,28 @@ Status Heap::allocate(size_t size, void** out) {
 
 Status Heap::release(void* address) {
   std::lock_guard lock(mutex_);
-  auto it = region_->contains(address) ? live_.find(static_cast<size_t>(static_cast<char*>(address) - region_->base()))
-                                       : live_.end();
-  if (it == live_.end()) {
+  auto it = region_->contains(address)
+                ? blocks_.find(static_cast<size_t>(static_cast<char*>(address) - region_->base()))
+                : blocks_.end();
+  if (it == blocks_.end() || it->second.requested == 0) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", address, " is not the start of a live device allocation")};
   }
-  auto [offset, block] = *it;
-  live_.erase(it);
-  used_ -= block.span;
-  size_t begin = offset;
-  size_t end = offset + block.span;
-  if (auto next = free_by_offset_.find(end); next != free_by_offset_.end()) {
-    end += next->second;
-    erase_free(next->first, next->second);
+  used_ -= round_up(it->second.requested, kSmallAlignment);
+  poison(static_cast<char*>(address) + region_->kernel_offset(), it->second.requested);
+  it->second.requested = 0;
+  if (auto next = std::next(it); next != blocks_.end() && next->second.requested == 0) {
+    take_free(next);
+    it->second.span += next->second.span;
+    blocks_.erase(next);
   }
-  if (auto next = free_by_offset_.lower_bound(begin); next != free_by_offset_.begin()) {
-    auto previous = std::prev(next);
-    if (previous->first + previous->second == begin) {
-      begin = previous->first;
-      erase_free(previous->first, previous->second);
-    }
+  if (it != blocks_.begin() && std::prev(it)->second.requested == 0) {
+    auto previous = std::prev(it);
+    take_free(previous);
+    previous->second.span += it->second.span;
+    blocks_.erase(it);
+    it = previous;
   }
-  insert_free(begin, end - begin);
+  add_free(it);
   return Status::ok();
 }
 
@@ -74,10 +97,8 @@ bool Heap::find(const void* address, Allocation* out) const {
   if (!region_->contains(address)) return false;
   auto at = static_cast<size_t>(static_cast<const char*>(address) - region_->base());
   std::lock_guard lock(mutex_);
-  auto it = live_.upper_bound(at);
-  if (it == live_.begin()) return false;
-  --it;
-  if (at >= it->first + it->second.span) return false;
+  auto it = std::prev(blocks_.upper_bound(at));
+  if (it->second.requested == 0 || at >= it->first + it->second.span) return false;
   *out = {region_->base() + it->first, it->second.requested};
   return true;
 }
@@ -94,22 +115,34 @@ size_t Heap::peak() const {
 
 void Heap::clear() {
   std::lock_guard lock(mutex_);
-  live_.clear();
-  free_by_offset_.clear();
-  free_by_span_.clear();
+  // The first block becomes the whole region.
+  auto whole = blocks_.begin();
+  for (const auto& [offset, block] : blocks_) {
+    poison(region_->base() + offset + region_->kernel_offset(), block.requested);
+  }
+  if (whole->second.requested == 0) take_free(whole);
+  free_.clear();
+  blocks_.erase(std::next(whole), blocks_.end());
+  whole->second.span = region_->size();
+  whole->second.requested = 0;
+  add_free(whole);
   used_ = 0;
-  insert_free(0, region_->size());
 }
 
-void Heap::insert_free(size_t offset, size_t span) {
-  free_by_offset_[offset] = span;
-  free_by_span_.insert({span, offset});
+Heap::Blocks::node_type Heap::make_block(size_t offset, size_t span) {
+  FreeSpans place = {{span, offset}};
+  Blocks block;
+  block[offset] = {span, 0, place.extract(place.begin())};
+  return block.extract(block.begin());
 }
 
-// By value: the arguments may live in the map entry that goes away here.
-void Heap::erase_free(size_t offset, size_t span) {
-  free_by_offset_.erase(offset);
-  free_by_span_.erase({span, offset});
+void Heap::add_free(Blocks::iterator block) {
+  block->second.as_free.value() = {block->second.span, block->first};
+  free_.insert(std::move(block->second.as_free));
+}
+
+void Heap::take_free(Blocks::iterator block) {
+  block->second.as_free = free_.extract({block->second.span, block->first});
 }
 
 }  // namespace softnpu

@@ -1,6 +1,7 @@
 #pragma once
 // Places allocations in a device's region: best fit, lowest address first, neighbours merged when freed. Freed pages
-// stay with the process, since the first touch of a page is what costs.
+// stay with the process, since the first touch of a page is what costs. With AddressSanitizer what is free is poisoned,
+// and so are 256 bytes and more behind each allocation; the capacity counts as without.
 
 #include <cstddef>
 #include <map>
@@ -20,13 +21,19 @@ struct Allocation {
 
 class Heap {
  public:
+  // The memory that a region needs for `capacity` bytes: more than that where red zones take room of their own.
+  static size_t region_size(size_t capacity);
+
   // Borrows `region`, which must outlive it. `capacity` may be less than the region's size, which is rounded up.
   Heap(Region* region, size_t capacity);
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+  ~Heap();
 
   // `size` > 0. Small blocks are 512-byte aligned, blocks of 1 MiB and more start on a huge page.
   Status allocate(size_t size, void** out);
 
-  // Fails where `address` is not the start of a live allocation.
+  // Fails where `address` is not the start of a live allocation, and for no other reason: it allocates nothing.
   Status release(void* address);
 
   // The live allocation that holds `address`; false where there is none.
@@ -40,20 +47,24 @@ class Heap {
   void clear();
 
  private:
+  using FreeSpans = std::set<std::pair<size_t, size_t>>;  // (span, offset)
   struct Block {
-    size_t span = 0;       // bytes taken from the region
-    size_t requested = 0;  // bytes asked for
+    size_t span = 0;               // bytes of the region
+    size_t requested = 0;          // bytes asked for; 0: the block is free
+    FreeSpans::node_type as_free;  // its place among the free ones while it is not there
   };
+  using Blocks = std::map<size_t, Block>;  // by offset, without gaps
 
-  void insert_free(size_t offset, size_t span);
-  void erase_free(size_t offset, size_t span);
+  // A block that is neither in blocks_ nor among the free ones yet.
+  static Blocks::node_type make_block(size_t offset, size_t span);
+  void add_free(Blocks::iterator block);
+  void take_free(Blocks::iterator block);
 
   Region* region_;
   size_t capacity_;
-  mutable std::mutex mutex_;                          // guards all below
-  std::map<size_t, Block> live_;                      // by offset
-  std::map<size_t, size_t> free_by_offset_;           // offset -> span
-  std::set<std::pair<size_t, size_t>> free_by_span_;  // (span, offset)
+  mutable std::mutex mutex_;  // guards all below
+  Blocks blocks_;
+  FreeSpans free_;
   size_t used_ = 0;
   size_t peak_ = 0;
 };

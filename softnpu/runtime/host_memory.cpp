@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "base/round.h"
 #include "base/text.h"
 
 namespace softnpu {
@@ -15,12 +16,13 @@ constexpr size_t kAlignment = 64;
 void HostMemory::FreeDeleter::operator()(void* p) const { std::free(p); }
 
 Status HostMemory::allocate(size_t size, void** out) {
-  size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  size_t rounded = round_up(size, kAlignment);
   std::unique_ptr<void, FreeDeleter> memory(rounded < size ? nullptr : std::aligned_alloc(kAlignment, rounded));
   if (!memory) return {ACL_ERROR_RT_MEMORY_ALLOCATION, text("out of host memory: asked for ", size, " bytes")};
   std::lock_guard lock(mutex_);
-  *out = memory.get();
-  blocks_[static_cast<const char*>(*out)] = {std::move(memory), size};
+  void* address = memory.get();
+  blocks_.emplace(static_cast<const char*>(address), Block{std::move(memory), size});
+  *out = address;
   return Status::ok();
 }
 
@@ -67,7 +69,8 @@ bool HostMemory::contains(const void* address, size_t size) const {
   auto it = blocks_.upper_bound(at);
   if (it == blocks_.begin()) return false;
   --it;
-  return at + size <= it->first + it->second.size;
+  const auto into = static_cast<size_t>(at - it->first);
+  return into <= it->second.size && size <= it->second.size - into;
 }
 
 }  // namespace softnpu

@@ -8,8 +8,8 @@ void HostThread::post(std::function<void()> function) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    functions_.push_back(std::move(function));
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    functions_.push_back(std::move(function));
   }
   posted_.notify_one();
 }

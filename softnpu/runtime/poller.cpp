@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 
 namespace softnpu {
 namespace {
@@ -18,8 +17,8 @@ void Poller::watch(std::function<bool()> done) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    arrivals_.push_back(std::move(done));
     if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    arrivals_.push_back(std::move(done));
   }
   arrived_.notify_one();
 }
@@ -37,7 +36,7 @@ void Poller::stop() {
 }
 
 void Poller::run() {
-  std::vector<std::function<bool()>> watched;
+  std::list<std::function<bool()>> watched;
   microseconds pause = kShortest;
   while (true) {
     {
@@ -50,8 +49,7 @@ void Poller::run() {
       }
       if (stopping_) return;
       if (!arrivals_.empty()) pause = kShortest;
-      std::move(arrivals_.begin(), arrivals_.end(), std::back_inserter(watched));
-      arrivals_.clear();
+      watched.splice(watched.end(), arrivals_);
     }
     if (std::erase_if(watched, [](const auto& done) { return done(); }) > 0) pause = kShortest;
     pause = std::min(pause * 2, kLongest);

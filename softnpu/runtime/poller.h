@@ -4,9 +4,9 @@
 
 #include <condition_variable>
 #include <functional>
+#include <list>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace softnpu {
 
@@ -17,7 +17,7 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
   ~Poller() { stop(); }
 
-  // Calls `done` from time to time until it returns true. The thread starts with the first one.
+  // Calls `done`, which does not throw, from time to time until it returns true. The thread starts with the first one.
   void watch(std::function<bool()> done);
 
   // Forgets everything and joins the thread. Idempotent.
@@ -28,7 +28,7 @@ class Poller {
 
   std::mutex mutex_;  // guards all below
   std::condition_variable arrived_;
-  std::vector<std::function<bool()>> arrivals_;
+  std::list<std::function<bool()>> arrivals_;
   bool stopping_ = false;
   std::thread thread_;
 };

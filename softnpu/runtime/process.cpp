@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/no_destroy.h"
+#include "base/round.h"
 #include "base/text.h"
 #include "runtime/config.h"
 
@@ -116,13 +117,24 @@ Status Process::set_device(int32_t id) {
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
   std::unique_lock lock(mutex_);
   Context*& primary = primary_[static_cast<size_t>(id)];
-  if (primary == nullptr) {
-    auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream(), options_});
-    primary = context.get();
-    contexts_.emplace(primary, std::move(context));
-  }
+  if (primary == nullptr) primary = add_context(device_ptr);
   current_context = primary;
   return Status::ok();
+}
+
+Context* Process::add_context(Device* device) {
+  // Room for its end, which must not fail.
+  dead_contexts_.reserve(round_up(dead_contexts_.size() + contexts_.size() + 1, 64));
+  auto context = std::make_unique<Context>(Context{device, nullptr, options_});
+  Context* handle = context.get();
+  auto entry = contexts_.emplace(handle, std::move(context)).first;
+  try {
+    handle->default_stream = device->new_stream();
+  } catch (...) {
+    contexts_.erase(entry);
+    throw;
+  }
+  return handle;
 }
 
 Status Process::reset_device(int32_t id) {
@@ -134,13 +146,22 @@ Status Process::reset_device(int32_t id) {
     listeners = reset_listeners_;
   }
   for (auto* listener : listeners) listener(id);
+  Device::Streams streams;
   {
     std::unique_lock lock(mutex_);
     primary_[static_cast<size_t>(id)] = nullptr;
-    std::erase_if(contexts_, [&](const auto& entry) { return entry.second->device == device_ptr; });
+    for (auto it = contexts_.begin(); it != contexts_.end();) {
+      if (it->second->device != device_ptr) {
+        ++it;
+        continue;
+      }
+      dead_contexts_.push_back(std::move(it->second));
+      it = contexts_.erase(it);
+    }
+    // Together with the contexts: another thread may set the device up anew from here on.
+    streams = device_ptr->take_streams();
   }
-  sharing_.drop(*device_ptr);
-  device_ptr->reset();
+  device_ptr->reset(streams, [&] { sharing_.drop(*device_ptr); });
   return Status::ok();
 }
 
@@ -152,16 +173,13 @@ void Process::on_reset(void (*function)(int32_t id)) {
 Status Process::create_context(int32_t device_id, Context** out) {
   Device* device_ptr = nullptr;
   SOFTNPU_RETURN_IF_ERROR(device(device_id, &device_ptr));
-  auto context = std::make_unique<Context>(Context{device_ptr, device_ptr->new_stream(), options_});
   std::unique_lock lock(mutex_);
-  *out = context.get();
-  contexts_.emplace(*out, std::move(context));
+  *out = add_context(device_ptr);
   current_context = *out;
   return Status::ok();
 }
 
 Status Process::destroy_context(Context* context) {
-  std::unique_ptr<Context> owned;
   {
     std::unique_lock lock(mutex_);
     auto it = contexts_.find(context);
@@ -172,12 +190,15 @@ Status Process::destroy_context(Context* context) {
                 "a device's default context is destroyed by aclrtResetDevice, not by aclrtDestroyContext"};
       }
     }
-    owned = std::move(it->second);
+    dead_contexts_.push_back(std::move(it->second));
     contexts_.erase(it);
   }
   if (current_context == context) current_context = nullptr;
-  Status status = owned->default_stream->synchronize(std::chrono::milliseconds(-1));
-  owned->device->forget_stream(owned->default_stream);
+  // A reset of the device may have taken it.
+  std::shared_ptr<Stream> stream = context->device->find_stream(context->default_stream);
+  if (!stream) return Status::ok();
+  Status status = stream->synchronize(std::chrono::milliseconds(-1));
+  context->device->forget_stream(context->default_stream);
   return status;
 }
 
@@ -219,7 +240,9 @@ Status Process::destroy_stream(void* handle, bool force) {
   if (force) target->abandon();
   Status status = target->synchronize(std::chrono::milliseconds(-1));
   reports_.forget(handle);
-  live_device(target->device())->forget_stream(handle);
+  if (!live_device(target->device())->forget_stream(handle)) {
+    return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist: another thread destroyed it")};
+  }
   return force ? Status::ok() : status;
 }
 

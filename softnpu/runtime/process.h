@@ -102,6 +102,8 @@ class Process {
   Process();
 
   bool owns(const Context* context) const;
+  // A new context with its default stream; mutex_ is held.
+  Context* add_context(Device* device);
 
   // Guards the tables below. devices_ entries are set once and read without it.
   mutable std::shared_mutex mutex_;
@@ -111,6 +113,8 @@ class Process {
   std::array<std::atomic<Device*>, kMaxDevices> live_{};
   std::array<Context*, kMaxDevices> primary_{};
   std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
+  // Destroyed contexts: other threads may be in calls that use them, and their handles must never name new ones.
+  std::vector<std::unique_ptr<Context>> dead_contexts_;
   std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
   std::vector<void (*)(int32_t)> reset_listeners_;
   HostMemory host_memory_;

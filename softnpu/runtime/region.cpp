@@ -30,16 +30,24 @@ bool reserve(char* address, size_t size) {
   return mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-// A range that starts on a huge page, with the file mapped at its start. It keeps what it reserved beyond.
+// A range that starts on a huge page, with the file mapped at its start.
 char* map_range(size_t size, size_t window, int fd, bool readable) {
   size_t range = size + window + Region::kHugePage;
   void* raw = mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   auto start = reinterpret_cast<uintptr_t>(raw);
   auto* aligned = reinterpret_cast<char*>((start + Region::kHugePage - 1) / Region::kHugePage * Region::kHugePage);
-  if (map_file(aligned, size, fd, 0, readable)) return aligned;
-  munmap(raw, range);
-  return nullptr;
+  if (!map_file(aligned, size, fd, 0, readable)) {
+    munmap(raw, range);
+    return nullptr;
+  }
+  // The ends that only alignment needed, so that what is left is what the destructor unmaps.
+  const auto head = static_cast<size_t>(aligned - static_cast<char*>(raw));
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t kept = round_up(size + window, page);
+  if (head > 0) munmap(raw, head);
+  if (range - head > kept) munmap(aligned + kept, range - head - kept);
+  return aligned;
 }
 
 Status system_error(const char* call) {
@@ -88,7 +96,8 @@ Status Region::unmap_window(char* address, size_t size) {
   return done ? Status::ok() : system_error("mmap");
 }
 
-void Region::prepare(size_t offset, size_t size) {
+// The pages are touched whether their bytes are allocated or not.
+__attribute__((no_sanitize("address"))) void Region::prepare(size_t offset, size_t size) {
   size_t begin = std::max(prepared_, offset / kHugePage * kHugePage);
   size_t end = std::min(size_, round_up(offset + size, kHugePage));
   if (begin >= end) return;

@@ -90,12 +90,15 @@ Status Sharing::import_key(Device& device, const std::string& key, void** out) {
   }
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t into = range.offset % page;
-  Import made{&device, nullptr, nullptr, 1};
-  SOFTNPU_RETURN_IF_ERROR(
-      device.virtual_memory().import(file.fd(), range.offset - into, range.size + into, &made.mapped));
-  made.address = static_cast<char*>(made.mapped) + into;
-  *out = made.address;
-  imports_.emplace(key, made);
+  auto made = imports_.emplace(key, Import{&device, nullptr, nullptr, 1}).first;
+  Import& import = made->second;
+  Status status = device.virtual_memory().import(file.fd(), range.offset - into, range.size + into, &import.mapped);
+  if (!status.is_ok()) {
+    imports_.erase(made);
+    return status;
+  }
+  import.address = static_cast<char*>(import.mapped) + into;
+  *out = import.address;
   return Status::ok();
 }
 
@@ -107,10 +110,13 @@ Status Sharing::close(const std::string& key) {
   if (it == imports_.end()) {
     return range.pid == static_cast<unsigned>(getpid()) ? Status::ok() : bad_key(key, "it is not open in this process");
   }
-  if (--it->second.uses > 0) return Status::ok();
-  Import closed = it->second;
-  imports_.erase(it);
-  return closed.device->virtual_memory().forget(closed.mapped);
+  if (it->second.uses == 1) {
+    SOFTNPU_RETURN_IF_ERROR(it->second.device->virtual_memory().forget(it->second.mapped));
+    imports_.erase(it);
+  } else {
+    --it->second.uses;
+  }
+  return Status::ok();
 }
 
 void Sharing::drop(const Device& device) {

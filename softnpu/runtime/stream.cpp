@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "base/text.h"
@@ -40,7 +41,6 @@ Status Stream::submit(const char* name, Cost cost, std::function<Status()> work)
 Status Stream::record(std::shared_ptr<Event> event) {
   Task task;
   task.kind = Kind::kRecord;
-  task.generation = event->begin_record();
   task.event = std::move(event);
   return enqueue(std::move(task), Cost::kSmall);
 }
@@ -77,14 +77,21 @@ Status Stream::enqueue(Task task, Cost cost) {
     // A wait never runs inline: it would block the caller.
     runs_here = !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
-    if (!runs_here) {
-      if (!owned_) executor_->push(shared_from_this());
-      queue_.push_back(std::move(task));
-      if (queue_.back().kind == Kind::kWait) queue_.back().event->add_wait();
+    if (!runs_here) SOFTNPU_RETURN_IF_ERROR(executor_->start());
+    Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
+    // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
+    if (enqueued.kind == Kind::kRecord) {
+      try {
+        enqueued.generation = enqueued.event->begin_record();
+      } catch (...) {
+        if (!runs_here) queue_.pop_back();
+        throw;
+      }
     }
-    owned_ = true;
+    if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
     ++submitted_;
     pending_.fetch_add(1, std::memory_order_release);
+    if (!std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
   }
   if (runs_here) {
     execute(task);
@@ -98,19 +105,24 @@ void Stream::execute(Task& task) {
   switch (task.kind) {
     case Kind::kRecord: return task.event->complete(task.generation);
     case Kind::kWait: return;
-    case Kind::kWork: return run(task);
+    case Kind::kWork: return void(run(task));
   }
 }
 
-void Stream::run(Task& task) {
-  if (skips()) return;
+bool Stream::run(Task& task) {
+  if (skips()) return false;
   try {
-    if (Status status = task.work(); !status.is_ok()) keep_error(task, status);
+    Status status = task.work();
+    if (status.is_ok()) return true;
+    keep_error(task, status.code(), status.message().c_str());
+  } catch (const std::bad_alloc&) {
+    keep_error(task, ACL_ERROR_BAD_ALLOC, "out of host memory");
   } catch (const std::exception& e) {
-    keep_error(task, {ACL_ERROR_RT_INTERNAL_ERROR, e.what()});
+    keep_error(task, ACL_ERROR_RT_INTERNAL_ERROR, e.what());
   } catch (...) {
-    keep_error(task, {ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception"});
+    keep_error(task, ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception");
   }
+  return false;
 }
 
 bool Stream::skips() const {
@@ -148,9 +160,10 @@ void Stream::advance() {
     }
   }
   if (task.kind == Kind::kWait) {
-    if (task.work && !was_parked) run(task);
+    // What did not start will not end either: the stream goes on.
+    const bool waits = !task.work || was_parked || run(task);
     task.work = nullptr;
-    if (park(task)) return;
+    if (waits && park(task)) return;
     task.event->end_wait();
   } else {
     execute(task);
@@ -162,9 +175,14 @@ void Stream::advance() {
 bool Stream::park(Task& task) {
   std::lock_guard lock(mutex_);
   ticket_ = ++tickets_;
-  if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
+  try {
+    if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
+      ticket_ = 0;
+      return false;
+    }
+  } catch (const std::exception&) {  // without memory to park it asks again
     ticket_ = 0;
-    return false;
+    executor_->push(shared_from_this());
   }
   parked_ = std::move(task);
   return true;
@@ -229,19 +247,27 @@ void Stream::abandon(const Status& reason) {
   changed_.notify_all();
 }
 
-void Stream::keep_error(const char* name, const Status& status) {
+void Stream::keep_error(const char* name, const Status& status) noexcept {
   std::lock_guard lock(mutex_);
   if (!error_.is_ok()) return;
-  error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
+  try {
+    error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
+  } catch (...) {
+    error_ = {status.code(), {}};  // without memory for the text the code alone has to do
+  }
 }
 
-void Stream::keep_error(const Task& task, const Status& status) {
+void Stream::keep_error(const Task& task, aclError code, const char* message) noexcept {
   report_exception({static_cast<uint32_t>(task.number), id_, task.thread, static_cast<uint32_t>(device_),
-                    static_cast<uint32_t>(status.code())});
+                    static_cast<uint32_t>(code)});
   std::lock_guard lock(mutex_);
   if (!error_.is_ok()) return;
-  error_ = {status.code(), text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
-                                ", launched by thread ", task.thread, "): ", status.message())};
+  try {
+    error_ = {code, text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
+                         ", launched by thread ", task.thread, "): ", message)};
+  } catch (...) {
+    error_ = {code, {}};
+  }
 }
 
 }  // namespace softnpu

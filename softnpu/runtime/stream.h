@@ -72,7 +72,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void stop_on_failure(bool stop) { stop_on_failure_.store(stop, std::memory_order_relaxed); }
 
   // Keeps the first error of a task until synchronize().
-  void keep_error(const char* name, const Status& status);
+  void keep_error(const char* name, const Status& status) noexcept;
 
   // Runs the next task and passes the stream back to the executor while there are more. Executor thread only.
   void advance();
@@ -93,15 +93,20 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint32_t thread = 0;  // that launched it
   };
 
+  // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
   void execute(Task& task);
-  void run(Task& task);
+  // False where the work failed, or was left out because an earlier one did.
+  bool run(Task& task);
   void finish(size_t tasks);
   // Parks until the task's event is complete; false where it already is.
   bool park(Task& task);
   void drop(Task& task);
-  void keep_error(const Task& task, const Status& status);
+  void keep_error(const Task& task, aclError code, const char* message) noexcept;
   bool skips() const;
+
+  friend class StreamList;
+  std::shared_ptr<Stream> next_;  // in the list that this stream waits in
 
   Executor* executor_;
   const int32_t device_;

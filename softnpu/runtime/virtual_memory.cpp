@@ -58,14 +58,18 @@ Status VirtualMemory::allocate_physical(size_t size, void** handle) {
   if (size == 0 || !is_granular(size)) {
     return invalid(text("physical memory of ", size, " bytes: sizes are multiples of ", kGranularity));
   }
+  auto owned = std::make_unique<Physical>();
+  Physical* physical = owned.get();
+  std::lock_guard lock(mutex_);
+  auto entry = physical_.emplace(physical, std::move(owned)).first;
   void* address = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(heap_->allocate(size, &address));
-  auto physical = std::make_unique<Physical>();
+  if (Status status = heap_->allocate(size, &address); !status.is_ok()) {
+    physical_.erase(entry);
+    return status;
+  }
   physical->offset = static_cast<size_t>(static_cast<char*>(address) - region_->base());
   physical->size = size;
-  *handle = physical.get();
-  std::lock_guard lock(mutex_);
-  physical_.emplace(*handle, std::move(physical));
+  *handle = physical;
   return Status::ok();
 }
 
@@ -135,8 +139,11 @@ Status VirtualMemory::map(void* address, size_t size, size_t offset, void* handl
     return invalid(text("mapping ", size, " bytes at ", address, ": something is mapped there"));
   }
   const int fd = physical.file.fd() < 0 ? region_->fd() : physical.file.fd();
-  SOFTNPU_RETURN_IF_ERROR(region_->map_window(at, size, fd, physical.offset + offset));
-  mappings_[at] = {size, physical.offset + offset, handle};
+  auto entry = mappings_.emplace(at, Mapping{size, physical.offset + offset, handle}).first;
+  if (Status status = region_->map_window(at, size, fd, physical.offset + offset); !status.is_ok()) {
+    mappings_.erase(entry);
+    return status;
+  }
   ++physical.mappings;
   return Status::ok();
 }
@@ -159,11 +166,21 @@ Status VirtualMemory::import(int fd, size_t offset, size_t size, void** out) {
   std::lock_guard lock(mutex_);
   char* address = nullptr;
   SOFTNPU_RETURN_IF_ERROR(reserve_locked(size, &address));
-  if (Status status = region_->map_window(address, size, fd, offset); !status.is_ok()) {
+  auto entry = mappings_.end();
+  Status status;
+  try {
+    entry = mappings_.emplace(address, Mapping{size, 0, nullptr}).first;
+    status = region_->map_window(address, size, fd, offset);
+  } catch (...) {
+    if (entry != mappings_.end()) mappings_.erase(entry);
+    reservations_.erase(address);
+    throw;
+  }
+  if (!status.is_ok()) {
+    mappings_.erase(entry);
     reservations_.erase(address);
     return status;
   }
-  mappings_[address] = {size, 0, nullptr};
   *out = address;
   return Status::ok();
 }

@@ -12,7 +12,7 @@ namespace {
 class HeapTest : public ::testing::Test {
  protected:
   static constexpr size_t kSize = size_t{64} << 20;
-  void SetUp() override { ASSERT_TRUE(region.map(kSize, 0, false).is_ok()); }
+  void SetUp() override { ASSERT_TRUE(region.map(Heap::region_size(kSize), 0, false).is_ok()); }
   Region region;
 };
 

@@ -1,0 +1,164 @@
+#include "fault/scenario.h"
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+
+#include "acl/acl.h"
+#include "softnpu/softnpu.h"
+
+namespace fault {
+namespace {
+
+constexpr size_t kBytes = size_t{128} << 10;  // more than what is copied on the caller's thread
+constexpr size_t kPage = size_t{2} << 20;
+
+// What a run holds; kept here so that clean_up() finds it.
+struct Held {
+  aclrtStream first = nullptr;   // of device 0
+  aclrtStream second = nullptr;  // of device 1
+  aclrtEvent event = nullptr;
+  aclrtContext context = nullptr;
+  void* pinned = nullptr;
+  std::atomic<bool> gate{false};
+} held;
+
+std::array<unsigned char, kBytes> host;
+
+// Holds its executor until the gate is open, so that the second stream really waits.
+softnpuTask gate_task() {
+  return {"gate", 0,
+          [](void*, char*, size_t) -> aclError {
+            held.gate.wait(false);
+            return ACL_SUCCESS;
+          },
+          [](void*) {}, nullptr};
+}
+
+softnpuTask small_task() {
+  return {"small", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {}, nullptr};
+}
+
+void open_gate() {
+  held.gate = true;
+  held.gate.notify_all();
+}
+
+// The first call that failed.
+struct Failure {
+  const char* call = nullptr;
+  aclError code = ACL_SUCCESS;
+  const char* message = nullptr;
+};
+
+bool failed(Failure* failure, const char* call, aclError code) {
+  if (code == ACL_SUCCESS) return false;
+  *failure = {call, code, aclGetRecentErrMsg()};
+  return true;
+}
+
+#define STEP(call)                                  \
+  do {                                              \
+    if (failed(failure, #call, call)) return false; \
+  } while (false)
+
+bool work(Failure* failure) {
+  void* a = nullptr;
+  void* b = nullptr;
+  host.fill(7);
+  held.gate = false;
+  STEP(aclrtSetDevice(1));
+  STEP(aclrtCreateStream(&held.second));
+  STEP(aclrtSetDevice(0));
+  STEP(aclrtCreateStream(&held.first));
+  STEP(aclrtCreateEventExWithFlag(&held.event, ACL_EVENT_SYNC));
+  STEP(aclrtMalloc(&a, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  STEP(aclrtMalloc(&b, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+  STEP(aclrtMallocHost(&held.pinned, kBytes));
+  STEP(aclrtMemcpy(a, kBytes, host.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
+  const softnpuTask gate = gate_task();
+  const softnpuTask small = small_task();
+  STEP(softnpuLaunch(held.first, &gate));
+  STEP(aclrtMemsetAsync(b, kBytes, 3, kBytes, held.first));
+  STEP(aclrtRecordEvent(held.event, held.first));
+  STEP(aclrtStreamWaitEvent(held.second, held.event));
+  STEP(softnpuLaunch(held.second, &small));
+  STEP(aclrtMemcpyAsync(b, kBytes / 2, a, kBytes / 2, ACL_MEMCPY_DEVICE_TO_DEVICE, held.second));
+  STEP(aclrtMemcpyAsync(held.pinned, kBytes, b, kBytes, ACL_MEMCPY_DEVICE_TO_HOST, held.second));
+  open_gate();
+  STEP(aclrtSynchronizeStream(held.first));
+  STEP(aclrtSynchronizeStream(held.second));
+  STEP(aclrtSynchronizeEvent(held.event));
+
+  void* range = nullptr;
+  aclrtDrvMemHandle physical = nullptr;
+  aclrtPhysicalMemProp prop{};
+  prop.memAttr = ACL_HBM_MEM_HUGE;
+  prop.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  STEP(aclrtReserveMemAddress(&range, 2 * kPage, 0, nullptr, 0));
+  STEP(aclrtMallocPhysical(&physical, kPage, &prop, 0));
+  STEP(aclrtMapMem(range, kPage, 0, physical, 0));
+  STEP(aclrtMemset(range, kPage, 1, kPage));
+  STEP(aclrtUnmapMem(range));
+  STEP(aclrtFreePhysical(physical));
+  STEP(aclrtReleaseMemAddress(range));
+
+  std::array<char, ACL_IPC_HANDLE_SIZE> key{};
+  void* opened = nullptr;
+  STEP(aclrtIpcMemGetExportKey(a, kBytes, key.data(), key.size(), 0));
+  STEP(aclrtIpcMemImportByKey(&opened, key.data(), 0));
+  STEP(aclrtMemcpy(host.data(), kBytes, opened, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
+  STEP(aclrtIpcMemClose(key.data()));
+
+  STEP(aclrtCreateContext(&held.context, 0));
+  STEP(aclrtSynchronizeDevice());
+  STEP(aclrtDestroyContext(held.context));
+  STEP(aclrtSetDevice(0));
+  STEP(aclrtFree(a));
+  STEP(aclrtFree(b));
+  return true;
+}
+
+bool data_right() {
+  const auto* pinned = static_cast<const unsigned char*>(held.pinned);
+  return host[kBytes - 1] == 7 && pinned[0] == 7 && pinned[kBytes / 2 - 1] == 7 && pinned[kBytes / 2] == 3 &&
+         pinned[kBytes - 1] == 3;
+}
+
+bool all_free(int32_t device) {
+  size_t free = 0;
+  size_t total = 0;
+  return aclrtSetDevice(device) == ACL_SUCCESS && aclrtGetMemInfo(ACL_HBM_MEM, &free, &total) == ACL_SUCCESS &&
+         free == total;
+}
+
+}  // namespace
+
+Outcome run_scenario() {
+  Failure failure;
+  if (work(&failure)) {
+    if (data_right()) return Outcome::kDone;
+    std::fprintf(stderr, "every call succeeded and the data are wrong\n");
+    return Outcome::kBroken;
+  }
+  if (failure.message != nullptr) return Outcome::kRefused;
+  std::fprintf(stderr, "%s failed with %d and without a message\n", failure.call, failure.code);
+  return Outcome::kBroken;
+}
+
+bool clean_up() {
+  open_gate();
+  bool good = true;
+  for (aclrtStream* stream : {&held.first, &held.second}) {
+    if (*stream != nullptr) (void)aclrtDestroyStream(*stream);  // may report what failed in it
+    *stream = nullptr;
+  }
+  if (held.event != nullptr) good = aclrtDestroyEvent(held.event) == ACL_SUCCESS && good;
+  if (held.pinned != nullptr) good = aclrtFreeHost(held.pinned) == ACL_SUCCESS && good;
+  held.event = held.context = held.pinned = nullptr;
+  for (int32_t device : {0, 1}) good = aclrtResetDevice(device) == ACL_SUCCESS && all_free(device) && good;
+  if (!good) std::fprintf(stderr, "cleaning up failed: %s\n", aclGetRecentErrMsg());
+  return good;
+}
+
+}  // namespace fault
