@@ -1,5 +1,8 @@
 #include "fuzz/table.h"
 
+#include <pthread.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "softnpu/softnpu.h"
@@ -288,6 +291,179 @@ constexpr Row kTable[] = {
      [](Draw& d) {
        int32_t pid = 0;
        return aclrtDeviceGetBareTgid(d.once_in(2) ? nullptr : &pid);
+     }},
+    // what streams are told and asked
+    {"aclrtCreateStreamWithConfig", 1,
+     [](Draw& d) {
+       aclrtStream out = nullptr;
+       const aclError code = aclrtCreateStreamWithConfig(&out, d.number(10), d.once_in(8) ? d.number(64) : 0);
+       return made(d.world.streams, &out, code);
+     }},
+    {"aclrtStreamGetId", 1,
+     [](Draw& d) {
+       int32_t id = 0;
+       return aclrtStreamGetId(stream(d), d.once_in(8) ? nullptr : &id);
+     }},
+    {"aclrtStreamAbort", 2, [](Draw& d) { return aclrtStreamAbort(stream(d)); }},
+    {"aclrtDeviceTaskAbort", 1, [](Draw& d) { return aclrtDeviceTaskAbort(d.device(), d.number(3)); }},
+    {"aclrtSetStreamFailureMode", 1, [](Draw& d) { return aclrtSetStreamFailureMode(stream(d), d.number(3)); }},
+    {"aclrtSetStreamAttribute", 1,
+     [](Draw& d) {
+       aclrtStreamAttrValue value{};
+       value.failureMode = d.number(3);
+       return aclrtSetStreamAttribute(stream(d), static_cast<aclrtStreamAttr>(d.number(6)), &value);
+     }},
+    {"aclrtValueWrite", 3,
+     [](Draw& d) { return aclrtValueWrite(d.world.memory.draw(d.random), d.number(9), d.number(2), stream(d)); }},
+    // Of what any value fits: a wait for another could last for ever.
+    {"aclrtValueWait", 3,
+     [](Draw& d) { return aclrtValueWait(d.world.memory.draw(d.random), 0, ACL_STREAM_WAIT_VALUE_GEQ, stream(d)); }},
+    {"aclrtCmoAsync", 1,
+     [](Draw& d) {
+       return aclrtCmoAsync(d.world.memory.draw(d.random), d.size(), static_cast<aclrtCmoType>(d.number(6)), stream(d));
+     }},
+    {"aclrtGetOverflowStatus", 1,
+     [](Draw& d) { return aclrtGetOverflowStatus(d.world.memory.draw(d.random), d.size(), stream(d)); }},
+    {"aclrtSetStreamOverflowSwitch", 1, [](Draw& d) { return aclrtSetStreamOverflowSwitch(stream(d), d.number(3)); }},
+    // functions of the program
+    {"aclrtLaunchHostFunc", 2,
+     [](Draw& d) {
+       return aclrtLaunchHostFunc(
+           stream(d), d.once_in(16) ? nullptr : +[](void*) {}, nullptr);
+     }},
+    {"aclrtSubscribeReport", 1,
+     [](Draw& d) { return aclrtSubscribeReport(d.once_in(4) ? d.number(99) : pthread_self(), stream(d)); }},
+    {"aclrtUnSubscribeReport", 1,
+     [](Draw& d) { return aclrtUnSubscribeReport(d.once_in(4) ? d.number(99) : pthread_self(), stream(d)); }},
+    {"aclrtLaunchCallback", 2,
+     [](Draw& d) {
+       const auto type = d.once_in(8) ? static_cast<aclrtCallbackBlockType>(7) : ACL_CALLBACK_NO_BLOCK;
+       return aclrtLaunchCallback([](void*) {}, nullptr, type, stream(d));
+     }},
+    {"aclrtProcessReport", 2, [](Draw& d) { return aclrtProcessReport(static_cast<int32_t>(d.number(2))); }},
+    {"aclrtSetExceptionInfoCallback", 1,
+     [](Draw& d) { return aclrtSetExceptionInfoCallback(d.once_in(2) ? nullptr : +[](aclrtExceptionInfo*) {}); }},
+    {"aclrtGetLastError", 1,
+     [](Draw&) {
+       (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);  // it says how an earlier call ended
+       return ACL_SUCCESS;
+     }},
+    // what events are asked
+    {"aclrtQueryEvent", 1,
+     [](Draw& d) {
+       aclrtEventStatus status{};
+       return aclrtQueryEvent(event(d), d.once_in(8) ? nullptr : &status);
+     }},
+    {"aclrtQueryEventWaitStatus", 1,
+     [](Draw& d) {
+       aclrtEventWaitStatus status{};
+       return aclrtQueryEventWaitStatus(event(d), &status);
+     }},
+    {"aclrtEventGetTimestamp", 1,
+     [](Draw& d) {
+       uint64_t time = 0;
+       return aclrtEventGetTimestamp(event(d), &time);
+     }},
+    // Of an event that nobody waits for: such a wait could last for ever.
+    {"aclrtResetEvent", 1,
+     [](Draw& d) {
+       aclrtEvent own = nullptr;
+       if (const aclError code = aclrtCreateEvent(&own); code != ACL_SUCCESS) return code;
+       (void)aclrtRecordEvent(own, stream(d));
+       const aclError code = aclrtResetEvent(own, stream(d));
+       (void)aclrtDestroyEvent(own);
+       return code;
+     }},
+    {"aclrtIpcGetEventHandle", 1,
+     [](Draw& d) {
+       aclrtIpcEventHandle handle{};
+       aclrtEvent own = nullptr;
+       if (d.once_in(2)) return aclrtIpcGetEventHandle(event(d), &handle);
+       if (const aclError code = aclrtCreateEventExWithFlag(&own, ACL_EVENT_IPC); code != ACL_SUCCESS) return code;
+       (void)made(d.world.events, &own, aclrtIpcGetEventHandle(own, &handle));
+       aclrtEvent opened = nullptr;
+       const aclError code = aclrtIpcOpenEventHandle(handle, &opened);
+       return made(d.world.events, &opened, code);
+     }},
+    // other ways to copy and to have memory
+    {"aclrtMemcpy2dAsync", 2,
+     [](Draw& d) {
+       const auto copy = d.copy();
+       const size_t width = d.once_in(8) ? d.size() : copy.count / 4;
+       return aclrtMemcpy2dAsync(copy.dst, copy.count / 4, copy.src, copy.count / 4, std::min(width, copy.count / 4), 4,
+                                 d.kind(), stream(d));
+     }},
+    {"aclrtMemcpyBatch", 1,
+     [](Draw& d) {
+       auto copy = d.copy();
+       const auto side = [&] { return static_cast<aclrtMemLocationType>(d.number(3)); };
+       aclrtMemcpyBatchAttr attr{{0, side()}, {0, side()}, {}};
+       size_t first = 0;
+       size_t failed = 0;
+       return aclrtMemcpyBatch(&copy.dst, &copy.dst_max, &copy.src, &copy.count, 1, &attr, &first, d.number(3),
+                               &failed);
+     }},
+    {"aclrtHostRegisterV2", 1,
+     [](Draw& d) {
+       const aclError code = aclrtHostRegisterV2(d.host.data(), d.size(), d.number(4));
+       (void)aclrtHostUnregister(d.host.data());
+       return code;
+     }},
+    {"aclrtPointerGetAttributes", 1,
+     [](Draw& d) {
+       aclrtPtrAttributes attributes{};
+       return aclrtPointerGetAttributes(d.world.memory.draw(d.random), &attributes);
+     }},
+    {"aclrtMemFlush", 1, [](Draw& d) { return aclrtMemFlush(d.world.memory.draw(d.random), d.size()); }},
+    {"aclrtGetMemUsageInfo", 1,
+     [](Draw& d) {
+       aclrtMemUsageInfo usage{};
+       size_t entries = 0;
+       return aclrtGetMemUsageInfo(static_cast<uint32_t>(d.device()), &usage, d.number(2), &entries);
+     }},
+    {"aclrtMemExportToShareableHandle", 2,
+     [](Draw& d) {
+       uint64_t number = d.number(1000);
+       int32_t pid = 1;
+       (void)aclrtMemExportToShareableHandle(d.world.physical.draw(d.random), ACL_MEM_HANDLE_TYPE_NONE, d.number(3),
+                                             &number);
+       (void)aclrtMemSetPidToShareableHandle(number, &pid, d.number(2));
+       void* out = nullptr;
+       const aclError code = aclrtMemImportFromShareableHandle(number, d.device(), &out);
+       return made(d.world.physical, &out, code);
+     }},
+    // settings
+    {"aclrtSetDeviceResLimit", 1,
+     [](Draw& d) {
+       return aclrtSetDeviceResLimit(d.device(), static_cast<aclrtDevResLimitType>(d.number(3)), d.number(3));
+     }},
+    {"aclrtSetStreamResLimit", 1,
+     [](Draw& d) {
+       return aclrtSetStreamResLimit(stream(d), static_cast<aclrtDevResLimitType>(d.number(3)), d.number(3));
+     }},
+    {"aclrtUseStreamResInCurrentThread", 1, [](Draw& d) { return aclrtUseStreamResInCurrentThread(stream(d)); }},
+    {"aclrtUnuseStreamResInCurrentThread", 1, [](Draw& d) { return aclrtUnuseStreamResInCurrentThread(stream(d)); }},
+    {"aclrtGetResInCurrentThread", 1,
+     [](Draw& d) {
+       uint32_t value = 0;
+       return aclrtGetResInCurrentThread(static_cast<aclrtDevResLimitType>(d.number(3)), &value);
+     }},
+    {"aclrtCtxSetSysParamOpt", 1,
+     [](Draw& d) { return aclrtCtxSetSysParamOpt(static_cast<aclSysParamOpt>(d.number(4)), d.number(2)); }},
+    {"aclrtGetDeviceUtilizationRate", 1,
+     [](Draw& d) {
+       aclrtUtilizationInfo busy{};
+       return aclrtGetDeviceUtilizationRate(d.device(), &busy);
+     }},
+    {"aclrtGetPrimaryCtxState", 1,
+     [](Draw& d) {
+       int32_t active = 0;
+       return aclrtGetPrimaryCtxState(d.device(), nullptr, &active);
+     }},
+    {"aclFinalizeReference", 1,
+     [](Draw& d) {
+       uint64_t left = 0;
+       return aclFinalizeReference(d.once_in(2) ? nullptr : &left);
      }},
 };
 
