@@ -1,7 +1,7 @@
-"""`./dev test`: the default tier, in minutes; `--all` adds what takes longer."""
+"""`./dev test`: the default tier, in minutes; `--all` adds what takes longer, `--sanitize` is a part of it alone."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dev.build import build
 from dev.opinfo import opinfo
@@ -30,17 +30,35 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 }
 
 
-def gtest(env: Mapping[str, str], folder: str = "build", leave_out: str = "") -> None:
-    """Softnpu's own tests but those that match `leave_out`."""
-    run(
-        [
-            ROOT / folder / "softnpu" / "tests" / "softnpu_tests",
-            "--gtest_brief=1",
-            f"--gtest_filter=-{leave_out}",
-        ],
-        env=env,
-        cwd=BUILD,
-    )
+# Softnpu's tests of what its functions do, and those that bring it to its limits: each executable of the latter sets the
+# process up its own way.
+FUNCTIONS = ("softnpu_tests",)
+LIMITS = ("softnpu_stress_tests", "softnpu_fuzz_tests", "softnpu_fault_tests")
+
+# The thread sanitizer takes libgomp's own synchronisation for races: there a kernel runs on one thread.
+SANITIZERS: dict[str, Mapping[str, str]] = {
+    "address,undefined": {},
+    "thread": {"SOFTNPU_CORES": "1", "OMP_NUM_THREADS": "1"},
+}
+
+
+def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build") -> None:
+    """Softnpu's own tests."""
+    for program in programs:
+        executable = ROOT / folder / "softnpu" / "tests" / program
+        run([executable, "--gtest_brief=1"], env=env, cwd=BUILD)
+
+
+def sanitize() -> None:
+    """Softnpu's own tests under each sanitizer."""
+    for sanitizer, env in SANITIZERS.items():
+        say(f"softnpu under -fsanitize={sanitizer}")
+        build(sanitize=sanitizer)
+        folder = f"build-{sanitizer.split(',')[0]}"
+        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0", **env}, FUNCTIONS, folder)
+        # The thread sanitizer's own start goes through the calls that the fault tests replace.
+        left_out = {"softnpu_fault_tests"} if sanitizer == "thread" else set()
+        gtest(env, [program for program in LIMITS if program not in left_out], folder)
 
 
 def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
@@ -54,7 +72,11 @@ def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
 
 
 def test(arguments: list[str]) -> None:
-    """Runs the default tier; `--all` every OpInfo and ModuleInfo case; other arguments go to pytest and select the tests to run."""
+    """Runs the default tier; `--all` every OpInfo and ModuleInfo case; `--sanitize` softnpu under the sanitizers; other arguments go to pytest and select the tests to run."""
+    if arguments == ["--sanitize"]:
+        BUILD.mkdir(exist_ok=True)
+        sanitize()
+        return
     build()
     if arguments[:1] == ["--all"]:
         opinfo(arguments[1:])
@@ -66,16 +88,10 @@ def test(arguments: list[str]) -> None:
         say(
             f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}"
         )
-        gtest(env)
+        gtest(env, FUNCTIONS + LIMITS if name == "default" else FUNCTIONS)
         once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
         pytest(env, ["tests", "--ignore", PACKAGING, *once])
     pytest({}, ["codegen/tests", "-n", "0"])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])
-    for sanitize in ("address,undefined", "thread"):
-        say(f"softnpu under -fsanitize={sanitize}")
-        build(sanitize=sanitize)
-        # The thread sanitizer takes libgomp's own synchronisation for races.
-        leave_out = "MatmulTest.*:BernoulliTest.*" if sanitize == "thread" else ""
-        folder = f"build-{sanitize.split(',')[0]}"
-        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, folder, leave_out)
+    sanitize()

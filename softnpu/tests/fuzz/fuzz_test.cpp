@@ -29,7 +29,7 @@ namespace {
 constexpr unsigned kSeeds = 16;
 constexpr unsigned kFirstWithThreads = 6;
 constexpr int kThreads = 4;
-constexpr int kCalls = by_build(40'000, 4'000);  // of each thread
+constexpr int kCalls = by_build(40'000, 2'000);  // of each thread
 
 std::atomic<unsigned> current_seed{0};
 

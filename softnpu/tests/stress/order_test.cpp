@@ -17,7 +17,7 @@ using OrderTest = AclTest;
 
 constexpr int kThreads = 8;
 constexpr int kLanes = 4;  // of each thread
-constexpr int kTasks = by_build(100'000, 2'000);
+constexpr int kTasks = by_build(100'000, 10'000);
 constexpr int kPosts = 1024;
 
 // A stream. Only its tasks touch `done`, without a lock: the stream's order is what makes that right.
