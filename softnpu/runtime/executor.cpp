@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "runtime/spin.h"
 
 namespace softnpu {
 namespace {
@@ -31,6 +32,8 @@ void Executor::push(std::shared_ptr<Stream> stream) noexcept {
     if (stopping_) return;
     StreamList& ready = ready_[stream->priority()];
     ready.push(std::move(stream));
+    pushes_.fetch_add(1, std::memory_order_release);
+    if (!sleeping_) return;
   }
   ready_cv_.notify_one();
 }
@@ -66,11 +69,18 @@ void Executor::run() {
   current_executor = this;
   while (true) {
     std::shared_ptr<Stream> stream;
-    {
-      std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if ((stream = pop()) == nullptr && !stopping_) {
+      const uint64_t seen = pushes_.load(std::memory_order_relaxed);
+      lock.unlock();
+      spin_until([this, seen] { return pushes_.load(std::memory_order_acquire) != seen; });
+      lock.lock();
+      sleeping_ = true;
       ready_cv_.wait(lock, [&] { return stopping_ || (stream = pop()) != nullptr; });
-      if (stopping_) return;
+      sleeping_ = false;
     }
+    if (stopping_) return;
+    lock.unlock();
     const auto start = Clock::now();
     stream->advance();
     busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);

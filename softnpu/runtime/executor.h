@@ -45,10 +45,12 @@ class Executor {
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};  // in ns
-  mutable std::mutex mutex_;      // guards all below
+  std::atomic<int64_t> busy_{0};     // in ns
+  std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without
+  mutable std::mutex mutex_;         // guards all below
   std::condition_variable ready_cv_;
   std::array<StreamList, StreamConfig::kPriorities> ready_;  // by priority
+  bool sleeping_ = false;                                    // the thread waits for ready_cv_
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -11,6 +11,7 @@
 #include "runtime/config.h"
 #include "runtime/exceptions.h"
 #include "runtime/executor.h"
+#include "runtime/spin.h"
 
 namespace softnpu {
 namespace {
@@ -202,6 +203,7 @@ bool Stream::waits(const Waiter& waiter) {
 }
 
 Status Stream::synchronize(std::chrono::milliseconds timeout) {
+  if (timeout.count() != 0) spin_until([this] { return idle(); });
   std::unique_lock lock(mutex_);
   uint64_t target = submitted_;
   auto reached = [&] { return done_ >= target; };
