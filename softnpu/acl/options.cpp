@@ -1,14 +1,11 @@
 // Settings: of arithmetic, of contexts, of time-outs.
 
-#include <cstring>
-
 #include "acl/rt/device.h"
 #include "api.h"
-#include "runtime/address.h"
+#include "runtime/copy.h"
 
 using softnpu::api;
 using softnpu::Context;
-using softnpu::Cost;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -33,15 +30,12 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
 aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream stream) {
   return api("aclrtGetOverflowStatus", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(outputAddr, "outputAddr"));
-    softnpu::Location location;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the output", outputAddr, outputSize, &location));
-    if (!location.on_device) return {ACL_ERROR_RT_PARAM_INVALID, text(outputAddr, " is not a device address")};
+    if (Process::get().device_of(outputAddr) == nullptr) {
+      return {ACL_ERROR_RT_PARAM_INVALID, text(outputAddr, " is not a device address")};
+    }
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    return target->submit("aclrtGetOverflowStatus", Cost::kSmall, [at = location.kernel, outputSize] {
-      std::memset(at, 0, outputSize);
-      return Status::ok();
-    });
+    return softnpu::fill_async(Process::get(), outputAddr, outputSize, 0, outputSize, *target);
   });
 }
 

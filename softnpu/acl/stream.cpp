@@ -169,8 +169,11 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     SOFTNPU_RETURN_IF_ERROR(resolve_value(devAddr, &at));
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    return target->submit("aclrtValueWrite", Cost::kSmall, [at, value] {
-      std::atomic_ref(*at).store(value, std::memory_order_release);
+    return target->submit("aclrtValueWrite", Cost::kSmall, [devAddr, value] {
+      const softnpu::AddressHold hold;  // by its turn the memory may have been freed
+      uint64_t* now = nullptr;
+      SOFTNPU_RETURN_IF_ERROR(resolve_value(devAddr, &now));
+      std::atomic_ref(*now).store(value, std::memory_order_release);
       return Status::ok();
     });
   });

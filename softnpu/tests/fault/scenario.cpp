@@ -1,5 +1,7 @@
 #include "fault/scenario.h"
 
+#include <pthread.h>
+
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -18,6 +20,8 @@ struct Held {
   aclrtStream first = nullptr;   // of device 0
   aclrtStream second = nullptr;  // of device 1
   aclrtEvent event = nullptr;
+  aclrtEvent shared = nullptr;  // seen by other processes
+  aclrtEvent opened = nullptr;  // the same by its handle
   aclrtContext context = nullptr;
   void* pinned = nullptr;
   std::atomic<bool> gate{false};
@@ -100,6 +104,14 @@ bool work(Failure* failure) {
   STEP(aclrtMapMem(range, kPage, 0, physical, 0));
   STEP(aclrtMemset(range, kPage, 1, kPage));
   STEP(aclrtUnmapMem(range));
+  uint64_t number = 0;
+  aclrtDrvMemHandle imported = nullptr;
+  STEP(aclrtMemExportToShareableHandle(physical, ACL_MEM_HANDLE_TYPE_NONE,
+                                       ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION, &number));
+  STEP(aclrtMemImportFromShareableHandle(number, 0, &imported));
+  STEP(aclrtMapMem(range, kPage, 0, imported, 0));
+  STEP(aclrtUnmapMem(range));
+  STEP(aclrtFreePhysical(imported));
   STEP(aclrtFreePhysical(physical));
   STEP(aclrtReleaseMemAddress(range));
 
@@ -109,6 +121,25 @@ bool work(Failure* failure) {
   STEP(aclrtIpcMemImportByKey(&opened, key.data(), 0));
   STEP(aclrtMemcpy(host.data(), kBytes, opened, kBytes, ACL_MEMCPY_DEVICE_TO_HOST));
   STEP(aclrtIpcMemClose(key.data()));
+
+  aclrtIpcEventHandle handle{};
+  STEP(aclrtCreateEventExWithFlag(&held.shared, ACL_EVENT_IPC));
+  STEP(aclrtIpcGetEventHandle(held.shared, &handle));
+  STEP(aclrtIpcOpenEventHandle(handle, &held.opened));
+  STEP(aclrtMemset(a, kBytes, 0, kBytes));
+  STEP(aclrtValueWait(a, 1, ACL_STREAM_WAIT_VALUE_EQ, held.first));
+  STEP(aclrtRecordEvent(held.shared, held.first));
+  STEP(aclrtStreamWaitEvent(held.second, held.opened));
+  STEP(aclrtLaunchHostFunc(
+      held.second, [](void*) {}, nullptr));
+  STEP(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), held.second));
+  STEP(aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_NO_BLOCK, held.second));
+  // The wait may have failed to start, which the synchronisation says; the write must not hang on it.
+  STEP(aclrtValueWrite(a, 1, 0, nullptr));
+  STEP(aclrtSynchronizeStream(held.first));
+  STEP(aclrtSynchronizeStream(held.second));
+  STEP(aclrtProcessReport(-1));
+  STEP(aclrtUnSubscribeReport(static_cast<uint64_t>(pthread_self()), held.second));
 
   STEP(aclrtCreateContext(&held.context, 0));
   STEP(aclrtSynchronizeDevice());
@@ -150,12 +181,15 @@ bool clean_up() {
   open_gate();
   bool good = true;
   for (aclrtStream* stream : {&held.first, &held.second}) {
-    if (*stream != nullptr) (void)aclrtDestroyStream(*stream);  // may report what failed in it
+    // By force: it may wait for a value that nobody will write. It may report what failed in it.
+    if (*stream != nullptr) (void)aclrtDestroyStreamForce(*stream);
     *stream = nullptr;
   }
-  if (held.event != nullptr) good = aclrtDestroyEvent(held.event) == ACL_SUCCESS && good;
+  for (aclrtEvent event : {held.event, held.shared, held.opened}) {
+    if (event != nullptr) good = aclrtDestroyEvent(event) == ACL_SUCCESS && good;
+  }
   if (held.pinned != nullptr) good = aclrtFreeHost(held.pinned) == ACL_SUCCESS && good;
-  held.event = held.context = held.pinned = nullptr;
+  held.event = held.shared = held.opened = held.context = held.pinned = nullptr;
   for (int32_t device : {0, 1}) good = aclrtResetDevice(device) == ACL_SUCCESS && all_free(device) && good;
   if (!good) std::fprintf(stderr, "cleaning up failed: %s\n", aclGetRecentErrMsg());
   return good;
