@@ -91,7 +91,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     const uint64_t generation = done->begin_record();
     auto start = [fn, userData, done, generation, handle = target.get(),
                   weak = std::weak_ptr<Stream>(target)]() -> Status {
-      const Status unserved(ACL_ERROR_RT_STREAM_NO_CB_REG, "its thread was unsubscribed before it ran");
+      Status unserved(ACL_ERROR_RT_STREAM_NO_CB_REG, "its thread was unsubscribed before it ran");
       const bool posted = Process::get().reports().post(handle, [=](bool served) {
         if (served) call("aclrtLaunchCallback", weak, [&] { fn(userData); });
         if (auto alive = weak.lock(); alive && !served) alive->keep_error("aclrtLaunchCallback", unserved);
