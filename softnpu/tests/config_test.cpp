@@ -51,6 +51,20 @@ TEST(Config, ReadsEachVariable) {
   EXPECT_EQ(config.soc_name, "Ascend910B4");
 }
 
+TEST(Config, VisibleDevicesAreNumberedAnew) {
+  const auto devices = [](const char* visible) {
+    Config config;
+    EXPECT_TRUE(parse({{"SOFTNPU_DEVICE_COUNT", "4"}, {"ASCEND_RT_VISIBLE_DEVICES", visible}}, &config).is_ok());
+    return config.devices;
+  };
+  EXPECT_EQ(devices("2,0"), (std::vector<int>{2, 0}));
+  EXPECT_EQ(devices("3"), (std::vector<int>{3}));
+  EXPECT_EQ(devices(""), (std::vector<int>{}));
+  EXPECT_EQ(devices("1,4,2"), (std::vector<int>{1}));  // what does not exist ends the list
+  EXPECT_EQ(devices("1,1,2"), (std::vector<int>{1}));
+  EXPECT_EQ(devices("-1,2"), (std::vector<int>{}));
+}
+
 TEST(Config, MalformedValuesNameTheVariable) {
   for (auto [name, value] : {std::pair{"SOFTNPU_DEVICE_COUNT", "two"},
                              {"SOFTNPU_DEVICE_COUNT", "-1"},
@@ -60,7 +74,8 @@ TEST(Config, MalformedValuesNameTheVariable) {
                              {"SOFTNPU_INLINE", "2"},
                              {"SOFTNPU_CORES", "0"},
                              {"SOFTNPU_CPU_CAPABILITY", "AVX2"},
-                             {"SOFTNPU_CPU_CAPABILITY", "sse"}}) {
+                             {"SOFTNPU_CPU_CAPABILITY", "sse"},
+                             {"ASCEND_RT_VISIBLE_DEVICES", "one"}}) {
     Config config;
     Status status = parse({{name, value}}, &config);
     EXPECT_FALSE(status.is_ok()) << name << "=" << value;

@@ -1,0 +1,127 @@
+"""What processes share through the C ABI alone, by ctypes: physical memory, by number and by permission, and events."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LIBRARY = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann/libascendcl.so"
+
+# What both sides begin with: device 0, one granule of addresses, and functions that raise.
+COMMON = """
+import ctypes, sys
+acl = ctypes.CDLL(sys.argv[1])
+acl.aclGetRecentErrMsg.restype = ctypes.c_char_p
+P, U, S = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_size_t
+GRANULE = 2 << 20
+signatures = {
+    "aclrtReserveMemAddress": [P, S, S, P, U],
+    "aclrtMapMem": [P, S, S, P, U],
+    "aclrtMallocPhysical": [P, S, P, U],
+    "aclrtMemExportToShareableHandle": [P, ctypes.c_int, U, P],
+    "aclrtMemSetPidToShareableHandle": [U, P, S],
+    "aclrtMemImportFromShareableHandle": [U, ctypes.c_int32, P],
+    "aclrtMemcpy": [P, S, P, S, ctypes.c_int],
+}
+for name, arguments in signatures.items():
+    getattr(acl, name).argtypes = arguments
+
+def call(name, *arguments):
+    if code := getattr(acl, name)(*arguments):
+        raise RuntimeError(f"{code}: {acl.aclGetRecentErrMsg().decode()}")
+
+call("aclInit", None)
+call("aclrtSetDevice", 0)
+address, physical = P(), P()
+call("aclrtReserveMemAddress", ctypes.byref(address), GRANULE, 0, None, 0)
+"""
+
+PARENT = (
+    COMMON
+    + """
+class Property(ctypes.Structure):
+    _fields_ = [(n, ctypes.c_int) for n in ("handle", "allocation", "memory", "device", "where")] + [("reserve", U)]
+
+prop = Property(0, 0, 4, 0, 1, 0)
+call("aclrtMallocPhysical", ctypes.byref(physical), GRANULE, ctypes.byref(prop), 0)
+call("aclrtMapMem", address, GRANULE, 0, physical, 0)
+call("aclrtMemcpy", address, 5, b"hello", 5, 1)
+number = U()
+call("aclrtMemExportToShareableHandle", physical, 0, 0, ctypes.byref(number))
+print(number.value, flush=True)
+while (pid := sys.stdin.readline().strip()):
+    call("aclrtMemSetPidToShareableHandle", number, ctypes.byref(ctypes.c_int32(int(pid))), 1)
+    print("allowed", flush=True)
+back = ctypes.create_string_buffer(5)
+call("aclrtMemcpy", back, 5, address, 5, 2)
+print(back.raw.decode(), flush=True)
+"""
+)
+
+CHILD = (
+    COMMON
+    + """
+number = U(int(sys.stdin.readline()))
+for _ in range(2):
+    try:
+        call("aclrtMemImportFromShareableHandle", number, 0, ctypes.byref(physical))
+        break
+    except RuntimeError as error:
+        print(error, flush=True)
+        sys.stdin.readline()
+call("aclrtMapMem", address, GRANULE, 0, physical, 0)
+seen = ctypes.create_string_buffer(5)
+call("aclrtMemcpy", seen, 5, address, 5, 2)
+call("aclrtMemcpy", address, 5, b"world", 5, 1)
+print(seen.raw.decode(), flush=True)
+"""
+)
+
+
+def start(program):
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(LIBRARY)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def tell(process, line):
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def test_physical_memory_is_shared_with_those_who_may():
+    with start(PARENT) as parent, start(CHILD) as child:
+        number = parent.stdout.readline().strip()
+        tell(child, number)
+        refused = child.stdout.readline()
+        assert refused.startswith("207006: ")  # ACL_ERROR_RT_NO_PERMISSION
+        assert f"has not named process {child.pid}" in refused
+        tell(parent, child.pid)
+        assert parent.stdout.readline() == "allowed\n"
+        tell(child, "again")
+        assert child.stdout.readline() == "hello\n"
+        assert child.wait(60) == 0
+        parent.stdin.close()
+        assert parent.stdout.readline() == "world\n"
+        assert parent.wait(60) == 0
+
+
+@pytest.mark.parametrize("number", [0, 1 << 32, (1 << 63) - 1, os.getpid() << 32 | 1])
+def test_a_number_that_names_nothing_is_an_error(number):
+    program = COMMON + (
+        "\ncode = acl.aclrtMemImportFromShareableHandle(int(sys.argv[2]), 0, ctypes.byref(physical))"
+        "\nprint(code, acl.aclGetRecentErrMsg().decode())"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program, str(LIBRARY), str(number)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert printed.startswith("107000 ")  # ACL_ERROR_RT_PARAM_INVALID
+    assert f"the shareable handle {number} names no memory" in printed
