@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dev.abi import abi
 from dev.build import build
 from dev.lint import fmt, lint
+from dev.oracle import oracle
 from dev.paths import PYTHON, ROOT
 from dev.run import DevError, run, say
 from dev.setup import setup
@@ -64,6 +65,11 @@ def _doctor(_: list[str]) -> None:
     run([PYTHON, "-m", "torch_npu.utils.doctor"])
 
 
+def _oracle(arguments: list[str]) -> None:
+    setup()
+    oracle(arguments)
+
+
 VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "setup": (_setup, "system packages, .venv, Python packages; goes on where it stopped"),
     "build": (_build, "set-up and build"),
@@ -76,6 +82,7 @@ VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "lint": (_lint, "ruff, clang-format, layers"),
     "fmt": (_fmt, "format in place"),
     "abi": (_abi, "docs/acl.md from softnpu/abi's tables"),
+    "oracle": (_oracle, "the official torch_npu wheel on softnpu, in .venv-oracle"),
     "wheel": (_wheel, "a self-contained wheel in dist/"),
     "doctor": (_doctor, "what is bound, and what is missing"),
 }

@@ -11,6 +11,8 @@ from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device make no difference to it.
 PACKAGING = "tests/packaging"
+# Runs in an environment of its own: ./dev oracle.
+ORACLE = "tests/oracle"
 
 # Cases that say the same under every configuration.
 ONCE = ("tests/modules", "tests/opinfo/test_variants.py", "tests/tools")
@@ -90,7 +92,7 @@ def test(arguments: list[str]) -> None:
         )
         gtest(env, FUNCTIONS + LIMITS if name == "default" else FUNCTIONS)
         once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
-        pytest(env, ["tests", "--ignore", PACKAGING, *once])
+        pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once])
     pytest({}, ["codegen/tests", "-n", "0"])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])
