@@ -93,6 +93,7 @@ aclnnStatus aclnnMaskedScaleGetWorkspaceSize(const aclTensor* self, const aclTen
       }
       return Status::ok();
     };
+    plan.describe = [count = task.count] { return text("(float32, ", count, " elements)"); };
     return make_executor("aclnnMaskedScale", std::move(plan), workspaceSize, executor);
   });
 }

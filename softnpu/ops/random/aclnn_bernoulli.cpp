@@ -81,6 +81,7 @@ aclnnStatus aclnnInplaceBernoulliGetWorkspaceSize(const aclTensor* selfRef, cons
       }
       return Status::ok();
     };
+    plan.describe = [count = draw.count] { return text("(", count, " elements)"); };
     return make_executor("aclnnInplaceBernoulli", std::move(plan), workspaceSize, executor);
   });
 }

@@ -1,0 +1,50 @@
+#include "nnopbase/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "acl_fixture.h"
+
+namespace {
+
+using softnpu::Plan;
+using softnpu::Status;
+
+class ExecutorTest : public AclTest {
+ protected:
+  // What the stream says of a plan that was launched and failed.
+  static std::string failure(Plan plan) {
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_TRUE(softnpu::make_executor("aclnnTest", std::move(plan), &bytes, &executor).is_ok());
+    EXPECT_TRUE(softnpu::launch_executor("aclnnTest", nullptr, 0, executor, nullptr).is_ok());
+    EXPECT_NE(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+    return recent_error();
+  }
+};
+
+TEST_F(ExecutorTest, AFailedRunSaysWhatItWasCalledWithAndWhoLaunchedIt) {
+  Plan plan;
+  plan.run = [](void*) { return Status(ACLNN_ERR_INNER, "no luck"); };
+  plan.describe = [] { return std::string("(float32[2, 3])"); };
+  const std::string said = failure(std::move(plan));
+  EXPECT_NE(said.find("aclnnTest on stream"), std::string::npos) << said;
+  EXPECT_NE(said.find("launched by thread"), std::string::npos) << said;
+  EXPECT_NE(said.find("(float32[2, 3]): no luck [error 561000]"), std::string::npos) << said;
+}
+
+TEST_F(ExecutorTest, AnExceptionIsAFailureAndKeepsItsWords) {
+  Plan plan;
+  plan.run = [](void*) -> Status { throw std::runtime_error("thrown"); };
+  EXPECT_NE(failure(std::move(plan)).find(": thrown [error 561000]"), std::string::npos);
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+}
+
+TEST_F(ExecutorTest, AMessageThatIsTooLongIsCut) {
+  Plan plan;
+  plan.run = [](void*) { return Status(ACLNN_ERR_INNER, std::string(5000, 'x')); };
+  EXPECT_NE(failure(std::move(plan)).find("xxx [error 561000]"), std::string::npos);
+}
+
+}  // namespace
