@@ -1,5 +1,6 @@
 #include "runtime/host_memory.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <iterator>
 
@@ -38,7 +39,9 @@ Status HostMemory::release(void* address) {
 
 Status HostMemory::add(void* address, size_t size) {
   const auto* at = static_cast<const char*>(address);
-  if (address == nullptr || size == 0) {
+  constexpr uintptr_t kLast = PTRDIFF_MAX;  // no object of the host ends behind it
+  const auto first = reinterpret_cast<uintptr_t>(address);
+  if (first == 0 || size == 0 || first > kLast || size > kLast - first) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("registering ", size, " bytes of host memory at ", address)};
   }
   std::lock_guard lock(mutex_);

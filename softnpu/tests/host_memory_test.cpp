@@ -45,6 +45,8 @@ TEST_F(HostMemoryTest, RegistrationsDoNotOverlapAndEndOnce) {
   EXPECT_EQ(aclrtHostRegisterV2(own.data(), 8, 0), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtHostRegisterV2(nullptr, 8, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(aclrtHostRegisterV2(own.data(), 0, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtHostRegisterV2(own.data(), SIZE_MAX, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID);
+  EXPECT_EQ(aclrtHostRegisterV2(own.data(), SIZE_MAX / 2, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID);
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMallocHost(&pinned, 64), ACL_SUCCESS);
   EXPECT_EQ(aclrtHostUnregister(pinned), ACL_ERROR_RT_PARAM_INVALID);
