@@ -102,3 +102,11 @@ def test_masked_scale(dtype, mask_dtype):
     assert torch.equal(torch._masked_scale(x[::2, 1:], mask[::2, 1:], 3.0), (x * mask * 3)[::2, 1:])
     with pytest.raises(RuntimeError, match="same device"):
         torch._masked_scale(x, mask.cpu(), 1.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int64])
+def test_a_masked_scale_of_integers_is_a_float(dtype):
+    x = torch.ones(5, dtype=dtype, device="npu")
+    y = torch.ops.aten.native_dropout_backward(x, x.bool(), 0.5)
+    assert y.dtype == torch.float32
+    assert y.tolist() == [0.5] * 5

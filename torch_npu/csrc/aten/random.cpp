@@ -53,7 +53,7 @@ Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
   const bool same_layout = self.sizes() == mask.sizes() && self.strides() == mask.strides();
   if (!op.available() || self.scalar_type() != at::kFloat || !is_mask(mask.scalar_type()) || !same_layout ||
       !is_dense(self) || mask.is_neg() || self.device() != mask.device()) {
-    return at::mul(self, mask).mul_(scale);
+    return at::mul(at::mul(self, mask), scale);  // of integers it is a floating-point number
   }
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
