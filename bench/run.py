@@ -29,7 +29,7 @@ def runtime() -> None:
         table.add_column(column, justify="right")
     with subprocess.Popen([RUNTIME], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for line in track(process.stdout, description="runtime", total=19, transient=True):
+        for line in track(process.stdout, description="runtime", total=22, transient=True):
             table.add_row(*line.rstrip("\n").split("\t"))
     if process.returncode != 0:
         sys.exit(f"{RUNTIME.name} failed with exit code {process.returncode}")

@@ -7,6 +7,7 @@
 #include "aclnnop/aclnn_mm.h"
 #include "base/border.h"
 #include "base/text.h"
+#include "nnopbase/scalar.h"
 #include "ops/matmul/matmul.h"
 
 using softnpu::api;
@@ -30,8 +31,8 @@ struct Addend {
 Status read_addend(const Addend& addend, MatmulProblem* problem) {
   SOFTNPU_RETURN_IF_ERROR(not_null(addend.beta, "beta"));
   SOFTNPU_RETURN_IF_ERROR(not_null(addend.alpha, "alpha"));
-  problem->alpha = static_cast<float>(addend.alpha->value);
-  problem->beta = static_cast<float>(addend.beta->value);
+  problem->alpha = static_cast<float>(addend.alpha->as_double());
+  problem->beta = static_cast<float>(addend.beta->as_double());
   return read_matrices(addend.self, "self", &problem->addend);
 }
 

@@ -7,6 +7,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
 #include "ops/onednn/engine.h"
 #include "ops/random/bernoulli.h"
@@ -51,10 +52,10 @@ Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
                                           "; float32 (0), uint8 (4), bool (12) are taken")};
   }
   if (!softnpu::is_dense(*self)) return {ACLNN_ERR_PARAM_INVALID, "selfRef has gaps or overlaps between its elements"};
-  if (!(prob->value >= 0 && prob->value <= 1)) {
-    return {ACLNN_ERR_PARAM_INVALID, text("prob is ", prob->value, ", not between 0 and 1")};
+  if (!(prob->as_double() >= 0 && prob->as_double() <= 1)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("prob is ", prob->as_double(), ", not between 0 and 1")};
   }
-  draw->numbers.below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->value, 32)));
+  draw->numbers.below = static_cast<uint64_t>(std::ceil(std::ldexp(prob->as_double(), 32)));
   draw->count = softnpu::element_count(*self);
   return softnpu::tensor_memory(*self, "selfRef", &draw->data);
 }
