@@ -175,6 +175,7 @@ void Stream::advance() {
 
 bool Stream::park(Task& task) {
   std::lock_guard lock(mutex_);
+  if (task.number < abandoned_) return false;  // the stream was abandoned while the executor was about to park it
   ticket_ = ++tickets_;
   try {
     if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
@@ -237,6 +238,7 @@ void Stream::abandon(const Status& reason) {
     std::lock_guard lock(mutex_);
     dropped.swap(queue_);
     parked.swap(parked_);
+    abandoned_ = submitted_;
     // A parked stream that nobody has woken is free at once; a woken one is in the executor's hands.
     if (std::exchange(ticket_, 0) != 0) owned_ = false;
     const size_t tasks = dropped.size() + (parked ? 1 : 0);

@@ -126,6 +126,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t ticket_ = 0;         // of that wait, while nobody has woken it; else 0
   uint64_t tickets_ = 0;
   uint64_t submitted_ = 0;
+  uint64_t abandoned_ = 0;  // tasks below this number do not park any more
   uint64_t done_ = 0;
   Status error_;
 };

@@ -1,6 +1,7 @@
 // What a stream can be told and asked: priorities, failure modes, aborts, values in memory, who failed.
 
 #include <array>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -77,6 +78,20 @@ TEST_F(StreamStateTest, AnAbortDropsWhatHasNotBegunAndSaysSo) {
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
   EXPECT_EQ(runs, 1);
+}
+
+// Whether the executor has not begun the wait, is about to park the stream or has parked it.
+TEST_F(StreamStateTest, DestructionByForceEndsAWaitAtAnyMoment) {
+  void* value = nullptr;
+  ASSERT_EQ(aclrtMalloc(&value, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  upload(value, uint64_t{0});
+  for (int moment = 0; moment < 500; ++moment) {
+    aclrtStream waiting = nullptr;
+    ASSERT_EQ(aclrtCreateStream(&waiting), ACL_SUCCESS);
+    ASSERT_EQ(aclrtValueWait(value, 1, ACL_STREAM_WAIT_VALUE_EQ, waiting), ACL_SUCCESS);
+    std::this_thread::sleep_for(std::chrono::nanoseconds(moment * 40));
+    ASSERT_EQ(aclrtDestroyStreamForce(waiting), ACL_SUCCESS);
+  }
 }
 
 TEST_F(StreamStateTest, AnAbortOfTheDeviceReachesEveryStreamAndParkedOnes) {
