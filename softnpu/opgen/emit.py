@@ -26,25 +26,34 @@ def header(operator: Operator) -> str:
 
 def _bind(argument: Argument) -> str:
     """What the plan sees under the argument's name: a reference where null is an error."""
+    name = argument.name
     if not argument.is_object or argument.optional:
-        return f"    [[maybe_unused]] auto& {argument.name} = {argument.name}_;\n"
+        return f"  [[maybe_unused]] auto& {name} = {name}_;\n"
     return (
-        f'    SOFTNPU_RETURN_IF_ERROR(not_null({argument.name}_, "{argument.name}"));\n'
-        f"    [[maybe_unused]] auto& {argument.name} = *{argument.name}_;\n"
+        f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
+        f"  [[maybe_unused]] auto& {name} = *{name}_;\n"
+    )
+
+
+def _plan(operator: Operator) -> str:
+    """The function that checks for null and plans, within namespace softnpu."""
+    own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
+    plan = operator.plan.removesuffix(")")
+    plan += "plan)" if plan.endswith("(") else ", plan)"
+    return (
+        f"Status plan_{operator.name}({', '.join([*own, 'Plan* plan'])}) {{\n"
+        f"{''.join(map(_bind, operator.arguments))}"
+        f"  return {plan};\n}}\n"
     )
 
 
 def _entry(operator: Operator) -> str:
     name = operator.name
-    own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
-    parameters = ", ".join([*own, "uint64_t* workspaceSize", "aclOpExecutor** executor"])
-    plan = operator.plan.removesuffix(")")
-    plan += "plan)" if plan.endswith("(") else ", plan)"
+    own = [argument.name for argument in operator.arguments]
     return (
-        f"aclnnStatus {name}GetWorkspaceSize({parameters}) {{\n"
-        f'  return softnpu::plan_operator("{name}", workspaceSize, executor, [&](softnpu::Plan* plan) -> Status {{\n'
-        f"{''.join(map(_bind, operator.arguments))}"
-        f"    return softnpu::{plan};\n"
+        f"aclnnStatus {name}GetWorkspaceSize({_parameters(operator)}) {{\n"
+        f'  return softnpu::plan_operator("{name}", workspaceSize, executor, [&](softnpu::Plan* plan) {{\n'
+        f"    return softnpu::plan_{name}({', '.join([*own, 'plan'])});\n"
         "  });\n}\n"
         f"aclnnStatus {name}({_LAUNCH}) {{\n"
         f'  return softnpu::launch_operator("{name}", workspace, workspaceSize, executor, stream);\n}}\n'
@@ -58,6 +67,8 @@ def entries(table: Table) -> str:
     return (
         "// Written by softnpu/opgen.\n\n"
         + "".join(f'#include "{include}"\n' for include in includes)
-        + "\nusing softnpu::not_null;\nusing softnpu::Status;\n\n"
+        + "\nnamespace softnpu {\nnamespace {\n\n"
+        + "\n".join(map(_plan, table.operators))
+        + "\n}  // namespace\n}  // namespace softnpu\n\n"
         + "\n".join(map(_entry, table.operators))
     )

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <complex>
+#include <cstring>
 
 #include "ops/simd/targets.h"
 
@@ -13,6 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Elements at a time where memory has gaps: they are brought together first.
@@ -221,6 +223,7 @@ WideRow truth_row_for(Wide from) {
 LoadRow load_row_for(aclDataType dtype) { return rows_for(dtype).load; }
 StoreRow store_row_for(aclDataType dtype) { return rows_for(dtype).store; }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace softnpu
 HWY_AFTER_NAMESPACE();

@@ -18,6 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
+namespace {
 
 template <typename T>
 concept Real = std::floating_point<T>;
@@ -146,12 +147,6 @@ struct Signbit {
   static HWY_INLINE T of(T a, const T*) {
     if constexpr (Real<T>) return truth<T>(std::signbit(a));
     return truth<T>(a < T(0));
-  }
-};
-struct Fill {
-  template <Number T>
-  static HWY_INLINE T of(T, const T* k) {
-    return k[0];
   }
 };
 struct Threshold {
@@ -424,12 +419,6 @@ struct IsClose {
     }
   }
 };
-struct MaskedFill {
-  template <Number T>
-  static HWY_INLINE T of(T a, T mask, const T* k) {
-    return mask != 0 ? k[0] : a;
-  }
-};
 
 struct SigmoidBackward {
   static HWY_INLINE auto of(Real auto g, decltype(g) y, const auto*) { return g * (1 - y) * y; }
@@ -537,7 +526,6 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kIsPosInf: return real_loop<IsPosInf>(wide);
     case MapOp::kIsNegInf: return real_loop<IsNegInf>(wide);
     case MapOp::kSignbit: return real_loop<Signbit>(wide);
-    case MapOp::kFill: return real_loop<Fill>(wide);
     case MapOp::kThreshold: return real_loop<Threshold>(wide);
     case MapOp::kClamp: return real_loop<Clamp>(wide);
     case MapOp::kClampMin: return real_loop<ClampMin>(wide);
@@ -578,7 +566,6 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kRightShift: return real_loop<RightShift>(wide);
     case MapOp::kGcd: return real_loop<Gcd>(wide);
     case MapOp::kIsClose: return real_loop<IsClose>(wide);
-    case MapOp::kMaskedFill: return real_loop<MaskedFill>(wide);
     case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(wide);
     case MapOp::kTanhBackward: return real_loop<TanhBackward>(wide);
     case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(wide);
@@ -597,6 +584,7 @@ MapKernel kernel_for(MapOp op, Wide wide) {
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace softnpu
 HWY_AFTER_NAMESPACE();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "base/text.h"
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
@@ -22,20 +23,46 @@ constexpr int64_t kGrain = 32 * kTile;
 // About what one element costs, in the operations that threads_for counts: it waits for memory.
 constexpr double kFlopsPerElement = 16;
 
+// `value` in the wide type, as PyTorch converts a number of Python's.
+void put(const aclScalar& value, Wide wide, void* to) {
+  with_wide(wide, [&]<typename T>() {
+    T converted;
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      converted = value.as_uint64();
+    } else if constexpr (std::is_integral_v<T>) {
+      converted = static_cast<T>(value.as_int64());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      converted = static_cast<T>(value.as_double());
+    } else {
+      converted = static_cast<T>(value.as_complex());
+    }
+    std::memcpy(to, &converted, sizeof converted);
+  });
+}
+
 // One planned mapping. Immutable: several threads run it.
 class MapTask {
  public:
-  MapTask(const Mapping& mapping, Space space) : mapping_(mapping), space_(std::move(space)) {
+  MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space)
+      : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
     wide_bytes_ = wide_size(wide_of(mapping.dtype));
     writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
     in_place_ = writer_.is_direct() && space_.is_contiguous(0);
     all_in_place_ = in_place_;
-    for (size_t k = 1; k < space_.operands(); ++k) {
-      Input& input = inputs_[k - 1];
-      input.reader = ElementReader(space_.operand(k).dtype, mapping.dtype);
-      input.is_constant = space_.operand(k).is_constant;
-      input.in_place = !input.is_constant && input.reader.is_direct() && space_.is_contiguous(k);
-      all_in_place_ = all_in_place_ && input.in_place;
+    Input* input = inputs_.data();
+    size_t operand = 0;
+    for (const MapInput& given : inputs) {
+      if (given.scalar != nullptr) {
+        put(*given.scalar, wide_of(mapping.dtype), input->value.data());
+        input->is_constant = true;
+      } else {
+        input->operand = ++operand;
+        input->reader = ElementReader(space_.operand(operand).dtype, mapping.dtype);
+        input->is_constant = space_.operand(operand).is_constant;
+        input->in_place = !input->is_constant && input->reader.is_direct() && space_.is_contiguous(operand);
+      }
+      all_in_place_ = all_in_place_ && input->in_place;
+      ++input;
     }
     const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
     threads_ = threads_for(cost);
@@ -50,13 +77,15 @@ class MapTask {
 
  private:
   struct Input {
+    size_t operand = 0;  // of the space; 0, the result, for a scalar
+    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the wide type
     ElementReader reader;
     bool is_constant = false;
     bool in_place = false;  // the kernel reads the tensor's memory
   };
 
   void run_piece(int64_t first, int64_t last) const {
-    const size_t inputs = space_.operands() - 1;
+    const size_t inputs = input_count_;
     alignas(64) char tiles[kMostInputs + 1][kTile * kMostBytes];
     const void* in[kMostInputs] = {};
     for (size_t k = 0; k < inputs; ++k) {
@@ -69,7 +98,7 @@ class MapTask {
       for (size_t k = 0; k < inputs; ++k) {
         const Input& input = inputs_[k];
         if (input.in_place) {
-          in[k] = space_.operand(k + 1).data + at * static_cast<int64_t>(wide_bytes_);
+          in[k] = space_.operand(input.operand).data + at * static_cast<int64_t>(wide_bytes_);
         } else if (!input.is_constant) {
           gather(k, at, here, tiles[k]);
         }
@@ -85,14 +114,16 @@ class MapTask {
   }
 
   void gather(size_t k, int64_t at, int64_t count, char* tile) const {
-    space_.for_runs(k + 1, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
+    space_.for_runs(inputs_[k].operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
       inputs_[k].reader.read(from, stride, here, tile);
       tile += here * wide_bytes_;
     });
   }
 
   void fill_constant(size_t k, size_t count, char* tile) const {
-    inputs_[k].reader.read(space_.operand(k + 1).data, 0, count, tile);
+    const Input& input = inputs_[k];
+    if (input.operand != 0) return input.reader.read(space_.operand(input.operand).data, 0, count, tile);
+    for (size_t i = 0; i < count; ++i) std::memcpy(tile + i * wide_bytes_, input.value.data(), wide_bytes_);
   }
 
   void scatter(int64_t at, int64_t count, const char* tile) const {
@@ -104,6 +135,7 @@ class MapTask {
 
   Mapping mapping_;
   Space space_;
+  size_t input_count_ = 0;
   std::array<Input, kMostInputs> inputs_{};
   ElementWriter writer_;
   size_t wide_bytes_ = 0;
@@ -113,38 +145,28 @@ class MapTask {
   int threads_ = 1;
 };
 
-template <typename T>
-void put(double re, double im, int64_t integer, bool integral, void* to) {
-  T value;
-  if constexpr (std::is_integral_v<T>) {
-    value = integral ? static_cast<T>(integer) : static_cast<T>(re);
-  } else if constexpr (std::is_floating_point_v<T>) {
-    value = integral ? static_cast<T>(integer) : static_cast<T>(re);
-  } else {
-    value = T(static_cast<typename T::value_type>(re), static_cast<typename T::value_type>(im));
-  }
-  std::memcpy(to, &value, sizeof value);
-}
-
 }  // namespace
 
 void Mapping::set(size_t i, const aclScalar& value) {
-  void* to = constants.data() + i * wide_size(wide_of(dtype));
-  with_wide(wide_of(dtype), [&]<typename T>() {
-    put<T>(value.value, 0, value.integer, is_integral(value.dtype), to);
-  });
+  const Wide wide = wide_of(dtype);
+  put(value, wide, constants.data() + i * wide_size(wide));
 }
 
 void Mapping::set(size_t i, double value) {
-  void* to = constants.data() + i * wide_size(wide_of(dtype));
-  with_wide(wide_of(dtype), [&]<typename T>() { put<T>(value, 0, 0, false, to); });
+  const Wide wide = wide_of(dtype);
+  with_wide(wide, [&]<typename T>() {
+    const T converted = static_cast<T>(value);
+    std::memcpy(constants.data() + i * sizeof converted, &converted, sizeof converted);
+  });
 }
 
-Status plan_map(const Mapping& mapping, std::initializer_list<const aclTensor*> inputs, const aclTensor& out,
-                Plan* plan) {
-  std::array<const aclTensor*, Space::kMostOperands> tensors{&out};
-  std::copy(inputs.begin(), inputs.end(), tensors.begin() + 1);
-  const std::span<const aclTensor* const> all(tensors.data(), inputs.size() + 1);
+Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out, Plan* plan) {
+  SmallVector<const aclTensor*, Space::kMostOperands> tensors;
+  tensors.push_back(&out);
+  for (const MapInput& input : inputs) {
+    if (input.tensor != nullptr) tensors.push_back(input.tensor);
+  }
+  const std::span<const aclTensor* const> all(tensors.data(), tensors.size());
   for (const aclTensor* tensor : all) {
     if (!is_known(tensor->dtype)) {
       return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor->dtype))};
@@ -160,7 +182,7 @@ Status plan_map(const Mapping& mapping, std::initializer_list<const aclTensor*> 
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
-  auto task = std::make_shared<const MapTask>(mapping, std::move(space));
+  auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
   plan->is_small = task->is_small();
   plan->run = [task](void*) {
     task->run();

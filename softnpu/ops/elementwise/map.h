@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "nnopbase/executor.h"
+#include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
 #include "ops/dtype.h"
 
@@ -30,8 +31,15 @@ struct Mapping {
   void set(size_t i, double value);
 };
 
-// Plans the mapping of `inputs` to `out`. Null among the inputs is for the caller to leave out.
-Status plan_map(const Mapping& mapping, std::initializer_list<const aclTensor*> inputs, const aclTensor& out,
-                Plan* plan);
+// A tensor, or a scalar that is seen everywhere. Borrowed for the time of planning.
+struct MapInput {
+  MapInput(const aclTensor& of) : tensor(&of) {}  // NOLINT(google-explicit-constructor): both are inputs
+  MapInput(const aclScalar& of) : scalar(&of) {}  // NOLINT(google-explicit-constructor)
+  const aclTensor* tensor = nullptr;
+  const aclScalar* scalar = nullptr;
+};
+
+// Plans the mapping of `inputs` to `out`.
+Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out, Plan* plan);
 
 }  // namespace softnpu

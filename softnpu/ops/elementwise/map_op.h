@@ -27,7 +27,6 @@ enum class MapOp : uint8_t {
   kIsPosInf,
   kIsNegInf,
   kSignbit,
-  kFill,         // k0
   kThreshold,    // a > k0 ? a : k1
   kClamp,        // to [k0, k1]
   kClampMin,     // k0
@@ -106,8 +105,7 @@ enum class MapOp : uint8_t {
   kLogAddExp,
   kLogAddExp2,
   kGcd,
-  kIsClose,    // |a - b| <= k1 + k0 |b|, NaN beside NaN where k2
-  kMaskedFill,  // b ? k0 : a
+  kIsClose,     // |a - b| <= k1 + k0 |b|, NaN beside NaN where k2
   // Gradients: a is that of the result.
   kSigmoidBackward,      // b: the result
   kTanhBackward,         // b: the result

@@ -18,6 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // `count` vectors' worth of values through F::vector(d, v...) where F::holds(d, v...), through F::scalar elsewhere.
@@ -288,6 +289,7 @@ MapKernel kernel_for(MapOp op, Wide wide) {
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace softnpu
 HWY_AFTER_NAMESPACE();
