@@ -36,10 +36,12 @@ class Argument:
 
     @property
     def is_object(self) -> bool:
+        """Passed by pointer."""
         return self.type in OBJECTS
 
     @property
     def c_type(self) -> str:
+        """Its type in the C function."""
         if not self.is_object:
             return VALUES[self.type]
         # What an output holds is written, so its descriptor is not const by CANN's own use.

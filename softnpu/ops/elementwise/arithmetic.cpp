@@ -74,7 +74,7 @@ struct Neg {
 struct Sign {
   template <Number T>
   static HWY_INLINE T of(T a, const T*) {
-    return is_nan(a) ? a : truth<T>(a > T(0)) - truth<T>(a < T(0));
+    return truth<T>(a > T(0)) - truth<T>(a < T(0));
   }
 };
 struct Square {

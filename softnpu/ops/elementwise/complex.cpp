@@ -76,6 +76,16 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kReciprocal: return both([]<typename T>(T a, const T*) { return quotient(T(1), a); }, wide);
     case MapOp::kLogicalNot: return both([]<typename T>(T a, const T*) { return T(a == T(0)); }, wide);
     case MapOp::kIsFinite: return both([]<typename T>(T a, const T*) { return T(finite(a)); }, wide);
+    case MapOp::kNanToNum:
+      return both(
+          []<typename T>(T a, const T* k) {
+            const auto of = [k](auto part) {
+              if (std::isnan(part)) return k[0].real();
+              return std::isinf(part) ? k[part > 0 ? 1 : 2].real() : part;
+            };
+            return T(of(a.real()), of(a.imag()));
+          },
+          wide);
     case MapOp::kSqrt: return both([]<typename T>(T a, const T*) { return std::sqrt(a); }, wide);
     case MapOp::kRsqrt: return both([]<typename T>(T a, const T*) { return quotient(T(1), std::sqrt(a)); }, wide);
     case MapOp::kExp: return both([]<typename T>(T a, const T*) { return std::exp(a); }, wide);
@@ -157,7 +167,7 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
             return T(a == b || (std::isfinite(apart) && apart <= k[1].real() + k[0].real() * std::abs(b)));
           },
           wide);
-    // The gradient of a holomorphic function is multiplied by the conjugate of its derivative.
+    // The gradient of a holomorphic function is multiplied by the conjugate of its derivative; PyTorch's silu is not.
     case MapOp::kSigmoidBackward:
       return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(product(T(1) - y, y))); }, wide);
     case MapOp::kTanhBackward:
@@ -166,7 +176,7 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
       return both(
           []<typename T>(T g, T x, const T*) {
             const T s = quotient(T(1), T(1) + std::exp(-x));
-            return product(g, std::conj(product(s, T(1) + product(x, T(1) - s))));
+            return product(g, product(s, T(1) + product(x, T(1) - s)));
           },
           wide);
     case MapOp::kWhere: return both([]<typename T>(T mask, T a, T b, const T*) { return mask != T(0) ? a : b; }, wide);

@@ -23,9 +23,10 @@ constexpr int64_t kGrain = 32 * kTile;
 // About what one element costs, in the operations that threads_for counts: it waits for memory.
 constexpr double kFlopsPerElement = 16;
 
-// `value` in the wide type, as PyTorch converts a number of Python's.
-void put(const aclScalar& value, Wide wide, void* to) {
-  with_wide(wide, [&]<typename T>() {
+// `value` in the wide type of `dtype`, as PyTorch converts a number of Python's: an integer wraps at the dtype's width,
+// a floating-point number keeps the precision of the wide type.
+void put(const aclScalar& value, aclDataType dtype, void* to) {
+  with_wide(wide_of(dtype), [&]<typename T>() {
     T converted;
     if constexpr (std::is_same_v<T, uint64_t>) {
       converted = value.as_uint64();
@@ -38,6 +39,10 @@ void put(const aclScalar& value, Wide wide, void* to) {
     }
     std::memcpy(to, &converted, sizeof converted);
   });
+  if (!is_integral(dtype)) return;
+  uint64_t narrow = 0;
+  store_row(dtype)(to, 1, &narrow, sizeof narrow);
+  load_row(dtype)(&narrow, sizeof narrow, 1, to);
 }
 
 // One planned mapping. Immutable: several threads run it.
@@ -53,7 +58,7 @@ class MapTask {
     size_t operand = 0;
     for (const MapInput& given : inputs) {
       if (given.scalar != nullptr) {
-        put(*given.scalar, wide_of(mapping.dtype), input->value.data());
+        put(*given.scalar, mapping.dtype, input->value.data());
         input->is_constant = true;
       } else {
         input->operand = ++operand;
@@ -148,8 +153,7 @@ class MapTask {
 }  // namespace
 
 void Mapping::set(size_t i, const aclScalar& value) {
-  const Wide wide = wide_of(dtype);
-  put(value, wide, constants.data() + i * wide_size(wide));
+  put(value, dtype, constants.data() + i * wide_size(wide_of(dtype)));
 }
 
 void Mapping::set(size_t i, double value) {

@@ -205,6 +205,10 @@ Status shift(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan
   return plan_map(mapping, {self, other}, out, plan);
 }
 
+Status bitwise_not(const aclTensor& self, const aclTensor& out, Plan* plan) {
+  return unary(self.dtype == ACL_BOOL ? MapOp::kLogicalNot : MapOp::kBitwiseNot, self, out, plan);
+}
+
 Status round_decimals(const aclTensor& self, int64_t decimals, const aclTensor& out, Plan* plan) {
   if (!is_known(self.dtype)) return unknown_type(self);
   if (is_integral(self.dtype) || decimals == 0) return unary(MapOp::kRound, self, out, plan);

@@ -32,6 +32,8 @@ Status clamp_min(const aclTensor& self, const aclScalar& min, const aclTensor& o
 Status clamp_max(const aclTensor& self, const aclScalar& max, const aclTensor& out, Plan* plan);
 Status clamp(const aclTensor& self, const aclTensor* min, const aclTensor* max, const aclTensor& out, Plan* plan);
 Status shift(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan);
+// Of bool the logical one.
+Status bitwise_not(const aclTensor& self, const aclTensor& out, Plan* plan);
 Status round_decimals(const aclTensor& self, int64_t decimals, const aclTensor& out, Plan* plan);
 Status nan_to_num(const aclTensor& self, float nan, float posinf, float neginf, const aclTensor& out, Plan* plan);
 Status is_close(const aclTensor& self, const aclTensor& other, double rtol, double atol, bool equal_nan,

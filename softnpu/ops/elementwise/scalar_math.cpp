@@ -53,8 +53,8 @@ T erfinv(T y) {
   double x = std::copysign(std::sqrt(std::sqrt(half * half - log / kA) - half), target);
   for (int i = 0; i < 4; ++i) {
     // Close to 1 the complement keeps the digits.
-    const double off = std::fabs(target) < 0.5 ? std::erf(x) - target
-                                               : std::copysign((1 - std::fabs(target)) - std::erfc(std::fabs(x)), target);
+    const double beyond = (1 - std::fabs(target)) - std::erfc(std::fabs(x));
+    const double off = std::fabs(target) < 0.5 ? std::erf(x) - target : (target < 0 ? -beyond : beyond);
     const double slope = 2 * std::numbers::inv_sqrtpi * std::exp(-x * x);
     if (slope == 0) break;
     const double step = off / slope;
