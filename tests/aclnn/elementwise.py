@@ -35,6 +35,12 @@ def _is_close(a: torch.Tensor, b: torch.Tensor, *how: float) -> torch.Tensor:
     return torch.isclose(*(x.float() if half else x for x in (a, b)), *how)
 
 
+def _hardsigmoid_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """In double precision by its definition: PyTorch's own takes a sixth that is rounded to float32."""
+    own = A.hardsigmoid_backward(grad, x)
+    return torch.where(x.abs() < 3, grad / 6, 0) if x.dtype is torch.float64 else own
+
+
 _MODES = {0: None, 1: "trunc", 2: "floor"}
 
 # Tensors first, as in the ABI. Forms with a scalar operand: the scalar is among ``scalars``.
@@ -158,8 +164,7 @@ REFERENCES: dict[str, Reference] = {
     "TanhBackward": _two(A.tanh_backward),
     "ThresholdBackward": _two(A.threshold_backward, [(1,)]),
     "HardtanhBackward": _two(A.hardtanh_backward, [(-1, 2)]),
-    # PyTorch's own takes a sixth that is rounded to float32, whatever the type.
-    "HardsigmoidBackward": _two(lambda g, x: torch.where(x.abs() < 3, g / 6, 0), low=-5, high=5),
+    "HardsigmoidBackward": _two(_hardsigmoid_backward, low=-5, high=5),
     "HardswishBackward": _two(A.hardswish_backward, low=-5, high=5),
     "HardswishBackwardV2": _two(A.hardswish_backward, low=-5, high=5),
     "HardshrinkBackward": _two(A.hardshrink_backward, [(0.5,)]),
