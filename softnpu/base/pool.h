@@ -59,6 +59,9 @@ class Pool {
     return slot->state.load(std::memory_order_relaxed) / kGeneration << kIndexBits | slot->index;
   }
 
+  // Whether the object at the handle is live, and still the one of this name.
+  bool is_live_as(const T* handle, uint64_t known) const { return is_live(handle) && name(handle) == known; }
+
   // Ends the name: one caller gets the object, which it ends by recycle(), or gives back by give_back() or share().
   // Null for everybody else, and where the object is shared.
   T* claim(uint64_t name) { return claim(name, kLive); }

@@ -7,9 +7,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "aclnn/acl_meta.h"
+#include "aclnn/aclnn_base.h"
 #include "base/status.h"
 #include "nnopbase/arrays.h"
 #include "nnopbase/plan.h"
@@ -38,37 +39,51 @@ class KeptCall {
   std::vector<KeptTensor> tensors;  // in the order of the arguments, without those that are null
 };
 
-// Whether the handle may be read; for null true, since a missing argument is the operator's matter.
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclTensor* tensor);
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclScalar* scalar);
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclIntArray* array);
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclFloatArray* array);
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclBoolArray* array);
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclTensorList* list);  // and all that are in it
-ACL_FUNC_VISIBILITY bool is_live_or_null(const aclScalarList* list);
+// Whether the handle may be read.
+ACL_FUNC_VISIBILITY bool is_live_object(const aclTensor* tensor);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclScalar* scalar);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclIntArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclFloatArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclBoolArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclTensorList* list);  // and all that are in it
+ACL_FUNC_VISIBILITY bool is_live_object(const aclScalarList* list);
+
+// What a list holds; no type for what is no list.
 template <typename T>
-bool is_live_or_null(const T&) {  // a number
+struct ElementOf {
+  using Type = std::monostate;
+};
+template <>
+struct ElementOf<aclTensorList> {
+  using Type = aclTensor;
+};
+template <>
+struct ElementOf<aclScalarList> {
+  using Type = aclScalar;
+};
+
+template <typename T>
+constexpr bool kIsList = !std::is_same_v<typename ElementOf<T>::Type, std::monostate>;
+template <typename T, typename... Types>
+constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+template <typename T>
+constexpr bool kIsObject = kIsList<T> || kIsOneOf<T, aclTensor, aclScalar, aclIntArray, aclFloatArray, aclBoolArray>;
+
+template <typename T>
+concept Object = kIsObject<std::remove_const_t<T>>;
+template <typename T>
+concept Character = std::is_same_v < std::remove_const_t<T>,
+char > ;
+
+// True for a number and for null, since what is missing is the operator's matter.
+template <typename T>
+bool is_live_or_null(const T&) {
   return true;
 }
-
-// Objects of a kept call's own; null for null.
-ACL_FUNC_VISIBILITY aclTensor* copy_object(const aclTensor* tensor);
-ACL_FUNC_VISIBILITY aclScalar* copy_object(const aclScalar* scalar);
-ACL_FUNC_VISIBILITY aclIntArray* copy_object(const aclIntArray* array);
-ACL_FUNC_VISIBILITY aclFloatArray* copy_object(const aclFloatArray* array);
-ACL_FUNC_VISIBILITY aclBoolArray* copy_object(const aclBoolArray* array);
-ACL_FUNC_VISIBILITY aclTensorList* copy_object(const aclTensorList* list);
-ACL_FUNC_VISIBILITY aclScalarList* copy_object(const aclScalarList* list);
-
-struct ObjectDeleter {
-  void operator()(const aclTensor* object) const { (void)aclDestroyTensor(object); }
-  void operator()(const aclScalar* object) const { (void)aclDestroyScalar(object); }
-  void operator()(const aclIntArray* object) const { (void)aclDestroyIntArray(object); }
-  void operator()(const aclFloatArray* object) const { (void)aclDestroyFloatArray(object); }
-  void operator()(const aclBoolArray* object) const { (void)aclDestroyBoolArray(object); }
-  void operator()(const aclTensorList* object) const { (void)aclDestroyTensorList(object); }
-  void operator()(const aclScalarList* object) const { (void)aclDestroyScalarList(object); }
-};
+template <Object T>
+bool is_live_or_null(T* const& object) {
+  return object == nullptr || is_live_object(object);
+}
 
 // An argument that outlives the call: a number is its own copy.
 template <typename T>
@@ -84,34 +99,48 @@ class Kept {
   T value_;
 };
 
-template <typename T>
-requires requires(T* object) { copy_object(object); }
+// The copies are no handles: a caller that destroys something twice cannot hit them.
+template <Object T>
 class Kept<T*> {
+  using Copy = std::remove_const_t<T>;
+  using Element = typename ElementOf<Copy>::Type;
+
  public:
-  explicit Kept(T* object) : given_(object), copy_(copy_object(object)) {}
+  explicit Kept(T* object) : given_(object), copy_(object == nullptr ? nullptr : std::make_unique<Copy>(*object)) {
+    if constexpr (kIsList<Copy>) {
+      if (copy_ != nullptr) copy_elements();
+    }
+  }
   T* get() const { return copy_.get(); }
 
   void list_tensors(std::vector<KeptTensor>* out) const {
     constexpr bool kIsOutput = !std::is_const_v<T>;
-    if constexpr (std::is_same_v<std::remove_const_t<T>, aclTensor>) {
-      if (copy_ != nullptr) out->push_back({given_, copy_.get(), nullptr, kIsOutput});
-    } else if constexpr (std::is_same_v<std::remove_const_t<T>, aclTensorList>) {
-      for (size_t i = 0; copy_ != nullptr && i < copy_->size(); ++i) {
-        // The copies are this object's own.
-        auto* copy = const_cast<aclTensor*>((*copy_)[i]);
-        if (copy != nullptr) out->push_back({(*given_)[i], copy, given_, kIsOutput});
+    if (copy_ == nullptr) return;
+    if constexpr (std::is_same_v<Copy, aclTensor>) {
+      out->push_back({given_, copy_.get(), nullptr, kIsOutput});
+    } else if constexpr (std::is_same_v<Copy, aclTensorList>) {
+      for (const auto& [given, copy] : elements_) {
+        if (copy != nullptr) out->push_back({given, copy.get(), given_, kIsOutput});
       }
     }
   }
 
  private:
-  T* given_;  // read while the call is kept, compared afterwards
-  std::unique_ptr<std::remove_const_t<T>, ObjectDeleter> copy_;
+  void copy_elements() {
+    for (const Element*& element : copy_->values) {
+      const Element* given = element;
+      elements_.emplace_back(given, given == nullptr ? nullptr : std::make_unique<Element>(*given));
+      element = elements_.back().second.get();
+    }
+  }
+
+  T* given_;  // compared, not read
+  std::unique_ptr<Copy> copy_;
+  std::vector<std::pair<const Element*, std::unique_ptr<Element>>> elements_;  // of a list: given, copy
 };
 
-template <typename Char>
-requires std::is_same_v < std::remove_const_t<Char>,
-char > class Kept<Char*> {
+template <Character Char>
+class Kept<Char*> {
  public:
   explicit Kept(Char* string) : is_null_(string == nullptr), value_(is_null_ ? "" : string) {}
   void list_tensors(std::vector<KeptTensor>*) const {}
