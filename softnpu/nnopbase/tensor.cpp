@@ -126,7 +126,7 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
   aclTensor* made = nullptr;
   (void)api("aclCreateTensor", [&] {
     aclTensor* tensor = tensors().make();
-    const Status status = describe(
+    Status status = describe(
         {viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData}, tensor);
     if (status.is_ok()) {
       made = tensor;
