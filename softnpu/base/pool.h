@@ -59,11 +59,17 @@ class Pool {
     return slot->state.load(std::memory_order_relaxed) / kGeneration << kIndexBits | slot->index;
   }
 
-  // Ends the name: one caller gets the object, which it gives back by recycle() or share(). Null for everybody else,
-  // and where the object is shared.
+  // Whether the object at the handle is live, and still the one of this name.
+  bool is_live_as(const T* handle, uint64_t known) const { return is_live(handle) && name(handle) == known; }
+
+  // Ends the name: one caller gets the object, which it ends by recycle(), or gives back by give_back() or share().
+  // Null for everybody else, and where the object is shared.
   T* claim(uint64_t name) { return claim(name, kLive); }
 
-  // Makes a claimed object's name live again, for the functions below; who calls them keeps them apart by a lock.
+  // Makes a claimed object's name live again.
+  void give_back(T* claimed) { reinterpret_cast<Slot*>(claimed)->state.fetch_or(kLive, std::memory_order_acq_rel); }
+
+  // The same, for the functions below; who calls them keeps them apart by a lock.
   void share(T* claimed) {
     reinterpret_cast<Slot*>(claimed)->state.fetch_or(kLive | kShared, std::memory_order_acq_rel);
   }

@@ -61,11 +61,14 @@ List* create_list(const char* function, const T* const* values, uint64_t size, c
   List* made = nullptr;
   (void)api(function, [&] {
     SOFTNPU_RETURN_IF_ERROR(check_values(values, size));
-    for (uint64_t i = 0; i < size; ++i) {
-      if (values[i] != nullptr) SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<T>(), values[i], kind));
-    }
     List list;
     list.values.assign(values, values + size);
+    list.names.resize(size, 0);
+    for (uint64_t i = 0; i < size; ++i) {
+      if (values[i] == nullptr) continue;
+      SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<T>(), values[i], kind));
+      list.names[i] = pool_of<T>().name(values[i]);
+    }
     made = pool_of<List>().make(std::move(list));
     return Status::ok();
   });
@@ -78,10 +81,10 @@ aclnnStatus destroy_list(const char* function, const List* list, const char* kin
   return api(function, [&] {
     if (list == nullptr) return Status::ok();
     SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<List>(), list, kind));
-    const auto elements = list->values;
-    SOFTNPU_RETURN_IF_ERROR(destroy_object(pool_of<List>(), list, kind));
-    for (const T* element : elements) (void)pool_of<T>().destroy(element);
-    return Status::ok();
+    for (uint64_t name : list->names) {
+      if (T* element = pool_of<T>().claim(name); element != nullptr) pool_of<T>().recycle(element);
+    }
+    return destroy_object(pool_of<List>(), list, kind);
   });
 }
 

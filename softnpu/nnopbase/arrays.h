@@ -25,5 +25,10 @@ struct aclIntArray : softnpu::Array<int64_t> {};
 struct aclFloatArray : softnpu::Array<float> {};
 struct aclBoolArray : softnpu::Array<bool> {};
 // Lists own their elements. One may be null: an optional tensor that is missing, as among the indices of aclnnIndex.
-struct aclTensorList : softnpu::Array<const aclTensor*> {};
-struct aclScalarList : softnpu::Array<const aclScalar*> {};
+// The names (base/pool.h) tell an element that was destroyed on its own from a new object at its address.
+struct aclTensorList : softnpu::Array<const aclTensor*> {
+  softnpu::SmallVector<uint64_t, 8> names;
+};
+struct aclScalarList : softnpu::Array<const aclScalar*> {
+  softnpu::SmallVector<uint64_t, 8> names;
+};

@@ -120,15 +120,13 @@ aclnnStatus get_dims(const char* function, const aclTensor* tensor, Dims aclTens
 
 }  // namespace
 
-bool softnpu::is_live(const aclTensor* tensor) { return tensors().is_live(tensor); }
-
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
                            int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
                            void* tensorData) {
   aclTensor* made = nullptr;
   (void)api("aclCreateTensor", [&] {
     aclTensor* tensor = tensors().make();
-    const Status status = describe(
+    Status status = describe(
         {viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData}, tensor);
     if (status.is_ok()) {
       made = tensor;

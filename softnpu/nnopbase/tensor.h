@@ -33,9 +33,6 @@ inline int64_t element_count(const aclTensor& tensor) {
   return count;
 }
 
-// Whether this is a tensor that was made and not destroyed. A few ns; reads nothing behind a foreign pointer.
-ACL_FUNC_VISIBILITY bool is_live(const aclTensor* tensor);
-
 // For the plan of an operator whose run decides `out`'s sizes.
 inline DynamicShape shape_of(aclTensor& out) {
   if (!out.shape) out.shape = std::make_shared<ShapeRecord>();

@@ -7,11 +7,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/inline_function.h"
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
@@ -29,6 +29,8 @@ struct StreamConfig {
   uint32_t flags = 0;
 };
 
+using Work = InlineFunction<Status(), 64>;
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // A host that submits work further ahead than this waits: it bounds the memory that queued work pins.
@@ -44,12 +46,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
   // returns it.
-  Status submit(const char* name, Cost cost, std::function<Status()> work);
+  Status submit(const char* name, Cost cost, Work work);
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
 
   // Runs `start` in its turn and goes on when `done` is complete, which `start` sees to.
-  Status gate(const char* name, std::function<Status()> start, std::shared_ptr<Event> done);
+  Status gate(const char* name, Work start, std::shared_ptr<Event> done);
 
   CoreLimits& core_limits() { return core_limits_; }
   // A number of the program's own for the stream, and whether overflow is to be watched; kept, nothing reads them yet.
@@ -86,7 +88,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   struct Task {
     Kind kind = Kind::kWork;
     const char* name = "";
-    std::function<Status()> work;  // of a wait: what runs before it
+    Work work;  // of a wait: what runs before it
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
     uint64_t number = 0;

@@ -61,9 +61,32 @@ ACL_FUNC_VISIBILITY aclScalarList* aclCreateScalarList(const aclScalar* const* v
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyScalarList(const aclScalarList* array);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size);
 
-// A repeatable executor may be launched any number of times and is then destroyed by aclDestroyAclOpExecutor.
+// A repeatable executor may be launched any number of times and is then destroyed by aclDestroyAclOpExecutor. It is
+// made so while the arguments of its first phase live: it keeps copies of them. Only an executor that is never
+// launched, or is repeatable, needs to be destroyed; null is taken.
 ACL_FUNC_VISIBILITY aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor);
+
+// From the next launch on, the repeatable executor's argument `tensor` has its data at `addr`, in the place of what it
+// was made with; the tensor's offset counts from there. `tensor` is the one that phase one was called with; where it
+// was given for several arguments `index` says which, counted among all tensors, the inputs or the outputs of the call.
+// A launch that was made before keeps its address.
+ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                                 void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                                      void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                                       void* addr);
+// The same for the tensor number `relativeIndex` of an argument that is a list; `irIndex` is that argument's number,
+// which the list itself tells.
+ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                                        const size_t relativeIndex, aclTensorList* tensors, void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                                             const size_t relativeIndex, aclTensorList* tensors,
+                                                             void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex,
+                                                              const size_t relativeIndex, aclTensorList* tensors,
+                                                              void* addr);
 
 #ifdef __cplusplus
 }

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "base/border.h"
 #include "base/text.h"
-#include "nnopbase/executor.h"
+#include "nnopbase/plan_operator.h"
 #include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
 #include "ops/onednn/engine.h"
 #include "ops/random/bernoulli.h"
 #include "ops/tensor_memory.h"
 
-using softnpu::api;
 using softnpu::Bernoulli;
 using softnpu::not_null;
 using softnpu::Plan;
@@ -37,7 +34,9 @@ template <typename T>
 void fill(const Draw& draw) {
   constexpr int64_t kAtATime = 1 << 14;
   auto* out = static_cast<T*>(draw.data);
-#pragma omp parallel for num_threads(draw.threads) if (draw.threads > 1) schedule(static)
+  // A parallel region of one thread costs about a microsecond, too.
+  if (draw.threads == 1) return draw.numbers.fill(0, static_cast<uint64_t>(draw.count), out);
+#pragma omp parallel for num_threads(draw.threads) schedule(static)
   for (int64_t first = 0; first < draw.count; first += kAtATime) {
     const auto here = static_cast<uint64_t>(std::min(kAtATime, draw.count - first));
     draw.numbers.fill(static_cast<uint64_t>(first) / softnpu::kNumbersPerBlock, here, out + first);
@@ -60,36 +59,36 @@ Status read(const aclTensor* self, const aclScalar* prob, Draw* draw) {
   return softnpu::tensor_memory(*self, "selfRef", &draw->data);
 }
 
+constexpr auto plan_bernoulli = [](aclTensor* self, const aclScalar* prob, int64_t seed, int64_t offset,
+                                   Plan* plan) -> Status {
+  Draw draw;
+  SOFTNPU_RETURN_IF_ERROR(read(self, prob, &draw));
+  draw.numbers.sequence = {.seed = static_cast<uint64_t>(seed), .offset = static_cast<uint64_t>(offset)};
+  const double cost = kFlopsPerNumber * static_cast<double>(draw.count);
+  draw.threads = softnpu::threads_for(cost);
+  plan->is_small = cost < softnpu::kSmallFlops;
+  plan->run = [draw, is_float = self->dtype == ACL_FLOAT](void*) {
+    if (is_float) {
+      fill<float>(draw);
+    } else {
+      fill<uint8_t>(draw);
+    }
+    return Status::ok();
+  };
+  plan->describe = [count = draw.count] { return text("(", count, " elements)"); };
+  return Status::ok();
+};
+
 }  // namespace
 
+// The C function's tensor is const, and written all the same.
 aclnnStatus aclnnInplaceBernoulliGetWorkspaceSize(const aclTensor* selfRef, const aclScalar* prob, int64_t seed,
                                                   int64_t offset, uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return api("aclnnInplaceBernoulli", [&] {
-    SOFTNPU_RETURN_IF_ERROR(not_null(workspaceSize, "workspaceSize"));
-    SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
-    Draw draw;
-    SOFTNPU_RETURN_IF_ERROR(read(selfRef, prob, &draw));
-    draw.numbers.sequence = {.seed = static_cast<uint64_t>(seed), .offset = static_cast<uint64_t>(offset)};
-    const double cost = kFlopsPerNumber * static_cast<double>(draw.count);
-    draw.threads = softnpu::threads_for(cost);
-    Plan plan;
-    plan.is_small = cost < softnpu::kSmallFlops;
-    plan.run = [draw, is_float = selfRef->dtype == ACL_FLOAT](void*) {
-      if (is_float) {
-        fill<float>(draw);
-      } else {
-        fill<uint8_t>(draw);
-      }
-      return Status::ok();
-    };
-    plan.describe = [count = draw.count] { return text("(", count, " elements)"); };
-    return make_executor("aclnnInplaceBernoulli", std::move(plan), workspaceSize, executor);
-  });
+  return softnpu::plan_operator("aclnnInplaceBernoulli", workspaceSize, executor, plan_bernoulli,
+                                const_cast<aclTensor*>(selfRef), prob, seed, offset);
 }
 
 aclnnStatus aclnnInplaceBernoulli(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
                                   aclrtStream stream) {
-  return api("aclnnInplaceBernoulli", [&] {
-    return softnpu::launch_executor("aclnnInplaceBernoulli", workspace, workspaceSize, executor, stream);
-  });
+  return softnpu::launch_operator("aclnnInplaceBernoulli", workspace, workspaceSize, executor, stream);
 }

@@ -106,7 +106,7 @@ TEST_F(ScalarTest, WhatNoIntegerHoldsBecomesTheNearest) {
     EXPECT_EQ(scalar(c.value, ACL_DOUBLE).as_int64(), c.as_signed) << c.value;
     EXPECT_EQ(scalar(c.value, ACL_DOUBLE).as_uint64(), c.as_unsigned) << c.value;
   }
-  EXPECT_TRUE(scalar(NAN, ACL_DOUBLE).as_bool());
+  EXPECT_TRUE(scalar(double{NAN}, ACL_DOUBLE).as_bool());
 }
 
 TEST_F(ScalarTest, BadArgumentsMakeNoScalar) {

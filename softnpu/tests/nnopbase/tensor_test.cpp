@@ -34,7 +34,8 @@ class TensorTest : public AclTest {
 
   static void expect_refused(const aclTensor* tensor, const char* reason) {
     EXPECT_EQ(tensor, nullptr);
-    EXPECT_NE(recent_error().find(reason), std::string::npos) << recent_error();
+    const std::string said = recent_error();
+    EXPECT_NE(said.find(reason), std::string::npos) << said;
   }
 };
 
