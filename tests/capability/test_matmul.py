@@ -85,6 +85,23 @@ def test_in_place(name):
     assert bool(((n.cpu().double() - expected).abs() <= 4 * bound(a, b) + 1e-6).all())
 
 
+def test_baddbmm_copies_nothing():
+    a = torch.randn(4, 6, 6)
+    for self in (torch.randn(4, 6, 6), torch.randn(6), torch.randn(4, 1, 6)):
+        explanation = explain(torch.baddbmm, self.npu(), a.npu(), a.npu())
+        assert explanation.routes() == {"aclnn": 1}
+        torch.testing.assert_close(explanation.result.cpu(), torch.baddbmm(self, a, a))
+    n = a.npu()
+    for self, batch1, batch2, message in (
+        (n, n[0], n, "batch1 must be a 3D tensor"),
+        (n, n, n[0], "batch2 must be a 3D tensor"),
+        (n, n, n[:, :3], r"batch2 tensor to be: \[4, 6\] but got: \[4, 3\]"),
+        (n[:3], n, n, "cannot be expanded"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            torch.baddbmm(self, batch1, batch2)
+
+
 def test_in_place_keeps_its_size():
     row = torch.randn(1, 6, device="npu")
     a = torch.randn(6, 6, device="npu")
@@ -116,7 +133,7 @@ def test_lazy_bits_and_empty_matrices_take_the_ai_cpu():
     assert torch.equal((n.conj() @ n).cpu(), a.conj() @ a)
     imaginary = a.conj().imag
     assert n.conj().imag.is_neg()
-    assert torch.equal((n.conj().imag @ n.real).cpu(), imaginary @ a.real)
+    torch.testing.assert_close((n.conj().imag @ n.real).cpu(), imaginary @ a.real)
     empty = torch.zeros(3, 0, device="npu")
     assert torch.equal((empty @ empty.t()).cpu(), torch.zeros(3, 3))
     assert explain(torch.mm, empty, empty.t()).calls("aclnn") == 0

@@ -38,8 +38,8 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                          std::optional<at::Layout> layout, std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
   at::detail::check_size_nonnegative(size);
-  at::Tensor tensor = make_strided_tensor(size, stride, c10::dtype_or_default(dtype),
-                                          checked_device(layout, device, pin_memory));
+  at::Tensor tensor =
+      make_strided_tensor(size, stride, c10::dtype_or_default(dtype), checked_device(layout, device, pin_memory));
   return fill_if_deterministic(tensor);
 }
 

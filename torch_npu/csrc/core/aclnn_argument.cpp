@@ -168,9 +168,7 @@ AclText::AclText(std::string_view text) {
   std::copy(text.begin(), text.end(), text_.begin());
 }
 
-AclTensor acl_argument(const at::Tensor& tensor) {
-  return AclTensor(tensor.defined() ? make_tensor(tensor) : nullptr);
-}
+AclTensor acl_argument(const at::Tensor& tensor) { return AclTensor(tensor.defined() ? make_tensor(tensor) : nullptr); }
 
 AclScalar acl_argument(const at::Scalar& scalar) { return AclScalar(make_scalar(scalar)); }
 

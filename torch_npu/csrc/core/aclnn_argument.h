@@ -53,6 +53,9 @@ using AclBoolArray = AclOwned<aclBoolArray>;
 using AclTensorList = AclOwned<aclTensorList>;
 using AclScalarList = AclOwned<aclScalarList>;
 
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
+
 // Passed as it is.
 template <typename T>
 class AclPlain {
@@ -109,8 +112,7 @@ AclScalarList acl_argument(at::ArrayRef<at::Scalar> scalars);
 inline AclText acl_argument(std::string_view text) { return AclText(text); }
 inline AclPlain<aclDataType> acl_argument(at::ScalarType type) { return AclPlain(acl_data_type(type)); }
 inline AclPlain<void*> acl_argument(std::nullptr_t) { return AclPlain<void*>(nullptr); }
-template <typename T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 AclPlain<T> acl_argument(T value) {
   return AclPlain<T>(value);
 }

@@ -32,20 +32,18 @@ struct Counter {
 
 thread_local std::unique_ptr<Counter> counter;
 
-std::string name_of(const at::RecordFunction& function) {
-  const auto op = function.operator_name();
-  return op.has_value() ? c10::toString(*op) : std::string(function.name());
-}
+// Other ranges than operators have none: steps of autograd, names that programs give.
+bool is_operator(const at::RecordFunction& function) { return function.operator_name().has_value(); }
 
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {
-  if (counter != nullptr) {
-    counter->frames.push_back({.op = name_of(function), .start_ns = c10::getTime()});
+  if (counter != nullptr && is_operator(function)) {
+    counter->frames.push_back({.op = c10::toString(*function.operator_name()), .start_ns = c10::getTime()});
   }
   return nullptr;
 }
 
-void leave(const at::RecordFunction&, at::ObserverContext*) {
-  if (counter == nullptr || counter->frames.empty()) return;
+void leave(const at::RecordFunction& function, at::ObserverContext*) {
+  if (counter == nullptr || counter->frames.empty() || !is_operator(function)) return;
   const Frame frame = std::move(counter->frames.back());
   counter->frames.pop_back();
   const int64_t total = c10::getTime() - frame.start_ns;
@@ -54,8 +52,8 @@ void leave(const at::RecordFunction&, at::ObserverContext*) {
     counter->frames.back().calls_others = true;
   }
   const bool is_composite = frame.route == Route::kNone && frame.calls_others;
-  std::string key = frame.op + '\n' + frame.kernel + '\n' + std::to_string(static_cast<int>(frame.route)) +
-                    (is_composite ? "c" : "");
+  std::string key =
+      frame.op + '\n' + frame.kernel + '\n' + std::to_string(static_cast<int>(frame.route)) + (is_composite ? "c" : "");
   const auto [place, is_new] = counter->places.emplace(std::move(key), counter->rows.size());
   if (is_new) {
     counter->rows.push_back(

@@ -23,7 +23,10 @@ inline int divide_mode(std::optional<std::string_view> rounding_mode) {
   return *rounding_mode == "floor" ? 2 : 1;
 }
 
-inline int64_t gelu_mode(std::string_view approximate) { return approximate == "tanh" ? 1 : 0; }
+inline int64_t gelu_mode(std::string_view approximate) {
+  TORCH_CHECK(approximate == "none" || approximate == "tanh", "approximate argument must be either none or tanh.");
+  return approximate == "tanh" ? 1 : 0;
+}
 
 // What a variance is divided by is the number of its elements less this.
 inline int64_t correction_or_one(const std::optional<at::Scalar>& correction) {

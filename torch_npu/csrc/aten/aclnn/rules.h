@@ -89,6 +89,22 @@ struct variance : at::impl::MetaBase {
   }
 };
 
+// PyTorch's own rule copies self into the output, which aclnn has no use for.
+struct baddbmm : at::impl::MetaBase {
+  void meta(const at::Tensor& self, const at::Tensor& batch1, const at::Tensor& batch2, const at::Scalar&,
+            const at::Scalar&) {
+    TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+    TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+    TORCH_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
+                "Expected size for first two dimensions of batch2 tensor to be: [", batch1.size(0), ", ",
+                batch1.size(2), "] but got: [", batch2.size(0), ", ", batch2.size(1), "].");
+    const std::array<int64_t, 3> sizes{batch1.size(0), batch1.size(1), batch2.size(2)};
+    TORCH_CHECK(at::is_expandable_to(self.sizes(), sizes), "baddbmm: self of size ", self.sizes(),
+                " cannot be expanded to the products' size ", at::IntArrayRef(sizes));
+    set_output_raw_strided(0, sizes, {}, batch2.options());
+  }
+};
+
 struct index_select : at::impl::MetaBase {
   void meta(const at::Tensor& self, int64_t dim, const at::Tensor& index) {
     dim = at::maybe_wrap_dim(dim, self.dim());
