@@ -49,6 +49,11 @@ def dispatch() -> None:
         npu, cpu = torch.ones(16, device="npu"), torch.ones(16)
         rows.append(Row(name, lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 2000))
 
+    matrices = {device: torch.ones(16, 16, device=device) for device in ("npu", "cpu")}
+    rows.append(
+        Row("mm, 16 x 16", *(partial(torch.mm, m, m) for m in matrices.values()), repeats=2000)
+    )
+
     def backward(device: str) -> Callable[[], object]:
         a, b = (torch.ones(16, device=device, requires_grad=True) for _ in range(2))
         return lambda: (a * b).sum().backward()

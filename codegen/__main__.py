@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from codegen import emit, parse
-from codegen.emit import aicpu, boxed
+from codegen.emit import aclnn, aicpu, boxed
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
 DERIVED_KEYS = {
@@ -31,6 +31,7 @@ def main(arguments: list[str]) -> int:
     functions = parse.native_functions()
     try:
         settings = parse.read_settings(options.yaml, functions)
+        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
@@ -39,7 +40,10 @@ def main(arguments: list[str]) -> int:
     for npu, cpu in DERIVED_KEYS.items():
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
-    files = aicpu.unboxed(parse.operators(settings, functions), options.files)
+    files = {
+        **aicpu.unboxed(parse.operators(settings, functions, by_aclnn), options.files),
+        **aclnn.aclnn(by_aclnn, options.files),
+    }
     for name, text in {**files, **boxed.boxed(by_key)}.items():
         _write(options.output / name, text)
     return 0

@@ -23,6 +23,7 @@ void Event::record(c10::Stream stream) {
 
 void Event::synchronize() const {
   TORCH_CHECK(is_recorded(), "this event was not recorded");
+  count_synchronization();
   acl_check(aclrtSynchronizeEvent(handle_.get()), "aclrtSynchronizeEvent");
 }
 
