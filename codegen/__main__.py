@@ -27,10 +27,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
     parser.add_argument("--output", type=Path, required=True, help="folder for the generated files")
     parser.add_argument("--files", type=int, default=16, help="files to spread the wrappers over")
+    parser.add_argument("--trial", action="store_true", help="the entries on trial, too")
     options = parser.parse_args(arguments)
     functions = parse.native_functions()
     try:
-        settings = parse.read_settings(options.yaml, functions)
+        settings = parse.read_settings(options.yaml, functions, trial=options.trial)
         by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
     except parse.ParseError as error:
         print(error, file=sys.stderr)

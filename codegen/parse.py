@@ -16,8 +16,8 @@ from codegen.model import AclnnOperator, Kernel, Operator, Route, Settings
 
 _LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
-_ENTRIES = "official"
-_KEYS = (*_TEXTS, *_LISTS, _ENTRIES)
+_ENTRIES = ("official", "trial")
+_KEYS = (*_TEXTS, *_LISTS, *_ENTRIES)
 
 
 class ParseError(ValueError):
@@ -73,8 +73,8 @@ def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Ite
         yield item.value
 
 
-def read_settings(path: Path, functions: ParsedYaml) -> Settings:
-    """The YAML as Settings.
+def read_settings(path: Path, functions: ParsedYaml, *, trial: bool = False) -> Settings:
+    """The YAML as Settings; with ``trial`` the entries of that section are among the official ones.
 
     Raises:
         ParseError: it is malformed, or names an operator that torch does not have.
@@ -92,7 +92,8 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
         )
-    return Settings(**texts, **lists, official=read_entries(path, nodes.get(_ENTRIES), ParseError))
+    official, tried = (read_entries(path, nodes.get(key), ParseError) for key in _ENTRIES)
+    return Settings(**texts, **lists, official=official + tried if trial else official)
 
 
 def aclnn_operators(

@@ -36,25 +36,23 @@ def _bind(argument: Argument) -> str:
 
 
 def _plan(operator: Operator) -> str:
-    """The function that checks for null and plans, within namespace softnpu."""
+    """What checks for null and plans, within namespace softnpu; plan_operator.h says why it is a lambda."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
     plan = operator.plan.removesuffix(")")
     plan += "plan)" if plan.endswith("(") else ", plan)"
     return (
-        f"Status plan_{operator.name}({', '.join([*own, 'Plan* plan'])}) {{\n"
+        f"constexpr auto plan_{operator.name} = []({', '.join([*own, 'Plan* plan'])}) -> Status {{\n"
         f"{''.join(map(_bind, operator.arguments))}"
-        f"  return {plan};\n}}\n"
+        f"  return {plan};\n}};\n"
     )
 
 
 def _entry(operator: Operator) -> str:
     name = operator.name
-    own = [argument.name for argument in operator.arguments]
+    own = "".join(f", {argument.name}" for argument in operator.arguments)
     return (
         f"aclnnStatus {name}GetWorkspaceSize({_parameters(operator)}) {{\n"
-        f'  return softnpu::plan_operator("{name}", workspaceSize, executor, [&](softnpu::Plan* plan) {{\n'
-        f"    return softnpu::plan_{name}({', '.join([*own, 'plan'])});\n"
-        "  });\n}\n"
+        f'  return softnpu::plan_operator("{name}", workspaceSize, executor, softnpu::plan_{name}{own});\n}}\n'
         f"aclnnStatus {name}({_LAUNCH}) {{\n"
         f'  return softnpu::launch_operator("{name}", workspace, workspaceSize, executor, stream);\n}}\n'
     )
@@ -63,7 +61,7 @@ def _entry(operator: Operator) -> str:
 def entries(table: Table) -> str:
     """The file with the entry points of all operators of ``table``."""
     includes = [f"aclnnop/{operator.header}" for operator in table.operators]
-    includes += ["nnopbase/operator.h", *table.includes]
+    includes += ["nnopbase/plan_operator.h", *table.includes]
     return (
         "// Written by softnpu/opgen.\n\n"
         + "".join(f'#include "{include}"\n' for include in includes)
