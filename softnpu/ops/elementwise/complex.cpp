@@ -100,7 +100,9 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
           []<typename T>(T a, const T*) {
             const auto re = a.real();
             const auto im = a.imag();
-            return T(std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re));
+            // Next to -1 the sum of squares cancels, and 1 + re is exact.
+            const auto size = re < -0.5 ? std::log(std::hypot(1 + re, im)) : std::log1p(re * (2 + re) + im * im) / 2;
+            return T(size, std::atan2(im, 1 + re));
           },
           wide);
     case MapOp::kSin: return both([]<typename T>(T a, const T*) { return std::sin(a); }, wide);
