@@ -80,8 +80,8 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kRsqrt: return both([]<typename T>(T a, const T*) { return quotient(T(1), std::sqrt(a)); }, wide);
     case MapOp::kExp: return both([]<typename T>(T a, const T*) { return std::exp(a); }, wide);
     case MapOp::kExp2:
-      return both(
-          []<typename T>(T a, const T*) { return std::exp(a * std::numbers::ln2_v<typename T::value_type>); }, wide);
+      return both([]<typename T>(T a, const T*) { return std::exp(a * std::numbers::ln2_v<typename T::value_type>); },
+                  wide);
     case MapOp::kExpm1:
       return both(
           []<typename T>(T a, const T*) {
@@ -92,8 +92,8 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
           wide);
     case MapOp::kLog: return both([]<typename T>(T a, const T*) { return std::log(a); }, wide);
     case MapOp::kLog2:
-      return both(
-          []<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; }, wide);
+      return both([]<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; },
+                  wide);
     case MapOp::kLog10: return both([]<typename T>(T a, const T*) { return std::log10(a); }, wide);
     case MapOp::kLog1p:
       return both(
@@ -148,8 +148,7 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kNe: return both([]<typename T>(T a, T b, const T*) { return T(a != b); }, wide);
     case MapOp::kLogicalAnd:
       return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) && b != T(0)); }, wide);
-    case MapOp::kLogicalOr:
-      return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, wide);
+    case MapOp::kLogicalOr: return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, wide);
     case MapOp::kLogicalXor:
       return both([]<typename T>(T a, T b, const T*) { return T((a != T(0)) != (b != T(0))); }, wide);
     case MapOp::kIsClose:

@@ -83,9 +83,8 @@ Status ListInput::check(size_t count) const {
   if (elements_ != nullptr) {
     const int64_t wanted = has_one_for_each_ ? static_cast<int64_t>(count) : 1;
     if (element_count(*elements_) != wanted || (has_one_for_each_ && elements_->dims.size() != 1)) {
-      return {ACLNN_ERR_PARAM_INVALID,
-              text("the tensor of numbers has ", element_count(*elements_), " elements where ", wanted,
-                   has_one_for_each_ ? " in one dimension" : "", " are needed")};
+      return {ACLNN_ERR_PARAM_INVALID, text("the tensor of numbers has ", element_count(*elements_), " elements where ",
+                                            wanted, has_one_for_each_ ? " in one dimension" : "", " are needed")};
     }
   }
   return Status::ok();
@@ -127,8 +126,9 @@ Status foreach_round(const aclTensorList& x, const aclScalar& mode, const aclTen
     case 5: return foreach_unary(MapOp::kTrunc, x, out, plan);
     case 7: return foreach_unary(MapOp::kFrac, x, out, plan);
     default:
-      return {ACLNN_ERR_PARAM_INVALID, text("rounding mode ", mode.as_int64(),
-                                            " does not exist: it is 1 (round), 2 (floor), 3 (ceil), 5 (trunc) or 7 (frac)")};
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("rounding mode ", mode.as_int64(),
+                   " does not exist: it is 1 (round), 2 (floor), 3 (ceil), 5 (trunc) or 7 (frac)")};
   }
 }
 

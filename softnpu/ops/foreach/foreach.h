@@ -9,10 +9,11 @@ namespace softnpu {
 // One argument of a list operator, as seen by each of its tensors. Borrowed for the time of planning.
 class ListInput {
  public:
-  ListInput(const aclTensorList& list) : tensors_(&list) {}    // NOLINT(google-explicit-constructor): a tensor for each
-  ListInput(const aclScalarList& list) : scalars_(&list) {}    // NOLINT(google-explicit-constructor): a number for each
-  ListInput(const aclScalar& scalar) : scalar_(&scalar) {}     // NOLINT(google-explicit-constructor): one for all
-  ListInput(const aclTensor& element) : elements_(&element) {}  // NOLINT(google-explicit-constructor): one element for all
+  ListInput(const aclTensorList& list) : tensors_(&list) {}  // NOLINT(google-explicit-constructor): a tensor for each
+  ListInput(const aclScalarList& list) : scalars_(&list) {}  // NOLINT(google-explicit-constructor): a number for each
+  ListInput(const aclScalar& scalar) : scalar_(&scalar) {}   // NOLINT(google-explicit-constructor): one for all
+  ListInput(const aclTensor& element)
+      : elements_(&element) {}  // NOLINT(google-explicit-constructor): one element for all
 
   // Element i for tensor i.
   friend ListInput each_of(const aclTensor& elements);

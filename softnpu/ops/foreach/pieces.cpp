@@ -10,8 +10,8 @@ Status cut_list(const aclTensorList& list, const char* role, Tiles::Access acces
   SOFTNPU_RETURN_IF_ERROR(check_list(list, role, list.size()));
   for (size_t i = 0; i < list.size(); ++i) {
     if (!is_known(list[i]->dtype) || is_integral(list[i]->dtype)) {
-      return {ACLNN_ERR_PARAM_INVALID, text(role, "[", i, "] is of ", name_of(list[i]->dtype),
-                                            "; floating-point and complex types are taken")};
+      return {ACLNN_ERR_PARAM_INVALID,
+              text(role, "[", i, "] is of ", name_of(list[i]->dtype), "; floating-point and complex types are taken")};
     }
     Space space;
     SOFTNPU_RETURN_IF_ERROR(Space::make({&list[i], 1}, access == Tiles::Access::kRead ? 0 : 1, &space));
