@@ -7,7 +7,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
-#include <aclnnop/aclnn_bernoulli.h>
+#include <aclnnop/aclnn_inplace_bernoulli.h>
 #include <aclnnop/aclnn_masked_scale.h>
 #include <torch/library.h>
 
