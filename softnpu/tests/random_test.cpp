@@ -8,7 +8,7 @@
 
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
-#include "aclnnop/aclnn_bernoulli.h"
+#include "aclnnop/aclnn_inplace_bernoulli.h"
 #include "instruction_sets.h"
 #include "ops/random/philox.h"
 

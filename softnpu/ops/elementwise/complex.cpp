@@ -90,8 +90,8 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kRsqrt: return both([]<typename T>(T a, const T*) { return quotient(T(1), std::sqrt(a)); }, wide);
     case MapOp::kExp: return both([]<typename T>(T a, const T*) { return std::exp(a); }, wide);
     case MapOp::kExp2:
-      return both(
-          []<typename T>(T a, const T*) { return std::exp(a * std::numbers::ln2_v<typename T::value_type>); }, wide);
+      return both([]<typename T>(T a, const T*) { return std::exp(a * std::numbers::ln2_v<typename T::value_type>); },
+                  wide);
     case MapOp::kExpm1:
       return both(
           []<typename T>(T a, const T*) {
@@ -102,15 +102,17 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
           wide);
     case MapOp::kLog: return both([]<typename T>(T a, const T*) { return std::log(a); }, wide);
     case MapOp::kLog2:
-      return both(
-          []<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; }, wide);
+      return both([]<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; },
+                  wide);
     case MapOp::kLog10: return both([]<typename T>(T a, const T*) { return std::log10(a); }, wide);
     case MapOp::kLog1p:
       return both(
           []<typename T>(T a, const T*) {
             const auto re = a.real();
             const auto im = a.imag();
-            return T(std::log1p(re * (2 + re) + im * im) / 2, std::atan2(im, 1 + re));
+            // Next to -1 the sum of squares cancels, and 1 + re is exact.
+            const auto size = re < -0.5 ? std::log(std::hypot(1 + re, im)) : std::log1p(re * (2 + re) + im * im) / 2;
+            return T(size, std::atan2(im, 1 + re));
           },
           wide);
     case MapOp::kSin: return both([]<typename T>(T a, const T*) { return std::sin(a); }, wide);
@@ -156,8 +158,7 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kNe: return both([]<typename T>(T a, T b, const T*) { return T(a != b); }, wide);
     case MapOp::kLogicalAnd:
       return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) && b != T(0)); }, wide);
-    case MapOp::kLogicalOr:
-      return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, wide);
+    case MapOp::kLogicalOr: return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, wide);
     case MapOp::kLogicalXor:
       return both([]<typename T>(T a, T b, const T*) { return T((a != T(0)) != (b != T(0))); }, wide);
     case MapOp::kIsClose:
