@@ -34,12 +34,12 @@ def numbers(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.T
 
 
 def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
-    """The same values in another layout; ``strided`` has gaps and an offset."""
+    """A copy in another layout; ``strided`` has gaps and an offset."""
     if layout == "contiguous":
-        return tensor.contiguous()
+        return tensor.clone(memory_format=torch.contiguous_format)
     if layout == "transposed":
         order = list(reversed(range(tensor.dim())))
-        return tensor.permute(order).contiguous().permute(order)
+        return tensor.permute(order).clone(memory_format=torch.contiguous_format).permute(order)
     wide = torch.full([2 * size + 1 for size in tensor.shape], 77).to(tensor.dtype)
     if tensor.dim() == 0:
         wide = torch.full([3], 77).to(tensor.dtype)
