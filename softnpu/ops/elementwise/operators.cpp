@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/text.h"
+#include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 
@@ -296,7 +297,10 @@ Status leaky_relu_backward(const aclTensor& grad, const aclTensor& self, const a
   return gradient(MapOp::kLeakyReluBackward, grad, self, {&slope}, out, plan);
 }
 
-Status cast(const aclTensor& self, const aclTensor& out, Plan* plan) { return unary(MapOp::kIdentity, self, out, plan); }
+Status cast(const aclTensor& self, const aclTensor& out, Plan* plan) {
+  if (self.dtype == out.dtype) return plan_copy(self, out, plan);
+  return unary(MapOp::kIdentity, self, out, plan);
+}
 
 Status cast_to(const aclTensor& self, aclDataType dtype, const aclTensor& out, Plan* plan) {
   if (out.dtype == dtype) return cast(self, out, plan);
