@@ -297,7 +297,7 @@ def test_aminmax(library: Library, dtype: torch.dtype) -> None:
 
 
 @pytest.mark.parametrize("name", ["aclnnVarMean", "aclnnStdMeanCorrection"])
-@pytest.mark.parametrize("dtype", (*FLOATING, *COMPLEX), ids=str)
+@pytest.mark.parametrize("dtype", [*FLOATING, *COMPLEX], ids=str)
 @pytest.mark.parametrize("correction", [0, 1, 2])
 def test_moments(library: Library, name: str, dtype: torch.dtype, correction: int) -> None:
     reference = torch.var_mean if "Var" in name else torch.std_mean

@@ -48,7 +48,7 @@ struct NotNan {
   }
 };
 struct IsNotZero {
-  static HWY_INLINE auto vector(auto d, auto v) { return hn::IfThenElseZero(v != hn::Zero(d), hn::Set(d, 1.0)); }
+  static HWY_INLINE auto vector(auto d, auto v) { return hn::IfThenZeroElse(v == hn::Zero(d), hn::Set(d, 1.0)); }
   template <typename T>
   static HWY_INLINE double of(T x, const double*) {
     return x != T(0) ? 1.0 : 0.0;
