@@ -16,7 +16,9 @@ namespace softnpu {
 namespace {
 
 // Values at a time: of a line, and of neighbouring lines.
-constexpr int64_t kTile = 1024;
+constexpr int64_t kTile = 2048;
+// A line up to this is computed in one buffer.
+constexpr int64_t kWhole = 4096;
 constexpr int64_t kAcross = 128;
 // Values whose sum T itself may take before it is added in float64.
 constexpr int64_t kPlain = 64;
@@ -72,17 +74,17 @@ class SoftmaxTask {
   void run_line(int64_t line) const {
     const int64_t n = shape_.length;
     const int64_t first = line * n;
-    alignas(64) T values[kTile];
-    alignas(64) T placed[kTile];
-    if (n <= kTile) {
+    alignas(64) T values[kWhole];
+    if (n <= kWhole) {
       const T* x = in.read(first, n, values);
-      T* y = out.place(first, n, placed);
+      T* y = out.place(first, n, values);
       kernel_.whole(x, static_cast<size_t>(n), log_, y);
       return out.put(first, n, y);
     }
     const T* all = in.find(first, n);
     T* to = out.find(first, n);
     if (all != nullptr && to != nullptr) return kernel_.whole(all, static_cast<size_t>(n), log_, to);
+    T* placed = values + kTile;
     T greatest = -std::numeric_limits<T>::infinity();
     for_tiles(first, values, [&](const T* x, int64_t, size_t count) {
       const T best = kernel_.greatest(x, count);
