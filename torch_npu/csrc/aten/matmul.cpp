@@ -11,7 +11,7 @@
 #include <ATen/ops/mm_ops.h>
 #include <aclnnop/aclnn_addmm.h>
 #include <aclnnop/aclnn_baddbmm.h>
-#include <aclnnop/aclnn_batch_matmul.h>
+#include <aclnnop/aclnn_batch_mat_mul.h>
 #include <aclnnop/aclnn_mm.h>
 #include <torch/library.h>
 
