@@ -177,25 +177,25 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
   return api("aclDestroyAclOpExecutor", [&] { return destroy(executor); });
 }
 
-aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
   return set_tensor("aclSetTensorAddr", executor, Among::kAll, index, tensor, addr);
 }
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
   return set_tensor("aclSetInputTensorAddr", executor, Among::kInputs, index, tensor, addr);
 }
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
   return set_tensor("aclSetOutputTensorAddr", executor, Among::kOutputs, index, tensor, addr);
 }
 
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_t relativeIndex, aclTensorList* tensors,
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
                                     void* addr) {
-  return set_element("aclSetDynamicTensorAddr", executor, relativeIndex, tensors, addr);
+  return set_element("aclSetDynamicTensorAddr", executor, elementIndex, tensors, addr);
 }
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, const size_t relativeIndex,
-                                         aclTensorList* tensors, void* addr) {
-  return set_element("aclSetDynamicInputTensorAddr", executor, relativeIndex, tensors, addr);
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
+                                         void* addr) {
+  return set_element("aclSetDynamicInputTensorAddr", executor, elementIndex, tensors, addr);
 }
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, const size_t relativeIndex,
-                                          aclTensorList* tensors, void* addr) {
-  return set_element("aclSetDynamicOutputTensorAddr", executor, relativeIndex, tensors, addr);
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
+                                          void* addr) {
+  return set_element("aclSetDynamicOutputTensorAddr", executor, elementIndex, tensors, addr);
 }

@@ -144,12 +144,12 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
 
 aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                           const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
-                          uint64_t storageDimsNum, void* tensorDataAddr) {
+                          uint64_t storageDimsNum, void* tensorData) {
   return api("aclInitTensor", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
     aclTensor described;
     SOFTNPU_RETURN_IF_ERROR(
-        describe({viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorDataAddr},
+        describe({viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData},
                  &described));
     *tensor = std::move(described);
     return Status::ok();
@@ -164,12 +164,12 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
   });
 }
 
-aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims, uint64_t* storageDimsNum) {
-  return get_dims("aclGetStorageShape", tensor, &aclTensor::storage_dims, storageDims, storageDimsNum);
+aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** dims, uint64_t* dimsCount) {
+  return get_dims("aclGetStorageShape", tensor, &aclTensor::storage_dims, dims, dimsCount);
 }
 
-aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue, uint64_t* stridesNum) {
-  return get_dims("aclGetViewStrides", tensor, &aclTensor::strides, stridesValue, stridesNum);
+aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** strides, uint64_t* stridesCount) {
+  return get_dims("aclGetViewStrides", tensor, &aclTensor::strides, strides, stridesCount);
 }
 
 aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
