@@ -44,6 +44,7 @@ class InlineFunction<Result(Args...), Capacity> {
   ~InlineFunction() { reset(); }
 
   explicit operator bool() const { return actions_ != nullptr; }
+  friend bool operator==(const InlineFunction& function, std::nullptr_t) { return !function; }
   Result operator()(Args... args) const { return actions_->call(space_, std::forward<Args>(args)...); }
 
   // Whether such a callable needs no heap.

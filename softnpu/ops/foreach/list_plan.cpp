@@ -51,9 +51,11 @@ bool are_independent(const std::vector<ListPart>& parts) {
   return true;
 }
 
+using Run = decltype(Plan::run);
+
 struct Parts {
-  std::vector<std::function<Status(void*)>> small;  // serial
-  std::vector<std::function<Status(void*)>> large;  // each with all threads
+  std::vector<Run> small;  // serial
+  std::vector<Run> large;  // each with all threads
   int threads = 1;
 };
 
