@@ -377,7 +377,7 @@ def test_prompt(library: Library, layout: str, dtype: torch.dtype):
             k,
             v,
             None,
-            None,
+            PATTERN,
             None,
             None,
             *[None] * 5,
