@@ -1,7 +1,5 @@
 """Operators that choose elements by index or mask, against PyTorch on the CPU."""
 
-import ctypes
-
 import pytest
 import torch
 
@@ -19,7 +17,8 @@ from tests.aclnn.layouts import (
     numbers,
     output,
 )
-from tests.aclnn.library import AclnnError, Call, Library, operators
+from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.sizes import view_shape
 
 PARAM_NULLPTR, PARAM_INVALID = 161001, 161002
 INDEX_TYPES = (torch.int64, torch.int32)
@@ -40,28 +39,6 @@ def indices(
 
 def mask_of(shape: tuple[int, ...], *key: object) -> torch.Tensor:
     return torch.rand(shape, generator=generator(shape, *key)) < 0.4
-
-
-def view_shape(library: Library, operator: str, *arguments: object, out: int) -> list[int]:
-    """Calls the operator; the sizes that it gave to its argument ``out``."""
-    call = Call(library, operators()[operator])
-    release, shape = call._release, []
-
-    def read_and_release() -> None:
-        tensors = [a for a in operators()[operator].arguments if a.type == "Tensor"]
-        position = [a.name for a in tensors].index(operators()[operator].arguments[out].name)
-        made = [handle for kind, handle in call._made if kind == "Tensor"]
-        dims, count = ctypes.POINTER(ctypes.c_int64)(), ctypes.c_uint64()
-        assert (
-            library.objects.aclGetViewShape(made[position], ctypes.byref(dims), ctypes.byref(count))
-            == 0
-        )
-        shape.extend(dims[i] for i in range(count.value))
-        release()
-
-    call._release = read_and_release
-    call.run(arguments)
-    return shape
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -15,7 +15,7 @@ from tests.aclnn.layouts import (
     output,
 )
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.test_index import view_shape
+from tests.aclnn.sizes import view_shape
 
 PARAM_NULLPTR, PARAM_INVALID = 161001, 161002
 SHAPES = [

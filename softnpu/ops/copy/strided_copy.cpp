@@ -185,8 +185,8 @@ Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(view_of(to, "the result", &target));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(from, to));
   if (!broadcasts_to(from.dims, to.dims)) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("a source of the shape ", describe_shape(from.dims), " cannot be broadcast to ", describe_shape(to.dims))};
+    return {ACLNN_ERR_PARAM_INVALID, text("a source of the shape ", describe_shape(from.dims),
+                                          " cannot be broadcast to ", describe_shape(to.dims))};
   }
   CopyList list;
   list.add(target, source.expand(target.sizes));
