@@ -27,10 +27,12 @@ def numbers(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.T
     if dtype == torch.bool:
         return drawn > 0
     if dtype.is_complex:
-        return torch.complex(drawn.double() / 2, drawn.double().flip(-1) if shape else drawn.double()).to(dtype)
+        return torch.complex(
+            drawn.double() / 2, drawn.double().flip(-1) if shape else drawn.double()
+        ).to(dtype)
     if dtype.is_floating_point:
         return (drawn.double() / 2).to(dtype)
-    return drawn.abs().to(dtype) if dtype == torch.uint8 else drawn.to(dtype)
+    return drawn.to(dtype) if dtype.is_signed else drawn.abs().to(dtype)
 
 
 def laid_out(tensor: torch.Tensor, layout: str) -> torch.Tensor:
@@ -62,7 +64,9 @@ def assert_same(got: torch.Tensor, expected: torch.Tensor) -> None:
     torch.testing.assert_close(got, expected, rtol=0, atol=0, equal_nan=True)
 
 
-def assert_near(got: torch.Tensor, exact: torch.Tensor, magnitude: torch.Tensor, terms: int) -> None:
+def assert_near(
+    got: torch.Tensor, exact: torch.Tensor, magnitude: torch.Tensor, terms: int
+) -> None:
     """``got`` against float64, within the error of a sum of ``terms`` whose absolute values add up to ``magnitude``."""
     dtype = got.dtype if got.dtype.is_floating_point or got.dtype.is_complex else torch.float64
     bound = torch.finfo(dtype).eps * (terms + 1) * magnitude.double()

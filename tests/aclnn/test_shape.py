@@ -36,7 +36,9 @@ class Row:
 
     @property
     def id(self) -> str:
-        return f"{self.operator}-{'x'.join(map(str, self.shape))}-{self.attributes}".replace(" ", "")
+        return f"{self.operator}-{'x'.join(map(str, self.shape))}-{self.attributes}".replace(
+            " ", ""
+        )
 
 
 def _pad(mode: str, padding: list[int]) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -71,8 +73,18 @@ ROWS = [
     _row("aclnnPermute", (3, 4, 5), [2, 0, 1], to=lambda x: x.permute(2, 0, 1)),
     _row("aclnnPermute", (67, 131), [1, 0], to=lambda x: x.permute(1, 0)),
     _row("aclnnPermute", (2, 40, 3, 70), [0, -1, 2, 1], to=lambda x: x.permute(0, 3, 2, 1)),
-    _row("aclnnPermute", NINE, [8, 7, 6, 5, 4, 3, 2, 1, 0], to=lambda x: x.permute(8, 7, 6, 5, 4, 3, 2, 1, 0)),
-    _row("aclnnChannelShuffle", (2, 6, 3), 3, to=lambda x: x.unflatten(1, (3, 2)).transpose(1, 2).flatten(1, 2)),
+    _row(
+        "aclnnPermute",
+        NINE,
+        [8, 7, 6, 5, 4, 3, 2, 1, 0],
+        to=lambda x: x.permute(8, 7, 6, 5, 4, 3, 2, 1, 0),
+    ),
+    _row(
+        "aclnnChannelShuffle",
+        (2, 6, 3),
+        3,
+        to=lambda x: x.unflatten(1, (3, 2)).transpose(1, 2).flatten(1, 2),
+    ),
     _row("aclnnConstantPadNd", (3, 4), [1, 2], 3, to=_pad("constant", [1, 2])),
     _row("aclnnConstantPadNd", (3, 4), [1, 2, 0, 3], 3, to=_pad("constant", [1, 2, 0, 3])),
     _row("aclnnConstantPadNd", (3, 4), [-1, 2, 3, -2], 3, to=_pad("constant", [-1, 2, 3, -2])),
@@ -155,7 +167,13 @@ def test_cat_converts_and_skips_empty_ones(library: Library) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(("kind", "mode", "dims", "shape", "padding"), PADS, ids=str)
 def test_pad_backward(
-    library: Library, kind: str, mode: str, dims: int, shape: tuple[int, ...], padding: list[int], layout: str
+    library: Library,
+    kind: str,
+    mode: str,
+    dims: int,
+    shape: tuple[int, ...],
+    padding: list[int],
+    layout: str,
 ) -> None:
     for dtype in (*FLOATING, *COMPLEX):
         wide = torch.complex128 if dtype.is_complex else torch.float64
@@ -167,7 +185,11 @@ def test_pad_backward(
         (magnitude,) = torch.autograd.grad(y, x, grad.abs().to(wide))
         out = output(expected.to(dtype), layout)
         library.call(
-            f"aclnn{kind}Pad{dims}dBackward", laid_out(grad, layout), expected.to(dtype), padding, out
+            f"aclnn{kind}Pad{dims}dBackward",
+            laid_out(grad, layout),
+            expected.to(dtype),
+            padding,
+            out,
         )
         terms = y.numel() // max(1, x.numel()) + sum(map(abs, padding))
         assert_near(out, expected, magnitude.abs(), terms)
@@ -187,7 +209,11 @@ def test_copy_of_any_layouts(library: Library, dtype: torch.dtype) -> None:
 
 
 def test_large_copies(library: Library) -> None:
-    for dtype, shape in ((torch.float32, (1030, 517)), (torch.uint8, (700, 1100)), (torch.bfloat16, (5, 300, 301))):
+    for dtype, shape in (
+        (torch.float32, (1030, 517)),
+        (torch.uint8, (700, 1100)),
+        (torch.bfloat16, (5, 300, 301)),
+    ):
         x = numbers(shape, dtype)
         for source in (x, x.transpose(-1, -2).contiguous().transpose(-1, -2), x[..., ::2]):
             out = output(source, "contiguous")
@@ -209,7 +235,7 @@ def test_eye_and_diagonals(library: Library, dtype: torch.dtype) -> None:
             assert_same(out, x.clone().fill_diagonal_(7, wrap))
 
 
-@pytest.mark.parametrize("dtype", (*FLOATING, *INTEGERS, *COMPLEX), ids=name)
+@pytest.mark.parametrize("dtype", [*FLOATING, *INTEGERS, *COMPLEX], ids=name)
 def test_trace(library: Library, dtype: torch.dtype) -> None:
     x = numbers((7, 5), dtype)
     exact = x.to(torch.complex128 if dtype.is_complex else torch.float64).trace()
@@ -221,7 +247,7 @@ def test_trace(library: Library, dtype: torch.dtype) -> None:
 RANGES = [(0, 10, 1), (3, -4, -2), (1, 2, 0.3), (0.5, 4.25, 0.25), (5, 5, 1)]
 
 
-@pytest.mark.parametrize("dtype", (*FLOATING, *INTEGERS[1:4]), ids=name)
+@pytest.mark.parametrize("dtype", [*FLOATING, *INTEGERS[1:4]], ids=name)
 @pytest.mark.parametrize("bounds", RANGES, ids=str)
 def test_ranges(library: Library, dtype: torch.dtype, bounds: tuple[float, float, float]) -> None:
     if not dtype.is_floating_point and any(isinstance(b, float) for b in bounds):
@@ -236,11 +262,13 @@ def test_ranges(library: Library, dtype: torch.dtype, bounds: tuple[float, float
         assert_near(out, exact, largest, 2)
 
 
-@pytest.mark.parametrize("dtype", (*FLOATING, torch.int32, torch.int64, *COMPLEX), ids=name)
+@pytest.mark.parametrize("dtype", [*FLOATING, torch.int32, torch.int64, *COMPLEX], ids=name)
 @pytest.mark.parametrize("steps", [0, 1, 2, 7, 10000])
 def test_linspace(library: Library, dtype: torch.dtype, steps: int) -> None:
     for start, end in ((0, 1000), (3, -4)):
-        exact = torch.linspace(start, end, steps, dtype=dtype if not dtype.is_floating_point else torch.float64)
+        exact = torch.linspace(
+            start, end, steps, dtype=dtype if not dtype.is_floating_point else torch.float64
+        )
         out = output(exact.to(dtype), "strided")
         library.call("aclnnLinspace", start, end, steps, out)
         if dtype in INTEGERS:
@@ -282,7 +310,12 @@ REFUSED = [
     ("aclnnStack", ([X, X[:2]], 0, torch.zeros(2, 3, 4)), PARAM_INVALID, "is needed"),
     ("aclnnSplitWithSize", (X, [2, 2], 0, [X[:2], X[:2]]), PARAM_INVALID, "do not sum up"),
     ("aclnnFlip", (X, [0, -2], X.clone()), PARAM_INVALID, "flipped twice"),
-    ("aclnnFlip", (X, [0], torch.zeros(3, 4, dtype=torch.int32)), PARAM_INVALID, "differ in data type"),
+    (
+        "aclnnFlip",
+        (X, [0], torch.zeros(3, 4, dtype=torch.int32)),
+        PARAM_INVALID,
+        "differ in data type",
+    ),
     ("aclnnRoll", (X, [1, 2], [0], X.clone()), PARAM_INVALID, "2 shifts for 1 dimensions"),
     ("aclnnRepeat", (X, [2], X.clone()), PARAM_INVALID, "1 repeats"),
     ("aclnnRepeat", (X, [1, -1], X.clone()), PARAM_INVALID, "negative number -1"),
@@ -302,8 +335,14 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "arguments", "code", "message"), REFUSED, ids=lambda v: v if isinstance(v, str) else "")
-def test_bad_input_is_refused(library: Library, operator: str, arguments: tuple, code: int, message: str) -> None:
+@pytest.mark.parametrize(
+    ("operator", "arguments", "code", "message"),
+    REFUSED,
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_bad_input_is_refused(
+    library: Library, operator: str, arguments: tuple, code: int, message: str
+) -> None:
     with pytest.raises(AclnnError, match=message) as refused:
         library.call(operator, *arguments)
     assert refused.value.code == code

@@ -51,6 +51,16 @@ void copy_block(char* to, const Walk<2>::Dim& across, const Walk<2>::Dim& along,
   constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(T));
   alignas(64) T buffer[kSide * kSide];
   const ptrdiff_t read = across.strides[1] / kSize;
+  if (rows == kSide && columns == kSide && read == 1 && along.strides[0] == kSize) {
+    // A whole block between contiguous lines: constant bounds, which the compiler unrolls.
+    for (int64_t c = 0; c < kSide; ++c) std::memcpy(buffer + c * kSide, from + c * along.strides[1], kLine);
+    for (int64_t r = 0; r < kSide; ++r) {
+      alignas(64) T line[kSide];
+      for (int64_t c = 0; c < kSide; ++c) line[c] = buffer[c * kSide + r];
+      std::memcpy(to + r * across.strides[0], line, kLine);
+    }
+    return;
+  }
   for (int64_t c = 0; c < columns; ++c) {
     const auto* in = reinterpret_cast<const T*>(from + c * along.strides[1]);
     for (int64_t r = 0; r < rows; ++r) buffer[r * kSide + c] = in[r * read];
@@ -185,8 +195,8 @@ Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(view_of(to, "the result", &target));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(from, to));
   if (!broadcasts_to(from.dims, to.dims)) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("a source of the shape ", describe_shape(from.dims), " cannot be broadcast to ", describe_shape(to.dims))};
+    return {ACLNN_ERR_PARAM_INVALID, text("a source of the shape ", describe_shape(from.dims),
+                                          " cannot be broadcast to ", describe_shape(to.dims))};
   }
   CopyList list;
   list.add(target, source.expand(target.sizes));

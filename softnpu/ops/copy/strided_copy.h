@@ -11,7 +11,8 @@
 
 namespace softnpu {
 
-// One copy. Rows where both sides allow it; where they run across each other, tiles that fit into the first-level cache.
+// One copy. Rows where both sides allow it; where they run across each other, tiles that fit into the first-level
+// cache.
 class StridedCopy {
  public:
   // The sizes and the dtypes of both are the same.

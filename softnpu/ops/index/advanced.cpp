@@ -30,9 +30,8 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
   if (indices.size() > self.rank()) {
     return {ACLNN_ERR_PARAM_INVALID, text(indices.size(), " indices for a tensor of ", self.rank(), " dimensions")};
   }
-  const bool others = std::any_of(indices.begin(), indices.end(), [](const aclTensor* index) {
-    return index != nullptr && element_count(*index) > 0;
-  });
+  const bool others = std::any_of(indices.begin(), indices.end(),
+                                  [](const aclTensor* index) { return index != nullptr && element_count(*index) > 0; });
   Dims& sizes = out->table.sizes;
   std::vector<size_t> indexed;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -51,8 +50,9 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
       int64_t& size = sizes[sizes.size() - index.dims.size() + i];
       if (index.dims[i] == 1 || index.dims[i] == size) continue;
       if (size != 1) {
-        return {ACLNN_ERR_PARAM_INVALID, text("index ", d, " of the shape ", describe_shape(index.dims),
-                                              " cannot be broadcast with the others, which make ", describe_shape(sizes))};
+        return {ACLNN_ERR_PARAM_INVALID,
+                text("index ", d, " of the shape ", describe_shape(index.dims),
+                     " cannot be broadcast with the others, which make ", describe_shape(sizes))};
       }
       size = index.dims[i];
     }

@@ -16,9 +16,9 @@ namespace softnpu {
 namespace {
 
 struct EmbeddingBackward {
-  View grad;     // [indices, width] in any strides
+  View grad;  // [indices, width] in any strides
   View indices;
-  View out;      // [weights, width]
+  View out;  // [weights, width]
   int64_t weights;
   int64_t width;
   int64_t padding;

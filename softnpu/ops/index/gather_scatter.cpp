@@ -107,8 +107,7 @@ Status Scatter::run(char* counts, int threads) const {
     }));
   }
   if (!is_mean) {
-    return lines.for_each(nullptr, threads,
-                          [&](const LineAt& at) { kernel(at.indexed, 0, at.other, 0, 1, nullptr); });
+    return lines.for_each(nullptr, threads, [&](const LineAt& at) { kernel(at.indexed, 0, at.other, 0, 1, nullptr); });
   }
   const int64_t elements = out.count();
   auto* numbers = reinterpret_cast<int64_t*>(counts);
@@ -134,8 +133,7 @@ Status Scatter::run(char* counts, int threads) const {
 }
 
 Status read_reduction(int64_t reduction, RowOp* op) {
-  constexpr RowOp kOps[] = {RowOp::kWrite,  RowOp::kAdd,     RowOp::kMultiply,
-                            RowOp::kLarger, RowOp::kSmaller, RowOp::kAdd};
+  constexpr RowOp kOps[] = {RowOp::kWrite, RowOp::kAdd, RowOp::kMultiply, RowOp::kLarger, RowOp::kSmaller, RowOp::kAdd};
   if (reduction < 0 || reduction >= static_cast<int64_t>(std::size(kOps))) {
     return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " does not exist: it is 0 (none), 1 (add), ",
                                           "2 (multiply), 3 (maximum), 4 (minimum) or 5 (mean)")};
@@ -191,8 +189,7 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   plan->is_small = effort.is_small;
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = [said = describe(all)] { return said; };
-  plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()),
-               effort](void*) {
+  plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()), effort](void*) {
     return with_element(size, [&]<typename T>() {
       return lines.for_each(nullptr, effort.threads,
                             [](const LineAt& here) { std::memcpy(here.other, here.indexed, sizeof(T)); });

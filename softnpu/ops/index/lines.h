@@ -39,8 +39,8 @@ class Lines {
   bool is_wide_;
   bool line_first_ = true;
   size_t dim_;
-  int64_t size_;    // of the index along dim
-  int64_t limit_;   // of what is indexed
+  int64_t size_;   // of the index along dim
+  int64_t limit_;  // of what is indexed
 };
 
 template <typename Body>

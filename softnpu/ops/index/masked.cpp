@@ -22,7 +22,8 @@ constexpr int64_t kPiece = 1 << 14;
 
 int64_t pieces_of(int64_t count) { return (count + kPiece - 1) / kPiece; }
 
-// How many elements each piece of `count` has, by `is_chosen(first, last)`; the sums before each piece, and all of them.
+// How many elements each piece of `count` has, by `is_chosen(first, last)`; the sums before each piece, and all of
+// them.
 template <typename Count>
 int64_t count_pieces(int64_t count, int threads, int64_t* before, const Count& chosen) {
   parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
@@ -111,7 +112,8 @@ Status masked_select(const aclTensor& self, const aclTensor& mask, aclTensor& ou
   const int threads = effort_of(3 * static_cast<double>(count)).threads;
   plan->run = [masked, to, count, threads, shape = shape_of(out)](void* workspace) -> Status {
     auto* before = static_cast<int64_t*>(workspace);
-    const int64_t total = count_pieces(count, threads, before, [&](int64_t f, int64_t l) { return masked.chosen(f, l); });
+    const int64_t total =
+        count_pieces(count, threads, before, [&](int64_t f, int64_t l) { return masked.chosen(f, l); });
     if (total > to.sizes[0]) {
       return {ACLNN_ERR_PARAM_INVALID, text("the mask chooses ", total, " elements, out has ", to.sizes[0])};
     }
@@ -144,8 +146,8 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
   SOFTNPU_RETURN_IF_ERROR(check_mask(mask));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(self, source));
   if (!broadcasts_to(mask.dims, self.dims)) {
-    return {ACLNN_ERR_PARAM_INVALID, text("a mask of the shape ", describe_shape(mask.dims),
-                                          " cannot be broadcast to ", describe_shape(self.dims))};
+    return {ACLNN_ERR_PARAM_INVALID, text("a mask of the shape ", describe_shape(mask.dims), " cannot be broadcast to ",
+                                          describe_shape(self.dims))};
   }
   const Masked masked(chosen.expand(self.dims), to);
   const int64_t count = masked.count();
@@ -154,7 +156,8 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
   const int threads = effort_of(3 * static_cast<double>(count)).threads;
   plan->run = [masked, from, count, threads](void* workspace) -> Status {
     auto* before = static_cast<int64_t*>(workspace);
-    const int64_t total = count_pieces(count, threads, before, [&](int64_t f, int64_t l) { return masked.chosen(f, l); });
+    const int64_t total =
+        count_pieces(count, threads, before, [&](int64_t f, int64_t l) { return masked.chosen(f, l); });
     if (total > from.count()) {
       return {ACLNN_ERR_PARAM_INVALID, text("the mask chooses ", total, " elements, source has ", from.count())};
     }
@@ -222,7 +225,8 @@ struct Nonzero {
     char* to = out.data + place * along;
     for (int64_t i = 0; i < count; ++i) {
       if (is_chosen<Element>(self.data + offset)) {
-        for (size_t d = 0; d < rank; ++d) std::memcpy(to + static_cast<ptrdiff_t>(d) * across, &index[d], sizeof(int64_t));
+        for (size_t d = 0; d < rank; ++d)
+          std::memcpy(to + static_cast<ptrdiff_t>(d) * across, &index[d], sizeof(int64_t));
         to += along;
       }
       for (size_t d = rank; d-- > 0;) {

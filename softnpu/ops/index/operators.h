@@ -1,6 +1,6 @@
 #pragma once
-// How the operators of operators.txt are planned. Definitions as in PyTorch's functions of the same names. An index that
-// is out of range is an error of the run, which names it.
+// How the operators of operators.txt are planned. Definitions as in PyTorch's functions of the same names. An index
+// that is out of range is an error of the run, which names it.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"

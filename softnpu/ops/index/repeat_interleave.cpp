@@ -47,8 +47,8 @@ struct Repeats {
       total = total > size || times > size - total ? size + 1 : total + times;
     }
     if (total == size) return Status::ok();
-    return {ACLNN_ERR_PARAM_INVALID, text("the repeats of ", count, " rows do not sum up to ", size,
-                                          ", the result's size")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the repeats of ", count, " rows do not sum up to ", size, ", the result's size")};
   }
 };
 

@@ -23,14 +23,12 @@ void move(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride
 }
 
 template <typename T>
-void read(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
-          const void*) {
+void read(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
   move<T>(other, other_stride, indexed, indexed_stride, count);
 }
 
 template <typename T>
-void write(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
-          const void*) {
+void write(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
   move<T>(indexed, indexed_stride, other, other_stride, count);
 }
 
@@ -75,8 +73,7 @@ struct Smaller {
 };
 
 template <typename Element, typename Function>
-void combine(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
-             const void*) {
+void combine(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
   for (int64_t i = 0; i < count; ++i) {
     char* at = indexed + i * indexed_stride;
     Element::store(at, Function::of(Element::load(at), Element::load(other + i * other_stride)));

@@ -16,8 +16,8 @@ constexpr int64_t kShortRun = 4;
 
 }  // namespace
 
-IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes,
-                         const Dims& places, Walk<2> rest)
+IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
+                         Walk<2> rest)
     : kernel_(row_kernel(op, dtype)), reads_(op == RowOp::kRead), indexed_(indexed), other_(other), rest_(rest) {
   for (size_t i = 0; i < sizes.size(); ++i) places_.add(sizes[i], {places[i]});
   places_.join();
@@ -84,8 +84,7 @@ Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said
   const Effort effort = effort_of(static_cast<double>(rows.count() + 4 * rows.places()));
   plan->is_small = effort.is_small && (before.run == nullptr || before.is_small);
   plan->workspace_bytes = static_cast<uint64_t>(rows.places()) * sizeof(ptrdiff_t);
-  plan->run = [fill = std::move(fill), rows = std::move(rows), first = std::move(before.run),
-               effort](void* workspace) {
+  plan->run = [fill = std::move(fill), rows = std::move(rows), first = std::move(before.run), effort](void* workspace) {
     if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
     if (rows.count() == 0) return Status::ok();
     auto* entries = static_cast<ptrdiff_t*>(workspace);

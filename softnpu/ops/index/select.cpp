@@ -52,8 +52,8 @@ Status index_select(const aclTensor& self, int64_t dim, const aclTensor& index, 
     SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   }
   if (operands.index.rank() == 0) operands.index = operands.index.insert(0, 1, 0);
-  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {},
-                        describe(self, index, out), plan);
+  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
+                        plan);
 }
 
 Status gather_rows(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
@@ -71,8 +71,8 @@ Status gather_rows(const aclTensor& self, int64_t dim, const aclTensor& index, c
     for (int64_t size : index.dims) sizes.push_back(size);
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {},
-                        describe(self, index, out), plan);
+  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
+                        plan);
 }
 
 Status gather_rows_of_batch(const aclTensor& self, int64_t dim, const aclTensor& index, int64_t batch_dims,
@@ -87,8 +87,7 @@ Status take(const aclTensor& self, const aclTensor& index, const aclTensor& out,
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, index.dims, "out"));
   const View& from = operands.self;
   const IndexTable table{{{operands.index, 0, from.count(), 0}}, index.dims, true, from.sizes, from.strides};
-  IndexedRows rows(RowOp::kRead, self.dtype, from.data, operands.out.data, index.dims, operands.out.strides,
-                   Walk<2>());
+  IndexedRows rows(RowOp::kRead, self.dtype, from.data, operands.out.data, index.dims, operands.out.strides, Walk<2>());
   return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {}, describe(self, index, out),
                    plan);
 }

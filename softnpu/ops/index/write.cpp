@@ -41,14 +41,15 @@ struct Target {
   Status open_source(const aclTensor& source, View* view) const {
     SOFTNPU_RETURN_IF_ERROR(view_of(source, "source", view));
     if (view->rank() == 0) *view = view->insert(0, 1, 0);
-    if (view->rank() == 1 && out.rank() > 1 && view->count() == 1 && index.count() == 1 && out.count() == out.sizes[dim]) {
+    if (view->rank() == 1 && out.rank() > 1 && view->count() == 1 && index.count() == 1 &&
+        out.count() == out.sizes[dim]) {
       *view = view->expand(Dims(out.rank(), 1));
     }
     Dims sizes = out.sizes;
     sizes[dim] = index.count();
     if (view->sizes == sizes) return Status::ok();
-    return {ACLNN_ERR_PARAM_INVALID, text("source has the shape ", describe_shape(source.dims), " where ",
-                                          describe_shape(sizes), " is needed")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("source has the shape ", describe_shape(source.dims), " where ", describe_shape(sizes), " is needed")};
   }
 };
 
@@ -173,9 +174,8 @@ Status scatter_nd_update(const aclTensor& self, const aclTensor& indices, const 
   SOFTNPU_RETURN_IF_ERROR(require_index(indices, "indices"));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(self, updates));
   if (index.rank() == 0 || index.sizes[index.rank() - 1] > static_cast<int64_t>(to.rank())) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("indices are ", softnpu::describe(indices), " for ", softnpu::describe(self),
-                 "; their last dimension has an element for each indexed dimension")};
+    return {ACLNN_ERR_PARAM_INVALID, text("indices are ", softnpu::describe(indices), " for ", softnpu::describe(self),
+                                          "; their last dimension has an element for each indexed dimension")};
   }
   const size_t last = index.rank() - 1;
   const auto indexed = static_cast<size_t>(index.sizes[last]);
@@ -190,7 +190,8 @@ Status scatter_nd_update(const aclTensor& self, const aclTensor& indices, const 
   SOFTNPU_RETURN_IF_ERROR(require_sizes(updates, sizes, "updates"));
   Dims places(values.strides.begin(), values.strides.begin() + last);
   Walk<2> rest;
-  for (size_t i = indexed; i < to.rank(); ++i) rest.add(to.sizes[i], {to.strides[i], values.strides[last + i - indexed]});
+  for (size_t i = indexed; i < to.rank(); ++i)
+    rest.add(to.sizes[i], {to.strides[i], values.strides[last + i - indexed]});
   IndexedRows rows(RowOp::kWrite, self.dtype, to.data, values.data, table.sizes, places, rest);
   return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {},
                    describe(self, indices, updates), plan);

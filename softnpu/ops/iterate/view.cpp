@@ -102,8 +102,8 @@ Status same_dtype(const aclTensor& a, const aclTensor& b) {
 
 Status require_sizes(const aclTensor& tensor, const Dims& sizes, const char* role) {
   if (tensor.dims == sizes) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID, text(role, " has the shape ", describe_shape(tensor.dims), " where ",
-                                        describe_shape(sizes), " is needed")};
+  return {ACLNN_ERR_PARAM_INVALID,
+          text(role, " has the shape ", describe_shape(tensor.dims), " where ", describe_shape(sizes), " is needed")};
 }
 
 Status require_index(const aclTensor& index, const char* role) {

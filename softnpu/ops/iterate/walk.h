@@ -65,7 +65,8 @@ class Walk {
     return taken;
   }
 
-  // Calls body(offsets of the first element, count) for each run along the innermost dimension in [first, first + count).
+  // Calls body(offsets of the first element, count) for each run along the innermost dimension in [first, first +
+  // count).
   template <typename Body>
   void for_runs(int64_t first, int64_t count, Body&& body) const {
     if (count <= 0) return;

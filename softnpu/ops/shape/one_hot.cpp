@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "ops/copy/element.h"
 #include "ops/convert/typed.h"
+#include "ops/copy/element.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -30,8 +30,8 @@ Status one_hot(const aclTensor& self, int64_t classes, const aclTensor& on, cons
     return {ACLNN_ERR_PARAM_INVALID, text("self is ", describe(self), "; classes are integers")};
   }
   if (on_view.count() != 1 || off_view.count() != 1) {
-    return {ACLNN_ERR_PARAM_INVALID, text("onValue and offValue have one element, not ", on_view.count(), " and ",
-                                          off_view.count())};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("onValue and offValue have one element, not ", on_view.count(), " and ", off_view.count())};
   }
   if (classes < 0) return {ACLNN_ERR_PARAM_INVALID, text("the number of classes ", classes, " is negative")};
   size_t dim = 0;

@@ -28,8 +28,8 @@ Status constant_pad(const aclTensor& self, const aclIntArray& padding, const acl
                     Plan* plan);
 Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& padding, const aclTensor& out,
            Plan* plan);
-Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclTensor& self,
-                    const aclIntArray& padding, const aclTensor& out, Plan* plan);
+Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclTensor& self, const aclIntArray& padding,
+                    const aclTensor& out, Plan* plan);
 
 Status triangle(bool upper, const aclTensor& self, int64_t diagonal, const aclTensor& out, Plan* plan);
 Status eye(int64_t n, int64_t m, const aclTensor& out, Plan* plan);

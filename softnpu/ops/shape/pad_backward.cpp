@@ -89,17 +89,16 @@ struct Task {
     const int64_t plane = out.count() / outer.count();
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 16 / plane);
     parallel_for(outer.count(), grain, threads, [&](int64_t first, int64_t last) {
-      outer.for_each(first, last - first, [&](const Walk<2>::Offsets& at) {
-        run_plane<Element>(grad.data + at[0], out.data + at[1]);
-      });
+      outer.for_each(first, last - first,
+                     [&](const Walk<2>::Offsets& at) { run_plane<Element>(grad.data + at[0], out.data + at[1]); });
     });
   }
 };
 
 }  // namespace
 
-Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclTensor& self,
-                    const aclIntArray& padding, const aclTensor& out, Plan* plan) {
+Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclTensor& self, const aclIntArray& padding,
+                    const aclTensor& out, Plan* plan) {
   auto task = std::make_shared<Task>();
   task->mode = mode;
   SOFTNPU_RETURN_IF_ERROR(view_of(grad, "gradOutput", &task->grad));

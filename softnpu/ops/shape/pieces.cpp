@@ -37,7 +37,8 @@ Status add_pieces(const View& to, const View& from, const std::vector<PiecesOf>&
   for (const PiecesOf& of : dims) {
     copies *= std::max<size_t>(of.pieces.size(), 1);
     if (copies > kMostCopies) {
-      return {ACLNN_ERR_PARAM_INVALID, text("more than ", kMostCopies, " pieces; call it for fewer dimensions at once")};
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("more than ", kMostCopies, " pieces; call it for fewer dimensions at once")};
     }
   }
   if (to.count() > 0) add(to, from, dims, outside, list);

@@ -180,8 +180,9 @@ Status channel_shuffle(const aclTensor& self, int64_t groups, const aclTensor& o
   SOFTNPU_RETURN_IF_ERROR(open(self, out, &from, &to));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, self.dims, "out"));
   if (from.rank() < 3 || groups <= 0 || from.sizes[1] % groups != 0) {
-    return {ACLNN_ERR_PARAM_INVALID, text("the channels of ", softnpu::describe(self), " do not make ", groups,
-                                          " groups; it needs 3 dimensions or more, and a divisor of the second's size")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the channels of ", softnpu::describe(self), " do not make ", groups,
+                 " groups; it needs 3 dimensions or more, and a divisor of the second's size")};
   }
   const int64_t each = from.sizes[1] / groups;
   // [groups, each] of the source is [each, groups] of the result.

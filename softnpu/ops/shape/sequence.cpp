@@ -9,10 +9,10 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
-#include "ops/shape/operators.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
+#include "ops/parallel.h"
+#include "ops/shape/operators.h"
 
 namespace softnpu {
 namespace {
@@ -66,8 +66,8 @@ Status check_step(const aclScalar& start, const aclScalar& end, const aclScalar&
             text("the range from ", start.as_double(), " to ", end.as_double(), " is not finite")};
   }
   if ((end.as_double() - start.as_double()) * (step.as_double() > 0 ? 1 : -1) < 0) {
-    return {ACLNN_ERR_PARAM_INVALID, text("no steps of ", step.as_double(), " lead from ", start.as_double(), " to ",
-                                          end.as_double())};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("no steps of ", step.as_double(), " lead from ", start.as_double(), " to ", end.as_double())};
   }
   return Status::ok();
 }
@@ -81,7 +81,8 @@ Status steps_from(const aclScalar& start, const aclScalar& step, const aclTensor
   const double first = start.as_double();
   const double by = step.as_double();
   if (is_complex(out.dtype)) return {ACLNN_ERR_PARAM_INVALID, "a range of complex numbers does not exist"};
-  return plan_sequence<double>(out, [first, by](int64_t i) { return first + static_cast<double>(i) * by; }, plan);
+  return plan_sequence<double>(
+      out, [first, by](int64_t i) { return first + static_cast<double>(i) * by; }, plan);
 }
 
 Status check_sequence(const aclTensor& out, int64_t count) {
@@ -108,7 +109,8 @@ Status plan_steps(const aclScalar& start, const aclScalar& end, int64_t steps, c
     const Complex first = start.as_complex();
     const Complex last = steps == 1 ? first : end.as_complex();
     const Complex step = (last - first) / gaps;
-    return plan_sequence<Complex>(out, [=](int64_t i) { return map(between(first, last, step, i, steps)); }, plan);
+    return plan_sequence<Complex>(
+        out, [=](int64_t i) { return map(between(first, last, step, i, steps)); }, plan);
   }
   double first = start.as_double();
   double last = end.as_double();
@@ -122,7 +124,8 @@ Status plan_steps(const aclScalar& start, const aclScalar& end, int64_t steps, c
     const auto value = [=](int64_t i) { return integer_of<int64_t>(map(between(first, last, step, i, steps))); };
     return plan_sequence<int64_t>(out, value, plan);
   }
-  return plan_sequence<double>(out, [=](int64_t i) { return map(between(first, last, step, i, steps)); }, plan);
+  return plan_sequence<double>(
+      out, [=](int64_t i) { return map(between(first, last, step, i, steps)); }, plan);
 }
 
 }  // namespace
@@ -155,12 +158,14 @@ Status range(const aclScalar& start, const aclScalar& end, const aclScalar& step
 }
 
 Status linspace(const aclScalar& start, const aclScalar& end, int64_t steps, const aclTensor& out, Plan* plan) {
-  return plan_steps(start, end, steps, out, [](auto value) { return value; }, plan);
+  return plan_steps(
+      start, end, steps, out, [](auto value) { return value; }, plan);
 }
 
 Status logspace(const aclScalar& start, const aclScalar& end, int64_t steps, double base, const aclTensor& out,
                 Plan* plan) {
-  return plan_steps(start, end, steps, out, [base](auto value) { return std::pow(base, value); }, plan);
+  return plan_steps(
+      start, end, steps, out, [base](auto value) { return std::pow(base, value); }, plan);
 }
 
 }  // namespace softnpu

@@ -22,9 +22,9 @@ struct Triangle {
   char* to;
   const char* from;
   int64_t columns;
-  ptrdiff_t to_stride;    // between columns
+  ptrdiff_t to_stride;  // between columns
   ptrdiff_t from_stride;
-  Walk<2> lines;          // batches and rows: to, from
+  Walk<2> lines;  // batches and rows: to, from
   int64_t rows;
 
   template <typename T>
