@@ -113,8 +113,8 @@ class RowNormGradientTask {
         for (int64_t row = i * part(); row < std::min(rows, (i + 1) * part()); ++row) run_row(row, own);
       }
     });
-    if (dweight) put_sums(*dweight, all);
-    if (dbias) put_sums(*dbias, all + length);
+    if (dweight) put_sums(*dweight, all, 0);
+    if (dbias) put_sums(*dbias, all, length);
   }
 
  private:
@@ -150,13 +150,13 @@ class RowNormGradientTask {
     }
   }
 
-  void put_sums(const FlatWriter<T>& to, const double* all) const {
+  void put_sums(const FlatWriter<T>& to, const double* all, int64_t offset) const {
     T values[kTile];
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       for (int64_t j = 0; j < here; ++j) {
         double total = 0;
-        for (int64_t i = 0; i < parts(); ++i) total += all[i * 2 * length + at + j];
+        for (int64_t i = 0; i < parts(); ++i) total += all[i * 2 * length + offset + at + j];
         values[j] = static_cast<T>(total);
       }
       to.put(at, here, values);
@@ -243,19 +243,6 @@ Status check_tail(const aclTensor& x, std::span<const int64_t> shape, int64_t* l
 
 std::span<const int64_t> span_of(const aclIntArray& shape) { return {shape.begin(), shape.size()}; }
 std::span<const int64_t> span_of(const Dims& dims) { return {dims.begin(), dims.size()}; }
-
-Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight, const aclTensor** dbias) {
-  if (mask.size() != 3) return {ACLNN_ERR_PARAM_INVALID, text("outputMask has ", mask.size(), " elements; 3 are needed")};
-  const aclTensor** const outputs[] = {dx, dweight, dbias};
-  for (size_t i = 0; i < 3; ++i) {
-    if (!mask[i]) {
-      *outputs[i] = nullptr;
-    } else {
-      SOFTNPU_RETURN_IF_ERROR(not_null(*outputs[i], "a gradient that outputMask asks for"));
-    }
-  }
-  return Status::ok();
-}
 
 }  // namespace
 
