@@ -139,7 +139,8 @@ Status plan_batch_gradient(const Channels& shape, const aclTensor& grad, const a
   task->eps = eps;
   SOFTNPU_RETURN_IF_ERROR(task->slices.open_all(grad, x, weight, dx, dweight, dbias));
   SOFTNPU_RETURN_IF_ERROR(open(mean, "the mean", shape.channels, &task->mean));
-  SOFTNPU_RETURN_IF_ERROR(open(spread, training ? "the saved rstd" : "the running variance", shape.channels, &task->spread));
+  SOFTNPU_RETURN_IF_ERROR(
+      open(spread, training ? "the saved rstd" : "the running variance", shape.channels, &task->spread));
   hand_out(std::move(task), shape, x, plan);
   return Status::ok();
 }
@@ -150,7 +151,8 @@ bool is_double(const aclTensor& x) { return x.dtype == ACL_DOUBLE; }
 
 Status channels_of(const aclTensor& x, Channels* out) {
   if (x.dims.size() < 2) {
-    return {ACLNN_ERR_PARAM_INVALID, text("the input is ", describe(x), "; it needs a dimension of channels: [N, C, ...]")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the input is ", describe(x), "; it needs a dimension of channels: [N, C, ...]")};
   }
   out->samples = x.dims[0];
   out->channels = x.dims[1];
@@ -175,7 +177,8 @@ Status batch_norm(const aclTensor& x, const aclTensor* weight, const aclTensor* 
     save_rstd = if_of_channels(save_rstd, shape);
   }
   const auto plan_as = is_double(x) ? &plan_batch_norm<double> : &plan_batch_norm<float>;
-  return plan_as(shape, x, weight, bias, running_mean, running_var, training, momentum, eps, &y, save_mean, save_rstd, plan);
+  return plan_as(shape, x, weight, bias, running_mean, running_var, training, momentum, eps, &y, save_mean, save_rstd,
+                 plan);
 }
 
 Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor* weight,

@@ -82,8 +82,8 @@ struct SliceGradient {
     });
   }
 
-  Status open_all(const aclTensor& g, const aclTensor& in, const aclTensor* w, const aclTensor* gx,
-                  const aclTensor* gw, const aclTensor* gb) {
+  Status open_all(const aclTensor& g, const aclTensor& in, const aclTensor* w, const aclTensor* gx, const aclTensor* gw,
+                  const aclTensor* gb) {
     SOFTNPU_RETURN_IF_ERROR(open(&g, "the gradient", shape.count(), &grad, shape.last));
     SOFTNPU_RETURN_IF_ERROR(open(&in, "the input", shape.count(), &x, shape.last));
     SOFTNPU_RETURN_IF_ERROR(open(w, "the weight", shape.channels, &weight));

@@ -180,8 +180,9 @@ Status group_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
   SOFTNPU_RETURN_IF_ERROR(masks(mask, &dx, &dweight, &dbias));
   Channels shape;
   SOFTNPU_RETURN_IF_ERROR(group_shape(x, n, c, hw, groups, &shape));
-  return is_double(x) ? plan_group_gradient<double>(shape, grad, x, mean, rstd, weight, groups, dx, dweight, dbias, plan)
-                      : plan_group_gradient<float>(shape, grad, x, mean, rstd, weight, groups, dx, dweight, dbias, plan);
+  return is_double(x)
+             ? plan_group_gradient<double>(shape, grad, x, mean, rstd, weight, groups, dx, dweight, dbias, plan)
+             : plan_group_gradient<float>(shape, grad, x, mean, rstd, weight, groups, dx, dweight, dbias, plan);
 }
 
 }  // namespace softnpu

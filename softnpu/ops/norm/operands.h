@@ -13,7 +13,8 @@ namespace softnpu {
 
 inline Status check_operand(const aclTensor& tensor, const char* role, int64_t count) {
   if (!is_known(tensor.dtype) || !is_floating(tensor.dtype)) {
-    return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), "; a normalization is of floating-point numbers")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text(role, " is ", describe(tensor), "; a normalization is of floating-point numbers")};
   }
   if (element_count(tensor) == count) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), " where ", count, " elements are needed")};
@@ -44,8 +45,10 @@ void put_value(const std::optional<FlatWriter<T>>& writer, int64_t i, double val
 }
 
 // Forgets the gradients that `mask` does not ask for.
-inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight, const aclTensor** dbias) {
-  if (mask.size() != 3) return {ACLNN_ERR_PARAM_INVALID, text("outputMask has ", mask.size(), " elements; 3 are needed")};
+inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight,
+                    const aclTensor** dbias) {
+  if (mask.size() != 3)
+    return {ACLNN_ERR_PARAM_INVALID, text("outputMask has ", mask.size(), " elements; 3 are needed")};
   const aclTensor** const outputs[] = {dx, dweight, dbias};
   for (size_t i = 0; i < 3; ++i) {
     if (!mask[i]) {

@@ -130,9 +130,12 @@ class RowNormGradientTask {
       const auto n = static_cast<size_t>(here);
       const T* g = grad->read(row * length + at, here, gs);
       const T* v = x->read(row * length + at, here, xs);
-      if (own != nullptr) kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr, dbias ? own + length + at : nullptr);
+      if (own != nullptr)
+        kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr,
+                               dbias ? own + length + at : nullptr);
       if (!dx) continue;
-      const GradientSums part = kernel.gradient_sums(g, v, n, center, scale, weight ? weight->read(at, here, ws) : nullptr);
+      const GradientSums part =
+          kernel.gradient_sums(g, v, n, center, scale, weight ? weight->read(at, here, ws) : nullptr);
       sum.g += part.g;
       sum.gz += part.gz;
     }
@@ -145,7 +148,8 @@ class RowNormGradientTask {
       const T* g = grad->read(first, here, gs);
       const T* v = x->read(first, here, xs);
       T* to = dx->place(first, here, xs);
-      kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr, scale, a, b, to);
+      kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
+                      scale, a, b, to);
       dx->put(first, here, to);
     }
   }
@@ -235,7 +239,8 @@ Status check_tail(const aclTensor& x, std::span<const int64_t> shape, int64_t* l
   *length = 1;
   for (int64_t size : shape) *length *= size;
   const size_t n = x.dims.size();
-  if (shape.size() <= n && !shape.empty() && std::equal(shape.begin(), shape.end(), x.dims.end() - static_cast<ptrdiff_t>(shape.size()))) {
+  if (shape.size() <= n && !shape.empty() &&
+      std::equal(shape.begin(), shape.end(), x.dims.end() - static_cast<ptrdiff_t>(shape.size()))) {
     return Status::ok();
   }
   return {ACLNN_ERR_PARAM_INVALID, text("the last dimensions of ", describe(x), " are not ", describe_shape(shape))};

@@ -81,9 +81,9 @@ struct Gather {
 
 }  // namespace
 
-Status batch_norm_gather(bool are_sums, const aclTensor& first, const aclTensor& second,
-                         const aclTensor* running_mean, const aclTensor* running_var, double momentum, double eps,
-                         const aclTensor& counts, const aclTensor& mean, const aclTensor& rstd, Plan* plan) {
+Status batch_norm_gather(bool are_sums, const aclTensor& first, const aclTensor& second, const aclTensor* running_mean,
+                         const aclTensor* running_var, double momentum, double eps, const aclTensor& counts,
+                         const aclTensor& mean, const aclTensor& rstd, Plan* plan) {
   auto gather = std::make_shared<Gather>();
   SOFTNPU_RETURN_IF_ERROR(gather->counts.make(counts, "the counts"));
   const int64_t channels = element_count(mean);
@@ -106,7 +106,8 @@ Status batch_norm_gather(bool are_sums, const aclTensor& first, const aclTensor&
 namespace {
 
 template <typename T>
-Status plan_sums(const aclTensor& x, const Channels& shape, const aclTensor& sum, const aclTensor& squares, Plan* plan) {
+Status plan_sums(const aclTensor& x, const Channels& shape, const aclTensor& sum, const aclTensor& squares,
+                 Plan* plan) {
   struct Task {
     NormRows<T> kernel = norm_rows<T>();
     Channels shape;
