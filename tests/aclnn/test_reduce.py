@@ -371,6 +371,19 @@ def test_running_extremes_keep_not_a_number(library: Library) -> None:
     assert torch.equal(indices, at)
 
 
+def test_not_a_number_counts_and_is_left_out(library: Library) -> None:
+    x = torch.zeros(40)
+    x[3] = x[39] = float("nan")
+    x[7] = 2
+    out = torch.empty(())
+    library.call("aclnnNorm", x, 0.0, [], False, out)
+    assert out == 3
+    library.call("aclnnReduceNansum", x, [], False, torch.float32, out)
+    assert out == 2
+    library.call("aclnnReduceSum", x, [], False, torch.float32, out)
+    assert out.isnan()
+
+
 def test_of_nothing(library: Library) -> None:
     x = torch.empty(0, 3)
     for name, want in (("aclnnReduceSum", 0.0), ("aclnnProd", 1.0)):

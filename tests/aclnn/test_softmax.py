@@ -48,9 +48,13 @@ def test_gradient(library: Library, log: bool, dtype: torch.dtype, layout: str) 
         y = (torch.log_softmax if log else torch.softmax)(x, dim)
         want = backward(grad.double(), y.double(), dim, torch.float64)
         if log:
-            scale = grad.double().abs() + y.double().exp() * grad.double().abs().sum(dim, keepdim=True)
+            scale = grad.double().abs() + y.double().exp() * grad.double().abs().sum(
+                dim, keepdim=True
+            )
         else:
-            scale = y.double() * (grad.double().abs() + (grad * y).double().abs().sum(dim, keepdim=True))
+            scale = y.double() * (
+                grad.double().abs() + (grad * y).double().abs().sum(dim, keepdim=True)
+            )
         for out in _outputs(x, dtype):
             name = "aclnnLogSoftmaxBackward" if log else "aclnnSoftmaxBackward"
             library.call(name, grad, y, dim, out)

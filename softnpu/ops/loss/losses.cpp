@@ -59,7 +59,8 @@ Status plan_loss(const Mapping& mapping, std::initializer_list<MapInput> inputs,
     case kNone: return plan_map(mapping, inputs, out, plan);
     case kMean:
     case kSum: return plan_map_sum(mapping, inputs, reduction == kMean, out, plan);
-    default: return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " does not exist: it is 0, 1 (mean) or 2 (sum)")};
+    default:
+      return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " does not exist: it is 0, 1 (mean) or 2 (sum)")};
   }
 }
 
@@ -94,8 +95,8 @@ Status loss_gradient(LossOp op, const aclTensor& grad, const aclTensor& self, co
   return plan_gradient(&mapping, {grad, self, target}, reduction, out, plan);
 }
 
-Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduction, double beta,
-                   const aclTensor& out, Plan* plan) {
+Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduction, double beta, const aclTensor& out,
+                   Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_beta(beta));
   Mapping mapping;
   SOFTNPU_RETURN_IF_ERROR(mapping_of(LossOp::kSmooth, {self, target}, &mapping));

@@ -10,8 +10,8 @@ Status loss(LossOp op, const aclTensor& self, const aclTensor& target, int64_t r
             Plan* plan);
 Status loss_gradient(LossOp op, const aclTensor& grad, const aclTensor& self, const aclTensor& target,
                      int64_t reduction, const aclTensor& out, Plan* plan);
-Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduction, double beta,
-                   const aclTensor& out, Plan* plan);
+Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduction, double beta, const aclTensor& out,
+                   Plan* plan);
 Status smooth_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, int64_t reduction,
                             double beta, const aclTensor& out, Plan* plan);
 Status entropy_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
@@ -27,8 +27,8 @@ Status logit_entropy_loss_gradient(const aclTensor& grad, const aclTensor& self,
 // The negative log-likelihood of classes: self[N, C, ...], target[N, ...], or self[C] with one target.
 Status nll_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
                 int64_t ignore_index, const aclTensor& out, const aclTensor& total_weight, Plan* plan);
-Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target,
-                         const aclTensor* weight, int64_t reduction, int64_t ignore_index,
-                         const aclTensor& total_weight, const aclTensor& out, Plan* plan);
+Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                         int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
+                         Plan* plan);
 
 }  // namespace softnpu

@@ -23,8 +23,8 @@ constexpr double kFlopsPerElement = 16;
 // One planned sum. Immutable: several threads run it. A piece's sum goes to its place in the workspace.
 class MapSumTask {
  public:
-  MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out, aclDataType out_dtype,
-             Space space)
+  MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out,
+             aclDataType out_dtype, Space space)
       : mapping_(mapping), space_(std::move(space)), out_(out) {
     is_double_ = wide_of(mapping.dtype) == Wide::kF64;
     wide_bytes_ = is_double_ ? sizeof(double) : sizeof(float);

@@ -25,8 +25,9 @@ struct Shape {
 };
 
 Status mismatch(const aclTensor& self, const aclTensor& target) {
-  return {ACLNN_ERR_PARAM_INVALID, text("self ", describe(self), " and target ", describe(target),
-                                        " do not belong together: they are [N, C, ...] and [N, ...], or [C] and one target")};
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("self ", describe(self), " and target ", describe(target),
+               " do not belong together: they are [N, C, ...] and [N, ...], or [C] and one target")};
 }
 
 Status shape_of(const aclTensor& self, const aclTensor& target, Shape* shape) {
@@ -61,7 +62,8 @@ struct Inputs {
   std::optional<FlatReader<T>> weight;
   int64_t ignore = 0;
 
-  Status make(const aclTensor& self, const aclTensor& target_tensor, const aclTensor* weight_tensor, int64_t ignore_index) {
+  Status make(const aclTensor& self, const aclTensor& target_tensor, const aclTensor* weight_tensor,
+              int64_t ignore_index) {
     ignore = ignore_index;
     SOFTNPU_RETURN_IF_ERROR(shape_of(self, target_tensor, &shape));
     SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(target_tensor, -1, "target", &target));
@@ -71,7 +73,8 @@ struct Inputs {
     target_reader = ElementReader(target.dtype(), ACL_INT64);
     if (weight_tensor == nullptr) return Status::ok();
     if (element_count(*weight_tensor) != shape.classes) {
-      return {ACLNN_ERR_PARAM_INVALID, text("weight is ", describe(*weight_tensor), " for ", shape.classes, " classes")};
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("weight is ", describe(*weight_tensor), " for ", shape.classes, " classes")};
     }
     FlatTensor flat;
     SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*weight_tensor, -1, "weight", &flat));
@@ -115,7 +118,8 @@ class NllTask {
     auto* sums = static_cast<Sums*>(workspace);
     const int threads = threads_for(kFlopsPerTarget * static_cast<double>(in.shape.targets()));
     parallel_for(pieces(), 1, threads, [&](int64_t first, int64_t last) {
-      for (int64_t i = first; i < last; ++i) sums[i] = sum_of(i * kPiece, std::min(in.shape.targets(), (i + 1) * kPiece));
+      for (int64_t i = first; i < last; ++i)
+        sums[i] = sum_of(i * kPiece, std::min(in.shape.targets(), (i + 1) * kPiece));
     });
     Sums all;
     for (int64_t i = 0; i < pieces(); ++i) {
@@ -287,9 +291,9 @@ Status nll_loss(const aclTensor& self, const aclTensor& target, const aclTensor*
              : plan_loss<float>(self, target, weight, reduction, ignore_index, out, total_weight, plan);
 }
 
-Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target,
-                         const aclTensor* weight, int64_t reduction, int64_t ignore_index,
-                         const aclTensor& total_weight, const aclTensor& out, Plan* plan) {
+Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                         int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
+                         Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_reduction(reduction));
   SOFTNPU_RETURN_IF_ERROR(check_floating({&grad, &self, weight, &total_weight, &out}));
   plan->describe = [said = text("(", describe(self), ", ", describe(target), ")")] { return said; };

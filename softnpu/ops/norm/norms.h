@@ -75,4 +75,27 @@ Status batch_norm_stats(const aclTensor& x, double eps, const aclTensor& mean, c
 Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, const aclTensor& mean,
                         const aclTensor& rstd, const aclTensor& y, Plan* plan);
 
+// Batch norm over several processes, in parts. Sums over each channel:
+Status batch_norm_sums(const aclTensor& x, const aclTensor& sum, const aclTensor& squares, Plan* plan);
+// Statistics [ranks, channels] of all of them, as sums of values and squares or as means and rstd, to one.
+Status batch_norm_gather(bool are_sums, const aclTensor& first, const aclTensor& second, const aclTensor* running_mean,
+                         const aclTensor* running_var, double momentum, double eps, const aclTensor& counts,
+                         const aclTensor& mean, const aclTensor& rstd, Plan* plan);
+// The gradient's sums over each channel (those that are not null are written); or, where `dx` is there, the input's
+// gradient from the sums of all processes with `counts` values.
+struct BatchNormPart {
+  const aclTensor* grad = nullptr;
+  const aclTensor* x = nullptr;
+  const aclTensor* mean = nullptr;
+  const aclTensor* rstd = nullptr;
+  const aclTensor* weight = nullptr;
+  const aclTensor* sum_dy = nullptr;
+  const aclTensor* sum_dy_xmu = nullptr;
+  const aclTensor* dweight = nullptr;
+  const aclTensor* dbias = nullptr;
+  const aclTensor* counts = nullptr;
+  const aclTensor* dx = nullptr;
+};
+Status batch_norm_part(const BatchNormPart& part, Plan* plan);
+
 }  // namespace softnpu

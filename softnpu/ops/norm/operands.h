@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "base/text.h"
+#include "nnopbase/arrays.h"
+#include "nnopbase/executor.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 
@@ -11,7 +13,8 @@ namespace softnpu {
 
 inline Status check_operand(const aclTensor& tensor, const char* role, int64_t count) {
   if (!is_known(tensor.dtype) || !is_floating(tensor.dtype)) {
-    return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), "; a normalization is of floating-point numbers")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text(role, " is ", describe(tensor), "; a normalization is of floating-point numbers")};
   }
   if (element_count(tensor) == count) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), " where ", count, " elements are needed")};
@@ -39,6 +42,22 @@ template <typename T>
 void put_value(const std::optional<FlatWriter<T>>& writer, int64_t i, double value) {
   const T converted = static_cast<T>(value);
   if (writer) writer->put(i, 1, &converted);
+}
+
+// Forgets the gradients that `mask` does not ask for.
+inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight,
+                    const aclTensor** dbias) {
+  if (mask.size() != 3)
+    return {ACLNN_ERR_PARAM_INVALID, text("outputMask has ", mask.size(), " elements; 3 are needed")};
+  const aclTensor** const outputs[] = {dx, dweight, dbias};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!mask[i]) {
+      *outputs[i] = nullptr;
+    } else {
+      SOFTNPU_RETURN_IF_ERROR(not_null(*outputs[i], "a gradient that outputMask asks for"));
+    }
+  }
+  return Status::ok();
 }
 
 inline Status nothing_to_do(Plan* plan) {

@@ -113,8 +113,8 @@ class RowNormGradientTask {
         for (int64_t row = i * part(); row < std::min(rows, (i + 1) * part()); ++row) run_row(row, own);
       }
     });
-    if (dweight) put_sums(*dweight, all);
-    if (dbias) put_sums(*dbias, all + length);
+    if (dweight) put_sums(*dweight, all, 0);
+    if (dbias) put_sums(*dbias, all, length);
   }
 
  private:
@@ -130,9 +130,12 @@ class RowNormGradientTask {
       const auto n = static_cast<size_t>(here);
       const T* g = grad->read(row * length + at, here, gs);
       const T* v = x->read(row * length + at, here, xs);
-      if (own != nullptr) kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr, dbias ? own + length + at : nullptr);
+      if (own != nullptr)
+        kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr,
+                               dbias ? own + length + at : nullptr);
       if (!dx) continue;
-      const GradientSums part = kernel.gradient_sums(g, v, n, center, scale, weight ? weight->read(at, here, ws) : nullptr);
+      const GradientSums part =
+          kernel.gradient_sums(g, v, n, center, scale, weight ? weight->read(at, here, ws) : nullptr);
       sum.g += part.g;
       sum.gz += part.gz;
     }
@@ -145,18 +148,19 @@ class RowNormGradientTask {
       const T* g = grad->read(first, here, gs);
       const T* v = x->read(first, here, xs);
       T* to = dx->place(first, here, xs);
-      kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr, scale, a, b, to);
+      kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
+                      scale, a, b, to);
       dx->put(first, here, to);
     }
   }
 
-  void put_sums(const FlatWriter<T>& to, const double* all) const {
+  void put_sums(const FlatWriter<T>& to, const double* all, int64_t offset) const {
     T values[kTile];
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       for (int64_t j = 0; j < here; ++j) {
         double total = 0;
-        for (int64_t i = 0; i < parts(); ++i) total += all[i * 2 * length + at + j];
+        for (int64_t i = 0; i < parts(); ++i) total += all[i * 2 * length + offset + at + j];
         values[j] = static_cast<T>(total);
       }
       to.put(at, here, values);
@@ -235,7 +239,8 @@ Status check_tail(const aclTensor& x, std::span<const int64_t> shape, int64_t* l
   *length = 1;
   for (int64_t size : shape) *length *= size;
   const size_t n = x.dims.size();
-  if (shape.size() <= n && !shape.empty() && std::equal(shape.begin(), shape.end(), x.dims.end() - static_cast<ptrdiff_t>(shape.size()))) {
+  if (shape.size() <= n && !shape.empty() &&
+      std::equal(shape.begin(), shape.end(), x.dims.end() - static_cast<ptrdiff_t>(shape.size()))) {
     return Status::ok();
   }
   return {ACLNN_ERR_PARAM_INVALID, text("the last dimensions of ", describe(x), " are not ", describe_shape(shape))};
@@ -243,19 +248,6 @@ Status check_tail(const aclTensor& x, std::span<const int64_t> shape, int64_t* l
 
 std::span<const int64_t> span_of(const aclIntArray& shape) { return {shape.begin(), shape.size()}; }
 std::span<const int64_t> span_of(const Dims& dims) { return {dims.begin(), dims.size()}; }
-
-Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight, const aclTensor** dbias) {
-  if (mask.size() != 3) return {ACLNN_ERR_PARAM_INVALID, text("outputMask has ", mask.size(), " elements; 3 are needed")};
-  const aclTensor** const outputs[] = {dx, dweight, dbias};
-  for (size_t i = 0; i < 3; ++i) {
-    if (!mask[i]) {
-      *outputs[i] = nullptr;
-    } else {
-      SOFTNPU_RETURN_IF_ERROR(not_null(*outputs[i], "a gradient that outputMask asks for"));
-    }
-  }
-  return Status::ok();
-}
 
 }  // namespace
 

@@ -151,7 +151,8 @@ template <typename T>
 void weight_gradient(const T* HWY_RESTRICT g, const T* HWY_RESTRICT x, size_t count, T mean, T scale,
                      double* HWY_RESTRICT dweight, double* HWY_RESTRICT dbias) {
   if (dweight != nullptr) {
-    for (size_t i = 0; i < count; ++i) dweight[i] += static_cast<double>(g[i]) * static_cast<double>((x[i] - mean) * scale);
+    for (size_t i = 0; i < count; ++i)
+      dweight[i] += static_cast<double>(g[i]) * static_cast<double>((x[i] - mean) * scale);
   }
   if (dbias != nullptr) {
     for (size_t i = 0; i < count; ++i) dbias[i] += static_cast<double>(g[i]);

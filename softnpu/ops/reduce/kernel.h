@@ -10,23 +10,23 @@ namespace softnpu {
 
 // k: the constants of a reduction.
 enum class ReduceOp : uint8_t {
-  kSum,          // divided by k0 in floating point
-  kNansum,       // NaN counts as 0
+  kSum,     // divided by k0 in floating point
+  kNansum,  // NaN counts as 0
   kProd,
-  kCount,        // of values that are not 0
+  kCount,  // of values that are not 0
   kAbsSum,
-  kSquareRoot,   // of the sum of squares
-  kPower,        // (sum of |x|^k0)^(1/k0)
+  kSquareRoot,  // of the sum of squares
+  kPower,       // (sum of |x|^k0)^(1/k0)
   kAbsMax,
   kAbsMin,
-  kAny,          // of bool
+  kAny,  // of bool
   kAll,
-  kMax,          // NaN where one is NaN
+  kMax,  // NaN where one is NaN
   kMin,
-  kMinMax,       // both
-  kArgMax,       // the first greatest value, and its index
+  kMinMax,  // both
+  kArgMax,  // the first greatest value, and its index
   kArgMin,
-  kMoments,      // the variance with correction k0 (its root where k1 is not 0), and the mean
+  kMoments,  // the variance with correction k0 (its root where k1 is not 0), and the mean
   kLogSumExp,
 };
 

@@ -1,4 +1,5 @@
-// Variances and logarithms of sums of exponentials: a tile at a time in two looks at the first-level cache, tiles merged.
+// Variances and logarithms of sums of exponentials: a tile at a time in two looks at the first-level cache, tiles
+// merged.
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +82,8 @@ struct Moments {
     if constexpr (std::is_floating_point_v<T>) {
       const hn::ScalableTag<double> d;
       const double mean = sum_over(
-          v, count, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; }) / part.count;
+                              v, count, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; }) /
+                          part.count;
       const auto means = hn::Set(d, mean);
       part.squares = sum_over(
           v, count,

@@ -146,8 +146,8 @@ Status reduce_index(ReduceOp op, const aclTensor& self, int64_t dim, bool keepdi
   return plan_where(op, self, dim, keepdim, nullptr, &indices, plan);
 }
 
-Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray* dims, bool keepdim,
-                   aclDataType dtype, const aclTensor& out, Plan* plan) {
+Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray* dims, bool keepdim, aclDataType dtype,
+                   const aclTensor& out, Plan* plan) {
   const double order = p == nullptr ? 2 : p->as_double();
   if (std::isnan(order)) return {ACLNN_ERR_PARAM_INVALID, "the order of the norm is not a number"};
   if (dtype == ACL_DT_UNDEFINED) dtype = self.dtype;

@@ -31,13 +31,12 @@ Status reduce_where(ReduceOp op, const aclTensor& self, int64_t dim, bool keepdi
                     const aclTensor& indices, Plan* plan);
 Status reduce_index(ReduceOp op, const aclTensor& self, int64_t dim, bool keepdim, const aclTensor& indices,
                     Plan* plan);
-Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray* dims, bool keepdim,
-                   aclDataType dtype, const aclTensor& out, Plan* plan);
+Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray* dims, bool keepdim, aclDataType dtype,
+                   const aclTensor& out, Plan* plan);
 // The variance, or its root, and the mean where it is wanted.
 Status reduce_moments(bool root, const aclTensor& self, const aclIntArray* dims, int64_t correction, bool keepdim,
                       const aclTensor* variance, const aclTensor* mean, Plan* plan);
-Status reduce_logsumexp(const aclTensor& self, const aclIntArray* dims, bool keepdim, const aclTensor& out,
-                        Plan* plan);
+Status reduce_logsumexp(const aclTensor& self, const aclIntArray* dims, bool keepdim, const aclTensor& out, Plan* plan);
 
 enum class ScanOp : uint8_t { kSum, kProd, kMax, kMin };
 // Running sums and products along `dim`, computed as `dtype`.

@@ -40,13 +40,15 @@ class ReduceTask {
       result_bytes_[k] = static_cast<ptrdiff_t>(wide_size(wide_of(reduction.results[k])));
     }
     by_columns_ = space_.is_by_columns();
-    const int64_t most = by_columns_ ? std::min<int64_t>(kMostLines, static_cast<int64_t>(kernel.most_columns)) : kMostLines;
+    const int64_t most =
+        by_columns_ ? std::min<int64_t>(kMostLines, static_cast<int64_t>(kernel.most_columns)) : kMostLines;
     const int64_t length = std::max<int64_t>(space_.reduced_count(), 1);
     block_ = std::clamp<int64_t>(by_columns_ ? most : ceil_of(kGrain, length), 1, most);
     blocks_ = ceil_of(space_.kept_count(), block_);
     chunk_ = length;
     if (blocks_ < kManyTurns / 4) {
-      const int64_t chunks = std::min(ceil_of(kManyTurns, blocks_), ceil_of(length * std::min(block_, space_.kept_count()), 2 * kGrain));
+      const int64_t chunks =
+          std::min(ceil_of(kManyTurns, blocks_), ceil_of(length * std::min(block_, space_.kept_count()), 2 * kGrain));
       chunk_ = ceil_of(length, std::max<int64_t>(chunks, 1));
     }
     chunks_ = ceil_of(length, chunk_);
@@ -142,8 +144,8 @@ class ReduceTask {
       for (int64_t r = 0; r < reduced.count; r += length) {
         const int64_t here = std::min(length, reduced.count - r);
         gather(from + i * outer + r * inner, inner, here, outer, rows, values);
-        tile(states + static_cast<size_t>(i) * kernel_.state_bytes, values, here * wide_bytes_, static_cast<size_t>(rows),
-             static_cast<size_t>(here), index + r, constants_.data());
+        tile(states + static_cast<size_t>(i) * kernel_.state_bytes, values, here * wide_bytes_,
+             static_cast<size_t>(rows), static_cast<size_t>(here), index + r, constants_.data());
       }
     }
   }
@@ -185,9 +187,9 @@ class ReduceTask {
   bool by_columns_ = false;
   bool small_ = false;
   int threads_ = 1;
-  int64_t block_ = 1;   // results
+  int64_t block_ = 1;  // results
   int64_t blocks_ = 0;
-  int64_t chunk_ = 1;   // values of each result
+  int64_t chunk_ = 1;  // values of each result
   int64_t chunks_ = 1;
 };
 
@@ -216,7 +218,8 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
     return Status::ok();
   }
   if (reduction.needs_values && space.reduced_count() == 0) {
-    return {ACLNN_ERR_PARAM_INVALID, text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};
   }
   auto task = std::make_shared<const ReduceTask>(reduction, kernel, self, results, std::move(space));
   plan->is_small = task->is_small();

@@ -10,7 +10,8 @@ namespace {
 // What running values of T are kept in.
 template <typename T>
 struct AccumulatorOf {
-  using type = std::conditional_t<std::is_integral_v<T>, std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>, double>;
+  using type = std::conditional_t<std::is_integral_v<T>,
+                                  std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>, double>;
 };
 template <typename T>
 struct AccumulatorOf<std::complex<T>> {
@@ -54,7 +55,8 @@ struct Best {
   };
   static void start(State& s) { s = {T(0), -1}; }
   static void step(State& s, T& value, int64_t* index, int64_t at) {
-    const bool wins = s.index < 0 || value != value || (s.best == s.best && (kGreatest ? value >= s.best : value <= s.best));
+    const bool wins =
+        s.index < 0 || value != value || (s.best == s.best && (kGreatest ? value >= s.best : value <= s.best));
     if (wins) s = {value, at};
     value = s.best;
     if (index != nullptr) *index = s.index;

@@ -62,8 +62,8 @@ Status marked_dims(const aclTensor& self, std::span<const int64_t> dims, std::ve
   out->assign(static_cast<size_t>(range), dims.empty());
   for (int64_t dim : dims) {
     if (dim < -range || dim >= range) {
-      return {ACLNN_ERR_PARAM_INVALID,
-              text("dimension ", dim, " is out of range for ", describe(self), ": it is in [", -range, ", ", range - 1, "]")};
+      return {ACLNN_ERR_PARAM_INVALID, text("dimension ", dim, " is out of range for ", describe(self), ": it is in [",
+                                            -range, ", ", range - 1, "]")};
     }
     const auto at = static_cast<size_t>(dim < 0 ? dim + range : dim);
     if ((*out)[at]) {

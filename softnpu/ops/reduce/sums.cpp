@@ -76,7 +76,9 @@ struct Power {
 };
 
 template <typename Term, typename D>
-concept HasVector = requires(D d, hn::Vec<D> v) { Term::vector(d, v); };
+concept HasVector = requires(D d, hn::Vec<D> v) {
+  Term::vector(d, v);
+};
 
 // The sum of terms of contiguous floating-point values.
 template <typename Term, std::floating_point T>

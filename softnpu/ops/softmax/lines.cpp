@@ -83,9 +83,8 @@ HWY_INLINE double sum_of(size_t count, F&& f) {
 
 template <typename T>
 double sum(const T* HWY_RESTRICT x, size_t count, T greatest) {
-  return sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR {
-    return hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest)));
-  });
+  return sum_of<T>(
+      count, [=](auto d, size_t i) HWY_ATTR { return hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest))); });
 }
 
 template <typename T>
@@ -120,9 +119,8 @@ void whole(const T* x, size_t count, bool log, T* y) {
     return e;
   });
   const T scale = static_cast<T>(1 / total);
-  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::LoadU(d, y + i), hn::Set(d, scale)), d, y + i);
-  });
+  for_vectors<T>(
+      count, [=](auto d, size_t i) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, y + i), hn::Set(d, scale)), d, y + i); });
 }
 
 template <typename T>
@@ -160,8 +158,8 @@ double gradient_sum(const T* grad, const T* y, size_t count, bool log) {
   if (log) {
     return sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR { return hn::LoadU(d, grad + i); });
   }
-  return sum_of<T>(
-      count, [=](auto d, size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, grad + i), hn::LoadU(d, y + i)); });
+  return sum_of<T>(count,
+                   [=](auto d, size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, grad + i), hn::LoadU(d, y + i)); });
 }
 
 // NaN stays NaN: the polynomial does not see to it.
@@ -200,7 +198,7 @@ void gradient_across(const T* grad, const T* y, size_t count, const T* sum, bool
 
 template <typename T>
 SoftmaxLines<T> lines() {
-  return {&whole<T>,          &greatest<T>,     &sum<T>,          &results<T>,  &greatest_across<T>,
+  return {&whole<T>,          &greatest<T>,       &sum<T>,          &results<T>,  &greatest_across<T>,
           &sum_across<T>,     &results_across<T>, &gradient_sum<T>, &gradient<T>, &gradient_sum_across<T>,
           &gradient_across<T>};
 }

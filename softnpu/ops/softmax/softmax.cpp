@@ -154,10 +154,10 @@ class SoftmaxTask {
     double sums[kAcross];
     const auto n = static_cast<size_t>(count);
     std::fill_n(greatest, count, -std::numeric_limits<T>::infinity());
-    for_positions(start, [&](int64_t at, int64_t) { kernel_.greatest_across(in.read(at, count, values), n, greatest); });
-    sum_positions(start, count, sums, [&](int64_t at, T* part) {
-      kernel_.sum_across(in.read(at, count, values), n, greatest, part);
-    });
+    for_positions(start,
+                  [&](int64_t at, int64_t) { kernel_.greatest_across(in.read(at, count, values), n, greatest); });
+    sum_positions(start, count, sums,
+                  [&](int64_t at, T* part) { kernel_.sum_across(in.read(at, count, values), n, greatest, part); });
     for (int64_t j = 0; j < count; ++j) scale[j] = static_cast<T>(log_ ? std::log(sums[j]) : 1 / sums[j]);
     for_positions(start, [&](int64_t at, int64_t) {
       const T* x = in.read(at, count, values);
@@ -206,8 +206,8 @@ Status shape_of(const aclTensor& self, int64_t dim, Shape* shape) {
   const auto n = static_cast<int64_t>(self.dims.size());
   const int64_t range = std::max<int64_t>(n, 1);
   if (dim < -range || dim >= range) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("dimension ", dim, " is out of range for ", describe(self), ": it is in [", -range, ", ", range - 1, "]")};
+    return {ACLNN_ERR_PARAM_INVALID, text("dimension ", dim, " is out of range for ", describe(self), ": it is in [",
+                                          -range, ", ", range - 1, "]")};
   }
   if (n == 0) return Status::ok();
   shape->dim = dim < 0 ? dim + n : dim;
@@ -257,7 +257,8 @@ Status plan_any(bool log, int64_t dim, const aclTensor* grad, const aclTensor& i
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
-  const bool is_double = in.dtype == ACL_DOUBLE || out.dtype == ACL_DOUBLE || (grad != nullptr && grad->dtype == ACL_DOUBLE);
+  const bool is_double =
+      in.dtype == ACL_DOUBLE || out.dtype == ACL_DOUBLE || (grad != nullptr && grad->dtype == ACL_DOUBLE);
   return is_double ? plan_softmax<double>(log, shape, grad, in, out, plan)
                    : plan_softmax<float>(log, shape, grad, in, out, plan);
 }
