@@ -43,32 +43,6 @@ Status check_dtype(const aclTensor& tensor, aclDataType dtype, const char* role)
   return invalid(text(role, " is ", describe(tensor), ", where ", name_of(dtype), " is needed"));
 }
 
-Status memory_of(const aclTensor& tensor, const char* role, char** out) {
-  void* data = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
-  *out = static_cast<char*>(data);
-  return Status::ok();
-}
-
-Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out) {
-  if (tensor.dims.size() != dims + 2 && tensor.dims.size() != dims + 1) {
-    return invalid(
-        text(role, " is ", describe(tensor), ", where ", dims + 1, " or ", dims + 2, " dimensions are needed"));
-  }
-  const aclTensor whole = tensor.dims.size() == dims + 1 ? unsqueeze(tensor, 0) : tensor;
-  SOFTNPU_RETURN_IF_ERROR(memory_of(whole, role, &out->data));
-  out->dtype = whole.dtype;
-  *batch = whole.dims[0];
-  out->batch_stride = whole.strides[0];
-  out->channels = whole.dims[1];
-  out->channel_stride = whole.strides[1];
-  for (size_t i = 0; i < dims; ++i) {
-    out->sizes[3 - dims + i] = whole.dims[2 + i];
-    out->strides[3 - dims + i] = whole.strides[2 + i];
-  }
-  return Status::ok();
-}
-
 Status read_filter(const aclTensor& tensor, const char* role, Filter* out) {
   const size_t dims = tensor.dims.size() - 2;
   SOFTNPU_RETURN_IF_ERROR(memory_of(tensor, role, &out->data));

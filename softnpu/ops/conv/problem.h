@@ -68,4 +68,9 @@ struct ConvProblem {
 
 std::string describe(const ConvProblem& problem);
 
+// Where a kernel on the host finds `tensor`; null for one without elements.
+Status memory_of(const aclTensor& tensor, const char* role, char** out);
+// `tensor` as [batch, channels, `dims` spatial dimensions], the batch of which may be missing.
+Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
+
 }  // namespace softnpu
