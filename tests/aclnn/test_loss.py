@@ -7,7 +7,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.samples import FLOATING, LAYOUTS, assert_near, epsilon, seeded
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 from tests.aclnn.library import AclnnError, Library
 
 PARAM_INVALID = 161002

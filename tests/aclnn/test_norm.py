@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.layouts import FLOATING, LAYOUTS, assert_near, epsilon, seeded, values
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded, values
 from tests.aclnn.library import AclnnError, Library
 
 PARAM_INVALID = 161002

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
-from tests.aclnn.samples import (
+from tests.aclnn.near import (
     COMPLEX,
     FLOATING,
     INTEGERS,

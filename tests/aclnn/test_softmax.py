@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.aclnn.layouts import FLOATING, LAYOUTS, assert_near, epsilon, seeded
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 from tests.aclnn.library import AclnnError, Library
 
 PARAM_INVALID = 161002
