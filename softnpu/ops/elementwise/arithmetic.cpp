@@ -21,13 +21,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-concept Real = std::floating_point<T>;
-template <typename T>
-concept Integer = std::integral<T>;
-template <typename T>
-concept Number = Real<T> || Integer<T>;
-
-template <typename T>
 HWY_INLINE T truth(bool value) {
   return value ? T(1) : T(0);
 }
@@ -420,49 +413,6 @@ struct IsClose {
   }
 };
 
-struct SigmoidBackward {
-  static HWY_INLINE auto of(Real auto g, decltype(g) y, const auto*) { return g * (1 - y) * y; }
-};
-struct TanhBackward {
-  static HWY_INLINE auto of(Real auto g, decltype(g) y, const auto*) { return g * (1 - y * y); }
-};
-struct ThresholdBackward {
-  template <Number T>
-  static HWY_INLINE T of(T g, T x, const T* k) {
-    return x <= k[0] ? T(0) : g;
-  }
-};
-struct LeakyReluBackward {
-  template <Real T>
-  static HWY_INLINE T of(T g, T x, const T* k) {
-    return x > 0 ? g : g * k[0];
-  }
-};
-struct HardtanhBackward {
-  template <Real T>
-  static HWY_INLINE T of(T g, T x, const T* k) {
-    return x <= k[0] || x >= k[1] ? T(0) : g;
-  }
-};
-struct HardsigmoidBackward {
-  template <Real T>
-  static HWY_INLINE T of(T g, T x, const T*) {
-    return x > -3 && x < 3 ? g / 6 : T(0);
-  }
-};
-struct HardswishBackward {
-  template <Real T>
-  static HWY_INLINE T of(T g, T x, const T*) {
-    return x <= -3 ? T(0) : (x < 3 ? g * (x / 3 + T(0.5)) : g);
-  }
-};
-struct HardshrinkBackward {
-  template <Real T>
-  static HWY_INLINE T of(T g, T x, const T* k) {
-    return x >= -k[0] && x <= k[0] ? T(0) : g;
-  }
-};
-
 struct Where {
   template <Number T>
   static HWY_INLINE T of(T condition, T a, T b, const T*) {
@@ -566,14 +516,6 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kRightShift: return real_loop<RightShift>(wide);
     case MapOp::kGcd: return real_loop<Gcd>(wide);
     case MapOp::kIsClose: return real_loop<IsClose>(wide);
-    case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(wide);
-    case MapOp::kTanhBackward: return real_loop<TanhBackward>(wide);
-    case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(wide);
-    case MapOp::kLeakyReluBackward: return real_loop<LeakyReluBackward>(wide);
-    case MapOp::kHardtanhBackward: return real_loop<HardtanhBackward>(wide);
-    case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(wide);
-    case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(wide);
-    case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(wide);
     case MapOp::kWhere: return real_loop<Where>(wide);
     case MapOp::kAddcmul: return real_loop<Addcmul>(wide);
     case MapOp::kAddcdiv: return real_loop<Addcdiv>(wide);

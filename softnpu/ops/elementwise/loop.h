@@ -8,11 +8,20 @@
 #define SOFTNPU_OPS_ELEMENTWISE_LOOP_H_
 #endif
 
+#include <concepts>
+
 #include "ops/elementwise/map_op.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
+
+template <typename T>
+concept Real = std::floating_point<T>;
+template <typename T>
+concept Integer = std::integral<T>;
+template <typename T>
+concept Number = Real<T> || Integer<T>;
 
 // F::of(a, ..., constants) for each value. The result may lie where an input lies, element for element: no iteration
 // depends on another.

@@ -138,6 +138,7 @@ MapKernel map_kernel(MapOp op, Wide wide);
 
 // The parts of the above, one file each.
 MapKernel arithmetic_kernel(MapOp op, Wide wide);
+MapKernel gradient_kernel(MapOp op, Wide wide);
 MapKernel math_kernel(MapOp op, Wide wide);
 MapKernel complex_kernel(MapOp op, Wide wide);
 
