@@ -70,6 +70,22 @@ def family(name: str) -> str:
     raise KeyError(name)
 
 
+def layout_of(tensor: torch.Tensor) -> str:
+    """How a tensor lies: ``empty``, ``scalar``, ``dense``, ``permuted``, ``broadcast`` or ``gaps``."""
+    if tensor.numel() == 0:
+        return "empty"
+    if tensor.dim() == 0:
+        return "scalar"
+    if tensor.is_contiguous():
+        return "dense"
+    if any(
+        stride == 0 and size > 1 for stride, size in zip(tensor.stride(), tensor.shape, strict=True)
+    ):
+        return "broadcast"
+    order = sorted(range(tensor.dim()), key=tensor.stride, reverse=True)
+    return "permuted" if tensor.permute(order).is_contiguous() else "gaps"
+
+
 class _Memory:
     """A piece of device memory with a copy of bytes of the host."""
 
@@ -109,6 +125,9 @@ class Library:
             getattr(self.objects, f"aclCreate{name}").restype = ctypes.c_void_p
         for name in ("TensorList", "ScalarList"):
             getattr(self.objects, f"aclCreate{name}").restype = ctypes.c_void_p
+        # What ran: (operator, dtype, layout) of every tensor that was given. Read by conftest.py.
+        self.ran: set[tuple[str, str, str]] = set()
+        self.runtime.aclInit(None)  # a plug-in in this process may have called it before
         self.check("aclrtSetDevice", 0)
         self.stream = ctypes.c_void_p()
         self.check("aclrtCreateStream", ctypes.byref(self.stream))
@@ -128,6 +147,12 @@ class Library:
         The arguments are those of its table: tensors, numbers, sequences; None for optional ones. Raises AclnnError.
         """
         Call(self, operators()[name]).run(arguments)
+        tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
+        for given in arguments:
+            if isinstance(given, list | tuple):
+                tensors += [item for item in given if isinstance(item, torch.Tensor)]
+        for tensor in tensors:
+            self.ran.add((name, str(tensor.dtype).removeprefix("torch."), layout_of(tensor)))
 
 
 class Call:

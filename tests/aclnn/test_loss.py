@@ -7,8 +7,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 
 PARAM_INVALID = 161002
 REDUCTIONS = ["none", "mean", "sum"]

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded, values
 from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded, values
 
 PARAM_INVALID = 161002
 EPS = 1e-5

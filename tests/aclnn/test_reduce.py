@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
+from tests.aclnn.library import AclnnError, Library
 from tests.aclnn.near import (
     COMPLEX,
     FLOATING,
@@ -16,7 +17,6 @@ from tests.aclnn.near import (
     seeded,
     wide,
 )
-from tests.aclnn.library import AclnnError, Library
 
 Dims = Sequence[int]
 EVERY = (*FLOATING, *INTEGERS, torch.bool, *COMPLEX)

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 
 PARAM_INVALID = 161002
 
