@@ -27,6 +27,7 @@ struct StreamConfig {
   static constexpr uint32_t kPriorities = 8;
   uint32_t priority = 0;  // 0, the most urgent, to 7
   uint32_t flags = 0;
+  const void* context = nullptr;  // that it was made in; may be gone
 };
 
 using Work = InlineFunction<Status(), 64>;
@@ -43,6 +44,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   int32_t device() const { return device_; }
   uint32_t id() const { return id_; }
   uint32_t priority() const { return config_.priority; }
+  const void* context() const { return config_.context; }
 
   // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
   // returns it.
