@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from models import Recurrent, Sequence, digits, resnet18, small_cnn
 from torch import nn
 from torch.nn import functional as F
 
 import torch_npu  # noqa: F401  # the wheel under test
-
-from models import Recurrent, Sequence, digits, resnet18, small_cnn
 
 STEPS = 10
 
