@@ -76,7 +76,7 @@ class SmallVector {
   void assign(Iterator first, Iterator last) {
     const auto count = static_cast<size_t>(std::distance(first, last));
     size_ = 0;
-    reserve(count);
+    if (count > capacity()) replace(count);
     std::copy(first, last, data());
     size_ = count;
   }
@@ -91,6 +91,12 @@ class SmallVector {
     auto larger = std::make_unique_for_overwrite<T[]>(count);
     std::copy_n(data(), std::min(size_, count), larger.get());  // never less than size_: the compiler cannot know
     heap_ = std::move(larger);
+    capacity_ = count;
+  }
+
+  // Room for `count` values, with nothing in it.
+  void replace(size_t count) {
+    heap_ = std::make_unique_for_overwrite<T[]>(count);
     capacity_ = count;
   }
 

@@ -155,8 +155,8 @@ Status rotate_both(const aclTensor& query, const aclTensor& key, const aclTensor
   SOFTNPU_RETURN_IF_ERROR(rotate(key, cos, sin, interleaved ? 1 : 0, key, &second));
   plan->workspace_bytes = std::max(first.workspace_bytes, second.workspace_bytes);
   plan->is_small = first.is_small && second.is_small;
-  plan->describe = first.describe;
-  plan->run = [first = first.run, second = second.run](void* workspace) {
+  plan->describe = std::move(first.describe);
+  plan->run = [first = std::move(first.run), second = std::move(second.run)](void* workspace) {
     SOFTNPU_RETURN_IF_ERROR(first(workspace));
     return second(workspace);
   };

@@ -32,7 +32,8 @@ struct Counts {
   }
 };
 
-Status run_now(Plan* plan, std::function<void()> work) {
+template <typename Work>
+Status run_now(Plan* plan, Work work) {
   plan->is_small = true;
   plan->run = [work = std::move(work)](void*) {
     work();
