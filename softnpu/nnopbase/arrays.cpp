@@ -45,16 +45,6 @@ aclnnStatus destroy(const char* function, const Object* object, const char* kind
   return api(function, [&] { return destroy_object(pool_of<Object>(), object, kind); });
 }
 
-template <typename Object>
-aclnnStatus get_size(const char* function, const Object* object, const char* kind, uint64_t* size) {
-  return api(function, [&] {
-    SOFTNPU_RETURN_IF_ERROR(check_object(pool_of<Object>(), object, kind));
-    SOFTNPU_RETURN_IF_ERROR(not_null(size, "size"));
-    *size = object->size();
-    return Status::ok();
-  });
-}
-
 // Takes the elements over; where it fails they stay the caller's.
 template <typename List, typename T>
 List* create_list(const char* function, const T* const* values, uint64_t size, const char* kind) {
@@ -94,46 +84,27 @@ aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
   return create<aclIntArray>("aclCreateIntArray", value, size);
 }
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) { return destroy("aclDestroyIntArray", array, "aclIntArray"); }
-aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {
-  return get_size("aclGetIntArraySize", array, "aclIntArray", size);
-}
-
 aclFloatArray* aclCreateFloatArray(const float* value, uint64_t size) {
   return create<aclFloatArray>("aclCreateFloatArray", value, size);
 }
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
   return destroy("aclDestroyFloatArray", array, "aclFloatArray");
 }
-aclnnStatus aclGetFloatArraySize(const aclFloatArray* array, uint64_t* size) {
-  return get_size("aclGetFloatArraySize", array, "aclFloatArray", size);
-}
-
 aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
   return create<aclBoolArray>("aclCreateBoolArray", value, size);
 }
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
   return destroy("aclDestroyBoolArray", array, "aclBoolArray");
 }
-aclnnStatus aclGetBoolArraySize(const aclBoolArray* array, uint64_t* size) {
-  return get_size("aclGetBoolArraySize", array, "aclBoolArray", size);
-}
-
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
   return create_list<aclTensorList>("aclCreateTensorList", value, size, "aclTensor");
 }
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
   return destroy_list<aclTensor>("aclDestroyTensorList", array, "aclTensorList");
 }
-aclnnStatus aclGetTensorListSize(const aclTensorList* tensorList, uint64_t* size) {
-  return get_size("aclGetTensorListSize", tensorList, "aclTensorList", size);
-}
-
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
   return create_list<aclScalarList>("aclCreateScalarList", value, size, "aclScalar");
 }
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
   return destroy_list<aclScalar>("aclDestroyScalarList", array, "aclScalarList");
-}
-aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size) {
-  return get_size("aclGetScalarListSize", scalarList, "aclScalarList", size);
 }

@@ -26,19 +26,13 @@ class ArraysTest : public AclTest {
   // One kind of array through its life, and what it answers to bad calls.
   template <typename Object, typename T>
   static void expect_array(const std::vector<T>& values, const T* data, Object* (*create)(const T*, uint64_t),
-                           aclnnStatus (*get_size)(const Object*, uint64_t*), aclnnStatus (*destroy)(const Object*)) {
+                           aclnnStatus (*destroy)(const Object*)) {
     Object* made = create(data, values.size());
     ASSERT_NE(made, nullptr) << recent_error();
     EXPECT_TRUE(std::equal(values.begin(), values.end(), made->begin(), made->end()));
-    uint64_t size = 99;
-    EXPECT_EQ(get_size(made, &size), ACLNN_SUCCESS);
-    EXPECT_EQ(size, values.size());
-    EXPECT_EQ(get_size(made, nullptr), ACLNN_ERR_PARAM_NULLPTR);
-    EXPECT_EQ(get_size(nullptr, &size), ACLNN_ERR_PARAM_NULLPTR);
     EXPECT_EQ(destroy(made), ACLNN_SUCCESS);
     EXPECT_EQ(destroy(made), ACLNN_ERR_PARAM_INVALID);
     EXPECT_NE(recent_error().find("is no live acl"), std::string::npos);
-    EXPECT_EQ(get_size(made, &size), ACLNN_ERR_PARAM_INVALID);
     EXPECT_EQ(destroy(nullptr), ACLNN_SUCCESS);
     EXPECT_EQ(create(nullptr, 3), nullptr);
     EXPECT_NE(recent_error().find("value is null"), std::string::npos);
@@ -46,8 +40,7 @@ class ArraysTest : public AclTest {
     EXPECT_NE(recent_error().find("at most"), std::string::npos);
     Object* empty = create(nullptr, 0);
     ASSERT_NE(empty, nullptr);
-    EXPECT_EQ(get_size(empty, &size), ACLNN_SUCCESS);
-    EXPECT_EQ(size, 0);
+    EXPECT_EQ(empty->size(), 0);
     EXPECT_EQ(destroy(empty), ACLNN_SUCCESS);
   }
 };
@@ -60,22 +53,18 @@ TEST_F(ArraysTest, ArraysKeepCopiesOfTheirNumbers) {
       integers[i] = static_cast<int64_t>(i) - 5;
       floats[i] = static_cast<float>(i) / 3;
     }
-    expect_array<aclIntArray>(integers, integers.data(), &aclCreateIntArray, &aclGetIntArraySize, &aclDestroyIntArray);
-    expect_array<aclFloatArray>(floats, floats.data(), &aclCreateFloatArray, &aclGetFloatArraySize,
-                                &aclDestroyFloatArray);
+    expect_array<aclIntArray>(integers, integers.data(), &aclCreateIntArray, &aclDestroyIntArray);
+    expect_array<aclFloatArray>(floats, floats.data(), &aclCreateFloatArray, &aclDestroyFloatArray);
   }
   const std::array<bool, 3> bools{true, false, true};
-  expect_array<aclBoolArray, bool>({true, false, true}, bools.data(), &aclCreateBoolArray, &aclGetBoolArraySize,
-                                   &aclDestroyBoolArray);
+  expect_array<aclBoolArray, bool>({true, false, true}, bools.data(), &aclCreateBoolArray, &aclDestroyBoolArray);
 }
 
 TEST_F(ArraysTest, AListDestroysItsElements) {
   const std::array<const aclTensor*, 3> tensors{tensor(), nullptr, tensor()};
   aclTensorList* list = aclCreateTensorList(tensors.data(), tensors.size());
   ASSERT_NE(list, nullptr);
-  uint64_t size = 0;
-  EXPECT_EQ(aclGetTensorListSize(list, &size), ACLNN_SUCCESS);
-  EXPECT_EQ(size, 3);
+  EXPECT_EQ(list->size(), 3);
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(tensors[0]), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclDestroyTensor(tensors[2]), ACLNN_ERR_PARAM_INVALID);
@@ -85,8 +74,7 @@ TEST_F(ArraysTest, AListDestroysItsElements) {
   const std::array<const aclScalar*, 2> scalars{scalar(), scalar()};
   aclScalarList* numbers = aclCreateScalarList(scalars.data(), scalars.size());
   ASSERT_NE(numbers, nullptr);
-  EXPECT_EQ(aclGetScalarListSize(numbers, &size), ACLNN_SUCCESS);
-  EXPECT_EQ(size, 2);
+  EXPECT_EQ(numbers->size(), 2);
   EXPECT_EQ(aclDestroyScalarList(numbers), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyScalar(scalars[1]), ACLNN_ERR_PARAM_INVALID);
 }

@@ -13,6 +13,7 @@
 
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
+#include "nnopbase/arrays.h"
 #include "aclnnop/aclnn_masked_scale.h"
 #include "sanitizers.h"
 
@@ -136,9 +137,8 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
         for (const aclTensor*& element : elements) element = draw_as<aclTensor>(tensors_);
         aclTensorList* list = aclCreateTensorList(elements.data(), number(4));
         made(&lists_, list);
-        uint64_t count = 0;
-        if (list != nullptr && aclGetTensorListSize(list, &count) == ACLNN_SUCCESS) {
-          elements_[list].assign(elements.begin(), elements.begin() + static_cast<int64_t>(count));
+        if (list != nullptr) {
+          elements_[list].assign(elements.begin(), elements.begin() + static_cast<int64_t>(list->size()));
         }
         return;
       }
