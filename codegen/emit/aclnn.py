@@ -128,6 +128,8 @@ def _headers(operators: Iterable[AclnnOperator]) -> list[str]:
 
 
 def _file(operators: Sequence[AclnnOperator]) -> str:
+    if not operators:
+        return _HEAD
     includes = "".join(f"#include {header}\n" for header in _headers(operators))
     registrations = "".join(
         f'  m.impl("{member.operator}", &{_identifier(operator.name)}::{member.form.value});\n'
