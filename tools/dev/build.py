@@ -11,10 +11,10 @@ SOURCE = ROOT / "torch_npu"
 CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
 
 
-def _site_packages() -> Path:
-    return Path(
-        output([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]).strip()
-    )
+def site_packages(interpreter: Path = PYTHON) -> Path:
+    """Where an interpreter's environment has its packages."""
+    purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return Path(output([interpreter, "-c", purelib]).strip())
 
 
 def _version() -> str:
@@ -43,7 +43,7 @@ def link_package() -> None:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch-npu\nVersion: {version}\n")
     (info / "INSTALLER").write_text("dev\n")
     (info / "entry_points.txt").write_text("[torch.backends]\ntorch_npu = torch_npu:_autoload\n")
-    (_site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
+    (site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
 
 
 def configure(*, sanitize: str = "") -> Path:

@@ -2,11 +2,10 @@
 
 import os
 import sys
-from pathlib import Path
 
-from dev.build import build
-from dev.paths import PACKAGE_ROOT, PYTHON, ROOT
-from dev.run import output, run, say
+from dev.build import build, site_packages
+from dev.paths import PACKAGE_ROOT, ROOT
+from dev.run import run, say
 
 VENV = ROOT / ".venv-oracle"
 INTERPRETER = VENV / "bin" / "python"
@@ -21,11 +20,9 @@ def make_venv() -> None:
         return
     say(f"virtual environment {VENV.name} with {WHEEL}")
     run([sys.executable, "-m", "venv", "--clear", VENV])
-    purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
     # A path in a .pth file is searched, but the .pth files in it (the checkout's) are not read.
-    site = output([INTERPRETER, "-c", purelib]).strip()
-    torch = output([PYTHON, "-c", purelib]).strip()
-    Path(site, "torch_of_the_checkout.pth").write_text(torch + "\n")
+    link = site_packages(INTERPRETER) / "torch_of_the_checkout.pth"
+    link.write_text(f"{site_packages()}\n")
     run([INTERPRETER, "-m", "pip", "install", "--quiet", "--no-deps", WHEEL])
     ready.touch()
 
