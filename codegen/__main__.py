@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from codegen import emit, parse
-from codegen.emit import aicpu, boxed
+from codegen.emit import aclnn, aicpu, boxed
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
 DERIVED_KEYS = {
@@ -27,10 +27,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
     parser.add_argument("--output", type=Path, required=True, help="folder for the generated files")
     parser.add_argument("--files", type=int, default=16, help="files to spread the wrappers over")
+    parser.add_argument("--trial", action="store_true", help="the entries on trial, too")
     options = parser.parse_args(arguments)
     functions = parse.native_functions()
     try:
-        settings = parse.read_settings(options.yaml, functions)
+        settings = parse.read_settings(options.yaml, functions, trial=options.trial)
+        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
@@ -39,7 +41,10 @@ def main(arguments: list[str]) -> int:
     for npu, cpu in DERIVED_KEYS.items():
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
-    files = aicpu.unboxed(parse.operators(settings, functions), options.files)
+    files = {
+        **aicpu.unboxed(parse.operators(settings, functions, by_aclnn), options.files),
+        **aclnn.aclnn(by_aclnn, options.files),
+    }
     for name, text in {**files, **boxed.boxed(by_key)}.items():
         _write(options.output / name, text)
     return 0

@@ -10,7 +10,41 @@ class Route(Enum):
     OWN = "own"  # a kernel written by hand registers itself
     UNBOXED = "unboxed"  # the CPU's kernel on npu's bytes, by a generated wrapper
     BOXED = "boxed"  # the same by the boxed fallback
+    ACLNN = "aclnn"  # an aclnn function, by a generated wrapper; what it does not take goes on as UNBOXED
     COMPOSITE = "composite"  # PyTorch decomposes it
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An argument of an aclnn function as an entry writes it: a name, a number, or a function of names."""
+
+    name: str
+    arguments: tuple[str, ...] | None = None  # of a function in namespace torch_npu::attributes
+
+
+@dataclass(frozen=True)
+class Call:
+    """``aclnnAdd(self, other, alpha, out)``; without arguments they are the schema's, then the outputs."""
+
+    function: str
+    arguments: tuple[Attribute, ...] | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of ``official`` as it is written; ``codegen/entries.py`` says what the keys mean."""
+
+    func: str
+    line: int
+    call: Call
+    number_calls: tuple[tuple[str, Call], ...] = ()
+    structured_inherit: str | None = None
+    out_size: str | None = None
+    out_dtype: str | None = None
+    rule: str | None = None
+    dtypes: tuple[tuple[str, frozenset[str]], ...] = ()  # "": all tensors
+    same_dtype: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -24,6 +58,7 @@ class Settings:
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
+    official: tuple[Entry, ...] = ()  # run by aclnn functions
 
 
 @dataclass(frozen=True)
@@ -50,3 +85,63 @@ class Operator:
     route: Route
     kernel: Kernel | None = None
     takes_cpu_tensors: bool = False
+
+
+class Form(Enum):
+    """What a member of an aclnn operator does with its outputs."""
+
+    FUNCTIONAL = "functional"
+    INPLACE = "inplace"
+    OUT = "out"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument with its C++ type."""
+
+    name: str
+    type: str
+    is_tensor: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """One operator that an aclnn operator registers."""
+
+    operator: str  # "add_.Tensor"
+    form: Form
+    kernel: Kernel  # what runs where aclnn does not take the call
+    is_composite: bool  # that is PyTorch's own composition, not a CPU kernel
+    arguments: tuple[Argument, ...]
+    outputs: tuple[str, ...]  # of OUT, among the arguments
+    takes_cpu_tensors: bool = False
+
+
+@dataclass(frozen=True)
+class AclnnRoute:
+    """One aclnn function with its arguments as C++ expressions."""
+
+    function: str
+    arguments: tuple[str, ...]
+    needs: tuple[str, ...]  # of AclObject
+    number: str | None  # this argument has to be a number in host memory
+
+
+@dataclass(frozen=True)
+class AclnnOperator:
+    """An operator in all its forms, run by aclnn functions."""
+
+    name: str  # "add.out"
+    arguments: tuple[Argument, ...]  # inputs, by the functional form
+    rule: (
+        str | None
+    )  # C++ class that gives the outputs sizes and types; None: self is written in place
+    rule_header: str | None
+    rule_template: str | None  # its definition, where the entry gives size and dtype
+    outputs: int
+    routes: tuple[AclnnRoute, ...]
+    dtypes: tuple[
+        tuple[str, frozenset[str] | None], ...
+    ]  # tensor argument -> what is taken, None: all
+    same_dtype: tuple[str, ...]
+    members: tuple[Member, ...]

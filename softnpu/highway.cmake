@@ -7,6 +7,8 @@ endif()
 
 add_library(highway INTERFACE)
 target_link_libraries(highway INTERFACE hwy::hwy)
+# Not for SSSE3 and SSE4: machines without AVX2 are rare, and each set of instructions costs compile time and size.
+target_compile_definitions(highway INTERFACE HWY_DISABLED_TARGETS=6144)
 
 get_target_property(library hwy::hwy IMPORTED_LOCATION_NONE)
 add_needed_library(${library} libhwy.so.1)

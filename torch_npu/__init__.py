@@ -32,9 +32,9 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu  # noqa: E402
+from torch_npu import npu, utils  # noqa: E402
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 
 npu._register(_load_error)
 
-__all__ = ["__version__", "npu", "npu_fusion_attention"]
+__all__ = ["__version__", "npu", "npu_fusion_attention", "utils"]

@@ -1,11 +1,12 @@
 #pragma once
 // aclnn operators from PyTorch's side: looked up by name, fed with descriptors, launched on the current stream.
 
-#include <ATen/core/Tensor.h>
-#include <aclnn/acl_meta.h>
-#include <c10/core/Scalar.h>
+#include <aclnn/aclnn_base.h>
+#include <c10/core/Device.h>
 
-#include <utility>
+#include <concepts>
+
+#include "core/aclnn_argument.h"
 
 namespace torch_npu {
 
@@ -15,36 +16,11 @@ void* aclnn_symbol(const char* name);
 // Throws c10::Error where `status` is not success: which function, and the library's own words.
 void aclnn_check(aclnnStatus status, const char* name);
 
+// Throws for the function `name`, with the library's own words.
+[[noreturn]] void aclnn_fail(const char* name);
+
 // aclnn operators that this process has launched.
 uint64_t aclnn_launches() noexcept;
-
-// ACL_DT_UNDEFINED where CANN has no such type.
-aclDataType acl_data_type(at::ScalarType type);
-
-// The descriptor of an npu tensor for one call. It borrows the tensor's memory.
-class AclTensor {
- public:
-  explicit AclTensor(const at::Tensor& tensor);
-  AclTensor(const AclTensor&) = delete;
-  AclTensor& operator=(const AclTensor&) = delete;
-  ~AclTensor();
-  aclTensor* get() const { return tensor_; }
-
- private:
-  aclTensor* tensor_;
-};
-
-class AclScalar {
- public:
-  explicit AclScalar(const c10::Scalar& scalar);
-  AclScalar(const AclScalar&) = delete;
-  AclScalar& operator=(const AclScalar&) = delete;
-  ~AclScalar();
-  aclScalar* get() const { return scalar_; }
-
- private:
-  aclScalar* scalar_;
-};
 
 namespace detail {
 
@@ -56,31 +32,42 @@ void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOp
 
 }  // namespace detail
 
-// One operator: AclnnOp<decltype(&aclnnMmGetWorkspaceSize)> mm("aclnnMm", "aclnnMmGetWorkspaceSize").
-template <typename FirstPhase>
+// One operator, looked up once: static const AclnnOp mm("aclnnMm").
 class AclnnOp {
  public:
-  AclnnOp(const char* name, const char* first_name)
+  // `needs`: what its arguments become beside tensors and scalars.
+  template <std::same_as<AclObject>... Needs>
+  explicit AclnnOp(const char* name, Needs... needs)
       : name_(name),
-        first_(reinterpret_cast<FirstPhase>(aclnn_symbol(first_name))),
-        second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))) {}
+        first_(first_phase(name)),
+        second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))),
+        available_(first_ != nullptr && second_ != nullptr && (has_acl_object(needs) && ...)) {}
 
   // Whether the bound CANN has it.
-  bool available() const { return first_ != nullptr && second_ != nullptr; }
+  bool available() const { return available_; }
 
-  // Both phases; the arguments are those of the first one without its two results.
+  // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
   template <typename... Args>
-  void operator()(c10::DeviceIndex device, Args... args) const {
-    uint64_t workspace_bytes = 0;
-    aclOpExecutor* executor = nullptr;
-    aclnn_check(first_(args..., &workspace_bytes, &executor), name_);
-    detail::launch(name_, second_, workspace_bytes, executor, device);
+  void operator()(c10::DeviceIndex device, const Args&... args) const {
+    run(device, acl_argument(args)...);
   }
 
  private:
+  static void* first_phase(const char* name);
+
+  template <typename... Converted>
+  void run(c10::DeviceIndex device, const Converted&... args) const {
+    using FirstPhase = aclnnStatus (*)(decltype(args.get())..., uint64_t*, aclOpExecutor**);
+    uint64_t workspace_bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    aclnn_check(reinterpret_cast<FirstPhase>(first_)(args.get()..., &workspace_bytes, &executor), name_);
+    detail::launch(name_, second_, workspace_bytes, executor, device);
+  }
+
   const char* name_;
-  FirstPhase first_;
+  void* first_;
   detail::SecondPhase second_;
+  bool available_;
 };
 
 }  // namespace torch_npu
