@@ -42,9 +42,9 @@ Status find(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* targe
 Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
   SOFTNPU_RETURN_IF_ERROR(find(stream, event, target, record));
   if ((*target)->context() == record->context) return Status::ok();
-  return {ACL_ERROR_RT_STREAM_CONTEXT, text("event ", event, " belongs to another context than stream ", (*target)->id(),
-                                           " of device ", (*target)->device(),
-                                           ": streams of its own context record it, all others can wait for it")};
+  return {ACL_ERROR_RT_STREAM_CONTEXT,
+          text("event ", event, " belongs to another context than stream ", (*target)->id(), " of device ",
+               (*target)->device(), ": streams of its own context record it, all others can wait for it")};
 }
 
 bool is_complete(const EventRecord& record) { return record.event->is_complete(record.event->newest()); }

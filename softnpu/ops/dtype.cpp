@@ -42,9 +42,7 @@ const Entry& entry(aclDataType dtype) {
   return found == nullptr ? kEntries.front() : *found;
 }
 
-bool is_wide_unsigned(aclDataType dtype) {
-  return dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64;
-}
+bool is_wide_unsigned(aclDataType dtype) { return dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64; }
 
 // Both integral, and different. PyTorch refuses unsigned types of more than 8 bits beside others.
 aclDataType promote_integers(aclDataType a, aclDataType b) {

@@ -10,9 +10,10 @@
 
 namespace softnpu {
 
-// Calls body(first, last) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece once. Which
-// thread takes which piece is open: what a piece computes must not depend on it. A team that lost a core to somebody
-// else goes on with the others, since pieces are taken as threads come free. The first exception is thrown at the end.
+// Calls body(first, last) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece once.
+// Which thread takes which piece is open: what a piece computes must not depend on it. A team that lost a core to
+// somebody else goes on with the others, since pieces are taken as threads come free. The first exception is thrown at
+// the end.
 template <typename Body>
 void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
   if (count <= 0) return;

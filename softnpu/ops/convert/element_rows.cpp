@@ -20,9 +20,7 @@ bool is_own_wide(aclDataType dtype) {
 }
 
 // There is always one where the dtypes differ, if only to copy.
-WideRow cast_row(Wide from, aclDataType to) {
-  return to == ACL_BOOL ? truth_row(from) : wide_row(from, wide_of(to));
-}
+WideRow cast_row(Wide from, aclDataType to) { return to == ACL_BOOL ? truth_row(from) : wide_row(from, wide_of(to)); }
 
 // Values at a time: what lies between two steps stays in the first-level cache.
 constexpr size_t kAtATime = 256;

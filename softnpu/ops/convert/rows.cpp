@@ -101,7 +101,8 @@ struct Float16 {
     const size_t lanes = hn::Lanes(wide);
     auto* halves = reinterpret_cast<hwy::float16_t*>(to);
     size_t i = 0;
-    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::DemoteTo(narrow, hn::LoadU(wide, from + i)), narrow, halves + i);
+    for (; i + lanes <= count; i += lanes)
+      hn::StoreU(hn::DemoteTo(narrow, hn::LoadU(wide, from + i)), narrow, halves + i);
     if (i == count) return;
     HWY_ALIGN float in[hn::MaxLanes(wide)] = {};
     HWY_ALIGN hwy::float16_t out[hn::MaxLanes(wide)];
@@ -211,9 +212,8 @@ Rows rows_for(aclDataType dtype) {
 }
 
 WideRow wide_row_for(Wide from, Wide to) {
-  return with_wide(from, [to]<typename From>() {
-    return with_wide(to, []<typename To>() -> WideRow { return &widen<From, To>; });
-  });
+  return with_wide(
+      from, [to]<typename From>() { return with_wide(to, []<typename To>() -> WideRow { return &widen<From, To>; }); });
 }
 
 WideRow truth_row_for(Wide from) {

@@ -1,5 +1,5 @@
-// The loops over contiguous values, for kernels that the compiler turns into vector instructions of each target. Included
-// once a target, inside Highway's namespaces, by files of that kind only.
+// The loops over contiguous values, for kernels that the compiler turns into vector instructions of each target.
+// Included once a target, inside Highway's namespaces, by files of that kind only.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_LOOP_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_LOOP_H_

@@ -82,7 +82,7 @@ class MapTask {
 
  private:
   struct Input {
-    size_t operand = 0;  // of the space; 0, the result, for a scalar
+    size_t operand = 0;                                     // of the space; 0, the result, for a scalar
     alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the wide type
     ElementReader reader;
     bool is_constant = false;

@@ -105,7 +105,7 @@ enum class MapOp : uint8_t {
   kLogAddExp,
   kLogAddExp2,
   kGcd,
-  kIsClose,     // |a - b| <= k1 + k0 |b|, NaN beside NaN where k2
+  kIsClose,  // |a - b| <= k1 + k0 |b|, NaN beside NaN where k2
   // Gradients: a is that of the result.
   kSigmoidBackward,      // b: the result
   kTanhBackward,         // b: the result
@@ -114,7 +114,7 @@ enum class MapOp : uint8_t {
   kHardtanhBackward,     // k0 < b < k1 ? a : 0
   kHardsigmoidBackward,  // -3 < b < 3 ? a / 6 : 0
   kHardswishBackward,
-  kHardshrinkBackward,   // |b| <= k0 ? 0 : a, of softshrink, too
+  kHardshrinkBackward,  // |b| <= k0 ? 0 : a, of softshrink, too
   kSiluBackward,
   kGeluBackward,
   kGeluTanhBackward,
@@ -123,13 +123,13 @@ enum class MapOp : uint8_t {
   kEluBackward,          // k0, k1, k2 as above; b: the input
   kEluBackwardOfResult,  // b: the result
   kLogSigmoidBackward,
-  kLogitBackward,        // k0 as above
+  kLogitBackward,  // k0 as above
   // Of three values.
-  kWhere,    // a ? b : c
-  kAddcmul,  // a + k0 b c
-  kAddcdiv,  // a + k0 b / c
-  kLerp,     // from a to b by c
-  kLerpBy,   // from a to b by k0 (two values)
+  kWhere,        // a ? b : c
+  kAddcmul,      // a + k0 b c
+  kAddcdiv,      // a + k0 b / c
+  kLerp,         // from a to b by c
+  kLerpBy,       // from a to b by k0 (two values)
   kClampTensor,  // a to [b, c]
 };
 

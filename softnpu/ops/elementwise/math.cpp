@@ -206,15 +206,15 @@ HWY_INLINE auto polynomial(D d, hn::Vec<D> x, const float (&terms)[kTerms]) {
   return sum;
 }
 
-// erf in float32: x P(x^2) below 1, with a relative error of 2e-7; 1 - exp(-x^2) Q(1 / (1 + x / 2)) from there on, with an
-// absolute error of 8e-8. P and Q are Chebyshev fits to the functions themselves.
+// erf in float32: x P(x^2) below 1, with a relative error of 2e-7; 1 - exp(-x^2) Q(1 / (1 + x / 2)) from there on, with
+// an absolute error of 8e-8. P and Q are Chebyshev fits to the functions themselves.
 template <typename D>
 HWY_INLINE auto erf32(D d, hn::Vec<D> x) {
-  constexpr float kNear[] = {1.128379225730896F,      -0.37612637877464294F,   0.11283791065216064F,
-                             -0.026866134256124496F,  0.005223785061389208F,   -0.0008542670402675867F,
+  constexpr float kNear[] = {1.128379225730896F,      -0.37612637877464294F,    0.11283791065216064F,
+                             -0.026866134256124496F,  0.005223785061389208F,    -0.0008542670402675867F,
                              0.00011956945672864094F, -1.3911695532442536e-05F, 1.0595263120194431e-06F};
-  constexpr float kFar[] = {2.552686601120513e-05F, 0.2814987003803253F,   0.2883491516113281F, 0.2080260068178177F,
-                            0.33374911546707153F,   -0.35089531540870667F, 0.8146323561668396F, -1.0724669694900513F,
+  constexpr float kFar[] = {2.552686601120513e-05F, 0.2814987003803253F,   0.2883491516113281F,  0.2080260068178177F,
+                            0.33374911546707153F,   -0.35089531540870667F, 0.8146323561668396F,  -1.0724669694900513F,
                             0.6867645382881165F,    -0.216050922870636F,   0.026359722018241882F};
   const auto one = hn::Set(d, 1.0F);
   const auto size = hn::Min(hn::Abs(x), hn::Set(d, 4.5F));  // from where on it is 1 in float32

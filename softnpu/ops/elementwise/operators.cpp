@@ -68,7 +68,8 @@ aclDataType with_scalar(aclDataType dtype, Category category, const aclTensor& o
   if (category <= category_of(dtype)) return dtype;
   switch (category) {
     case Category::kBool: return dtype;
-    case Category::kIntegral: return is_known(out.dtype) && is_integral(out.dtype) && out.dtype != ACL_BOOL ? out.dtype : ACL_INT64;
+    case Category::kIntegral:
+      return is_known(out.dtype) && is_integral(out.dtype) && out.dtype != ACL_BOOL ? out.dtype : ACL_INT64;
     case Category::kFloating: return as_floating(dtype, out);
     case Category::kComplex: break;
   }
@@ -152,7 +153,9 @@ Status divide(MapInput self, MapInput other, int32_t mode, const aclTensor& out,
     case 0: return floating_binary(MapOp::kDiv, self, other, out, plan);
     case 1: return binary(MapOp::kTruncDivide, self, other, out, plan);
     case 2: return binary(MapOp::kFloorDivide, self, other, out, plan);
-    default: return {ACLNN_ERR_PARAM_INVALID, text("rounding mode ", mode, " does not exist: it is 0, 1 (trunc) or 2 (floor)")};
+    default:
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("rounding mode ", mode, " does not exist: it is 0, 1 (trunc) or 2 (floor)")};
   }
 }
 
@@ -271,9 +274,8 @@ Status gelu_backward(const aclTensor& grad, const aclTensor& self, const char* a
   return gradient(tanh ? MapOp::kGeluTanhBackward : MapOp::kGeluBackward, grad, self, {}, out, plan);
 }
 
-Status elu_backward(const aclTensor& grad, const aclScalar& alpha, const aclScalar& scale,
-                    const aclScalar& input_scale, bool is_result, const aclTensor& self, const aclTensor& out,
-                    Plan* plan) {
+Status elu_backward(const aclTensor& grad, const aclScalar& alpha, const aclScalar& scale, const aclScalar& input_scale,
+                    bool is_result, const aclTensor& self, const aclTensor& out, Plan* plan) {
   const MapOp op = is_result ? MapOp::kEluBackwardOfResult : MapOp::kEluBackward;
   return gradient(op, grad, self, {&alpha, &scale, &input_scale}, out, plan);
 }

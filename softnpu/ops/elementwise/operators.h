@@ -43,9 +43,8 @@ Status logit_backward(const aclTensor& self, const aclTensor& grad, double eps, 
 Status gelu(const aclTensor& self, int64_t mode, const aclTensor& out, Plan* plan);
 Status gelu_backward(const aclTensor& grad, const aclTensor& self, const char* approximate, const aclTensor& out,
                      Plan* plan);
-Status elu_backward(const aclTensor& grad, const aclScalar& alpha, const aclScalar& scale,
-                    const aclScalar& input_scale, bool is_result, const aclTensor& self, const aclTensor& out,
-                    Plan* plan);
+Status elu_backward(const aclTensor& grad, const aclScalar& alpha, const aclScalar& scale, const aclScalar& input_scale,
+                    bool is_result, const aclTensor& self, const aclTensor& out, Plan* plan);
 Status celu(const aclTensor& self, const aclScalar& alpha, const aclTensor& out, Plan* plan);
 Status leaky_relu_backward(const aclTensor& grad, const aclTensor& self, const aclScalar& slope, bool is_result,
                            const aclTensor& out, Plan* plan);

@@ -154,16 +154,15 @@ MapKernel scalar_kernel(MapOp op, Wide wide) {
           wide);
     case MapOp::kElu:
       return floating(
-          []<floating_point T>(T a, const T* k) {
-            return a < 0 ? std::expm1(a * k[2]) * (k[0] * k[1]) : a * k[1];
-          },
+          []<floating_point T>(T a, const T* k) { return a < 0 ? std::expm1(a * k[2]) * (k[0] * k[1]) : a * k[1]; },
           wide);
     case MapOp::kLogit: return floating([]<floating_point T>(T a, const T* k) { return logit(a, k[0]); }, wide);
     case MapOp::kPow:
       return floating([]<floating_point T>(T a, T b, const T*) { return static_cast<T>(std::pow(a, b)); }, wide);
     case MapOp::kAtan2: return floating([]<floating_point T>(T a, T b, const T*) { return std::atan2(a, b); }, wide);
     case MapOp::kXlogy: return floating([]<floating_point T>(T a, T b, const T*) { return xlogy(a, b); }, wide);
-    case MapOp::kLogAddExp: return floating([]<floating_point T>(T a, T b, const T*) { return log_add_exp(a, b); }, wide);
+    case MapOp::kLogAddExp:
+      return floating([]<floating_point T>(T a, T b, const T*) { return log_add_exp(a, b); }, wide);
     case MapOp::kLogAddExp2:
       return floating([]<floating_point T>(T a, T b, const T*) { return log_add_exp2(a, b); }, wide);
     case MapOp::kSiluBackward:
@@ -194,7 +193,8 @@ MapKernel scalar_kernel(MapOp op, Wide wide) {
           wide);
     case MapOp::kEluBackwardOfResult:
       return floating(
-          []<floating_point T>(T g, T y, const T* k) { return y <= 0 ? g * k[2] * (y + k[0] * k[1]) : g * k[1]; }, wide);
+          []<floating_point T>(T g, T y, const T* k) { return y <= 0 ? g * k[2] * (y + k[0] * k[1]) : g * k[1]; },
+          wide);
     case MapOp::kLogSigmoidBackward:
       return floating([]<floating_point T>(T g, T x, const T*) { return g * sigmoid(-x); }, wide);
     case MapOp::kLogitBackward:

@@ -18,7 +18,7 @@ struct Operand {
   char* data = nullptr;  // of its first element, where a kernel on the host finds it
   aclDataType dtype = ACL_DT_UNDEFINED;
 
-  bool is_constant = false;          // one element, seen everywhere
+  bool is_constant = false;  // one element, seen everywhere
 };
 
 class Space {

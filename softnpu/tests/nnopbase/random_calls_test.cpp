@@ -13,8 +13,8 @@
 
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
-#include "nnopbase/arrays.h"
 #include "aclnnop/aclnn_masked_scale.h"
+#include "nnopbase/arrays.h"
 #include "sanitizers.h"
 
 namespace {

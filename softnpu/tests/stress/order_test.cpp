@@ -34,7 +34,7 @@ struct Post {
   std::atomic<State> state{kFree};
   std::array<aclrtEvent, 2> events{};  // of each device, since a context records its own
   aclrtEvent recorded = nullptr;       // one of them
-  uint64_t value = 0;  // by tasks only: the event is what makes it right
+  uint64_t value = 0;                  // by tasks only: the event is what makes it right
   uint64_t expected = 0;
 
   bool take(State from) { return state.compare_exchange_strong(from, kTaken, std::memory_order_acquire); }
