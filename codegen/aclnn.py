@@ -337,7 +337,17 @@ class _Resolver:
         every = given.get("")
         return tuple((a.name, given.get(a.name, every)) for a in self.arguments if a.is_tensor)
 
-    def members(self, takes_cpu_tensors: frozenset[str]) -> Iterator[Member]:
+    def condition(self) -> str | None:
+        """The entry's own condition in C++."""
+        when = self.entry.when
+        if when is None:
+            return None
+        inner = ", ".join(self._name(name, self.entry.call) for name in when.arguments or ())
+        return f"conditions::{when.name}({inner})"
+
+    def members(
+        self, takes_cpu_tensors: frozenset[str], as_on_cpu: frozenset[str]
+    ) -> Iterator[Member]:
         """The forms that are registered."""
         for function in self.group:
             name = str(function.func.name)
@@ -346,6 +356,7 @@ class _Resolver:
                 form=_FORMS[function.func.kind()],
                 kernel=signature_kernel(function),
                 is_composite=self.schemas.runs_as(function) != "cpu",
+                as_on_cpu=name in as_on_cpu,
                 arguments=_arguments(function),
                 outputs=_outputs(function),
                 takes_cpu_tensors=name in takes_cpu_tensors,
@@ -353,7 +364,10 @@ class _Resolver:
 
 
 def resolve(
-    entries: tuple[Entry, ...], parsed: ParsedYaml, takes_cpu_tensors: frozenset[str]
+    entries: tuple[Entry, ...],
+    parsed: ParsedYaml,
+    takes_cpu_tensors: frozenset[str] = frozenset(),
+    as_on_cpu: frozenset[str] = frozenset(),
 ) -> tuple[AclnnOperator, ...]:
     """The entries with what torch's schemas add to them.
 
@@ -376,7 +390,8 @@ def resolve(
                 routes=tuple(resolver.routes()),
                 dtypes=resolver.dtypes(),
                 same_dtype=entry.same_dtype,
-                members=tuple(resolver.members(takes_cpu_tensors)),
+                when=resolver.condition(),
+                members=tuple(resolver.members(takes_cpu_tensors, as_on_cpu)),
             )
         )
     return tuple(found)

@@ -20,6 +20,7 @@ KEYS = {
     "out": "{size: argument, dtype: argument or type}, or the name of a rule in aten/aclnn/rules.h",
     "dtypes": "the types that aclnn takes, for all tensors or {argument: types}",
     "same_dtype": "arguments that aclnn takes only where their types are one",
+    "when": "a function of aten/aclnn/conditions.h, with its arguments, that says whether aclnn takes the call",
 }
 
 GROUPS = {
@@ -63,6 +64,13 @@ def _attribute(text: str, node: yaml.Node, fail: Fail) -> Attribute:
     if inner is None:
         return Attribute(name)
     return Attribute(name, tuple(_split(inner)))
+
+
+def _condition(node: yaml.Node, fail: Fail) -> Attribute:
+    condition = _attribute(str(node.value), node, fail)
+    if condition.arguments is None:
+        raise fail(node, "'when' takes a function of arguments: is_convolution(input, weight)")
+    return condition
 
 
 def _call(node: yaml.Node, key: str, fail: Fail) -> Call:
@@ -153,6 +161,7 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
         rule=rule,
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
         same_dtype=_texts(nodes["same_dtype"], "same_dtype", fail) if "same_dtype" in nodes else (),
+        when=_condition(nodes["when"], fail) if "when" in nodes else None,
     )
 
 

@@ -45,6 +45,7 @@ class Entry:
     rule: str | None = None
     dtypes: tuple[tuple[str, frozenset[str]], ...] = ()  # "": all tensors
     same_dtype: tuple[str, ...] = ()
+    when: Attribute | None = None  # a function in namespace torch_npu::conditions
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class Member:
     form: Form
     kernel: Kernel  # what runs where aclnn does not take the call
     is_composite: bool  # that is PyTorch's own composition, not a CPU kernel
+    as_on_cpu: bool  # which asks what device it is on, and has to see CPU tensors
     arguments: tuple[Argument, ...]
     outputs: tuple[str, ...]  # of OUT, among the arguments
     takes_cpu_tensors: bool = False
@@ -144,4 +146,5 @@ class AclnnOperator:
         tuple[str, frozenset[str] | None], ...
     ]  # tensor argument -> what is taken, None: all
     same_dtype: tuple[str, ...]
+    when: str | None  # C++ expression: whether aclnn takes the call
     members: tuple[Member, ...]

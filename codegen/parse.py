@@ -105,10 +105,12 @@ def aclnn_operators(
         ParseError: an entry does not fit its schema, or an operator has another route as well.
     """
     try:
-        found = resolve(settings.official, parsed, settings.takes_cpu_tensors)
+        found = resolve(
+            settings.official, parsed, settings.takes_cpu_tensors, settings.as_on_cpu
+        )
     except EntryError as error:
         raise ParseError(f"{path}:{error.line}: {error}") from None
-    taken = dict.fromkeys(settings.supported | settings.boxed | settings.as_on_cpu, "a list")
+    taken = dict.fromkeys(settings.supported | settings.boxed, "a list")
     for entry, operator in zip(settings.official, found, strict=True):
         for member in operator.members:
             if member.operator in taken:

@@ -68,6 +68,8 @@ def text_of(operators):
         ("  - func: relu\n    exec: aclnnRelu\n", 4, "'relu' is not structured in torch: 'out' or"),
         ("  - func: zero_\n    exec: aclnnInplaceZero\n    out: unary\n", 4, "writes self in place and takes no 'out'"),
         ("  - func: mm.out\n    exec: aclnnMm(self, mat1, out)\n", 5, "'mm.out' has no argument 'mat1': there are self, mat2, out"),
+        (ADD + "    when: fits\n", 6, "'when' takes a function of arguments"),
+        (ADD + "    when: fits(sizes)\n", 5, "'add.out' has no argument 'sizes'"),
         ("  - func: zero_\n    exec: aclnnInplaceZero(self, out)\n", 5, "'zero_' has no argument 'out'"),
         ("  - func: gelu.out\n    exec: aclnnGeluV2(self, gelu_mode(mode), out)\n", 5, "no argument 'mode'"),
         ("  - func: cumsum.out\n    exec: aclnnCumsum\n", 5, "'dtype' of 'cumsum.out' is ScalarType?, which aclnn does not know"),
@@ -79,7 +81,7 @@ def test_errors_name_file_and_line(resolve, text, line, says):
         resolve(text)
 
 
-@pytest.mark.parametrize("key", ["supported", "boxed", "as_on_cpu"])
+@pytest.mark.parametrize("key", ["supported", "boxed"])
 def test_an_operator_has_one_route(tmp_path, functions, key):
     path = tmp_path / "f.yaml"
     path.write_text(f"{HEAD}{ADD}{key}:\n  - add_.Tensor\n")
@@ -189,6 +191,20 @@ def test_what_pytorch_composes_stays_its_composition(resolve):
     text = text_of((absolute,))
     assert "return at::compositeexplicitautograd::abs_(self);" in text
     assert "at::cpu::abs_outf" in text
+
+
+def test_a_composition_that_asks_for_the_device_sees_cpu_tensors(tmp_path, functions):
+    path = tmp_path / "f.yaml"
+    entry = "  - func: convolution\n    exec: aclnnConvolution\n    out: convolution\n"
+    path.write_text(f"{HEAD}{entry}as_on_cpu:\n  - convolution\n")
+    found = parse.aclnn_operators(path, parse.read_settings(path, functions), functions)
+    assert "(&at::compositeexplicitautograd::convolution)>::call(input, weight" in text_of(found)
+
+
+def test_a_condition_joins_the_others(resolve):
+    (add,) = resolve(ADD + "    when: fits(self, other)\n")
+    assert add.when == "conditions::fits(self, other)"
+    assert "&& conditions::fits(self, other)) {" in text_of((add,))
 
 
 def test_generated_wrappers_leave_entries_out(functions):

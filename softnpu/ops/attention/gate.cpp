@@ -54,7 +54,7 @@ Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, 
   plan->run = [=, threads = threads_for(cost)](void*) {
     parallel_for(tiles->count(), Tiles::kGrain, threads, [&](int64_t first, int64_t last) {
       tiles->run(first, last, [&](int64_t, void* const* values, size_t count) {
-        if (as == ACL_DOUBLE) {
+        if (as == ACL_DOUBLE) {  // NOLINT(bugprone-branch-clone): two types
           body(values, count, double());
         } else {
           body(values, count, float());

@@ -169,7 +169,9 @@ void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t firs
     if (mask.data == nullptr) continue;
     mask.reader.read(mask.at(b, head, first_query + i) + first_key * mask.strides[3], mask.strides[3],
                      static_cast<size_t>(keys), masked);
-    for (int64_t j = 0; j < keys; ++j) x[j] = masked[j] != 0 ? kUnseen : x[j];
+    for (int64_t j = 0; j < keys; ++j) {
+      if (masked[j] != 0) x[j] = kUnseen;
+    }
   }
 }
 

@@ -11,8 +11,8 @@ Status TensorRows::make(const aclTensor& tensor, const char* role, std::span<con
                         TensorRows* out) {
   const size_t n = dims.size();
   const size_t own = tensor.dims.size();
-  const Status bad = {ACLNN_ERR_PARAM_INVALID,
-                      text(role, " is ", describe(tensor), ", which is not broadcast to ", describe_shape(dims))};
+  Status bad = {ACLNN_ERR_PARAM_INVALID,
+                text(role, " is ", describe(tensor), ", which is not broadcast to ", describe_shape(dims))};
   if (!is_known(tensor.dtype) || own == 0 || own > n || tensor.dims.back() != dims.back()) return bad;
   const auto size = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
   for (size_t i = 0; i + 1 < n; ++i) {

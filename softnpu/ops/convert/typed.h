@@ -30,7 +30,7 @@ struct BoolElement {
   using Stored = uint8_t;
   using Computed = int32_t;
   static int32_t load(const char* at) { return *at != 0; }
-  static void store(char* at, int32_t value) { *at = value != 0; }
+  static void store(char* at, int32_t value) { *at = value != 0 ? 1 : 0; }
 };
 
 struct Float16Element {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "base/text.h"
 #include "ops/convert/typed.h"
@@ -162,7 +163,7 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   if (task.is_mean) plan->workspace_bytes = static_cast<uint64_t>(task.out.count()) * sizeof(int64_t);
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = [said = describe(all)] { return said; };
-  plan->run = [task, keep, count, effort, first = std::move(start.run)](void* workspace) {
+  plan->run = [task, keep = std::move(keep), count, effort, first = std::move(start.run)](void* workspace) {
     if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
     return count == 0 ? Status::ok() : task.run(static_cast<char*>(workspace), effort.threads);
   };

@@ -76,7 +76,8 @@ Status plan_flat(const aclTensor& self, Repeats repeats, int64_t size, const acl
   return plan_rows(fill, rows, {}, describe(both), plan);
 }
 
-Status plan_along(const aclTensor& self, Repeats repeats, size_t dim, int64_t size, const aclTensor& out, Plan* plan) {
+Status plan_along(const aclTensor& self, const Repeats& repeats, size_t dim, int64_t size, const aclTensor& out,
+                  Plan* plan) {
   View from;
   View to;
   SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", &from));

@@ -18,7 +18,11 @@ constexpr int64_t kShortRun = 4;
 
 IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
                          Walk<2> rest)
-    : kernel_(row_kernel(op, dtype)), reads_(op == RowOp::kRead), indexed_(indexed), other_(other), rest_(rest) {
+    : kernel_(row_kernel(op, dtype)),
+      reads_(op == RowOp::kRead),
+      indexed_(indexed),
+      other_(other),
+      rest_(std::move(rest)) {
   for (size_t i = 0; i < sizes.size(); ++i) places_.add(sizes[i], {places[i]});
   places_.join();
   rest_.order();

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -99,8 +100,9 @@ Status plan_fill(const Target& target, const aclScalar& value, aclDataType dtype
   values.data = constant->bytes;
   for (int64_t& stride : values.strides) stride = 0;
   const AlongDim move{RowOp::kWrite, target.out, target.dim, target.index, values, true};
-  return plan_rows([table = move.table(), constant, keep](ptrdiff_t* entries) { return table.fill(entries); },
-                   move.rows(), std::move(start), std::move(said), plan);
+  return plan_rows(
+      [table = move.table(), constant, keep = std::move(keep)](ptrdiff_t* entries) { return table.fill(entries); },
+      move.rows(), std::move(start), std::move(said), plan);
 }
 
 }  // namespace

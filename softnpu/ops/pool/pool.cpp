@@ -236,7 +236,7 @@ class Pool {
 
 // Runs `body` for each row of `image`.
 template <typename Body>
-Plan plan_rows(std::shared_ptr<const Pool> pool, const Image& image, double work, Body body) {
+Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, Body body) {
   const int64_t rows = pool->problem().batch * image.channels * image.sizes[0] * image.sizes[1];
   const double flops = 4 * work * static_cast<double>(rows) * static_cast<double>(image.sizes[2]);
   const int threads = threads_for(flops);

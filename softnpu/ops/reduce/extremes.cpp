@@ -58,7 +58,7 @@ struct Least {
 // `b`, or `a` where that is better or NaN. A NaN stays.
 template <typename F, typename T>
 HWY_INLINE T better(T a, T b) {
-  return (F::beats(a, b) | is_nan(a)) ? a : b;
+  return (static_cast<int>(F::beats(a, b)) | static_cast<int>(is_nan(a))) != 0 ? a : b;
 }
 
 struct Itself {

@@ -138,7 +138,8 @@ Status arange(const aclScalar& start, const aclScalar& end, const aclScalar& ste
     // Exact: doubles have 53 bits.
     const __int128 distance = static_cast<__int128>(end.as_int64()) - start.as_int64();
     const __int128 by = step.as_int64();
-    count = static_cast<double>((distance + by - (by > 0 ? 1 : -1)) / by);
+    const __int128 whole = (distance + by - (by > 0 ? 1 : -1)) / by;
+    count = static_cast<double>(whole);
   }
   // A result of another size is what rounding the ends to its type may have made: it is filled as far as it goes.
   if (std::abs(count - static_cast<double>(element_count(out))) > 1) {

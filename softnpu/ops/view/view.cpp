@@ -34,7 +34,7 @@ aclTensor permute(const aclTensor& tensor, std::initializer_list<size_t> order) 
 
 Status expand(const aclTensor& tensor, std::span<const int64_t> dims, const char* role, aclTensor* out) {
   const size_t own = tensor.dims.size();
-  const Status misfit = {ACLNN_ERR_PARAM_INVALID, text(role, " has the shape ", describe_shape(tensor.dims),
+  Status misfit = {ACLNN_ERR_PARAM_INVALID, text(role, " has the shape ", describe_shape(tensor.dims),
                                                        ", which cannot be broadcast to ", describe_shape(dims))};
   if (own > dims.size()) return misfit;
   *out = tensor;

@@ -33,6 +33,8 @@ inline int64_t correction_or_one(const std::optional<at::Scalar>& correction) {
   return correction.has_value() ? correction->toLong() : 1;
 }
 
+inline int64_t divisor_or_zero(std::optional<int64_t> divisor) { return divisor.value_or(0); }
+
 inline bool is_set(std::optional<bool> flag) { return flag.value_or(false); }
 
 // All dimensions, and one.

@@ -7,6 +7,7 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/ConvUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
 
 #include <algorithm>
@@ -152,6 +153,52 @@ struct batch_norm : at::impl::MetaBase {
     set_output_raw_strided(0, input.sizes(), {}, input.options());
     set_output_raw_strided(1, {channels}, {}, input.options());
     set_output_raw_strided(2, {channels}, {}, input.options());
+  }
+};
+
+// What the images of a convolution have: channels last as soon as one operand has them, as on the CPU.
+inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& weight) {
+  for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
+    const bool is_wanted = input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
+    if (is_wanted && input.scalar_type() != at::kDouble) return format;
+  }
+  return at::MemoryFormat::Contiguous;
+}
+
+struct convolution : at::impl::MetaBase {
+  void meta(const at::Tensor& input, const at::Tensor& weight, at::OptionalTensorRef, at::IntArrayRef stride,
+            at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
+            int64_t groups) {
+    const auto sizes = transposed
+                           ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding, output_padding, stride,
+                                                         dilation, groups)
+                           : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
+    set_output_raw_strided(0, sizes, {}, input.options().memory_format(image_format(input, weight)));
+  }
+};
+
+struct convolution_backward : at::impl::MetaBase {
+  void meta(const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight, at::OptionalIntArrayRef,
+            at::IntArrayRef, at::IntArrayRef, at::IntArrayRef, bool, at::IntArrayRef, int64_t,
+            std::array<bool, 3> mask) {
+    const auto options = input.options().memory_format(image_format(input, weight));
+    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, options);
+    if (mask[1]) set_output_raw_strided(1, weight.sizes(), {}, options);
+    if (mask[2]) set_output_raw_strided(2, {grad_output.size(1)}, {}, input.options());
+  }
+};
+
+struct adaptive_avg_pool : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::IntArrayRef output_size) {
+    at::DimVector sizes(self.sizes());
+    std::copy(output_size.begin(), output_size.end(), sizes.end() - static_cast<std::ptrdiff_t>(output_size.size()));
+    set_output_raw_strided(0, sizes, {}, self.options().memory_format(self.suggest_memory_format()));
+  }
+};
+
+struct adaptive_avg_pool_backward : at::impl::MetaBase {
+  void meta(const at::Tensor&, const at::Tensor& self) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(self.suggest_memory_format()));
   }
 };
 
