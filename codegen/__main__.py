@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codegen import emit, parse
 from codegen.emit import aclnn, aicpu, boxed
+from codegen.model import Route
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
 DERIVED_KEYS = {
@@ -37,12 +38,14 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     options.output.mkdir(parents=True, exist_ok=True)
-    by_key = {"PrivateUse1": tuple(settings.as_on_cpu)}
+    all_operators = parse.operators(settings, functions, by_aclnn)
+    boxed_here = (o.name for o in all_operators if o.route is Route.BOXED)
+    by_key = {"PrivateUse1": tuple(settings.as_on_cpu.intersection(boxed_here))}
     for npu, cpu in DERIVED_KEYS.items():
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
     files = {
-        **aicpu.unboxed(parse.operators(settings, functions, by_aclnn), options.files),
+        **aicpu.unboxed(all_operators, options.files),
         **aclnn.aclnn(by_aclnn, options.files),
     }
     for name, text in {**files, **boxed.boxed(by_key)}.items():

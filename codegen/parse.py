@@ -105,9 +105,7 @@ def aclnn_operators(
         ParseError: an entry does not fit its schema, or an operator has another route as well.
     """
     try:
-        found = resolve(
-            settings.official, parsed, settings.takes_cpu_tensors, settings.as_on_cpu
-        )
+        found = resolve(settings.official, parsed, settings.takes_cpu_tensors, settings.as_on_cpu)
     except EntryError as error:
         raise ParseError(f"{path}:{error.line}: {error}") from None
     taken = dict.fromkeys(settings.supported | settings.boxed, "a list")

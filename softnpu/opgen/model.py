@@ -25,6 +25,12 @@ VALUES = {
 }
 
 
+def header_of(function: str) -> str:
+    """The header of an aclnn function: aclnnBatchMatMul -> aclnn_batch_mat_mul.h."""
+    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in function)
+    return f"{words}.h"
+
+
 @dataclass(frozen=True)
 class Argument:
     """`Tensor? bias`, `Tensor! out`, `int64 dim`."""
@@ -58,9 +64,8 @@ class Operator:
 
     @property
     def header(self) -> str:
-        """The name of its header: aclnnBatchMatMul -> aclnn_batch_mat_mul.h."""
-        words = "".join(f"_{c.lower()}" if c.isupper() else c for c in self.name)
-        return f"{words}.h"
+        """The name of its header."""
+        return header_of(self.name)
 
 
 @dataclass(frozen=True)

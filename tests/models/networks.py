@@ -17,7 +17,9 @@ class UNetBlock(nn.Module):
 
     def __init__(self, channels: int = 16, heads: int = 2):
         super().__init__()
-        self.time = nn.Sequential(nn.Linear(channels, channels), nn.SiLU(), nn.Linear(channels, channels))
+        self.time = nn.Sequential(
+            nn.Linear(channels, channels), nn.SiLU(), nn.Linear(channels, channels)
+        )
         self.norm1 = nn.GroupNorm(4, channels)
         self.conv1 = nn.Conv2d(channels, channels, 3, padding=1)
         self.norm2 = nn.GroupNorm(4, channels)
@@ -78,7 +80,7 @@ class Network:
         return Network(self.model.to(device), tuple(x.to(device) for x in self.inputs), self.loss)
 
 
-def _classified(logits: Tensor, images: Tensor) -> Tensor:
+def _classified(logits: Tensor) -> Tensor:
     targets = torch.arange(logits.shape[0], device=logits.device) % logits.shape[-1]
     return F.cross_entropy(logits, targets)
 
@@ -97,17 +99,22 @@ def _words(batch: int = 2, steps: int = 16) -> tuple[Tensor]:
 
 def resnet50() -> Network:
     """ResNet-50 on two images of 64 x 64 pixels."""
-    import timm
+    from transformers import ResNetConfig, ResNetForImageClassification
 
-    return Network(timm.create_model("resnet50", num_classes=CLASSES), _images(2, 64), _classified)
+    model = ResNetForImageClassification(ResNetConfig(num_labels=CLASSES))
+    return Network(model, _images(2, 64), lambda out, images: _classified(out.logits))
 
 
 def vit() -> Network:
     """A vision transformer of four layers."""
-    import timm
+    from transformers import ViTConfig, ViTForImageClassification
 
-    model = timm.create_model("vit_tiny_patch16_224", img_size=64, depth=4, num_classes=CLASSES)
-    return Network(model, _images(2, 64), _classified)
+    config = ViTConfig(
+        hidden_size=64, num_hidden_layers=4, num_attention_heads=4, intermediate_size=128, image_size=64,
+        num_labels=CLASSES,
+    )  # fmt: skip
+    model = ViTForImageClassification(config)
+    return Network(model, _images(2, 64), lambda out, images: _classified(out.logits))
 
 
 def bert() -> Network:
@@ -115,7 +122,11 @@ def bert() -> Network:
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(
-        vocab_size=WORDS, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
+        vocab_size=WORDS,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
     )
     model = BertForMaskedLM(config)
     return Network(model, _words(), lambda out, tokens: _next_word(out.logits, tokens))

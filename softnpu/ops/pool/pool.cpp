@@ -100,7 +100,7 @@ class Pool {
     const Range& rows = range(1, to.row);
     begin(planes, rows, x, count, &block);
     T values[kAtATime];
-    const int64_t left = range(2, x).begin;
+    const int64_t left = p_.windows.lowest(2, range(2, x));
     const int64_t right = range(2, x + count - 1).end;
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
@@ -111,7 +111,7 @@ class Pool {
                           static_cast<size_t>(here), values);
           while (next < count && range(2, x + next).end <= from) ++next;
           const int64_t at = (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + from;
-          for (int64_t i = next; i < count && range(2, x + i).begin < from + here; ++i) {
+          for (int64_t i = next; i < count && p_.windows.lowest(2, range(2, x + i)) < from + here; ++i) {
             const Range& r = range(2, x + i);
             take(values, first_on(r, from, step[2]) - from, std::min(r.end, from + here) - from, step[2], at, i,
                  &block);
@@ -272,7 +272,7 @@ void with_real(aclDataType dtype, const Body& body) {
 std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
   const std::vector<Range>& all = ranges[dim];
   const auto first = std::partition_point(all.begin(), all.end(), [at](const Range& r) { return r.end <= at; });
-  const auto last = std::partition_point(first, all.end(), [at](const Range& r) { return r.begin <= at; });
+  const auto last = std::partition_point(first, all.end(), [&](const Range& r) { return lowest(dim, r) <= at; });
   return {first - all.begin(), last - all.begin()};
 }
 

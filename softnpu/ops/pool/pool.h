@@ -21,7 +21,11 @@ struct Windows {
   std::array<std::vector<Range>, 3> ranges;  // by the position in `out`
   Triple step = {1, 1, 1};
 
-  // The positions of `out` along `dim` whose ranges may hold `at`: [first, last). Ranges begin and end in order.
+  // Not above where a range begins, and in order as the ends are. With a dilation a range may begin after those behind
+  // it: the first ones leave out what lies in the padding.
+  int64_t lowest(size_t dim, const Range& range) const { return range.begin < step[dim] ? 0 : range.begin; }
+
+  // The positions of `out` along `dim` whose ranges may hold `at`: [first, last).
   std::pair<int64_t, int64_t> holders(size_t dim, int64_t at) const;
 };
 

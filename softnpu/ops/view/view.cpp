@@ -35,7 +35,7 @@ aclTensor permute(const aclTensor& tensor, std::initializer_list<size_t> order) 
 Status expand(const aclTensor& tensor, std::span<const int64_t> dims, const char* role, aclTensor* out) {
   const size_t own = tensor.dims.size();
   Status misfit = {ACLNN_ERR_PARAM_INVALID, text(role, " has the shape ", describe_shape(tensor.dims),
-                                                       ", which cannot be broadcast to ", describe_shape(dims))};
+                                                 ", which cannot be broadcast to ", describe_shape(dims))};
   if (own > dims.size()) return misfit;
   *out = tensor;
   out->dims = Dims(dims.begin(), dims.end());

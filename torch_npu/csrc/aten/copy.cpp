@@ -6,6 +6,7 @@
 #include <ATen/ops/copy.h>
 #include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
+#include <aclnnop/aclnn_inplace_copy.h>
 #include <torch/library.h>
 
 #include "aten/aclnn/route.h"
@@ -61,7 +62,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
 
 // Any strides and any two dtypes that aclnn knows. Where the imaginary part is lost PyTorch's kernel warns.
 bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
-  static const AclnnOp inplace_copy("aclnnInplaceCopy");
+  static const AclnnOp<decltype(aclnnInplaceCopyGetWorkspaceSize)> inplace_copy("aclnnInplaceCopy");
   if (!inplace_copy.available() || (src.is_complex() && !dst.is_complex())) return false;
   route::Check check;
   if (!check.takes(dst, route::kAllDtypes) || !check.takes(src, route::kAllDtypes)) return false;

@@ -7,6 +7,8 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
+#include <aclnnop/aclnn_inplace_bernoulli.h>
+#include <aclnnop/aclnn_masked_scale.h>
 #include <torch/library.h>
 
 #include "aten/aicpu/fallback.h"
@@ -26,7 +28,7 @@ bool is_dense(const Tensor& tensor) {
 }
 
 Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generator) {
-  static const AclnnOp op("aclnnInplaceBernoulli");
+  static const AclnnOp<decltype(aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli");
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   if (!op.available() || !is_mask(self.scalar_type()) || !is_dense(self))
     return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
@@ -44,7 +46,7 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
 }
 
 Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
-  static const AclnnOp op("aclnnMaskedScale");
+  static const AclnnOp<decltype(aclnnMaskedScaleGetWorkspaceSize)> op("aclnnMaskedScale");
   const bool same_layout = self.sizes() == mask.sizes() && self.strides() == mask.strides();
   if (!op.available() || self.scalar_type() != at::kFloat || !is_mask(mask.scalar_type()) || !same_layout ||
       !is_dense(self) || mask.is_neg() || self.device() != mask.device()) {

@@ -37,7 +37,7 @@ void aclnn_check(aclnnStatus status, const char* name) {
 
 uint64_t aclnn_launches() noexcept { return launches.load(std::memory_order_relaxed); }
 
-void* AclnnOp::first_phase(const char* name) { return aclnn_symbol((std::string(name) + "GetWorkspaceSize").c_str()); }
+void* detail::first_phase(const char* name) { return aclnn_symbol((std::string(name) + "GetWorkspaceSize").c_str()); }
 
 void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOpExecutor* executor,
                     c10::DeviceIndex device) {

@@ -24,6 +24,9 @@ uint64_t aclnn_launches() noexcept;
 
 namespace detail {
 
+// The first phase of the function `name`.
+void* first_phase(const char* name);
+
 using SecondPhase = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
 // Phase two on the current stream of `device`, with a workspace from the caching allocator.
@@ -32,14 +35,17 @@ void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOp
 
 }  // namespace detail
 
-// One operator, looked up once: static const AclnnOp mm("aclnnMm").
+// One operator, looked up once:
+//   static const AclnnOp<decltype(aclnnMmGetWorkspaceSize)> mm("aclnnMm");
+// The prototype in aclnnop/ says what the arguments become on their way.
+template <typename FirstPhase>
 class AclnnOp {
  public:
   // `needs`: what its arguments become beside tensors and scalars.
   template <std::same_as<AclObject>... Needs>
   explicit AclnnOp(const char* name, Needs... needs)
       : name_(name),
-        first_(first_phase(name)),
+        first_(reinterpret_cast<FirstPhase*>(detail::first_phase(name))),
         second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))),
         available_(first_ != nullptr && second_ != nullptr && (has_acl_object(needs) && ...)) {}
 
@@ -53,19 +59,16 @@ class AclnnOp {
   }
 
  private:
-  static void* first_phase(const char* name);
-
   template <typename... Converted>
   void run(c10::DeviceIndex device, const Converted&... args) const {
-    using FirstPhase = aclnnStatus (*)(decltype(args.get())..., uint64_t*, aclOpExecutor**);
     uint64_t workspace_bytes = 0;
     aclOpExecutor* executor = nullptr;
-    aclnn_check(reinterpret_cast<FirstPhase>(first_)(args.get()..., &workspace_bytes, &executor), name_);
+    aclnn_check(first_(args.get()..., &workspace_bytes, &executor), name_);
     detail::launch(name_, second_, workspace_bytes, executor, device);
   }
 
   const char* name_;
-  void* first_;
+  FirstPhase* first_;
   detail::SecondPhase second_;
   bool available_;
 };

@@ -111,7 +111,7 @@ AclScalarList acl_argument(at::ArrayRef<at::Scalar> scalars);
 
 inline AclText acl_argument(std::string_view text) { return AclText(text); }
 inline AclPlain<aclDataType> acl_argument(at::ScalarType type) { return AclPlain(acl_data_type(type)); }
-inline AclPlain<void*> acl_argument(std::nullptr_t) { return AclPlain<void*>(nullptr); }
+inline AclPlain<std::nullptr_t> acl_argument(std::nullptr_t) { return AclPlain(nullptr); }
 template <Number T>
 AclPlain<T> acl_argument(T value) {
   return AclPlain<T>(value);

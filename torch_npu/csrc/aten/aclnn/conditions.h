@@ -4,8 +4,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ConvUtils.h>
+#include <c10/core/Scalar.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace torch_npu::conditions {
@@ -52,6 +54,16 @@ inline bool is_biased_convolution(const at::Tensor& input, const at::Tensor& wei
   if (!bias.has_value() || !bias->defined()) return true;
   return bias->dim() == 1 && bias->scalar_type() == input.scalar_type() &&
          bias->numel() == (transposed ? weight.size(1) * groups : weight.size(0));
+}
+
+// What PyTorch's kernel of group norm asks for: channels first or last, without gaps.
+inline bool is_whole_image(const at::Tensor& input) { return input.is_contiguous(input.suggest_memory_format()); }
+
+// aclnn takes whole numbers only.
+inline bool is_whole(const std::optional<at::Scalar>& correction) {
+  if (!correction.has_value() || correction->isIntegral(false)) return true;
+  const double value = correction->toDouble();
+  return value == std::floor(value) && std::abs(value) < 0x1p53;
 }
 
 // Images with channels, in a batch or alone, and a size for each of their dimensions.
