@@ -10,7 +10,8 @@ import yaml
 from torchgen.gen import ParsedYaml, parse_native_yaml
 from torchgen.model import DispatchKey, NativeFunction
 
-from codegen.aclnn import EntryError, resolve, signature_kernel
+from codegen.aclnn import resolve, signature_kernel
+from codegen.calls import EntryError
 from codegen.entries import read_entries
 from codegen.model import AclnnOperator, Kernel, Operator, Route, Settings
 
