@@ -64,7 +64,7 @@ def python(operators: Sequence[CustomOperator]) -> dict[str, str]:
         "custom_ops.py": _operators(bases),
         "custom_ops.pyi": (
             f"# {_DO_NOT_EDIT}\n\nfrom collections.abc import Sequence\nfrom typing import overload\n\n"
-            f"import torch\nfrom torch import Tensor\n\n__all__: list[str]\n\n{stubs}"
+            f"import torch\nfrom torch import Tensor\n\n__all__ = [\n{_listed(sorted(bases))}]\n\n{stubs}"
         ),
         "exposed_api.py": (
             f'"""Which operators of namespace ``npu`` are public names of torch_npu.\n\n{_DO_NOT_EDIT}\n"""\n\n'

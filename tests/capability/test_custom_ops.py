@@ -177,21 +177,57 @@ def test_gradients(name, dtype):
         check_near(x.grad, reference.grad, 64, kept * reference.grad.abs().max().clamp(min=1))
 
 
+# autograd_registration_check of torch 2.13 knows CPU, CUDA and XPU only: test_keys looks instead.
+CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_opcheck(name):
-    """Schema, autograd registration, meta functions and AOT dispatch with sizes that are symbols."""
+    """Schema, meta functions, and AOT dispatch with sizes that are symbols."""
     _, sizes, others, count = CASES[name]
-    given = [x.float().npu() for x in tensors(*sizes)]
-    given = [x.requires_grad_(i < count) for i, x in enumerate(given)]
+    given = [x.float().npu().requires_grad_(i < count) for i, x in enumerate(tensors(*sizes))]
     op = getattr(OPS, name.split("-")[0]).default
-    torch.library.opcheck(op, tuple(given), {k: on_npu(v) for k, v in others.items()})
+    kwargs = {k: on_npu(v) for k, v in others.items()}
+    torch.library.opcheck(op, tuple(given), kwargs, test_utils=CHECKS)
 
 
-def test_opcheck_of_what_writes():
-    x = torch.randn(2, 3, device="npu")
-    torch.library.opcheck(OPS.npu_silu_.default, (x,))
-    out = torch.empty(3, 2, device="npu")
-    torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out})
+# Those without a case of their own: sizes of the tensors, and what stands behind them.
+REST = {
+    "npu_add_rms_norm_cast": ([(2, 3, 8), (2, 3, 8), (8,)], ()),
+    "npu_fast_gelu_backward": ([(3, 5), (3, 5)], ()),
+    "npu_gelu_backward": ([(3, 5), (3, 5)], ()),
+    "npu_geglu_grad": ([(3, 4), (3, 8), (3, 4)], ()),
+    "npu_mish_backward": ([(3, 5), (3, 5)], ()),
+    "npu_rms_norm_backward": ([(2, 3, 8), (2, 3, 8), (8,), (2, 3, 1)], ()),
+    "npu_rotary_mul_backward": ([(2, 3, 8), (2, 3, 8), (1, 3, 8), (1, 3, 8)], ()),
+    "npu_scaled_masked_softmax_backward": ([(2, 3, 4, 6), (2, 3, 4, 6)], (MASK, 0.5, False)),
+    "npu_silu_": ([(3, 5)], ()),
+    "npu_silu_backward": ([(3, 5), (3, 5), (3, 5)], ()),
+    "npu_swiglu_backward": ([(3, 4), (3, 8)], ()),
+}
+
+
+@pytest.mark.parametrize("name", REST)
+def test_opcheck_of_the_rest(name):
+    sizes, others = REST[name]
+    dtype = torch.float16 if name.endswith("_cast") else torch.float32
+    given = (*(x.to(dtype).npu() for x in tensors(*sizes)), *map(on_npu, others))
+    torch.library.opcheck(getattr(OPS, name).default, given, test_utils=CHECKS)
+
+
+def test_opcheck_of_out():
+    x, out = torch.randn(2, 3, device="npu"), torch.empty(3, 2, device="npu")
+    torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out}, test_utils=CHECKS)
+
+
+def test_every_operator_is_checked():
+    assert {name.split("-")[0] for name in CASES} | set(REST) == set(torch_npu.custom_ops.__all__)
+
+
+@pytest.mark.parametrize("key", ["PrivateUse1", "Meta", "AutogradPrivateUse1", "AutogradMeta"])
+def test_keys(key):
+    for name in torch_npu.custom_ops.__all__:
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(f"npu::{name}", key)
 
 
 def test_strides_and_empty_tensors():
