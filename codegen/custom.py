@@ -256,7 +256,7 @@ class _Resolver:
             formulas=formulas,
             kept=tuple(name for name in read if name in self.types),
             kept_results=numbers[_RESULT],
-            used_grads=numbers[_GRAD] or (0,),
+            used_grads=tuple(sorted(numbers[_GRAD])) or (0,),
         )
 
     def functional(self) -> str | None:

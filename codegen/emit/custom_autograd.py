@@ -6,118 +6,142 @@ from codegen.emit.aclnn import identifier
 from codegen.emit.custom import HEAD, definition, has_tensor, passed, registrations
 from codegen.model import CustomArgument, CustomOperator, Form, Formula, Gradients, Kind
 
-_REDISPATCH = "at_npu::redispatch"
-_KEYS = "keys & c10::after_autograd_keyset"
-_BELOW = "at::AutoDispatchBelowADInplaceOrView guard;"
+
+def _result(operator: CustomOperator, index: int) -> str:
+    return "result" if len(operator.outputs) == 1 else f"std::get<{index}>(result)"
 
 
-def _count(operator: CustomOperator) -> int:
-    return len(operator.outputs)
+def _named(stem: str, index: int, read: Sequence[str]) -> list[str]:
+    """``grad``, which is the first, or ``grad1``, as the formulas write it."""
+    names = [f"{stem}{index}", *([stem] if index == 0 else [])]
+    return [name for name in names if name in read]
 
 
-def _results(operator: CustomOperator) -> str:
-    """The forward pass's results as a list of variables."""
-    if _count(operator) == 1:
-        return "{result}"
-    return "{" + ", ".join(f"std::get<{i}>(result)" for i in range(_count(operator))) + "}"
-
-
-def _forward(operator: CustomOperator, gradients: Gradients) -> list[str]:
+def _kept(operator: CustomOperator, gradients: Gradients) -> list[CustomArgument]:
     by_name = {a.name: a for a in operator.arguments}
-    tensors = [by_name[name] for name in gradients.kept if has_tensor(by_name[name])]
-    values = [by_name[name] for name in gradients.kept if not has_tensor(by_name[name])]
-    saved = [
-        f"tensor_of({a.name})" if a.kind is Kind.OPTIONAL_TENSOR else a.name for a in tensors
-    ] + [f"results[{i}]" for i in gradients.kept_results]
-    fixed = [f"results[{i}]" for i in range(_count(operator)) if i not in gradients.used_grads]
-    call = f"{_REDISPATCH}::{operator.function}({_KEYS}, {passed(operator.arguments)})"
+    return [by_name[name] for name in gradients.kept]
+
+
+def _given(gradients: Gradients) -> list[str]:
+    """The arguments that get gradients, in the order of the node's edges."""
+    return [name for formula in gradients.formulas for name in formula.gives]
+
+
+def _formula(formula: Formula, first: int, namespace: str) -> list[str]:
+    """Computes the gradients from the edge ``first`` on, if one of them is asked for."""
+    edges = range(first, first + len(formula.gives))
+    asked = " || ".join(f"task_should_compute_output({i})" for i in edges)
+    taken = ", ".join(f"gradients[{i}]" for i in edges)
+    call = f"{namespace}::custom_ops::{formula.function}({', '.join(formula.arguments)})"
     return [
-        _BELOW,
-        f"auto result = {call};",
-        f"variable_list results{_results(operator)};",
-        f"ctx->save_for_backward({{{', '.join(saved)}}});",
-        *(f'keep(ctx, "{a.name}", {a.name});' for a in values),
-        *([f"ctx->mark_non_differentiable({{{', '.join(fixed)}}});"] if fixed else []),
-        *(["ctx->set_materialize_grads(false);"] if len(gradients.used_grads) == 1 else []),
-        "return results;",
+        f"if ({asked}) {{",
+        f"  {taken if len(edges) == 1 else f'std::tie({taken})'} = {call};",
+        "}",
     ]
 
 
-def _restored(argument: CustomArgument, index: int) -> str:
+def _restored(argument: CustomArgument) -> str:
+    name = argument.name
     if argument.kind is Kind.TENSOR:
-        return f"const at::Tensor& {argument.name} = saved[{index}];"
-    return f"const std::optional<at::Tensor> {argument.name} = optional_of(saved[{index}]);"
-
-
-def _formula(index: int, formula: Formula, namespace: str) -> str:
-    call = f"{namespace}::custom_ops::{formula.function}({', '.join(formula.arguments)})"
-    return f"auto gradient{index} = {call};"
-
-
-def _named(stem: str, index: int, arguments: Sequence[str]) -> list[str]:
-    """``grad``, which is the first, or ``grad1``, as the formulas write it."""
-    names = [f"{stem}{index}", *([stem] if index == 0 else [])]
-    return [name for name in names if name in arguments]
+        return f"const at::Tensor {name} = {name}_.unpack();"
+    if argument.kind is Kind.OPTIONAL_TENSOR:
+        return f"const std::optional<at::Tensor> {name} = optional_of({name}_.unpack());"
+    return f"const auto& {name} = {name}_;"
 
 
 def _backward(operator: CustomOperator, gradients: Gradients, namespace: str) -> list[str]:
-    by_name = {a.name: a for a in operator.arguments}
-    tensors = [by_name[name] for name in gradients.kept if has_tensor(by_name[name])]
-    values = [by_name[name] for name in gradients.kept if not has_tensor(by_name[name])]
     read = [name for formula in gradients.formulas for name in formula.arguments]
-    lines = []
-    if len(gradients.used_grads) == 1:
-        none = f"variable_list({len(operator.arguments) + 1})"
-        lines.append(f"if (!grads[{gradients.used_grads[0]}].defined()) return {none};")
-    for i in gradients.used_grads:
-        lines += [f"const at::Tensor& {n} = grads[{i}];" for n in _named("grad", i, read)]
-    lines.append("const variable_list saved = ctx->get_saved_variables();")
-    lines += [_restored(a, i) for i, a in enumerate(tensors)]
-    for at, i in enumerate(gradients.kept_results, len(tensors)):
-        lines += [f"const at::Tensor& {n} = saved[{at}];" for n in _named("result", i, read)]
-    lines += [f'const auto {a.name} = kept<{a.type}>(ctx, "{a.name}");' for a in values]
-    lines += [_formula(i, f, namespace) for i, f in enumerate(gradients.formulas)]
-    source = {}
-    for i, formula in enumerate(gradients.formulas):
-        single = len(formula.gives) == 1
-        for k, name in enumerate(formula.gives):
-            source[name] = f"gradient{i}" if single else f"std::get<{k}>(gradient{i})"
-    given = ["at::Tensor()", *(source.get(a.name, "at::Tensor()") for a in operator.arguments)]
-    return [*lines, f"return {{{', '.join(given)}}};"]
+    several = len(gradients.used_grads) > 1
+    absent = " && ".join(f"!grads[{k}].defined()" for k in range(len(gradients.used_grads)))
+    lines = [
+        "const std::lock_guard<std::mutex> lock(mutex_);",
+        f"variable_list gradients({len(_given(gradients))});",
+        f"if ({absent}) return gradients;",
+    ]
+    for k, i in enumerate(gradients.used_grads):
+        source = f"or_zeros(grads[{k}], input_metadata({k}))" if several else f"grads[{k}]"
+        lines += [
+            f"const at::Tensor{'' if several else '&'} {name} = {source};"
+            for name in _named("grad", i, read)
+        ]
+    lines += [_restored(a) for a in _kept(operator, gradients)]
+    lines += [
+        f"const at::Tensor {name} = result{i}_.unpack(getptr());"
+        for i in gradients.kept_results
+        for name in _named("result", i, read)
+    ]
+    first = 0
+    for formula in gradients.formulas:
+        lines += _formula(formula, first, namespace)
+        first += len(formula.gives)
+    return [*lines, "return gradients;"]
 
 
 def _indented(lines: Sequence[str]) -> str:
     return "".join(f"    {line}\n" for line in lines)
 
 
+def _node(operator: CustomOperator, gradients: Gradients, namespace: str) -> str:
+    """The node of the autograd graph: what the forward pass keeps, and the backward pass."""
+    kept = _kept(operator, gradients)
+    saved = [f"{a.name}_" for a in kept if has_tensor(a)]
+    saved += [f"result{i}_" for i in gradients.kept_results]
+    members = [f"SavedVariable {name};" for name in saved]
+    members += [f"Kept<{a.type}> {a.name}_{{}};" for a in kept if not has_tensor(a)]
+    title = "".join(part.capitalize() for part in identifier(operator.name).split("_")[1:])
+    released = ["const std::lock_guard<std::mutex> lock(mutex_);"]
+    released += [f"{name}.reset_data();" for name in saved]
+    return (
+        "struct Gradient final : torch::autograd::TraceableFunction {\n"
+        f'  std::string name() const override {{ return "{title}Backward0"; }}\n\n'
+        f"  void release_variables() override {{\n{_indented(released)}  }}\n\n"
+        "  variable_list apply(variable_list&& grads) override {\n"
+        f"{_indented(_backward(operator, gradients, namespace))}  }}\n\n"
+        f"{''.join(f'  {member}' + chr(10) for member in members)}}};\n\n"
+    )
+
+
 def _differentiable(operator: CustomOperator, gradients: Gradients, namespace: str) -> str:
-    parameters = ", ".join(f"[[maybe_unused]] {a.type} {a.name}" for a in operator.arguments)
-    given = [name for formula in gradients.formulas for name in formula.gives]
-    applied = f"Gradient::apply(keys, {passed(operator.arguments)})"
-    count = _count(operator)
-    taken = ", ".join(f"results[{i}]" for i in range(count))
+    given = ", ".join(_given(gradients))
+    stored = [
+        f"node->{a.name}_ = SavedVariable({a.name}, false);"
+        if has_tensor(a)
+        else f"node->{a.name}_ = keep({a.name});"
+        for a in _kept(operator, gradients)
+    ]
+    histories = [
+        f"torch::autograd::set_history({_result(operator, i)}, node);" for i in gradients.used_grads
+    ]
+    histories += [
+        f"node->result{i}_ = SavedVariable({_result(operator, i)}, true);"
+        for i in gradients.kept_results
+    ]
     wrapper = definition(
         operator,
         "differentiable",
         [
-            f"if (!needs_gradient({', '.join(given)})) {{",
-            f"  {_BELOW}",
-            f"  return {_REDISPATCH}::{operator.function}({_KEYS}, {passed(operator.arguments)});",
+            f'check_no_tangent("{operator.name}", {given});',
+            "compat::NodePtr<Gradient> node;",
+            f"if (torch::autograd::compute_requires_grad({given})) {{",
+            "  node = compat::make_node<Gradient>();",
+            f"  node->set_next_edges(torch::autograd::collect_next_edges({given}));",
+            *(f"  {line}" for line in stored),
             "}",
-            f"variable_list results = {applied};",
-            f"return {taken};" if count == 1 else f"return {{{taken}}};",
+            "auto result = [&] {",
+            "  at::AutoDispatchBelowADInplaceOrView guard;",
+            f"  return at_npu::redispatch::{operator.function}(keys & c10::after_autograd_keyset, "
+            f"{passed(operator.arguments)});",
+            "}();",
+            "if (node != nullptr) {",
+            *(f"  {line}" for line in histories),
+            "}",
+            "return result;",
         ],
         "c10::DispatchKeySet keys",
     )
     name = identifier(operator.name)
-    return (
-        f"namespace {name} {{\n\nstruct Gradient : torch::autograd::Function<Gradient> {{\n"
-        f"  static variable_list forward(AutogradContext* ctx, c10::DispatchKeySet keys, {parameters}) {{\n"
-        f"{_indented(_forward(operator, gradients))}  }}\n\n"
-        "  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {\n"
-        f"{_indented(_backward(operator, gradients, namespace))}  }}\n}};\n\n"
-        f"{wrapper}}}  // namespace {name}\n\n"
-    )
+    node = _node(operator, gradients, namespace)
+    return f"namespace {name} {{\n\n{node}{wrapper}}}  // namespace {name}\n\n"
 
 
 def _functionalized(operator: CustomOperator, functional: CustomOperator, namespace: str) -> str:
@@ -178,7 +202,7 @@ def autograd(operators: Sequence[CustomOperator], namespace: str) -> dict[str, s
             '#include <torch/library.h>\n\n#include "CustomFunctions.h"\n#include "CustomRedispatch.h"\n'
             '#include "aten/custom/autograd.h"\n#include "aten/custom/functionalize.h"\n\n'
             "namespace torch_npu::custom {\nnamespace {\n\n"
-            "using torch::autograd::AutogradContext;\nusing torch::autograd::variable_list;\n\n"
+            "using torch::autograd::SavedVariable;\nusing torch::autograd::variable_list;\n\n"
             f"{''.join(_differentiable(o, gradients, namespace) for o, gradients in derived)}"
             f"{''.join(_functionalized(o, functional, namespace) for o, functional in replaced)}"
             f"void derivatives(torch::Library& m) {{\n{listed}}}\n\n"

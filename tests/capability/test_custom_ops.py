@@ -313,6 +313,50 @@ def test_a_second_derivative_is_refused():
         grad.sum().backward()
 
 
+def test_the_graph_is_pytorchs():
+    x = torch.randn(2, 8, device="npu", requires_grad=True)
+    gamma = torch.ones(4, device="npu")
+    y = OPS.npu_rms_norm(OPS.npu_swiglu(x), gamma)[0]
+    node = y.grad_fn
+    assert node.name() == "NpuRmsNormBackward0"
+    assert [n and n.name() for n, _ in node.next_functions] == ["NpuSwigluBackward0", None]
+    y.sum().backward(retain_graph=True)
+    first = x.grad.clone()
+    y.sum().backward()
+    assert torch.equal(x.grad.cpu(), 2 * first.cpu())
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+    with torch.no_grad():
+        assert OPS.npu_swiglu(x).grad_fn is None
+
+
+def test_what_was_kept_must_not_change():
+    x = torch.randn(2, 8, device="npu", requires_grad=True) * 1
+    y = OPS.npu_swiglu(x)
+    x.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_saved_tensors_go_through_hooks():
+    x = torch.randn(2, 8, device="npu", requires_grad=True)
+    with torch.autograd.graph.save_on_cpu():
+        y = OPS.npu_swiglu(x)
+    y.sum().backward()
+    (reference,) = torch.autograd.grad(OPS.npu_swiglu(x).sum(), x)
+    assert torch.equal(x.grad.cpu(), reference.cpu())
+
+
+def test_transforms():
+    x = torch.randn(3, 8, device="npu")
+    (reference,) = torch.autograd.grad(OPS.npu_swiglu(x.requires_grad_()).sum(), x)
+    grad = torch.func.grad(lambda a: OPS.npu_swiglu(a).sum())
+    assert torch.equal(grad(x.detach()).cpu(), reference.cpu())
+    assert torch.equal(torch.func.vmap(grad)(x.detach()).cpu(), reference.cpu())
+    with pytest.raises(NotImplementedError, match="npu::npu_swiglu has no forward-mode derivative"):
+        torch.func.jvp(OPS.npu_swiglu, (x.detach(),), (x.detach(),))
+
+
 def _bad(*sizes, dtype=torch.float32):
     return [torch.ones(size, dtype=dtype, device="npu") for size in sizes]
 
