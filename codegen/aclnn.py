@@ -6,25 +6,15 @@ from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
 from torchgen.context import native_function_manager
 from torchgen.gen import ParsedYaml
-from torchgen.model import (
-    BaseTy,
-    BaseType,
-    DispatchKey,
-    ListType,
-    NativeFunction,
-    NativeFunctionsGroup,
-    OptionalType,
-    SchemaKind,
-    Type,
-)
+from torchgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
+from codegen.calls import CallWriter, EntryError
 from codegen.entries import DTYPES
 from codegen.model import (
     AclnnOperator,
     AclnnRoute,
     Argument,
     Attribute,
-    Call,
     Entry,
     Form,
     Kernel,
@@ -36,27 +26,6 @@ _FORMS = {
     SchemaKind.inplace: Form.INPLACE,
     SchemaKind.out: Form.OUT,
 }
-_LITERALS = {"true": "true", "false": "false", "null": "nullptr"}
-# Functions of aten/aclnn/attributes.h that make a list of something else.
-_LIST_MAKERS = {"no_dims": "kIntArray", "one_dim": "kIntArray"}
-# Objects of aclnn that lists become, by their elements.
-_LISTS = {
-    BaseTy.int: "kIntArray",
-    BaseTy.SymInt: "kIntArray",
-    BaseTy.float: "kFloatArray",
-    BaseTy.bool: "kBoolArray",
-    BaseTy.Tensor: "kTensorList",
-    BaseTy.Scalar: "kScalarList",
-}
-
-
-class EntryError(ValueError):
-    """An entry does not fit the operator's schema; ``line`` is where it stands."""
-
-    def __init__(self, line: int, text: str) -> None:
-        """``text`` says what is wrong."""
-        super().__init__(text)
-        self.line = line
 
 
 def signature_kernel(function: NativeFunction) -> Kernel:
@@ -87,37 +56,6 @@ def _arguments(function: NativeFunction) -> tuple[Argument, ...]:
 
 def _outputs(function: NativeFunction) -> tuple[str, ...]:
     return tuple(argument.name for argument in function.func.arguments.out)
-
-
-def _base(type_: Type) -> Type:
-    while isinstance(type_, OptionalType):
-        type_ = type_.elem
-    return type_
-
-
-def _needs(type_: Type) -> str | None:
-    type_ = _base(type_)
-    if not isinstance(type_, ListType):
-        return None
-    element = _base(type_.elem)
-    return _LISTS.get(element.name) if isinstance(element, BaseType) else None
-
-
-def _converts(type_: Type) -> bool:
-    """Whether an argument of this type has a form in aclnn by itself."""
-    if isinstance(type_, OptionalType):
-        inner = type_.elem
-        return isinstance(inner, ListType) or inner in (
-            BaseType(BaseTy.Tensor),
-            BaseType(BaseTy.Scalar),
-        )
-    if isinstance(type_, ListType):
-        return _needs(type_) is not None and not isinstance(type_.elem, OptionalType)
-    return type_ not in (
-        BaseType(BaseTy.Generator),
-        BaseType(BaseTy.Device),
-        BaseType(BaseTy.Layout),
-    )
 
 
 class _Schemas:
@@ -240,57 +178,18 @@ class _Resolver:
     def _known(self) -> str:
         return ", ".join((*(a.name for a in self.arguments), *dict.fromkeys(self.output_names)))
 
-    def _expression(self, attribute: Attribute, call: Call, number: str | None) -> str:
-        name = attribute.name
-        if attribute.arguments is not None:
-            inner = (self._name(n, call) for n in attribute.arguments)
-            return f"attributes::{name}({', '.join(inner)})"
-        if name in _LITERALS:
-            return _LITERALS[name]
-        if name.isdigit():
-            return f"int64_t{{{name}}}"
-        if name == number:
-            return f"number({name})"
-        text = self._name(name, call)
-        if name in self.types and not _converts(self.types[name]):
-            raise EntryError(
-                call.line,
-                f"'{name}' of '{self.entry.func}' is {self.types[name]}, which aclnn does not know: "
-                "write a function of aten/aclnn/attributes.h around it, dtype_of(out)",
-            )
-        return text
-
-    def _name(self, name: str, call: Call) -> str:
-        if name in self.types:
-            return name
-        if name in self.output_names and not self.is_inplace_only:
-            return f"results[{self.output_names[name]}]"
-        raise EntryError(
-            call.line, f"'{self.entry.func}' has no argument '{name}': there are {self._known()}"
-        )
-
-    def route(self, call: Call, number: str | None) -> AclnnRoute:
-        """The call with its arguments in C++."""
-        attributes = call.arguments
-        if attributes is None:
-            outs = [] if self.is_inplace_only else [f"out{i}" for i in range(self.count)]
-            attributes = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
-        used = [n for a in attributes for n in ((a.name,) if a.arguments is None else a.arguments)]
-        needs = {_needs(self.types[n]) for n in used if n in self.types}
-        needs |= {_LIST_MAKERS.get(a.name) for a in attributes}
-        return AclnnRoute(
-            function=call.function,
-            arguments=tuple(self._expression(a, call, number) for a in attributes),
-            needs=tuple(sorted(n for n in needs if n)),
-            number=number,
-        )
-
     def routes(self) -> Iterator[AclnnRoute]:
         """The function for tensors, then those for numbers."""
-        yield self.route(self.entry.call, None)
+        outs = [] if self.is_inplace_only else [f"out{i}" for i in range(self.count)]
+        default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
+        results = {name: f"results[{i}]" for name, i in self.output_names.items()}
+        writer = CallWriter(
+            self.entry.func, self.types, {} if self.is_inplace_only else results, self._known
+        )
+        yield writer.route(self.entry.call, default)
         for name, call in self.entry.number_calls:
             self._check_tensor(name, "exec_scalar")
-            yield self.route(call, name)
+            yield writer.route(call, default, name)
 
     def _check_tensor(self, name: str, key: str) -> None:
         tensors = [a.name for a in self.arguments if a.is_tensor]

@@ -5,8 +5,9 @@ all. Every problem is a ``ParseError`` with file and line.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import yaml
 
@@ -50,30 +51,45 @@ _TOKEN = re.compile(r"^(\w+)(?:\(([\w\s,]*)\))?$")
 Fail = Callable[[yaml.Node, str], Exception]
 
 
-def _split(text: str) -> list[str]:
+class _Listed(Protocol):
+    """What a list of entries needs of one."""
+
+    @property
+    def func(self) -> str: ...
+
+    @property
+    def line(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Listed)
+
+
+def split(text: str) -> list[str]:
     """At the commas that stand outside parentheses."""
     parts = [part.strip() for part in re.split(r",(?![^(]*\))", text)]
     return [] if parts == [""] else parts
 
 
-def _attribute(text: str, node: yaml.Node, fail: Fail) -> Attribute:
+def read_attribute(text: str, node: yaml.Node, fail: Fail) -> Attribute:
+    """A name, a number, or a function of names."""
     match = _TOKEN.match(text)
     if match is None:
         raise fail(node, f"'{text}' is no argument: write a name, a number, or function(name)")
     name, inner = match[1], match[2]
     if inner is None:
         return Attribute(name)
-    return Attribute(name, tuple(_split(inner)))
+    return Attribute(name, tuple(split(inner)))
 
 
 def _condition(node: yaml.Node, fail: Fail) -> Attribute:
-    condition = _attribute(str(node.value), node, fail)
+    condition = read_attribute(str(node.value), node, fail)
     if condition.arguments is None:
         raise fail(node, "'when' takes a function of arguments: is_convolution(input, weight)")
     return condition
 
 
-def _call(node: yaml.Node, key: str, fail: Fail) -> Call:
+def read_call(node: yaml.Node, key: str, fail: Fail) -> Call:
+    """An aclnn function, with its arguments where they stand there."""
     match = _EXEC.match(str(node.value)) if isinstance(node, yaml.ScalarNode) else None
     if match is None:
         raise fail(
@@ -81,8 +97,15 @@ def _call(node: yaml.Node, key: str, fail: Fail) -> Call:
         )
     if match[2] is None:
         return Call(match[1], None, node.start_mark.line + 1)
-    arguments = tuple(_attribute(part, node, fail) for part in _split(match[2]))
+    arguments = tuple(read_attribute(part, node, fail) for part in split(match[2]))
     return Call(match[1], arguments, node.start_mark.line + 1)
+
+
+def read_dtypes(node: yaml.Node, fail: Fail) -> dict[str, frozenset[str]]:
+    """A list of types for all tensors, whose key is "", or one for each named argument."""
+    if isinstance(node, yaml.MappingNode):
+        return {name: _dtypes(value, fail) for name, value in pairs(node, "dtypes", "", fail)}
+    return {"": _dtypes(node, fail)}
 
 
 def _dtypes(node: yaml.Node, fail: Fail) -> frozenset[str]:
@@ -97,7 +120,8 @@ def _dtypes(node: yaml.Node, fail: Fail) -> frozenset[str]:
     return frozenset(found)
 
 
-def _pairs(node: yaml.Node, key: str, says: str, fail: Fail) -> Iterator[tuple[str, yaml.Node]]:
+def pairs(node: yaml.Node, key: str, says: str, fail: Fail) -> Iterator[tuple[str, yaml.Node]]:
+    """The keys and values of a mapping; ``says`` is what ``key`` takes."""
     if not isinstance(node, yaml.MappingNode):
         raise fail(node, f"'{key}' takes {says}")
     for name, value in node.value:
@@ -110,31 +134,39 @@ def _texts(node: yaml.Node, key: str, fail: Fail) -> tuple[str, ...]:
     return tuple(str(item.value) for item in node.value)
 
 
-def _entry(node: yaml.Node, fail: Fail) -> Entry:
+def keys_of(
+    node: yaml.Node,
+    section: str,
+    example: str,
+    known: Iterable[str],
+    needed: Iterable[str],
+    fail: Fail,
+) -> dict[str, yaml.Node]:
+    """The keys of an entry of ``section``: those of ``known``, none twice, all of ``needed``."""
     if not isinstance(node, yaml.MappingNode):
-        raise fail(
-            node, "an entry of 'official' is '- func: add.out' with 'exec: aclnnAdd' below it"
-        )
+        raise fail(node, f"an entry of '{section}' is {example}")
     nodes: dict[str, yaml.Node] = {}
     for key, value in node.value:
-        if key.value not in KEYS:
-            raise fail(key, f"unknown key '{key.value}' of an entry: there are {', '.join(KEYS)}")
+        if key.value not in known:
+            raise fail(key, f"unknown key '{key.value}' of an entry: there are {', '.join(known)}")
         if key.value in nodes:
             raise fail(key, f"key '{key.value}' stands twice in this entry")
         nodes[key.value] = value
-    for key in ("func", "exec"):
+    for key in needed:
         if key not in nodes:
             raise fail(node, f"the key '{key}' of an entry is missing")
+    return nodes
+
+
+def _entry(node: yaml.Node, fail: Fail) -> Entry:
+    example = "'- func: add.out' with 'exec: aclnnAdd' below it"
+    nodes = keys_of(node, "official", example, KEYS, ("func", "exec"), fail)
     if "out" in nodes and "structured_inherit" in nodes:
         raise fail(nodes["out"], "'out' and 'structured_inherit' both say what the outputs are")
-    dtypes: dict[str, frozenset[str]] = {}
-    if isinstance(listed := nodes.get("dtypes"), yaml.MappingNode):
-        dtypes = {name: _dtypes(value, fail) for name, value in _pairs(listed, "dtypes", "", fail)}
-    elif listed is not None:
-        dtypes = {"": _dtypes(listed, fail)}
+    dtypes = read_dtypes(nodes["dtypes"], fail) if "dtypes" in nodes else {}
     size = dtype = rule = None
     if isinstance(out := nodes.get("out"), yaml.MappingNode):
-        parts = {name: str(value.value) for name, value in _pairs(out, "out", "", fail)}
+        parts = {name: str(value.value) for name, value in pairs(out, "out", "", fail)}
         if set(parts) != {"size", "dtype"}:
             raise fail(out, "'out' takes {size: self, dtype: self}, or the name of a rule")
         size, dtype = parts["size"], parts["dtype"]
@@ -144,12 +176,12 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
     return Entry(
         func=str(nodes["func"].value),
         line=node.start_mark.line + 1,
-        call=_call(nodes["exec"], "exec", fail),
+        call=read_call(nodes["exec"], "exec", fail),
         number_calls=()
         if numbers is None
         else tuple(
-            (name, _call(value, "exec_scalar", fail))
-            for name, value in _pairs(
+            (name, read_call(value, "exec_scalar", fail))
+            for name, value in pairs(
                 numbers, "exec_scalar", "{other: aclnnAdds(self, other, alpha, out)}", fail
             )
         ),
@@ -165,8 +197,15 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
     )
 
 
-def read_entries(path: Path, node: yaml.Node | None, error: type[Exception]) -> tuple[Entry, ...]:
-    """The entries below ``official``; raises ``error`` with ``file:line: what is wrong``."""
+def entries_of(
+    path: Path,
+    section: str,
+    node: yaml.Node | None,
+    example: str,
+    read: Callable[[yaml.Node, Fail], T],
+    error: type[Exception],
+) -> tuple[T, ...]:
+    """The entries of a section by ``read``; raises ``error`` with ``file:line: what is wrong``."""
 
     def fail(at: yaml.Node, text: str) -> Exception:
         return error(f"{path}:{at.start_mark.line + 1}: {text}")
@@ -174,13 +213,18 @@ def read_entries(path: Path, node: yaml.Node | None, error: type[Exception]) -> 
     if node is None:
         return ()
     if not isinstance(node, yaml.SequenceNode):
-        raise fail(node, "'official' takes a list of entries, '- func: add.out'")
-    found: dict[str, Entry] = {}
+        raise fail(node, f"'{section}' takes a list of entries, {example}")
+    found: dict[str, T] = {}
     for item in node.value:
-        entry = _entry(item, fail)
+        entry = read(item, fail)
         if entry.func in found:
             raise fail(
                 item, f"'{entry.func}' has an entry already, in line {found[entry.func].line}"
             )
         found[entry.func] = entry
     return tuple(found.values())
+
+
+def read_entries(path: Path, node: yaml.Node | None, error: type[Exception]) -> tuple[Entry, ...]:
+    """The entries below ``official``; raises ``error`` with ``file:line: what is wrong``."""
+    return entries_of(path, "official", node, "'- func: add.out'", _entry, error)

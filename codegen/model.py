@@ -49,6 +49,21 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class CustomEntry:
+    """An entry of ``custom`` as it is written; ``codegen/custom_entries.py`` says what the keys mean."""
+
+    func: str  # "npu_swiglu", "npu_transpose.out"
+    line: int
+    schema: str
+    call: Call | None  # None: the kernel is written by hand
+    outputs: tuple[Attribute, ...]
+    gradients: tuple[tuple[tuple[str, ...], Attribute, int], ...]  # arguments, formula, line
+    dtypes: tuple[tuple[str, frozenset[str]], ...]  # "": all tensors
+    is_exposed: bool
+    doc: str
+
+
+@dataclass(frozen=True)
 class Settings:
     """``npu_native_functions.yaml``."""
 
@@ -60,6 +75,7 @@ class Settings:
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
     official: tuple[Entry, ...] = ()  # run by aclnn functions
+    custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
 
 
 @dataclass(frozen=True)
@@ -148,3 +164,77 @@ class AclnnOperator:
     same_dtype: tuple[str, ...]
     when: str | None  # C++ expression: whether aclnn takes the call
     members: tuple[Member, ...]
+
+
+class Kind(Enum):
+    """How C++ keeps an argument between the forward and the backward pass."""
+
+    TENSOR = "tensor"
+    OPTIONAL_TENSOR = "optional tensor"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class CustomArgument:
+    """One argument of an ``npu::`` operator."""
+
+    name: str
+    python_name: str  # ``self`` is registered as ``input``
+    type: str  # of C++
+    default: str | None  # in C++
+    python_type: str
+    python_default: str | None
+    kind: Kind
+    is_written: bool
+    keyword_only: bool
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A call that gives gradients: ``function`` is an ``npu::`` operator with its C++ arguments."""
+
+    function: str
+    arguments: tuple[str, ...]
+    gives: tuple[str, ...]  # arguments of the forward operator, in the order of the results
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What the backward pass computes, and what the forward pass keeps for it."""
+
+    formulas: tuple[Formula, ...]
+    kept: tuple[str, ...]  # arguments
+    kept_results: tuple[int, ...]
+    used_grads: tuple[
+        int, ...
+    ]  # outputs whose gradients are read; the others are not differentiable
+
+
+@dataclass(frozen=True)
+class CustomOperator:
+    """An ``npu::`` operator."""
+
+    name: str  # "npu_transpose.out"
+    schema: str  # as it is registered
+    function: str  # C++ name: "npu_transpose_outf"
+    form: Form
+    returns: str  # C++ type
+    python_returns: str
+    arguments: tuple[CustomArgument, ...]
+    outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
+    route: AclnnRoute | None  # None: written by hand
+    dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
+    gradients: Gradients | None
+    functional: str | None  # the operator that computes the same and writes nothing
+    is_exposed: bool
+    doc: str
+
+    @property
+    def base(self) -> str:
+        """The name without the overload."""
+        return self.name.split(".")[0]
+
+    @property
+    def pointer(self) -> str:
+        """The C++ type of a function with its signature."""
+        return f"{self.returns} ({', '.join(a.type for a in self.arguments)})"

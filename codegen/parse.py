@@ -4,26 +4,31 @@ Every problem of the YAML is a ``ParseError`` that names file and line.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import yaml
 from torchgen.gen import ParsedYaml, parse_native_yaml
 from torchgen.model import DispatchKey, NativeFunction
 
-from codegen.aclnn import EntryError, resolve, signature_kernel
+from codegen.aclnn import resolve, signature_kernel
+from codegen.calls import EntryError
+from codegen.custom import resolve_custom
+from codegen.custom_entries import read_custom
 from codegen.entries import read_entries
-from codegen.model import AclnnOperator, Kernel, Operator, Route, Settings
+from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route, Settings
 
 _LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
 _ENTRIES = ("official", "trial")
-_KEYS = (*_TEXTS, *_LISTS, *_ENTRIES)
+_KEYS = (*_TEXTS, *_LISTS, *_ENTRIES, "custom")
 
 
 class ParseError(ValueError):
     """The YAML cannot be used; the text is ``file:line: what is wrong``."""
 
 
+@cache
 def native_functions() -> ParsedYaml:
     """The schemas of the installed torch, from the torchgen that comes with it."""
     import torchgen
@@ -93,7 +98,12 @@ def read_settings(path: Path, functions: ParsedYaml, *, trial: bool = False) -> 
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
         )
     official, tried = (read_entries(path, nodes.get(key), ParseError) for key in _ENTRIES)
-    return Settings(**texts, **lists, official=official + tried if trial else official)
+    return Settings(
+        **texts,
+        **lists,
+        official=official + tried if trial else official,
+        custom=read_custom(path, nodes.get("custom"), ParseError),
+    )
 
 
 def aclnn_operators(
@@ -118,6 +128,18 @@ def aclnn_operators(
                 )
             taken[member.operator] = "an entry"
     return found
+
+
+def custom_operators(path: Path, settings: Settings) -> tuple[CustomOperator, ...]:
+    """The operators of the YAML's ``custom``.
+
+    Raises:
+        ParseError: an entry's schema is malformed, or it names what is not there.
+    """
+    try:
+        return resolve_custom(settings.custom)
+    except EntryError as error:
+        raise ParseError(f"{path}:{error.line}: {error}") from None
 
 
 def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:

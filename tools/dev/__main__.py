@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from dev.abi import abi
 from dev.build import build
+from dev.gen import gen
 from dev.lint import fmt, lint
 from dev.operators import operators
 from dev.oracle import oracle
@@ -55,6 +56,11 @@ def _abi(_: list[str]) -> None:
     abi()
 
 
+def _gen(arguments: list[str]) -> None:
+    setup()
+    gen(arguments)
+
+
 def _operators(_: list[str]) -> None:
     operators()
 
@@ -87,6 +93,10 @@ VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "lint": (_lint, "ruff, clang-format, layers"),
     "fmt": (_fmt, "format in place"),
     "abi": (_abi, "docs/acl.md from softnpu/abi's tables"),
+    "gen": (
+        _gen,
+        "runs codegen and shows what it wrote; --update-goldens: also what its tests compare with",
+    ),
     "operators": (_operators, "the aclnn operators that the tests ran, by data type and layout"),
     "oracle": (_oracle, "the official torch_npu wheel on softnpu, in .venv-oracle"),
     "wheel": (_wheel, "a self-contained wheel in dist/"),
