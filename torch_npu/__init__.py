@@ -20,21 +20,24 @@ def _autoload() -> None:
         _sys.modules.pop(__name__, None)
 
 
-import torch  # noqa: E402, F401
+# `python -m torch_npu.softnpu` serves programs that do without torch: Python imports this package first, and it stays
+# empty.
+if _sys.argv[:1] != ["-m"] or "torch_npu.softnpu" not in _sys.orig_argv:
+    import torch  # noqa: F401
 
-from torch_npu import _load  # noqa: E402
-from torch_npu.version import __version__  # noqa: E402
+    from torch_npu import _load
+    from torch_npu.version import __version__
 
-try:
-    _load.load()
-except Exception as error:
-    _load_error = error
-    if not _autoloading:
-        raise
+    try:
+        _load.load()
+    except Exception as error:
+        _load_error = error
+        if not _autoloading:
+            raise
 
-from torch_npu import npu, utils  # noqa: E402
-from torch_npu._operators import npu_fusion_attention  # noqa: E402
+    from torch_npu import npu, utils
+    from torch_npu._operators import npu_fusion_attention
 
-npu._register(_load_error)
+    npu._register(_load_error)
 
-__all__ = ["__version__", "npu", "npu_fusion_attention", "utils"]
+    __all__ = ["__version__", "npu", "npu_fusion_attention", "utils"]
