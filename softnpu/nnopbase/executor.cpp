@@ -147,4 +147,20 @@ Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
   return submit(planned, stream);
 }
 
+Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
+  constexpr size_t kAlignment = 64;
+  HostBlock workspace;
+  if (plan.workspace_bytes != 0) {
+    const size_t bytes = (plan.workspace_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    workspace.reset(std::aligned_alloc(kAlignment, bytes));
+    if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
+  }
+  Planned* planned = executors().make(op);
+  planned = executors().claim(executors().name(planned));
+  planned->plan = std::move(plan);
+  planned->workspace = workspace.get();
+  planned->own_workspace = std::move(workspace);
+  return submit(planned, stream);
+}
+
 }  // namespace softnpu

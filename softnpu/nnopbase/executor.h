@@ -45,4 +45,8 @@ ACL_FUNC_VISIBILITY Status make_executor(const char* op, Plan plan, uint64_t* wo
 ACL_FUNC_VISIBILITY Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
                                            aclOpExecutor* executor, aclrtStream stream);
 
+// Launches the plan of `op`, which lives as long as the process, without an executor: its workspace is host memory of
+// the launch's own.
+ACL_FUNC_VISIBILITY Status launch_plan(const char* op, Plan plan, aclrtStream stream);
+
 }  // namespace softnpu

@@ -2,6 +2,7 @@
 // What lies behind an aclOpExecutor*, which is a name in a pool and no address: a dead one is always found out.
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -19,6 +20,11 @@ struct Repeatable {
   bool is_stale = false;             // an address was replaced since `plan` was made
 };
 
+struct FreeHostBlock {
+  void operator()(void* block) const { std::free(block); }
+};
+using HostBlock = std::unique_ptr<void, FreeHostBlock>;
+
 // An executor, from phase one on; when it is launched it is the task.
 struct Planned {
   explicit Planned(const char* name) : op(name) {}
@@ -26,6 +32,7 @@ struct Planned {
   const char* op;
   Plan plan;
   void* workspace = nullptr;
+  HostBlock own_workspace;  // of a plan that was launched without an executor
   PendingPlan::Keep keep = nullptr;
   std::shared_ptr<Repeatable> repeatable;
   alignas(std::max_align_t) unsigned char arguments[PendingPlan::kArgumentBytes];

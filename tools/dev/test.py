@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 
 from dev.build import build
 from dev.opinfo import opinfo
+from dev.oracle import oracle
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
 from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device make no difference to it.
 PACKAGING = "tests/packaging"
-# Runs in an environment of its own: ./dev oracle.
+# Runs in an environment of its own, as ./dev oracle does.
 ORACLE = "tests/oracle"
 
 # Cases that say the same under every configuration.
@@ -94,6 +95,8 @@ def test(arguments: list[str]) -> None:
         once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
         pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once])
     pytest({}, ["codegen/tests", "-n", "0"])
+    say("the official wheel on softnpu")
+    oracle([])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])
     sanitize()

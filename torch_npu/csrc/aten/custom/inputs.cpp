@@ -4,8 +4,8 @@
 
 namespace torch_npu::custom {
 
-void Inputs::missing(const char* function_name) const {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "npu::", name_, " needs ", function_name,
+void Inputs::missing(const char* function) const {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, "npu::", name_, " needs ", function,
                               ", which the operator library of the bound CANN does not have: take a newer CANN, or "
                               "TORCH_NPU_CANN=softnpu");
 }

@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "aten/aclnn/route.h"
-#include "core/aclnn.h"
 
 namespace torch_npu::custom {
 
@@ -17,10 +16,10 @@ using route::kAllDtypes;
 
 class Inputs {
  public:
-  // Of the operator `name`, which `function` computes. Throws where the bound CANN lacks that.
-  Inputs(const char* name, const char* function_name, const AclnnOp& function) : name_(name) {
-    if (!function.available()) [[unlikely]]
-      missing(function_name);
+  // Of the operator `name`, which `function` computes. Throws where the bound CANN does not have that.
+  Inputs(const char* name, const char* function, bool is_available) : name_(name) {
+    if (!is_available) [[unlikely]]
+      missing(function);
   }
 
   // Throws where `tensor` is not a dense npu tensor on the device of the others, of a type in `allowed`.
@@ -40,7 +39,7 @@ class Inputs {
   c10::DeviceIndex device() const { return check_.device(); }
 
  private:
-  [[noreturn]] void missing(const char* function_name) const;
+  [[noreturn]] void missing(const char* function) const;
   [[noreturn]] void refuse(const char* role, const at::Tensor& tensor, route::Dtypes allowed) const;
 
   const char* name_;

@@ -1,6 +1,9 @@
 // Rotary position embedding. Cosines and sines of another type are brought to that of the rows.
 
 #include <ATen/core/Tensor.h>
+#include <aclnnop/aclnn_rotary_position_embedding.h>
+#include <aclnnop/aclnn_rotary_position_embedding_grad.h>
+#include <aclnnop/aclnn_rotary_position_embedding_v2.h>
 
 #include "aten/custom/inputs.h"
 #include "aten/custom/shapes.h"
@@ -28,11 +31,11 @@ void take_tables(Inputs* inputs, const at::Tensor& r1, const at::Tensor& r2) {
 
 at::Tensor npu_rotary_mul(const at::Tensor& self, const at::Tensor& r1, const at::Tensor& r2,
                           c10::string_view rotary_mode, const std::optional<at::Tensor>& rotate) {
-  static const AclnnOp function("aclnnRotaryPositionEmbedding");
-  static const AclnnOp with_matrix("aclnnRotaryPositionEmbeddingV2");
+  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingGetWorkspaceSize)> function("aclnnRotaryPositionEmbedding");
+  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingV2GetWorkspaceSize)> with_matrix("aclnnRotaryPositionEmbeddingV2");
   const bool has_matrix = rotate.has_value() && rotate->defined();
   Inputs inputs("npu_rotary_mul", has_matrix ? "aclnnRotaryPositionEmbeddingV2" : "aclnnRotaryPositionEmbedding",
-                has_matrix ? with_matrix : function);
+                has_matrix ? with_matrix.available() : function.available());
   inputs.take("input", self, kFloating);
   take_tables(&inputs, r1, r2);
   inputs.take("rotate", rotate, kFloating);
@@ -53,8 +56,8 @@ at::Tensor npu_rotary_mul(const at::Tensor& self, const at::Tensor& r1, const at
 std::tuple<at::Tensor, at::Tensor, at::Tensor> npu_rotary_mul_backward(const at::Tensor& grad, const at::Tensor& self,
                                                                        const at::Tensor& r1, const at::Tensor& r2,
                                                                        c10::string_view rotary_mode) {
-  static const AclnnOp function("aclnnRotaryPositionEmbeddingGrad");
-  Inputs inputs("npu_rotary_mul_backward", "aclnnRotaryPositionEmbeddingGrad", function);
+  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingGradGetWorkspaceSize)> function("aclnnRotaryPositionEmbeddingGrad");
+  Inputs inputs("npu_rotary_mul_backward", "aclnnRotaryPositionEmbeddingGrad", function.available());
   inputs.take("grad", grad, kFloating);
   inputs.take("input", self, kFloating);
   take_tables(&inputs, r1, r2);
