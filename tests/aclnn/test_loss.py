@@ -7,10 +7,10 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.aclnn.cases import FLOATING, sample, seeded
+from tests.aclnn.compare import INVALID, assert_near, computed, epsilon
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 
-PARAM_INVALID = 161002
 REDUCTIONS = ["none", "mean", "sum"]
 Tensor = torch.Tensor
 
@@ -73,11 +73,11 @@ LOSSES = [
 
 def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, object]:
     """A term is off by a few roundings of what is computed in; a sum by those of all its terms."""
-    computed = 32 * epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
+    step = 32 * computed(dtype)
     size = terms.abs() + 1
     if reduction != "none":
         size = size.sum() if reduction == "sum" else size.mean()
-    return 2 * epsilon(dtype), computed * size + torch.finfo(dtype).tiny
+    return 2 * epsilon(dtype), step * size + torch.finfo(dtype).tiny
 
 
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides:UserWarning")
@@ -88,7 +88,7 @@ def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, ob
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name}{loss.arguments}")
 def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> None:
     g = seeded(loss.name, dtype, layout)
-    x, y = loss.prepare(LAYOUTS[layout](dtype, g), LAYOUTS[layout](dtype, g))
+    x, y = loss.prepare(sample(layout, dtype, g), sample(layout, dtype, g))
     missing = (None,) * loss.extra
     for code, reduction in enumerate(REDUCTIONS):
         a = x.detach().double().clone().requires_grad_()
@@ -99,10 +99,10 @@ def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> 
         library.call(f"aclnn{loss.name}", x, y, *missing, code, *loss.arguments, out)
         assert_near(out, want.detach(), *_bound(dtype, terms, reduction))
 
-        grad = LAYOUTS[layout](dtype, g) if reduction == "none" else torch.tensor(1.5, dtype=dtype)
+        grad = sample(layout, dtype, g) if reduction == "none" else torch.tensor(1.5, dtype=dtype)
         want.backward(grad.double())
         scale = 1 / x.numel() if reduction == "mean" else 1.0
-        atol = 64 * epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
+        atol = 64 * computed(dtype)
         if "CrossEntropy" in loss.name and loss.extra != 2:
             # 1 - x loses what x has beside 1.
             atol = atol / (1 - a.detach()).clamp_min(1e-12) ** 2
@@ -256,4 +256,4 @@ def test_bad_input(library: Library) -> None:
     ):
         with pytest.raises(AclnnError, match=said) as error:
             library.call(name, *arguments)
-        assert error.value.code == PARAM_INVALID
+        assert error.value.code == INVALID
