@@ -148,12 +148,22 @@ class Resample {
   }
 
   void along_lanes(const T* line, T* out) const {
+    const int64_t* const index = columns_.taps.index.data();
+    const T* const weight = columns_.weight.data();
     for (int64_t x = 0; x < out_.sizes[2]; ++x, out += lanes_) {
-      std::fill_n(out, lanes_, T{});
-      for (int64_t k = columns_.begin(x); k < columns_.end(x); ++k) {
-        const T weight = columns_.weight[static_cast<size_t>(k)];
-        const T* const from = line + columns_.taps.index[static_cast<size_t>(k)] * lanes_;
-        for (int64_t c = 0; c < lanes_; ++c) out[c] += weight * from[c];
+      int64_t k = columns_.begin(x);
+      const int64_t end = columns_.end(x);
+      if (k + 1 < end) {
+        const T* const first = line + index[k] * lanes_;
+        const T* const second = line + index[k + 1] * lanes_;
+        for (int64_t c = 0; c < lanes_; ++c) out[c] = weight[k] * first[c] + weight[k + 1] * second[c];
+        k += 2;
+      } else {
+        std::fill_n(out, lanes_, T{});
+      }
+      for (; k < end; ++k) {
+        const T* const from = line + index[k] * lanes_;
+        for (int64_t c = 0; c < lanes_; ++c) out[c] += weight[k] * from[c];
       }
     }
   }
