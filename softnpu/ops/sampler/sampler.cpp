@@ -68,14 +68,27 @@ class Channels {
   ElementWriter writer_;
 };
 
-// What the positions of a block take.
+// What the positions of a block take: the k-th value of each next to each other.
 template <typename T>
 struct BlockTaps {
   int64_t taps = 0;
-  int64_t index[kBlock][kTaps];  // in a channel; -1: nothing
-  T weight[kBlock][kTaps];
-  T slope[3][kBlock][kTaps];  // by the coordinates, the grid's first one last
+  int64_t index[kTaps][kBlock];  // in a channel; -1: nothing
+  T weight[kTaps][kBlock];
+  T slope[3][kTaps][kBlock];  // by the coordinates, the grid's first one last
 };
+
+// Adds weighted values of a channel to the sums of a block. Nothing counts for nothing, whatever lies at its place.
+template <typename T>
+void add_taps(const BlockTaps<T>& taps, const T (*factors)[kBlock], const T* plane, int64_t count, T* sums) {
+  for (int64_t k = 0; k < taps.taps; ++k) {
+    const int64_t* const index = taps.index[k];
+    const T* const factor = factors[k];
+    for (int64_t i = 0; i < count; ++i) {
+      const T term = factor[i] * plane[std::max<int64_t>(index[i], 0)];
+      sums[i] += index[i] >= 0 ? term : T{};
+    }
+  }
+}
 
 template <typename T>
 class Sampler {
@@ -99,7 +112,8 @@ class Sampler {
       locate<false>(n, first, count, taps.get());
       for (int64_t c = from; c < to; ++c) {
         const T* const plane = planes.at[static_cast<size_t>(c - from)];
-        for (int64_t i = 0; i < count; ++i) sums[i] = sum(*taps, taps->weight[i], i, plane);
+        std::fill_n(sums, count, T{});
+        add_taps(*taps, taps->weight, plane, count, sums);
         out_.write(sums, n, c, first, count);
       }
     }
@@ -116,9 +130,9 @@ class Sampler {
       for (int64_t c = from; c < to; ++c) {
         T* const plane = planes.data() + (c - from) * size;
         const T* const grad = out_.read(n, c, first, count, room);
-        for (int64_t i = 0; i < count; ++i) {
-          for (int64_t k = 0; k < taps->taps; ++k) {
-            if (taps->index[i][k] >= 0) plane[taps->index[i][k]] += grad[i] * taps->weight[i][k];
+        for (int64_t k = 0; k < taps->taps; ++k) {
+          for (int64_t i = 0; i < count; ++i) {
+            if (taps->index[k][i] >= 0) plane[taps->index[k][i]] += grad[i] * taps->weight[k][i];
           }
         }
       }
@@ -128,7 +142,7 @@ class Sampler {
 
   // Of the positions of blocks [from, to).
   void backward_grid(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
-    const int64_t channels = p_.in.channels;
+    const int64_t channels = p_.mode == GridMode::kNearest ? 0 : p_.in.channels;  // steps have no slope
     const Planes planes = read_planes(n, 0, channels);
     const auto taps = std::make_unique<BlockTaps<T>>();
     T room[kBlock];
@@ -139,9 +153,9 @@ class Sampler {
       for (int64_t c = 0; c < channels; ++c) {
         const T* const grad = out_.read(n, c, first, count, room);
         for (size_t d = 3 - p_.dims; d < 3; ++d) {
-          for (int64_t i = 0; i < count; ++i) {
-            sums[d][i] += grad[i] * sum(*taps, taps->slope[d][i], i, planes.at[static_cast<size_t>(c)]);
-          }
+          T parts[kBlock] = {};
+          add_taps(*taps, taps->slope[d], planes.at[static_cast<size_t>(c)], count, parts);
+          for (int64_t i = 0; i < count; ++i) sums[d][i] += grad[i] * parts[i];
         }
       }
       for (size_t d = 3 - p_.dims; d < 3; ++d) {
@@ -157,14 +171,6 @@ class Sampler {
   };
 
   Axis<T> axis(size_t d) const { return Axis<T>(p_.in.sizes[d], p_.mode, p_.padding, p_.align_corners); }
-
-  static T sum(const BlockTaps<T>& taps, const T* factors, int64_t i, const T* plane) {
-    T total{};
-    for (int64_t k = 0; k < taps.taps; ++k) {
-      if (taps.index[i][k] >= 0) total += factors[k] * plane[taps.index[i][k]];
-    }
-    return total;
-  }
 
   // Channels [from, to) of the input.
   Planes read_planes(int64_t n, int64_t from, int64_t to) const {
@@ -209,12 +215,12 @@ class Sampler {
       slope[d] = at[d].slope[tap];
     }
     const bool is_inside = index[0] >= 0 && index[1] >= 0 && index[2] >= 0;
-    out->index[i][k] = is_inside ? (index[0] * p_.in.sizes[1] + index[1]) * p_.in.sizes[2] + index[2] : -1;
-    out->weight[i][k] = weight[0] * weight[1] * weight[2];
+    out->index[k][i] = is_inside ? (index[0] * p_.in.sizes[1] + index[1]) * p_.in.sizes[2] + index[2] : -1;
+    out->weight[k][i] = weight[0] * weight[1] * weight[2];
     if constexpr (kSlopes) {
-      out->slope[0][i][k] = slope[0] * weight[1] * weight[2];
-      out->slope[1][i][k] = weight[0] * slope[1] * weight[2];
-      out->slope[2][i][k] = weight[0] * weight[1] * slope[2];
+      out->slope[0][k][i] = slope[0] * weight[1] * weight[2];
+      out->slope[1][k][i] = weight[0] * slope[1] * weight[2];
+      out->slope[2][k][i] = weight[0] * weight[1] * slope[2];
     }
   }
 
