@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.cases import FILLED, FLOATING, normal, sample, seeded
+from tests.aclnn.cases import FILLED, FLOATING, dtype_name, normal, sample, seeded
 from tests.aclnn.compare import INVALID, NULL, assert_near, computed, epsilon
 from tests.aclnn.library import AclnnError, Library
 
@@ -96,6 +96,46 @@ def test_rms_norm(library: Library, dtype: torch.dtype, layout: str) -> None:
     library.call("aclnnRmsNormGrad", grad, x, inverse, weight, dx, dw)
     _near(dx, a.grad, 4)
     _near(dw, w.grad, x.numel() // weight.numel())
+
+
+@pytest.mark.parametrize("layout", [name for name in FILLED if name != "scalar"])
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+def test_deep_norm_and_gradients_of_sums(library: Library, dtype: torch.dtype, layout: str) -> None:
+    """Layer norms of alpha * x + y, where alpha is 1 for aclnnAddLayerNormGrad."""
+    g = seeded("deep norm", dtype, layout)
+    x, y, grad, more = (sample(layout, dtype, g) for _ in range(4))
+    shape = tuple(x.shape[-1:])
+    weight, bias = _random(shape, dtype, g), _random(shape, dtype, g)
+    for alpha in (1.0, 0.5):
+        a, b, w, c = (_leaf(t) for t in (x, y, weight, bias))
+        want, mean, rstd = torch.native_layer_norm(alpha * a + b, shape, w, c, EPS)
+        # A row of nearly equal values is divided by next to nothing, its roundings with it.
+        scale = (1 + rstd.max().item()) ** 2
+        means = [torch.empty(mean.shape, dtype=_statistics(dtype)) for _ in range(2)]
+        for out in _outputs(x):
+            library.call("aclnnDeepNorm", x, y, bias, weight, alpha, EPS, *means, out)
+            _near(out, want, scale)
+        want.backward(grad.double())
+        dx, dy = torch.empty(x.shape, dtype=dtype), torch.empty(x.shape, dtype=dtype)
+        dw, dc = (torch.empty(shape, dtype=_statistics(dtype)) for _ in range(2))
+        rows = x.numel() // w.numel() * scale
+        library.call("aclnnDeepNormGrad", grad, x, y, weight, *means, alpha, dx, dy, dc, dw)
+        for got, exact, length in (
+            (dx, a, 4 * scale**2),
+            (dy, b, 4 * scale**2),
+            (dw, w, rows),
+            (dc, c, rows),
+        ):
+            _near(got, exact.grad, length)
+        if alpha != 1:
+            continue
+        for besides in (None, more):
+            library.call(
+                "aclnnAddLayerNormGrad", grad, x, y, *means[::-1], weight, besides, dx, dw, dc
+            )
+            _near(dx, a.grad if besides is None else a.grad + more.double(), 4 * scale**2)
+            _near(dw, w.grad, rows)
+            _near(dc, c.grad, rows)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)

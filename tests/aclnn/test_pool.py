@@ -192,6 +192,28 @@ def test_adaptive(library: Library, shapes: tuple, dtype: torch.dtype) -> None:
         assert_sum(out, max_gradient, torch.full_like(max_gradient, float(g.abs().sum())), terms)
 
 
+@pytest.mark.parametrize("dtype", [*FLOATING, torch.int64, torch.uint8], ids=dtype_name)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_unpool(library: Library, case: Case, dtype: torch.dtype) -> None:
+    """The greatest values back to where they were; of equal places the last one stays, as in torch."""
+    values, where = MAX_REFERENCE[case.dims](
+        normal(case.input, torch.float64, seeded(case)), *attributes(case)
+    )
+    size, values = list(case.input[-case.dims :]), values.to(dtype)
+    rows, places = (t.flatten(-case.dims).flatten(0, -2) for t in (values, where))
+    want = torch.zeros(len(rows), math.prod(size), dtype=dtype)
+    for to, value, at in zip(want, rows, places, strict=True):
+        to[at] = value
+    want = want.view(case.input)
+    extra = [] if case.dims == 2 else [[1, 1, 1], [0, 0, 0]]
+    for layout in IMAGE_LAYOUTS:
+        for index_type in (torch.int32, torch.int64):
+            out = laid_out(torch.full(case.input, 3).to(dtype), layout)
+            given = laid_out(values, layout), laid_out(where.to(index_type), layout)
+            library.call(f"aclnnMaxUnpool{case.dims}d", *given, size, *extra, out)
+            assert torch.equal(out, want)
+
+
 def test_bad_input(library: Library) -> None:
     x, out, indices = torch.ones(2, 3, 8, 8), torch.zeros(2, 3, 4, 4), torch.zeros(2, 3, 4, 4).int()
     fine = [[2, 2], [2, 2], [0, 0], [1, 1], False]
@@ -233,3 +255,9 @@ def test_indices_outside_are_ignored(library: Library) -> None:
     indices = torch.tensor([[[[-5, 1 << 30], [16, 0]]]], dtype=torch.int32)
     library.call("aclnnMaxPool2dWithIndicesBackward", g, x, indices, [2], [2], [0], [1], False, out)
     assert not out.any()
+    out.fill_(3.0)
+    library.call("aclnnMaxUnpool2d", g, indices, [4, 4], out)
+    assert out.sum() == 1
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 5], out, said="outputSize is not")
+    refused(library, "aclnnMaxUnpool2d", g, indices.float(), [4, 4], out, said="the indices are")
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 4], out.double(), said="no unpooling")
