@@ -1,44 +1,23 @@
 """The operators of softnpu/ops/conv against torch in float64."""
 
 import math
-import zlib
 from dataclasses import dataclass
 
 import pytest
 import torch
 
+from tests.aclnn.cases import (
+    COMPLEX,
+    FLOATING,
+    IMAGE_LAYOUTS,
+    INTEGERS,
+    dtype_name,
+    laid_out,
+    normal,
+    seeded,
+)
+from tests.aclnn.compare import INVALID, NULL, assert_sum, wide
 from tests.aclnn.library import AclnnError, Library
-
-FLOATING = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
-COMPLEX = [torch.complex64, torch.complex128]
-INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
-INVALID, NULL = 161002, 161001
-LAYOUTS = ["contiguous", "channels last", "sliced"]
-
-
-def name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def make(shape: tuple[int, ...], dtype: torch.dtype, seed: str) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(zlib.crc32(seed.encode()))
-    if not dtype.is_floating_point and not dtype.is_complex:
-        low = 0 if dtype == torch.uint8 else -4
-        return torch.randint(low, 5, shape, generator=generator).to(dtype)
-    wide = torch.complex128 if dtype.is_complex else torch.float64
-    return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
-
-
-def lie(tensor: torch.Tensor, how: str) -> torch.Tensor:
-    """The same values, another way in memory."""
-    if how == "channels last" and tensor.dim() >= 3:
-        return tensor.movedim(1, -1).contiguous().movedim(-1, 1)
-    if how == "sliced":
-        room = torch.zeros([2 * size + 1 for size in tensor.shape], dtype=tensor.dtype)
-        view = room[tuple(slice(1, None, 2) for _ in tensor.shape)]
-        view.copy_(tensor)
-        return view
-    return tensor
 
 
 @dataclass(frozen=True)
@@ -94,10 +73,6 @@ CASES = [
 ]
 
 
-def wide_of(dtype: torch.dtype) -> torch.dtype:
-    return torch.complex128 if dtype.is_complex else torch.float64
-
-
 def reference(case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
     """In double; torch has no kernel for complex numbers, so their parts are put together."""
     if x.is_complex():
@@ -112,50 +87,38 @@ def reference(case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | No
     return out if batched else out[0]
 
 
-def bound(
-    dtype: torch.dtype, terms: int, magnitude: torch.Tensor, exact: torch.Tensor
-) -> torch.Tensor:
-    """A sum of ``terms`` products, in float32 for 16 bits, is off by eps of its type for each; fast algorithms are not
-    among those that are used. The result is rounded once more."""
-    real = torch.empty(0, dtype=dtype).real.dtype if dtype.is_complex else dtype
-    added = torch.float32 if real in (torch.float16, torch.bfloat16) else real
-    factor = 4 if dtype.is_complex else 1
-    limit = factor * (terms + 4) * torch.finfo(added).eps * magnitude.double()
-    return limit + torch.finfo(real).eps * exact.abs() + torch.finfo(real).smallest_normal
-
-
-def check(out: torch.Tensor, exact: torch.Tensor, magnitude: torch.Tensor, terms: int) -> None:
-    if not out.dtype.is_floating_point and not out.dtype.is_complex:
-        assert torch.equal(out, exact.to(torch.int64).to(out.dtype))
-        return
-    error = (out.to(exact.dtype) - exact).abs()
-    limit = bound(out.dtype, terms, magnitude, exact)
-    assert bool((error <= limit).all()), f"off by {error.max()} where {limit.max()} is allowed"
-
-
 def magnitude_of(
     case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None
 ) -> torch.Tensor:
-    parts = [None if t is None else t.to(wide_of(t.dtype)).abs().double() for t in (x, w, b)]
+    parts = [None if t is None else wide(t).abs().double() for t in (x, w, b)]
     return reference(case, *parts)
 
 
-@pytest.mark.parametrize("dtype", [*FLOATING, *COMPLEX, *INTEGERS], ids=name_of)
+@pytest.mark.parametrize("dtype", [*FLOATING, *COMPLEX, *INTEGERS], ids=dtype_name)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_convolution(library: Library, case: Case, dtype: torch.dtype) -> None:
-    x, w = make(case.input, dtype, f"x{case}"), make(case.weight, dtype, f"w{case}")
-    for layout in LAYOUTS:
-        biases = [make((case.channels,), dtype, f"b{case}")]
+    x, w = (
+        normal(case.input, dtype, seeded(f"x{case}")),
+        normal(case.weight, dtype, seeded(f"w{case}")),
+    )
+    for layout in IMAGE_LAYOUTS:
+        biases = [normal((case.channels,), dtype, seeded(f"b{case}"))]
         if layout == "contiguous":
             biases.append(None)
         for b in biases:
             exact = reference(case, x, w, b)
-            out = lie(torch.full(exact.shape, 3).to(dtype), layout)
-            bias = None if b is None else lie(b, layout)
+            out = laid_out(torch.full(exact.shape, 3).to(dtype), layout)
+            bias = None if b is None else laid_out(b, layout)
             library.call(
-                "aclnnConvolution", lie(x, layout), lie(w, layout), bias, *case.attributes(), out, 0
+                "aclnnConvolution",
+                laid_out(x, layout),
+                laid_out(w, layout),
+                bias,
+                *case.attributes(),
+                out,
+                0,
             )
-            check(
+            assert_sum(
                 out,
                 exact,
                 magnitude_of(case, x, w, b),
@@ -172,32 +135,35 @@ def gradients(case: Case, g: torch.Tensor, x: torch.Tensor, w: torch.Tensor) -> 
     return [made[0] if batched else made[0][0], made[1], made[2]]
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_backward(library: Library, case: Case, dtype: torch.dtype) -> None:
-    x, w = make(case.input, dtype, f"x{case}"), make(case.weight, dtype, f"w{case}")
-    g = make(tuple(reference(case, x, w, None).shape), dtype, f"g{case}")
+    x, w = (
+        normal(case.input, dtype, seeded(f"x{case}")),
+        normal(case.weight, dtype, seeded(f"w{case}")),
+    )
+    g = normal(tuple(reference(case, x, w, None).shape), dtype, seeded(f"g{case}"))
     exact = gradients(case, g, x, w)
     magnitudes = gradients(case, g.abs(), x.abs(), w.abs())
     terms = [math.prod(case.weight), g.numel(), g.numel()]
-    for layout in LAYOUTS:
+    for layout in IMAGE_LAYOUTS:
         masks = [[True, True, True]]
         if layout == "contiguous":
             masks += [[False, True, False], [True, False, True]]
         for mask in masks:
-            outs = [lie(torch.full(e.shape, 3.0).to(dtype), layout) for e in exact]
+            outs = [laid_out(torch.full(e.shape, 3.0).to(dtype), layout) for e in exact]
             library.call(
-                "aclnnConvolutionBackward", lie(g, layout), lie(x, layout), lie(w, layout), [case.channels],
+                "aclnnConvolutionBackward", laid_out(g, layout), laid_out(x, layout), laid_out(w, layout), [case.channels],
                 *case.attributes(), mask, 0, *outs,
             )  # fmt: skip
             for asked, out, e, m, n in zip(mask, outs, exact, magnitudes, terms, strict=True):
                 if asked:
-                    check(out, e, m, n)
+                    assert_sum(out, e, m, n)
                 else:
                     assert bool((out == 3).all())
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=name_of)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=dtype_name)
 def test_empty_images(library: Library, dtype: torch.dtype) -> None:
     """No image, no channel that is read, no channel that is made."""
     for x_shape, w_shape, out_shape in [
@@ -207,9 +173,9 @@ def test_empty_images(library: Library, dtype: torch.dtype) -> None:
     ]:
         case = Case(x_shape, w_shape)
         x, w, b = (
-            make(x_shape, dtype, "x"),
-            make(w_shape, dtype, "w"),
-            make(w_shape[:1], dtype, "b"),
+            normal(x_shape, dtype, seeded("x")),
+            normal(w_shape, dtype, seeded("w")),
+            normal(w_shape[:1], dtype, seeded("b")),
         )
         out = torch.full(out_shape, 3.0).to(dtype)
         library.call("aclnnConvolution", x, w, b, *case.attributes(), out, 0)
@@ -223,19 +189,19 @@ def test_empty_images(library: Library, dtype: torch.dtype) -> None:
         assert all(torch.equal(a, e) for a, e in zip(outs, expected, strict=True))
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_large(library: Library, dtype: torch.dtype) -> None:
     """Large enough for several threads."""
     for case in (
         Case((2, 16, 30, 40), (24, 16, 3, 3), padding=(1,)),
         Case((2, 32, 40, 40), (32, 1, 5, 5), groups=32),
     ):
-        x, w = make(case.input, dtype, "x"), make(case.weight, dtype, "w")
+        x, w = normal(case.input, dtype, seeded("x")), normal(case.weight, dtype, seeded("w"))
         exact = reference(case, x, w, None)
         out = torch.zeros(exact.shape, dtype=dtype)
         library.call("aclnnConvolution", x, w, None, *case.attributes(), out, 0)
-        check(out, exact, magnitude_of(case, x, w, None), math.prod(case.weight[1:]))
-        g = make(tuple(exact.shape), dtype, "g")
+        assert_sum(out, exact, magnitude_of(case, x, w, None), math.prod(case.weight[1:]))
+        g = normal(tuple(exact.shape), dtype, seeded("g"))
         outs = [torch.zeros(t, dtype=dtype) for t in (case.input, case.weight, (case.channels,))]
         library.call(
             "aclnnConvolutionBackward", g, x, w, None, *case.attributes(), [True] * 3, 0, *outs
@@ -243,36 +209,53 @@ def test_large(library: Library, dtype: torch.dtype) -> None:
         terms = [math.prod(case.weight), g.numel(), g.numel()]
         sizes = gradients(case, g.abs(), x.abs(), w.abs())
         for made, e, m, n in zip(outs, gradients(case, g, x, w), sizes, terms, strict=True):
-            check(made, e, m, n)
+            assert_sum(made, e, m, n)
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
-@pytest.mark.parametrize("layout", ["contiguous", "sliced"])
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+@pytest.mark.parametrize("layout", ["contiguous", "strided"])
 def test_depthwise(library: Library, dtype: torch.dtype, layout: str) -> None:
     case = Case((2, 4, 9, 8), (8, 1, 3, 2), (2, 1), (1, 0), (1, 2), groups=4)
-    x, w, b = make(case.input, dtype, "x"), make(case.weight, dtype, "w"), make((8,), dtype, "b")
+    x, w, b = (
+        normal(case.input, dtype, seeded("x")),
+        normal(case.weight, dtype, seeded("w")),
+        normal((8,), dtype, seeded("b")),
+    )
     exact = reference(case, x, w, b)
-    out = lie(torch.zeros(exact.shape, dtype=dtype), layout)
+    out = laid_out(torch.zeros(exact.shape, dtype=dtype), layout)
     stride, padding, dilation = case.attributes()[:3]
     library.call(
-        "aclnnConvDepthwise2d", lie(x, layout), lie(w, layout), [3, 2], lie(b, layout), stride, padding, dilation, out, 0
+        "aclnnConvDepthwise2d", laid_out(x, layout), laid_out(w, layout), [3, 2], laid_out(b, layout), stride, padding, dilation, out, 0
     )  # fmt: skip
-    check(out, exact, magnitude_of(case, x, w, b), 6)
+    assert_sum(out, exact, magnitude_of(case, x, w, b), 6)
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
-@pytest.mark.parametrize("layout", ["contiguous", "sliced"])
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+@pytest.mark.parametrize("layout", ["contiguous", "strided"])
 def test_time_batch_channel(library: Library, dtype: torch.dtype, layout: str) -> None:
-    x, w, b = make((7, 2, 3), dtype, "x"), make((3, 3, 5), dtype, "w"), make((5,), dtype, "b")
+    x, w, b = (
+        normal((7, 2, 3), dtype, seeded("x")),
+        normal((3, 3, 5), dtype, seeded("w")),
+        normal((5,), dtype, seeded("b")),
+    )
     exact = torch.conv_tbc(x.double(), w.double(), b.double(), 1)
     size = torch.conv_tbc(x.abs().double(), w.abs().double(), b.abs().double(), 1)
-    out = lie(torch.zeros(exact.shape, dtype=dtype), layout)
-    library.call("aclnnConvTbc", lie(x, layout), lie(w, layout), lie(b, layout), 1, out, 0)
-    check(out, exact, size, 9)
-    g = make(tuple(exact.shape), dtype, "g")
-    outs = [lie(torch.zeros_like(t), layout) for t in (x, w, b)]
+    out = laid_out(torch.zeros(exact.shape, dtype=dtype), layout)
     library.call(
-        "aclnnConvTbcBackward", lie(g, layout), lie(x, layout), lie(w, layout), b, 1, 0, *outs
+        "aclnnConvTbc", laid_out(x, layout), laid_out(w, layout), laid_out(b, layout), 1, out, 0
+    )
+    assert_sum(out, exact, size, 9)
+    g = normal(tuple(exact.shape), dtype, seeded("g"))
+    outs = [laid_out(torch.zeros_like(t), layout) for t in (x, w, b)]
+    library.call(
+        "aclnnConvTbcBackward",
+        laid_out(g, layout),
+        laid_out(x, layout),
+        laid_out(w, layout),
+        b,
+        1,
+        0,
+        *outs,
     )
 
     def wanted(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -282,7 +265,7 @@ def test_time_batch_channel(library: Library, dtype: torch.dtype, layout: str) -
     for made, e, m in zip(
         outs, wanted(g, x, w, b), wanted(*(t.abs() for t in (g, x, w, b))), strict=True
     ):
-        check(made, e, m, g.numel())
+        assert_sum(made, e, m, g.numel())
 
 
 def refused(library: Library, *arguments: object, name: str = "aclnnConvolution") -> AclnnError:

@@ -6,8 +6,10 @@ import math
 import pytest
 import torch
 
+from tests.aclnn.cases import LAYOUTS, dtype_name, laid_out
+from tests.aclnn.compare import INVALID, NULL
 from tests.aclnn.elementwise import REFERENCES, Reference
-from tests.aclnn.library import DTYPES, AclnnError, Library, operators
+from tests.aclnn.library import DTYPES, AclnnError, Library, family, operators
 
 # Tested by hand below, since they are no function of tensors and numbers alone.
 BY_HAND = {
@@ -47,21 +49,6 @@ def sample(reference: Reference, dtype: torch.dtype, seed: int, shape=SHAPE) -> 
     return x.to(dtype)
 
 
-def strided(x: torch.Tensor) -> torch.Tensor:
-    """The same values with gaps between them, behind an offset."""
-    base = torch.zeros(*x.shape[:-1], x.shape[-1] * 2 + 3, dtype=x.dtype)
-    view = base[..., 3::2]
-    view.copy_(x)
-    return view
-
-
-def transposed(x: torch.Tensor) -> torch.Tensor:
-    return x.transpose(0, -1).contiguous().transpose(0, -1)
-
-
-LAYOUTS = {"contiguous": lambda x: x, "strided": strided, "transposed": transposed}
-
-
 def tolerance(dtype: torch.dtype, expected: torch.Tensor) -> torch.Tensor:
     """Some rounding steps of the data type, and of float32 where its values are smaller than 1."""
     steps = 16
@@ -97,9 +84,7 @@ def assert_right(got: torch.Tensor, expected: torch.Tensor, exact: torch.Tensor 
 def cases():
     for name, reference in REFERENCES.items():
         for dtype in DTYPES:
-            yield pytest.param(
-                name, reference, dtype, id=f"{name}-{str(dtype).removeprefix('torch.')}"
-            )
+            yield pytest.param(name, reference, dtype, id=f"{name}-{dtype_name(dtype)}")
 
 
 def supported(
@@ -143,11 +128,10 @@ def test_against_pytorch(library: Library, name: str, reference: Reference, dtyp
             continue
         tried += 1
         exact = exact_result(reference, tensors, scalars, expected)
-        for layout, put in LAYOUTS.items():
-            out = LAYOUTS["strided" if layout == "contiguous" else "contiguous"](
-                torch.zeros_like(expected)
-            )
-            library.call(f"aclnn{name}", *map(put, tensors), *scalars, out)
+        for layout in LAYOUTS:
+            other = "strided" if layout == "contiguous" else "contiguous"
+            out = laid_out(torch.zeros_like(expected), other)
+            library.call(f"aclnn{name}", *(laid_out(t, layout) for t in tensors), *scalars, out)
             assert_right(out, expected, exact)
         if inplace in operators() and expected.dtype == dtype:
             changed = tensors[0].clone()
@@ -161,8 +145,6 @@ def test_no_operator_is_left_out():
     tested = {f"aclnn{name}" for name in REFERENCES}
     tested |= {name for name in operators() if name.replace("Inplace", "") in tested}
     elementwise = {name for name in operators() if name in tested or name in BY_HAND}
-    from tests.aclnn.library import family
-
     missing = {name for name in operators() if family(name) == "elementwise"} - elementwise
     assert not missing
 
@@ -210,11 +192,11 @@ def test_cast(library: Library, source: torch.dtype, to: torch.dtype):
         if source.is_complex and not to.is_complex and to is not torch.bool
         else x.to(to)
     )
-    for put in LAYOUTS.values():
-        out = put(torch.zeros(SHAPE, dtype=to))
-        library.call("aclnnCast", put(x), to, out)
+    for layout in LAYOUTS:
+        out = laid_out(torch.zeros(SHAPE, dtype=to), layout)
+        library.call("aclnnCast", laid_out(x, layout), to, out)
         assert same(out, expected)
-        out = put(torch.zeros(SHAPE, dtype=to))
+        out = laid_out(torch.zeros(SHAPE, dtype=to), layout)
         library.call("aclnnInplaceCopy", out, x)
         assert same(out, expected)
 
@@ -222,7 +204,7 @@ def test_cast(library: Library, source: torch.dtype, to: torch.dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_constants(library: Library, dtype: torch.dtype):
     for name, value in (("Zero", 0), ("One", 1)):
-        x = strided(sample(REFERENCES["Abs"], dtype, 0))
+        x = laid_out(sample(REFERENCES["Abs"], dtype, 0), "strided")
         library.call(f"aclnnInplace{name}", x)
         assert same(x, torch.full(SHAPE, value, dtype=dtype))
     value = True if dtype is torch.bool else 3
@@ -318,38 +300,38 @@ def test_many_elements_on_all_threads(library: Library, dtype: torch.dtype):
 def test_bad_input(library: Library):
     x = torch.randn(2, 3)
     refused = [
-        (("aclnnAdd", x, torch.randn(4), 1, x.clone()), 161002, r"cannot be broadcast"),
+        (("aclnnAdd", x, torch.randn(4), 1, x.clone()), INVALID, r"cannot be broadcast"),
         (
             ("aclnnAdd", x, x, 1, torch.zeros(3, 2)),
-            161002,
+            INVALID,
             r"cannot be broadcast",
         ),
         (
             ("aclnnAdd", x, x, 1, torch.zeros(3)),
-            161002,
+            INVALID,
             r"the result has the shape \[3\] where \[2, 3\]",
         ),
-        (("aclnnAdd", x, None, 1, x.clone()), 161001, "other is null"),
-        (("aclnnClamp", x, None, None, x.clone()), 161001, "min and max are null"),
-        (("aclnnBitwiseNot", x, x.clone()), 161002, "not defined for float32 values"),
+        (("aclnnAdd", x, None, 1, x.clone()), NULL, "other is null"),
+        (("aclnnClamp", x, None, None, x.clone()), NULL, "min and max are null"),
+        (("aclnnBitwiseNot", x, x.clone()), INVALID, "not defined for float32 values"),
         (
             ("aclnnGtTensor", x.cfloat(), x.cfloat(), x > 0),
-            161002,
+            INVALID,
             "not defined for complex64 values",
         ),
         (
             ("aclnnCast", x, torch.float64, x.clone()),
-            161002,
+            INVALID,
             "out is of float32 where dtype says float64",
         ),
-        (("aclnnDivMod", x, x, 3, x.clone()), 161002, "rounding mode 3 does not exist"),
-        (("aclnnGeluV2", x, 2, x.clone()), 161002, "approximate mode 2 does not exist"),
+        (("aclnnDivMod", x, x, 3, x.clone()), INVALID, "rounding mode 3 does not exist"),
+        (("aclnnGeluV2", x, 2, x.clone()), INVALID, "approximate mode 2 does not exist"),
         (
             ("aclnnGeluBackwardV2", x, x, "fast", x.clone()),
-            161002,
+            INVALID,
             "approximate 'fast' does not exist",
         ),
-        (("aclnnCelu", x, 0.0, x.clone()), 161002, "alpha is 0"),
+        (("aclnnCelu", x, 0.0, x.clone()), INVALID, "alpha is 0"),
     ]
     for arguments, code, message in refused:
         with pytest.raises(AclnnError, match=message) as raised:

@@ -6,23 +6,23 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from tests.aclnn.library import AclnnError, Library, operators
-from tests.aclnn.samples import (
+from tests.aclnn.cases import (
     COMPLEX,
-    FLOATS,
+    FLOATING,
     INTEGERS,
-    LAYOUTS,
-    check,
+    SMALL,
     dtype_name,
-    generator,
-    lay_out,
-    wide,
-    written,
+    off_zero,
+    sample,
+    seeded,
+    unwritten,
 )
+from tests.aclnn.compare import INVALID, assert_within, wide
+from tests.aclnn.library import AclnnError, Library, operators
 
-ALL = FLOATS + INTEGERS + COMPLEX
-REAL = FLOATS + INTEGERS
-INEXACT = FLOATS + COMPLEX
+ALL = FLOATING + INTEGERS + COMPLEX
+REAL = FLOATING + INTEGERS
+INEXACT = FLOATING + COMPLEX
 
 # Operator -> reference of one tensor, dtypes, what keeps inputs where the function is defined and of moderate slope.
 Prepare = Callable[[torch.Tensor], torch.Tensor]
@@ -55,15 +55,15 @@ UNARY = {
     "Log1p": (torch.log1p, INEXACT, _positive),
     "Sin": (torch.sin, INEXACT, _as_is),
     "Cos": (torch.cos, INEXACT, _as_is),
-    "Tan": (torch.tan, FLOATS, _unit),
-    "Asin": (torch.asin, FLOATS, _unit),
-    "Acos": (torch.acos, FLOATS, _unit),
-    "Atan": (torch.atan, FLOATS, _as_is),
+    "Tan": (torch.tan, FLOATING, _unit),
+    "Asin": (torch.asin, FLOATING, _unit),
+    "Acos": (torch.acos, FLOATING, _unit),
+    "Atan": (torch.atan, FLOATING, _as_is),
     "Sinh": (torch.sinh, INEXACT, _as_is),
     "Cosh": (torch.cosh, INEXACT, _as_is),
     "Tanh": (torch.tanh, INEXACT, _as_is),
-    "Erf": (torch.erf, FLOATS, _as_is),
-    "Erfc": (torch.erfc, FLOATS, _as_is),
+    "Erf": (torch.erf, FLOATING, _as_is),
+    "Erfc": (torch.erfc, FLOATING, _as_is),
     "Sigmoid": (torch.sigmoid, INEXACT, _as_is),
 }
 # With a list, a scalar for all and a scalar for each.
@@ -77,20 +77,20 @@ BINARY = {
 
 
 def _lists(
-    name: str, dtype: torch.dtype, count: int, layouts: tuple[str, ...] = LAYOUTS
+    name: str, dtype: torch.dtype, count: int, layouts: tuple[str, ...] = SMALL
 ) -> list[list[torch.Tensor]]:
     """``count`` lists with a tensor of each layout."""
-    numbers = generator(name, dtype)
-    return [[lay_out(layout, dtype, numbers) for layout in layouts] for _ in range(count)]
+    numbers = seeded(name, dtype)
+    return [[sample(layout, dtype, numbers, off_zero) for layout in layouts] for _ in range(count)]
 
 
 def _results(like: list[torch.Tensor], dtype: torch.dtype) -> list[torch.Tensor]:
-    return [written(layout, x, dtype) for layout, x in zip(LAYOUTS, like, strict=True)]
+    return [unwritten(x.to(dtype), layout) for layout, x in zip(SMALL, like, strict=True)]
 
 
 def _check_all(got: list[torch.Tensor], expected: list[torch.Tensor], factor: float = 8) -> None:
     for one, other in zip(got, expected, strict=True):
-        check(one, other, factor)
+        assert_within(one, other, factor)
 
 
 def _rows(table: dict[str, tuple]) -> list:
@@ -208,7 +208,7 @@ def test_power_of_a_scalar(library: Library):
     _check_all(out, [torch.pow(2.5, x.double()) for x in exponents], 32)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("form", ["", "V2"])
 @pytest.mark.parametrize(
     ("mode", "function"),
@@ -228,7 +228,7 @@ def test_round(library: Library, form: str, dtype: torch.dtype, mode: int, funct
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 0.5, math.inf, -math.inf])
 def test_norm(library: Library, dtype: torch.dtype, order: float):
     (x,) = _lists("norm", dtype, 1)
-    x.append(lay_out("contiguous", dtype, generator("norm")).repeat(20, 1))
+    x.append(sample("contiguous", dtype, seeded("norm"), off_zero).repeat(20, 1, 1))
     real = torch.empty(0, dtype=dtype).real.dtype
     out = [torch.full((), 7, dtype=real) for _ in x]
     library.call("aclnnForeachNorm", x, order, out)
@@ -241,7 +241,7 @@ def test_norm(library: Library, dtype: torch.dtype, order: float):
     # What is beyond float16 becomes infinite. The reference in float64 has errors of its own: one a term, at most.
     expected = [e.to(real).double() if e > torch.finfo(real).max else e for e in expected]
     for got, one, tensor in zip(out, expected, x, strict=True):
-        check(got, one, 4 if real != torch.float64 else 4 + tensor.numel())
+        assert_within(got, one, 4 if real != torch.float64 else 4 + tensor.numel())
 
 
 def test_norm_keeps_nan(library: Library):
@@ -255,15 +255,15 @@ def test_norm_keeps_nan(library: Library):
 def test_norm_does_not_overflow(library: Library):
     out = [torch.zeros(())]
     library.call("aclnnForeachNorm", [torch.full((4,), 1e30)], 2, out)
-    check(out[0], torch.tensor(2e30, dtype=torch.float64))
+    assert_within(out[0], torch.tensor(2e30, dtype=torch.float64))
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("bad", [None, math.inf, -math.inf, math.nan])
 def test_unscale(library: Library, dtype: torch.dtype, bad: float | None):
-    numbers = generator("unscale", dtype)
+    numbers = seeded("unscale", dtype)
     layouts = ("contiguous", "transposed", "strided", "scalar", "empty", "nine")
-    grads = [lay_out(layout, dtype, numbers) for layout in layouts]
+    grads = [sample(layout, dtype, numbers, off_zero) for layout in layouts]
     if bad is not None:
         grads[2][-1, -1] = bad
     before = [grad.clone() for grad in grads]
@@ -306,7 +306,7 @@ def test_lengths_differ(library: Library):
     x = [torch.ones(2), torch.ones(3)]
     with pytest.raises(AclnnError, match="1 tensors where 2 are needed") as error:
         library.call("aclnnForeachMulList", x, x[:1], x)
-    assert error.value.code == 161002
+    assert error.value.code == INVALID
     with pytest.raises(AclnnError, match="3 scalars are given for 2 tensors"):
         library.call("aclnnForeachAddScalarList", x, [1.0, 2.0, 3.0], x)
     with pytest.raises(AclnnError, match="1 elements where 2"):
@@ -316,7 +316,7 @@ def test_lengths_differ(library: Library):
 def test_shapes_differ(library: Library):
     with pytest.raises(AclnnError, match="tensor 1 of the list") as error:
         library.call("aclnnForeachMulList", *[[torch.ones(2), torch.ones(n)] for n in (2, 3, 2)])
-    assert error.value.code == 161002
+    assert error.value.code == INVALID
 
 
 def test_what_torch_refuses(library: Library):

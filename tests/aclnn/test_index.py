@@ -3,24 +3,21 @@
 import pytest
 import torch
 
-from tests.aclnn.layouts import (
+from tests.aclnn.cases import (
     ALL,
     COMPLEX,
     FLOATING,
     LAYOUTS,
     REAL,
-    assert_near,
-    assert_same,
-    generator,
+    dtype_name,
     laid_out,
-    name,
-    numbers,
-    output,
+    seeded,
+    unwritten,
+    whole,
 )
-from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.sizes import view_shape
+from tests.aclnn.compare import INVALID, NULL, assert_same, assert_sum
+from tests.aclnn.library import AclnnError, Library, view_shape
 
-PARAM_NULLPTR, PARAM_INVALID = 161001, 161002
 INDEX_TYPES = (torch.int64, torch.int32)
 SHAPES = [
     ((5, 4, 3), 0),
@@ -34,11 +31,11 @@ SHAPES = [
 def indices(
     shape: tuple[int, ...], size: int, *key: object, dtype: torch.dtype = torch.int64
 ) -> torch.Tensor:
-    return torch.randint(0, size, shape, generator=generator(shape, size, *key)).to(dtype)
+    return torch.randint(0, size, shape, generator=seeded(shape, size, *key)).to(dtype)
 
 
 def mask_of(shape: tuple[int, ...], *key: object) -> torch.Tensor:
-    return torch.rand(shape, generator=generator(shape, *key)) < 0.4
+    return torch.rand(shape, generator=seeded(shape, *key)) < 0.4
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -46,47 +43,47 @@ def mask_of(shape: tuple[int, ...], *key: object) -> torch.Tensor:
 def test_index_select(library: Library, shape: tuple[int, ...], dim: int, layout: str) -> None:
     for dtype in ALL:
         for index_type in INDEX_TYPES:
-            x = numbers(shape, dtype)
+            x = whole(shape, dtype)
             index = indices((6,), shape[dim], dtype=index_type)
             expected = x.index_select(dim, index)
             for operator in ("aclnnIndexSelect", "aclnnGatherV2"):
-                out = output(expected, layout)
+                out = unwritten(expected, layout)
                 library.call(operator, laid_out(x, layout), dim, laid_out(index, layout), out)
                 assert_same(out, expected)
 
 
 def test_index_select_without_dimensions(library: Library) -> None:
-    x = numbers((), torch.float32)
-    out = output(x, "contiguous")
+    x = whole((), torch.float32)
+    out = unwritten(x, "contiguous")
     library.call("aclnnIndexSelect", x, 0, torch.tensor([0]), out)
     assert_same(out, x)
-    y = numbers((4, 3), torch.float32)
-    out = output(y[2:3], "contiguous")
+    y = whole((4, 3), torch.float32)
+    out = unwritten(y[2:3], "contiguous")
     library.call("aclnnIndexSelect", y, 0, torch.tensor(2), out)
     assert_same(out, y[2:3])
     out = torch.zeros(0, 3)
     library.call("aclnnIndexSelect", y, 0, torch.zeros(0, dtype=torch.int64), out)
 
 
-@pytest.mark.parametrize("dtype", [*FLOATING, *COMPLEX], ids=name)
+@pytest.mark.parametrize("dtype", [*FLOATING, *COMPLEX], ids=dtype_name)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_embedding_and_its_gradient(library: Library, dtype: torch.dtype, layout: str) -> None:
     for width in (3, 300):
-        weight = numbers((9, width), dtype)
+        weight = whole((9, width), dtype)
         index = indices((4, 5), 9, width)
         expected = weight[index]
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnEmbedding", laid_out(weight, layout), laid_out(index, layout), out)
         assert_same(out, expected)
         if dtype.is_complex:
             continue
-        grad = numbers((4, 5, width), dtype, layout)
+        grad = whole((4, 5, width), dtype, layout)
         for padding in (-1, int(index[0, 0])):
             for scale in (False, True):
                 arguments = (index, 9, padding, scale)
                 exact = torch.ops.aten.embedding_dense_backward(grad.double(), *arguments)
                 magnitude = torch.ops.aten.embedding_dense_backward(grad.double().abs(), *arguments)
-                out = output(exact.to(dtype), layout)
+                out = unwritten(exact.to(dtype), layout)
                 library.call(
                     "aclnnEmbeddingDenseBackward",
                     laid_out(grad, layout),
@@ -94,19 +91,19 @@ def test_embedding_and_its_gradient(library: Library, dtype: torch.dtype, layout
                     *arguments[1:],
                     out,
                 )
-                assert_near(out, exact, magnitude, 1)
+                assert_sum(out, exact, magnitude, 1, out.dtype)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ALL, ids=name)
+@pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
 def test_take_and_put(library: Library, dtype: torch.dtype, layout: str) -> None:
-    x = numbers((4, 5, 3), dtype)
+    x = whole((4, 5, 3), dtype)
     index = indices((3, 7), 120) - 60
-    out = output(x.take(index), layout)
+    out = unwritten(x.take(index), layout)
     library.call("aclnnTake", laid_out(x, layout), laid_out(index, layout), out)
     assert_same(out, x.take(index))
-    source = numbers((3, 7), dtype, "source")
-    places = torch.randperm(60, generator=generator(0))[:21].reshape(3, 7) - 60
+    source = whole((3, 7), dtype, "source")
+    places = torch.randperm(60, generator=seeded(0))[:21].reshape(3, 7) - 60
     out = laid_out(x, layout)
     library.call("aclnnInplacePut", out, laid_out(places, layout), laid_out(source, layout), False)
     assert_same(out, x.clone().put_(places, source))
@@ -146,9 +143,9 @@ def test_index(library: Library, shape: tuple[int, ...], chosen: list, layout: s
     index = _list(shape, chosen)
     given = [torch.empty(0) if i is None else laid_out(i, layout) for i in index]
     for dtype in ALL:
-        x = numbers(shape, dtype)
+        x = whole(shape, dtype)
         expected = torch.ops.aten.index(x, index)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnIndex", laid_out(x, layout), given, out)
         assert_same(out, expected)
 
@@ -159,9 +156,9 @@ def test_index_put(library: Library, shape: tuple[int, ...], chosen: list, layou
     index = _list(shape, chosen)
     given = [torch.empty(0) if i is None else laid_out(i, layout) for i in index]
     for dtype in ALL:
-        x = numbers(shape, dtype)
+        x = whole(shape, dtype)
         like = torch.ops.aten.index(x, index)
-        values = numbers(tuple(like.shape), dtype, "values")
+        values = whole(tuple(like.shape), dtype, "values")
         for source in (values, values.flatten()[:1].reshape([1] * values.dim())):
             out = laid_out(x, layout)
             library.call("aclnnIndexPutImpl", out, given, laid_out(source, layout), False, False)
@@ -182,11 +179,11 @@ def test_index_put(library: Library, shape: tuple[int, ...], chosen: list, layou
 
 
 def test_index_with_an_empty_index(library: Library) -> None:
-    x = numbers((4, 3), torch.int64)
+    x = whole((4, 3), torch.int64)
     nothing = torch.zeros(0, dtype=torch.int64)
     library.call("aclnnIndex", x, [nothing], torch.zeros(0, 3, dtype=torch.int64))
     library.call("aclnnIndexPutImpl", x, [nothing], torch.zeros(1, dtype=torch.int64), False, False)
-    assert_same(x, numbers((4, 3), torch.int64))
+    assert_same(x, whole((4, 3), torch.int64))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -195,16 +192,16 @@ def test_index_add_copy_fill(
     library: Library, shape: tuple[int, ...], dim: int, layout: str
 ) -> None:
     index = indices((4,), shape[dim])
-    once = torch.randperm(shape[dim], generator=generator(shape))[:2]
+    once = torch.randperm(shape[dim], generator=seeded(shape))[:2]
     for dtype in ALL:
-        x = numbers(shape, dtype)
+        x = whole(shape, dtype)
 
         def source_for(places: torch.Tensor, x: torch.Tensor = x) -> torch.Tensor:
-            return numbers(tuple(x.index_select(dim, places).shape), x.dtype, "source")
+            return whole(tuple(x.index_select(dim, places).shape), x.dtype, "source")
 
         source = source_for(once)
         expected = x.index_copy(dim, once, source)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call(
             "aclnnIndexCopy", laid_out(x, layout), dim, once, laid_out(source, layout), out
         )
@@ -213,7 +210,7 @@ def test_index_add_copy_fill(
         library.call("aclnnInplaceIndexCopy", out, dim, once, laid_out(source, layout))
         assert_same(out, expected)
         expected = x.index_fill(dim, index - shape[dim], 1)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnIndexFill", laid_out(x, layout), dim, index - shape[dim], 1, out)
         assert_same(out, expected)
         out = laid_out(x, layout)
@@ -225,7 +222,7 @@ def test_index_add_copy_fill(
                 continue
             # Whole numbers and halves below 2^8: every sum is exact.
             expected = x.index_add(dim, index, source, alpha=alpha)
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             library.call(
                 "aclnnIndexAdd",
                 laid_out(x, layout),
@@ -241,11 +238,11 @@ def test_index_add_copy_fill(
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_scatter_nd_update(library: Library, layout: str) -> None:
     for dtype in ALL:
-        x = numbers((5, 4, 3), dtype)
+        x = whole((5, 4, 3), dtype)
         for rows in (torch.tensor([[3, 1], [0, 0], [4, 3]]), torch.tensor([[[2]], [[4]]])):
             expected = x.clone()
             places = tuple(rows.unbind(-1))
-            updates = numbers(tuple(expected[places].shape), dtype, "updates")
+            updates = whole(tuple(expected[places].shape), dtype, "updates")
             expected[places] = updates
             out = laid_out(x, layout)
             library.call(
@@ -262,14 +259,14 @@ def test_gather_scatter(library: Library, shape: tuple[int, ...], dim: int, layo
         index = indices(part, shape[dim], dtype=index_type)
         wide = index.long()
         for dtype in ALL:
-            x = numbers(shape, dtype)
+            x = whole(shape, dtype)
             expected = x.gather(dim, wide)
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             library.call("aclnnGather", laid_out(x, layout), dim, laid_out(index, layout), out)
             assert_same(out, expected)
-            source = numbers(shape, dtype, "source")
+            source = whole(shape, dtype, "source")
             expected = x.scatter(dim, wide, source)
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             library.call(
                 "aclnnScatter",
                 laid_out(x, layout),
@@ -285,7 +282,7 @@ def test_gather_scatter(library: Library, shape: tuple[int, ...], dim: int, layo
             library.call("aclnnInplaceScatterValue", out, dim, laid_out(index, layout), 3, 0)
             assert_same(out, expected)
             expected = x.scatter_add(dim, wide, source)
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             library.call(
                 "aclnnScatterAdd",
                 laid_out(x, layout),
@@ -297,7 +294,7 @@ def test_gather_scatter(library: Library, shape: tuple[int, ...], dim: int, layo
             assert_same(out, expected)
 
 
-@pytest.mark.parametrize("dtype", REAL, ids=name)
+@pytest.mark.parametrize("dtype", REAL, ids=dtype_name)
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize(("code", "reduce"), enumerate(("sum", "prod", "amax", "amin", "mean"), 1))
 def test_scatter_reduce(
@@ -305,7 +302,7 @@ def test_scatter_reduce(
 ) -> None:
     for shape, dim in (((5, 4), 0), ((5, 4), 1), ((3, 2, 4), 1)):
         index = indices(shape, shape[dim])
-        x, source = numbers(shape, dtype), numbers(shape, dtype, "source")
+        x, source = whole(shape, dtype), whole(shape, dtype, "source")
         if reduce == "prod":  # small factors: exact in every dtype
             x, source = (v.abs().clamp(max=2) if dtype != torch.bool else v for v in (x, source))
         if dtype == torch.bool and reduce in ("mean", "sum", "prod"):
@@ -326,24 +323,24 @@ def test_scatter_reduce(
                 include_self,
             )
             if dtype.is_floating_point:
-                assert_near(out, expected, expected.abs().max() + 20, 2)
+                assert_sum(out, expected, expected.abs().max() + 20, 2, out.dtype)
             else:
                 assert_same(out, expected)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ALL, ids=name)
+@pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
 def test_masks(library: Library, dtype: torch.dtype, layout: str) -> None:
     for shape in ((), (0,), (6, 5, 4), (300, 200), (2, 1, 2, 3, 1, 2, 2, 1, 2)):
-        x, mask = numbers(shape, dtype), mask_of(shape)
+        x, mask = whole(shape, dtype), mask_of(shape)
         expected = x.masked_select(mask)
-        out = output(torch.zeros(mask.numel(), dtype=dtype), layout)
+        out = unwritten(torch.zeros(mask.numel(), dtype=dtype), layout)
         got = view_shape(
             library, "aclnnMaskedSelect", laid_out(x, layout), laid_out(mask, layout), out, out=2
         )
         assert got == list(expected.shape)
         assert_same(out[: got[0]], expected)
-        source = numbers((x.numel() + 3,), dtype, "source")
+        source = whole((x.numel() + 3,), dtype, "source")
         out = laid_out(x, layout)
         library.call(
             "aclnnInplaceMaskedScatter", out, laid_out(mask, layout), laid_out(source, layout)
@@ -361,29 +358,29 @@ def test_masks(library: Library, dtype: torch.dtype, layout: str) -> None:
 
 
 def test_masks_are_broadcast(library: Library) -> None:
-    x, mask = numbers((3, 1, 4), torch.float32), mask_of((5, 1))
+    x, mask = whole((3, 1, 4), torch.float32), mask_of((5, 1))
     expected = x.masked_select(mask)
     out = torch.zeros(60)
     assert view_shape(library, "aclnnMaskedSelect", x, mask, out, out=2) == list(expected.shape)
     assert_same(out[: expected.numel()], expected)
-    y = numbers((3, 5, 4), torch.float32)
-    source = numbers((6, 10), torch.float32, "source")
+    y = whole((3, 5, 4), torch.float32)
+    source = whole((6, 10), torch.float32, "source")
     out = y.clone()
     library.call("aclnnInplaceMaskedScatter", out, mask, source.t())
     assert_same(out, y.masked_scatter(mask, source.t()))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", ALL, ids=name)
+@pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
 def test_repeat_interleave(library: Library, dtype: torch.dtype, layout: str) -> None:
-    x = numbers((3, 4, 2), dtype)
+    x = whole((3, 4, 2), dtype)
     for times in (0, 1, 3):
         expected = x.repeat_interleave(times)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnRepeatInterleaveInt", laid_out(x, layout), times, expected.numel(), out)
         assert_same(out, expected)
         expected = x.repeat_interleave(times, 1)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call(
             "aclnnRepeatInterleaveIntWithDim", laid_out(x, layout), times, 1, 4 * times, out
         )
@@ -391,40 +388,40 @@ def test_repeat_interleave(library: Library, dtype: torch.dtype, layout: str) ->
     repeats = torch.tensor([2, 0, 3, 1])
     for dim in (1, -2):
         expected = x.repeat_interleave(repeats, dim)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call(
             "aclnnRepeatInterleaveWithDim", laid_out(x, layout), repeats.int(), dim, 6, out
         )
         assert_same(out, expected)
-    grad = numbers((3, 6, 2), dtype)
+    grad = whole((3, 6, 2), dtype)
     if dtype != torch.bool:
         rows = torch.repeat_interleave(repeats)
         expected = torch.zeros(3, 4, 2, dtype=dtype).index_add(1, rows, grad)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnRepeatInterleaveGrad", laid_out(grad, layout), repeats, 1, out)
         assert_same(out, expected)
     each = indices((24,), 4)
     expected = x.repeat_interleave(each)
-    out = output(expected, layout)
+    out = unwritten(expected, layout)
     library.call("aclnnRepeatInterleave", laid_out(x, layout), each, expected.numel(), out)
     assert_same(out, expected)
 
 
 def test_repeat_interleave_of_indices(library: Library) -> None:
     repeats = torch.tensor([2, 0, 3, 1])
-    out = output(torch.repeat_interleave(repeats), "strided")
+    out = unwritten(torch.repeat_interleave(repeats), "strided")
     library.call("aclnnRepeatInterleaveTensor", repeats, 6, out)
     assert_same(out, torch.repeat_interleave(repeats))
 
 
 def test_large_ones(library: Library) -> None:
     """Sizes that several threads share."""
-    x = numbers((3000, 257), torch.float32)
+    x = whole((3000, 257), torch.float32)
     rows = indices((5000,), 3000)
     out = torch.zeros(5000, 257)
     library.call("aclnnIndexSelect", x, 0, rows, out)
     assert_same(out, x[rows])
-    source = numbers((5000, 257), torch.float32, "source")
+    source = whole((5000, 257), torch.float32, "source")
     out = x.clone()
     library.call("aclnnIndexAdd", out, 0, rows, source, 1, out)
     assert_same(out, x.index_add(0, rows, source))
@@ -525,55 +522,55 @@ def test_values_that_do_not_fit_are_errors_of_the_run(
 
 
 REFUSED = [
-    ("aclnnIndexSelect", lambda: (X, 2, FAR, X), PARAM_INVALID, "dimension 2 does not exist"),
-    ("aclnnIndexSelect", lambda: (X, 0, FAR.float(), X), PARAM_INVALID, "int32 or int64"),
-    ("aclnnIndexSelect", lambda: (X, 0, FAR, X.clone()), PARAM_INVALID, r"\[3, 4\] where \[2, 4\]"),
-    ("aclnnIndexSelect", lambda: (X, 0, None, X), PARAM_NULLPTR, "index is null"),
-    ("aclnnGather", lambda: (X, 0, FAR, torch.zeros(2)), PARAM_INVALID, "does not fit into self"),
+    ("aclnnIndexSelect", lambda: (X, 2, FAR, X), INVALID, "dimension 2 does not exist"),
+    ("aclnnIndexSelect", lambda: (X, 0, FAR.float(), X), INVALID, "int32 or int64"),
+    ("aclnnIndexSelect", lambda: (X, 0, FAR, X.clone()), INVALID, r"\[3, 4\] where \[2, 4\]"),
+    ("aclnnIndexSelect", lambda: (X, 0, None, X), NULL, "index is null"),
+    ("aclnnGather", lambda: (X, 0, FAR, torch.zeros(2)), INVALID, "does not fit into self"),
     (
         "aclnnIndex",
         lambda: (X, [FAR, FAR, FAR], X),
-        PARAM_INVALID,
+        INVALID,
         "3 indices for a tensor of 2 dimensions",
     ),
     (
         "aclnnIndex",
         lambda: (X, [FAR, torch.tensor([0, 1, 2])], X),
-        PARAM_INVALID,
+        INVALID,
         "cannot be broadcast",
     ),
     (
         "aclnnIndexPutImpl",
         lambda: (X, [FAR], torch.zeros(3, 4), False, False),
-        PARAM_INVALID,
+        INVALID,
         "cannot be broadcast",
     ),
     (
         "aclnnIndexPutImpl",
         lambda: (X, [FAR], torch.zeros(1, dtype=torch.int8), False, False),
-        PARAM_INVALID,
+        INVALID,
         "differ",
     ),
-    ("aclnnIndexAdd", lambda: (X, 0, FAR, X, 1, X.clone()), PARAM_INVALID, "source has the shape"),
+    ("aclnnIndexAdd", lambda: (X, 0, FAR, X, 1, X.clone()), INVALID, "source has the shape"),
     (
         "aclnnScatter",
         lambda: (X, 0, torch.zeros(4, 4, dtype=torch.int64), X, 0, X.clone()),
-        PARAM_INVALID,
+        INVALID,
         "into src",
     ),
     (
         "aclnnScatter",
         lambda: (X, 0, torch.zeros(3, 4, dtype=torch.int64), X, 9, X.clone()),
-        PARAM_INVALID,
+        INVALID,
         "reduction 9",
     ),
-    ("aclnnMaskedSelect", lambda: (X, X, torch.zeros(12)), PARAM_INVALID, "bool or uint8"),
-    ("aclnnNonzero", lambda: (X, torch.zeros(12, 2)), PARAM_INVALID, "it is of int64"),
-    ("aclnnRepeatInterleaveInt", lambda: (X, -1, 0, X), PARAM_INVALID, "negative number -1"),
+    ("aclnnMaskedSelect", lambda: (X, X, torch.zeros(12)), INVALID, "bool or uint8"),
+    ("aclnnNonzero", lambda: (X, torch.zeros(12, 2)), INVALID, "it is of int64"),
+    ("aclnnRepeatInterleaveInt", lambda: (X, -1, 0, X), INVALID, "negative number -1"),
     (
         "aclnnEmbeddingDenseBackward",
         lambda: (X, FAR, 3, -1, False, X.clone()),
-        PARAM_INVALID,
+        INVALID,
         "where indices are",
     ),
 ]

@@ -7,10 +7,19 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.aclnn.cases import (
+    FLOATING,
+    LAYOUTS,
+    dtype_name,
+    laid_out,
+    normal,
+    sample,
+    seeded,
+    unwritten,
+)
+from tests.aclnn.compare import INVALID, assert_near, computed, epsilon, refused
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
 
-PARAM_INVALID = 161002
 REDUCTIONS = ["none", "mean", "sum"]
 Tensor = torch.Tensor
 
@@ -73,11 +82,11 @@ LOSSES = [
 
 def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, object]:
     """A term is off by a few roundings of what is computed in; a sum by those of all its terms."""
-    computed = 32 * epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
+    step = 32 * computed(dtype)
     size = terms.abs() + 1
     if reduction != "none":
         size = size.sum() if reduction == "sum" else size.mean()
-    return 2 * epsilon(dtype), computed * size + torch.finfo(dtype).tiny
+    return 2 * epsilon(dtype), step * size + torch.finfo(dtype).tiny
 
 
 @pytest.mark.filterwarnings("ignore:reduction. 'mean' divides:UserWarning")
@@ -88,7 +97,7 @@ def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, ob
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name}{loss.arguments}")
 def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> None:
     g = seeded(loss.name, dtype, layout)
-    x, y = loss.prepare(LAYOUTS[layout](dtype, g), LAYOUTS[layout](dtype, g))
+    x, y = loss.prepare(sample(layout, dtype, g), sample(layout, dtype, g))
     missing = (None,) * loss.extra
     for code, reduction in enumerate(REDUCTIONS):
         a = x.detach().double().clone().requires_grad_()
@@ -99,10 +108,10 @@ def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> 
         library.call(f"aclnn{loss.name}", x, y, *missing, code, *loss.arguments, out)
         assert_near(out, want.detach(), *_bound(dtype, terms, reduction))
 
-        grad = LAYOUTS[layout](dtype, g) if reduction == "none" else torch.tensor(1.5, dtype=dtype)
+        grad = sample(layout, dtype, g) if reduction == "none" else torch.tensor(1.5, dtype=dtype)
         want.backward(grad.double())
         scale = 1 / x.numel() if reduction == "mean" else 1.0
-        atol = 64 * epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
+        atol = 64 * computed(dtype)
         if "CrossEntropy" in loss.name and loss.extra != 2:
             # 1 - x loses what x has beside 1.
             atol = atol / (1 - a.detach()).clamp_min(1e-12) ** 2
@@ -256,4 +265,111 @@ def test_bad_input(library: Library) -> None:
     ):
         with pytest.raises(AclnnError, match=said) as error:
             library.call(name, *arguments)
-        assert error.value.code == PARAM_INVALID
+        assert error.value.code == INVALID
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("shape", [(7, 13), (3, 1), (40, 3000)], ids=str)
+def test_cross_entropy(
+    library: Library,
+    shape: tuple,
+    reduction: str,
+    weighted: bool,
+    smoothing: float,
+    dtype: torch.dtype,
+) -> None:
+    g = seeded("cross entropy", shape, dtype)
+    x = normal(shape, dtype, g)
+    target = torch.randint(0, shape[1], shape[:1], generator=g)
+    target[1] = -100
+    kept = torch.float64 if dtype == torch.float64 else torch.float32
+    weight = torch.rand(shape[1], generator=g, dtype=kept) + 0.1 if weighted else None
+    a = x.double().requires_grad_()
+    wide = None if weight is None else weight.double()
+    want = F.cross_entropy(a, target, wide, reduction=reduction, label_smoothing=smoothing)
+    logs = a.detach().log_softmax(1)
+    # A logarithm is off by a few roundings of itself.
+    step = (
+        64
+        * computed(dtype)
+        * (2 + logs.abs().max().item())
+        * (shape[0] if reduction == "sum" else 1)
+    )
+    grad = normal(tuple(want.shape) or (1,), dtype, g)
+    want.backward(grad.double().view(want.shape))
+    for layout in LAYOUTS:
+        loss, log_prob = unwritten(grad), unwritten(x, layout)
+        arguments = (reduction, -100, smoothing, 0.0)
+        library.call(
+            "aclnnCrossEntropyLoss",
+            laid_out(x, layout),
+            target,
+            weight,
+            *arguments,
+            False,
+            loss,
+            log_prob,
+            None,
+            None,
+        )
+        assert_near(loss, want.view(loss.shape), 2 * epsilon(dtype), step)
+        assert_near(log_prob, logs, 2 * epsilon(dtype), step)
+        out = unwritten(x, layout)
+        given = laid_out(logs.to(dtype), layout)
+        library.call(
+            "aclnnCrossEntropyLossGrad", grad, given, target, weight, None, None, *arguments, out
+        )
+        # The logarithms are rounded to the dtype, the probabilities with them.
+        rounding = epsilon(dtype) * logs.abs().max().item()
+        atol = (rounding + step) * 2 * grad.double().abs().max() + torch.finfo(
+            dtype
+        ).smallest_normal
+        assert_near(out, a.grad, 2 * epsilon(dtype), atol)
+
+
+def test_bad_cross_entropy(library: Library) -> None:
+    x, target, loss, log_prob = (
+        torch.ones(3, 4),
+        torch.tensor([0, 1, 3]),
+        torch.zeros(1),
+        torch.zeros(3, 4),
+    )
+
+    def call(
+        reduction: str = "mean", smoothing: float = 0.0, scale: float = 0.0, **given: torch.Tensor
+    ) -> tuple:
+        values, labels = given.get("x", x), given.get("target", target)
+        return (
+            "aclnnCrossEntropyLoss", values, labels, given.get("weight"), reduction, -100, smoothing, scale, False,
+            loss, log_prob, None, None,
+        )  # fmt: skip
+
+    library.call(*call())
+    refused(library, *call("middle"), said="reduction 'middle' does not exist")
+    refused(library, *call("none"), said="loss is .* where 3 elements")
+    refused(library, *call(smoothing=1.5), said="labelSmoothing is 1.5")
+    refused(library, *call(scale=0.1), said="zloss is not defined")
+    refused(library, *call(x=x.int()), said="floating-point")
+    refused(library, *call(target=target[:2]), said="do not belong together")
+    refused(library, *call(weight=torch.ones(3)), said="weight is .* where 4 elements")
+    with pytest.raises(AclnnError, match="target 4 is out of range"):
+        library.call(*call(target=target + 1))
+    empty = torch.zeros(0, 4)
+    library.call(
+        "aclnnCrossEntropyLoss",
+        empty,
+        target[:0],
+        None,
+        "none",
+        -100,
+        0.0,
+        0.0,
+        False,
+        empty[:, 0],
+        empty,
+        None,
+        None,
+    )

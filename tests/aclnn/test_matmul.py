@@ -1,47 +1,22 @@
 """The operators of softnpu/ops/matmul against torch: every dtype, layout and broadcast."""
 
-import zlib
-
 import pytest
 import torch
 
+from tests.aclnn.cases import (
+    COMPLEX,
+    FLOATING,
+    INTEGERS,
+    LAYOUTS,
+    dtype_name,
+    laid_out,
+    normal,
+    seeded,
+)
+from tests.aclnn.compare import INVALID, NULL, assert_sum
 from tests.aclnn.library import AclnnError, Library
 
-FLOATING = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
-COMPLEX = [torch.complex64, torch.complex128]
-INTEGERS = [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64]
 DTYPES = [*FLOATING, *COMPLEX, *INTEGERS]
-INVALID, NULL = 161002, 161001
-
-
-def name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def make(shape: tuple[int, ...], dtype: torch.dtype, seed: str) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(zlib.crc32(seed.encode()))
-    if dtype == torch.bool:
-        return torch.randint(0, 2, shape, generator=generator).bool()
-    if not dtype.is_floating_point and not dtype.is_complex:
-        low = 0 if dtype == torch.uint8 else -9
-        return torch.randint(low, 10, shape, generator=generator).to(dtype)
-    wide = torch.complex128 if dtype.is_complex else torch.float64
-    return torch.randn(shape, generator=generator, dtype=wide).to(dtype)
-
-
-def lie(tensor: torch.Tensor, how: str) -> torch.Tensor:
-    """The same values, another way in memory."""
-    if how == "transposed" and tensor.dim() >= 2:
-        return tensor.mT.contiguous().mT
-    if how == "sliced" and tensor.dim() >= 1:
-        shape = [2 * size + 1 for size in tensor.shape]
-        room = torch.zeros(shape, dtype=tensor.dtype)
-        view = room[tuple(slice(1, None, 2) for _ in shape)]
-        view.copy_(tensor)
-        return view
-    if how == "permuted" and tensor.dim() >= 3:
-        return tensor.transpose(0, -1).contiguous().transpose(0, -1)
-    return tensor
 
 
 def wide_of(dtype: torch.dtype) -> torch.dtype:
@@ -51,23 +26,7 @@ def wide_of(dtype: torch.dtype) -> torch.dtype:
     return torch.float64 if dtype.is_floating_point else torch.int64
 
 
-def check(out: torch.Tensor, expected: torch.Tensor, magnitude: torch.Tensor, terms: int) -> None:
-    """Exact for integers. A sum of ``terms`` products whose absolute values add up to ``magnitude`` is off by at most
-    eps of the type it is added up in for each addition, and rounded once to its own."""
-    dtype = out.dtype
-    if not dtype.is_floating_point and not dtype.is_complex:
-        assert torch.equal(out, expected.to(dtype))
-        return
-    real = torch.empty(0, dtype=dtype).real.dtype if dtype.is_complex else dtype
-    added = torch.float32 if real in (torch.float16, torch.bfloat16) else real
-    factor = 4 if dtype.is_complex else 1
-    bound = factor * (terms + 4) * torch.finfo(added).eps * magnitude.double()
-    bound += torch.finfo(real).eps * expected.abs().double() + torch.finfo(real).smallest_normal
-    error = (out.to(expected.dtype) - expected).abs().double()
-    assert bool((error <= bound).all()), f"off by {error.max()}, allowed there {bound.max()}"
-
-
-LAYOUTS = ["contiguous", "transposed", "sliced", "permuted"]
+PLACES = (*LAYOUTS, "swapped", "rotated")
 
 
 def product(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -81,14 +40,14 @@ def run_product(
     library: Library, name: str, a: torch.Tensor, b: torch.Tensor, layouts: tuple[str, str, str]
 ) -> None:
     expected, magnitude = product(a, b)
-    out = lie(torch.full(expected.shape, 7).to(a.dtype), layouts[2])
+    out = laid_out(torch.full(expected.shape, 7).to(a.dtype), layouts[2])
     extra = () if name == "aclnnDot" else (0,)
-    library.call(name, lie(a, layouts[0]), lie(b, layouts[1]), out, *extra)
-    check(out, expected, magnitude, a.shape[-1])
+    library.call(name, laid_out(a, layouts[0]), laid_out(b, layouts[1]), out, *extra)
+    assert_sum(out, expected, magnitude, a.shape[-1])
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
+@pytest.mark.parametrize("layout", PLACES)
 @pytest.mark.parametrize(
     "sizes",
     [
@@ -105,20 +64,20 @@ def run_product(
 )
 def test_mm(library: Library, dtype: torch.dtype, layout: str, sizes: tuple[int, int, int]) -> None:
     m, k, n = sizes
-    a, b = make((m, k), dtype, f"a{sizes}"), make((k, n), dtype, f"b{sizes}")
+    a, b = normal((m, k), dtype, seeded(f"a{sizes}")), normal((k, n), dtype, seeded(f"b{sizes}"))
     run_product(library, "aclnnMm", a, b, (layout, "contiguous", "contiguous"))
     run_product(library, "aclnnMm", a, b, ("contiguous", layout, layout))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
+@pytest.mark.parametrize("layout", PLACES)
 def test_bmm(library: Library, dtype: torch.dtype, layout: str) -> None:
     for shape_a, shape_b in [
         ((3, 4, 5), (3, 5, 6)),
         ((0, 2, 3), (0, 3, 2)),
         ((2, 1, 40), (2, 40, 33)),
     ]:
-        a, b = make(shape_a, dtype, "a"), make(shape_b, dtype, "b")
+        a, b = normal(shape_a, dtype, seeded("a")), normal(shape_b, dtype, seeded("b"))
         run_product(library, "aclnnBatchMatMul", a, b, (layout, layout, layout))
 
 
@@ -139,28 +98,28 @@ MATMULS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 @pytest.mark.parametrize("shapes", MATMULS, ids=str)
 def test_matmul(library: Library, dtype: torch.dtype, shapes: tuple) -> None:
-    a, b = make(shapes[0], dtype, "a"), make(shapes[1], dtype, "b")
+    a, b = normal(shapes[0], dtype, seeded("a")), normal(shapes[1], dtype, seeded("b"))
     for layout in LAYOUTS:
         run_product(library, "aclnnMatmul", a, b, (layout, layout, "contiguous"))
-    run_product(library, "aclnnMatmul", a, b, ("contiguous", "contiguous", "sliced"))
+    run_product(library, "aclnnMatmul", a, b, ("contiguous", "contiguous", "strided"))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 def test_expanded_factors(library: Library, dtype: torch.dtype) -> None:
-    a = make((1, 6), dtype, "a").expand(4, 6)
-    b = make((6, 1), dtype, "b").expand(6, 5)
+    a = normal((1, 6), dtype, seeded("a")).expand(4, 6)
+    b = normal((6, 1), dtype, seeded("b")).expand(6, 5)
     run_product(library, "aclnnMm", a, b, ("contiguous",) * 3)
-    stack = make((1, 4, 6), dtype, "s").expand(3, 4, 6)
+    stack = normal((1, 4, 6), dtype, seeded("s")).expand(3, 4, 6)
     run_product(library, "aclnnBatchMatMul", stack, b.expand(3, 6, 5), ("contiguous",) * 3)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
+@pytest.mark.parametrize("layout", PLACES)
 def test_vectors(library: Library, dtype: torch.dtype, layout: str) -> None:
-    mat, vec = make((6, 37), dtype, "m"), make((37,), dtype, "v")
+    mat, vec = normal((6, 37), dtype, seeded("m")), normal((37,), dtype, seeded("v"))
     run_product(library, "aclnnMv", mat, vec, (layout, layout, layout))
     run_product(library, "aclnnDot", mat[0], vec, (layout, layout, layout))
     run_product(library, "aclnnDot", vec[:0], vec[:0], (layout, layout, layout))
@@ -178,9 +137,9 @@ ADDENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 @pytest.mark.parametrize("name", ADDENDS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", PLACES)
 def test_addend(library: Library, dtype: torch.dtype, name: str, layout: str) -> None:
     scales = [(1, 1), (2, 0), (-1, 3)]
     if dtype.is_floating_point:
@@ -188,7 +147,7 @@ def test_addend(library: Library, dtype: torch.dtype, name: str, layout: str) ->
     if dtype.is_complex:
         scales.append((0.5 - 1j, 2j))
     for shapes in ADDENDS[name]:
-        own, a, b = (make(shape, dtype, f"{name}{i}") for i, shape in enumerate(shapes))
+        own, a, b = (normal(shape, dtype, seeded(f"{name}{i}")) for i, shape in enumerate(shapes))
         left, right = (a[:, None], b[None, :]) if name == "aclnnAddr" else (a, b)
         exact, magnitude = product(left, right)
         terms = a.shape[-1] if name != "aclnnAddr" else 1
@@ -203,31 +162,35 @@ def test_addend(library: Library, dtype: torch.dtype, name: str, layout: str) ->
             if beta != 0:
                 expected = expected + beta * own.to(exact.dtype)
             size = abs(alpha) * magnitude + abs(beta) * own.abs().to(magnitude.dtype)
-            out = lie(torch.zeros(expected.shape, dtype=dtype), layout)
-            arguments = [lie(given, layout), lie(a, layout), lie(b, layout)]
+            out = laid_out(torch.zeros(expected.shape, dtype=dtype), layout)
+            arguments = [laid_out(given, layout), laid_out(a, layout), laid_out(b, layout)]
             arguments += [alpha, beta] if name == "aclnnAddmv" else [beta, alpha]
             arguments += [out] if name == "aclnnAddr" else [out, 0]
             library.call(name, *arguments)
-            check(out, expected, size, terms + 2)
+            assert_sum(out, expected, size, terms + 2)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 def test_in_place(library: Library, dtype: torch.dtype) -> None:
-    own, a, b = make((7, 9), dtype, "o"), make((7, 12), dtype, "a"), make((12, 9), dtype, "b")
+    own, a, b = (
+        normal((7, 9), dtype, seeded("o")),
+        normal((7, 12), dtype, seeded("a")),
+        normal((12, 9), dtype, seeded("b")),
+    )
     for layout in LAYOUTS:
-        out = lie(own.clone(), layout)
+        out = laid_out(own.clone(), layout)
         library.call("aclnnInplaceAddmm", out, a, b, 2, 3, 0)
         exact, magnitude = product(a, b)
-        check(
+        assert_sum(
             out,
             2 * own.to(exact.dtype) + 3 * exact,
             2 * own.abs().to(magnitude.dtype) + 3 * magnitude,
             14,
         )
-        out = lie(own.clone(), layout)
+        out = laid_out(own.clone(), layout)
         library.call("aclnnInplaceAddr", out, a[:, 0], b[0], 2, 3)
         exact, magnitude = product(a[:, :1], b[:1])
-        check(
+        assert_sum(
             out,
             2 * own.to(exact.dtype) + 3 * exact,
             2 * own.abs().to(magnitude.dtype) + 3 * magnitude,
@@ -237,33 +200,35 @@ def test_in_place(library: Library, dtype: torch.dtype) -> None:
 
 def test_addr_of_bools_and_mixed_types(library: Library) -> None:
     own, a, b = (
-        make((5, 6), torch.bool, "o"),
-        make((5,), torch.bool, "a"),
-        make((6,), torch.bool, "b"),
+        normal((5, 6), torch.bool, seeded("o")),
+        normal((5,), torch.bool, seeded("a")),
+        normal((6,), torch.bool, seeded("b")),
     )
     out = torch.zeros(5, 6, dtype=torch.bool)
     library.call("aclnnAddr", own, a, b, True, True, out)
     assert torch.equal(out, torch.addr(own, a, b))
-    mixed = make((6,), torch.int32, "m")
+    mixed = normal((6,), torch.int32, seeded("m"))
     result = torch.zeros(5, 6)
-    library.call("aclnnAddr", own, make((5,), torch.float32, "f"), mixed, 1, 2, result)
-    expected = torch.addr(own.float(), make((5,), torch.float32, "f"), mixed.float(), alpha=2)
+    library.call("aclnnAddr", own, normal((5,), torch.float32, seeded("f")), mixed, 1, 2, result)
+    expected = torch.addr(
+        own.float(), normal((5,), torch.float32, seeded("f")), mixed.float(), alpha=2
+    )
     torch.testing.assert_close(result, expected)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=name_of)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=dtype_name)
 def test_sixteen_bits_to_float32(library: Library, dtype: torch.dtype) -> None:
-    a, b = make((9, 40), dtype, "a"), make((40, 8), dtype, "b")
+    a, b = normal((9, 40), dtype, seeded("a")), normal((40, 8), dtype, seeded("b"))
     out = torch.zeros(9, 8)
     library.call("aclnnMm", a, b, out, 0)
     exact, magnitude = product(a, b)
-    check(out, exact, magnitude, 40)
+    assert_sum(out, exact, magnitude, 40)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=name_of)
+@pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 def test_many_threads_give_the_same(library: Library, dtype: torch.dtype) -> None:
     """Large enough to be split; the parts meet without a seam."""
-    a, b = make((150, 300), dtype, "a"), make((300, 170), dtype, "b")
+    a, b = normal((150, 300), dtype, seeded("a")), normal((300, 170), dtype, seeded("b"))
     run_product(library, "aclnnMm", a, b, ("contiguous",) * 3)
 
 

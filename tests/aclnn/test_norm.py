@@ -4,17 +4,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from tests.aclnn.cases import FILLED, FLOATING, dtype_name, normal, sample, seeded
+from tests.aclnn.compare import INVALID, NULL, assert_near, computed, epsilon
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded, values
 
-PARAM_INVALID = 161002
 EPS = 1e-5
 ALL = [True, True, True]
-
-
-def _computed(dtype: torch.dtype) -> float:
-    """The last place of the type that is computed in."""
-    return epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
 
 
 def _statistics(dtype: torch.dtype) -> torch.dtype:
@@ -31,12 +26,12 @@ def _near(got: torch.Tensor, want: torch.Tensor, length: float = 1) -> None:
         got,
         want.detach(),
         2 * epsilon(got.dtype),
-        64 * _computed(got.dtype) * (1 + size) * length**0.5,
+        64 * computed(got.dtype) * (1 + size) * length**0.5,
     )
 
 
 def _random(shape: tuple[int, ...], dtype: torch.dtype, g: torch.Generator) -> torch.Tensor:
-    return values(shape, dtype, g)
+    return normal(shape, dtype, g)
 
 
 def _leaf(x: torch.Tensor) -> torch.Tensor:
@@ -48,12 +43,12 @@ def _outputs(x: torch.Tensor) -> list[torch.Tensor]:
     return [torch.empty(x.shape, dtype=x.dtype), torch.empty((*x.shape, 2), dtype=x.dtype)[..., 1]]
 
 
-@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "scalar"])
+@pytest.mark.parametrize("layout", [name for name in FILLED if name != "scalar"])
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 @pytest.mark.parametrize("affine", [True, False], ids=["affine", "plain"])
 def test_layer_norm(library: Library, dtype: torch.dtype, layout: str, affine: bool) -> None:
     g = seeded("layer norm", dtype, layout)
-    x = LAYOUTS[layout](dtype, g)
+    x = sample(layout, dtype, g)
     for dims in {1, min(2, x.dim()), x.dim()}:
         shape = tuple(x.shape[x.dim() - dims :])
         weight = _random(shape, dtype, g) if affine else None
@@ -81,11 +76,11 @@ def test_layer_norm(library: Library, dtype: torch.dtype, layout: str, affine: b
             _near(outs[2], b.grad, rows)
 
 
-@pytest.mark.parametrize("layout", [name for name in LAYOUTS if name != "scalar"])
+@pytest.mark.parametrize("layout", [name for name in FILLED if name != "scalar"])
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 def test_rms_norm(library: Library, dtype: torch.dtype, layout: str) -> None:
     g = seeded("rms norm", dtype, layout)
-    x = LAYOUTS[layout](dtype, g)
+    x = sample(layout, dtype, g)
     weight = _random(tuple(x.shape[-1:]), dtype, g)
     a, w = _leaf(x), _leaf(weight)
     rstd = (a.square().mean(-1, keepdim=True) + EPS).rsqrt()
@@ -101,6 +96,46 @@ def test_rms_norm(library: Library, dtype: torch.dtype, layout: str) -> None:
     library.call("aclnnRmsNormGrad", grad, x, inverse, weight, dx, dw)
     _near(dx, a.grad, 4)
     _near(dw, w.grad, x.numel() // weight.numel())
+
+
+@pytest.mark.parametrize("layout", [name for name in FILLED if name != "scalar"])
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
+def test_deep_norm_and_gradients_of_sums(library: Library, dtype: torch.dtype, layout: str) -> None:
+    """Layer norms of alpha * x + y, where alpha is 1 for aclnnAddLayerNormGrad."""
+    g = seeded("deep norm", dtype, layout)
+    x, y, grad, more = (sample(layout, dtype, g) for _ in range(4))
+    shape = tuple(x.shape[-1:])
+    weight, bias = _random(shape, dtype, g), _random(shape, dtype, g)
+    for alpha in (1.0, 0.5):
+        a, b, w, c = (_leaf(t) for t in (x, y, weight, bias))
+        want, mean, rstd = torch.native_layer_norm(alpha * a + b, shape, w, c, EPS)
+        # A row of nearly equal values is divided by next to nothing, its roundings with it.
+        scale = (1 + rstd.max().item()) ** 2
+        means = [torch.empty(mean.shape, dtype=_statistics(dtype)) for _ in range(2)]
+        for out in _outputs(x):
+            library.call("aclnnDeepNorm", x, y, bias, weight, alpha, EPS, *means, out)
+            _near(out, want, scale)
+        want.backward(grad.double())
+        dx, dy = torch.empty(x.shape, dtype=dtype), torch.empty(x.shape, dtype=dtype)
+        dw, dc = (torch.empty(shape, dtype=_statistics(dtype)) for _ in range(2))
+        rows = x.numel() // w.numel() * scale
+        library.call("aclnnDeepNormGrad", grad, x, y, weight, *means, alpha, dx, dy, dc, dw)
+        for got, exact, length in (
+            (dx, a, 4 * scale**2),
+            (dy, b, 4 * scale**2),
+            (dw, w, rows),
+            (dc, c, rows),
+        ):
+            _near(got, exact.grad, length)
+        if alpha != 1:
+            continue
+        for besides in (None, more):
+            library.call(
+                "aclnnAddLayerNormGrad", grad, x, y, *means[::-1], weight, besides, dx, dw, dc
+            )
+            _near(dx, a.grad if besides is None else a.grad + more.double(), 4 * scale**2)
+            _near(dw, w.grad, rows)
+            _near(dc, c.grad, rows)
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
@@ -291,7 +326,7 @@ def test_group_norm(
     library.call("aclnnGroupNorm", x, weight, bias, n, c, places, groups, EPS, out, *means)
     # Where a group has one value its deviation is 0: eps alone says what it is divided by.
     scale = rstd.max().item()
-    assert_near(out, want.detach(), 2 * epsilon(dtype), 64 * _computed(dtype) * (1 + scale) * 8)
+    assert_near(out, want.detach(), 2 * epsilon(dtype), 64 * computed(dtype) * (1 + scale) * 8)
     _near(means[0], mean)
     _near(means[1], rstd)
     grad = _images(shape, dtype, g, not last)
@@ -341,7 +376,7 @@ def test_bad_input(library: Library) -> None:
     ):
         with pytest.raises(AclnnError, match=said) as error:
             library.call(name, *arguments)
-        assert error.value.code == PARAM_INVALID
+        assert error.value.code == INVALID
     with pytest.raises(AclnnError, match="which evaluation needs, is null") as error:
         library.call("aclnnBatchNorm", x, None, None, None, None, False, 0.1, EPS, many, one, one)
-    assert error.value.code == 161001
+    assert error.value.code == NULL

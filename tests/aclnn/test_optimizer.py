@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
+from tests.aclnn.cases import FLOATING, dtype_name, off_zero, sample, seeded
+from tests.aclnn.compare import INVALID, NULL, assert_within
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.samples import FLOATS, check, dtype_name, generator, lay_out
 
 WRITTEN = ("contiguous", "transposed", "strided", "scalar", "empty", "nine")
 # The largest error of a step: one rounding of a value to its dtype, and a few of float32 on the way.
@@ -22,8 +23,8 @@ def _state(
     name: str, layout: str, dtype: torch.dtype
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """var, m, v, max_v, grad."""
-    numbers = generator(name, layout, dtype)
-    var, m, v, largest, grad = (lay_out(layout, dtype, numbers) for _ in range(5))
+    numbers = seeded(name, layout, dtype)
+    var, m, v, largest, grad = (sample(layout, dtype, numbers, off_zero) for _ in range(5))
     return var, m, v.abs_(), largest.abs_(), grad
 
 
@@ -39,7 +40,7 @@ def _adam_w(state, step, lr, beta1, beta2, decay, eps, amsgrad, maximize):
     return var - lr / (1 - beta1**step) * m / (root + eps), m, v, largest
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("layout", WRITTEN)
 @pytest.mark.parametrize(
     ("amsgrad", "maximize"), [(False, False), (True, False), (False, True), (True, True)]
@@ -62,7 +63,7 @@ def test_adam_w(library: Library, layout: str, dtype: torch.dtype, amsgrad: bool
     )
     library.call("aclnnApplyAdamWV2", *arguments)
     for got, one in zip((var, m, v, largest), expected, strict=True):
-        check(got, one, FACTOR)
+        assert_within(got, one, FACTOR)
 
 
 def test_adam_w_is_torchs(library: Library):
@@ -95,7 +96,7 @@ def test_adam_w_is_torchs(library: Library):
     )  # lr is a float32 here
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("amsgrad", [False, True])
 def test_adam_w_with_powers(library: Library, dtype: torch.dtype, amsgrad: bool):
     state = _state("powers", "strided", dtype)
@@ -109,10 +110,10 @@ def test_adam_w_with_powers(library: Library, dtype: torch.dtype, amsgrad: bool)
         "aclnnApplyAdamW", var, m, v, *powers, grad, largest if amsgrad else None, amsgrad, True
     )
     for got, one in zip((var, m, v, largest), expected, strict=True):
-        check(got, one, FACTOR)
+        assert_within(got, one, FACTOR)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("nesterov", [False, True])
 def test_adam(library: Library, dtype: torch.dtype, nesterov: bool):
     var, m, v, _, grad = _state("adam", "transposed", dtype)
@@ -128,13 +129,13 @@ def test_adam(library: Library, dtype: torch.dtype, nesterov: bool):
     ]
     library.call("aclnnApplyAdam", var, m, v, *numbers, grad, False, nesterov)
     for got, one in zip((var, m, v), (expected, expected_m, expected_v), strict=True):
-        check(got, one, FACTOR)
+        assert_within(got, one, FACTOR)
 
 
 @pytest.mark.parametrize("mixed", [(torch.float32, torch.bfloat16), (torch.float16, torch.float32)])
 def test_adam_w_of_mixed_types(library: Library, mixed: tuple[torch.dtype, torch.dtype]):
-    numbers = generator("mixed")
-    var, grad = (lay_out("contiguous", dtype, numbers) for dtype in mixed)
+    numbers = seeded("mixed")
+    var, grad = (sample("contiguous", dtype, numbers, off_zero) for dtype in mixed)
     m, v = torch.zeros(var.shape), torch.ones(var.shape)
     expected = _adam_w((var, m, v, v, grad), 1, 0.5, 0.5, 0.5, 0.5, 0.25, False, False)
     library.call(
@@ -154,10 +155,10 @@ def test_adam_w_of_mixed_types(library: Library, mixed: tuple[torch.dtype, torch
         False,
     )
     for got, one in zip((var, m, v), expected[:3], strict=True):
-        check(got, one, FACTOR)
+        assert_within(got, one, FACTOR)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("momentum", [0.0, 0.75])
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize(
@@ -165,9 +166,9 @@ def test_adam_w_of_mixed_types(library: Library, mixed: tuple[torch.dtype, torch
     [(False, False, None), (True, True, None), (True, False, 4.0)],
 )
 def test_sgd(library: Library, dtype, momentum, first, nesterov, maximize, scale):
-    numbers = generator("sgd", dtype)
+    numbers = seeded("sgd", dtype)
     params, grads, buffers = (
-        [lay_out(layout, dtype, numbers) for layout in WRITTEN] for _ in range(3)
+        [sample(layout, dtype, numbers, off_zero) for layout in WRITTEN] for _ in range(3)
     )
     if first:
         for buffer in buffers:
@@ -199,7 +200,7 @@ def test_sgd(library: Library, dtype, momentum, first, nesterov, maximize, scale
     )
     for *got, wanted in zip(params, grads, buffers, expected, strict=True):
         for one, other in zip(got, wanted, strict=True):
-            check(one, other, FACTOR)
+            assert_within(one, other, FACTOR)
 
 
 def test_sgd_without_momentum_needs_no_buffers(library: Library):
@@ -242,7 +243,7 @@ def test_what_is_refused(library: Library):
     ones = [torch.ones(3) for _ in range(4)]
     with pytest.raises(AclnnError, match=r"grad is float32.2. where var is float32.3.") as error:
         library.call("aclnnApplyAdamWV2", *ones[:3], None, torch.ones(2), torch.tensor(0), *numbers)
-    assert error.value.code == 161002
+    assert error.value.code == INVALID
     with pytest.raises(AclnnError, match="maxGradNorm, which amsgrad needs, is null") as error:
         library.call(
             "aclnnApplyAdamWV2",
@@ -254,7 +255,7 @@ def test_what_is_refused(library: Library):
             True,
             False,
         )
-    assert error.value.code == 161001
+    assert error.value.code == NULL
     with pytest.raises(AclnnError, match="step has to be one real number"):
         library.call("aclnnApplyAdamWV2", *ones[:3], None, ones[3], torch.ones(2), *numbers)
     integers = torch.ones(3, dtype=torch.int32)

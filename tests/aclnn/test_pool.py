@@ -1,42 +1,17 @@
 """The operators of softnpu/ops/pool against torch: values, indices, gradients."""
 
 import math
-import zlib
 from dataclasses import dataclass
 
 import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.cases import FLOATING, IMAGE_LAYOUTS, dtype_name, laid_out, normal, seeded
+from tests.aclnn.compare import assert_sum, refused
+from tests.aclnn.library import Library
 
 aten = torch.ops.aten
-FLOATING = [torch.float32, torch.float16, torch.bfloat16, torch.float64]
-INVALID = 161002
-LAYOUTS = ["contiguous", "channels last", "sliced"]
-
-
-def name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def make(shape: tuple[int, ...], dtype: torch.dtype, seed: str) -> torch.Tensor:
-    generator = torch.Generator().manual_seed(zlib.crc32(seed.encode()))
-    if not dtype.is_floating_point:
-        return torch.randint(0, 100, shape, generator=generator).to(dtype)
-    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-
-
-def lie(tensor: torch.Tensor, how: str) -> torch.Tensor:
-    """The same values, another way in memory."""
-    if how == "channels last":
-        return tensor.movedim(1, -1).contiguous().movedim(-1, 1)
-    if how == "sliced":
-        room = torch.zeros([2 * size + 1 for size in tensor.shape], dtype=tensor.dtype)
-        view = room[tuple(slice(1, None, 2) for _ in tensor.shape)]
-        view.copy_(tensor)
-        return view
-    return tensor
 
 
 @dataclass(frozen=True)
@@ -83,16 +58,6 @@ def attributes(case: Case) -> list:
     ]
 
 
-def check(out: torch.Tensor, exact: torch.Tensor, magnitude: torch.Tensor, terms: int) -> None:
-    """Sums of ``terms`` values with a division, in float32 for 16 bits, and one rounding of the result."""
-    added = torch.float32 if out.dtype in (torch.float16, torch.bfloat16) else out.dtype
-    limit = (terms + 4) * torch.finfo(added).eps * magnitude + torch.finfo(
-        out.dtype
-    ).smallest_normal
-    limit = limit + torch.finfo(out.dtype).eps * exact.abs()
-    assert bool(((out.double() - exact).abs() <= limit).all())
-
-
 MAX_NAMES = {2: "aclnnMaxPool2dWithIndices", 3: "aclnnMaxPool3dWithArgmax"}
 MAX_REFERENCE = {2: aten.max_pool2d_with_indices, 3: aten.max_pool3d_with_indices}
 MAX_GRADIENT = {2: aten.max_pool2d_with_indices_backward, 3: aten.max_pool3d_with_indices_backward}
@@ -103,121 +68,150 @@ def mask_of(case: Case, out: torch.Tensor) -> torch.Tensor:
     return torch.zeros((*out.shape[:-2], math.prod(case.kernel), blocks * 32), dtype=torch.int8)
 
 
-@pytest.mark.parametrize("dtype", [*FLOATING, torch.int64, torch.uint8], ids=name_of)
+@pytest.mark.parametrize("dtype", [*FLOATING, torch.int64, torch.uint8], ids=dtype_name)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_max(library: Library, case: Case, dtype: torch.dtype) -> None:
-    x = make(case.input, dtype, str(case))
+    x = normal(case.input, dtype, seeded(str(case)))
     if dtype.is_floating_point and x.numel():
         x.view(-1)[::17] = float("nan")
         x.view(-1)[1::19] = -float("inf")
     # In float64 where torch has no kernel for the dtype: the comparison is exact.
     exact, where = MAX_REFERENCE[case.dims](x.double(), *attributes(case))
-    for layout in LAYOUTS:
+    for layout in IMAGE_LAYOUTS:
         for index_type in (torch.int32, torch.int64):
-            out = lie(torch.zeros(exact.shape, dtype=dtype), layout)
-            indices = lie(torch.zeros(exact.shape, dtype=index_type), layout)
-            library.call(MAX_NAMES[case.dims], lie(x, layout), *attributes(case), out, indices)
+            out = laid_out(torch.zeros(exact.shape, dtype=dtype), layout)
+            indices = laid_out(torch.zeros(exact.shape, dtype=index_type), layout)
+            library.call(MAX_NAMES[case.dims], laid_out(x, layout), *attributes(case), out, indices)
             assert torch.equal(out.double().nan_to_num(7), exact.nan_to_num(7))
             assert torch.equal(indices.long(), where)
         if case.dims == 2:
-            out, mask = lie(torch.zeros(exact.shape, dtype=dtype), layout), mask_of(case, exact)
-            library.call("aclnnMaxPool2dWithMask", lie(x, layout), *attributes(case), out, mask)
+            out, mask = (
+                laid_out(torch.zeros(exact.shape, dtype=dtype), layout),
+                mask_of(case, exact),
+            )
+            library.call(
+                "aclnnMaxPool2dWithMask", laid_out(x, layout), *attributes(case), out, mask
+            )
             assert torch.equal(out.double().nan_to_num(7), exact.nan_to_num(7))
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_max_backward(library: Library, case: Case, dtype: torch.dtype) -> None:
-    x = make(case.input, dtype, str(case))
+    x = normal(case.input, dtype, seeded(str(case)))
     made, where = MAX_REFERENCE[case.dims](x.double(), *attributes(case))
-    g = make(tuple(made.shape), dtype, "g")
+    g = normal(tuple(made.shape), dtype, seeded("g"))
     exact = MAX_GRADIENT[case.dims](g.double(), x.double(), *attributes(case), where)
     size = MAX_GRADIENT[case.dims](g.abs().double(), x.double(), *attributes(case), where)
-    for layout in LAYOUTS:
-        out = lie(torch.full(x.shape, 3.0).to(dtype), layout)
-        indices = lie(where.int(), layout)
+    for layout in IMAGE_LAYOUTS:
+        out = laid_out(torch.full(x.shape, 3.0).to(dtype), layout)
+        indices = laid_out(where.int(), layout)
         name = f"{MAX_NAMES[case.dims]}Backward"
-        library.call(name, lie(g, layout), lie(x, layout), indices, *attributes(case), out)
-        check(out, exact, size, math.prod(case.kernel))
+        library.call(
+            name, laid_out(g, layout), laid_out(x, layout), indices, *attributes(case), out
+        )
+        assert_sum(out, exact, size, math.prod(case.kernel))
         if case.dims == 2:
             mask, values = mask_of(case, made), torch.zeros(made.shape, dtype=dtype)
-            library.call("aclnnMaxPool2dWithMask", lie(x, layout), *attributes(case), values, mask)
-            out = lie(torch.full(x.shape, 3.0).to(dtype), layout)
+            library.call(
+                "aclnnMaxPool2dWithMask", laid_out(x, layout), *attributes(case), values, mask
+            )
+            out = laid_out(torch.full(x.shape, 3.0).to(dtype), layout)
             name = "aclnnMaxPool2dWithMaskBackward"
-            library.call(name, lie(g, layout), lie(x, layout), mask, *attributes(case), out)
-            check(out, exact, size, math.prod(case.kernel))
+            library.call(
+                name, laid_out(g, layout), laid_out(x, layout), mask, *attributes(case), out
+            )
+            assert_sum(out, exact, size, math.prod(case.kernel))
 
 
 AVERAGE = {2: aten.avg_pool2d, 3: aten.avg_pool3d}
 AVERAGE_GRADIENT = {2: aten.avg_pool2d_backward, 3: aten.avg_pool3d_backward}
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("counts", [False, True])
 @pytest.mark.parametrize("divisor", [0, 5])
 @pytest.mark.parametrize("case", [c for c in CASES if set(c.dilation) == {1}], ids=str)
 def test_average(
     library: Library, case: Case, dtype: torch.dtype, counts: bool, divisor: int
 ) -> None:
-    x = make(case.input, dtype, str(case))
+    x = normal(case.input, dtype, seeded(str(case)))
     own = [*attributes(case)[:3], case.ceil, counts]
     exact = AVERAGE[case.dims](x.double(), *own, divisor or None)
     size = AVERAGE[case.dims](x.abs().double(), *own, divisor or None)
-    g = make(tuple(exact.shape), dtype, "g")
+    g = normal(tuple(exact.shape), dtype, seeded("g"))
     backward = AVERAGE_GRADIENT[case.dims]
     gradient = backward(g.double(), x.double(), *own, divisor or None)
     gradient_size = backward(g.abs().double(), x.double(), *own, divisor or None)
     extra = [0] if case.dims == 2 else []
-    for layout in LAYOUTS:
-        out = lie(torch.full(exact.shape, 3.0).to(dtype), layout)
-        library.call(f"aclnnAvgPool{case.dims}d", lie(x, layout), *own, divisor, *extra, out)
-        check(out, exact, size, math.prod(case.kernel))
-        out = lie(torch.full(x.shape, 3.0).to(dtype), layout)
+    for layout in IMAGE_LAYOUTS:
+        out = laid_out(torch.full(exact.shape, 3.0).to(dtype), layout)
+        library.call(f"aclnnAvgPool{case.dims}d", laid_out(x, layout), *own, divisor, *extra, out)
+        assert_sum(out, exact, size, math.prod(case.kernel))
+        out = laid_out(torch.full(x.shape, 3.0).to(dtype), layout)
         name = f"aclnnAvgPool{case.dims}dBackward"
-        library.call(name, lie(g, layout), lie(x, layout), *own, divisor, *extra, out)
-        check(out, gradient, gradient_size, math.prod(case.kernel))
+        library.call(name, laid_out(g, layout), laid_out(x, layout), *own, divisor, *extra, out)
+        assert_sum(out, gradient, gradient_size, math.prod(case.kernel))
 
 
 ADAPTIVE = [((2, 3, 7, 9), (3, 4)), ((3, 7, 9), (1, 1)), ((2, 3, 4, 300), (6, 280)), ((0, 3, 7, 9), (3, 4)),
             ((2, 2, 5, 6, 7), (2, 3, 7)), ((2, 5, 6, 7), (1, 1, 1))]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=name_of)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("shapes", ADAPTIVE, ids=str)
 def test_adaptive(library: Library, shapes: tuple, dtype: torch.dtype) -> None:
-    x, size, dims = make(shapes[0], dtype, "x"), list(shapes[1]), len(shapes[1])
+    x, size, dims = normal(shapes[0], dtype, seeded("x")), list(shapes[1]), len(shapes[1])
     terms = math.prod(x.shape[-dims:])
     wide = x.double().requires_grad_()
     average = getattr(F, f"adaptive_avg_pool{dims}d")
     exact = average(wide, size)
-    g = make(tuple(exact.shape), dtype, "g")
+    g = normal(tuple(exact.shape), dtype, seeded("g"))
     (gradient,) = torch.autograd.grad(exact, wide, g.double())
     exact = exact.detach()
     most, where = getattr(aten, f"adaptive_max_pool{dims}d")(wide, size)
     (max_gradient,) = torch.autograd.grad(most, wide, g.double())
-    for layout in LAYOUTS:
-        out = lie(torch.full(exact.shape, 3.0).to(dtype), layout)
-        library.call(f"aclnnAdaptiveAvgPool{dims}d", lie(x, layout), size, out)
-        check(out, exact, average(x.abs().double(), size), terms)
-        out = lie(torch.full(x.shape, 3.0).to(dtype), layout)
-        library.call(f"aclnnAdaptiveAvgPool{dims}dBackward", lie(g, layout), lie(x, layout), out)
-        check(out, gradient, torch.full_like(gradient, float(g.abs().sum())), terms)
+    for layout in IMAGE_LAYOUTS:
+        out = laid_out(torch.full(exact.shape, 3.0).to(dtype), layout)
+        library.call(f"aclnnAdaptiveAvgPool{dims}d", laid_out(x, layout), size, out)
+        assert_sum(out, exact, average(x.abs().double(), size), terms)
+        out = laid_out(torch.full(x.shape, 3.0).to(dtype), layout)
+        library.call(
+            f"aclnnAdaptiveAvgPool{dims}dBackward", laid_out(g, layout), laid_out(x, layout), out
+        )
+        assert_sum(out, gradient, torch.full_like(gradient, float(g.abs().sum())), terms)
         for index_type in (torch.int32, torch.int64):
-            out = lie(torch.full(exact.shape, 3.0).to(dtype), layout)
-            indices = lie(torch.zeros(exact.shape, dtype=index_type), layout)
-            library.call(f"aclnnAdaptiveMaxPool{dims}d", lie(x, layout), size, out, indices)
+            out = laid_out(torch.full(exact.shape, 3.0).to(dtype), layout)
+            indices = laid_out(torch.zeros(exact.shape, dtype=index_type), layout)
+            library.call(f"aclnnAdaptiveMaxPool{dims}d", laid_out(x, layout), size, out, indices)
             assert torch.equal(out.double(), most)
             assert torch.equal(indices.long(), where)
-        out = lie(torch.full(x.shape, 3.0).to(dtype), layout)
+        out = laid_out(torch.full(x.shape, 3.0).to(dtype), layout)
         name = f"aclnnAdaptiveMaxPool{dims}dBackward"
-        library.call(name, lie(g, layout), lie(x, layout), lie(where, layout), out)
-        check(out, max_gradient, torch.full_like(max_gradient, float(g.abs().sum())), terms)
+        library.call(name, laid_out(g, layout), laid_out(x, layout), laid_out(where, layout), out)
+        assert_sum(out, max_gradient, torch.full_like(max_gradient, float(g.abs().sum())), terms)
 
 
-def refused(library: Library, name: str, *arguments: object) -> None:
-    with pytest.raises(AclnnError) as error:
-        library.call(name, *arguments)
-    assert error.value.code == INVALID, str(error.value)
+@pytest.mark.parametrize("dtype", [*FLOATING, torch.int64, torch.uint8], ids=dtype_name)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_unpool(library: Library, case: Case, dtype: torch.dtype) -> None:
+    """The greatest values back to where they were; of equal places the last one stays, as in torch."""
+    values, where = MAX_REFERENCE[case.dims](
+        normal(case.input, torch.float64, seeded(case)), *attributes(case)
+    )
+    size, values = list(case.input[-case.dims :]), values.to(dtype)
+    rows, places = (t.flatten(-case.dims).flatten(0, -2) for t in (values, where))
+    want = torch.zeros(len(rows), math.prod(size), dtype=dtype)
+    for to, value, at in zip(want, rows, places, strict=True):
+        to[at] = value
+    want = want.view(case.input)
+    extra = [] if case.dims == 2 else [[1, 1, 1], [0, 0, 0]]
+    for layout in IMAGE_LAYOUTS:
+        for index_type in (torch.int32, torch.int64):
+            out = laid_out(torch.full(case.input, 3).to(dtype), layout)
+            given = laid_out(values, layout), laid_out(where.to(index_type), layout)
+            library.call(f"aclnnMaxUnpool{case.dims}d", *given, size, *extra, out)
+            assert torch.equal(out, want)
 
 
 def test_bad_input(library: Library) -> None:
@@ -261,3 +255,9 @@ def test_indices_outside_are_ignored(library: Library) -> None:
     indices = torch.tensor([[[[-5, 1 << 30], [16, 0]]]], dtype=torch.int32)
     library.call("aclnnMaxPool2dWithIndicesBackward", g, x, indices, [2], [2], [0], [1], False, out)
     assert not out.any()
+    out.fill_(3.0)
+    library.call("aclnnMaxUnpool2d", g, indices, [4, 4], out)
+    assert out.sum() == 1
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 5], out, said="outputSize is not")
+    refused(library, "aclnnMaxUnpool2d", g, indices.float(), [4, 4], out, said="the indices are")
+    refused(library, "aclnnMaxUnpool2d", g, indices, [4, 4], out.double(), said="no unpooling")

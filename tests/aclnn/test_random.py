@@ -10,13 +10,14 @@ import pytest
 import torch
 from scipy.stats import chi2, kstest
 
+from tests.aclnn.cases import COMPLEX, FLOATING, INTEGERS, dtype_name
+from tests.aclnn.compare import INVALID
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.samples import COMPLEX, FLOATS, INTEGERS, dtype_name
 
 SIGMAS = 4.9
 SIGNIFICANCE = 1e-6
 COUNT = 200_000
-REAL = FLOATS + INTEGERS + (torch.bool,)
+REAL = FLOATING + INTEGERS + (torch.bool,)
 
 
 def _mean_is(values: torch.Tensor, mean: float, deviation: float, slack: float = 0) -> None:
@@ -110,7 +111,7 @@ def test_bernoulli_of_tensor(library: Library, dtype: torch.dtype):
         _mean_is(column, share, math.sqrt(share * (1 - share)), slack=1e-12)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_uniform(library: Library, dtype: torch.dtype):
     out = torch.zeros(COUNT, dtype=dtype)
     library.call("aclnnInplaceUniform", out, 0.0, 1.0, 3, 4)
@@ -132,7 +133,7 @@ def test_uniform_range(library: Library):
     _mean_is(out, 1, 8 / math.sqrt(12))
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_normal(library: Library, dtype: torch.dtype):
     out = torch.zeros(COUNT + 1, dtype=dtype)
     library.call("aclnnInplaceNormal", out, 1.0, 2.0, 3, 4)
@@ -155,7 +156,7 @@ def test_complex_normal(library: Library, dtype: torch.dtype):
         _variance_is(part, 2, 3)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_normal_of_tensors(library: Library, dtype: torch.dtype):
     standard = torch.zeros(40, 50, dtype=dtype)
     library.call("aclnnNormalFloatFloat", 0.0, 1.0, 3, 4, standard)
@@ -173,7 +174,7 @@ def test_normal_of_tensors(library: Library, dtype: torch.dtype):
         torch.testing.assert_close(out.double(), expected, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_exponential(library: Library, dtype: torch.dtype):
     out = torch.zeros(COUNT, dtype=dtype)
     library.call("aclnnSimThreadExponential", out, COUNT, 0.5, 3, 4)
@@ -185,7 +186,7 @@ def test_exponential(library: Library, dtype: torch.dtype):
         assert kstest(out.double().numpy() / 2, "expon").pvalue > SIGNIFICANCE
 
 
-@pytest.mark.parametrize("dtype", FLOATS + INTEGERS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING + INTEGERS, ids=dtype_name)
 def test_integers(library: Library, dtype: torch.dtype):
     least = 0 if dtype == torch.uint8 else -5
     out = torch.zeros(COUNT, dtype=dtype)
@@ -236,7 +237,7 @@ def test_permutations_are_even(library: Library):
 WEIGHTS = (0.0, 1.0, 3.0, 0.0, 4.0, 2.0, 0.0)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 def test_multinomial(library: Library, dtype: torch.dtype):
     weights = torch.tensor([WEIGHTS, WEIGHTS[::-1]], dtype=dtype).t().contiguous().t()
     out = torch.zeros(2, 50_000, dtype=torch.int64)
@@ -286,7 +287,7 @@ def test_dropout_mask(library: Library, form: str, p: float):
     _mean_is(bits[:count], 1 - p, math.sqrt(p * (1 - p)), slack=1e-12)
 
 
-@pytest.mark.parametrize("dtype", FLOATS + COMPLEX, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING + COMPLEX, ids=dtype_name)
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "gaps"])
 def test_dropout(library: Library, dtype: torch.dtype, layout: str):
     p = 0.25
@@ -355,4 +356,4 @@ def test_what_is_refused(library: Library):
     ):
         with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
-        assert error.value.code == 161002
+        assert error.value.code == INVALID

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
+from tests.aclnn.cases import FLOATING, dtype_name, off_zero, seeded
+from tests.aclnn.compare import INVALID, assert_within
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.samples import FLOATS, check, dtype_name, generator, numbers
 
 # cos and sin for x, as layouts of attention have them.
 ROTARY = {
@@ -29,48 +30,48 @@ def _strided(x: torch.Tensor) -> torch.Tensor:
     return x.repeat_interleave(2, -1)[..., ::2]
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("mode", [0, 1])
 @pytest.mark.parametrize("name", ROTARY)
 @pytest.mark.parametrize("version", ["", "V2"])
 def test_rotary(library: Library, version: str, name: str, mode: int, dtype: torch.dtype):
     shape, other = ROTARY[name]
-    numbers_of = generator(name, mode, dtype)
-    x, cos, sin = (numbers(size, dtype, numbers_of) for size in (shape, other, other))
+    numbers_of = seeded(name, mode, dtype)
+    x, cos, sin = (off_zero(size, dtype, numbers_of) for size in (shape, other, other))
     out = torch.full_like(x, 7)
     more = [None] if version else []
     library.call(f"aclnnRotaryPositionEmbedding{version}", _strided(x), cos, sin, mode, *more, out)
     wide = x.double()
-    check(out, wide * cos.double() + _rotated(wide, mode) * sin.double(), 16)
+    assert_within(out, wide * cos.double() + _rotated(wide, mode) * sin.double(), 16)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("mode", [0, 1])
 @pytest.mark.parametrize("name", ["BSND", "whole", "TND"])
 def test_rotary_gradient(library: Library, name: str, mode: int, dtype: torch.dtype):
     shape, other = ROTARY[name]
-    numbers_of = generator(name, mode, dtype)
-    grad, x, cos, sin = (numbers(size, dtype, numbers_of) for size in (shape, shape, other, other))
+    numbers_of = seeded(name, mode, dtype)
+    grad, x, cos, sin = (off_zero(size, dtype, numbers_of) for size in (shape, shape, other, other))
     wide = [t.double().requires_grad_() for t in (x, cos, sin)]
     (wide[0] * wide[1] + _rotated(wide[0], mode) * wide[2]).backward(grad.double())
     got = [torch.full_like(t, 7) for t in (x, cos, sin)]
     library.call("aclnnRotaryPositionEmbeddingGrad", grad, cos, sin, x, mode, *got)
     for one, expected in zip(got, wide, strict=True):
-        check(one, expected.grad, 32)
+        assert_within(one, expected.grad, 32)
     alone = torch.full_like(x, 7)
     library.call("aclnnRotaryPositionEmbeddingGrad", grad, cos, sin, None, mode, alone, None, None)
     assert torch.equal(alone, got[0])
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("mode", [None, "half", "interleave"])
 def test_rotary_of_query_and_key_in_place(library: Library, mode: str | None, dtype: torch.dtype):
-    numbers_of = generator(mode, dtype)
+    numbers_of = seeded(mode, dtype)
     query, key = (
-        numbers((2, 5, 6, 16), dtype, numbers_of),
-        numbers((2, 5, 2, 16), dtype, numbers_of),
+        off_zero((2, 5, 6, 16), dtype, numbers_of),
+        off_zero((2, 5, 2, 16), dtype, numbers_of),
     )
-    cos, sin = (numbers((2, 5, 1, 16), dtype, numbers_of) for _ in range(2))
+    cos, sin = (off_zero((2, 5, 1, 16), dtype, numbers_of) for _ in range(2))
     rows = [
         x.double() * cos.double() + _rotated(x.double(), int(mode == "interleave")) * sin.double()
         for x in (query, key)
@@ -79,18 +80,18 @@ def test_rotary_of_query_and_key_in_place(library: Library, mode: str | None, dt
         library.call("aclnnApplyRotaryPosEmb", query, key, cos, sin, 1)
     else:
         library.call("aclnnApplyRotaryPosEmbV2", query, key, cos, sin, 1, mode)
-    check(query, rows[0], 16)
-    check(key, rows[1], 16)
+    assert_within(query, rows[0], 16)
+    assert_within(key, rows[1], 16)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("mask_shape", [(2, 3, 9, 70), (2, 1, 9, 70), (9, 70), None])
 @pytest.mark.parametrize("triangular", [False, True])
 def test_masked_softmax(
     library: Library, dtype: torch.dtype, mask_shape: tuple[int, ...] | None, triangular: bool
 ):
-    numbers_of = generator(mask_shape, dtype)
-    x = numbers((2, 3, 9, 70), dtype, numbers_of)
+    numbers_of = seeded(mask_shape, dtype)
+    x = off_zero((2, 3, 9, 70), dtype, numbers_of)
     mask = None if mask_shape is None else torch.rand(mask_shape, generator=numbers_of) < 0.4
     if triangular:
         hidden = torch.ones(9, 70, dtype=torch.bool).triu(1)
@@ -103,12 +104,12 @@ def test_masked_softmax(
     expected = (wide * 0.5).masked_fill(hidden, -10000).softmax(-1)
     out = torch.full_like(x, 7)
     library.call("aclnnScaledMaskedSoftmax", _strided(x), mask, 0.5, triangular, out)
-    check(out, expected.detach(), 8)
-    grad = numbers(x.shape, dtype, numbers_of)
+    assert_within(out, expected.detach(), 8)
+    grad = off_zero(x.shape, dtype, numbers_of)
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
     library.call("aclnnScaledMaskedSoftmaxBackward", grad, out, mask, 0.5, triangular, got)
-    check(
+    assert_within(
         got, wide.grad, 4 * 9
     )  # y is rounded, and gradients of up to 9 terms of size 3 are added to a row's sum
 
@@ -126,61 +127,61 @@ GATE_SHAPES = {
 }
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("name", GATE_SHAPES)
 def test_swi_glu(library: Library, name: str, dtype: torch.dtype):
     shape, dim = GATE_SHAPES[name]
-    numbers_of = generator(name, dtype)
-    x = numbers(shape, dtype, numbers_of)
+    numbers_of = seeded(name, dtype)
+    x = off_zero(shape, dtype, numbers_of)
     wide = x.double().requires_grad_()
     left, right = wide.chunk(2, dim)
     expected = torch.nn.functional.silu(left) * right
     out = torch.full(expected.shape, 7.0).to(dtype)
     library.call("aclnnSwiGlu", _strided(x), dim, out)
-    check(out, expected.detach(), 16)
-    grad = numbers(tuple(expected.shape), dtype, numbers_of)
+    assert_within(out, expected.detach(), 16)
+    grad = off_zero(tuple(expected.shape), dtype, numbers_of)
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
     library.call("aclnnSwiGluGrad", grad, x, dim, got)
-    check(got, wide.grad, 32)
+    assert_within(got, wide.grad, 32)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("name", GATE_SHAPES)
 @pytest.mark.parametrize("approximate", [0, 1])
 @pytest.mark.parametrize("left", [False, True])
 def test_ge_glu(library: Library, name: str, approximate: int, left: bool, dtype: torch.dtype):
     shape, dim = GATE_SHAPES[name]
-    numbers_of = generator(name, approximate, left, dtype)
-    x = numbers(shape, dtype, numbers_of)
+    numbers_of = seeded(name, approximate, left, dtype)
+    x = off_zero(shape, dtype, numbers_of)
     wide = x.double().requires_grad_()
     halves = wide.chunk(2, dim)
     activated = _gelu(halves[0 if left else 1], approximate)
     expected = activated * halves[1 if left else 0]
     out, gelu = (torch.full(expected.shape, 7.0).to(dtype) for _ in range(2))
     library.call("aclnnGeGluV3", x, dim, approximate, left, out, gelu)
-    check(out, expected.detach(), 32)
-    check(gelu, activated.detach(), 16)
-    grad = numbers(tuple(expected.shape), dtype, numbers_of)
+    assert_within(out, expected.detach(), 32)
+    assert_within(gelu, activated.detach(), 16)
+    grad = off_zero(tuple(expected.shape), dtype, numbers_of)
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
     library.call("aclnnGeGluV3Backward", grad, x, gelu, dim, approximate, left, got)
-    check(got, wide.grad, 64)
+    assert_within(got, wide.grad, 64)
 
 
-@pytest.mark.parametrize("dtype", FLOATS, ids=dtype_name)
+@pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("shape", [(3, 700), (), (0, 2), (2, 1, 3, 1, 2, 1, 2, 1, 2)])
 def test_fast_gelu(library: Library, shape: tuple[int, ...], dtype: torch.dtype):
-    numbers_of = generator(shape, dtype)
-    x, grad = numbers(shape, dtype, numbers_of), numbers(shape, dtype, numbers_of)
+    numbers_of = seeded(shape, dtype)
+    x, grad = off_zero(shape, dtype, numbers_of), off_zero(shape, dtype, numbers_of)
     wide = x.double().requires_grad_()
     expected = wide * torch.sigmoid(1.702 * wide)
     out, got = torch.full_like(x, 7), torch.full_like(x, 7)
     library.call("aclnnFastGelu", x, out)
-    check(out, expected.detach(), 16)
+    assert_within(out, expected.detach(), 16)
     expected.backward(grad.double())
     library.call("aclnnFastGeluBackward", grad, x, got)
-    check(got, wide.grad, 32)
+    assert_within(got, wide.grad, 32)
 
 
 def test_what_is_refused(library: Library):
@@ -204,4 +205,4 @@ def test_what_is_refused(library: Library):
     ):
         with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
-        assert error.value.code == 161002
+        assert error.value.code == INVALID

@@ -3,15 +3,9 @@
 import pytest
 import torch
 
+from tests.aclnn.cases import FILLED, FLOATING, sample, seeded
+from tests.aclnn.compare import INVALID, assert_near, computed, epsilon
 from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.near import FLOATING, LAYOUTS, assert_near, epsilon, seeded
-
-PARAM_INVALID = 161002
-
-
-def _computed(dtype: torch.dtype) -> float:
-    """The last place of the type that is computed in."""
-    return epsilon(torch.float64 if dtype == torch.float64 else torch.float32)
 
 
 def _outputs(x: torch.Tensor, dtype: torch.dtype) -> list[torch.Tensor]:
@@ -19,30 +13,30 @@ def _outputs(x: torch.Tensor, dtype: torch.dtype) -> list[torch.Tensor]:
     return [torch.empty(x.shape, dtype=dtype), torch.empty((*x.shape, 2), dtype=dtype)[..., 1]]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", FILLED)
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 @pytest.mark.parametrize("log", [False, True], ids=["softmax", "log_softmax"])
 def test_forward(library: Library, log: bool, dtype: torch.dtype, layout: str) -> None:
-    x = LAYOUTS[layout](dtype, seeded("softmax", dtype, layout))
+    x = sample(layout, dtype, seeded("softmax", dtype, layout))
     function = torch.log_softmax if log else torch.softmax
     for dim in range(-x.dim(), max(x.dim(), 1)):
         want = function(x.double(), dim)
         # exp(a - b) is off by the rounding of a - b; the sum of all of them, too.
         spread = 2 * x.double().abs().max().item() + 8
-        rtol = epsilon(dtype) + spread * _computed(dtype)
+        rtol = epsilon(dtype) + spread * computed(dtype)
         for out in _outputs(x, dtype):
             library.call("aclnnLogSoftmax" if log else "aclnnSoftmax", x, dim, out)
             # A half type has no small numbers.
             assert_near(out, want, rtol, torch.finfo(dtype).smallest_normal + (rtol if log else 0))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", FILLED)
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
 @pytest.mark.parametrize("log", [False, True], ids=["softmax", "log_softmax"])
 def test_gradient(library: Library, log: bool, dtype: torch.dtype, layout: str) -> None:
     g = seeded("softmax gradient", dtype, layout)
-    x = LAYOUTS[layout](dtype, g)
-    grad = LAYOUTS[layout](dtype, g)
+    x = sample(layout, dtype, g)
+    grad = sample(layout, dtype, g)
     backward = torch._log_softmax_backward_data if log else torch._softmax_backward_data
     for dim in range(-x.dim(), max(x.dim(), 1)):
         y = (torch.log_softmax if log else torch.softmax)(x, dim)
@@ -58,13 +52,13 @@ def test_gradient(library: Library, log: bool, dtype: torch.dtype, layout: str) 
         for out in _outputs(x, dtype):
             name = "aclnnLogSoftmaxBackward" if log else "aclnnSoftmaxBackward"
             library.call(name, grad, y, dim, out)
-            atol = 64 * _computed(dtype) * scale + torch.finfo(dtype).smallest_normal
+            atol = 64 * computed(dtype) * scale + torch.finfo(dtype).smallest_normal
             assert_near(out, want, epsilon(dtype), atol)
 
 
 @pytest.mark.parametrize("name", ["aclnnSoftmax", "aclnnLogSoftmax"])
 def test_half_to_float(library: Library, name: str) -> None:
-    x = LAYOUTS["transposed"](torch.float16, seeded("half to float"))
+    x = sample("transposed", torch.float16, seeded("half to float"))
     want = (torch.log_softmax if "Log" in name else torch.softmax)(x.double(), 1)
     out = torch.empty(x.shape)
     library.call(name, x, 1, out)
@@ -107,4 +101,4 @@ def test_bad_input(library: Library) -> None:
     ):
         with pytest.raises(AclnnError, match=said) as error:
             library.call(name, *arguments)
-        assert error.value.code == PARAM_INVALID
+        assert error.value.code == INVALID

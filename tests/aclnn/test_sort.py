@@ -3,21 +3,19 @@
 import pytest
 import torch
 
-from tests.aclnn.layouts import (
+from tests.aclnn.cases import (
     INTEGERS,
     LAYOUTS,
     REAL,
-    assert_same,
-    generator,
+    dtype_name,
     laid_out,
-    name,
-    numbers,
-    output,
+    seeded,
+    unwritten,
+    whole,
 )
-from tests.aclnn.library import AclnnError, Library
-from tests.aclnn.sizes import view_shape
+from tests.aclnn.compare import INVALID, NULL, assert_same
+from tests.aclnn.library import AclnnError, Library, view_shape
 
-PARAM_NULLPTR, PARAM_INVALID = 161001, 161002
 SHAPES = [
     ((6, 5, 4), 0),
     ((6, 5, 4), 1),
@@ -30,10 +28,10 @@ SHAPES = [
 
 def special(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.Tensor:
     """Numbers with many equal ones; NaN, infinities and both zeros among the inexact."""
-    x = numbers(shape, dtype, *key)
+    x = whole(shape, dtype, *key)
     if not dtype.is_floating_point:
         return x
-    chosen = torch.randint(0, 12, shape, generator=generator(shape, *key))
+    chosen = torch.randint(0, 12, shape, generator=seeded(shape, *key))
     for code, value in enumerate((float("nan"), float("inf"), -float("inf"), 0.0, -0.0)):
         x = torch.where(chosen == code, torch.tensor(value, dtype=dtype), x)
     return x
@@ -53,21 +51,21 @@ def test_sort(
         x = special(shape, dtype)
         wide = x.long() if dtype in (torch.uint16, torch.uint32, torch.uint64) else x
         values, indices = stable(wide, dim, descending)
-        got, at = output(x, layout), output(indices, layout)
+        got, at = unwritten(x, layout), unwritten(indices, layout)
         library.call("aclnnSort", laid_out(x, layout), True, dim, descending, got, at)
         assert_same(got.to(wide.dtype), values)
         assert_same(at, indices)
-        at = output(indices, layout)
+        at = unwritten(indices, layout)
         library.call("aclnnArgsort", laid_out(x, layout), dim, descending, at)
         assert_same(at, indices)
 
 
 def test_sort_of_many(library: Library) -> None:
     for dtype in (torch.float32, torch.float64, torch.int64, torch.int8):
-        x = torch.randn(3, 50_000, generator=generator(0)).mul(1000).to(dtype)
+        x = torch.randn(3, 50_000, generator=seeded(0)).mul(1000).to(dtype)
         for descending in (False, True):
             values, indices = stable(x, 1, descending)
-            got, at = output(x, "contiguous"), output(indices, "contiguous")
+            got, at = unwritten(x, "contiguous"), unwritten(indices, "contiguous")
             library.call("aclnnSort", x, True, 1, descending, got, at)
             assert_same(got, values)
             assert_same(at, indices)
@@ -84,7 +82,7 @@ def test_topk(
         x = special(shape, dtype)
         for k in sorted({0 if shape else 1, 1, length // 2 or 1, length}):
             values, indices = (t.narrow(dim, 0, k) if shape else t for t in stable(x, dim, largest))
-            got, at = output(values, layout), output(indices, layout)
+            got, at = unwritten(values, layout), unwritten(indices, layout)
             library.call("aclnnTopk", laid_out(x, layout), k, dim, largest, True, got, at)
             assert_same(got, values.contiguous())
             assert_same(at, indices.contiguous())
@@ -101,15 +99,15 @@ def test_kthvalue_and_median(
     library: Library, shape: tuple[int, ...], dim: int, keepdim: bool, layout: str
 ) -> None:
     for dtype in REAL[:-1]:
-        for x in (special(shape, dtype), numbers(shape, dtype)):
+        for x in (special(shape, dtype), whole(shape, dtype)):
             rows = [("aclnnKthvalue", (1,), x.kthvalue(1, dim, keepdim)[0])]
             rows += [("aclnnMedianDim", (), x.median(dim, keepdim)[0])]
             rows += [("aclnnNanMedianDim", (), x.nanmedian(dim, keepdim)[0])]
             if shape and shape[dim] > 2:
                 rows += [("aclnnKthvalue", (3,), x.kthvalue(3, dim, keepdim)[0])]
             for operator, attributes, expected in rows:
-                values = output(expected, layout)
-                at = output(torch.zeros(expected.shape, dtype=torch.int64), layout)
+                values = unwritten(expected, layout)
+                at = unwritten(torch.zeros(expected.shape, dtype=torch.int64), layout)
                 library.call(operator, laid_out(x, layout), *attributes, dim, keepdim, values, at)
                 assert_same(values, expected)
                 full = at if keepdim or not shape else at.unsqueeze(dim)
@@ -119,7 +117,7 @@ def test_kthvalue_and_median(
                 ("aclnnMedian", torch.median),
                 ("aclnnNanMedian", torch.nanmedian),
             ):
-                out = output(function(x), "contiguous")
+                out = unwritten(function(x), "contiguous")
                 library.call(operator, laid_out(x, layout), out)
                 assert_same(out, function(x))
 
@@ -131,16 +129,16 @@ def test_median_of_nothing(library: Library) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", REAL, ids=name)
+@pytest.mark.parametrize("dtype", REAL, ids=dtype_name)
 def test_unique(library: Library, dtype: torch.dtype, layout: str) -> None:
     for shape in ((), (0,), (6, 5), (700,)):
-        for x in (special(shape, dtype), numbers(shape, dtype)):
+        for x in (special(shape, dtype), whole(shape, dtype)):
             values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
             if x.isnan().any():
                 # The order among equal ones that are distinct (NaN) is the elements'.
                 inverse = None
             y, i, c = (
-                output(t, layout)
+                unwritten(t, layout)
                 for t in (x.flatten(), torch.zeros(shape).long(), torch.zeros(x.numel()).long())
             )
             sizes = view_shape(
@@ -153,7 +151,7 @@ def test_unique(library: Library, dtype: torch.dtype, layout: str) -> None:
             assert_same(torch.nan_to_num(y[i].double(), nan=1e30), number)
             if inverse is not None:
                 assert_same(i, inverse)
-            y, i = output(x.flatten(), layout), output(torch.zeros(shape).long(), layout)
+            y, i = unwritten(x.flatten(), layout), unwritten(torch.zeros(shape).long(), layout)
             assert (
                 view_shape(library, "aclnnUnique", laid_out(x, layout), True, True, y, i, out=3)
                 == sizes
@@ -163,7 +161,7 @@ def test_unique(library: Library, dtype: torch.dtype, layout: str) -> None:
                 x, return_inverse=True, return_counts=True
             )
             y, i, c = (
-                output(t, layout)
+                unwritten(t, layout)
                 for t in (x.flatten(), torch.zeros(shape).long(), torch.zeros(x.numel()).long())
             )
             sizes = view_shape(
@@ -185,21 +183,25 @@ def test_unique(library: Library, dtype: torch.dtype, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", REAL, ids=name)
+@pytest.mark.parametrize("dtype", REAL, ids=dtype_name)
 @pytest.mark.parametrize(
     ("shape", "dim"), [((9, 2), 0), ((2, 9), 1), ((2, 7, 1), 1), ((40,), 0)], ids=str
 )
 def test_unique_of_slices(
     library: Library, dtype: torch.dtype, shape: tuple[int, ...], dim: int, layout: str
 ) -> None:
-    x = (numbers(shape, torch.int64) % 2).to(dtype)
+    x = (whole(shape, torch.int64) % 2).to(dtype)
     for operator, function, attributes in (
         ("aclnnUniqueDim", torch.unique, (True, True, dim)),
         ("aclnnUniqueConsecutive", torch.unique_consecutive, (True, True, dim)),
     ):
         values, inverse, counts = function(x, return_inverse=True, return_counts=True, dim=dim)
         numbers_of = torch.zeros(shape[dim]).long()
-        y, i, c = output(x, "contiguous"), output(numbers_of, layout), output(numbers_of, layout)
+        y, i, c = (
+            unwritten(x, "contiguous"),
+            unwritten(numbers_of, layout),
+            unwritten(numbers_of, layout),
+        )
         sizes = view_shape(library, operator, laid_out(x, layout), *attributes, y, i, c, out=4)
         assert sizes == list(values.shape)
         assert_same(y.flatten()[: values.numel()].reshape(sizes), values)
@@ -209,18 +211,18 @@ def test_unique_of_slices(
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("right", [False, True])
-@pytest.mark.parametrize("dtype", REAL[:-1], ids=name)
+@pytest.mark.parametrize("dtype", REAL[:-1], ids=dtype_name)
 def test_search(library: Library, dtype: torch.dtype, right: bool, layout: str) -> None:
-    lines = numbers((3, 17), dtype)
+    lines = whole((3, 17), dtype)
     ordered, order = lines.sort(1)
-    values = numbers((3, 5), dtype, "values")
+    values = whole((3, 5), dtype, "values")
     for narrow in (False, True):
         index = torch.int32 if narrow else torch.int64
         for sequence, sorter in ((ordered, None), (lines, order), (ordered[0], None)):
             expected = torch.searchsorted(
                 sequence, values, sorter=sorter, right=right, out_int32=narrow
             )
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             given = None if sorter is None else laid_out(sorter, layout)
             library.call(
                 "aclnnSearchSorted",
@@ -233,7 +235,7 @@ def test_search(library: Library, dtype: torch.dtype, right: bool, layout: str) 
             )
             assert_same(out, expected)
         expected = torch.bucketize(values, ordered[0], right=right, out_int32=narrow)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call(
             "aclnnBucketize",
             laid_out(values, layout),
@@ -243,7 +245,7 @@ def test_search(library: Library, dtype: torch.dtype, right: bool, layout: str) 
             out,
         )
         assert_same(out, expected)
-        out = output(torch.zeros((), dtype=index), layout)
+        out = unwritten(torch.zeros((), dtype=index), layout)
         library.call(
             "aclnnSearchSorteds", laid_out(ordered[0], layout), 3, narrow, right, None, out
         )
@@ -259,18 +261,18 @@ def test_search_for_nan(library: Library) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", INTEGERS, ids=name)
+@pytest.mark.parametrize("dtype", INTEGERS, ids=dtype_name)
 def test_bincount(library: Library, dtype: torch.dtype, layout: str) -> None:
-    x = numbers((700,), dtype).abs()
+    x = whole((700,), dtype).abs()
     for minlength in (0, 50):
         expected = torch.bincount(x, minlength=minlength)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnBincount", laid_out(x, layout), None, minlength, out)
         assert_same(out, expected)
         for weight_type in (torch.float32, torch.float64, torch.int32):
-            weights = numbers((700,), weight_type, "weights")
+            weights = whole((700,), weight_type, "weights")
             expected = torch.bincount(x, weights, minlength)
-            out = output(expected, layout)
+            out = unwritten(expected, layout)
             library.call(
                 "aclnnBincount", laid_out(x, layout), laid_out(weights, layout), minlength, out
             )
@@ -278,27 +280,27 @@ def test_bincount(library: Library, dtype: torch.dtype, layout: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=name)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=dtype_name)
 def test_histc(library: Library, dtype: torch.dtype, layout: str) -> None:
-    x = numbers((30, 20), dtype)
+    x = whole((30, 20), dtype)
     for bins, low, high in ((8, -16, 16), (4, 0, 2), (16, 0, 0), (1, -1, 1)):
         expected = torch.histc(x, bins, low, high)
-        out = output(expected, layout)
+        out = unwritten(expected, layout)
         library.call("aclnnHistc", laid_out(x, layout), bins, low, high, out)
         assert_same(out, expected)
 
 
 @pytest.mark.parametrize("invert", [False, True])
-@pytest.mark.parametrize("dtype", REAL[:-1], ids=name)
+@pytest.mark.parametrize("dtype", REAL[:-1], ids=dtype_name)
 def test_is_in(library: Library, dtype: torch.dtype, invert: bool) -> None:
     x = special((6, 5), dtype)
     for value in (3, 77):
         expected = torch.isin(x, value, invert=invert)
-        out = output(expected, "strided")
+        out = unwritten(expected, "strided")
         library.call("aclnnIsInTensorScalar", laid_out(x, "strided"), value, False, invert, out)
         assert_same(out, expected)
         expected = torch.isin(value, x, invert=invert)
-        out = output(expected, "contiguous")
+        out = unwritten(expected, "contiguous")
         library.call("aclnnIsInScalarTensor", value, laid_out(x, "strided"), False, invert, out)
         assert_same(out, expected)
 
@@ -324,39 +326,39 @@ def test_errors_of_the_run(library: Library) -> None:
 
 X, AT = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.int64)
 REFUSED = [
-    ("aclnnSort", (X, True, 2, False, X, AT), PARAM_INVALID, "dimension 2 does not exist"),
-    ("aclnnSort", (X, True, 1, False, X, X), PARAM_INVALID, "of int64"),
-    ("aclnnSort", (X, True, 1, False, None, AT), PARAM_NULLPTR, "values is null"),
+    ("aclnnSort", (X, True, 2, False, X, AT), INVALID, "dimension 2 does not exist"),
+    ("aclnnSort", (X, True, 1, False, X, X), INVALID, "of int64"),
+    ("aclnnSort", (X, True, 1, False, None, AT), NULL, "values is null"),
     (
         "aclnnSort",
         (X.to(torch.complex64), True, 1, False, X.to(torch.complex64), AT),
-        PARAM_INVALID,
+        INVALID,
         "no order",
     ),
     (
         "aclnnTopk",
         (X, 5, 1, True, True, torch.zeros(3, 5), AT),
-        PARAM_INVALID,
+        INVALID,
         "k is 5; it is from 0 to 4",
     ),
     (
         "aclnnKthvalue",
         (X, 0, 1, True, X[:, :1], AT[:, :1]),
-        PARAM_INVALID,
+        INVALID,
         "k is 0; it is from 1 to 4",
     ),
-    ("aclnnMedianDim", (X[:, :0], 1, True, X[:, :1], AT[:, :1]), PARAM_INVALID, "has no median"),
-    ("aclnnUnique", (X, True, True, X, AT), PARAM_INVALID, r"\[3, 4\] where \[12\]"),
-    ("aclnnSearchSorted", (X, X[:2], False, False, None, AT[:2]), PARAM_INVALID, "does not fit"),
+    ("aclnnMedianDim", (X[:, :0], 1, True, X[:, :1], AT[:, :1]), INVALID, "has no median"),
+    ("aclnnUnique", (X, True, True, X, AT), INVALID, r"\[3, 4\] where \[12\]"),
+    ("aclnnSearchSorted", (X, X[:2], False, False, None, AT[:2]), INVALID, "does not fit"),
     (
         "aclnnSearchSorted",
         (X, X.double(), False, False, None, AT),
-        PARAM_INVALID,
+        INVALID,
         "differ in data type",
     ),
-    ("aclnnBincount", (X, None, 0, AT[0]), PARAM_INVALID, "vector of integers"),
-    ("aclnnHistc", (X, 0, 0, 0, X[0, :0]), PARAM_INVALID, "not positive"),
-    ("aclnnHistc", (X, 4, 2, 1, X[0]), PARAM_INVALID, "no range from 2 to 1"),
+    ("aclnnBincount", (X, None, 0, AT[0]), INVALID, "vector of integers"),
+    ("aclnnHistc", (X, 0, 0, 0, X[0, :0]), INVALID, "not positive"),
+    ("aclnnHistc", (X, 4, 2, 1, X[0]), INVALID, "no range from 2 to 1"),
 ]
 
 

@@ -31,4 +31,19 @@ Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const acl
                          int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
                          Plan* plan);
 
+// torch.nn.functional.cross_entropy of values [N, C] and classes [N], with log_softmax besides. Targets outside are
+// the launch's error.
+struct CrossEntropyAttributes {
+  const char* reduction;  // none, mean or sum
+  int64_t ignore_index;
+  double smoothing;
+  double square_scale;  // of zloss, which is not defined here: 0
+  bool wants_zloss;
+};
+Status cross_entropy(const CrossEntropyAttributes& attributes, const aclTensor& x, const aclTensor& target,
+                     const aclTensor* weight, const aclTensor& loss, const aclTensor& log_prob, Plan* plan);
+Status cross_entropy_gradient(const CrossEntropyAttributes& attributes, const aclTensor& grad,
+                              const aclTensor& log_prob, const aclTensor& target, const aclTensor* weight,
+                              const aclTensor& dx, Plan* plan);
+
 }  // namespace softnpu

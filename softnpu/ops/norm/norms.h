@@ -13,7 +13,8 @@ struct RowNorm {
   double eps = 0;
   int64_t length = 1;  // of a row
   const aclTensor* x = nullptr;
-  const aclTensor* added = nullptr;  // to x, and
+  double factor = 1;                 // of x
+  const aclTensor* added = nullptr;  // to it, and
   const aclTensor* shift = nullptr;  // of each row's values, too
   const aclTensor* weight = nullptr;
   const aclTensor* bias = nullptr;
@@ -30,10 +31,14 @@ struct RowNormGradient {
   int64_t length = 1;
   const aclTensor* grad = nullptr;
   const aclTensor* x = nullptr;
+  double factor = 1;                 // of x
+  const aclTensor* added = nullptr;  // to it
   const aclTensor* mean = nullptr;
   const aclTensor* rstd = nullptr;
   const aclTensor* weight = nullptr;
-  const aclTensor* dx = nullptr;
+  const aclTensor* dsum = nullptr;     // what the rows' gradient has besides
+  const aclTensor* dx = nullptr;       // the rows' gradient
+  const aclTensor* dscaled = nullptr;  // factor times that, where dx is there
   const aclTensor* dweight = nullptr;
   const aclTensor* dbias = nullptr;
 };
@@ -53,6 +58,16 @@ Status add_rms_norm(const aclTensor& a, const aclTensor& b, const aclTensor& wei
 Status add_layer_norm(const aclTensor& a, const aclTensor& b, const aclTensor& weight, const aclTensor& bias,
                       const aclTensor* shift, double eps, bool wants_sum, const aclTensor& y, const aclTensor* mean,
                       const aclTensor* rstd, const aclTensor* sum, Plan* plan);
+Status add_layer_norm_gradient(const aclTensor& grad, const aclTensor& a, const aclTensor& b, const aclTensor& rstd,
+                               const aclTensor& mean, const aclTensor& weight, const aclTensor* dsum,
+                               const aclTensor& dx, const aclTensor& dweight, const aclTensor& dbias, Plan* plan);
+// The layer norm of factor * x + added (DeepNet: Wang et al., 2022).
+Status deep_norm(const aclTensor& x, const aclTensor& added, const aclTensor& bias, const aclTensor& weight,
+                 double factor, double eps, const aclTensor* mean, const aclTensor* rstd, const aclTensor& y,
+                 Plan* plan);
+Status deep_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor& added, const aclTensor& weight,
+                          const aclTensor& mean, const aclTensor& rstd, double factor, const aclTensor& dx,
+                          const aclTensor& dadded, const aclTensor& dbias, const aclTensor& dweight, Plan* plan);
 
 // x[N, C, ...] by groups of channels in each sample.
 Status group_norm(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, int64_t n, int64_t c, int64_t hw,

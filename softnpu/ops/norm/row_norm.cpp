@@ -16,6 +16,32 @@ constexpr double kFlopsPerValue = 32;
 // Parts that gradients of weights are summed in, however many threads there are.
 constexpr int64_t kMostParts = 16;
 
+// The values that rows are made of: factor * x + added + shift.
+template <typename T>
+struct RowSum {
+  NormRows<T> kernel = norm_rows<T>();
+  double factor = 1;
+  std::optional<FlatReader<T>> x, added, shift;
+
+  // `count` values of a row of `length` from `at`; a and b have room for them.
+  const T* read(int64_t row, int64_t length, int64_t at, int64_t count, T* a, T* b) const {
+    const T* v = x->read(row * length + at, count, a);
+    if (factor != 1) {
+      for (int64_t i = 0; i < count; ++i) a[i] = static_cast<T>(factor) * v[i];
+      v = a;
+    }
+    if (added) {
+      kernel.add(v, added->read(row * length + at, count, b), static_cast<size_t>(count), a);
+      v = a;
+    }
+    if (shift) {
+      kernel.add(v, shift->read(at, count, b), static_cast<size_t>(count), a);
+      v = a;
+    }
+    return v;
+  }
+};
+
 template <typename T>
 class RowNormTask {
  public:
@@ -24,7 +50,8 @@ class RowNormTask {
   double eps = 0;
   int64_t rows = 0;
   int64_t length = 1;
-  std::optional<FlatReader<T>> x, added, shift, weight, bias;
+  RowSum<T> values;
+  std::optional<FlatReader<T>> weight, bias;
   std::optional<FlatWriter<T>> y, y_again, mean, rstd, sum;
 
   void run() const {
@@ -41,27 +68,13 @@ class RowNormTask {
     alignas(64) T c[kTile];
   };
 
-  // Values of a row with what is added to them.
-  const T* values(int64_t row, int64_t at, int64_t count, Buffers* buffers) const {
-    const T* v = x->read(row * length + at, count, buffers->a);
-    if (added) {
-      kernel.add(v, added->read(row * length + at, count, buffers->b), static_cast<size_t>(count), buffers->a);
-      v = buffers->a;
-    }
-    if (shift) {
-      kernel.add(v, shift->read(at, count, buffers->b), static_cast<size_t>(count), buffers->a);
-      v = buffers->a;
-    }
-    return v;
-  }
-
   void run_row(int64_t row) const {
     Buffers buffers;
     Moment moment;
     double squares = 0;
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
-      const T* v = values(row, at, here, &buffers);
+      const T* v = values.read(row, length, at, here, buffers.a, buffers.b);
       if (sum) sum->put(row * length + at, here, v);
       if (centered) {
         moment.add(kernel.moment(v, static_cast<size_t>(here)));
@@ -76,7 +89,7 @@ class RowNormTask {
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
-      const T* v = values(row, at, here, &buffers);
+      const T* v = values.read(row, length, at, here, buffers.a, buffers.b);
       const T* w = weight ? weight->read(at, here, buffers.b) : nullptr;
       const T* b = bias ? bias->read(at, here, buffers.c) : nullptr;
       T* to = y->place(first, here, buffers.a);
@@ -94,8 +107,9 @@ class RowNormGradientTask {
   bool centered = true;
   int64_t rows = 0;
   int64_t length = 1;
-  std::optional<FlatReader<T>> grad, x, mean, rstd, weight;
-  std::optional<FlatWriter<T>> dx, dweight, dbias;
+  RowSum<T> values;
+  std::optional<FlatReader<T>> grad, mean, rstd, weight, dsum;
+  std::optional<FlatWriter<T>> dx, dscaled, dweight, dbias;
 
   bool sums() const { return dweight || dbias; }
   int64_t part() const { return (rows + kMostParts - 1) / kMostParts; }
@@ -121,7 +135,7 @@ class RowNormGradientTask {
   void run_row(int64_t row, double* own) const {
     alignas(64) T gs[kTile];
     alignas(64) T xs[kTile];
-    alignas(64) T ws[kTile];
+    alignas(64) T ws[kTile];  // of the weight, or what is added to x
     const T center = centered ? value_of(mean, row, T(0)) : T(0);
     const T scale = value_of(rstd, row, T(1));
     GradientSums sum;
@@ -129,7 +143,7 @@ class RowNormGradientTask {
       const int64_t here = std::min(kTile, length - at);
       const auto n = static_cast<size_t>(here);
       const T* g = grad->read(row * length + at, here, gs);
-      const T* v = x->read(row * length + at, here, xs);
+      const T* v = values.read(row, length, at, here, xs, ws);
       if (own != nullptr)
         kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr,
                                dbias ? own + length + at : nullptr);
@@ -146,11 +160,16 @@ class RowNormGradientTask {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
       const T* g = grad->read(first, here, gs);
-      const T* v = x->read(first, here, xs);
+      const T* v = values.read(row, length, at, here, xs, ws);
       T* to = dx->place(first, here, xs);
       kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
                       scale, a, b, to);
+      if (dsum) kernel.add(to, dsum->read(first, here, ws), static_cast<size_t>(here), to);
       dx->put(first, here, to);
+      if (!dscaled) continue;
+      T* scaled = dscaled->place(first, here, ws);
+      for (int64_t i = 0; i < here; ++i) scaled[i] = static_cast<T>(values.factor) * to[i];
+      dscaled->put(first, here, scaled);
     }
   }
 
@@ -173,9 +192,9 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   auto task = std::make_shared<RowNormTask<T>>();
   const int64_t length = norm.length;
   const int64_t count = rows * length;
-  SOFTNPU_RETURN_IF_ERROR(open(norm.x, "the input", count, &task->x));
-  SOFTNPU_RETURN_IF_ERROR(open(norm.added, "x2", count, &task->added));
-  SOFTNPU_RETURN_IF_ERROR(open(norm.shift, "the bias", length, &task->shift));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.x, "the input", count, &task->values.x));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.added, "x2", count, &task->values.added));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.shift, "the bias", length, &task->values.shift));
   SOFTNPU_RETURN_IF_ERROR(open(norm.weight, "the weight", length, &task->weight));
   SOFTNPU_RETURN_IF_ERROR(open(norm.bias, "the bias", length, &task->bias));
   SOFTNPU_RETURN_IF_ERROR(open(norm.y, "the result", count, &task->y));
@@ -184,6 +203,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(open(norm.rstd, "rstd", rows, &task->rstd));
   SOFTNPU_RETURN_IF_ERROR(open(norm.sum, "the sum", count, &task->sum));
   if (count == 0) return nothing_to_do(plan);
+  task->values.factor = norm.factor;
   task->centered = norm.centered;
   task->eps = norm.eps;
   task->rows = rows;
@@ -203,13 +223,17 @@ Status plan_backward(const RowNormGradient& norm, int64_t rows, Plan* plan) {
   const int64_t length = norm.length;
   const int64_t count = rows * length;
   SOFTNPU_RETURN_IF_ERROR(open(norm.grad, "the gradient", count, &task->grad));
-  SOFTNPU_RETURN_IF_ERROR(open(norm.x, "the input", count, &task->x));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.x, "the input", count, &task->values.x));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.added, "x2", count, &task->values.added));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.dsum, "the sum's gradient", count, &task->dsum));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.dscaled, "the gradient of the scaled input", count, &task->dscaled));
   SOFTNPU_RETURN_IF_ERROR(open(norm.mean, "the mean", rows, &task->mean));
   SOFTNPU_RETURN_IF_ERROR(open(norm.rstd, "rstd", rows, &task->rstd));
   SOFTNPU_RETURN_IF_ERROR(open(norm.weight, "the weight", length, &task->weight));
   SOFTNPU_RETURN_IF_ERROR(open(norm.dx, "the input's gradient", count, &task->dx));
   SOFTNPU_RETURN_IF_ERROR(open(norm.dweight, "the weight's gradient", length, &task->dweight));
   SOFTNPU_RETURN_IF_ERROR(open(norm.dbias, "the bias's gradient", length, &task->dbias));
+  task->values.factor = norm.factor;
   task->centered = norm.centered;
   task->rows = rows;
   task->length = length;
@@ -353,6 +377,60 @@ Status add_layer_norm(const aclTensor& a, const aclTensor& b, const aclTensor& w
   norm.rstd = rstd;
   norm.sum = wants_sum ? sum : nullptr;
   return plan_row_norm(norm, plan);
+}
+
+Status add_layer_norm_gradient(const aclTensor& grad, const aclTensor& a, const aclTensor& b, const aclTensor& rstd,
+                               const aclTensor& mean, const aclTensor& weight, const aclTensor* dsum,
+                               const aclTensor& dx, const aclTensor& dweight, const aclTensor& dbias, Plan* plan) {
+  RowNormGradient norm;
+  SOFTNPU_RETURN_IF_ERROR(check_tail(a, span_of(weight.dims), &norm.length));
+  norm.grad = &grad;
+  norm.x = &a;
+  norm.added = &b;
+  norm.mean = &mean;
+  norm.rstd = &rstd;
+  norm.weight = &weight;
+  norm.dsum = dsum;
+  norm.dx = &dx;
+  norm.dweight = &dweight;
+  norm.dbias = &dbias;
+  return plan_row_norm_gradient(norm, plan);
+}
+
+Status deep_norm(const aclTensor& x, const aclTensor& added, const aclTensor& bias, const aclTensor& weight,
+                 double factor, double eps, const aclTensor* mean, const aclTensor* rstd, const aclTensor& y,
+                 Plan* plan) {
+  RowNorm norm;
+  SOFTNPU_RETURN_IF_ERROR(check_tail(x, span_of(weight.dims), &norm.length));
+  norm.eps = eps;
+  norm.x = &x;
+  norm.factor = factor;
+  norm.added = &added;
+  norm.weight = &weight;
+  norm.bias = &bias;
+  norm.y = &y;
+  norm.mean = mean;
+  norm.rstd = rstd;
+  return plan_row_norm(norm, plan);
+}
+
+Status deep_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor& added, const aclTensor& weight,
+                          const aclTensor& mean, const aclTensor& rstd, double factor, const aclTensor& dx,
+                          const aclTensor& dadded, const aclTensor& dbias, const aclTensor& dweight, Plan* plan) {
+  RowNormGradient norm;
+  SOFTNPU_RETURN_IF_ERROR(check_tail(x, span_of(weight.dims), &norm.length));
+  norm.grad = &grad;
+  norm.x = &x;
+  norm.factor = factor;
+  norm.added = &added;
+  norm.mean = &mean;
+  norm.rstd = &rstd;
+  norm.weight = &weight;
+  norm.dx = &dadded;
+  norm.dscaled = &dx;
+  norm.dweight = &dweight;
+  norm.dbias = &dbias;
+  return plan_row_norm_gradient(norm, plan);
 }
 
 }  // namespace softnpu

@@ -43,4 +43,8 @@ Status adaptive_avg_pool(size_t dims, const aclTensor& self, const aclIntArray& 
 Status adaptive_avg_pool_backward(size_t dims, const aclTensor& grad, const aclTensor& self,
                                   const aclTensor& grad_input, Plan* plan);
 
+// Puts values where `indices` (int32 or int64, in a channel of the result) say; zeros everywhere else.
+Status max_unpool(size_t dims, const aclTensor& self, const aclTensor& indices, const aclIntArray& output_size,
+                  const aclTensor& out, Plan* plan);
+
 }  // namespace softnpu
