@@ -42,11 +42,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="folder for the generated C++")
     parser.add_argument("--python", type=Path, help="folder for the Python files; else --output")
     parser.add_argument("--files", type=int, default=16, help="files to spread the wrappers over")
-    parser.add_argument("--trial", action="store_true", help="the entries on trial, too")
     options = parser.parse_args(arguments)
     functions = parse.native_functions()
     try:
-        settings = parse.read_settings(options.yaml, functions, trial=options.trial)
+        settings = parse.read_settings(options.yaml, functions)
         by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
         customs = parse.custom_operators(options.yaml, settings)
     except parse.ParseError as error:

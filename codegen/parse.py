@@ -20,8 +20,7 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 
 _LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
-_ENTRIES = ("official", "trial")
-_KEYS = (*_TEXTS, *_LISTS, *_ENTRIES, "custom")
+_KEYS = (*_TEXTS, *_LISTS, "official", "custom")
 
 
 class ParseError(ValueError):
@@ -78,8 +77,8 @@ def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Ite
         yield item.value
 
 
-def read_settings(path: Path, functions: ParsedYaml, *, trial: bool = False) -> Settings:
-    """The YAML as Settings; with ``trial`` the entries of that section are among the official ones.
+def read_settings(path: Path, functions: ParsedYaml) -> Settings:
+    """The YAML as Settings.
 
     Raises:
         ParseError: it is malformed, or names an operator that torch does not have.
@@ -97,11 +96,10 @@ def read_settings(path: Path, functions: ParsedYaml, *, trial: bool = False) -> 
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
         )
-    official, tried = (read_entries(path, nodes.get(key), ParseError) for key in _ENTRIES)
     return Settings(
         **texts,
         **lists,
-        official=official + tried if trial else official,
+        official=read_entries(path, nodes.get("official"), ParseError),
         custom=read_custom(path, nodes.get("custom"), ParseError),
     )
 

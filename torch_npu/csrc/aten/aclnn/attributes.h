@@ -35,6 +35,9 @@ inline int64_t correction_or_one(const std::optional<at::Scalar>& correction) {
 
 inline int64_t divisor_or_zero(std::optional<int64_t> divisor) { return divisor.value_or(0); }
 
+// 0: the sizes say it.
+inline double scale_or_zero(std::optional<double> scale) { return scale.value_or(0); }
+
 // Where aclnn wants an object for a number.
 inline at::Scalar as_scalar(int64_t value) { return value; }
 
