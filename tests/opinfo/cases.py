@@ -154,10 +154,21 @@ def product_error(sample) -> float:
     return float((x.size(-1) + 4) * max(roundings) * x.abs().double().max() ** 2)
 
 
+def layer_norm_error(sample) -> float:
+    """Four roundings of a gradient before it is divided by a row's deviation, which is sqrt(eps) at least."""
+    given = [sample.input, *sample.args, *sample.kwargs.values()]
+    eps = next((x for x in given if isinstance(x, float)), 1e-5)
+    tensors = [t for t in given if isinstance(t, torch.Tensor) and t.numel()]
+    largest = max([1.0, *(float(t.detach().abs().max()) for t in tensors[1:])])
+    return 4 * torch.finfo(sample.input.dtype).eps * largest / eps**0.5
+
+
 # Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
+    "native_layer_norm": layer_norm_error,
+    "nn.functional.layer_norm": layer_norm_error,
     "nn.functional.linear_cross_entropy": linear_cross_entropy_error,
 }
 
@@ -188,32 +199,64 @@ def in_float64(tree):
 
 
 def as_accurate(expected, actual, reference) -> bool:
-    """Whether every number is as near to the ``reference`` in float64 as the CPU's, or within one rounding of it.
+    """Whether the largest error against the ``reference`` in float64 is at most one rounding and twice the CPU's.
 
-    Half precision only: some of the CPU's kernels round on the way, and where a function jumps that shows.
+    Half precision only: PyTorch rounds between the parts of an operator, and some of its CPU kernels within them, so
+    that two good results are further apart than a rounding, and a step apart where a function jumps.
     """
     flat = [tree_flatten(tree)[0] for tree in (expected, actual, reference)]
     if len({len(part) for part in flat}) != 1:
         return False
     for e, a, r in zip(*flat, strict=True):
-        if not isinstance(e, torch.Tensor) or e.dtype not in (torch.float16, torch.bfloat16):
-            if isinstance(e, torch.Tensor) and not torch.equal(e.cpu(), a.cpu()):
+        if not isinstance(e, torch.Tensor):
+            continue
+        if e.dtype not in (torch.float16, torch.bfloat16):
+            if not torch.equal(e.cpu(), a.cpu()):
                 return False
             continue
         e64, a64, r64 = (t.detach().cpu().double() for t in (e, a, r))
-        bound = torch.maximum((e64 - r64).abs(), torch.finfo(e.dtype).eps * r64.abs())
-        # Numbers beyond the type's range, and what is not a number, have to be the same.
-        same = (e64 == a64) | (e64.isnan() & a64.isnan())
-        if not bool((same | ((a64 - r64).abs() <= bound)).all()):
+        differ = ~((e64 == a64) | (e64.isnan() & a64.isnan()))
+        finite = e64.isfinite() & r64.isfinite()
+        if bool((differ & ~a64.isfinite()).any()):
+            return False
+        cpu, scale = (
+            (t[finite].max().item() if finite.any() else 0.0)
+            for t in ((e64 - r64).abs(), r64.abs())
+        )
+        bound = 2 * cpu + torch.finfo(e.dtype).eps * scale
+        if not bool(((a64 - r64).abs()[differ] <= bound).all()):
             return False
     return True
 
 
-def check_same(expected, actual, atol: float, exact: bool, reference) -> None:
-    """``assert_same``; where that fails ``reference()``, the result in float64, decides."""
+# Which of several equal numbers comes first is open: the indices have to point at the values.
+TIES = {"sort", "topk"}
+
+
+def finds_values(sample, expected, actual) -> bool:
+    """Whether the second result, indices into the input, finds the first, and that has the numbers expected."""
+    if not isinstance(actual, tuple) or len(actual) != 2 or not isinstance(actual[0], torch.Tensor):
+        return False
+    values, indices = (t.detach().cpu() for t in actual)
+    x = sample.input.detach().cpu()
+    # The dimension is the one along which the input and the result go.
+    for dim in range(max(x.dim(), 1)):
+        if x.shape[:dim] + x.shape[dim + 1 :] != values.shape[:dim] + values.shape[dim + 1 :]:
+            continue
+        found = x.gather(dim, indices)
+        sorted_values = (t.detach().cpu().sort(dim).values for t in (expected[0], values))
+        if torch.equal(found, values) and torch.equal(*sorted_values):
+            return True
+    return False
+
+
+def check_same(op, sample, expected, actual, atol: float, exact: bool, reference) -> None:
+    """``assert_same``; where that fails ``reference()``, the result in float64, decides, and for ties the indices."""
     try:
         assert_same(expected, actual, atol, exact)
     except AssertionError:
+        if op.name in TIES and finds_values(sample, expected, actual):
+            return
         if exact or not as_accurate(expected, actual, reference()):
             raise
 

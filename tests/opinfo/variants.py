@@ -57,7 +57,7 @@ def _both(op, sample, work: Callable[[object, str], object], reference=None) -> 
             arguments = cases.to_device((sample.input, sample.args, sample.kwargs), "cpu")
             return (reference or work)(cases.in_float64(arguments), "cpu")
 
-        cases.check_same(expected, actual, atol, exact, in_float64)
+        cases.check_same(op, sample, expected, actual, atol, exact, in_float64)
     return True
 
 
