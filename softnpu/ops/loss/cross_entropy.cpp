@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +74,8 @@ struct Rows {
     parallel_for(rows, std::max<int64_t>(1, kGrain / classes), threads, [&](int64_t first, int64_t last) {
       std::vector<T> in(static_cast<size_t>(classes));
       std::vector<T> out(static_cast<size_t>(classes));
-      for (int64_t row = first; row < last; ++row) body(row, in.data(), out.data());
+      std::vector<T> more(static_cast<size_t>(classes));
+      for (int64_t row = first; row < last; ++row) body(row, in.data(), out.data(), more.data());
     });
   }
   double flops() const { return kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(classes); }
@@ -92,7 +92,7 @@ struct CrossEntropy {
     SOFTNPU_RETURN_IF_ERROR(rows.read_labels(&labels));
     std::vector<double> losses(static_cast<size_t>(rows.rows));
     rows.for_rows(
-        [&](int64_t row, T* in, T* out) { losses[static_cast<size_t>(row)] = run_row(labels, row, in, out); });
+        [&](int64_t row, T* in, T* out, T*) { losses[static_cast<size_t>(row)] = run_row(labels, row, in, out); });
     if (rows.reduction == Reduction::kNone) {
       const std::vector<T> rounded(losses.begin(), losses.end());
       loss.put(0, rows.rows, rounded.data());
@@ -136,31 +136,32 @@ struct CrossEntropyGradient {
   Status run() const {
     typename Rows<T>::Labels labels;
     SOFTNPU_RETURN_IF_ERROR(rows.read_labels(&labels));
-    rows.for_rows([&](int64_t row, T* in, T* out) { run_row(labels, row, in, out); });
+    rows.for_rows([&](int64_t row, T* in, T* out, T* arriving) { run_row(labels, row, in, out, arriving); });
     return Status::ok();
   }
 
  private:
-  // (1 - s) w[label] (p - [c is the label]) + s / C (p sum(w) - w[c]), times what arrives, where p = exp(log_prob).
-  void run_row(const typename Rows<T>::Labels& labels, int64_t row, T* in, T* out) const {
+  // The gradient of log_softmax: what arrives at the logarithms is -(1 - s) w[label] at the label, and -s / C w[c]
+  // everywhere.
+  void run_row(const typename Rows<T>::Labels& labels, int64_t row, T* in, T* out, T* arriving) const {
     const int64_t first = row * rows.classes;
     T* const to = dx.place(first, rows.classes, out);
     const int64_t label = labels.of_row[static_cast<size_t>(row)];
     if (label < 0) {
       std::fill_n(to, rows.classes, T{});
     } else {
-      T arrives{};
-      const double factor = static_cast<double>(*grad.read(rows.reduction == Reduction::kNone ? row : 0, 1, &arrives)) /
-                            (rows.reduction == Reduction::kMean ? labels.total : 1);
-      const double share = rows.smoothing / static_cast<double>(rows.classes);
-      const double own = (1 - rows.smoothing) * static_cast<double>(labels.weight[static_cast<size_t>(label)]);
-      const auto of_probability = static_cast<T>(factor * (own + share * labels.all_weights));
-      const auto of_weight = static_cast<T>(factor * share);
-      const T* const y = log_prob.read(first, rows.classes, in);
+      T buffer{};
+      const double loss_grad =
+          static_cast<double>(*grad.read(rows.reduction == Reduction::kNone ? row : 0, 1, &buffer));
+      const double factor = loss_grad / (rows.reduction == Reduction::kMean ? labels.total : 1);
+      const double share = factor * rows.smoothing / static_cast<double>(rows.classes);
+      const double own = factor * (1 - rows.smoothing) * static_cast<double>(labels.weight[static_cast<size_t>(label)]);
       for (int64_t c = 0; c < rows.classes; ++c) {
-        to[c] = of_probability * std::exp(y[c]) - of_weight * labels.weight[static_cast<size_t>(c)];
+        arriving[c] = -static_cast<T>(share) * labels.weight[static_cast<size_t>(c)];
       }
-      to[label] -= static_cast<T>(factor * own);
+      arriving[label] -= static_cast<T>(own);
+      softmax_lines<T>().gradient(arriving, log_prob.read(first, rows.classes, in), static_cast<size_t>(rows.classes),
+                                  -own - share * labels.all_weights, true, to);
     }
     dx.put(first, rows.classes, to);
   }

@@ -33,6 +33,9 @@ class Unpool {
       for (int64_t x = 0; x < out_.sizes[2]; ++x) to[row + x * out_.strides[2]] = T{};
     });
     const T* const from = channel<T>(in_, n, c);
+    const int64_t positions = out_.positions();
+    const bool is_dense = out_.strides[2] == 1 && out_.strides[1] == out_.sizes[2] &&
+                          (out_.sizes[0] == 1 || out_.strides[0] == out_.sizes[1] * out_.sizes[2]);
     const char* const indices = channel<char>(indices_, n, c);
     const auto bytes = static_cast<int64_t>(aclDataTypeSize(indices_.dtype));
     each_row(in_, [&](int64_t index_row, int64_t row) {
@@ -42,7 +45,8 @@ class Unpool {
         reader_.read(indices + (index_row + x * indices_.strides[2]) * bytes, indices_.strides[2] * bytes,
                      static_cast<size_t>(count), at);
         for (int64_t i = 0; i < count; ++i) {
-          if (at[i] >= 0 && at[i] < out_.positions()) to[place(at[i])] = from[row + (x + i) * in_.strides[2]];
+          if (at[i] < 0 || at[i] >= positions) continue;
+          to[is_dense ? at[i] : place(at[i])] = from[row + (x + i) * in_.strides[2]];
         }
       }
     });

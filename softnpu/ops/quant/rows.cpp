@@ -53,6 +53,27 @@ struct RowPair {
   }
 };
 
+// The least and the greatest value; side by side, as a vector unit compares.
+std::pair<float, float> range_of(const float* x, int64_t count) {
+  constexpr int64_t kLanes = 16;
+  std::array<float, kLanes> least;
+  std::array<float, kLanes> most;
+  least.fill(std::numeric_limits<float>::infinity());
+  most.fill(-std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (size_t k = 0; k < kLanes; ++k) {
+      least[k] = std::min(least[k], x[i + static_cast<int64_t>(k)]);
+      most[k] = std::max(most[k], x[i + static_cast<int64_t>(k)]);
+    }
+  }
+  for (; i < count; ++i) {
+    least[0] = std::min(least[0], x[i]);
+    most[0] = std::max(most[0], x[i]);
+  }
+  return {*std::ranges::min_element(least), *std::ranges::max_element(most)};
+}
+
 struct DynamicTask {
   RowPair pair;
   Numbers smooth, group_index;
@@ -80,12 +101,7 @@ struct DynamicTask {
 
  private:
   void quantize(int64_t row, const float* x, float* y) const {
-    float least = std::numeric_limits<float>::infinity();
-    float most = -least;
-    for (int64_t i = 0; i < pair.length; ++i) {
-      least = std::min(least, x[i]);
-      most = std::max(most, x[i]);
-    }
+    const auto [least, most] = range_of(x, pair.length);
     const float by = has_offset ? (most - least) / 255 : std::max(most, -least) / 127;
     const float shift = has_offset && by > 0 ? 127 - most / by : 0;
     scale.put(row, 1, &by);

@@ -69,7 +69,7 @@ Status grid_sampler(const GridAttributes& a, const aclTensor& input, const aclTe
                     Plan* plan) {
   SamplerProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_problem(a, input, grid, out, &p));
-  *plan = element_count(out) == 0 ? nothing() : plan_sampler(std::move(p));
+  *plan = element_count(out) == 0 ? nothing() : plan_sampler(p);
   plan->describe = [said = text("(", describe(input), ", ", describe(grid), ")")] { return said; };
   return Status::ok();
 }
@@ -94,7 +94,7 @@ Status grid_sampler_backward(const GridAttributes& a, const aclTensor& grad, con
     SOFTNPU_RETURN_IF_ERROR(read_grid(*grid_grad, a.dims, &grid_made));
   }
   // Without channels there is nothing that the grid changes, but its gradient is written.
-  *plan = p.batch == 0 ? nothing() : plan_sampler_backward(std::move(p), input_made, grid_made);
+  *plan = p.batch == 0 ? nothing() : plan_sampler_backward(p, input_made, grid_made);
   plan->describe = [said = text("(", describe(grad), ", ", describe(input), ", ", describe(grid), ")")] {
     return said;
   };

@@ -93,7 +93,7 @@ void add_taps(const BlockTaps<T>& taps, const T (*factors)[kBlock], const T* pla
 template <typename T>
 class Sampler {
  public:
-  explicit Sampler(SamplerProblem p)
+  explicit Sampler(const SamplerProblem& p)
       : p_(p), in_(p_.in), grid_(p_.grid), out_(p_.out), axes_{axis(0), axis(1), axis(2)} {}
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
@@ -255,12 +255,12 @@ void for_channels(const SamplerProblem& p, int threads, const Body& body) {
 
 }  // namespace
 
-Plan plan_sampler(SamplerProblem problem) {
+Plan plan_sampler(const SamplerProblem& problem) {
   const double flops = flops_of(problem);
   Plan plan;
   plan.is_small = flops < kSmallFlops;
   with_floating(problem.in.dtype, [&]<typename T>() {
-    auto sampler = std::make_shared<const Sampler<T>>(std::move(problem));
+    auto sampler = std::make_shared<const Sampler<T>>(problem);
     plan.run = [sampler = std::move(sampler), threads = threads_for(flops)](void*) {
       for_channels(sampler->problem(), threads,
                    [&](int64_t n, int64_t from, int64_t to) { sampler->forward(n, from, to); });
@@ -270,12 +270,12 @@ Plan plan_sampler(SamplerProblem problem) {
   return plan;
 }
 
-Plan plan_sampler_backward(SamplerProblem problem, Image in_grad, Image grid_grad) {
+Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad) {
   const double flops = 4 * flops_of(problem);
   Plan plan;
   plan.is_small = flops < kSmallFlops;
   with_floating(problem.in.dtype, [&]<typename T>() {
-    auto sampler = std::make_shared<const Sampler<T>>(std::move(problem));
+    auto sampler = std::make_shared<const Sampler<T>>(problem);
     auto gradients = std::make_shared<const std::pair<Image, Image>>(in_grad, grid_grad);
     plan.run = [sampler = std::move(sampler), gradients = std::move(gradients), threads = threads_for(flops)](void*) {
       const SamplerProblem& p = sampler->problem();

@@ -20,8 +20,8 @@ struct SamplerProblem {
   bool align_corners = false;
 };
 
-Plan plan_sampler(SamplerProblem problem);
+Plan plan_sampler(const SamplerProblem& problem);
 // The gradients of `in` and of the grid, each unless it has no memory.
-Plan plan_sampler_backward(SamplerProblem problem, Image in_grad, Image grid_grad);
+Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad);
 
 }  // namespace softnpu

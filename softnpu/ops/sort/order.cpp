@@ -44,6 +44,26 @@ struct Lines {
 
   uint64_t scratch_bytes() const { return 2 * static_cast<uint64_t>(length) * packed_size(self.dtype, length); }
 
+  // Puts the least k of a line first, in any order. Those below a bound are gathered until they are twice as many; then
+  // the greatest of the least k becomes the bound, which soon few elements pass.
+  template <typename Packed>
+  void select(Packed* line) const {
+    if (k == 0 || k == length) return;
+    const int64_t most = std::min(std::max<int64_t>(2 * k, 64), length);
+    std::nth_element(line, line + k - 1, line + most);
+    Packed bound = line[k - 1];
+    int64_t held = k;
+    for (int64_t i = most; i < length; ++i) {
+      if (!(line[i] < bound)) continue;
+      line[held++] = line[i];
+      if (held < most) continue;
+      std::nth_element(line, line + k - 1, line + held);
+      bound = line[k - 1];
+      held = k;
+    }
+    std::nth_element(line, line + k - 1, line + held);
+  }
+
   // Puts what is wanted first.
   template <typename Packed>
   Packed* choose(Packed* line, Packed* scratch) const {
@@ -55,7 +75,7 @@ struct Lines {
       case Want::kSorted: return sort_packed(line, scratch, length);
       case Want::kFirst:
       case Want::kFirstOfAny:
-        if (k < length) nth(k);
+        select(line);
         if (want == Want::kFirst) std::sort(line, line + k);
         return line;
       case Want::kNth: return nth(k);

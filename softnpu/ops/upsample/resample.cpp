@@ -53,7 +53,7 @@ class Resample {
   int64_t count() const { return batch_ * (in_.channels / lanes_) * out_.sizes[0] * out_.sizes[1]; }
   int64_t row_values() const { return out_.sizes[2] * lanes_; }
   double flops() const {
-    const auto outer = static_cast<double>(batch_ * (in_.channels / lanes_) * lanes_);
+    const auto outer = static_cast<double>(batch_ * in_.channels);
     const auto vertical = static_cast<double>(planes_.taps.count() * rows_.taps.count() * in_.sizes[2]);
     const auto rest = static_cast<double>(out_.sizes[0] * out_.sizes[1] * columns_.taps.count());
     return 2 * outer * (vertical + 2 * rest);
