@@ -178,14 +178,17 @@ class _Resolver:
     def _known(self) -> str:
         return ", ".join((*(a.name for a in self.arguments), *dict.fromkeys(self.output_names)))
 
+    def _writer(self) -> CallWriter:
+        results = {name: f"results[{i}]" for name, i in self.output_names.items()}
+        if self.is_inplace_only:
+            results = {}
+        return CallWriter(self.entry.func, self.types, results, self._known)
+
     def routes(self) -> Iterator[AclnnRoute]:
         """The function for tensors, then those for numbers."""
         outs = [] if self.is_inplace_only else [f"out{i}" for i in range(self.count)]
         default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
-        results = {name: f"results[{i}]" for name, i in self.output_names.items()}
-        writer = CallWriter(
-            self.entry.func, self.types, {} if self.is_inplace_only else results, self._known
-        )
+        writer = self._writer()
         yield writer.route(self.entry.call, default)
         for name, call in self.entry.number_calls:
             self._check_tensor(name, "exec_scalar")
@@ -239,10 +242,7 @@ class _Resolver:
     def condition(self) -> str | None:
         """The entry's own condition in C++."""
         when = self.entry.when
-        if when is None:
-            return None
-        inner = ", ".join(self._name(name, self.entry.call) for name in when.arguments or ())
-        return f"conditions::{when.name}({inner})"
+        return None if when is None else self._writer().function("conditions", when, self.entry.call)
 
     def members(
         self, takes_cpu_tensors: frozenset[str], as_on_cpu: frozenset[str]

@@ -83,11 +83,15 @@ class CallWriter:
             call.line, f"'{self._operator}' has no argument '{name}': there are {self._known()}"
         )
 
+    def function(self, namespace: str, of: Attribute, call: Call) -> str:
+        """A function of ``namespace`` and its arguments; ``call`` is where an error stands."""
+        inner = (self._name(name, call) for name in of.arguments or ())
+        return f"{namespace}::{of.name}({', '.join(inner)})"
+
     def _expression(self, attribute: Attribute, call: Call, number: str | None) -> str:
         name = attribute.name
         if attribute.arguments is not None:
-            inner = (self._name(n, call) for n in attribute.arguments)
-            return f"attributes::{name}({', '.join(inner)})"
+            return self.function("attributes", attribute, call)
         if name in _LITERALS:
             return _LITERALS[name]
         if name.isdigit():
