@@ -242,7 +242,9 @@ class _Resolver:
     def condition(self) -> str | None:
         """The entry's own condition in C++."""
         when = self.entry.when
-        return None if when is None else self._writer().function("conditions", when, self.entry.call)
+        return (
+            None if when is None else self._writer().function("conditions", when, self.entry.call)
+        )
 
     def members(
         self, takes_cpu_tensors: frozenset[str], as_on_cpu: frozenset[str]

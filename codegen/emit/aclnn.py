@@ -61,9 +61,9 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
             f"rule.meta({given});",
             f"rule.check_overlaps({', '.join(tensors)});",
         ]
-    call = f"{op}({', '.join(('check.device()', *route.arguments))});"
-    lines.append(call if operator.rule is None else f"if (results.has_elements()) {call}")
-    return "".join(f"      {line}\n" for line in (*lines, "return true;"))
+    call = f"{op}.takes({', '.join(('check.device()', *route.arguments))});"
+    lines.append(f"return {'' if operator.rule is None else '!results.has_elements() || '}{call}")
+    return "".join(f"      {line}\n" for line in lines)
 
 
 def _run(operator: AclnnOperator) -> str:

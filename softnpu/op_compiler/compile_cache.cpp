@@ -54,8 +54,6 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
   return status;
 }
 
-softnpuCompileStatistics compile_statistics() {
-  return {cache().compiled, cache().reused, cache().operators.size()};
-}
+softnpuCompileStatistics compile_statistics() { return {cache().compiled, cache().reused, cache().operators.size()}; }
 
 }  // namespace softnpu

@@ -42,8 +42,8 @@ Status read(const Arguments& arguments, TypedCall* call) {
     return {ACL_ERROR_INVALID_PARAM, text("there is no compile type ", static_cast<int>(arguments.compile_type))};
   }
   call->type = arguments.type;
-  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs,
-                                                &call->inputs));
+  SOFTNPU_RETURN_IF_ERROR(
+      softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs, &call->inputs));
   SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("output", arguments.output_count, arguments.output_descs,
                                                 arguments.outputs, &call->outputs));
   return softnpu::read_attributes(arguments.attributes, &call->attributes);
@@ -93,9 +93,8 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
                                 const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
     TypedCall call;
-    SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr,
-                                  engineType, compileFlag},
-                                 &call));
+    SOFTNPU_RETURN_IF_ERROR(read(
+        {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
     return launch(&call, stream);
   });
 }
@@ -107,9 +106,8 @@ aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDe
                                   aclopCompileType compileFlag, const char* /*opPath*/, aclrtStream stream) {
   return api(__func__, [&]() -> Status {
     TypedCall call;
-    SOFTNPU_RETURN_IF_ERROR(read({opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr,
-                                  engineType, compileFlag},
-                                 &call));
+    SOFTNPU_RETURN_IF_ERROR(read(
+        {opType, numInputs, inputDesc, inputs, numOutputs, outputDesc, outputs, attr, engineType, compileFlag}, &call));
     SOFTNPU_RETURN_IF_ERROR(launch(&call, stream));
     return report_sizes(call.outputs, outputDesc, stream);
   });

@@ -1,7 +1,7 @@
 """Writes headers and entry points: ``python -m softnpu.opgen --output FOLDER TABLE...``.
 
 Below FOLDER: ``aclnnop/aclnn_<operator>.h`` for each operator, ``entries/<family>.cpp`` for each table, whose family is
-the name of its folder. With ``--list`` the files that would be written are printed instead.
+the name of its folder; ``callers.cpp`` with all operators, for softnpu's tests.
 """
 
 import argparse
@@ -40,6 +40,7 @@ def main(arguments: list[str]) -> int:
         for operator in table.operators:
             _write(options.output / "aclnnop" / operator.header, emit.header(operator))
         _write(options.output / "entries" / f"{path.parent.name}.cpp", emit.entries(table))
+    _write(options.output / "callers.cpp", emit.callers(tables.values()))
     return 0
 
 

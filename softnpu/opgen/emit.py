@@ -1,5 +1,7 @@
 """C++ from operator tables: a header for each operator, a file of entry points for each table."""
 
+from collections.abc import Iterable
+
 from softnpu.opgen.model import Argument, Operator, Table
 
 
@@ -25,14 +27,13 @@ def header(operator: Operator) -> str:
 
 
 def _bind(argument: Argument) -> str:
-    """What the plan sees under the argument's name: a reference where null is an error."""
+    """What the plan sees under the argument's name: a reference where null is an error, a text that is not null."""
     name = argument.name
+    check = f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
     if not argument.is_object or argument.optional:
-        return f"  [[maybe_unused]] auto& {name} = {name}_;\n"
-    return (
-        f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
-        f"  [[maybe_unused]] auto& {name} = *{name}_;\n"
-    )
+        value = f"  [[maybe_unused]] auto& {name} = {name}_;\n"
+        return check + value if argument.type == "string" else value
+    return f"{check}  [[maybe_unused]] auto& {name} = *{name}_;\n"
 
 
 def _plan(operator: Operator) -> str:
@@ -69,4 +70,43 @@ def entries(table: Table) -> str:
         + "\n".join(map(_plan, table.operators))
         + "\n}  // namespace\n}  // namespace softnpu\n\n"
         + "\n".join(map(_entry, table.operators))
+    )
+
+
+# How a caller takes an argument that is passed by value out of a fuzz::Value.
+_MEMBERS = {"float": "real", "double": "real", "string": "string"}
+
+
+def _value(argument: Argument, index: int) -> str:
+    if argument.is_object:
+        return f"static_cast<{argument.c_type}>(v[{index}].object)"
+    member = _MEMBERS.get(argument.type, "integer")
+    return f"static_cast<{argument.c_type}>(v[{index}].{member})"
+
+
+def _caller(operator: Operator) -> str:
+    rows = (
+        f'{{"{a.name}", Kind::k{a.type[0].upper()}{a.type[1:]}, {str(a.optional).lower()}, {str(a.written).lower()}}}'
+        for a in operator.arguments
+    )
+    values = "".join(f"{_value(a, i)}, " for i, a in enumerate(operator.arguments))
+    return (
+        f'    {{"{operator.name}",\n     {{{", ".join(rows)}}},\n'
+        "     [](const Value* v, uint64_t* size, aclOpExecutor** executor) {\n"
+        f"       return {operator.name}GetWorkspaceSize({values}size, executor);\n"
+        f"     }},\n     &{operator.name}}},\n"
+    )
+
+
+def callers(tables: Iterable[Table]) -> str:
+    """All operators as data and functions of one type, for the tests that call them at random."""
+    operators = [operator for table in tables for operator in table.operators]
+    return (
+        "// Written by softnpu/opgen.\n\n"
+        + "".join(f'#include "aclnnop/{operator.header}"\n' for operator in operators)
+        + '#include "fuzz/operators/callers.h"\n\n'
+        + "namespace fuzz {\n\nconst std::vector<Caller>& callers() {\n"
+        + "  static const std::vector<Caller> table = {\n"
+        + "".join(map(_caller, operators))
+        + "  };\n  return table;\n}\n\n}  // namespace fuzz\n"
     )

@@ -68,12 +68,19 @@ def test_null_is_an_error_unless_it_is_optional(tmp_path):
     assert "return add(self, other, alpha, out, plan);" in text
 
 
+def test_callers_take_values_of_one_type(tmp_path):
+    text = emit.callers([parse(table(tmp_path, f"include ops/add.h\n{ADD}\n"))])
+    assert '{"self", Kind::kTensor, false, false}' in text
+    assert '{"out", Kind::kTensor, false, true}' in text
+    assert "static_cast<const aclTensor*>(v[0].object)" in text
+
+
 def test_the_command(tmp_path, capsys):
     path = table(tmp_path, f"include ops/add.h\n{ADD}\n")
     out = tmp_path / "out"
     assert command.main(["--output", str(out), str(path)]) == 0
     written = {p.relative_to(out).as_posix(): p for p in out.rglob("*.*")}
-    assert set(written) == {"aclnnop/aclnn_add.h", "entries/family.cpp"}
+    assert set(written) == {"aclnnop/aclnn_add.h", "entries/family.cpp", "callers.cpp"}
     before = written["aclnnop/aclnn_add.h"].stat().st_mtime_ns
     assert command.main(["--output", str(out), str(path)]) == 0
     assert written["aclnnop/aclnn_add.h"].stat().st_mtime_ns == before  # nothing is built again

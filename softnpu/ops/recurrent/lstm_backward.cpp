@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/recurrent/lstm.h"
 #include "ops/recurrent/product.h"
@@ -58,10 +57,24 @@ class Run {
       SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
       SOFTNPU_RETURN_IF_ERROR(l.d_weights[i].bind(call, &d_weights_[i]));
     }
-    const std::pair<const Operand*, FloatRows*> all[] = {
-        {&l.x, &x_}, {&l.init_h, &init_h_}, {&l.init_c, &init_c_}, {&l.h, &h_}, {&l.c, &c_}, {&l.dy, &dy_},
-        {&l.dh, &dh_}, {&l.dc, &dc_}, {&l.i, &i_}, {&l.j, &j_}, {&l.f, &f_}, {&l.o, &o_}, {&l.tanh_c, &tanh_c_},
-        {&l.mask, &mask_}, {&l.db, &db_}, {&l.dx, &dx_}, {&l.d_init_h, &d_init_h_}, {&l.d_init_c, &d_init_c_}};
+    const std::pair<const Operand*, FloatRows*> all[] = {{&l.x, &x_},
+                                                         {&l.init_h, &init_h_},
+                                                         {&l.init_c, &init_c_},
+                                                         {&l.h, &h_},
+                                                         {&l.c, &c_},
+                                                         {&l.dy, &dy_},
+                                                         {&l.dh, &dh_},
+                                                         {&l.dc, &dc_},
+                                                         {&l.i, &i_},
+                                                         {&l.j, &j_},
+                                                         {&l.f, &f_},
+                                                         {&l.o, &o_},
+                                                         {&l.tanh_c, &tanh_c_},
+                                                         {&l.mask, &mask_},
+                                                         {&l.db, &db_},
+                                                         {&l.dx, &dx_},
+                                                         {&l.d_init_h, &d_init_h_},
+                                                         {&l.d_init_c, &d_init_c_}};
     for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
     return Status::ok();
   }
@@ -198,33 +211,9 @@ class Run {
   int64_t inputs_at_, weights_at_, d_gates_at_, dh_at_, dc_at_, rows_at_, results_at_;
 };
 
-class LstmGrad final : public CompiledOperator {
- public:
-  LstmGrad(const char* name, LstmProblem problem, Layouts layouts)
-      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
+using LstmGrad = RecurrentOperator<LstmProblem, Layouts, Run>;
 
-  const char* name() const override { return name_; }
-
-  Status plan(TypedCall* call, Plan* plan) const override {
-    auto run = std::make_shared<Run>(problem_, layouts_);
-    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
-    plan->workspace_bytes = run->workspace_bytes();
-    plan->is_small = run->flops() < kSmallFlops;
-    plan->run = [run](void* workspace) {
-      run->run(static_cast<float*>(workspace));
-      return Status::ok();
-    };
-    return Status::ok();
-  }
-
- private:
-  const char* name_;
-  LstmProblem problem_;
-  Layouts layouts_;
-};
-
-Status compile(const char* name, const TypedCall& call, Layouts layouts,
-               std::unique_ptr<const CompiledOperator>* out) {
+Status compile(const char* name, const TypedCall& call, Layouts layouts, std::unique_ptr<const CompiledOperator>* out) {
   const size_t parts = layouts.weights.size();
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, kInputs, parts + 4));
   LstmProblem problem;
@@ -242,12 +231,12 @@ Status compile(const char* name, const TypedCall& call, Layouts layouts,
       SOFTNPU_RETURN_IF_ERROR((*list)[i].read(call, count, width, false));
     }
   }
-  for (Operand* operand : {&layouts.h, &layouts.c, &layouts.dy, &layouts.i, &layouts.j, &layouts.f, &layouts.o,
-                           &layouts.tanh_c}) {
+  for (Operand* operand :
+       {&layouts.h, &layouts.c, &layouts.dy, &layouts.i, &layouts.j, &layouts.f, &layouts.o, &layouts.tanh_c}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, rows, hidden, false));
   }
-  for (Operand* operand : {&layouts.init_h, &layouts.init_c, &layouts.dh, &layouts.dc, &layouts.d_init_h,
-                           &layouts.d_init_c}) {
+  for (Operand* operand :
+       {&layouts.init_h, &layouts.init_c, &layouts.dh, &layouts.dc, &layouts.d_init_h, &layouts.d_init_c}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, batch, hidden, true));
   }
   SOFTNPU_RETURN_IF_ERROR(layouts.x.read(call, rows, inputs, false));

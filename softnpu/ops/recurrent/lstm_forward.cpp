@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "ops/elementwise/map_op.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/recurrent/lstm.h"
 #include "ops/recurrent/product.h"
@@ -73,8 +72,8 @@ class Run {
   Status bind(const TypedCall& call, const Layouts& l) {
     for (size_t i = 0; i < weights_.size(); ++i) SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
     const std::pair<const Operand*, FloatRows*> all[] = {
-        {&l.x, &x_}, {&l.bias, &bias_}, {&l.mask, &mask_}, {&l.init_h, &init_h_}, {&l.init_c, &init_c_},
-        {&l.y, &y_}, {&l.h, &h_},       {&l.c, &c_},       {&l.i, &i_},           {&l.j, &j_},
+        {&l.x, &x_}, {&l.bias, &bias_}, {&l.mask, &mask_},    {&l.init_h, &init_h_}, {&l.init_c, &init_c_},
+        {&l.y, &y_}, {&l.h, &h_},       {&l.c, &c_},          {&l.i, &i_},           {&l.j, &j_},
         {&l.f, &f_}, {&l.o, &o_},       {&l.tanh_c, &tanh_c_}};
     for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
     return Status::ok();
@@ -179,30 +178,7 @@ class Run {
   int64_t x_at_, weights_at_, bias_at_, gates_at_, h_at_, c_at_, rows_at_;
 };
 
-class Lstm final : public CompiledOperator {
- public:
-  Lstm(const char* name, LstmProblem problem, Layouts layouts)
-      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
-
-  const char* name() const override { return name_; }
-
-  Status plan(TypedCall* call, Plan* plan) const override {
-    auto run = std::make_shared<Run>(problem_, layouts_);
-    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
-    plan->workspace_bytes = run->workspace_bytes();
-    plan->is_small = run->flops() < kSmallFlops;
-    plan->run = [run](void* workspace) {
-      run->run(static_cast<float*>(workspace));
-      return Status::ok();
-    };
-    return Status::ok();
-  }
-
- private:
-  const char* name_;
-  LstmProblem problem_;
-  Layouts layouts_;
-};
+using Lstm = RecurrentOperator<LstmProblem, Layouts, Run>;
 
 // `first` is the place of the bias; what follows it is the same for both types.
 Status compile(const char* name, const TypedCall& call, size_t first, Layouts layouts,
@@ -227,8 +203,8 @@ Status compile(const char* name, const TypedCall& call, size_t first, Layouts la
   SOFTNPU_RETURN_IF_ERROR(layouts.mask.read(call, steps * batch, hidden, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.init_h.read(call, batch, hidden, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.init_c.read(call, batch, hidden, true));
-  for (Operand* result : {&layouts.y, &layouts.h, &layouts.c, &layouts.i, &layouts.j, &layouts.f, &layouts.o,
-                          &layouts.tanh_c}) {
+  for (Operand* result :
+       {&layouts.y, &layouts.h, &layouts.c, &layouts.i, &layouts.j, &layouts.f, &layouts.o, &layouts.tanh_c}) {
     SOFTNPU_RETURN_IF_ERROR(result->read(call, steps * batch, hidden, true));
   }
   *out = std::make_unique<Lstm>(name, problem, std::move(layouts));

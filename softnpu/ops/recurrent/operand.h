@@ -1,10 +1,12 @@
 #pragma once
 // The tensors of a recurrent layer: their layouts while it is compiled, their addresses when it is planned.
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "ops/onednn/engine.h"
 #include "ops/recurrent/rows.h"
 #include "ops/typed/reading.h"
 
@@ -65,6 +67,34 @@ class FloatParts {
 
  private:
   int64_t count_ = 0;
+};
+
+// A compiled layer: what `Run`, made of problem and layouts, needs of a call is addresses, by bind(), a workspace, and
+// run(float* workspace).
+template <typename Problem, typename Layouts, typename Run>
+class RecurrentOperator final : public CompiledOperator {
+ public:
+  RecurrentOperator(const char* name, const Problem& problem, Layouts layouts)
+      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
+
+  const char* name() const override { return name_; }
+
+  Status plan(TypedCall* call, Plan* plan) const override {
+    auto run = std::make_shared<Run>(problem_, layouts_);
+    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
+    plan->workspace_bytes = run->workspace_bytes();
+    plan->is_small = run->flops() < kSmallFlops;
+    plan->run = [run](void* workspace) {
+      run->run(static_cast<float*>(workspace));
+      return Status::ok();
+    };
+    return Status::ok();
+  }
+
+ private:
+  const char* name_;
+  Problem problem_;
+  Layouts layouts_;
 };
 
 }  // namespace softnpu

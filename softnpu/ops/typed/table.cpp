@@ -39,7 +39,7 @@ Status plan_scaled(TypedCall& call, Plan* plan) {
   return binary(op, in(call, 0), in(call, 1), {&scale}, out(call), plan);
 }
 
-// Kernels give infinities and NaN instead of a state that overflows are kept in: the status is always 0.
+// Kernels give infinities and NaN where numbers overflow, and keep no state of it: the status is always 0.
 Status plan_zero(TypedCall& call, Plan* plan) { return fill(out(call), 0.0, plan); }
 Status plan_none(TypedCall& /*call*/, Plan* plan) { return plan_nothing(plan); }
 

@@ -65,11 +65,10 @@ bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   static const AclnnOp<decltype(aclnnInplaceCopyGetWorkspaceSize)> inplace_copy("aclnnInplaceCopy");
   if (!inplace_copy.available() || (src.is_complex() && !dst.is_complex())) return false;
   route::Check check;
-  if (!check.takes(dst, route::kAllDtypes) || !check.takes(src, route::kAllDtypes)) return false;
+  if (!check.takes(dst, route::kCopiedDtypes) || !check.takes(src, route::kCopiedDtypes)) return false;
   at::assert_no_internal_overlap(dst);
   at::assert_no_partial_overlap(dst, src);
-  inplace_copy(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
-  return true;
+  return inplace_copy.takes(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
 }
 
 // Within one device: bytes, an operator, or the host's copy kernel on the device's bytes.

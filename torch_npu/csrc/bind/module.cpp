@@ -73,6 +73,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
+  m.def("aclnn_refusals", &aclnn_refusals);
   m.def("synchronizations", &synchronizations);
   m.def("start_counting_routes", &routes::start);
   m.def("stop_counting_routes", &counted_routes);

@@ -15,6 +15,10 @@ namespace torch_npu {
 namespace {
 
 std::atomic<uint64_t> launches{0};
+std::atomic<uint64_t> refusals{0};
+
+// Codes of arguments that a function does not take: 161001 to 161999.
+constexpr aclnnStatus kRefusals = 161;
 
 }  // namespace
 
@@ -33,6 +37,13 @@ void aclnn_fail(const char* name) {
 
 void aclnn_check(aclnnStatus status, const char* name) {
   if (C10_UNLIKELY(status != ACLNN_SUCCESS)) aclnn_fail(name);
+}
+
+uint64_t aclnn_refusals() noexcept { return refusals.load(std::memory_order_relaxed); }
+
+void detail::count_refusal(aclnnStatus status, const char* name) {
+  if (status / 1000 != kRefusals) aclnn_fail(name);
+  refusals.fetch_add(1, std::memory_order_relaxed);
 }
 
 uint64_t aclnn_launches() noexcept { return launches.load(std::memory_order_relaxed); }

@@ -19,10 +19,15 @@ void aclnn_check(aclnnStatus status, const char* name);
 // Throws for the function `name`, with the library's own words.
 [[noreturn]] void aclnn_fail(const char* name);
 
-// aclnn operators that this process has launched.
+// aclnn operators that this process has launched, and calls that a first phase has refused without an error to the
+// caller: another way was taken.
 uint64_t aclnn_launches() noexcept;
+uint64_t aclnn_refusals() noexcept;
 
 namespace detail {
+
+// A first phase has refused its arguments; throws where it failed otherwise.
+void count_refusal(aclnnStatus status, const char* name);
 
 // The first phase of the function `name`.
 void* first_phase(const char* name);
@@ -55,16 +60,29 @@ class AclnnOp {
   // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
   template <typename... Args>
   void operator()(c10::DeviceIndex device, const Args&... args) const {
-    run(device, acl_argument(args)...);
+    aclnn_check(run(device, acl_argument(args)...), name_);
+  }
+
+  // The same for a caller that has another way: false where the first phase refuses the arguments.
+  template <typename... Args>
+  bool takes(c10::DeviceIndex device, const Args&... args) const {
+    const aclnnStatus status = run(device, acl_argument(args)...);
+    if (status == ACLNN_SUCCESS) [[likely]]
+      return true;
+    detail::count_refusal(status, name_);
+    return false;
   }
 
  private:
+  // What the first phase says.
   template <typename... Converted>
-  void run(c10::DeviceIndex device, const Converted&... args) const {
+  aclnnStatus run(c10::DeviceIndex device, const Converted&... args) const {
     uint64_t workspace_bytes = 0;
     aclOpExecutor* executor = nullptr;
-    aclnn_check(first_(args.get()..., &workspace_bytes, &executor), name_);
-    detail::launch(name_, second_, workspace_bytes, executor, device);
+    const aclnnStatus status = first_(args.get()..., &workspace_bytes, &executor);
+    if (status == ACLNN_SUCCESS) [[likely]]
+      detail::launch(name_, second_, workspace_bytes, executor, device);
+    return status;
   }
 
   const char* name_;

@@ -23,10 +23,14 @@ constexpr Dtypes dtypes(std::initializer_list<at::ScalarType> types) {
   return set;
 }
 
-// What has a name in aclnn and more than a few kernels in PyTorch, which has next to none for ComplexHalf.
+// What has a name in aclnn and arithmetic in PyTorch, which has next to none for the wider unsigned integers and
+// ComplexHalf.
 constexpr Dtypes kAllDtypes =
     dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kChar, at::kShort, at::kInt, at::kLong, at::kByte,
-            at::kUInt16, at::kUInt32, at::kUInt64, at::kBool, at::kComplexFloat, at::kComplexDouble});
+            at::kBool, at::kComplexFloat, at::kComplexDouble});
+
+// What can be moved.
+constexpr Dtypes kCopiedDtypes = kAllDtypes | dtypes({at::kUInt16, at::kUInt32, at::kUInt64});
 
 // The tensors of one call, looked at one by one.
 class Check {
