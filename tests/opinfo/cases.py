@@ -154,10 +154,40 @@ def product_error(sample) -> float:
     return float((x.size(-1) + 4) * max(roundings) * x.abs().double().max() ** 2)
 
 
+def normalize_error(sample) -> float:
+    """Four roundings of a direction divided by the smallest norm: a derivative is the difference of two such."""
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    inverse = torch.nn.functional.normalize(x.double(), *sample.args, **sample.kwargs) / x.double()
+    return 4 * torch.finfo(x.dtype).eps * float(inverse.abs().nan_to_num(0, 0, 0).max())
+
+
+def group_norm_error(sample) -> float:
+    """What a mean of ``n`` numbers added in float32 is off by at most, before it is brought to the output's type."""
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    return (x[0].numel() + 4) * torch.finfo(torch.float32).eps * float(x.abs().max())
+
+
+def householder_error(sample) -> float:
+    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way."""
+    v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
+    if not v.numel() or not tau.numel():
+        return 0.0
+    norms = 1 + tau.abs().double() * v.abs().double().square().sum(-2)[..., : tau.size(-1)]
+    roundings = tau.size(-1) * (v.size(-2) + 4) * torch.finfo(v.dtype).eps
+    return float(roundings * norms.prod(-1).max())
+
+
 # Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
+    "linalg.householder_product": householder_error,
+    "native_group_norm": group_norm_error,
+    "nn.functional.normalize": normalize_error,
     "nn.functional.linear_cross_entropy": linear_cross_entropy_error,
 }
 
