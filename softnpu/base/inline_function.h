@@ -16,6 +16,8 @@ class InlineFunction;
 template <typename Result, typename... Args, size_t Capacity>
 class InlineFunction<Result(Args...), Capacity> {
  public:
+  static constexpr size_t kCapacity = Capacity;
+
   InlineFunction() noexcept = default;
   InlineFunction(std::nullptr_t) noexcept {}
   template <typename Callable, typename = std::enable_if_t<!std::is_same_v<std::decay_t<Callable>, InlineFunction> &&

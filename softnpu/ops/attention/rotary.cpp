@@ -189,7 +189,7 @@ Status rotate_grad(const aclTensor& grad, const aclTensor& cos, const aclTensor&
   task->pairs = {task->length / 2, mode == 1};
   plan->workspace_bytes = task->workspace_bytes();
   plan->is_small = 48 * static_cast<double>(element_count(grad)) < kSmallFlops;
-  plan->describe = [said = describe(grad)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&grad});
   plan->run = [task = std::shared_ptr<const RotationGradient>(std::move(task))](void* workspace) {
     task->run(static_cast<double*>(workspace));
     return Status::ok();

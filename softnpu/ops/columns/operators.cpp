@@ -59,7 +59,7 @@ Status im2col(const WindowAttributes& a, const aclTensor& self, const aclTensor&
   ColumnsProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_problem(a, self, out, &p));
   *plan = element_count(out) == 0 ? nothing() : plan_im2col(std::move(p));
-  plan->describe = [said = text("(", describe(self), ", ", describe(out), ")")] { return said; };
+  plan->describe = describe_later({&self, &out});
   return Status::ok();
 }
 
@@ -71,7 +71,7 @@ Status col2im(const WindowAttributes& a, const aclTensor& self, const aclIntArra
     return invalid(text("inputSize is not that of ", describe(out)));
   }
   *plan = element_count(out) == 0 ? nothing() : plan_col2im(std::move(p));
-  plan->describe = [said = text("(", describe(self), ", ", describe(out), ")")] { return said; };
+  plan->describe = describe_later({&self, &out});
   return Status::ok();
 }
 

@@ -173,9 +173,9 @@ Status CopyList::finish(std::string said, Plan* plan) {
 void store_scalar(const aclScalar& value, aclDataType dtype, void* to) {
   with_wide(wide_of(dtype), [&]<typename T>() {
     T wide;
-    if (dtype == ACL_BOOL) {  // NOLINT(bugprone-branch-clone): as_bool() is not as_int64()
+    if (dtype == ACL_BOOL) {
       wide = static_cast<T>(value.as_bool() ? 1 : 0);
-    } else if constexpr (std::is_same_v<T, uint64_t>) {
+    } else if constexpr (std::is_same_v<T, uint64_t>) {  // NOLINT(bugprone-branch-clone): one branch a type
       wide = value.as_uint64();
     } else if constexpr (std::is_integral_v<T>) {
       wide = static_cast<T>(value.as_int64());

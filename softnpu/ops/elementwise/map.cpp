@@ -192,7 +192,7 @@ Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, 
     task->run();
     return Status::ok();
   };
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   return Status::ok();
 }
 

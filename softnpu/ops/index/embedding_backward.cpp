@@ -125,7 +125,7 @@ Status embedding_backward(const aclTensor& grad, const aclTensor& indices, int64
   plan->is_small = effort.is_small;
   plan->workspace_bytes = task.workspace_bytes();
   const aclTensor* all[] = {&grad, &indices, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->run = [task, effort](void* workspace) {
     auto* begin = static_cast<int64_t*>(workspace);
     int64_t* sorted = begin + task.weights + 1;

@@ -162,7 +162,7 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   plan->is_small = effort.is_small && (start.run == nullptr || start.is_small);
   if (task.is_mean) plan->workspace_bytes = static_cast<uint64_t>(task.out.count()) * sizeof(int64_t);
   const aclTensor* all[] = {&self, &index, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->run = [task, keep = std::move(keep), count, effort, first = std::move(start.run)](void* workspace) {
     if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
     return count == 0 ? Status::ok() : task.run(static_cast<char*>(workspace), effort.threads);
@@ -189,7 +189,7 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   const Effort effort = effort_of(2 * static_cast<double>(indices.count()));
   plan->is_small = effort.is_small;
   const aclTensor* all[] = {&self, &index, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()), effort](void*) {
     return with_element(size, [&]<typename T>() {
       return lines.for_each(nullptr, effort.threads,

@@ -149,7 +149,7 @@ Status repeat_interleave_indices(const aclTensor& repeats, int64_t size, const a
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, {size}, "out"));
   plan->is_small = effort_of(static_cast<double>(size)).is_small;
   const aclTensor* both[] = {&repeats, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   plan->run = [numbers, to, size](void*) {
     SOFTNPU_RETURN_IF_ERROR(numbers.check(size));
     with_real(to.dtype, [&]<typename Element>() {
@@ -192,7 +192,7 @@ Status repeat_interleave_grad(const aclTensor& grad, const aclTensor& repeats, i
   const Effort effort = effort_of(2 * static_cast<double>(from.count() + to.count()));
   plan->is_small = effort.is_small;
   const aclTensor* all[] = {&grad, &repeats, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->run = [=](void*) {
     SOFTNPU_RETURN_IF_ERROR(numbers.check(from.sizes[along]));
     const ptrdiff_t read = from.strides[along];

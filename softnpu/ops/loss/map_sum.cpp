@@ -155,7 +155,7 @@ Status plan_map_sum(const Mapping& mapping, std::initializer_list<MapInput> inpu
     task->run(workspace);
     return Status::ok();
   };
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   return Status::ok();
 }
 

@@ -285,7 +285,7 @@ Status nll_loss(const aclTensor& self, const aclTensor& target, const aclTensor*
                 int64_t ignore_index, const aclTensor& out, const aclTensor& total_weight, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_reduction(reduction));
   SOFTNPU_RETURN_IF_ERROR(check_floating({&self, weight, &out, &total_weight}));
-  plan->describe = [said = text("(", describe(self), ", ", describe(target), ")")] { return said; };
+  plan->describe = describe_later({&self, &target});
   return self.dtype == ACL_DOUBLE
              ? plan_loss<double>(self, target, weight, reduction, ignore_index, out, total_weight, plan)
              : plan_loss<float>(self, target, weight, reduction, ignore_index, out, total_weight, plan);
@@ -296,7 +296,7 @@ Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const acl
                          Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_reduction(reduction));
   SOFTNPU_RETURN_IF_ERROR(check_floating({&grad, &self, weight, &total_weight, &out}));
-  plan->describe = [said = text("(", describe(self), ", ", describe(target), ")")] { return said; };
+  plan->describe = describe_later({&self, &target});
   return self.dtype == ACL_DOUBLE
              ? plan_gradient<double>(grad, self, target, weight, reduction, ignore_index, total_weight, out, plan)
              : plan_gradient<float>(grad, self, target, weight, reduction, ignore_index, total_weight, out, plan);

@@ -209,7 +209,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   task->rows = rows;
   task->length = length;
   plan->is_small = kFlopsPerValue * static_cast<double>(count) < kSmallFlops;
-  plan->describe = [said = describe(*norm.x)] { return "(" + said + ")"; };
+  plan->describe = describe_later({norm.x});
   plan->run = [task = std::shared_ptr<const RowNormTask<T>>(task)](void*) {
     task->run();
     return Status::ok();
@@ -239,7 +239,7 @@ Status plan_backward(const RowNormGradient& norm, int64_t rows, Plan* plan) {
   task->length = length;
   plan->is_small = kFlopsPerValue * static_cast<double>(count) < kSmallFlops;
   plan->workspace_bytes = task->workspace_bytes();
-  plan->describe = [said = describe(*norm.x)] { return "(" + said + ")"; };
+  plan->describe = describe_later({norm.x});
   plan->run = [task = std::shared_ptr<const RowNormGradientTask<T>>(task)](void* workspace) {
     task->run(workspace);
     return Status::ok();

@@ -61,7 +61,7 @@ Status plan_adam(const AdamTensors& tensors, bool amsgrad, MakeStep make_step, P
   const double cost = kFlopsPerStep * static_cast<double>(task->tiles.count());
   task->threads = threads_for(cost);
   plan->is_small = cost < kSmallFlops;
-  plan->describe = [said = describe(tensors.var)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&tensors.var});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     if (task->dtype == ACL_DOUBLE) {
       task->run_as<double>();

@@ -157,7 +157,7 @@ Status finish(PoolProblem problem, bool backward, const aclTensor& in, const acl
     return Status::ok();
   }
   *plan = backward ? plan_pool_backward(std::move(problem)) : plan_pool(std::move(problem));
-  plan->describe = [said = text("(", describe(in), ", ", describe(out), ")")] { return said; };
+  plan->describe = describe_later({&in, &out});
   return Status::ok();
 }
 

@@ -173,7 +173,7 @@ Status finish(std::shared_ptr<Task> task, const RowPair& pair, const aclTensor& 
     return Status::ok();
   }
   plan->is_small = pair.flops() < kSmallFlops;
-  plan->describe = [said = describe(x)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&x});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) { return task->run(); };
   return Status::ok();
 }

@@ -59,7 +59,7 @@ Status plan_draw(const RandomSeed& seed, const aclTensor& out, std::span<const a
   task->distribution = std::move(distribution);
   task->threads = threads_for(cost);
   plan->is_small = cost < kSmallFlops;
-  plan->describe = [said = describe(out)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&out});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     task->run();
     return Status::ok();

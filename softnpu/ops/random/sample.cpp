@@ -131,7 +131,7 @@ Status permutation(int64_t n, const RandomSeed& seed, const aclTensor& out, Plan
   const ptrdiff_t stride = n > 0 ? out.strides[0] * static_cast<ptrdiff_t>(aclDataTypeSize(out.dtype)) : 0;
   plan->workspace_bytes = static_cast<uint64_t>(n) * sizeof(int64_t);
   plan->is_small = static_cast<double>(n) * 64 < kSmallFlops;
-  plan->describe = [said = describe(out)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&out});
   // Durstenfeld, 1964: the last place takes any, the one before it any of the rest.
   plan->run = [=, writer = ElementWriter(ACL_INT64, out.dtype)](void* workspace) {
     auto* values = static_cast<int64_t*>(workspace);
@@ -185,7 +185,7 @@ Status multinomial(const aclTensor& self, int64_t num_samples, bool replacement,
   task->writer = ElementWriter(ACL_INT64, out.dtype);
   plan->workspace_bytes = task->workspace_bytes();
   plan->is_small = static_cast<double>(task->rows * (task->categories + num_samples)) * 64 < kSmallFlops;
-  plan->describe = [said = describe(self)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&self});
   plan->run = [task = std::shared_ptr<const Multinomial>(std::move(task))](void* workspace) {
     return task->run(workspace);
   };

@@ -228,7 +228,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
     task->run(workspace);
     return Status::ok();
   };
-  plan->describe = [said = describe(self)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&self});
   return Status::ok();
 }
 

@@ -156,7 +156,7 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
     task->run();
     return Status::ok();
   };
-  plan->describe = [said = describe(self)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&self});
   return Status::ok();
 }
 

@@ -70,7 +70,7 @@ Status grid_sampler(const GridAttributes& a, const aclTensor& input, const aclTe
   SamplerProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_problem(a, input, grid, out, &p));
   *plan = element_count(out) == 0 ? nothing() : plan_sampler(p);
-  plan->describe = [said = text("(", describe(input), ", ", describe(grid), ")")] { return said; };
+  plan->describe = describe_later({&input, &grid});
   return Status::ok();
 }
 
@@ -95,9 +95,7 @@ Status grid_sampler_backward(const GridAttributes& a, const aclTensor& grad, con
   }
   // Without channels there is nothing that the grid changes, but its gradient is written.
   *plan = p.batch == 0 ? nothing() : plan_sampler_backward(p, input_made, grid_made);
-  plan->describe = [said = text("(", describe(grad), ", ", describe(input), ", ", describe(grid), ")")] {
-    return said;
-  };
+  plan->describe = describe_later({&grad, &input, &grid});
   return Status::ok();
 }
 

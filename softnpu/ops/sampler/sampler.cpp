@@ -237,8 +237,9 @@ void with_floating(aclDataType dtype, const Body& body) {
 
 // What a sampler costs: each value that a channel takes, and locating it.
 double flops_of(const SamplerProblem& p) {
-  const double taps = p.mode == GridMode::kCubic ? kTaps : p.mode == GridMode::kNearest ? 1 : 8;
-  return 4 * taps * static_cast<double>(p.batch * p.out.positions()) * static_cast<double>(p.in.channels + 8);
+  const int64_t taps = p.mode == GridMode::kCubic ? kTaps : p.mode == GridMode::kNearest ? 1 : 8;
+  return 4 * static_cast<double>(taps) * static_cast<double>(p.batch * p.out.positions()) *
+         static_cast<double>(p.in.channels + 8);
 }
 
 // body(n, from, to) for all channels of all images, as many pieces as threads, since each locates all positions.

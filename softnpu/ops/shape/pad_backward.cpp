@@ -126,7 +126,7 @@ Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclT
   const Effort effort = effort_of(16 * static_cast<double>(task->out.count()));
   plan->is_small = effort.is_small;
   const aclTensor* all[] = {&grad, &self, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->run = [task = std::shared_ptr<const Task>(std::move(task)), effort](void*) {
     with_inexact(task->out.dtype, [&]<typename Element>() { task->run<Element>(effort.threads); });
     return Status::ok();

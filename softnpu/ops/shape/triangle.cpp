@@ -109,7 +109,7 @@ Status triangle(bool upper, const aclTensor& self, int64_t diagonal, const aclTe
   const Effort effort = effort_of(static_cast<double>(to.count()));
   plan->is_small = effort.is_small;
   const aclTensor* both[] = {&self, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   plan->run = [task, effort, size = static_cast<size_t>(to.element())](void*) {
     with_element(size, [&]<typename T>() { task.run<T>(effort.threads); });
     return Status::ok();
@@ -138,7 +138,7 @@ Status trace(const aclTensor& self, const aclTensor& out, Plan* plan) {
   const View diagonal = diagonal_of(from, std::min(from.sizes[0], from.sizes[1]));
   plan->is_small = effort_of(static_cast<double>(diagonal.count())).is_small;
   const aclTensor* both[] = {&self, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   plan->run = [diagonal, to, as, read = ElementReader(self.dtype, as), write = ElementWriter(as, out.dtype)](void*) {
     with_wide(wide_of(as), [&]<typename T>() {
       constexpr int64_t kTile = 256;

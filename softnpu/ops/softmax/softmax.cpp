@@ -242,7 +242,7 @@ Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const a
     task->run();
     return Status::ok();
   };
-  plan->describe = [said = describe(in)] { return "(" + said + ")"; };
+  plan->describe = describe_later({&in});
   return Status::ok();
 }
 

@@ -75,7 +75,7 @@ Status bincount(const aclTensor& self, const aclTensor* weights, int64_t minleng
   }
   plan->is_small = effort_of(2 * static_cast<double>(from.count() + to.count())).is_small;
   const aclTensor* all[] = {&self, weights, &out};
-  plan->describe = [said = describe(all)] { return said; };
+  plan->describe = describe_later(all);
   plan->workspace_bytes = static_cast<uint64_t>(to.sizes[0]) * sizeof(double);
   plan->run = [from, weight, to](void* workspace) {
     const int64_t bins = to.sizes[0];
@@ -111,7 +111,7 @@ Status histc(const aclTensor& self, int64_t bins, const aclScalar& min, const ac
   plan->is_small = effort_of(2 * static_cast<double>(count + bins)).is_small;
   plan->workspace_bytes = static_cast<uint64_t>(bins) * sizeof(int64_t);
   const aclTensor* both[] = {&self, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   plan->run = [=](void* workspace) {
     auto* counts = static_cast<int64_t*>(workspace);
     std::fill_n(counts, bins, 0);

@@ -273,7 +273,7 @@ Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* 
   lines.length = count;
   plan->is_small = effort.is_small;
   plan->workspace_bytes = static_cast<uint64_t>(count) * packed_size(self.dtype, count);
-  plan->describe = [said = softnpu::describe(both)] { return said; };
+  plan->describe = describe_later(both);
   // Without elements: NaN, or what an integer of PyTorch's makes of it.
   plan->run = [lines, count](void* workspace) {
     if (count == 0) {

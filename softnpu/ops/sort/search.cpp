@@ -169,7 +169,7 @@ Status is_in(const aclScalar& element, const aclTensor& tests, bool invert, cons
   const int64_t count = from.count();
   plan->is_small = effort_of(static_cast<double>(count)).is_small;
   const aclTensor* both[] = {&tests, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   const bool whole = element.is_integral() && is_integral(tests.dtype);
   plan->run = [=, integer = element.as_int64(), number = element.as_double()](void*) {
     Walk<1> walk;

@@ -203,7 +203,7 @@ Status plan_unique(Unique task, const aclTensor& self, aclTensor& out, aclTensor
   plan->is_small = effort_of(8 * static_cast<double>(task.self.count())).is_small;
   plan->workspace_bytes = task.workspace_bytes();
   const aclTensor* both[] = {&self, &out};
-  plan->describe = [said = describe(both)] { return said; };
+  plan->describe = describe_later(both);
   const DynamicShape counts_shape(task.has_counts ? shape_of(*counts) : DynamicShape(nullptr));
   plan->run = [task, shape = shape_of(out), counts_shape](void* workspace) {
     auto* scratch = static_cast<char*>(workspace);

@@ -68,7 +68,7 @@ Status upsample(const UpsampleAttributes& a, size_t dims, const aclTensor& self,
   ResampleProblem problem{images.batch, images.from, images.to, {}};
   for (size_t i = 0; i < 3; ++i) problem.taps[i] = taps_along(a, dims, i, images);
   *plan = plan_resample(std::move(problem));
-  plan->describe = [said = text("(", describe(self), ", ", describe(out), ")")] { return said; };
+  plan->describe = describe_later({&self, &out});
   return Status::ok();
 }
 
@@ -86,7 +86,7 @@ Status upsample_backward(const UpsampleAttributes& a, size_t dims, const aclTens
   ResampleProblem problem{images.batch, images.to, images.from, {}};
   for (size_t i = 0; i < 3; ++i) problem.taps[i] = taps_along(a, dims, i, images).transposed(images.from.sizes[i]);
   *plan = plan_resample(std::move(problem));
-  plan->describe = [said = text("(", describe(grad), ", ", describe(grad_input), ")")] { return said; };
+  plan->describe = describe_later({&grad, &grad_input});
   return Status::ok();
 }
 
