@@ -11,6 +11,9 @@ Status FlatTensor::make(const aclTensor& tensor, int64_t last, const char* role,
     return {ACLNN_ERR_PARAM_INVALID,
             text("no operator computes with data type ", static_cast<int>(tensor.dtype), ", that of ", role)};
   }
+  if (last >= static_cast<int64_t>(tensor.dims.size())) {
+    return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), ", which has no dimension ", last)};
+  }
   void* memory = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &memory));
   out->data_ = static_cast<char*>(memory);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "ops/describe.h"
+#include "ops/dtype.h"
 #include "ops/tensor_memory.h"
 
 namespace softnpu {
@@ -28,15 +29,31 @@ Status broadcast(std::span<const aclTensor* const> tensors, std::vector<int64_t>
   return Status::ok();
 }
 
+// A result whose elements share one place has no value of its own; PyTorch refuses it, too.
+Status check_result(const aclTensor& tensor, std::span<const int64_t> shape) {
+  if (!std::ranges::equal(tensor.dims, shape)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the result has the shape ", describe_shape(tensor.dims), " where ",
+                                          describe_shape(shape), " is needed")};
+  }
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (tensor.dims[i] <= 1 || tensor.strides[i] != 0) continue;
+    return {ACLNN_ERR_PARAM_INVALID, text("the result ", describe(tensor), " has the stride 0 in dimension ", i)};
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 Status Space::make(std::span<const aclTensor* const> tensors, size_t outputs, Space* out) {
+  for (const aclTensor* tensor : tensors) {
+    if (!is_known(tensor->dtype)) {
+      return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor->dtype))};
+    }
+  }
   std::vector<int64_t> shape;
   SOFTNPU_RETURN_IF_ERROR(broadcast(tensors, &shape));
   for (size_t i = 0; i < outputs; ++i) {
-    if (std::ranges::equal(tensors[i]->dims, shape)) continue;
-    return {ACLNN_ERR_PARAM_INVALID, text("the result has the shape ", describe_shape(tensors[i]->dims), " where ",
-                                          describe_shape(shape), " is needed")};
+    SOFTNPU_RETURN_IF_ERROR(check_result(*tensors[i], shape));
   }
   const size_t n = shape.size();
   const size_t operands = tensors.size();

@@ -166,7 +166,10 @@ void* Arguments::make_tensor(bool is_index) {
   if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
   void* memory = bytes == 0 ? nullptr : make_memory(bytes, dtype);
   if (numbers_.once_in(64)) memory = nullptr;
-  if (numbers_.once_in(96) && !sizes.empty()) sizes[0] = numbers_.integer();  // more than there is, or nonsense
+  if (numbers_.once_in(96) && !sizes.empty()) {  // more than there is, or nonsense; with the stride 0 it would be there
+    sizes[0] = numbers_.integer();
+    strides[0] = std::max<int64_t>(1, strides[0]);
+  }
   const aclFormat format = numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND;
   const auto held = static_cast<int64_t>(element == 0 ? 0 : bytes / element);
   said_ += "sizes ";

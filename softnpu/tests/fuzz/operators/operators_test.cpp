@@ -1,6 +1,6 @@
 // Operators that are called at random never crash, never hang and fail with aclnn's own codes and a message. A case is
 // an operator's number and a round; its seed draws all of it, so that a failure's line brings it back:
-// SOFTNPU_FUZZ_OPERATOR=aclnnAdd SOFTNPU_FUZZ_SEED=3.
+// SOFTNPU_FUZZ_OPERATOR=aclnnAdd SOFTNPU_FUZZ_SEED=3. SOFTNPU_FUZZ_SECONDS=600 goes on for longer.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <string>
 
 #include "acl/acl.h"
@@ -93,6 +94,7 @@ void launch(const Caller& caller, Numbers& numbers, uint64_t bytes, aclOpExecuto
 struct Counts {
   uint64_t cases = 0;
   uint64_t accepted = 0;
+  std::set<std::string> operators;  // that were taken at least once
 };
 
 void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* counts) {
@@ -116,6 +118,7 @@ void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* count
   ++counts->cases;
   if (status == ACLNN_SUCCESS) {
     ++counts->accepted;
+    counts->operators.insert(caller.name);
     launch(caller, numbers, bytes, executor, stream);
   } else {
     EXPECT_FALSE(recent_error().empty());
@@ -133,7 +136,9 @@ TEST(OperatorFuzzTest, NeverCrashes) {
   const char* only = std::getenv("SOFTNPU_FUZZ_OPERATOR");
   const char* seed = std::getenv("SOFTNPU_FUZZ_SEED");
   Counts counts;
-  const auto end = std::chrono::steady_clock::now() + kTime;
+  const char* seconds = std::getenv("SOFTNPU_FUZZ_SECONDS");
+  const auto time = seconds == nullptr ? kTime : std::chrono::seconds(std::strtol(seconds, nullptr, 10));
+  const auto end = std::chrono::steady_clock::now() + time;
   unsigned round = seed == nullptr ? 0 : static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
   do {
     for (const Caller& caller : callers()) {
@@ -143,8 +148,9 @@ TEST(OperatorFuzzTest, NeverCrashes) {
     }
     ++round;
   } while (seed == nullptr && std::chrono::steady_clock::now() < end);
-  std::printf("%llu calls, of which %llu were taken\n", static_cast<unsigned long long>(counts.cases),
-              static_cast<unsigned long long>(counts.accepted));
+  std::printf("%llu calls, of which %llu were taken, by %zu of %zu operators\n",
+              static_cast<unsigned long long>(counts.cases), static_cast<unsigned long long>(counts.accepted),
+              counts.operators.size(), callers().size());
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
 }
