@@ -32,7 +32,8 @@ void take_tables(Inputs* inputs, const at::Tensor& r1, const at::Tensor& r2) {
 at::Tensor npu_rotary_mul(const at::Tensor& self, const at::Tensor& r1, const at::Tensor& r2,
                           c10::string_view rotary_mode, const std::optional<at::Tensor>& rotate) {
   static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingGetWorkspaceSize)> function("aclnnRotaryPositionEmbedding");
-  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingV2GetWorkspaceSize)> with_matrix("aclnnRotaryPositionEmbeddingV2");
+  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingV2GetWorkspaceSize)> with_matrix(
+      "aclnnRotaryPositionEmbeddingV2");
   const bool has_matrix = rotate.has_value() && rotate->defined();
   Inputs inputs("npu_rotary_mul", has_matrix ? "aclnnRotaryPositionEmbeddingV2" : "aclnnRotaryPositionEmbedding",
                 has_matrix ? with_matrix.available() : function.available());
@@ -56,7 +57,8 @@ at::Tensor npu_rotary_mul(const at::Tensor& self, const at::Tensor& r1, const at
 std::tuple<at::Tensor, at::Tensor, at::Tensor> npu_rotary_mul_backward(const at::Tensor& grad, const at::Tensor& self,
                                                                        const at::Tensor& r1, const at::Tensor& r2,
                                                                        c10::string_view rotary_mode) {
-  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingGradGetWorkspaceSize)> function("aclnnRotaryPositionEmbeddingGrad");
+  static const AclnnOp<decltype(aclnnRotaryPositionEmbeddingGradGetWorkspaceSize)> function(
+      "aclnnRotaryPositionEmbeddingGrad");
   Inputs inputs("npu_rotary_mul_backward", "aclnnRotaryPositionEmbeddingGrad", function.available());
   inputs.take("grad", grad, kFloating);
   inputs.take("input", self, kFloating);
