@@ -7,8 +7,16 @@ endif()
 
 add_library(highway INTERFACE)
 target_link_libraries(highway INTERFACE hwy::hwy)
-# Not for SSSE3 and SSE4: machines without AVX2 are rare, and each set of instructions costs compile time and size.
-target_compile_definitions(highway INTERFACE HWY_DISABLED_TARGETS=6144)
+# Not for SSSE3 and SSE4: machines without AVX2 are rare, and each set of instructions costs compile time and size. A
+# sanitizer sees the same sources with AVX2 as with AVX-512.
+set(ssse3_sse4 6144)
+set(avx512 256)
+if(TORCH_NPU_SANITIZE)
+  math(EXPR disabled "${ssse3_sse4} + ${avx512}")
+else()
+  set(disabled ${ssse3_sse4})
+endif()
+target_compile_definitions(highway INTERFACE HWY_DISABLED_TARGETS=${disabled})
 
 get_target_property(library hwy::hwy IMPORTED_LOCATION_NONE)
 add_needed_library(${library} libhwy.so.1)
