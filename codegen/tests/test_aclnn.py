@@ -108,7 +108,7 @@ def test_a_structured_operator_stands_for_its_forms(resolve):
         ("add.out", "out"),
     ):
         assert f'm.impl("{name}", &op_add_out::{form});' in text
-    assert "op0(check.device(), self, other, alpha, results[0]);" in text
+    assert "op0.takes(check.device(), self, other, alpha, results[0]);" in text
     assert 'return Host<"add_.Tensor", ' in text
 
 
@@ -173,7 +173,7 @@ def test_in_place_alone(resolve):
     assert [m.operator for m in zero.members] == ["zero_"]
     text = text_of((zero,))
     assert "OutRule" not in text
-    assert "op0(check.device(), self);" in text
+    assert "op0.takes(check.device(), self);" in text
     assert "if (run(self)) return self;" in text
 
 
