@@ -29,7 +29,7 @@ def runtime() -> None:
         table.add_column(column, justify="right")
     with subprocess.Popen([RUNTIME], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for line in track(process.stdout, description="runtime", total=19, transient=True):
+        for line in track(process.stdout, description="runtime", total=22, transient=True):
             table.add_row(*line.rstrip("\n").split("\t"))
     if process.returncode != 0:
         sys.exit(f"{RUNTIME.name} failed with exit code {process.returncode}")
@@ -48,6 +48,11 @@ def dispatch() -> None:
     }.items():
         npu, cpu = torch.ones(16, device="npu"), torch.ones(16)
         rows.append(Row(name, lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 2000))
+
+    matrices = {device: torch.ones(16, 16, device=device) for device in ("npu", "cpu")}
+    rows.append(
+        Row("mm, 16 x 16", *(partial(torch.mm, m, m) for m in matrices.values()), repeats=2000)
+    )
 
     def backward(device: str) -> Callable[[], object]:
         a, b = (torch.ones(16, device=device, requires_grad=True) for _ in range(2))

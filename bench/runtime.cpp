@@ -2,6 +2,8 @@
 // name, the medians in ns and the median of the rounds' ratios, with tabs between them.
 
 #include <acl/acl.h>
+#include <aclnn/acl_meta.h>
+#include <aclnnop/aclnn_masked_scale.h>
 #include <softnpu/softnpu.h>
 
 #include <algorithm>
@@ -175,6 +177,65 @@ void tasks() {
       });
 }
 
+// What an operator costs beside its arithmetic: three descriptors, both phases, on an idle stream.
+void operators() {
+  static constexpr int64_t kElements = 16;
+  constexpr size_t kBytes = kElements * sizeof(float);
+  void* memory[3] = {};
+  for (void*& device : memory) {
+    check(aclrtMalloc(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
+    check(aclrtMemset(device, kBytes, 0, kBytes));
+  }
+  const auto tensor = [](void* data) {
+    const int64_t stride = 1;
+    return aclCreateTensor(&kElements, 1, ACL_FLOAT, &stride, 0, ACL_FORMAT_ND, &kElements, 1, data);
+  };
+  aclrtStream stream = nullptr;
+  check(aclrtCreateStream(&stream));
+  aclTensor* made[3] = {};
+  const auto describe = [&] {
+    for (int i = 0; i < 3; ++i) made[i] = tensor(memory[i]);
+  };
+  const auto destroy = [&] {
+    for (const aclTensor* t : made) check(aclDestroyTensor(t));
+  };
+  const auto run = [&] {
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    check(aclnnMaskedScaleGetWorkspaceSize(made[0], made[1], 2, made[2], &bytes, &executor));
+    check(aclnnMaskedScale(nullptr, 0, executor, stream));
+  };
+  std::vector<float> host(size_t{3} * kElements);
+  const auto multiply = [&] {
+    for (size_t i = 0; i < kElements; ++i) host[i] = host[i + kElements] * host[i + 2 * kElements] * 2.0F;
+    asm volatile("" ::: "memory");
+  };
+  compare(
+      "three tensor descriptors made and destroyed (three blocks of glibc's)", 20000,
+      [&] {
+        describe();
+        destroy();
+      },
+      [] {
+        for (int i = 0; i < 3; ++i) {
+          void* volatile block = std::malloc(256);
+          std::free(block);
+        }
+      });
+  describe();
+  compare("both phases, 16 elements, inline (the loop)", 20000, run, multiply);
+  destroy();
+  compare(
+      "descriptors and both phases, 16 elements, inline (the loop)", 20000,
+      [&] {
+        describe();
+        run();
+        destroy();
+      },
+      multiply);
+  for (void* device : memory) check(aclrtFree(device));
+}
+
 void copies() {
   for (const size_t bytes : {size_t{4} << 10, size_t{1} << 20, size_t{64} << 20}) {
     void* a = nullptr;
@@ -233,6 +294,7 @@ int main() {
   check(aclInit(nullptr));
   check(aclrtSetDevice(0));
   tasks();
+  operators();
   copies();
   allocations();
   check(aclrtResetDevice(0));

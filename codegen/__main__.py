@@ -1,11 +1,15 @@
-"""``python -m codegen --yaml F --output FOLDER --files N``: writes the generated C++; unchanged files stay untouched."""
+"""``python -m codegen --yaml F --output FOLDER --files N``: writes what is generated; unchanged files stay untouched."""
 
 import argparse
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from codegen import emit, parse
-from codegen.emit import aicpu, boxed
+from codegen.emit import aclnn, aicpu, boxed, custom, custom_autograd, python
+from codegen.model import CustomOperator, Route
+from codegen.summary import summary
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
 DERIVED_KEYS = {
@@ -21,27 +25,54 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+def custom_files(operators: tuple[CustomOperator, ...], namespace: str) -> dict[str, str]:
+    """Everything in C++ that follows from the YAML's ``custom``; ``namespace`` is its ``cpp_namespace``."""
+    return {
+        **custom.schemas(operators),
+        **custom.functions(operators, namespace),
+        **custom.kernels(operators),
+        **custom_autograd.autograd(operators, namespace),
+    }
+
+
 def main(arguments: list[str]) -> int:
     """Generates; 0, or 1 with one line on stderr where the YAML cannot be used."""
     parser = argparse.ArgumentParser(prog="python -m codegen", description=emit.__doc__)
     parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
-    parser.add_argument("--output", type=Path, required=True, help="folder for the generated files")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the generated C++")
+    parser.add_argument("--python", type=Path, help="folder for the Python files; else --output")
     parser.add_argument("--files", type=int, default=16, help="files to spread the wrappers over")
     options = parser.parse_args(arguments)
     functions = parse.native_functions()
     try:
         settings = parse.read_settings(options.yaml, functions)
+        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
+        customs = parse.custom_operators(options.yaml, settings)
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
-    options.output.mkdir(parents=True, exist_ok=True)
-    by_key = {"PrivateUse1": tuple(settings.as_on_cpu)}
+    on_cpu = parse.operators(settings, functions, by_aclnn)
+    boxed_here = (o.name for o in on_cpu if o.route is Route.BOXED)
+    by_key = {"PrivateUse1": tuple(settings.as_on_cpu.intersection(boxed_here))}
     for npu, cpu in DERIVED_KEYS.items():
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
-    files = aicpu.unboxed(parse.operators(settings, functions), options.files)
-    for name, text in {**files, **boxed.boxed(by_key)}.items():
-        _write(options.output / name, text)
+    files = {
+        **aicpu.unboxed(on_cpu, options.files),
+        **aclnn.aclnn(by_aclnn, options.files),
+        **boxed.boxed(by_key),
+        **custom_files(customs, settings.cpp_namespace),
+    }
+    in_python = python.python(customs)
+    rows = summary(by_aclnn, on_cpu, by_key, customs)
+    files["summary.json"] = json.dumps([asdict(row) for row in rows], indent=1)
+    for folder, written in (
+        (options.output, files),
+        (options.python or options.output, in_python),
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in written.items():
+            _write(folder / name, text)
     return 0
 
 

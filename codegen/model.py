@@ -10,7 +10,57 @@ class Route(Enum):
     OWN = "own"  # a kernel written by hand registers itself
     UNBOXED = "unboxed"  # the CPU's kernel on npu's bytes, by a generated wrapper
     BOXED = "boxed"  # the same by the boxed fallback
+    ACLNN = "aclnn"  # an aclnn function, by a generated wrapper; what it does not take goes on as UNBOXED
     COMPOSITE = "composite"  # PyTorch decomposes it
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An argument of an aclnn function as an entry writes it: a name, a number, or a function of names."""
+
+    name: str
+    arguments: tuple[str, ...] | None = None  # of a function in namespace torch_npu::attributes
+
+
+@dataclass(frozen=True)
+class Call:
+    """``aclnnAdd(self, other, alpha, out)``; without arguments they are the schema's, then the outputs."""
+
+    function: str
+    arguments: tuple[Attribute, ...] | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of ``official`` as it is written; ``codegen/entries.py`` says what the keys mean."""
+
+    func: str
+    line: int
+    call: Call
+    number_calls: tuple[tuple[str, Call], ...] = ()
+    structured_inherit: str | None = None
+    out_size: str | None = None
+    out_dtype: str | None = None
+    rule: str | None = None
+    dtypes: tuple[tuple[str, frozenset[str]], ...] = ()  # "": all tensors
+    same_dtype: tuple[str, ...] = ()
+    when: Attribute | None = None  # a function in namespace torch_npu::conditions
+
+
+@dataclass(frozen=True)
+class CustomEntry:
+    """An entry of ``custom`` as it is written; ``codegen/custom_entries.py`` says what the keys mean."""
+
+    func: str  # "npu_swiglu", "npu_transpose.out"
+    line: int
+    schema: str
+    call: Call | None  # None: the kernel is written by hand
+    outputs: tuple[Attribute, ...]
+    gradients: tuple[tuple[tuple[str, ...], Attribute, int], ...]  # arguments, formula, line
+    dtypes: tuple[tuple[str, frozenset[str]], ...]  # "": all tensors
+    is_exposed: bool
+    doc: str
 
 
 @dataclass(frozen=True)
@@ -24,6 +74,8 @@ class Settings:
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
+    official: tuple[Entry, ...] = ()  # run by aclnn functions
+    custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
 
 
 @dataclass(frozen=True)
@@ -50,3 +102,139 @@ class Operator:
     route: Route
     kernel: Kernel | None = None
     takes_cpu_tensors: bool = False
+
+
+class Form(Enum):
+    """What a member of an aclnn operator does with its outputs."""
+
+    FUNCTIONAL = "functional"
+    INPLACE = "inplace"
+    OUT = "out"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument with its C++ type."""
+
+    name: str
+    type: str
+    is_tensor: bool
+
+
+@dataclass(frozen=True)
+class Member:
+    """One operator that an aclnn operator registers."""
+
+    operator: str  # "add_.Tensor"
+    form: Form
+    kernel: Kernel  # what runs where aclnn does not take the call
+    is_composite: bool  # that is PyTorch's own composition, not a CPU kernel
+    as_on_cpu: bool  # which asks what device it is on, and has to see CPU tensors
+    arguments: tuple[Argument, ...]
+    outputs: tuple[str, ...]  # of OUT, among the arguments
+    takes_cpu_tensors: bool = False
+
+
+@dataclass(frozen=True)
+class AclnnRoute:
+    """One aclnn function with its arguments as C++ expressions."""
+
+    function: str
+    arguments: tuple[str, ...]
+    needs: tuple[str, ...]  # of AclObject
+    number: str | None  # this argument has to be a number in host memory
+
+
+@dataclass(frozen=True)
+class AclnnOperator:
+    """An operator in all its forms, run by aclnn functions."""
+
+    name: str  # "add.out"
+    arguments: tuple[Argument, ...]  # inputs, by the functional form
+    rule: (
+        str | None
+    )  # C++ class that gives the outputs sizes and types; None: self is written in place
+    rule_header: str | None
+    rule_template: str | None  # its definition, where the entry gives size and dtype
+    outputs: int
+    routes: tuple[AclnnRoute, ...]
+    dtypes: tuple[
+        tuple[str, frozenset[str] | None], ...
+    ]  # tensor argument -> what is taken, None: all
+    same_dtype: tuple[str, ...]
+    when: str | None  # C++ expression: whether aclnn takes the call
+    members: tuple[Member, ...]
+
+
+class Kind(Enum):
+    """How C++ keeps an argument between the forward and the backward pass."""
+
+    TENSOR = "tensor"
+    OPTIONAL_TENSOR = "optional tensor"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class CustomArgument:
+    """One argument of an ``npu::`` operator."""
+
+    name: str
+    python_name: str  # ``self`` is registered as ``input``
+    type: str  # of C++
+    default: str | None  # in C++
+    python_type: str
+    python_default: str | None
+    kind: Kind
+    is_written: bool
+    keyword_only: bool
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A call that gives gradients: ``function`` is an ``npu::`` operator with its C++ arguments."""
+
+    function: str
+    arguments: tuple[str, ...]
+    gives: tuple[str, ...]  # arguments of the forward operator, in the order of the results
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """What the backward pass computes, and what the forward pass keeps for it."""
+
+    formulas: tuple[Formula, ...]
+    kept: tuple[str, ...]  # arguments
+    kept_results: tuple[int, ...]
+    used_grads: tuple[
+        int, ...
+    ]  # outputs whose gradients are read; the others are not differentiable
+
+
+@dataclass(frozen=True)
+class CustomOperator:
+    """An ``npu::`` operator."""
+
+    name: str  # "npu_transpose.out"
+    schema: str  # as it is registered
+    function: str  # C++ name: "npu_transpose_outf"
+    form: Form
+    returns: str  # C++ type
+    python_returns: str
+    arguments: tuple[CustomArgument, ...]
+    outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
+    route: AclnnRoute | None  # None: written by hand
+    dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
+    gradients: Gradients | None
+    functional: str | None  # the operator that computes the same and writes nothing
+    is_exposed: bool
+    doc: str
+
+    @property
+    def base(self) -> str:
+        """The name without the overload."""
+        return self.name.split(".")[0]
+
+    @property
+    def pointer(self) -> str:
+        """The C++ type of a function with its signature."""
+        return f"{self.returns} ({', '.join(a.type for a in self.arguments)})"

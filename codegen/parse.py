@@ -4,25 +4,30 @@ Every problem of the YAML is a ``ParseError`` that names file and line.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import yaml
-from torchgen.api import cpp
-from torchgen.api.types import CppSignatureGroup
-from torchgen.context import native_function_manager
 from torchgen.gen import ParsedYaml, parse_native_yaml
 from torchgen.model import DispatchKey, NativeFunction
 
-from codegen.model import Kernel, Operator, Route, Settings
+from codegen.aclnn import resolve, signature_kernel
+from codegen.calls import EntryError
+from codegen.custom import resolve_custom
+from codegen.custom_entries import read_custom
+from codegen.entries import read_entries
+from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route, Settings
 
 _LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
 _TEXTS = ("backend", "cpp_namespace")
+_KEYS = (*_TEXTS, *_LISTS, "official", "custom")
 
 
 class ParseError(ValueError):
     """The YAML cannot be used; the text is ``file:line: what is wrong``."""
 
 
+@cache
 def native_functions() -> ParsedYaml:
     """The schemas of the installed torch, from the torchgen that comes with it."""
     import torchgen
@@ -38,15 +43,13 @@ def _mapping(path: Path) -> dict[str, yaml.Node]:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ParseError(f"{path}:{line}: {error.problem}") from None
     if not isinstance(root, yaml.MappingNode):
-        raise ParseError(
-            f"{path}:1: expected keys such as {', '.join((*_TEXTS, *_LISTS))} at the top"
-        )
+        raise ParseError(f"{path}:1: expected keys such as {', '.join(_KEYS)} at the top")
     found: dict[str, yaml.Node] = {}
     for key, value in root.value:
         line = key.start_mark.line + 1
-        if key.value not in _TEXTS + _LISTS:
+        if key.value not in _KEYS:
             raise ParseError(
-                f"{path}:{line}: unknown key '{key.value}': there are {', '.join((*_TEXTS, *_LISTS))}"
+                f"{path}:{line}: unknown key '{key.value}': there are {', '.join(_KEYS)}"
             )
         if key.value in found:
             raise ParseError(f"{path}:{line}: key '{key.value}' stands twice")
@@ -93,7 +96,48 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
         )
-    return Settings(**texts, **lists)
+    return Settings(
+        **texts,
+        **lists,
+        official=read_entries(path, nodes.get("official"), ParseError),
+        custom=read_custom(path, nodes.get("custom"), ParseError),
+    )
+
+
+def aclnn_operators(
+    path: Path, settings: Settings, parsed: ParsedYaml
+) -> tuple[AclnnOperator, ...]:
+    """The operators of the YAML's ``official``.
+
+    Raises:
+        ParseError: an entry does not fit its schema, or an operator has another route as well.
+    """
+    try:
+        found = resolve(settings.official, parsed, settings.takes_cpu_tensors, settings.as_on_cpu)
+    except EntryError as error:
+        raise ParseError(f"{path}:{error.line}: {error}") from None
+    taken = dict.fromkeys(settings.supported | settings.boxed, "a list")
+    for entry, operator in zip(settings.official, found, strict=True):
+        for member in operator.members:
+            if member.operator in taken:
+                raise ParseError(
+                    f"{path}:{entry.line}: '{member.operator}', which '{entry.func}' registers, has "
+                    f"{taken[member.operator]} of its own"
+                )
+            taken[member.operator] = "an entry"
+    return found
+
+
+def custom_operators(path: Path, settings: Settings) -> tuple[CustomOperator, ...]:
+    """The operators of the YAML's ``custom``.
+
+    Raises:
+        ParseError: an entry's schema is malformed, or it names what is not there.
+    """
+    try:
+        return resolve_custom(settings.custom)
+    except EntryError as error:
+        raise ParseError(f"{path}:{error.line}: {error}") from None
 
 
 def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
@@ -107,41 +151,31 @@ def kernels_of(key: str, parsed: ParsedYaml) -> tuple[str, ...]:
     return tuple(str(f.func.name) for f in parsed.native_functions if index.has_kernel(f))
 
 
-def _kernel(function: NativeFunction) -> Kernel:
-    with native_function_manager(function):
-        group = CppSignatureGroup.from_native_function(
-            function, method=False, fallback_binding=False
-        )
-        signature = group.faithful_signature or group.signature
-        return Kernel(
-            operator=str(function.func.name),
-            header=function.root_name,
-            function=signature.name(),
-            returns=cpp.returns_type(function.func.returns, symint=False).cpp_type(),
-            arguments=tuple(argument.type for argument in signature.arguments()),
-        )
-
-
 def _draws_unseen(function: NativeFunction, kernel: Kernel) -> bool:
     """Random kernels without a generator argument draw from the CPU's default one, which has to be swapped."""
     takes_generator = any("Generator" in argument for argument in kernel.arguments)
     return "nondeterministic_seeded" in function.tags and not takes_generator
 
 
-def operators(settings: Settings, parsed: ParsedYaml) -> tuple[Operator, ...]:
+def operators(
+    settings: Settings, parsed: ParsedYaml, aclnn: tuple[AclnnOperator, ...] = ()
+) -> tuple[Operator, ...]:
     """Every operator of ATen with its route, in the order of the schemas."""
+    by_aclnn = {member.operator for operator in aclnn for member in operator.members}
     found = []
     for function in parsed.native_functions:
         name = str(function.func.name)
         delegate = str(function.structured_delegate) if function.structured_delegate else name
-        if name in settings.supported or delegate in settings.supported:
+        if name in by_aclnn:
+            found.append(Operator(name, Route.ACLNN))
+        elif name in settings.supported or delegate in settings.supported:
             found.append(Operator(name, Route.OWN))
         elif name in settings.as_on_cpu:
             found.append(Operator(name, Route.BOXED))
         elif not _has_cpu_kernel(function, parsed):
             found.append(Operator(name, Route.COMPOSITE))
         else:
-            kernel = _kernel(function)
+            kernel = signature_kernel(function)
             boxed = name in settings.boxed or _draws_unseen(function, kernel)
             mixed = name in settings.takes_cpu_tensors
             route = Route.BOXED if boxed else Route.UNBOXED

@@ -32,9 +32,16 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu  # noqa: E402
+from torch_npu import npu, utils  # noqa: E402
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 
 npu._register(_load_error)
 
-__all__ = ["__version__", "npu", "npu_fusion_attention"]
+__all__ = ["__version__", "npu", "npu_fusion_attention", "utils"]
+
+# The operators of namespace npu, which codegen writes beside the native libraries.
+if _load_error is None:
+    from torch_npu.custom_ops import *  # noqa: F403
+    from torch_npu.exposed_api import public_npu_functions as _public_npu_functions
+
+    __all__ += _public_npu_functions

@@ -1,35 +1,32 @@
 // Data buffers: an address and a size, for operators that are named by a string.
 
+#include "acl/data_buffer.h"
+
 #include <limits>
 #include <memory>
 
 #include "api.h"
-#include "base/handles.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
 
 using softnpu::api;
+using softnpu::data_buffers;
 using softnpu::Handles;
 using softnpu::Status;
 
-struct aclDataBuffer {
-  void* data = nullptr;
-  size_t size = 0;  // in bytes
-};
-
-namespace {
-
-Handles<aclDataBuffer>& live() {
-  static softnpu::NoDestroy<Handles<aclDataBuffer>> buffers("data buffer");
+Handles<aclDataBuffer>& softnpu::data_buffers() {
+  static NoDestroy<Handles<aclDataBuffer>> buffers("data buffer");
   return buffers.get();
 }
+
+namespace {
 
 // A copy of what the buffer says; null and 0 where there is no such buffer.
 aclDataBuffer read(const char* function, const aclDataBuffer* handle) {
   aclDataBuffer value;
   (void)api(function, [&] {
     std::shared_ptr<aclDataBuffer> buffer;
-    SOFTNPU_RETURN_IF_ERROR(live().find(handle, &buffer));
+    SOFTNPU_RETURN_IF_ERROR(data_buffers().find(handle, &buffer));
     value = *buffer;
     return Status::ok();
   });
@@ -41,20 +38,20 @@ aclDataBuffer read(const char* function, const aclDataBuffer* handle) {
 aclDataBuffer* aclCreateDataBuffer(void* data, size_t size) {
   aclDataBuffer* made = nullptr;
   (void)api("aclCreateDataBuffer", [&] {
-    made = live().add(std::make_shared<aclDataBuffer>(aclDataBuffer{data, size}));
+    made = data_buffers().add(std::make_shared<aclDataBuffer>(aclDataBuffer{data, size}));
     return Status::ok();
   });
   return made;
 }
 
 aclError aclDestroyDataBuffer(const aclDataBuffer* dataBuffer) {
-  return api("aclDestroyDataBuffer", [&] { return live().remove(dataBuffer); });
+  return api("aclDestroyDataBuffer", [&] { return data_buffers().remove(dataBuffer); });
 }
 
 aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size) {
   return api("aclUpdateDataBuffer", [&] {
     std::shared_ptr<aclDataBuffer> buffer;
-    SOFTNPU_RETURN_IF_ERROR(live().find(dataBuffer, &buffer));
+    SOFTNPU_RETURN_IF_ERROR(data_buffers().find(dataBuffer, &buffer));
     *buffer = {data, size};
     return Status::ok();
   });

@@ -26,7 +26,9 @@ Status create(aclrtEvent* out, uint32_t flag) {
   if ((flag & ~kFlags) != 0) return {ACL_ERROR_INVALID_PARAM, text("the event flags ", flag, " hold unknown ones")};
   std::shared_ptr<SharedMark> mark;
   if ((flag & ACL_EVENT_IPC) != 0) SOFTNPU_RETURN_IF_ERROR(SharedMark::create(&mark));
-  *out = Process::get().create_event(flag, std::move(mark));
+  EventRecord* made = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(flag, std::move(mark), &made));
+  *out = made;
   return Status::ok();
 }
 
@@ -34,6 +36,15 @@ Status create(aclrtEvent* out, uint32_t flag) {
 Status find(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, target));
   return Process::get().event(event, record);
+}
+
+// Who records or resets an event is of its context; who waits for it may be of another one.
+Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
+  SOFTNPU_RETURN_IF_ERROR(find(stream, event, target, record));
+  if ((*target)->context() == record->context) return Status::ok();
+  return {ACL_ERROR_RT_STREAM_CONTEXT,
+          text("event ", event, " belongs to another context than stream ", (*target)->id(), " of device ",
+               (*target)->device(), ": streams of its own context record it, all others can wait for it")};
 }
 
 bool is_complete(const EventRecord& record) { return record.event->is_complete(record.event->newest()); }
@@ -60,7 +71,7 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
   return api("aclrtRecordEvent", [&] {
     std::shared_ptr<Stream> target;
     EventRecord record;
-    SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
+    SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
     return target->record(std::move(record.event));
   });
 }
@@ -69,7 +80,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
   return api("aclrtResetEvent", [&] {
     std::shared_ptr<Stream> target;
     EventRecord record;
-    SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
+    SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
     record.event->reset();
     return Status::ok();
   });
@@ -180,7 +191,9 @@ aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) 
     const std::string_view bytes(handle.reserved, sizeof handle.reserved);
     std::shared_ptr<SharedMark> mark;
     SOFTNPU_RETURN_IF_ERROR(SharedMark::open(std::string(bytes.substr(0, bytes.find(char{0}))), &mark));
-    *event = Process::get().create_event(ACL_EVENT_IPC, std::move(mark));
+    EventRecord* made = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(ACL_EVENT_IPC, std::move(mark), &made));
+    *event = made;
     return Status::ok();
   });
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "api.h"
 #include "base/text.h"
@@ -16,6 +17,35 @@ using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::Stream;
+
+namespace {
+
+// A task's state, which may be null, until it is released once.
+class LaunchState {
+ public:
+  explicit LaunchState(const softnpuTask& task) : run_(task.run), release_(task.release), state_(task.state) {}
+  LaunchState(LaunchState&& other) noexcept
+      : run_(other.run_), release_(std::exchange(other.release_, nullptr)), state_(other.state_) {}
+  LaunchState& operator=(LaunchState&&) = delete;
+  ~LaunchState() {
+    if (release_ != nullptr) release_(state_);
+  }
+
+  Status run() const {
+    std::array<char, 512> message;
+    message[0] = '\0';
+    const aclError code = run_(state_, message.data(), message.size());
+    if (code == ACL_SUCCESS) return Status::ok();
+    return {code, message.data()};
+  }
+
+ private:
+  aclError (*run_)(void* state, char* message, size_t size);
+  void (*release_)(void* state);
+  void* state_;
+};
+
+}  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
   return api("softnpuKernelAddress", [&]() -> Status {
@@ -43,16 +73,11 @@ softnpuCpuCapability softnpuGetCpuCapability(void) {
 aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
   return api("softnpuLaunch", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
-    std::shared_ptr<void> state(task->state, task->release);
+    LaunchState state(*task);
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     return target->submit(task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge,
-                          [run = task->run, state = std::move(state)]() -> Status {
-                            std::array<char, 512> message{};
-                            aclError code = run(state.get(), message.data(), message.size());
-                            if (code == ACL_SUCCESS) return Status::ok();
-                            return {code, message.data()};
-                          });
+                          [state = std::move(state)] { return state.run(); });
   });
 }
 

@@ -3,29 +3,29 @@
 #include <memory>
 
 #include "api.h"
-#include "base/handles.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
 
 using softnpu::api;
 using softnpu::Handles;
+using softnpu::op_attrs;
 using softnpu::OpAttrValue;
 using softnpu::require;
 using softnpu::Status;
 
-namespace {
-
-Handles<aclopAttr>& live() {
-  static softnpu::NoDestroy<Handles<aclopAttr>> attrs("set of attributes");
+Handles<aclopAttr>& softnpu::op_attrs() {
+  static NoDestroy<Handles<aclopAttr>> attrs("set of attributes");
   return attrs.get();
 }
+
+namespace {
 
 // Gives the attribute what `read` reads; a second value replaces the first, of whatever kind.
 template <typename Read>
 aclError set(const char* function, aclopAttr* handle, const char* name, Read&& read) {
   return api(function, [&]() -> Status {
     std::shared_ptr<aclopAttr> attr;
-    SOFTNPU_RETURN_IF_ERROR(live().find(handle, &attr));
+    SOFTNPU_RETURN_IF_ERROR(op_attrs().find(handle, &attr));
     SOFTNPU_RETURN_IF_ERROR(require(name, "attrName"));
     if (*name == '\0') return {ACL_ERROR_INVALID_PARAM, "the attribute's name is empty"};
     OpAttrValue value;
@@ -62,7 +62,7 @@ aclError set_list(const char* function, aclopAttr* handle, const char* name, int
 aclopAttr* aclopCreateAttr() {
   aclopAttr* made = nullptr;
   (void)api("aclopCreateAttr", [&] {
-    made = live().add(std::make_shared<aclopAttr>());
+    made = op_attrs().add(std::make_shared<aclopAttr>());
     return Status::ok();
   });
   return made;
@@ -71,7 +71,7 @@ aclopAttr* aclopCreateAttr() {
 // Null is taken, as free() takes it.
 void aclopDestroyAttr(const aclopAttr* attr) {
   if (attr == nullptr) return;
-  (void)api("aclopDestroyAttr", [&] { return live().remove(attr); });
+  (void)api("aclopDestroyAttr", [&] { return op_attrs().remove(attr); });
 }
 
 aclError aclopSetAttrBool(aclopAttr* attr, const char* attrName, uint8_t attrValue) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "acl/acl_op.h"
+#include "base/handles.h"
 
 namespace softnpu {
 
@@ -22,3 +23,10 @@ using OpAttrValue = std::variant<bool, int64_t, float, std::string, aclDataType,
 struct aclopAttr {
   std::map<std::string, softnpu::OpAttrValue, std::less<>> values;
 };
+
+namespace softnpu {
+
+// Exported: libacl_op_compiler reads the attributes of a call.
+ACL_FUNC_VISIBILITY Handles<aclopAttr>& op_attrs();
+
+}  // namespace softnpu

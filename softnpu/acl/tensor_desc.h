@@ -38,7 +38,8 @@ struct aclTensorDesc {
 
 namespace softnpu {
 
-Handles<aclTensorDesc>& tensor_descs();
+// Exported: libacl_op_compiler reads the descriptions of a call.
+ACL_FUNC_VISIBILITY Handles<aclTensorDesc>& tensor_descs();
 
 // `count` sizes; at least kAnySize each, or kAnyRank alone.
 Status read_desc_dims(int count, const int64_t* dims, std::vector<int64_t>* out);

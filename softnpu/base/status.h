@@ -1,27 +1,42 @@
 #pragma once
 // One status for everything below the C ABI. It becomes an aclError and a message at the border (acl/api.h).
 
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "base/no_destroy.h"
 
 namespace softnpu {
 
+// Success costs nothing to make, pass on and forget: only a message is on the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(aclError code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(aclError code, std::string message)
+      : code_(code), message_(message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message))) {}
+  Status(const Status& other)
+      : code_(other.code_), message_(other.message_ ? std::make_unique<const std::string>(*other.message_) : nullptr) {}
+  Status(Status&&) noexcept = default;
+  Status& operator=(const Status& other) { return *this = Status(other); }
+  Status& operator=(Status&&) noexcept = default;
+  ~Status() = default;
 
   static Status ok() { return {}; }
 
   bool is_ok() const { return code_ == ACL_SUCCESS; }
   aclError code() const { return code_; }
-  const std::string& message() const { return message_; }
+  const std::string& message() const { return message_ ? *message_ : empty(); }
 
  private:
+  static const std::string& empty() {
+    static NoDestroy<std::string> none;
+    return none.get();
+  }
+
   aclError code_ = ACL_SUCCESS;
-  std::string message_;
+  std::unique_ptr<const std::string> message_;
 };
 
 }  // namespace softnpu

@@ -3,82 +3,17 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "acl/acl.h"
-#include "aclnn/acl_meta.h"
-#include "base/border.h"
 #include "base/no_destroy.h"
 #include "base/text.h"
+#include "nnopbase/plan_operator.h"
+#include "nnopbase/planned.h"
 #include "softnpu/softnpu.h"
-
-struct aclOpExecutor {
-  const char* op = "";
-  softnpu::Plan plan;
-  bool repeatable = false;
-};
 
 namespace softnpu {
 namespace {
-
-// The executors that wait for a launch. A handle is only ever looked up here, so a dead one is found out.
-class Registry {
- public:
-  aclOpExecutor* add(std::shared_ptr<aclOpExecutor> executor) {
-    aclOpExecutor* handle = executor.get();
-    std::lock_guard lock(mutex_);
-    live_.emplace(handle, std::move(executor));
-    return handle;
-  }
-
-  // The executor for one launch by `op`; one that is not repeatable is handed out for good.
-  Status take(const char* op, aclOpExecutor* handle, std::shared_ptr<aclOpExecutor>* out) {
-    std::lock_guard lock(mutex_);
-    auto it = live_.find(handle);
-    if (it == live_.end()) return unknown(handle);
-    if (std::strcmp(it->second->op, op) != 0) {
-      return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", it->second->op, "GetWorkspaceSize")};
-    }
-    *out = it->second;
-    if (!it->second->repeatable) live_.erase(it);
-    return Status::ok();
-  }
-
-  Status set_repeatable(aclOpExecutor* handle) {
-    std::lock_guard lock(mutex_);
-    auto it = live_.find(handle);
-    if (it == live_.end()) return unknown(handle);
-    it->second->repeatable = true;
-    return Status::ok();
-  }
-
-  Status remove(aclOpExecutor* handle) {
-    std::shared_ptr<aclOpExecutor> removed;  // destroyed after the lock is gone
-    std::lock_guard lock(mutex_);
-    auto it = live_.find(handle);
-    if (it == live_.end()) return unknown(handle);
-    removed = std::move(it->second);
-    live_.erase(it);
-    return Status::ok();
-  }
-
- private:
-  static Status unknown(const aclOpExecutor* handle) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("executor ", handle, " was launched before, destroyed or never made; one executor serves one launch ",
-                 "unless aclSetAclOpExecutorRepeatable was called")};
-  }
-
-  std::mutex mutex_;  // guards live_
-  std::unordered_map<const aclOpExecutor*, std::shared_ptr<aclOpExecutor>> live_;
-};
-
-Registry& registry() {
-  static NoDestroy<Registry> instance;
-  return instance.get();
-}
 
 Status run(const Plan& plan, void* workspace) {
   try {
@@ -88,15 +23,10 @@ Status run(const Plan& plan, void* workspace) {
   }
 }
 
-struct LaunchState {
-  std::shared_ptr<aclOpExecutor> executor;
-  void* workspace = nullptr;
-};
-
 aclError run_launch(void* opaque, char* message, size_t size) {
-  auto& state = *static_cast<LaunchState*>(opaque);
-  const Plan& plan = state.executor->plan;
-  Status status = run(plan, state.workspace);
+  const auto& planned = *static_cast<Planned*>(opaque);
+  const Plan& plan = planned.plan;
+  Status status = run(plan, planned.workspace);
   if (!status.is_ok()) {
     const std::string said = plan.describe ? text(plan.describe(), ": ", status.message()) : status.message();
     said.copy(message, size - 1);
@@ -105,47 +35,132 @@ aclError run_launch(void* opaque, char* message, size_t size) {
   return status.code();
 }
 
-}  // namespace
-
-Status make_executor(const char* op, Plan plan, uint64_t* workspace_size, aclOpExecutor** executor) {
-  auto made = std::make_shared<aclOpExecutor>();
-  made->op = op;
-  made->plan = std::move(plan);
-  *workspace_size = made->plan.workspace_bytes;
-  *executor = registry().add(std::move(made));
-  return Status::ok();
-}
-
-Status launch_executor(const char* op, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
-                       aclrtStream stream) {
-  auto state = std::make_unique<LaunchState>();
-  SOFTNPU_RETURN_IF_ERROR(registry().take(op, executor, &state->executor));
-  const Plan& plan = state->executor->plan;
+Status check_launch(const char* op, const char* made_by, const Plan& plan, void* workspace, uint64_t workspace_size,
+                    void** kernel_workspace) {
+  if (op != made_by && std::strcmp(op, made_by) != 0) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", made_by, "GetWorkspaceSize")};
+  }
   if (workspace_size < plan.workspace_bytes) {
     return {ACLNN_ERR_PARAM_INVALID,
             text("a workspace of ", workspace_size, " bytes, where ", plan.workspace_bytes, " are needed")};
   }
-  if (plan.workspace_bytes > 0 &&
-      softnpuKernelAddress(workspace, plan.workspace_bytes, &state->workspace) != ACL_SUCCESS) {
-    return {ACLNN_ERR_PARAM_INVALID, text("the workspace ", workspace, " does not lie in one allocation of ",
-                                          plan.workspace_bytes, " bytes of device memory")};
-  }
-  softnpuTask task{op, plan.is_small ? 1 : 0, &run_launch,
-                   [](void* opaque) { std::unique_ptr<LaunchState>(static_cast<LaunchState*>(opaque)).reset(); },
-                   state.release()};
+  if (plan.workspace_bytes == 0) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(not_null(workspace, "workspace"));
+  if (softnpuKernelAddress(workspace, plan.workspace_bytes, kernel_workspace) == ACL_SUCCESS) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("the workspace ", workspace, " does not lie in one allocation of ",
+                                        plan.workspace_bytes, " bytes of device memory")};
+}
+
+// Gives a claimed executor to the stream.
+Status submit(Planned* planned, aclrtStream stream) {
+  softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
+                   [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
   if (softnpuLaunch(stream, &task) == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
 }
 
+// The plan for the next launch, made anew where an address was replaced.
+Status current_plan(Repeatable* repeatable, std::shared_ptr<const Plan>* out) {
+  std::lock_guard lock(repeatable->mutex);
+  if (repeatable->is_stale) {
+    auto plan = std::make_shared<Plan>();
+    SOFTNPU_RETURN_IF_ERROR(repeatable->call->plan(plan.get()));
+    repeatable->plan = std::move(plan);
+    repeatable->is_stale = false;
+  }
+  *out = repeatable->plan;
+  return Status::ok();
+}
+
+Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_size, const aclOpExecutor* handle,
+                         aclrtStream stream) {
+  const char* made_by = nullptr;
+  const std::shared_ptr<Repeatable> repeatable = find_repeatable(handle, &made_by);
+  if (repeatable == nullptr) return unknown_executor(handle);
+  std::shared_ptr<const Plan> plan;
+  SOFTNPU_RETURN_IF_ERROR(current_plan(repeatable.get(), &plan));
+  void* kernel_workspace = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(check_launch(op, made_by, *plan, workspace, workspace_size, &kernel_workspace));
+  Planned* launch = executors().make(made_by);
+  launch = executors().claim(executors().name(launch));
+  launch->workspace = kernel_workspace;
+  launch->plan.is_small = plan->is_small;
+  launch->plan.run = [plan](void* space) { return plan->run(space); };
+  if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };
+  return submit(launch, stream);
+}
+
+}  // namespace
+
+Pool<Planned>& executors() {
+  static NoDestroy<Pool<Planned>> instance;
+  return instance.get();
+}
+
+Status unknown_executor(const aclOpExecutor* handle) {
+  if (handle == nullptr) return {ACLNN_ERR_PARAM_NULLPTR, "executor is null"};
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("executor ", handle, " was launched before, destroyed or never made; one executor serves one launch ",
+               "unless aclSetAclOpExecutorRepeatable was called")};
+}
+
+Status dead_argument(size_t position) {
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("argument ", position, " is no live object: it, or one in its list, was destroyed or never made")};
+}
+
+PendingPlan::PendingPlan(const char* op) : planned_(executors().make(op)) {}
+
+PendingPlan::~PendingPlan() {
+  if (planned_ != nullptr) executors().destroy(planned_);
+}
+
+Plan* PendingPlan::plan() { return &planned_->plan; }
+
+void* PendingPlan::arguments(Keep keep) {
+  planned_->keep = keep;
+  return planned_->arguments;
+}
+
+void PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
+  *workspace_size = planned_->plan.workspace_bytes;
+  *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
+}
+
+Status make_executor(const char* op, Plan plan, uint64_t* workspace_size, aclOpExecutor** executor) {
+  PendingPlan pending(op);
+  *pending.plan() = std::move(plan);
+  pending.hand_out(workspace_size, executor);
+  return Status::ok();
+}
+
+Status launch_executor(const char* op, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
+                       aclrtStream stream) {
+  Planned* planned = executors().claim(name_of(executor));
+  if (planned == nullptr) return launch_repeatable(op, workspace, workspace_size, executor, stream);
+  Status status = check_launch(op, planned->op, planned->plan, workspace, workspace_size, &planned->workspace);
+  if (!status.is_ok()) {
+    executors().give_back(planned);
+    return status;
+  }
+  return submit(planned, stream);
+}
+
+Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
+  constexpr size_t kAlignment = 64;
+  HostBlock workspace;
+  if (plan.workspace_bytes != 0) {
+    const size_t bytes = (plan.workspace_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    workspace.reset(std::aligned_alloc(kAlignment, bytes));
+    if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
+  }
+  Planned* planned = executors().make(op);
+  planned = executors().claim(executors().name(planned));
+  planned->plan = std::move(plan);
+  planned->workspace = workspace.get();
+  planned->own_workspace = std::move(workspace);
+  return submit(planned, stream);
+}
+
 }  // namespace softnpu
-
-using softnpu::api;
-
-aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
-  return api("aclSetAclOpExecutorRepeatable", [&] { return softnpu::registry().set_repeatable(executor); });
-}
-
-aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
-  return api("aclDestroyAclOpExecutor", [&] { return softnpu::registry().remove(executor); });
-}

@@ -1,26 +1,22 @@
 #pragma once
-// What an aclTensor and an aclScalar say. Shared by libnnopbase, which makes them, and libopapi, which reads them.
+// What an aclTensor says. Shared by libnnopbase, which makes it, and libopapi, which reads it.
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "aclnn/aclnn_base.h"
 #include "base/status.h"
+#include "nnopbase/shape.h"
 
 struct aclTensor {
-  std::vector<int64_t> dims;
-  std::vector<int64_t> strides;  // in elements
-  int64_t offset = 0;            // in elements
+  softnpu::Dims dims;
+  softnpu::Dims strides;  // in elements
+  int64_t offset = 0;     // in elements
   aclDataType dtype = ACL_DT_UNDEFINED;
   aclFormat format = ACL_FORMAT_ND;
-  std::vector<int64_t> storage_dims;
-  void* data = nullptr;  // the storage's first byte, in device memory
-};
-
-struct aclScalar {
-  aclDataType dtype = ACL_DT_UNDEFINED;
-  double value = 0;  // exact for every type but 64-bit integers beyond 2^53, which `integer` holds
-  int64_t integer = 0;
+  softnpu::Dims storage_dims;
+  void* data = nullptr;                         // the storage's first byte, in device memory
+  std::shared_ptr<softnpu::ShapeRecord> shape;  // null unless an operator decides the sizes when it runs
 };
 
 namespace softnpu {
@@ -35,6 +31,12 @@ inline int64_t element_count(const aclTensor& tensor) {
   int64_t count = 1;
   for (int64_t size : tensor.dims) count *= size;
   return count;
+}
+
+// For the plan of an operator whose run decides `out`'s sizes.
+inline DynamicShape shape_of(aclTensor& out) {
+  if (!out.shape) out.shape = std::make_shared<ShapeRecord>();
+  return DynamicShape(out.shape);
 }
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-// What libacl_op_compiler exports and cannot do yet: operators that are named by a string, their graphs.
+// What libacl_op_compiler exports and cannot do yet: graphs of operators that are called by the name of their type.
 
 #include "base/unsupported.h"
 
@@ -8,22 +8,9 @@ using softnpu::unsupported;
 
 namespace {
 
-constexpr const char* kOperator = "operators are not called by the name of their type yet: call the aclnn operator";
 constexpr const char* kGraph = "operators called by the name of their type have no graphs yet: call the aclnn operator";
 
 }  // namespace
-
-aclError aclopCompileAndExecute(const char*, int, const aclTensorDesc* const[], const aclDataBuffer* const[], int,
-                                const aclTensorDesc* const[], aclDataBuffer* const[], const aclopAttr*, aclopEngineType,
-                                aclopCompileType, const char*, aclrtStream) {
-  return unsupported(__func__, kOperator);
-}
-
-aclError aclopCompileAndExecuteV2(const char*, int, aclTensorDesc*[], aclDataBuffer*[], int, aclTensorDesc*[],
-                                  aclDataBuffer*[], aclopAttr*, aclopEngineType, aclopCompileType, const char*,
-                                  aclrtStream) {
-  return unsupported(__func__, kOperator);
-}
 
 aclError aclGenGraphAndDumpForOp(const char*, int, const aclTensorDesc* const[], const aclDataBuffer* const[], int,
                                  const aclTensorDesc* const[], aclDataBuffer* const[], const aclopAttr*,

@@ -1,9 +1,8 @@
 #include "ops/tensor_memory.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "base/text.h"
 #include "softnpu/softnpu.h"
 
@@ -39,11 +38,15 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
 
 bool is_dense(const aclTensor& tensor) {
   if (element_count(tensor) == 0) return true;
-  std::vector<std::pair<int64_t, int64_t>> order;  // stride, size
+  struct Step {
+    int64_t stride;
+    int64_t size;
+  };
+  SmallVector<Step, 8> order;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
-    if (tensor.dims[i] != 1) order.emplace_back(tensor.strides[i], tensor.dims[i]);
+    if (tensor.dims[i] != 1) order.push_back({tensor.strides[i], tensor.dims[i]});
   }
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order, {}, &Step::stride);
   int64_t next = 1;
   for (const auto& [stride, size] : order) {
     if (stride != next) return false;

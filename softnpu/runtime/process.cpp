@@ -14,6 +14,20 @@ namespace {
 
 thread_local Context* current_context = nullptr;
 
+// The stream that this thread has looked up last: most launches go to the same one again. It keeps the memory of one
+// that was destroyed since until the next look, or the thread's end.
+struct LastStream {
+  const void* handle = nullptr;
+  uint64_t epoch = 0;    // Device::stream_epoch() before the look
+  bool is_over = false;  // the thread ends
+};
+thread_local constinit LastStream last_stream;
+struct LastStreamHolder {
+  std::shared_ptr<Stream> stream;
+  ~LastStreamHolder() { last_stream = {nullptr, 0, true}; }
+};
+thread_local LastStreamHolder last_stream_holder;
+
 }  // namespace
 
 Process& Process::get() {
@@ -44,6 +58,7 @@ Status Process::finalize() {
   std::unique_lock lock(mutex_);
   if (initialized_ == 0) return {ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"};
   initialized_ = 0;
+  finalized_ = true;
   return Status::ok();
 }
 
@@ -65,6 +80,12 @@ Status Process::check_usable() const {
   if (!forked_) return Status::ok();
   return {ACL_ERROR_RT_CONTEXT_NULL,
           "the NPU cannot be used in a process made by fork after the parent used it: start it with spawn"};
+}
+
+Status Process::check_initialized() const {
+  if (initialized_.load(std::memory_order_relaxed) > 0) return Status::ok();
+  return {ACL_ERROR_UNINITIALIZE, finalized_ ? "aclFinalize was called: the NPU can be used after another aclInit"
+                                             : "aclInit was not called: it comes before all that uses the NPU"};
 }
 
 Status Process::device(int32_t id, Device** out) {
@@ -114,6 +135,7 @@ Status Process::device_of_physical(const void* handle, Device** out) const {
 
 Status Process::set_device(int32_t id) {
   Device* device_ptr = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(check_initialized());
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
   std::unique_lock lock(mutex_);
   Context*& primary = primary_[static_cast<size_t>(id)];
@@ -129,7 +151,7 @@ Context* Process::add_context(Device* device) {
   Context* handle = context.get();
   auto entry = contexts_.emplace(handle, std::move(context)).first;
   try {
-    handle->default_stream = device->new_stream();
+    handle->default_stream = device->new_stream({.context = handle});
   } catch (...) {
     contexts_.erase(entry);
     throw;
@@ -172,6 +194,7 @@ void Process::on_reset(void (*function)(int32_t id)) {
 
 Status Process::create_context(int32_t device_id, Context** out) {
   Device* device_ptr = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(check_initialized());
   SOFTNPU_RETURN_IF_ERROR(device(device_id, &device_ptr));
   std::unique_lock lock(mutex_);
   *out = add_context(device_ptr);
@@ -211,6 +234,7 @@ Status Process::set_current(Context* context) {
 
 Status Process::current(Context** out) const {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(check_initialized());
   std::shared_lock lock(mutex_);
   if (current_context == nullptr || !owns(current_context)) {
     return {ACL_ERROR_RT_CONTEXT_NULL, "this thread has set no device: call aclrtSetDevice first"};
@@ -229,6 +253,7 @@ bool Process::owns(const Context* context) const { return contexts_.contains(con
 Status Process::create_stream(StreamConfig config, Stream** out) {
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(current(&context));
+  config.context = context;
   *out = context->device->new_stream(config);
   return Status::ok();
 }
@@ -236,7 +261,7 @@ Status Process::create_stream(StreamConfig config, Stream** out) {
 Status Process::destroy_stream(void* handle, bool force) {
   std::shared_ptr<Stream> target;
   if (handle == nullptr) return {ACL_ERROR_RT_STREAM_CONTEXT, "the default stream cannot be destroyed"};
-  SOFTNPU_RETURN_IF_ERROR(stream(handle, &target));
+  SOFTNPU_RETURN_IF_ERROR(find_stream(handle, &target));
   if (force) target->abandon();
   Status status = target->synchronize(std::chrono::milliseconds(-1));
   reports_.forget(handle);
@@ -248,26 +273,44 @@ Status Process::destroy_stream(void* handle, bool force) {
 
 Status Process::stream(void* handle, std::shared_ptr<Stream>* out) const {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(check_initialized());
   if (handle == nullptr) {
     Context* context = nullptr;
     SOFTNPU_RETURN_IF_ERROR(current(&context));
     handle = context->default_stream;
   }
+  return find_stream(handle, out);
+}
+
+Status Process::find_stream(void* handle, std::shared_ptr<Stream>* out) const {
+  SOFTNPU_RETURN_IF_ERROR(check_usable());
+  const uint64_t epoch = Device::stream_epoch();
+  if (last_stream.epoch == epoch && last_stream.handle == handle) {
+    *out = last_stream_holder.stream;
+    return Status::ok();
+  }
   for (const auto& slot : live_) {
     Device* device = slot.load(std::memory_order_acquire);
     if (device == nullptr) continue;
     *out = device->find_stream(handle);
-    if (*out) return Status::ok();
+    if (!*out) continue;
+    if (!last_stream.is_over) {
+      last_stream_holder.stream = *out;
+      last_stream = {handle, epoch, false};
+    }
+    return Status::ok();
   }
   return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist")};
 }
 
-EventRecord* Process::create_event(uint32_t flags, std::shared_ptr<SharedMark> mark) {
-  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(std::move(mark)), flags});
-  EventRecord* handle = record.get();
+Status Process::create_event(uint32_t flags, std::shared_ptr<SharedMark> mark, EventRecord** out) {
+  Context* context = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(current(&context));
+  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(std::move(mark)), flags, context});
+  *out = record.get();
   std::unique_lock lock(mutex_);
-  events_.emplace(handle, std::move(record));
-  return handle;
+  events_.emplace(*out, std::move(record));
+  return Status::ok();
 }
 
 Status Process::destroy_event(void* handle) {
@@ -278,6 +321,7 @@ Status Process::destroy_event(void* handle) {
 
 Status Process::event(void* handle, EventRecord* out) const {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
+  SOFTNPU_RETURN_IF_ERROR(check_initialized());
   std::shared_lock lock(mutex_);
   auto it = events_.find(handle);
   if (it == events_.end()) return {ACL_ERROR_RT_PARAM_INVALID, text("event ", handle, " does not exist")};

@@ -34,6 +34,7 @@ struct Context {
 struct EventRecord {
   std::shared_ptr<Event> event;
   uint32_t flags = 0;
+  const Context* context = nullptr;  // that it was made in: its streams record it, streams of all contexts wait for it
 };
 
 class Process {
@@ -43,6 +44,8 @@ class Process {
   // The one instance; it is never destroyed, so that calls made while the process exits still find it.
   static Process& get();
 
+  // Between initialize() and finalize() devices can be used. Outside of it what is there can be given back: handles
+  // destroyed, memory freed, devices reset; queries of the machine work always.
   // Counts: a second call fails with ACL_ERROR_REPEAT_INITIALIZE, and has to be answered by finalize_reference() too.
   Status initialize();
   Status finalize();
@@ -52,6 +55,8 @@ class Process {
   // Fails with a sentence in a child made by fork: threads and locks of the parent do not exist there.
   Status check_usable() const;
   bool forked() const { return forked_; }
+
+  Status check_initialized() const;
 
   // Makes the device where this is its first use.
   Status device(int32_t id, Device** out);
@@ -76,9 +81,11 @@ class Process {
   Status destroy_stream(void* handle, bool force);
   // Null names the default stream of the calling thread's context.
   Status stream(void* handle, std::shared_ptr<Stream>* out) const;
+  // The same for a stream that is to be given back.
+  Status find_stream(void* handle, std::shared_ptr<Stream>* out) const;
 
-  // With a `mark` the event is shared with other processes.
-  EventRecord* create_event(uint32_t flags, std::shared_ptr<SharedMark> mark);
+  // An event of the calling thread's context. With a `mark` it is shared with other processes.
+  Status create_event(uint32_t flags, std::shared_ptr<SharedMark> mark, EventRecord** out);
   Status destroy_event(void* handle);
   Status event(void* handle, EventRecord* out) const;
 
@@ -107,7 +114,9 @@ class Process {
 
   // Guards the tables below. devices_ entries are set once and read without it.
   mutable std::shared_mutex mutex_;
-  uint64_t initialized_ = 0;  // calls of aclInit that no finalization has answered
+  // Calls of aclInit that no finalization has answered. Written under mutex_, read without.
+  std::atomic<uint64_t> initialized_{0};
+  std::atomic<bool> finalized_{false};  // there was one; for the text of an error
   bool forked_ = false;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;
   std::array<std::atomic<Device*>, kMaxDevices> live_{};

@@ -32,7 +32,7 @@ uint32_t this_thread() {
 
 }  // namespace
 
-Status Stream::submit(const char* name, Cost cost, std::function<Status()> work) {
+Status Stream::submit(const char* name, Cost cost, Work work) {
   Task task;
   task.name = name;
   task.work = std::move(work);
@@ -55,7 +55,7 @@ Status Stream::wait(std::shared_ptr<Event> event) {
   return enqueue(std::move(task), Cost::kLarge);
 }
 
-Status Stream::gate(const char* name, std::function<Status()> start, std::shared_ptr<Event> done) {
+Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
   Task task;
   task.kind = Kind::kWait;
   task.name = name;

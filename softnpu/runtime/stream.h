@@ -7,11 +7,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/inline_function.h"
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
@@ -27,7 +27,10 @@ struct StreamConfig {
   static constexpr uint32_t kPriorities = 8;
   uint32_t priority = 0;  // 0, the most urgent, to 7
   uint32_t flags = 0;
+  const void* context = nullptr;  // that it was made in; may be gone
 };
+
+using Work = InlineFunction<Status(), 64>;
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
@@ -41,15 +44,16 @@ class Stream : public std::enable_shared_from_this<Stream> {
   int32_t device() const { return device_; }
   uint32_t id() const { return id_; }
   uint32_t priority() const { return config_.priority; }
+  const void* context() const { return config_.context; }
 
   // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
   // returns it.
-  Status submit(const char* name, Cost cost, std::function<Status()> work);
+  Status submit(const char* name, Cost cost, Work work);
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
 
   // Runs `start` in its turn and goes on when `done` is complete, which `start` sees to.
-  Status gate(const char* name, std::function<Status()> start, std::shared_ptr<Event> done);
+  Status gate(const char* name, Work start, std::shared_ptr<Event> done);
 
   CoreLimits& core_limits() { return core_limits_; }
   // A number of the program's own for the stream, and whether overflow is to be watched; kept, nothing reads them yet.
@@ -86,7 +90,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   struct Task {
     Kind kind = Kind::kWork;
     const char* name = "";
-    std::function<Status()> work;  // of a wait: what runs before it
+    Work work;  // of a wait: what runs before it
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
     uint64_t number = 0;

@@ -10,7 +10,7 @@
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_addmm.h"
 #include "aclnnop/aclnn_baddbmm.h"
-#include "aclnnop/aclnn_batch_matmul.h"
+#include "aclnnop/aclnn_batch_mat_mul.h"
 #include "aclnnop/aclnn_matmul.h"
 #include "aclnnop/aclnn_mm.h"
 

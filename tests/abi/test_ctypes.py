@@ -17,9 +17,11 @@ acl.aclrtMemcpy.argtypes = [ctypes.c_void_p, n, ctypes.c_void_p, n, ctypes.c_int
 acl.aclrtMemset.argtypes = [ctypes.c_void_p, n, ctypes.c_int, n]
 acl.aclrtMalloc.argtypes = [ctypes.POINTER(ctypes.c_void_p), n, ctypes.c_int]
 acl.aclrtFree.argtypes = [ctypes.c_void_p]
-assert acl.aclInit(None) == 0
 count = ctypes.c_uint32()
 assert acl.aclrtGetDeviceCount(ctypes.byref(count)) == 0 and count.value == 1
+assert acl.aclrtSetDevice(0) == 100001
+print(acl.aclGetRecentErrMsg().decode())
+assert acl.aclInit(None) == 0
 assert acl.aclrtSetDevice(0) == 0
 assert acl.aclrtMalloc(ctypes.byref(p), 1000, 0) == 0
 assert acl.aclrtMemset(p, 1000, 7, 1000) == 0
@@ -36,15 +38,19 @@ assert acl.aclrtRecordEvent(event, stream) == 0 and acl.aclrtSynchronizeEvent(ev
 assert acl.aclrtDestroyEvent(event) == 0 and acl.aclrtDestroyStream(stream) == 0
 assert acl.aclrtFree(p) == 0 and acl.aclrtFree(p) == 107000
 assert acl.aclrtResetDevice(0) == 0 and acl.aclFinalize() == 0
+assert acl.aclrtSetDevice(0) == 100001
+print(acl.aclGetRecentErrMsg().decode())
 print(acl.aclrtGetSocName().decode(), "torch" in sys.modules)
 """
 
 
 def test_a_program_without_torch():
     lines = fresh.output(PROGRAM, str(LIBRARY)).splitlines()
-    assert "a copy of 1001 bytes into a destination of 1000 bytes" in lines[0]
-    assert "runs past its allocation: 1001 bytes at byte 0 of 1000" in lines[1]
-    assert lines[2] == "Ascend910B1 False"
+    assert "aclInit was not called: it comes before all that uses the NPU" in lines[0]
+    assert "a copy of 1001 bytes into a destination of 1000 bytes" in lines[1]
+    assert "runs past its allocation: 1001 bytes at byte 0 of 1000" in lines[2]
+    assert "aclFinalize was called: the NPU can be used after another aclInit" in lines[3]
+    assert lines[4] == "Ascend910B1 False"
 
 
 def test_no_torch_in_the_library():

@@ -294,6 +294,7 @@ def test_a_reset_before_the_first_use_is_nothing():
         "import ctypes, torch\n"
         "from torch_npu import _load\n"
         "acl = ctypes.CDLL(_load.bound_library())\n"
+        "assert acl.aclInit(None) == 0\n"
         "assert acl.aclrtSetDevice(0) == 0 and acl.aclrtResetDevice(0) == 0\n"
         "print((torch.ones(2, device='npu') + 1).tolist())"
     )

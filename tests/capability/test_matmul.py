@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from torch_npu.utils import explain
+
 
 def bound(a, b):
     """What float32 may be off by: a sum of k products in any order, k + 4 roundings of their magnitude."""
@@ -66,6 +68,88 @@ def test_out():
         torch.mm(a, a, out=torch.empty(8, 8, dtype=torch.float64, device="npu"))
     with pytest.raises(RuntimeError, match="at least two devices"):
         torch.mm(a, a, out=torch.empty(8, 8))
+
+
+@pytest.mark.parametrize("name", ["addmm", "baddbmm"])
+def test_in_place(name):
+    size = (4, 6, 6) if name == "baddbmm" else (6, 6)
+    self, a, b = (torch.randn(*size) for _ in range(3))
+    n = self.npu()
+    before = n.data_ptr()
+    explanation = explain(getattr(n, name + "_"), a.npu(), b.npu(), beta=0.5, alpha=2)
+    assert explanation.result is n
+    assert n.data_ptr() == before
+    (row,) = explanation.rows
+    assert (row.operator, row.route, row.calls) == (f"aten::{name}_", "aclnn", 1)
+    expected = 0.5 * self.double() + 2 * (a.double() @ b.double())
+    assert bool(((n.cpu().double() - expected).abs() <= 4 * bound(a, b) + 1e-6).all())
+
+
+def test_baddbmm_copies_nothing():
+    a = torch.randn(4, 6, 6)
+    for self in (torch.randn(4, 6, 6), torch.randn(6), torch.randn(4, 1, 6)):
+        explanation = explain(torch.baddbmm, self.npu(), a.npu(), a.npu())
+        assert explanation.routes() == {"aclnn": 1}
+        torch.testing.assert_close(explanation.result.cpu(), torch.baddbmm(self, a, a))
+    n = a.npu()
+    for self, batch1, batch2, message in (
+        (n, n[0], n, "batch1 must be a 3D tensor"),
+        (n, n, n[0], "batch2 must be a 3D tensor"),
+        (n, n, n[:, :3], r"batch2 tensor to be: \[4, 6\] but got: \[4, 3\]"),
+        (n[:3], n, n, "cannot be expanded"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            torch.baddbmm(self, batch1, batch2)
+
+
+def test_in_place_keeps_its_size():
+    row = torch.randn(1, 6, device="npu")
+    a = torch.randn(6, 6, device="npu")
+    with pytest.raises(RuntimeError, match="size"):
+        row.addmm_(a, a)
+    assert row.shape == (1, 6)
+
+
+def test_outputs_that_overlap():
+    a = torch.randn(6, 6, device="npu")
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        torch.mm(a, a, out=torch.zeros(1, 6, device="npu").expand(6, 6))
+    storage = torch.randn(48, device="npu")
+    with pytest.raises(RuntimeError, match="some elements of the input tensor and the written-to"):
+        torch.mm(storage[:36].view(6, 6), a, out=storage[6:42].view(6, 6))
+
+
+def test_out_keeps_its_strides():
+    a, b = torch.randn(4, 6), torch.randn(6, 5)
+    out = torch.zeros(5, 4, device="npu").t()
+    assert torch.mm(a.npu(), b.npu(), out=out) is out
+    assert out.stride() == (1, 4)
+    torch.testing.assert_close(out.cpu(), a @ b)
+
+
+def test_lazy_bits_and_empty_matrices_take_the_ai_cpu():
+    a = torch.randn(6, 6, dtype=torch.complex64)
+    n = a.npu()
+    assert torch.equal((n.conj() @ n).cpu(), a.conj() @ a)
+    imaginary = a.conj().imag
+    assert n.conj().imag.is_neg()
+    torch.testing.assert_close((n.conj().imag @ n.real).cpu(), imaginary @ a.real)
+    empty = torch.zeros(3, 0, device="npu")
+    assert torch.equal((empty @ empty.t()).cpu(), torch.zeros(3, 3))
+    assert explain(torch.mm, empty, empty.t()).calls("aclnn") == 0
+
+
+def test_with_the_cpu_fallback():
+    a = torch.randn(6, 6)
+    torch.npu.set_operator_fallback("cpu")
+    try:
+        explanation = explain(torch.mm, a.double().npu(), a.double().npu())
+        total = explain(torch.add, a.npu(), a.npu())
+    finally:
+        torch.npu.set_operator_fallback("npu")
+    assert explanation.routes() == {"CPU fallback": 1}
+    assert torch.equal(explanation.result.cpu(), a.double() @ a.double())
+    assert torch.equal(total.result.cpu(), a + a)
 
 
 def test_other_dtypes_take_the_ai_cpu():

@@ -1,8 +1,13 @@
 """One OpInfo on npu against the CPU: the same samples, the same results, every byte in the device's memory."""
 
+from copy import copy
+
 import torch
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
+
+from opinfo import judge
+from opinfo.tolerances import error_of
 
 # Results depend on the generator: shape, dtype, repeatability under a seed and moments are checked instead.
 RANDOM = {
@@ -90,6 +95,15 @@ def run_on(op, sample, device: str, seed: int = 0):
     return sample.output_process_fn_grad(op.op(*arguments, **kwargs))
 
 
+def widened(sample):
+    """The sample with its tensors in double precision."""
+    wide = copy(sample)
+    wide.input, wide.args, wide.kwargs = judge.in_float64(
+        (sample.input, sample.args, sample.kwargs)
+    )
+    return wide
+
+
 def moments(t: torch.Tensor) -> tuple[float, float]:
     """Mean and standard deviation in float64."""
     t = t.detach().to("cpu", torch.float64)
@@ -100,7 +114,9 @@ def check_random(op, sample, expected, actual) -> None:
     """Repeatable under a seed; close in mean and deviation where there is enough to judge by."""
     again = run_on(op, sample, "npu")
     other = run_on(op, sample, "npu", seed=1)
-    assert_same(tree_map(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x, actual), again)
+    judge.assert_same(
+        tree_map(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x, actual), again
+    )
     on_npu(actual, other)
     for e, a in zip(tree_flatten(expected)[0], tree_flatten(actual)[0], strict=True):
         if not isinstance(e, torch.Tensor) or not e.is_floating_point() or e.numel() < 1000:
@@ -109,67 +125,6 @@ def check_random(op, sample, expected, actual) -> None:
         # Six standard errors of the difference of two means of numel samples.
         bound = 6 * max(std_e, std_a) * (2 / e.numel()) ** 0.5
         assert abs(mean_e - mean_a) <= bound
-
-
-def cdist_error(sample) -> float:
-    """The largest error of a Euclidean distance taken as sqrt(|x|^2 + |y|^2 - 2 x.y), as cdist takes it.
-
-    The sum of ``k`` products is off by at most ``(k + 4) * eps`` of its terms' magnitude, and a root turns an error
-    ``e`` into at most ``sqrt(e)``.
-    """
-    x, y = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
-    if not x.numel() or not y.numel():
-        return 0.0
-    squares = (x * x).sum(-1).max() + (y * y).sum(-1).max()
-    eps = torch.finfo(sample.input.dtype).eps
-    return float(2 * (x.size(-1) + 4) * eps * squares) ** 0.5
-
-
-def linear_cross_entropy_error(sample) -> float:
-    """Four roundings of the largest logit: a loss is the difference of two numbers of that size."""
-    x, weight = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
-    if not x.numel() or not weight.numel():
-        return 0.0
-    logits = x.abs() @ weight.abs().mT
-    return float(4 * torch.finfo(sample.input.dtype).eps * logits.max())
-
-
-def product_error(sample) -> float:
-    """What a sum of ``n`` products of two entries is off by at most, in any order."""
-    x = sample.input.detach().cpu().double()
-    if not x.numel() or not sample.input.is_floating_point():
-        return 0.0
-    return float((x.size(-1) + 4) * torch.finfo(sample.input.dtype).eps * x.abs().max() ** 2)
-
-
-# Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
-CANCELLING = {
-    "cdist": cdist_error,
-    "cov": product_error,
-    "nn.functional.linear_cross_entropy": linear_cross_entropy_error,
-}
-
-
-def assert_same(expected, actual, atol: float = 0.0, exact: bool = False) -> None:
-    """Equal within PyTorch's default tolerances; ``exact``: the same bits, as the same kernel on the same bytes gives."""
-    actual = tree_map(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x, actual)
-    for e, a in zip(tree_flatten(expected)[0], tree_flatten(actual)[0], strict=True):
-        if isinstance(e, torch.Tensor):
-            rtol, default = torch.testing._comparison.default_tolerances(a, e)
-            atol = max(atol, default, sum_error(e))
-            if exact:
-                rtol = atol = 0.0
-            torch.testing.assert_close(a, e.cpu(), equal_nan=True, rtol=rtol, atol=atol)
-        elif isinstance(e, int | float | complex | bool):
-            torch.testing.assert_close(a, e, equal_nan=True)
-
-
-def sum_error(e: torch.Tensor) -> float:
-    """What float32 sums of products in another order are off by: roundings of their largest entries, each term one."""
-    if e.dtype != torch.float32 or e.layout != torch.strided or not e.numel():
-        return 0.0
-    largest = float(e.detach().cpu().abs().nan_to_num(0, 0, 0).max())
-    return 16 * max(1, *e.shape, 1) * torch.finfo(e.dtype).eps * largest
 
 
 # No aclnn operator, but not the same bits. MKL's least squares rounds as the addresses of its work arrays fall;
@@ -182,12 +137,21 @@ class SameKernels:
 
     def __enter__(self):
         """Starts counting."""
-        self._before = torch.npu._state.native().aclnn_launches()
+        native = torch.npu._state.native()
+        self._before = (native.aclnn_launches(), native.aclnn_refusals())
         return self
 
     def __exit__(self, *_):
-        """Ends counting; ``alone`` tells."""
-        self.alone = torch.npu._state.native().aclnn_launches() == self._before
+        """Ends counting."""
+        native = torch.npu._state.native()
+        self.alone = native.aclnn_launches() == self._before[0]
+        self._refused = native.aclnn_refusals() - self._before[1]
+
+    def check_none_refused(self) -> None:
+        """No entry of npu_native_functions.yaml has sent aclnn what it refuses."""
+        assert self._refused == 0, (
+            "an entry of npu_native_functions.yaml sends aclnn what it refuses"
+        )
 
 
 class UnsupportedError(Exception):
@@ -210,12 +174,20 @@ def run_op(op, dtype=torch.float32) -> int:
         count += 1
         with SameKernels() as same:
             actual = run_on(op, sample, "npu")
+        same.check_none_refused()
         on_npu(expected, actual)
         check_in_device_memory(actual)
         if op.name in RANDOM:
             check_random(op, sample, expected, actual)
         elif op.name not in UNINITIALISED:
-            atol = CANCELLING[op.name](sample) if op.name in CANCELLING else 0.0
             exact = same.alone and op.name not in OTHER_ROUNDING
-            assert_same(expected, actual, atol, exact)
+            judge.check_same(
+                op,
+                sample,
+                expected,
+                actual,
+                error_of(op, sample),
+                exact,
+                lambda s=sample: run_on(op, widened(s), "cpu"),
+            )
     return count

@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
+from dev.gen import gen, table
 from dev.lint import layer_violations, read_layers, version_conditions
 from dev.run import DevError
 
@@ -36,3 +37,20 @@ def test_conditions_on_torchs_version_stand_in_compat(tmp_path):
         file.write_text(text)
     (found,) = version_conditions(files, tmp_path)
     assert found.startswith("torch_npu/csrc/core/b.h:1: ")
+
+
+def test_what_was_generated_is_an_aligned_table():
+    rows = [
+        {"what": "schemas", "operators": 24, "files": "a.cpp"},
+        {"what": "wrappers", "operators": 1035, "files": "b_*.cpp"},
+    ]
+    assert table(rows, Path("build/generated")).splitlines() == [
+        "what      number  files in build/generated",
+        "schemas       24  a.cpp",
+        "wrappers   1,035  b_*.cpp",
+    ]
+
+
+def test_gen_takes_one_option():
+    with pytest.raises(DevError, match="takes --update-goldens alone, not --golden"):
+        gen(["--golden"])

@@ -7,7 +7,9 @@ from collections.abc import Callable
 
 from dev.abi import abi
 from dev.build import build
+from dev.gen import gen
 from dev.lint import fmt, lint
+from dev.operators import operators
 from dev.oracle import oracle
 from dev.paths import PYTHON, ROOT
 from dev.run import DevError, run, say
@@ -54,6 +56,15 @@ def _abi(_: list[str]) -> None:
     abi()
 
 
+def _gen(arguments: list[str]) -> None:
+    setup()
+    gen(arguments)
+
+
+def _operators(_: list[str]) -> None:
+    operators()
+
+
 def _wheel(_: list[str]) -> None:
     setup()
     wheel()
@@ -82,6 +93,11 @@ VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "lint": (_lint, "ruff, clang-format, layers"),
     "fmt": (_fmt, "format in place"),
     "abi": (_abi, "docs/acl.md from softnpu/abi's tables"),
+    "gen": (
+        _gen,
+        "runs codegen and shows what it wrote; --update-goldens: also what its tests compare with",
+    ),
+    "operators": (_operators, "the aclnn operators that the tests ran, by data type and layout"),
     "oracle": (_oracle, "the official torch_npu wheel on softnpu, in .venv-oracle"),
     "wheel": (_wheel, "a self-contained wheel in dist/"),
     "doctor": (_doctor, "what is bound, and what is missing"),

@@ -1,7 +1,11 @@
 """`./dev oracle`: the official torch_npu wheel, unmodified, on softnpu's libraries."""
 
 import os
+import re
 import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
 
 from dev.build import build, site_packages
 from dev.paths import PACKAGE_ROOT, ROOT
@@ -11,6 +15,7 @@ VENV = ROOT / ".venv-oracle"
 INTERPRETER = VENV / "bin" / "python"
 WHEEL = "torch_npu==2.13.0"
 TESTS = ROOT / "tests" / "oracle"
+LIBRARIES = PACKAGE_ROOT / "torch_npu" / "lib"
 
 
 def make_venv() -> None:
@@ -27,14 +32,44 @@ def make_venv() -> None:
     ready.touch()
 
 
+# The dynamic linker's report of a name that a program looked up in vain.
+_MISS = re.compile(
+    r"(?P<library>/\S+): error: symbol lookup error: undefined symbol: (?P<name>\w+)"
+)
+
+
+def missing_names(lines: Iterable[str], folder: Path) -> dict[str, list[str]]:
+    """The names that ``lines`` of the dynamic linker say were looked up in vain, by library of ``folder``, sorted."""
+    found: dict[str, set[str]] = {}
+    for match in filter(None, map(_MISS.search, lines)):
+        library = Path(match["library"])
+        if library.parent == folder:
+            found.setdefault(library.name, set()).add(match["name"])
+    return {library: sorted(found[library]) for library in sorted(found)}
+
+
 def oracle(arguments: list[str]) -> None:
     """Builds softnpu, installs the wheel where it is missing, and runs tests/oracle with it.
 
-    ``arguments`` go to pytest.
+    Prints the functions that the wheel looked up and softnpu does not have. ``arguments`` go to pytest.
     """
     build()
     make_venv()
-    libraries = PACKAGE_ROOT / "torch_npu" / "lib"
+    with tempfile.TemporaryDirectory() as reports:
+        try:
+            _run_tests(arguments, Path(reports))
+        finally:
+            _print_missing(Path(reports))
+
+
+def _print_missing(reports: Path) -> None:
+    lines = (line for report in reports.iterdir() for line in report.read_text().splitlines())
+    for library, names in missing_names(lines, LIBRARIES / "cann").items():
+        say(f"looked up in {library} and not there: {len(names)}")
+        print(*(f"    {name}" for name in names), sep="\n", flush=True)
+
+
+def _run_tests(arguments: list[str], reports: Path) -> None:
     # -P, no configuration and a folder of its own: the checkout's torch_npu must not be found.
     pytest = [
         "-P",
@@ -51,7 +86,10 @@ def oracle(arguments: list[str]) -> None:
         [INTERPRETER, *pytest, "--rootdir", TESTS, TESTS, *arguments],
         cwd=VENV,
         env={
-            "LD_LIBRARY_PATH": os.pathsep.join(str(p) for p in (libraries / "cann", libraries)),
+            "LD_LIBRARY_PATH": os.pathsep.join(str(p) for p in (LIBRARIES / "cann", LIBRARIES)),
             "OMP_NUM_THREADS": "1",
+            # Of what the dynamic linker can report this is the least that has failed look-ups in it.
+            "LD_DEBUG": "reloc",
+            "LD_DEBUG_OUTPUT": str(reports / "report"),
         },
     )

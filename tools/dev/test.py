@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 
 from dev.build import build
 from dev.opinfo import opinfo
+from dev.oracle import oracle
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
 from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device make no difference to it.
 PACKAGING = "tests/packaging"
-# Runs in an environment of its own: ./dev oracle.
+# Runs in an environment of its own, as ./dev oracle does.
 ORACLE = "tests/oracle"
 
 # Cases that say the same under every configuration.
@@ -35,7 +36,12 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 # Softnpu's tests of what its functions do, and those that bring it to its limits: each executable of the latter sets the
 # process up its own way.
 FUNCTIONS = ("softnpu_tests",)
-LIMITS = ("softnpu_stress_tests", "softnpu_fuzz_tests", "softnpu_fault_tests")
+LIMITS = (
+    "softnpu_stress_tests",
+    "softnpu_fuzz_tests",
+    "softnpu_operator_fuzz_tests",
+    "softnpu_fault_tests",
+)
 
 # The thread sanitizer takes libgomp's own synchronisation for races: there a kernel runs on one thread.
 SANITIZERS: dict[str, Mapping[str, str]] = {
@@ -58,8 +64,10 @@ def sanitize() -> None:
         build(sanitize=sanitizer)
         folder = f"build-{sanitizer.split(',')[0]}"
         gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0", **env}, FUNCTIONS, folder)
-        # The thread sanitizer's own start goes through the calls that the fault tests replace.
-        left_out = {"softnpu_fault_tests"} if sanitizer == "thread" else set()
+        # The thread sanitizer's own start goes through the calls that the fault tests replace; the operators' arguments
+        # are drawn to find memory errors, by one thread.
+        single = {"softnpu_fault_tests", "softnpu_operator_fuzz_tests"}
+        left_out = single if sanitizer == "thread" else set()
         gtest(env, [program for program in LIMITS if program not in left_out], folder)
 
 
@@ -94,6 +102,8 @@ def test(arguments: list[str]) -> None:
         once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
         pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once])
     pytest({}, ["codegen/tests", "-n", "0"])
+    say("the official wheel on softnpu")
+    oracle([])
     wheel()
     pytest({}, [PACKAGING, "-n", "0"])
     sanitize()

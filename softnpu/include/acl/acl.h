@@ -13,6 +13,8 @@ extern "C" {
 #endif
 
 // configPath may be null. A second call returns ACL_ERROR_REPEAT_INITIALIZE and changes nothing.
+// Before the first and after aclFinalize nothing can be made or run (ACL_ERROR_UNINITIALIZE); what is there can be
+// destroyed, freed and reset, and the machine can be asked about.
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
 ACL_FUNC_VISIBILITY aclError aclFinalize();
 ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion);

@@ -48,7 +48,8 @@ ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);
 ACL_FUNC_VISIBILITY aclError aclopSetCompileFlag(aclOpCompileFlag flag);
 
-// --- operators --- unsupported so far.
+// --- operators --- compiled for their descriptions and attributes, and enqueued. Null inputs are descriptions of
+// ACL_DT_UNDEFINED. The graph functions are unsupported so far.
 ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
     const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], const aclDataBuffer* const inputs[],
     int numOutputs, const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[], const aclopAttr* attr,

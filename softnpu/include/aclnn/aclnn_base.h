@@ -15,6 +15,11 @@ typedef int32_t aclnnStatus;
 typedef struct aclOpExecutor aclOpExecutor;
 typedef struct aclTensor aclTensor;
 typedef struct aclScalar aclScalar;
+typedef struct aclIntArray aclIntArray;
+typedef struct aclFloatArray aclFloatArray;
+typedef struct aclBoolArray aclBoolArray;
+typedef struct aclTensorList aclTensorList;
+typedef struct aclScalarList aclScalarList;
 
 static const aclnnStatus ACLNN_SUCCESS = 0;
 static const aclnnStatus ACLNN_ERR_PARAM_NULLPTR = 161001;
@@ -22,6 +27,11 @@ static const aclnnStatus ACLNN_ERR_PARAM_INVALID = 161002;
 static const aclnnStatus ACLNN_ERR_RUNTIME_ERROR = 361001;
 static const aclnnStatus ACLNN_ERR_INNER = 561000;
 static const aclnnStatus ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101;
+
+// The library's begin and end, with the path of a settings file or null. Operators need neither call; both may be made
+// more than once.
+ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char* configPath);
+ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 
 #ifdef __cplusplus
 }

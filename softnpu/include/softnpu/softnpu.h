@@ -53,6 +53,15 @@ ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask
 // Makes `message` what aclGetRecentErrMsg says next on this thread.
 ACL_FUNC_VISIBILITY void softnpuSetRecentError(const char* function, aclError code, const char* message);
 
+// Operators that were called by the name of their type since the process began. In libacl_op_compiler.
+typedef struct softnpuCompileStatistics {
+  uint64_t compiled;  // calls whose operator was made
+  uint64_t reused;    // calls whose operator was there
+  uint64_t kept;      // operators that are there now
+} softnpuCompileStatistics;
+
+ACL_FUNC_VISIBILITY aclError softnpuGetCompileStatistics(softnpuCompileStatistics* statistics);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,17 +1,14 @@
 #include "aclnnop/aclnn_masked_scale.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "base/border.h"
 #include "base/text.h"
-#include "nnopbase/executor.h"
+#include "nnopbase/plan_operator.h"
 #include "nnopbase/tensor.h"
 #include "ops/elementwise/masked_scale.h"
 #include "ops/onednn/engine.h"
 #include "ops/tensor_memory.h"
 
-using softnpu::api;
 using softnpu::not_null;
 using softnpu::Plan;
 using softnpu::Status;
@@ -33,15 +30,19 @@ struct MaskedScale {
 };
 
 template <typename Mask>
+void run_part(const MaskedScale& task, int64_t first, int64_t count) {
+  softnpu::masked_scale(static_cast<const float*>(task.self) + first, static_cast<const Mask*>(task.mask) + first,
+                        task.scale, static_cast<size_t>(count), static_cast<float*>(task.y) + first);
+}
+
+template <typename Mask>
 void run(const MaskedScale& task) {
   constexpr int64_t kAtATime = 1 << 14;
-  const auto* self = static_cast<const float*>(task.self);
-  const auto* mask = static_cast<const Mask*>(task.mask);
-  auto* y = static_cast<float*>(task.y);
-#pragma omp parallel for num_threads(task.threads) if (task.threads > 1) schedule(static)
+  // A parallel region of one thread costs about a microsecond, too.
+  if (task.threads == 1) return run_part<Mask>(task, 0, task.count);
+#pragma omp parallel for num_threads(task.threads) schedule(static)
   for (int64_t first = 0; first < task.count; first += kAtATime) {
-    const auto here = static_cast<size_t>(std::min(kAtATime, task.count - first));
-    softnpu::masked_scale(self + first, mask + first, task.scale, here, y + first);
+    run_part<Mask>(task, first, std::min(kAtATime, task.count - first));
   }
 }
 
@@ -72,33 +73,32 @@ Status read(const aclTensor* self, const aclTensor* mask, double scale, const ac
   return tensor_memory(*y, "y", &task->y);
 }
 
+constexpr auto plan_masked_scale = [](const aclTensor* self, const aclTensor* mask, double scale, aclTensor* y,
+                                      Plan* plan) -> Status {
+  MaskedScale task;
+  SOFTNPU_RETURN_IF_ERROR(read(self, mask, scale, y, &task));
+  const double cost = kFlopsPerElement * static_cast<double>(task.count);
+  task.threads = softnpu::threads_for(cost);
+  plan->is_small = cost < softnpu::kSmallFlops;
+  plan->run = [task, is_float = mask->dtype == ACL_FLOAT](void*) {
+    if (is_float) {
+      run<float>(task);
+    } else {
+      run<uint8_t>(task);
+    }
+    return Status::ok();
+  };
+  plan->describe = [count = task.count] { return text("(float32, ", count, " elements)"); };
+  return Status::ok();
+};
+
 }  // namespace
 
 aclnnStatus aclnnMaskedScaleGetWorkspaceSize(const aclTensor* self, const aclTensor* mask, double scale, aclTensor* y,
                                              uint64_t* workspaceSize, aclOpExecutor** executor) {
-  return api("aclnnMaskedScale", [&] {
-    SOFTNPU_RETURN_IF_ERROR(not_null(workspaceSize, "workspaceSize"));
-    SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
-    MaskedScale task;
-    SOFTNPU_RETURN_IF_ERROR(read(self, mask, scale, y, &task));
-    const double cost = kFlopsPerElement * static_cast<double>(task.count);
-    task.threads = softnpu::threads_for(cost);
-    Plan plan;
-    plan.is_small = cost < softnpu::kSmallFlops;
-    plan.run = [task, is_float = mask->dtype == ACL_FLOAT](void*) {
-      if (is_float) {
-        run<float>(task);
-      } else {
-        run<uint8_t>(task);
-      }
-      return Status::ok();
-    };
-    plan.describe = [count = task.count] { return text("(float32, ", count, " elements)"); };
-    return make_executor("aclnnMaskedScale", std::move(plan), workspaceSize, executor);
-  });
+  return softnpu::plan_operator("aclnnMaskedScale", workspaceSize, executor, plan_masked_scale, self, mask, scale, y);
 }
 
 aclnnStatus aclnnMaskedScale(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {
-  return api("aclnnMaskedScale",
-             [&] { return softnpu::launch_executor("aclnnMaskedScale", workspace, workspaceSize, executor, stream); });
+  return softnpu::launch_operator("aclnnMaskedScale", workspace, workspaceSize, executor, stream);
 }

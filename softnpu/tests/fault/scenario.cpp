@@ -71,6 +71,7 @@ bool work(Failure* failure) {
   void* b = nullptr;
   host.fill(7);
   held.gate = false;
+  if (const aclError code = aclInit(nullptr); code != ACL_ERROR_REPEAT_INITIALIZE) STEP(code);
   STEP(aclrtSetDevice(1));
   STEP(aclrtCreateStream(&held.second));
   STEP(aclrtSetDevice(0));
@@ -179,6 +180,7 @@ Outcome run_scenario() {
 
 bool clean_up() {
   open_gate();
+  (void)aclInit(nullptr);  // it may be what failed
   bool good = true;
   for (aclrtStream* stream : {&held.first, &held.second}) {
     // By force: it may wait for a value that nobody will write. It may report what failed in it.

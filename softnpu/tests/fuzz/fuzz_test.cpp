@@ -91,6 +91,7 @@ class FuzzTest : public ::testing::TestWithParam<unsigned> {};
 TEST_P(FuzzTest, NeverCrashes) {
   on_crash();
   current_seed = GetParam();
+  (void)aclInit(nullptr);
   World world;
   std::vector<std::unique_ptr<Draw>> draws;  // their host memory outlives what is queued
   const int threads = GetParam() < kFirstWithThreads ? 1 : kThreads;

@@ -81,7 +81,13 @@ aclError map(Draw& d) {
 constexpr Row kTable[] = {
     // process and devices
     {"aclInit", 1, [](Draw&) { return aclInit(nullptr); }},
-    {"aclFinalize", 1, [](Draw&) { return aclFinalize(); }},
+    // Followed by aclInit: most calls do nothing without it. Other threads meet the time between.
+    {"aclFinalize", 1,
+     [](Draw&) {
+       const aclError code = aclFinalize();
+       (void)aclInit(nullptr);
+       return code;
+     }},
     {"aclrtGetVersion", 1,
      [](Draw& d) {
        int32_t version = 0;
@@ -463,7 +469,9 @@ constexpr Row kTable[] = {
     {"aclFinalizeReference", 1,
      [](Draw& d) {
        uint64_t left = 0;
-       return aclFinalizeReference(d.once_in(2) ? nullptr : &left);
+       const aclError code = aclFinalizeReference(d.once_in(2) ? nullptr : &left);
+       (void)aclInit(nullptr);
+       return code;
      }},
 };
 

@@ -1,5 +1,4 @@
 // Bad input gives one code and one sentence, from one thread and from many at once, and leaves the device as it was.
-// Nothing needs aclInit: devices are set up by their first use, and stay when aclFinalize has waited for their work.
 
 #include <array>
 #include <atomic>
@@ -197,26 +196,39 @@ TEST_F(BadInputTest, HandleAfterItsDestruction) {
   EXPECT_EQ(aclrtDestroyEvent(live), ACL_SUCCESS);
 }
 
-// Events belong to no context: PyTorch records on one device and waits on another.
+// Streams of its own context record an event; those of others wait for it, since that is how devices are ordered.
 TEST_F(BadInputTest, EventOfAnotherContext) {
-  aclrtContext other = nullptr;
-  aclrtEvent event = nullptr;
-  ASSERT_EQ(aclrtCreateContext(&other, 1), ACL_SUCCESS);
+  static aclrtContext other = nullptr;
+  static aclrtContext own = nullptr;
+  static aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtGetCurrentContext(&own), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
-  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-  in_threads([&](int) {
-    for (int i = 0; i < 100; ++i) {
-      ASSERT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
-      ASSERT_EQ(aclrtSetCurrentContext(other), ACL_SUCCESS);
-      ASSERT_EQ(aclrtStreamWaitEvent(nullptr, event), ACL_SUCCESS);
-      ASSERT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
-      ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
-      ASSERT_EQ(aclrtStreamWaitEvent(nullptr, event), ACL_SUCCESS);
-    }
-    ASSERT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
-  });
-  ASSERT_EQ(aclrtDestroyContext(other), ACL_SUCCESS);
-  EXPECT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);  // outlives the context
+  for (int32_t device : {0, 1}) {
+    ASSERT_EQ(aclrtCreateContext(&other, device), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSetCurrentContext(own), ACL_SUCCESS);
+    const auto elsewhere = [](aclError (*call)()) {
+      if (aclrtSetCurrentContext(other) != ACL_SUCCESS) return ACL_ERROR_INTERNAL_ERROR;
+      const aclError code = call();
+      if (code == ACL_SUCCESS && aclrtSetCurrentContext(own) != ACL_SUCCESS) return ACL_ERROR_INTERNAL_ERROR;
+      return code;
+    };
+    expect_all_refused({
+        {"record", [&] { return elsewhere([] { return aclrtRecordEvent(event, nullptr); }); },
+         ACL_ERROR_RT_STREAM_CONTEXT, "belongs to another context"},
+        {"reset", [&] { return elsewhere([] { return aclrtResetEvent(event, nullptr); }); },
+         ACL_ERROR_RT_STREAM_CONTEXT, "belongs to another context"},
+    });
+    ASSERT_EQ(aclrtSetCurrentContext(own), ACL_SUCCESS);
+    in_threads([&](int) {
+      for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);
+        ASSERT_EQ(elsewhere([] { return aclrtStreamWaitEvent(nullptr, event); }), ACL_SUCCESS);
+      }
+      ASSERT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
+    });
+    ASSERT_EQ(aclrtDestroyContext(other), ACL_SUCCESS);
+  }
+  EXPECT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);  // outlives contexts that waited for it
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
@@ -291,27 +303,62 @@ TEST_F(BadInputTest, MemoryFreedUnderWork) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
+// What is there can be given back and is whole after the next aclInit; nothing new is made.
 TEST_F(BadInputTest, BeforeInitAndAfterFinalize) {
+  static void* block = nullptr;
+  static aclrtStream stream = nullptr;
+  static aclrtEvent event = nullptr;
+  static aclrtContext context = nullptr;
+  static softnpuTask task{"task", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {},
+                          nullptr};
+  ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
   ASSERT_EQ(aclFinalize(), ACL_SUCCESS);
-  expect_all_refused(
-      {{"finalize", [] { return aclFinalize(); }, ACL_ERROR_UNINITIALIZE, "aclFinalize without aclInit"}});
-  in_threads([](int t) {
-    void* block = nullptr;
-    ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-    upload(block, t);
-    EXPECT_EQ(download<int>(block), t);
-    EXPECT_EQ(aclrtFree(block), ACL_SUCCESS);
-  });
+  static constexpr aclError kCode = ACL_ERROR_UNINITIALIZE;
+  static constexpr const char* kSays = "aclFinalize was called";
+  const std::vector<Refusal> refusals = {
+      {"finalize", [] { return aclFinalize(); }, kCode, "aclFinalize without aclInit"},
+      {"set device", [] { return aclrtSetDevice(0); }, kCode, kSays},
+      {"context", [] { return aclrtCreateContext(&context, 0); }, kCode, kSays},
+      {"stream", [] { return aclrtSynchronizeStream(stream); }, kCode, kSays},
+      {"launch", [] { return softnpuLaunch(stream, &task); }, kCode, kSays},
+      {"memset", [] { return aclrtMemsetAsync(block, kBytes, 1, kBytes, stream); }, kCode, kSays},
+      {"record", [] { return aclrtRecordEvent(event, stream); }, kCode, kSays},
+      {"synchronize", [] { return aclrtSynchronizeEvent(event); }, kCode, kSays},
+  };
+  const std::vector<Refusal> of_a_context = {
+      {"malloc", [] { return aclrtMalloc(&context, kBytes, ACL_MEM_MALLOC_HUGE_FIRST); }, kCode, kSays},
+      {"create stream", [] { return aclrtCreateStream(&context); }, kCode, kSays},
+      {"create event", [] { return aclrtCreateEvent(&context); }, kCode, kSays},
+  };
+  for (const Refusal& refusal : of_a_context) expect_refused(refusal);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&refusals] {
+      for (int i = 0; i < 20; ++i) {
+        for (const Refusal& refusal : refusals) expect_refused(refusal);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFree(block), ACL_SUCCESS);
   std::atomic<int> initialised{0};
-  in_threads([&](int) {
-    const aclError code = aclInit(nullptr);
-    if (code == ACL_SUCCESS) {
-      ++initialised;
-    } else {
-      EXPECT_EQ(code, ACL_ERROR_REPEAT_INITIALIZE);
-      EXPECT_NE(recent_error().find("aclInit was called before"), std::string::npos);
-    }
-  });
+  threads.clear();
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&initialised] {
+      const aclError code = aclInit(nullptr);
+      if (code == ACL_SUCCESS) {
+        ++initialised;
+      } else {
+        EXPECT_EQ(code, ACL_ERROR_REPEAT_INITIALIZE);
+        EXPECT_NE(recent_error().find("aclInit was called before"), std::string::npos);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
   EXPECT_EQ(initialised, 1);
 }
 

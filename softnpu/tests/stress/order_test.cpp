@@ -23,6 +23,7 @@ constexpr int kPosts = 1024;
 // A stream. Only its tasks touch `done`, without a lock: the stream's order is what makes that right.
 struct Lane {
   aclrtStream stream = nullptr;
+  size_t device = 0;
   int done = 0;
   int out_of_order = 0;
 };
@@ -31,8 +32,9 @@ struct Lane {
 struct Post {
   enum State { kFree, kTaken, kReady };
   std::atomic<State> state{kFree};
-  aclrtEvent event = nullptr;
-  uint64_t value = 0;  // by tasks only: the event is what makes it right
+  std::array<aclrtEvent, 2> events{};  // of each device, since a context records its own
+  aclrtEvent recorded = nullptr;       // one of them
+  uint64_t value = 0;                  // by tasks only: the event is what makes it right
   uint64_t expected = 0;
 
   bool take(State from) { return state.compare_exchange_strong(from, kTaken, std::memory_order_acquire); }
@@ -78,12 +80,13 @@ void submit(Step step, std::array<Post, kPosts>& posts, std::mt19937& random) {
     step.post = &post;
     step.value = post.expected = random();
     launch(step, random() % 2 == 0);
-    ASSERT_EQ(aclrtRecordEvent(post.event, step.lane->stream), ACL_SUCCESS);
+    post.recorded = post.events[step.lane->device];
+    ASSERT_EQ(aclrtRecordEvent(post.recorded, step.lane->stream), ACL_SUCCESS);
     post.state.store(Post::kReady, std::memory_order_release);
   } else if (dice == 1 && post.take(Post::kReady)) {
     step.kind = Step::kRead;
     step.post = &post;
-    ASSERT_EQ(aclrtStreamWaitEvent(step.lane->stream, post.event), ACL_SUCCESS);
+    ASSERT_EQ(aclrtStreamWaitEvent(step.lane->stream, post.recorded), ACL_SUCCESS);
     launch(step, random() % 2 == 0);
   } else {
     launch(step, random() % 2 == 0);
@@ -92,12 +95,19 @@ void submit(Step step, std::array<Post, kPosts>& posts, std::mt19937& random) {
 
 TEST_F(OrderTest, HoldsUnderLoad) {
   std::array<Post, kPosts> posts;
-  for (Post& post : posts) ASSERT_EQ(aclrtCreateEventExWithFlag(&post.event, ACL_EVENT_SYNC), ACL_SUCCESS);
+  for (int32_t device : {1, 0}) {
+    ASSERT_EQ(aclrtSetDevice(device), ACL_SUCCESS);
+    for (Post& post : posts) {
+      ASSERT_EQ(aclrtCreateEventExWithFlag(&post.events[static_cast<size_t>(device)], ACL_EVENT_SYNC), ACL_SUCCESS);
+    }
+  }
   std::array<std::array<Lane, kLanes>, kThreads> lanes;
   for (auto& own : lanes) {
     for (int i = 0; i < kLanes; ++i) {
+      Lane& lane = own[static_cast<size_t>(i)];
+      lane.device = static_cast<size_t>(i % 2);
       ASSERT_EQ(aclrtSetDevice(i % 2), ACL_SUCCESS);
-      ASSERT_EQ(aclrtCreateStream(&own[static_cast<size_t>(i)].stream), ACL_SUCCESS);
+      ASSERT_EQ(aclrtCreateStream(&lane.stream), ACL_SUCCESS);
     }
   }
   std::vector<std::thread> threads;
@@ -120,7 +130,9 @@ TEST_F(OrderTest, HoldsUnderLoad) {
   }
   EXPECT_EQ(wrong_numbers, 0);
   EXPECT_GT(numbers_read, 0);
-  for (Post& post : posts) EXPECT_EQ(aclrtDestroyEvent(post.event), ACL_SUCCESS);
+  for (Post& post : posts) {
+    for (aclrtEvent event : post.events) EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+  }
   EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
@@ -131,13 +143,6 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   std::atomic<bool> too_early{false};
   std::pair<std::atomic<bool>*, std::atomic<bool>*> state{&may_go_on, &too_early};
   auto release = [](void*) {};
-  softnpuTask holds{"holds", 0,
-                    [](void* s, char*, size_t) -> aclError {
-                      auto* own = static_cast<decltype(state)*>(s);
-                      own->first->wait(false);
-                      return ACL_SUCCESS;
-                    },
-                    release, &state};
   softnpuTask looks{"looks", 0,
                     [](void* s, char*, size_t) -> aclError {
                       auto* own = static_cast<decltype(state)*>(s);
@@ -149,12 +154,12 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   aclrtStream quick = nullptr;
   aclrtStream waits = nullptr;
   aclrtEvent event = nullptr;
-  ASSERT_EQ(aclrtCreateStream(&slow), ACL_SUCCESS);
-  ASSERT_EQ(aclrtSetDevice(1), ACL_SUCCESS);
-  ASSERT_EQ(aclrtCreateStream(&quick), ACL_SUCCESS);
-  ASSERT_EQ(aclrtCreateStream(&waits), ACL_SUCCESS);
+  void* value = nullptr;
+  for (aclrtStream* stream : {&slow, &quick, &waits}) ASSERT_EQ(aclrtCreateStream(stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), ACL_SUCCESS);
-  ASSERT_EQ(softnpuLaunch(slow, &holds), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&value, sizeof(uint64_t), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  upload(value, uint64_t{0});
+  ASSERT_EQ(aclrtValueWait(value, 1, ACL_STREAM_WAIT_VALUE_EQ, slow), ACL_SUCCESS);
   ASSERT_EQ(aclrtRecordEvent(event, slow), ACL_SUCCESS);
   ASSERT_EQ(aclrtStreamWaitEvent(waits, event), ACL_SUCCESS);
   ASSERT_EQ(softnpuLaunch(waits, &looks), ACL_SUCCESS);
@@ -165,12 +170,11 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   ASSERT_EQ(softnpuLaunch(quick, &passes), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
   may_go_on = true;
-  may_go_on.notify_all();
+  ASSERT_EQ(aclrtValueWrite(value, 1, 0, quick), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(waits), ACL_SUCCESS);
   EXPECT_FALSE(too_early);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
-  EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
-  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtFree(value), ACL_SUCCESS);
 }
 
 }  // namespace

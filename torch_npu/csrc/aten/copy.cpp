@@ -1,17 +1,21 @@
 // Copies between the host and the device, and within it. PyTorch's copy_ comes here through _copy_from.
 
+#include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/CPUFallback.h>
 #include <ATen/ops/copy.h>
 #include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
+#include <aclnnop/aclnn_inplace_copy.h>
 #include <torch/library.h>
 
+#include "aten/aclnn/route.h"
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/fallback.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
+#include "core/aclnn.h"
 #include "core/allocator/host_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
@@ -56,7 +60,18 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   }
 }
 
-// Any dtypes and strides within one device: the host's copy kernel on the device's bytes.
+// Any strides and any two dtypes that aclnn knows. Where the imaginary part is lost PyTorch's kernel warns.
+bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
+  static const AclnnOp<decltype(aclnnInplaceCopyGetWorkspaceSize)> inplace_copy("aclnnInplaceCopy");
+  if (!inplace_copy.available() || (src.is_complex() && !dst.is_complex())) return false;
+  route::Check check;
+  if (!check.takes(dst, route::kCopiedDtypes) || !check.takes(src, route::kCopiedDtypes)) return false;
+  at::assert_no_internal_overlap(dst);
+  at::assert_no_partial_overlap(dst, src);
+  return inplace_copy.takes(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
+}
+
+// Within one device: bytes, an operator, or the host's copy kernel on the device's bytes.
 void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   c10::DeviceIndex device = dst.device().index();
   bind_device(device);
@@ -64,6 +79,7 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
     return;
   }
+  if (copy_by_aclnn(dst, src)) return;
   aicpu::HostCall call(device, "copy_");
   at::Tensor to = aicpu::dense_alias(dst, device);
   to.copy_(aicpu::dense_alias(src, device));

@@ -38,10 +38,8 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                          std::optional<at::Layout> layout, std::optional<at::Device> device,
                          std::optional<bool> pin_memory) {
   at::detail::check_size_nonnegative(size);
-  at::ScalarType type = c10::dtype_or_default(dtype);
-  std::size_t nbytes = at::detail::computeStorageNbytes(size, stride, c10::elementSize(type));
-  at::Tensor tensor = make_tensor_on(make_storage(nbytes, checked_device(layout, device, pin_memory)), type);
-  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride);
+  at::Tensor tensor =
+      make_strided_tensor(size, stride, c10::dtype_or_default(dtype), checked_device(layout, device, pin_memory));
   return fill_if_deterministic(tensor);
 }
 
@@ -68,6 +66,14 @@ bool fills_uninitialized() {
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype) {
   return at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), c10::scalarTypeToTypeMeta(dtype));
+}
+
+at::Tensor make_strided_tensor(at::IntArrayRef size, at::IntArrayRef stride, at::ScalarType dtype,
+                               c10::DeviceIndex device) {
+  std::size_t nbytes = at::detail::computeStorageNbytes(size, stride, c10::elementSize(dtype));
+  at::Tensor tensor = make_tensor_on(make_storage(nbytes, device), dtype);
+  tensor.unsafeGetTensorImpl()->set_sizes_and_strides(size, stride);
+  return tensor;
 }
 
 at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIndex device) {

@@ -7,6 +7,10 @@ namespace torch_npu {
 // A contiguous, uninitialised npu tensor.
 at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIndex device);
 
+// An uninitialised npu tensor of these strides.
+at::Tensor make_strided_tensor(at::IntArrayRef size, at::IntArrayRef stride, at::ScalarType dtype,
+                               c10::DeviceIndex device);
+
 // An empty npu tensor over `storage`; the caller sets its sizes.
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype);
 

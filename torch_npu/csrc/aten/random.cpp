@@ -7,7 +7,7 @@
 #include <ATen/ops/empty_strided.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
-#include <aclnnop/aclnn_bernoulli.h>
+#include <aclnnop/aclnn_inplace_bernoulli.h>
 #include <aclnnop/aclnn_masked_scale.h>
 #include <torch/library.h>
 
@@ -28,8 +28,7 @@ bool is_dense(const Tensor& tensor) {
 }
 
 Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generator) {
-  static const AclnnOp<decltype(&aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli",
-                                                                            "aclnnInplaceBernoulliGetWorkspaceSize");
+  static const AclnnOp<decltype(aclnnInplaceBernoulliGetWorkspaceSize)> op("aclnnInplaceBernoulli");
   TORCH_CHECK(0 <= p && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   if (!op.available() || !is_mask(self.scalar_type()) || !is_dense(self))
     return aicpu::Fallback<at::_ops::bernoulli__float>::call(self, p, generator);
@@ -42,14 +41,12 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
     std::lock_guard lock(from.mutex());
     counter = static_cast<GeneratorImpl*>(from.unsafeGetGeneratorImpl())->next_counter();
   }
-  op(device, AclTensor(self).get(), AclScalar(p).get(), static_cast<int64_t>(counter.first),
-     static_cast<int64_t>(counter.second));
+  op(device, self, at::Scalar(p), static_cast<int64_t>(counter.first), static_cast<int64_t>(counter.second));
   return self;
 }
 
 Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
-  static const AclnnOp<decltype(&aclnnMaskedScaleGetWorkspaceSize)> op("aclnnMaskedScale",
-                                                                       "aclnnMaskedScaleGetWorkspaceSize");
+  static const AclnnOp<decltype(aclnnMaskedScaleGetWorkspaceSize)> op("aclnnMaskedScale");
   const bool same_layout = self.sizes() == mask.sizes() && self.strides() == mask.strides();
   if (!op.available() || self.scalar_type() != at::kFloat || !is_mask(mask.scalar_type()) || !same_layout ||
       !is_dense(self) || mask.is_neg() || self.device() != mask.device()) {
@@ -58,7 +55,7 @@ Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
   Tensor out = at::empty_strided(self.sizes(), self.strides(), self.options());
-  op(device, AclTensor(self).get(), AclTensor(mask).get(), scale, AclTensor(out).get());
+  op(device, self, mask, scale, out);
   return out;
 }
 

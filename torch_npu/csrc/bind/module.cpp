@@ -15,6 +15,7 @@
 #include "core/device.h"
 #include "core/generator.h"
 #include "core/options.h"
+#include "core/routes.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -41,6 +42,16 @@ py::tuple bound_device_range(c10::DeviceIndex device) {
   return py::make_tuple(reinterpret_cast<std::uintptr_t>(base), size);
 }
 
+// (operator, route, kernel, is a composite, calls, total ns, own ns) each.
+py::list counted_routes() {
+  py::list rows;
+  for (const routes::Row& row : routes::stop()) {
+    rows.append(py::make_tuple(row.op, static_cast<int>(row.route), row.kernel, row.calls_others, row.calls,
+                               row.total_ns, row.self_ns));
+  }
+  return rows;
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
@@ -62,6 +73,10 @@ PYBIND11_MODULE(_C, m) {
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
+  m.def("aclnn_refusals", &aclnn_refusals);
+  m.def("synchronizations", &synchronizations);
+  m.def("start_counting_routes", &routes::start);
+  m.def("stop_counting_routes", &counted_routes);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
   m.def("copies_arguments", &aicpu::copies_arguments);

@@ -1,37 +1,48 @@
 #pragma once
 // How a structured operator's rule announces an output. Up to torch 2.12 it names the dimensions as well.
 
+#include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
 #include <torch/version.h>
 
+#include <concepts>
+
 namespace torch_npu::compat {
 
-// `Rule` (at::meta::structured_mm) with one function for every output that it announces.
+// `Rule` (at::meta::structured_mm) with one function for every output that it announces. A rule over an iterator hears
+// of it afterwards, as it goes on to build itself.
 template <typename Rule>
 class StructuredRule : public Rule {
  public:
 #if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 13
-  void set_output_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options,
-                          at::DimnameList) override {
-    set(sizes, strides, options);
+  void set_output_strided(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options,
+                          at::DimnameList names) override {
+    set(i, sizes, strides, options);
+    if constexpr (kIterates) Rule::set_output_raw_strided(i, sizes, strides, options, names);
   }
-  void set_output_raw_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options,
-                              at::DimnameList) override {
-    set(sizes, strides, options);
+  void set_output_raw_strided(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options,
+                              at::DimnameList names) override {
+    set(i, sizes, strides, options);
+    if constexpr (kIterates) Rule::set_output_raw_strided(i, sizes, strides, options, names);
   }
 #else
-  void set_output_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides, at::TensorOptions options) override {
-    set(sizes, strides, options);
+  void set_output_strided(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
+                          at::TensorOptions options) override {
+    set(i, sizes, strides, options);
+    if constexpr (kIterates) Rule::set_output_raw_strided(i, sizes, strides, options);
   }
-  void set_output_raw_strided(int64_t, at::IntArrayRef sizes, at::IntArrayRef strides,
+  void set_output_raw_strided(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides,
                               at::TensorOptions options) override {
-    set(sizes, strides, options);
+    set(i, sizes, strides, options);
+    if constexpr (kIterates) Rule::set_output_raw_strided(i, sizes, strides, options);
   }
 #endif
 
  private:
-  virtual void set(at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) = 0;
+  static constexpr bool kIterates = std::derived_from<Rule, at::TensorIteratorBase>;
+
+  virtual void set(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) = 0;
 };
 
 }  // namespace torch_npu::compat

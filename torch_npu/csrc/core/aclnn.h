@@ -1,11 +1,12 @@
 #pragma once
 // aclnn operators from PyTorch's side: looked up by name, fed with descriptors, launched on the current stream.
 
-#include <ATen/core/Tensor.h>
-#include <aclnn/acl_meta.h>
-#include <c10/core/Scalar.h>
+#include <aclnn/aclnn_base.h>
+#include <c10/core/Device.h>
 
-#include <utility>
+#include <concepts>
+
+#include "core/aclnn_argument.h"
 
 namespace torch_npu {
 
@@ -15,38 +16,21 @@ void* aclnn_symbol(const char* name);
 // Throws c10::Error where `status` is not success: which function, and the library's own words.
 void aclnn_check(aclnnStatus status, const char* name);
 
-// aclnn operators that this process has launched.
+// Throws for the function `name`, with the library's own words.
+[[noreturn]] void aclnn_fail(const char* name);
+
+// aclnn operators that this process has launched, and calls that a first phase has refused without an error to the
+// caller: another way was taken.
 uint64_t aclnn_launches() noexcept;
-
-// ACL_DT_UNDEFINED where CANN has no such type.
-aclDataType acl_data_type(at::ScalarType type);
-
-// The descriptor of an npu tensor for one call. It borrows the tensor's memory.
-class AclTensor {
- public:
-  explicit AclTensor(const at::Tensor& tensor);
-  AclTensor(const AclTensor&) = delete;
-  AclTensor& operator=(const AclTensor&) = delete;
-  ~AclTensor();
-  aclTensor* get() const { return tensor_; }
-
- private:
-  aclTensor* tensor_;
-};
-
-class AclScalar {
- public:
-  explicit AclScalar(const c10::Scalar& scalar);
-  AclScalar(const AclScalar&) = delete;
-  AclScalar& operator=(const AclScalar&) = delete;
-  ~AclScalar();
-  aclScalar* get() const { return scalar_; }
-
- private:
-  aclScalar* scalar_;
-};
+uint64_t aclnn_refusals() noexcept;
 
 namespace detail {
+
+// A first phase has refused its arguments; throws where it failed otherwise.
+void count_refusal(aclnnStatus status, const char* name);
+
+// The first phase of the function `name`.
+void* first_phase(const char* name);
 
 using SecondPhase = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
@@ -56,31 +40,55 @@ void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOp
 
 }  // namespace detail
 
-// One operator: AclnnOp<decltype(&aclnnMmGetWorkspaceSize)> mm("aclnnMm", "aclnnMmGetWorkspaceSize").
+// One operator, looked up once:
+//   static const AclnnOp<decltype(aclnnMmGetWorkspaceSize)> mm("aclnnMm");
+// The prototype in aclnnop/ says what the arguments become on their way.
 template <typename FirstPhase>
 class AclnnOp {
  public:
-  AclnnOp(const char* name, const char* first_name)
+  // `needs`: what its arguments become beside tensors and scalars.
+  template <std::same_as<AclObject>... Needs>
+  explicit AclnnOp(const char* name, Needs... needs)
       : name_(name),
-        first_(reinterpret_cast<FirstPhase>(aclnn_symbol(first_name))),
-        second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))) {}
+        first_(reinterpret_cast<FirstPhase*>(detail::first_phase(name))),
+        second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))),
+        available_(first_ != nullptr && second_ != nullptr && (has_acl_object(needs) && ...)) {}
 
   // Whether the bound CANN has it.
-  bool available() const { return first_ != nullptr && second_ != nullptr; }
+  bool available() const { return available_; }
 
-  // Both phases; the arguments are those of the first one without its two results.
+  // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
   template <typename... Args>
-  void operator()(c10::DeviceIndex device, Args... args) const {
-    uint64_t workspace_bytes = 0;
-    aclOpExecutor* executor = nullptr;
-    aclnn_check(first_(args..., &workspace_bytes, &executor), name_);
-    detail::launch(name_, second_, workspace_bytes, executor, device);
+  void operator()(c10::DeviceIndex device, const Args&... args) const {
+    aclnn_check(run(device, acl_argument(args)...), name_);
+  }
+
+  // The same for a caller that has another way: false where the first phase refuses the arguments.
+  template <typename... Args>
+  bool takes(c10::DeviceIndex device, const Args&... args) const {
+    const aclnnStatus status = run(device, acl_argument(args)...);
+    if (status == ACLNN_SUCCESS) [[likely]]
+      return true;
+    detail::count_refusal(status, name_);
+    return false;
   }
 
  private:
+  // What the first phase says.
+  template <typename... Converted>
+  aclnnStatus run(c10::DeviceIndex device, const Converted&... args) const {
+    uint64_t workspace_bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    const aclnnStatus status = first_(args.get()..., &workspace_bytes, &executor);
+    if (status == ACLNN_SUCCESS) [[likely]]
+      detail::launch(name_, second_, workspace_bytes, executor, device);
+    return status;
+  }
+
   const char* name_;
-  FirstPhase first_;
+  FirstPhase* first_;
   detail::SecondPhase second_;
+  bool available_;
 };
 
 }  // namespace torch_npu

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/acl.h"
+#include "core/stream.h"
 
 namespace torch_npu {
 namespace {
@@ -170,6 +171,7 @@ bool in_bad_fork() noexcept { return state().bad_fork.load(std::memory_order_rel
 
 void synchronize_device(c10::DeviceIndex device) {
   bind_device(device);
+  count_synchronization();
   acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
 }
 

@@ -1,5 +1,6 @@
 #include "core/event.h"
 
+#include <c10/core/DeviceGuard.h>
 #include <c10/util/Exception.h>
 
 #include "core/acl.h"
@@ -15,6 +16,7 @@ void Event::Destroy::operator()(aclrtEvent event) const noexcept {
 void Event::record(c10::Stream stream) {
   if (handle_ == nullptr) {
     aclrtEvent made = nullptr;
+    const c10::DeviceGuard guard(stream.device());  // whose context it belongs to
     acl_check(aclrtCreateEventExWithFlag(&made, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), "aclrtCreateEventExWithFlag");
     handle_.reset(made);
   }
@@ -23,6 +25,7 @@ void Event::record(c10::Stream stream) {
 
 void Event::synchronize() const {
   TORCH_CHECK(is_recorded(), "this event was not recorded");
+  count_synchronization();
   acl_check(aclrtSynchronizeEvent(handle_.get()), "aclrtSynchronizeEvent");
 }
 

@@ -76,7 +76,9 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 
   void synchronizeEvent(void* event) const override {
-    if (event != nullptr) acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+    if (event == nullptr) return;
+    count_synchronization();
+    acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
   }
 
   void destroyEvent(void* event, DeviceIndex) const noexcept override {

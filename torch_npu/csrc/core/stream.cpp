@@ -37,6 +37,8 @@ StreamTable& table(c10::DeviceIndex device) {
 
 thread_local std::array<c10::StreamId, kMaxDevices> current{};
 
+std::atomic<uint64_t> waits{0};
+
 StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
   TORCH_CHECK(id >= 0 && id <= kPoolSize, "npu stream ", id, " does not exist");
   return table(device).slots[static_cast<std::size_t>(id)];
@@ -100,7 +102,11 @@ bool query_stream(c10::Stream stream) {
   return status == ACL_STREAM_STATUS_COMPLETE;
 }
 
+uint64_t synchronizations() noexcept { return waits.load(std::memory_order_relaxed); }
+void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
+
 void synchronize_stream(c10::Stream stream) {
+  count_synchronization();
   acl_check(aclrtSynchronizeStream(handle(checked_device(stream.device_index()), stream.id())),
             "aclrtSynchronizeStream");
 }
@@ -115,6 +121,7 @@ void wait_for_current_stream(c10::DeviceIndex device) {
   acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");
   // An error of work that is done waits for the synchronisation, too.
   if (status != ACL_STREAM_STATUS_COMPLETE || !is_shared) {
+    count_synchronization();
     acl_check(aclrtSynchronizeStream(handle), "aclrtSynchronizeStream");
   }
   slot.finished.store(enqueued, std::memory_order_release);

@@ -39,6 +39,10 @@ class Enqueue {
 bool query_stream(c10::Stream stream);
 void synchronize_stream(c10::Stream stream);
 
+// How often this process has waited for a stream, an event or a device.
+uint64_t synchronizations() noexcept;
+void count_synchronization() noexcept;
+
 // Waits for the current stream of `device`; cheap where it is idle. What runs on the host reads device memory after it.
 void wait_for_current_stream(c10::DeviceIndex device);
 

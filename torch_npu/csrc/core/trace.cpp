@@ -11,6 +11,7 @@
 
 #include "core/device.h"
 #include "core/event.h"
+#include "core/routes.h"
 #include "core/stream.h"
 
 namespace torch_npu::trace {
@@ -38,6 +39,7 @@ struct State {
   std::mutex mutex;  // guards all below
   std::vector<std::shared_ptr<Record>> records;
   std::atomic<uint64_t> generation{0};  // written under the mutex
+  std::atomic<bool> is_on{false};       // written under the mutex; counts among the watchers while it is true
 };
 
 State& state() {
@@ -126,14 +128,14 @@ void start() {
   std::lock_guard lock(state().mutex);
   state().records.clear();
   state().generation.fetch_add(1, std::memory_order_relaxed);
-  detail::is_on.store(true, std::memory_order_relaxed);
+  if (!state().is_on.exchange(true)) detail::watchers.fetch_add(1, std::memory_order_relaxed);
 }
 
 Recording stop() {
   std::vector<std::shared_ptr<Record>> records;
   {
     std::lock_guard lock(state().mutex);
-    detail::is_on.store(false, std::memory_order_relaxed);
+    if (state().is_on.exchange(false)) detail::watchers.fetch_sub(1, std::memory_order_relaxed);
     records.swap(state().records);
   }
   Recording recording;
@@ -157,6 +159,8 @@ void pop_correlation() noexcept {
 }
 
 std::shared_ptr<Record> detail::begin_launch(const char* name, Kind kind, c10::Stream stream) {
+  routes::mark(kind == Kind::kCopy ? routes::Route::kCopy : routes::Route::kAclnn, kind == Kind::kCopy ? "" : name);
+  if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   auto record = make_record(name, kind, stream);
   record->before.record(stream);
   return record;
@@ -172,6 +176,8 @@ void detail::end_launch(Record& record) noexcept {
 }
 
 std::shared_ptr<Record> detail::begin_host_kernel(const char* name, c10::DeviceIndex device) {
+  routes::mark(routes::Route::kAiCpu);
+  if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   std::string_view op(name);
   if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);
   auto record = make_record("aicpu::" + std::string(op), Kind::kKernel, current_stream(device));

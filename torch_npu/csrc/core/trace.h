@@ -40,7 +40,10 @@ void pop_correlation() noexcept;
 
 namespace detail {
 struct Record;
-inline std::atomic<bool> is_on{false};
+// Recordings (0 or 1) and threads that count routes (core/routes.h): who looks at pieces of work.
+inline std::atomic<int> watchers{0};
+inline bool is_watched() { return watchers.load(std::memory_order_relaxed) != 0; }
+// Null where only routes are counted.
 std::shared_ptr<Record> begin_launch(const char* name, Kind kind, c10::Stream stream);
 void end_launch(Record& record) noexcept;
 std::shared_ptr<Record> begin_host_kernel(const char* name, c10::DeviceIndex device);
@@ -51,7 +54,7 @@ void end_host_kernel(Record& record) noexcept;
 class Launch {
  public:
   Launch(const char* name, Kind kind, c10::Stream stream) {
-    if (detail::is_on.load(std::memory_order_relaxed)) [[unlikely]]
+    if (detail::is_watched()) [[unlikely]]
       record_ = detail::begin_launch(name, kind, stream);
   }
   Launch(const Launch&) = delete;
@@ -70,8 +73,10 @@ class Launch {
 class HostKernel {
  public:
   HostKernel(const char* name, c10::DeviceIndex device) {
-    if (detail::is_on.load(std::memory_order_relaxed)) [[unlikely]]
+    if (detail::is_watched()) [[unlikely]] {
+      is_watched_ = true;
       record_ = detail::begin_host_kernel(name, device);
+    }
   }
   HostKernel(const HostKernel&) = delete;
   HostKernel& operator=(const HostKernel&) = delete;
@@ -79,9 +84,11 @@ class HostKernel {
     if (record_ != nullptr) [[unlikely]]
       detail::end_host_kernel(*record_);
   }
-  bool is_recorded() const noexcept { return record_ != nullptr; }
+  // Whether somebody looks at it.
+  bool is_watched() const noexcept { return is_watched_; }
 
  private:
+  bool is_watched_ = false;
   std::shared_ptr<detail::Record> record_;
 };
 

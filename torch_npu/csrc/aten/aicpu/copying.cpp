@@ -1,6 +1,7 @@
 #include "aten/aicpu/copying.h"
 
 #include <ATen/native/CPUFallback.h>
+#include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
 
@@ -8,10 +9,12 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/routes.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -58,6 +61,11 @@ void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   TORCH_CHECK_NOT_IMPLEMENTED(!forbidden, op.operator_name(),
                               " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
                               error_tail("ERR01007", "OPS feature not supported"));
+  std::optional<at::RecordFunctionGuard> silent;
+  if (routes::counts()) {
+    routes::mark(routes::Route::kCpuFallback);
+    silent.emplace(false);
+  }
   at::native::cpu_fallback(op, stack);
 }
 

@@ -20,7 +20,7 @@ class HostCall {
  public:
   HostCall(c10::DeviceIndex device, const char* name)
       : scope_((prepare(device), device)), no_autocast_(c10::autocast_dispatch_keyset), kernel_(name, device) {
-    if (kernel_.is_recorded()) [[unlikely]]
+    if (kernel_.is_watched()) [[unlikely]]
       silent_.emplace(false);
   }
 

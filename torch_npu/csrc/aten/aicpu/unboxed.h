@@ -306,7 +306,7 @@ struct Unboxed;
 template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
-    const Call scope(kName.text, device_of(args...));
+    const Call scope(kName.text, aicpu::device_of(args...));  // at:: has one, too
     // Braces: the arguments are converted from left to right.
     std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
     auto run = [&]() -> R { return std::apply([](auto&... p) -> R { return kKernel(p.pass()...); }, params); };

@@ -279,6 +279,7 @@ void DeviceCache::make_free(Block* block) {
   block->context = nullptr;
   block->freed_at = ++clock_;
   if (C10_UNLIKELY(caching_is_off())) {
+    count_synchronization();
     acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
     release_segment(block);
   } else if (quick_.put(block)) {
@@ -352,6 +353,7 @@ void DeviceCache::process_events(bool wait) {
   while (!events_.empty()) {
     auto [event, block] = events_.front();
     if (wait) {
+      count_synchronization();
       acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
     } else {
       aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;

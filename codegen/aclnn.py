@@ -1,0 +1,298 @@
+"""What the entries of ``official`` mean together with torch's schemas: one ``AclnnOperator`` each."""
+
+from collections.abc import Iterator
+
+from torchgen.api import cpp, meta
+from torchgen.api.types import CppSignatureGroup
+from torchgen.context import native_function_manager
+from torchgen.gen import ParsedYaml
+from torchgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
+
+from codegen.calls import CallWriter, EntryError
+from codegen.entries import DTYPES
+from codegen.model import (
+    AclnnOperator,
+    AclnnRoute,
+    Argument,
+    Attribute,
+    Entry,
+    Form,
+    Kernel,
+    Member,
+)
+
+_FORMS = {
+    SchemaKind.functional: Form.FUNCTIONAL,
+    SchemaKind.inplace: Form.INPLACE,
+    SchemaKind.out: Form.OUT,
+}
+
+
+def signature_kernel(function: NativeFunction) -> Kernel:
+    """The C++ function of ATen that has the dispatcher's signature."""
+    with native_function_manager(function):
+        group = CppSignatureGroup.from_native_function(
+            function, method=False, fallback_binding=False
+        )
+        signature = group.faithful_signature or group.signature
+        return Kernel(
+            operator=str(function.func.name),
+            header=function.root_name,
+            function=signature.name(),
+            returns=cpp.returns_type(function.func.returns, symint=False).cpp_type(),
+            arguments=tuple(argument.type for argument in signature.arguments()),
+        )
+
+
+def _arguments(function: NativeFunction) -> tuple[Argument, ...]:
+    tensors = {a.name for a in function.func.arguments.flat_all if a.type.is_tensor_like()}
+    with native_function_manager(function):
+        group = CppSignatureGroup.from_native_function(
+            function, method=False, fallback_binding=False
+        )
+        signature = group.faithful_signature or group.signature
+        return tuple(Argument(a.name, a.type, a.name in tensors) for a in signature.arguments())
+
+
+def _outputs(function: NativeFunction) -> tuple[str, ...]:
+    return tuple(argument.name for argument in function.func.arguments.out)
+
+
+class _Schemas:
+    """torch's operators and which of them belong together."""
+
+    def __init__(self, parsed: ParsedYaml) -> None:
+        self.parsed = parsed
+        self.by_name = {str(f.func.name): f for f in parsed.native_functions}
+        self._by_signature: dict[object, list[NativeFunction]] = {}
+        for function in parsed.native_functions:
+            self._by_signature.setdefault(function.func.signature(), []).append(function)
+
+    def runs_as(self, function: NativeFunction) -> str | None:
+        """The namespace of the kernel that can run it: "cpu", "compositeexplicitautograd", or None."""
+        if function.structured_delegate is not None:
+            return "cpu"
+        for key, name in (
+            (DispatchKey.CPU, "cpu"),
+            (DispatchKey.CompositeExplicitAutograd, "compositeexplicitautograd"),
+        ):
+            if self.parsed.backend_indices[key].has_kernel(function):
+                return name
+        return None
+
+    def group_of(self, function: NativeFunction) -> list[NativeFunction]:
+        """The forms of the operator that npu can register, ``function`` among them."""
+        if function.structured:
+            family = [
+                f
+                for f in self.parsed.native_functions
+                if f is function or f.structured_delegate == function.func.name
+            ]
+        elif function.func.kind() is SchemaKind.inplace:
+            family = [function]
+        else:
+            family = self._by_signature[function.func.signature()]
+        return [
+            f
+            for f in family
+            if f.func.kind() in _FORMS and "generated" not in f.tags and self.runs_as(f) is not None
+        ]
+
+    def structured_rule(self, function: NativeFunction) -> tuple[str, str]:
+        """Class and header of PyTorch's shape rule of a structured ``.out`` operator."""
+        functional = next(
+            f
+            for f in self.parsed.native_functions
+            if f.structured_delegate == function.func.name
+            and f.func.kind() is SchemaKind.functional
+        )
+        group = NativeFunctionsGroup(
+            functional=functional, inplace=None, mutable=None, out=function
+        )
+        return f"at::meta::structured_{meta.name(group)}", f"ATen/ops/{function.root_name}_meta.h"
+
+
+def _rule_of_sizes(entry: Entry, arguments: tuple[Argument, ...]) -> str:
+    tensors = [a.name for a in arguments if a.is_tensor]
+    if entry.out_size not in tensors:
+        raise EntryError(
+            entry.line,
+            f"'{entry.out_size}' of '{entry.func}' is no tensor: there are {', '.join(tensors)}",
+        )
+    if entry.out_dtype in DTYPES:
+        dtype = f"at::ScalarType::{DTYPES[entry.out_dtype]}"
+    elif entry.out_dtype in tensors:
+        dtype = f"{entry.out_dtype}.scalar_type()"
+    else:
+        known = ", ".join((*tensors, *DTYPES))
+        raise EntryError(
+            entry.line,
+            f"'{entry.out_dtype}' of '{entry.func}' is no data type: there are {known}",
+        )
+    used = {entry.out_size, entry.out_dtype}
+    listed = ", ".join(
+        f"const at::Tensor& {a.name}" if a.name in used else "const auto&" for a in arguments
+    )
+    return (
+        "struct OutRuleOfEntry : at::impl::MetaBase {\n"
+        f"  void meta({listed}) {{\n"
+        f"    set_output_raw_strided(0, {entry.out_size}.sizes(), {{}}, "
+        f"{entry.out_size}.options().dtype({dtype}));\n  }}\n}};\n"
+    )
+
+
+class _Resolver:
+    def __init__(self, entry: Entry, schemas: _Schemas) -> None:
+        function = schemas.by_name.get(entry.func)
+        if function is None:
+            raise EntryError(
+                entry.line,
+                f"torch has no operator 'aten::{entry.func}' (overloads are written 'add.out')",
+            )
+        if function.structured_delegate is not None:
+            raise EntryError(
+                entry.line,
+                f"'{entry.func}' follows from '{function.structured_delegate}': write the entry for that",
+            )
+        self.entry, self.schemas, self.function = entry, schemas, function
+        self.group = schemas.group_of(function)
+        if function not in self.group:
+            raise EntryError(
+                entry.line,
+                f"'{entry.func}' has no CPU kernel to go on to: PyTorch decomposes it already",
+            )
+        by_kind = {f.func.kind(): f for f in self.group}
+        self.is_inplace_only = set(by_kind) == {SchemaKind.inplace}
+        shape_giver = by_kind.get(SchemaKind.functional, self.group[0])
+        out = by_kind.get(SchemaKind.out)
+        outs = set(_outputs(shape_giver))
+        self.arguments = tuple(a for a in _arguments(shape_giver) if a.name not in outs)
+        self.types = {a.name: a.type for a in shape_giver.func.arguments.flat_all}
+        count = len(function.func.returns)
+        self.output_names = {"out": 0} if count == 1 else {}
+        self.output_names |= {f"out{i}": i for i in range(count)}
+        named = _outputs(out) if out else [r.name for r in shape_giver.func.returns]
+        self.output_names |= {name: i for i, name in enumerate(named) if name}
+        self.count = 0 if self.is_inplace_only else count
+
+    def _known(self) -> str:
+        return ", ".join((*(a.name for a in self.arguments), *dict.fromkeys(self.output_names)))
+
+    def _writer(self) -> CallWriter:
+        results = {name: f"results[{i}]" for name, i in self.output_names.items()}
+        if self.is_inplace_only:
+            results = {}
+        return CallWriter(self.entry.func, self.types, results, self._known)
+
+    def routes(self) -> Iterator[AclnnRoute]:
+        """The function for tensors, then those for numbers."""
+        outs = [] if self.is_inplace_only else [f"out{i}" for i in range(self.count)]
+        default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
+        writer = self._writer()
+        yield writer.route(self.entry.call, default)
+        for name, call in self.entry.number_calls:
+            self._check_tensor(name, "exec_scalar")
+            yield writer.route(call, default, name)
+
+    def _check_tensor(self, name: str, key: str) -> None:
+        tensors = [a.name for a in self.arguments if a.is_tensor]
+        if name not in tensors:
+            raise EntryError(
+                self.entry.line,
+                f"'{key}' of '{self.entry.func}' names '{name}': its tensors are {', '.join(tensors)}",
+            )
+
+    def rule(self) -> tuple[str | None, str | None, str | None]:
+        """Class, header and, where the entry itself says it, definition of what gives outputs their sizes."""
+        entry = self.entry
+        if self.is_inplace_only:
+            if entry.rule or entry.out_size or entry.structured_inherit:
+                raise EntryError(
+                    entry.line, f"'{entry.func}' writes self in place and takes no 'out'"
+                )
+            return None, None, None
+        if entry.structured_inherit is not None:
+            other = self.schemas.by_name.get(entry.structured_inherit)
+            if other is None or not other.structured:
+                raise EntryError(
+                    entry.line, f"'{entry.structured_inherit}' is no structured operator of torch"
+                )
+            return *self.schemas.structured_rule(other), None
+        if entry.rule is not None:
+            return f"rules::{entry.rule}", "aten/aclnn/rules.h", None
+        if entry.out_size is not None:
+            return "OutRuleOfEntry", None, _rule_of_sizes(entry, self.arguments)
+        if not self.function.structured:
+            raise EntryError(
+                entry.line,
+                f"'{entry.func}' is not structured in torch: 'out' or 'structured_inherit' has to say "
+                "what its outputs are",
+            )
+        return *self.schemas.structured_rule(self.function), None
+
+    def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:
+        """What each tensor argument may be."""
+        given = dict(self.entry.dtypes)
+        for name in (*given, *self.entry.same_dtype):
+            if name:
+                self._check_tensor(name, "dtypes" if name in given else "same_dtype")
+        every = given.get("")
+        return tuple((a.name, given.get(a.name, every)) for a in self.arguments if a.is_tensor)
+
+    def condition(self) -> str | None:
+        """The entry's own condition in C++."""
+        when = self.entry.when
+        return (
+            None if when is None else self._writer().function("conditions", when, self.entry.call)
+        )
+
+    def members(
+        self, takes_cpu_tensors: frozenset[str], as_on_cpu: frozenset[str]
+    ) -> Iterator[Member]:
+        """The forms that are registered."""
+        for function in self.group:
+            name = str(function.func.name)
+            yield Member(
+                operator=name,
+                form=_FORMS[function.func.kind()],
+                kernel=signature_kernel(function),
+                is_composite=self.schemas.runs_as(function) != "cpu",
+                as_on_cpu=name in as_on_cpu,
+                arguments=_arguments(function),
+                outputs=_outputs(function),
+                takes_cpu_tensors=name in takes_cpu_tensors,
+            )
+
+
+def resolve(
+    entries: tuple[Entry, ...],
+    parsed: ParsedYaml,
+    takes_cpu_tensors: frozenset[str] = frozenset(),
+    as_on_cpu: frozenset[str] = frozenset(),
+) -> tuple[AclnnOperator, ...]:
+    """The entries with what torch's schemas add to them.
+
+    Raises:
+        EntryError: one does not fit its schema.
+    """
+    schemas = _Schemas(parsed)
+    found = []
+    for entry in entries:
+        resolver = _Resolver(entry, schemas)
+        rule, header, template = resolver.rule()
+        found.append(
+            AclnnOperator(
+                name=entry.func,
+                arguments=resolver.arguments,
+                rule=rule,
+                rule_header=header,
+                rule_template=template,
+                outputs=resolver.count,
+                routes=tuple(resolver.routes()),
+                dtypes=resolver.dtypes(),
+                same_dtype=entry.same_dtype,
+                when=resolver.condition(),
+                members=tuple(resolver.members(takes_cpu_tensors, as_on_cpu)),
+            )
+        )
+    return tuple(found)

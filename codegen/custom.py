@@ -1,0 +1,309 @@
+"""What the entries of ``custom`` mean: one ``CustomOperator`` each, by torchgen's reading of their schemas."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from torchgen import local
+from torchgen.api import cpp, dispatcher
+from torchgen.model import Argument as SchemaArgument
+from torchgen.model import (
+    BaseTy,
+    BaseType,
+    FunctionSchema,
+    ListType,
+    OptionalType,
+    SchemaKind,
+    Type,
+)
+
+from codegen.calls import CallWriter, EntryError
+from codegen.model import (
+    AclnnRoute,
+    Attribute,
+    CustomArgument,
+    CustomEntry,
+    CustomOperator,
+    Form,
+    Formula,
+    Gradients,
+    Kind,
+)
+
+_FORMS = {
+    SchemaKind.functional: Form.FUNCTIONAL,
+    SchemaKind.inplace: Form.INPLACE,
+    SchemaKind.out: Form.OUT,
+}
+_PYTHON_TYPES = {
+    BaseTy.Tensor: "Tensor",
+    BaseTy.int: "int",
+    BaseTy.SymInt: "int | torch.SymInt",
+    BaseTy.float: "float",
+    BaseTy.bool: "bool",
+    BaseTy.str: "str",
+    BaseTy.Scalar: "complex",
+    BaseTy.ScalarType: "torch.dtype",
+    BaseTy.Layout: "torch.layout",
+    BaseTy.Device: "torch.device | str",
+    BaseTy.Generator: "torch.Generator",
+}
+_PYTHON_DEFAULTS = {"None": "None", "True": "True", "False": "False"}
+_TENSOR = BaseType(BaseTy.Tensor)
+_GRAD = re.compile(r"^grad(\d*)$")
+_RESULT = re.compile(r"^result(\d*)$")
+
+
+def _python_name(name: str) -> str:
+    return "input" if name == "self" else name
+
+
+def _python_type(type_: Type, entry: CustomEntry) -> str:
+    if isinstance(type_, OptionalType):
+        return f"{_python_type(type_.elem, entry)} | None"
+    if isinstance(type_, ListType):
+        return f"Sequence[{_python_type(type_.elem, entry)}]"
+    if isinstance(type_, BaseType) and type_.name in _PYTHON_TYPES:
+        return _PYTHON_TYPES[type_.name]
+    known = ", ".join(t.name for t in _PYTHON_TYPES)
+    raise EntryError(
+        entry.line,
+        f"'{entry.func}' takes or gives {type_}, which has no form here: there are {known}",
+    )
+
+
+def _python_default(default: str | None) -> str | None:
+    if default is None:
+        return None
+    if default.startswith(("'", '"')):
+        return '"' + default[1:-1] + '"'
+    return _PYTHON_DEFAULTS.get(default, default)
+
+
+def _kind(type_: Type) -> Kind:
+    if type_ == _TENSOR:
+        return Kind.TENSOR
+    return Kind.OPTIONAL_TENSOR if type_ == OptionalType(_TENSOR) else Kind.VALUE
+
+
+def _parse(entry: CustomEntry) -> FunctionSchema:
+    try:
+        schema = FunctionSchema.parse(entry.schema)
+    except (AssertionError, RuntimeError, ValueError) as error:
+        raise EntryError(entry.line, f"'{entry.func}' has no schema: {error}") from None
+    names = [_python_name(a.name) for a in schema.arguments.flat_all]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise EntryError(entry.line, f"'{entry.func}' has two arguments '{twice}'")
+    if schema.kind() not in _FORMS:
+        raise EntryError(
+            entry.line,
+            f"'{entry.func}' writes arguments and gives new tensors: write it as two operators, one of "
+            "which is in-place or has 'out'",
+        )
+    return schema
+
+
+def _argument(
+    argument: SchemaArgument, type_: str, keyword_only: bool, entry: CustomEntry
+) -> CustomArgument:
+    default = argument.default
+    return CustomArgument(
+        name=argument.name,
+        python_name=_python_name(argument.name),
+        type=type_,
+        default=None if default is None else cpp.default_expr(default, argument.type, symint=True),
+        python_type=_python_type(argument.type, entry),
+        python_default=_python_default(default),
+        kind=_kind(argument.type),
+        is_written=argument.is_write,
+        keyword_only=keyword_only,
+    )
+
+
+class _Resolver:
+    """One entry; ``schemas`` are all of the section, by name."""
+
+    def __init__(self, entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> None:
+        self.entry, self.schemas = entry, schemas
+        self.schema = schemas[entry.func]
+        self.form = _FORMS[self.schema.kind()]
+        self.types = {a.name: a.type for a in self.schema.arguments.flat_all}
+        self.tensors = [name for name, type_ in self.types.items() if type_.is_tensor_like()]
+        self.outs = [a.name for a in self.schema.arguments.out]
+        self.count = 0 if self.form is Form.INPLACE else len(self.schema.returns)
+
+    def _error(self, text: str, line: int | None = None) -> EntryError:
+        return EntryError(self.entry.line if line is None else line, text)
+
+    def arguments(self) -> tuple[CustomArgument, ...]:
+        """In the order of the schema."""
+        flat = self.schema.arguments.flat_all
+        keyword_only = {a.name for a in self.schema.arguments.flat_kwarg_only} | set(self.outs)
+        types = [a.nctype.cpp_type() for a in dispatcher.arguments(self.schema)]
+        return tuple(
+            _argument(a, type_, a.name in keyword_only, self.entry)
+            for a, type_ in zip(flat, types, strict=True)
+        )
+
+    def _inputs(self) -> list[str]:
+        return [name for name in self.types if name not in self.outs]
+
+    def outputs(self) -> tuple[str, ...]:
+        """What each output is, in C++."""
+        given = self.entry.outputs
+        if len(given) != self.count:
+            wanted = "takes no 'out'" if self.count == 0 else f"has {self.count} outputs"
+            raise self._error(f"'{self.entry.func}' {wanted}: 'out' says what {len(given)} are")
+        return tuple(self._output(function) for function in given)
+
+    def _output(self, function: Attribute) -> str:
+        inputs = self._inputs()
+        for name in function.arguments or ():
+            if name not in inputs:
+                raise self._error(
+                    f"'out' of '{self.entry.func}' names '{name}': there are {', '.join(inputs)}"
+                )
+        return f"shapes::{function.name}({', '.join(function.arguments or ())})"
+
+    def route(self) -> AclnnRoute | None:
+        """The call of ``exec``."""
+        if self.entry.call is None:
+            return None
+        given = self.outs or ["out"] * (self.count == 1) or [f"out{i}" for i in range(self.count)]
+        results = {f"out{i}": name for i, name in enumerate(given)}
+        results |= {name: name for name in given}
+        default = tuple(Attribute(name) for name in (*self._inputs(), *given))
+
+        def known() -> str:
+            return ", ".join(dict.fromkeys((*self.types, *results)))
+
+        writer = CallWriter(self.entry.func, self.types, results, known)
+        return writer.route(self.entry.call, default)
+
+    def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:
+        """What each tensor that is read or written in place may be."""
+        given = dict(self.entry.dtypes)
+        inputs = [name for name in self.tensors if name not in self.outs]
+        for name in given:
+            if name and name not in inputs:
+                raise self._error(
+                    f"'dtypes' of '{self.entry.func}' names '{name}': its tensors are {', '.join(inputs)}"
+                )
+        return tuple((name, given.get(name, given.get(""))) for name in inputs)
+
+    def _formula(self, names: tuple[str, ...], call: Attribute, line: int) -> Formula:
+        target = self.schemas.get(call.name)
+        if target is None:
+            raise self._error(f"there is no entry 'npu::{call.name}' under 'custom'", line)
+        given = call.arguments or ()
+        wanted = [a.name for a in target.arguments.flat_all]
+        if len(given) != len(wanted):
+            raise self._error(
+                f"'{call.name}' takes {len(wanted)} arguments, {', '.join(wanted)}: {len(given)} are given",
+                line,
+            )
+        if len(target.returns) != len(names):
+            raise self._error(
+                f"'{call.name}' gives {len(target.returns)} tensors for {len(names)} gradients",
+                line,
+            )
+        for name in names:
+            if _kind(self.types.get(name, BaseType(BaseTy.int))) is Kind.VALUE:
+                raise self._error(
+                    f"'autograd' of '{self.entry.func}' names '{name}': its tensors are "
+                    f"{', '.join(self.tensors)}",
+                    line,
+                )
+        for name in given:
+            self._check_source(name, line)
+        function = cpp.name(target, faithful_name_for_out_overloads=True)
+        return Formula(function, given, names)
+
+    def _check_source(self, name: str, line: int) -> None:
+        for pattern in (_GRAD, _RESULT):
+            match = pattern.match(name)
+            if match and name not in self.types and int(match[1] or 0) < self.count:
+                return
+        type_ = self.types.get(name)
+        if type_ is None or (isinstance(type_, ListType) and type_.is_tensor_like()):
+            numbers = [str(i) for i in range(self.count)] if self.count > 1 else [""]
+            known = ", ".join(
+                (*self.types, *(f"{stem}{n}" for stem in ("grad", "result") for n in numbers))
+            )
+            raise self._error(
+                f"a formula of '{self.entry.func}' cannot read '{name}': there are {known}", line
+            )
+
+    def gradients(self) -> Gradients | None:
+        """The formulas with what they read."""
+        if not self.entry.gradients:
+            return None
+        if self.form is not Form.FUNCTIONAL:
+            raise self._error(
+                f"'{self.entry.func}' writes a tensor in place and takes no 'autograd'"
+            )
+        formulas = tuple(self._formula(*given) for given in self.entry.gradients)
+        read = dict.fromkeys(name for formula in formulas for name in formula.arguments)
+        numbers = {
+            pattern: tuple(
+                int(match[1] or 0)
+                for match in map(pattern.match, read)
+                if match and match[0] not in self.types
+            )
+            for pattern in (_GRAD, _RESULT)
+        }
+        return Gradients(
+            formulas=formulas,
+            kept=tuple(name for name in read if name in self.types),
+            kept_results=numbers[_RESULT],
+            used_grads=tuple(sorted(numbers[_GRAD])) or (0,),
+        )
+
+    def functional(self) -> str | None:
+        """The operator with the same signature that writes nothing."""
+        if self.form is Form.FUNCTIONAL:
+            return None
+        signature = self.schema.signature()
+        found: Iterator[str] = (
+            name
+            for name, other in self.schemas.items()
+            if _FORMS[other.kind()] is Form.FUNCTIONAL and other.signature() == signature
+        )
+        return next(found, None)
+
+
+def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> CustomOperator:
+    resolver = _Resolver(entry, schemas)
+    schema = resolver.schema
+    returned = [_python_type(r.type, entry) for r in schema.returns]
+    if any(type_ != "Tensor" for type_ in returned) or not returned:
+        raise EntryError(entry.line, f"'{entry.func}' has to give tensors")
+    return CustomOperator(
+        name=entry.func,
+        schema=re.sub(r"\bself\b", "input", str(schema)),
+        function=cpp.name(schema, faithful_name_for_out_overloads=True),
+        form=resolver.form,
+        returns=dispatcher.returns_type(schema.returns).cpp_type(),
+        python_returns=f"tuple[{', '.join(returned)}]" if len(returned) > 1 else returned[0],
+        arguments=resolver.arguments(),
+        outputs=resolver.outputs(),
+        route=resolver.route(),
+        dtypes=resolver.dtypes(),
+        gradients=resolver.gradients(),
+        functional=resolver.functional(),
+        is_exposed=entry.is_exposed,
+        doc=entry.doc,
+    )
+
+
+def resolve_custom(entries: tuple[CustomEntry, ...]) -> tuple[CustomOperator, ...]:
+    """The entries with what their schemas and each other add to them.
+
+    Raises:
+        EntryError: one is malformed, or names what is not there.
+    """
+    with local.parametrize(
+        use_const_ref_for_mutable_tensors=False, use_ilistref_for_tensor_lists=False
+    ):
+        schemas = {entry.func: _parse(entry) for entry in entries}
+        return tuple(_resolve(entry, schemas) for entry in entries)

@@ -1,0 +1,108 @@
+"""Reads the section ``custom`` of ``npu_native_functions.yaml``: operators of the namespace ``npu``.
+
+An entry is an operator's schema, what its outputs are, and the aclnn function that computes them. ``KEYS`` has all keys.
+Every problem is a ``ParseError`` with file and line.
+"""
+
+import re
+from pathlib import Path
+
+import yaml
+
+from codegen.entries import (
+    Fail,
+    entries_of,
+    keys_of,
+    pairs,
+    read_attribute,
+    read_call,
+    read_dtypes,
+    split,
+)
+from codegen.model import Attribute, Call, CustomEntry
+
+KEYS = {
+    "func": "the schema; an argument 'self' is registered as 'input'",
+    "exec": "the aclnn function, with its arguments where they are not the schema's and then the outputs",
+    "op_api": "true: written by hand in torch_npu/csrc/aten/custom, where custom_kernels.h declares it",
+    "out": "what the outputs are, by functions of aten/custom/shapes.h: like(self), rows(self, gamma)",
+    "autograd": "{arguments: npu_x_backward(grad, self)}: the npu:: operator that gives their gradients",
+    "dtypes": "the types that are taken, for all tensors or {argument: types}",
+    "exposed": "true: a public name of torch_npu",
+    "doc": "what it computes, and where that is defined; the docstring in Python",
+}
+
+_NAME = re.compile(r"^\s*(\w+(?:\.\w+)?)\s*\(")
+_SCHEMA = "a schema: npu_swiglu(Tensor self, int dim=-1) -> Tensor"
+
+
+def _flag(nodes: dict[str, yaml.Node], key: str, fail: Fail) -> bool:
+    if key not in nodes:
+        return False
+    if nodes[key].value not in ("true", "false"):
+        raise fail(nodes[key], f"'{key}' takes true or false")
+    return nodes[key].value == "true"
+
+
+def _function(text: str, node: yaml.Node, key: str, fail: Fail) -> Attribute:
+    function = read_attribute(text, node, fail)
+    if function.arguments is None:
+        raise fail(node, f"'{key}' takes a function of names: '{function.name}' has no arguments")
+    return function
+
+
+def _outputs(node: yaml.Node | None, fail: Fail) -> tuple[Attribute, ...]:
+    if node is None:
+        return ()
+    if not isinstance(node, yaml.ScalarNode):
+        raise fail(node, "'out' takes functions of names: like(self), rows(self, gamma)")
+    return tuple(_function(text, node, "out", fail) for text in split(str(node.value)))
+
+
+def _kernel(node: yaml.Node, nodes: dict[str, yaml.Node], fail: Fail) -> Call | None:
+    if _flag(nodes, "op_api", fail) == ("exec" in nodes):
+        raise fail(node, "an entry has either 'exec' or 'op_api: true'")
+    return read_call(nodes["exec"], "exec", fail) if "exec" in nodes else None
+
+
+def _gradients(
+    node: yaml.Node | None, fail: Fail
+) -> tuple[tuple[tuple[str, ...], Attribute, int], ...]:
+    if node is None:
+        return ()
+    listed = pairs(node, "autograd", "{self: npu_x_backward(grad, self)}", fail)
+    return tuple(
+        (
+            tuple(name.strip() for name in names.split(",")),
+            _function(str(value.value), value, "autograd", fail),
+            value.start_mark.line + 1,
+        )
+        for names, value in listed
+    )
+
+
+def _entry(node: yaml.Node, fail: Fail) -> CustomEntry:
+    nodes = keys_of(node, "custom", f"'- func:' with {_SCHEMA}", KEYS, ("func", "doc"), fail)
+    schema = str(nodes["func"].value)
+    name = _NAME.match(schema)
+    if name is None:
+        raise fail(nodes["func"], f"'func' takes {_SCHEMA}")
+    dtypes = read_dtypes(nodes["dtypes"], fail) if "dtypes" in nodes else {}
+    return CustomEntry(
+        func=name[1],
+        line=nodes["func"].start_mark.line + 1,
+        schema=schema,
+        call=_kernel(node, nodes, fail),
+        outputs=_outputs(nodes.get("out"), fail),
+        gradients=_gradients(nodes.get("autograd"), fail),
+        dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
+        is_exposed=_flag(nodes, "exposed", fail),
+        doc=" ".join(str(nodes["doc"].value).split()),
+    )
+
+
+def read_custom(
+    path: Path, node: yaml.Node | None, error: type[Exception]
+) -> tuple[CustomEntry, ...]:
+    """The entries below ``custom``; raises ``error`` with ``file:line: what is wrong``."""
+    return entries_of(path, "custom", node, f"'- func:' with {_SCHEMA}", _entry, error)

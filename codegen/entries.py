@@ -1,0 +1,230 @@
+"""Reads the section ``official`` of ``npu_native_functions.yaml``: operators that an aclnn function runs.
+
+An entry is ``func`` and ``exec``; the other keys are for what does not follow from torch's schemas. ``KEYS`` has them
+all. Every problem is a ``ParseError`` with file and line.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import yaml
+
+from codegen.model import Attribute, Call, Entry
+
+KEYS = {
+    "func": "the operator: the .out of a structured one, which stands for its functional and in-place forms",
+    "exec": "the aclnn function, with its arguments where they are not the schema's and then the outputs",
+    "exec_scalar": "{argument: exec}: the same where that argument is a number in host memory",
+    "structured_inherit": "the structured operator whose shape rule this one shares",
+    "out": "{size: argument, dtype: argument or type}, or the name of a rule in aten/aclnn/rules.h",
+    "dtypes": "the types that aclnn takes, for all tensors or {argument: types}",
+    "same_dtype": "arguments that aclnn takes only where their types are one",
+    "when": "a function of aten/aclnn/conditions.h, with its arguments, that says whether aclnn takes the call",
+}
+
+GROUPS = {
+    "floating": ("float16", "bfloat16", "float32", "float64"),
+    "integral": ("int8", "int16", "int32", "int64", "uint8"),
+    "complex": ("complex64", "complex128"),
+}
+# torch's names -> at::ScalarType's.
+DTYPES = {
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "float32": "Float",
+    "float64": "Double",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "uint8": "Byte",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+
+_EXEC = re.compile(r"^(aclnn\w+)(?:\((.*)\))?$")
+_TOKEN = re.compile(r"^(\w+)(?:\(([\w\s,]*)\))?$")
+
+Fail = Callable[[yaml.Node, str], Exception]
+
+
+class _Listed(Protocol):
+    """What a list of entries needs of one."""
+
+    @property
+    def func(self) -> str: ...
+
+    @property
+    def line(self) -> int: ...
+
+
+T = TypeVar("T", bound=_Listed)
+
+
+def split(text: str) -> list[str]:
+    """At the commas that stand outside parentheses."""
+    parts = [part.strip() for part in re.split(r",(?![^(]*\))", text)]
+    return [] if parts == [""] else parts
+
+
+def read_attribute(text: str, node: yaml.Node, fail: Fail) -> Attribute:
+    """A name, a number, or a function of names."""
+    match = _TOKEN.match(text)
+    if match is None:
+        raise fail(node, f"'{text}' is no argument: write a name, a number, or function(name)")
+    name, inner = match[1], match[2]
+    if inner is None:
+        return Attribute(name)
+    return Attribute(name, tuple(split(inner)))
+
+
+def _condition(node: yaml.Node, fail: Fail) -> Attribute:
+    condition = read_attribute(str(node.value), node, fail)
+    if condition.arguments is None:
+        raise fail(node, "'when' takes a function of arguments: is_convolution(input, weight)")
+    return condition
+
+
+def read_call(node: yaml.Node, key: str, fail: Fail) -> Call:
+    """An aclnn function, with its arguments where they stand there."""
+    match = _EXEC.match(str(node.value)) if isinstance(node, yaml.ScalarNode) else None
+    if match is None:
+        raise fail(
+            node, f"'{key}' takes an aclnn function: aclnnAdd, or aclnnAdd(self, other, alpha, out)"
+        )
+    if match[2] is None:
+        return Call(match[1], None, node.start_mark.line + 1)
+    arguments = tuple(read_attribute(part, node, fail) for part in split(match[2]))
+    return Call(match[1], arguments, node.start_mark.line + 1)
+
+
+def read_dtypes(node: yaml.Node, fail: Fail) -> dict[str, frozenset[str]]:
+    """A list of types for all tensors, whose key is "", or one for each named argument."""
+    if isinstance(node, yaml.MappingNode):
+        return {name: _dtypes(value, fail) for name, value in pairs(node, "dtypes", "", fail)}
+    return {"": _dtypes(node, fail)}
+
+
+def _dtypes(node: yaml.Node, fail: Fail) -> frozenset[str]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise fail(node, "'dtypes' takes a list, [float32, integral]")
+    found: set[str] = set()
+    for item in node.value:
+        if item.value not in DTYPES and item.value not in GROUPS:
+            known = ", ".join((*GROUPS, *DTYPES))
+            raise fail(item, f"unknown data type '{item.value}': there are {known}")
+        found |= set(GROUPS.get(item.value, (item.value,)))
+    return frozenset(found)
+
+
+def pairs(node: yaml.Node, key: str, says: str, fail: Fail) -> Iterator[tuple[str, yaml.Node]]:
+    """The keys and values of a mapping; ``says`` is what ``key`` takes."""
+    if not isinstance(node, yaml.MappingNode):
+        raise fail(node, f"'{key}' takes {says}")
+    for name, value in node.value:
+        yield str(name.value), value
+
+
+def _texts(node: yaml.Node, key: str, fail: Fail) -> tuple[str, ...]:
+    if not isinstance(node, yaml.SequenceNode):
+        raise fail(node, f"'{key}' takes a list of arguments, [self, other]")
+    return tuple(str(item.value) for item in node.value)
+
+
+def keys_of(
+    node: yaml.Node,
+    section: str,
+    example: str,
+    known: Iterable[str],
+    needed: Iterable[str],
+    fail: Fail,
+) -> dict[str, yaml.Node]:
+    """The keys of an entry of ``section``: those of ``known``, none twice, all of ``needed``."""
+    if not isinstance(node, yaml.MappingNode):
+        raise fail(node, f"an entry of '{section}' is {example}")
+    nodes: dict[str, yaml.Node] = {}
+    for key, value in node.value:
+        if key.value not in known:
+            raise fail(key, f"unknown key '{key.value}' of an entry: there are {', '.join(known)}")
+        if key.value in nodes:
+            raise fail(key, f"key '{key.value}' stands twice in this entry")
+        nodes[key.value] = value
+    for key in needed:
+        if key not in nodes:
+            raise fail(node, f"the key '{key}' of an entry is missing")
+    return nodes
+
+
+def _entry(node: yaml.Node, fail: Fail) -> Entry:
+    example = "'- func: add.out' with 'exec: aclnnAdd' below it"
+    nodes = keys_of(node, "official", example, KEYS, ("func", "exec"), fail)
+    if "out" in nodes and "structured_inherit" in nodes:
+        raise fail(nodes["out"], "'out' and 'structured_inherit' both say what the outputs are")
+    dtypes = read_dtypes(nodes["dtypes"], fail) if "dtypes" in nodes else {}
+    size = dtype = rule = None
+    if isinstance(out := nodes.get("out"), yaml.MappingNode):
+        parts = {name: str(value.value) for name, value in pairs(out, "out", "", fail)}
+        if set(parts) != {"size", "dtype"}:
+            raise fail(out, "'out' takes {size: self, dtype: self}, or the name of a rule")
+        size, dtype = parts["size"], parts["dtype"]
+    elif out is not None:
+        rule = str(out.value)
+    numbers = nodes.get("exec_scalar")
+    return Entry(
+        func=str(nodes["func"].value),
+        line=node.start_mark.line + 1,
+        call=read_call(nodes["exec"], "exec", fail),
+        number_calls=()
+        if numbers is None
+        else tuple(
+            (name, read_call(value, "exec_scalar", fail))
+            for name, value in pairs(
+                numbers, "exec_scalar", "{other: aclnnAdds(self, other, alpha, out)}", fail
+            )
+        ),
+        structured_inherit=str(nodes["structured_inherit"].value)
+        if "structured_inherit" in nodes
+        else None,
+        out_size=size,
+        out_dtype=dtype,
+        rule=rule,
+        dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
+        same_dtype=_texts(nodes["same_dtype"], "same_dtype", fail) if "same_dtype" in nodes else (),
+        when=_condition(nodes["when"], fail) if "when" in nodes else None,
+    )
+
+
+def entries_of(
+    path: Path,
+    section: str,
+    node: yaml.Node | None,
+    example: str,
+    read: Callable[[yaml.Node, Fail], T],
+    error: type[Exception],
+) -> tuple[T, ...]:
+    """The entries of a section by ``read``; raises ``error`` with ``file:line: what is wrong``."""
+
+    def fail(at: yaml.Node, text: str) -> Exception:
+        return error(f"{path}:{at.start_mark.line + 1}: {text}")
+
+    if node is None:
+        return ()
+    if not isinstance(node, yaml.SequenceNode):
+        raise fail(node, f"'{section}' takes a list of entries, {example}")
+    found: dict[str, T] = {}
+    for item in node.value:
+        entry = read(item, fail)
+        if entry.func in found:
+            raise fail(
+                item, f"'{entry.func}' has an entry already, in line {found[entry.func].line}"
+            )
+        found[entry.func] = entry
+    return tuple(found.values())
+
+
+def read_entries(path: Path, node: yaml.Node | None, error: type[Exception]) -> tuple[Entry, ...]:
+    """The entries below ``official``; raises ``error`` with ``file:line: what is wrong``."""
+    return entries_of(path, "official", node, "'- func: add.out'", _entry, error)

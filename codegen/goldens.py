@@ -1,0 +1,48 @@
+"""``python -m codegen.goldens``: writes what every emitter makes of a small YAML, for the tests to compare with.
+
+A change of codegen shows in them as a diff of the generated text.
+"""
+
+import sys
+from pathlib import Path
+
+from codegen import parse
+from codegen.__main__ import custom_files
+from codegen.emit import aclnn, aicpu, boxed, python
+
+FOLDER = Path(__file__).parent / "tests" / "goldens"
+YAML = FOLDER / "functions.yaml"
+# Kernels of ATen's CPU that stand for the others: functional, in place, `out`, with indices on the CPU.
+ON_CPU = ("exp", "exp_", "exp.out", "index.Tensor")
+
+
+def goldens() -> dict[str, str]:
+    """{file name: text}; their names end in ``.golden``, so that no tool takes them for sources."""
+    functions = parse.native_functions()
+    settings = parse.read_settings(YAML, functions)
+    customs = parse.custom_operators(YAML, settings)
+    by_aclnn = parse.aclnn_operators(YAML, settings, functions)
+    on_cpu = parse.operators(settings, functions, by_aclnn)
+    files = {
+        **aclnn.aclnn(by_aclnn, 1),
+        **aicpu.unboxed([operator for operator in on_cpu if operator.name in ON_CPU], 1),
+        **boxed.boxed({"PrivateUse1": tuple(settings.as_on_cpu)}),
+        **custom_files(customs, settings.cpp_namespace),
+        **python.python(customs),
+    }
+    return {f"{name}.golden": text for name, text in files.items()}
+
+
+def main() -> int:
+    """Writes the files and removes those that nothing makes any more."""
+    made = goldens()
+    for old in FOLDER.glob("*.golden"):
+        if old.name not in made:
+            old.unlink()
+    for name, text in made.items():
+        (FOLDER / name).write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+"""Entries of ``official``: their errors name file and line, and each becomes registrations of all its forms."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from codegen import parse
+from codegen.emit import aclnn
+from codegen.entries import KEYS
+from codegen.model import Form, Route
+
+YAML = Path(__file__).resolve().parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
+HEAD = "backend: NPU\ncpp_namespace: at_npu::native\nofficial:\n"
+ADD = "  - func: add.out\n    exec: aclnnAdd\n"
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return parse.native_functions()
+
+
+@pytest.fixture
+def resolve(tmp_path, functions):
+    def resolve_text(text):
+        path = tmp_path / "f.yaml"
+        path.write_text(HEAD + text)
+        settings = parse.read_settings(path, functions)
+        return parse.aclnn_operators(path, settings, functions)
+
+    return resolve_text
+
+
+def text_of(operators):
+    (text,) = aclnn.aclnn(operators, 1).values()
+    return text
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("  add.out: aclnnAdd\n", 4, "'official' takes a list of entries"),
+        ("  - add.out\n", 4, "an entry of 'official' is '- func: add.out'"),
+        (ADD + "    shape: self\n", 6, f"unknown key 'shape' of an entry: there are {', '.join(KEYS)}"),
+        (ADD + "    exec: aclnnAdds\n", 6, "key 'exec' stands twice in this entry"),
+        ("  - func: add.out\n", 4, "the key 'exec' of an entry is missing"),
+        ("  - exec: aclnnAdd\n", 4, "the key 'func' of an entry is missing"),
+        (ADD + ADD, 6, "'add.out' has an entry already, in line 4"),
+        ("  - func: add.out\n    exec: Add\n", 5, "'exec' takes an aclnn function: aclnnAdd, or"),
+        ("  - func: add.out\n    exec: [aclnnAdd]\n", 5, "'exec' takes an aclnn function"),
+        ("  - func: add.out\n    exec: aclnnAdd(a+b)\n", 5, "'a+b' is no argument: write a name"),
+        (ADD + "    exec_scalar: aclnnAdds\n", 6, "'exec_scalar' takes {other: aclnnAdds"),
+        (ADD + "    exec_scalar:\n      other: Adds\n", 7, "'exec_scalar' takes an aclnn function"),
+        (ADD + "    exec_scalar:\n      alpha: aclnnAdds\n", 4, "'exec_scalar' of 'add.out' names 'alpha': its tensors are self, other"),
+        (ADD + "    dtypes: float32\n", 6, "'dtypes' takes a list"),
+        (ADD + "    dtypes: [float]\n", 6, "unknown data type 'float': there are floating, integral"),
+        (ADD + "    dtypes:\n      alpha: [float32]\n", 4, "'dtypes' of 'add.out' names 'alpha'"),
+        (ADD + "    same_dtype: self\n", 6, "'same_dtype' takes a list of arguments"),
+        (ADD + "    same_dtype: [self, alpha]\n", 4, "'same_dtype' of 'add.out' names 'alpha'"),
+        (ADD + "    out: {size: self}\n", 6, "'out' takes {size: self, dtype: self}, or the name"),
+        (ADD + "    out: {size: alpha, dtype: self}\n", 4, "'alpha' of 'add.out' is no tensor: there are self, other"),
+        (ADD + "    out: {size: self, dtype: alpha}\n", 4, "'alpha' of 'add.out' is no data type: there are self, other, float16"),
+        (ADD + "    out: unary\n    structured_inherit: sub.out\n", 6, "both say what the outputs are"),
+        (ADD + "    structured_inherit: relu\n", 4, "'relu' is no structured operator of torch"),
+        ("  - func: add\n    exec: aclnnAdd\n", 4, "torch has no operator 'aten::add' "),
+        ("  - func: add.Tensor\n    exec: aclnnAdd\n", 4, "'add.Tensor' follows from 'add.out'"),
+        ("  - func: linear\n    exec: aclnnLinear\n", 4, "'linear' has no CPU kernel to go on to"),
+        ("  - func: relu\n    exec: aclnnRelu\n", 4, "'relu' is not structured in torch: 'out' or"),
+        ("  - func: zero_\n    exec: aclnnInplaceZero\n    out: unary\n", 4, "writes self in place and takes no 'out'"),
+        ("  - func: mm.out\n    exec: aclnnMm(self, mat1, out)\n", 5, "'mm.out' has no argument 'mat1': there are self, mat2, out"),
+        (ADD + "    when: fits\n", 6, "'when' takes a function of arguments"),
+        (ADD + "    when: fits(sizes)\n", 5, "'add.out' has no argument 'sizes'"),
+        ("  - func: zero_\n    exec: aclnnInplaceZero(self, out)\n", 5, "'zero_' has no argument 'out'"),
+        ("  - func: gelu.out\n    exec: aclnnGeluV2(self, gelu_mode(mode), out)\n", 5, "no argument 'mode'"),
+        ("  - func: cumsum.out\n    exec: aclnnCumsum\n", 5, "'dtype' of 'cumsum.out' is ScalarType?, which aclnn does not know"),
+        ("  - func: max.dim_max\n    exec: aclnnMaxDim(self, dim, keepdim, values)\n", 5, "there are self, dim, keepdim, out0, out1, max, max_values"),
+    ],
+)  # fmt: skip
+def test_errors_name_file_and_line(resolve, text, line, says):
+    with pytest.raises(parse.ParseError, match=rf"f\.yaml:{line}: .*{re.escape(says)}"):
+        resolve(text)
+
+
+@pytest.mark.parametrize("key", ["supported", "boxed"])
+def test_an_operator_has_one_route(tmp_path, functions, key):
+    path = tmp_path / "f.yaml"
+    path.write_text(f"{HEAD}{ADD}{key}:\n  - add_.Tensor\n")
+    settings = parse.read_settings(path, functions)
+    with pytest.raises(
+        parse.ParseError, match=r"f\.yaml:4: 'add_\.Tensor', which 'add\.out' registers, has a list"
+    ):
+        parse.aclnn_operators(path, settings, functions)
+
+
+def test_a_structured_operator_stands_for_its_forms(resolve):
+    (add,) = resolve(ADD)
+    assert {m.operator: m.form for m in add.members} == {
+        "add.Tensor": Form.FUNCTIONAL,
+        "add_.Tensor": Form.INPLACE,
+        "add.out": Form.OUT,
+    }
+    assert (add.rule, add.rule_header) == ("at::meta::structured_add_Tensor", "ATen/ops/add_meta.h")
+    assert add.routes[0].arguments == ("self", "other", "alpha", "results[0]")
+    text = text_of((add,))
+    for name, form in (
+        ("add.Tensor", "functional"),
+        ("add_.Tensor", "inplace"),
+        ("add.out", "out"),
+    ):
+        assert f'm.impl("{name}", &op_add_out::{form});' in text
+    assert "op0.takes(check.device(), self, other, alpha, results[0]);" in text
+    assert 'return Host<"add_.Tensor", ' in text
+
+
+def test_a_number_has_its_own_function(resolve):
+    (add,) = resolve(
+        ADD + "    exec_scalar:\n      other: aclnnAdds\n      self: aclnnRsubs(other, self, out)\n"
+    )
+    assert [(r.function, r.number) for r in add.routes] == [
+        ("aclnnAdd", None), ("aclnnAdds", "other"), ("aclnnRsubs", "self"),
+    ]  # fmt: skip
+    assert add.routes[1].arguments == ("self", "number(other)", "alpha", "results[0]")
+    assert add.routes[2].arguments == ("other", "number(self)", "results[0]")
+    text = text_of((add,))
+    assert (
+        "is_number(other) && takes_outputs(check, results) && check.takes(self, kAllDtypes)" in text
+    )
+
+
+def test_attributes_and_what_they_need(resolve):
+    (total,) = resolve(
+        "  - func: sum.IntList_out\n    exec: aclnnReduceSum(self, dim, true, 1, null, dtype_of(out), out)\n"
+    )
+    assert total.routes[0].arguments == (
+        "self", "dim", "true", "int64_t{1}", "nullptr", "attributes::dtype_of(results[0])", "results[0]",
+    )  # fmt: skip
+    assert total.routes[0].needs == ("kIntArray",)
+    assert 'op0("aclnnReduceSum", AclObject::kIntArray);' in text_of((total,))
+    (norm,) = resolve(
+        "  - func: native_layer_norm_backward\n    exec: aclnnLayerNormBackward\n    out: layer_norm_backward\n"
+    )
+    assert norm.routes[0].needs == ("kBoolArray", "kIntArray")
+
+
+def test_data_types(resolve):
+    (add,) = resolve(
+        ADD + "    dtypes:\n      self: [floating, bool]\n    same_dtype: [self, other]\n"
+    )
+    text = text_of((add,))
+    listed = ", ".join(
+        f"at::ScalarType::{t}" for t in ("Half", "BFloat16", "Float", "Double", "Bool")
+    )
+    assert f"check.takes(self, dtypes({{{listed}}}))" in text
+    assert "check.takes(other, kAllDtypes)" in text
+    assert "self.scalar_type() == other.scalar_type()" in text
+
+
+def test_what_the_outputs_are(resolve):
+    (rsub,) = resolve(
+        "  - func: rsub.Tensor\n    exec: aclnnRsub\n    structured_inherit: sub.out\n"
+    )
+    assert rsub.rule == "at::meta::structured_sub_Tensor"
+    (relu,) = resolve("  - func: relu\n    exec: aclnnRelu\n    out: {size: self, dtype: bool}\n")
+    text = text_of((relu,))
+    assert "self.options().dtype(at::ScalarType::Bool)" in text
+    assert "OutRule<OutRuleOfEntry, 1> rule(results);" in text
+    (relu,) = resolve("  - func: relu\n    exec: aclnnRelu\n    out: unary\n")
+    assert '#include "aten/aclnn/rules.h"' in text_of((relu,))
+
+
+def test_in_place_alone(resolve):
+    (zero,) = resolve("  - func: zero_\n    exec: aclnnInplaceZero\n")
+    assert [m.operator for m in zero.members] == ["zero_"]
+    text = text_of((zero,))
+    assert "OutRule" not in text
+    assert "op0.takes(check.device(), self);" in text
+    assert "if (run(self)) return self;" in text
+
+
+def test_several_outputs(resolve):
+    (largest,) = resolve("  - func: max.dim_max\n    exec: aclnnMaxDim\n")
+    text = text_of((largest,))
+    assert "Outputs<2> results(Form::kOut, max, max_values);" in text
+    assert "return std::tie(max, max_values);" in text
+    text = "  - func: max.dim_max\n    exec: aclnnMaxDim(out1, max_values, out0, max)\n"
+    assert resolve(text)[0].routes[0].arguments == tuple(f"results[{i}]" for i in (1, 1, 0, 0))
+
+
+def test_what_pytorch_composes_stays_its_composition(resolve):
+    (absolute,) = resolve("  - func: abs.out\n    exec: aclnnAbs\n    out: unary\n")
+    text = text_of((absolute,))
+    assert "return at::compositeexplicitautograd::abs_(self);" in text
+    assert "at::cpu::abs_outf" in text
+
+
+def test_a_composition_that_asks_for_the_device_sees_cpu_tensors(tmp_path, functions):
+    path = tmp_path / "f.yaml"
+    entry = "  - func: convolution\n    exec: aclnnConvolution\n    out: convolution\n"
+    path.write_text(f"{HEAD}{entry}as_on_cpu:\n  - convolution\n")
+    found = parse.aclnn_operators(path, parse.read_settings(path, functions), functions)
+    assert "(&at::compositeexplicitautograd::convolution)>::call(input, weight" in text_of(found)
+
+
+def test_a_condition_joins_the_others(resolve):
+    (add,) = resolve(ADD + "    when: fits(self, other)\n")
+    assert add.when == "conditions::fits(self, other)"
+    assert "&& conditions::fits(self, other)) {" in text_of((add,))
+
+
+def test_generated_wrappers_leave_entries_out(functions):
+    settings = parse.read_settings(YAML, functions)
+    by_aclnn = parse.aclnn_operators(YAML, settings, functions)
+    names = [m.operator for o in by_aclnn for m in o.members]
+    assert len(set(names)) == len(names)
+    routes = {o.name: o.route for o in parse.operators(settings, functions, by_aclnn)}
+    assert all(routes[name] is Route.ACLNN for name in names)
+    assert routes["add.Tensor"] is Route.ACLNN
+    files = aclnn.aclnn(by_aclnn, 4)
+    registered = [n for text in files.values() for n in re.findall(r'm\.impl\("([^"]+)"', text)]
+    assert sorted(registered) == sorted(names)
+    assert files == aclnn.aclnn(by_aclnn, 4)

@@ -1,0 +1,19 @@
+#pragma once
+// What an aclDataBuffer says. Operators that are named by a string read it.
+
+#include <cstddef>
+
+#include "acl/acl_base.h"
+#include "base/handles.h"
+
+struct aclDataBuffer {
+  void* data = nullptr;
+  size_t size = 0;  // in bytes
+};
+
+namespace softnpu {
+
+// Exported: libacl_op_compiler reads the buffers of a call.
+ACL_FUNC_VISIBILITY Handles<aclDataBuffer>& data_buffers();
+
+}  // namespace softnpu

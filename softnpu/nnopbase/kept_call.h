@@ -1,0 +1,172 @@
+#pragma once
+// A call of phase one that can be made again with other addresses: what a repeatable executor keeps.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "aclnn/aclnn_base.h"
+#include "base/status.h"
+#include "nnopbase/arrays.h"
+#include "nnopbase/plan.h"
+#include "nnopbase/scalar.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+// A tensor of the call: the handle by which the caller knows it, and the copy that the call is planned with.
+struct KeptTensor {
+  const aclTensor* given = nullptr;
+  aclTensor* copy = nullptr;
+  const aclTensorList* list = nullptr;  // the handle of the list that it is in, if any
+  bool is_output = false;               // the operator takes it as not const
+};
+
+class KeptCall {
+ public:
+  KeptCall() = default;
+  KeptCall(const KeptCall&) = delete;
+  KeptCall& operator=(const KeptCall&) = delete;
+  virtual ~KeptCall() = default;
+
+  virtual Status plan(Plan* plan) const = 0;
+
+  std::vector<KeptTensor> tensors;  // in the order of the arguments, without those that are null
+};
+
+// Whether the handle may be read.
+ACL_FUNC_VISIBILITY bool is_live_object(const aclTensor* tensor);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclScalar* scalar);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclIntArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclFloatArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclBoolArray* array);
+ACL_FUNC_VISIBILITY bool is_live_object(const aclTensorList* list);  // and all that are in it
+ACL_FUNC_VISIBILITY bool is_live_object(const aclScalarList* list);
+
+// What a list holds; no type for what is no list.
+template <typename T>
+struct ElementOf {
+  using Type = std::monostate;
+};
+template <>
+struct ElementOf<aclTensorList> {
+  using Type = aclTensor;
+};
+template <>
+struct ElementOf<aclScalarList> {
+  using Type = aclScalar;
+};
+
+template <typename T>
+constexpr bool kIsList = !std::is_same_v<typename ElementOf<T>::Type, std::monostate>;
+template <typename T, typename... Types>
+constexpr bool kIsOneOf = (std::is_same_v<T, Types> || ...);
+template <typename T>
+constexpr bool kIsObject = kIsList<T> || kIsOneOf<T, aclTensor, aclScalar, aclIntArray, aclFloatArray, aclBoolArray>;
+
+template <typename T>
+concept Object = kIsObject<std::remove_const_t<T>>;
+template <typename T>
+concept Character = std::is_same_v < std::remove_const_t<T>,
+char > ;
+
+// True for a number and for null, since what is missing is the operator's matter.
+template <typename T>
+bool is_live_or_null(const T&) {
+  return true;
+}
+template <Object T>
+bool is_live_or_null(T* const& object) {
+  return object == nullptr || is_live_object(object);
+}
+
+// An argument that outlives the call: a number is its own copy.
+template <typename T>
+class Kept {
+ public:
+  explicit Kept(const T& value) : value_(value) {
+    static_assert(!std::is_pointer_v<T>, "plan_operator() cannot keep a pointer of this type");
+  }
+  void list_tensors(std::vector<KeptTensor>*) const {}
+  const T& get() const { return value_; }
+
+ private:
+  T value_;
+};
+
+// The copies are no handles: a caller that destroys something twice cannot hit them.
+template <Object T>
+class Kept<T*> {
+  using Copy = std::remove_const_t<T>;
+  using Element = typename ElementOf<Copy>::Type;
+
+ public:
+  explicit Kept(T* object) : given_(object), copy_(object == nullptr ? nullptr : std::make_unique<Copy>(*object)) {
+    if constexpr (kIsList<Copy>) {
+      if (copy_ != nullptr) copy_elements();
+    }
+  }
+  T* get() const { return copy_.get(); }
+
+  void list_tensors(std::vector<KeptTensor>* out) const {
+    constexpr bool kIsOutput = !std::is_const_v<T>;
+    if (copy_ == nullptr) return;
+    if constexpr (std::is_same_v<Copy, aclTensor>) {
+      out->push_back({given_, copy_.get(), nullptr, kIsOutput});
+    } else if constexpr (std::is_same_v<Copy, aclTensorList>) {
+      for (const auto& [given, copy] : elements_) {
+        if (copy != nullptr) out->push_back({given, copy.get(), given_, kIsOutput});
+      }
+    }
+  }
+
+ private:
+  void copy_elements() {
+    for (const Element*& element : copy_->values) {
+      const Element* given = element;
+      elements_.emplace_back(given, given == nullptr ? nullptr : std::make_unique<Element>(*given));
+      element = elements_.back().second.get();
+    }
+  }
+
+  T* given_;  // compared, not read
+  std::unique_ptr<Copy> copy_;
+  std::vector<std::pair<const Element*, std::unique_ptr<Element>>> elements_;  // of a list: given, copy
+};
+
+template <Character Char>
+class Kept<Char*> {
+ public:
+  explicit Kept(Char* string) : is_null_(string == nullptr), value_(is_null_ ? "" : string) {}
+  void list_tensors(std::vector<KeptTensor>*) const {}
+  Char* get() const { return is_null_ ? nullptr : const_cast<Char*>(value_.c_str()); }
+
+ private:
+  bool is_null_;
+  std::string value_;
+};
+
+// The call of a Planner, which has no state, with these arguments.
+template <typename Planner, typename... Args>
+class KeptCallOf : public KeptCall {
+ public:
+  explicit KeptCallOf(const std::tuple<Args...>& args)
+      : args_(std::apply([](const Args&... arg) { return Arguments(Kept<Args>(arg)...); }, args)) {
+    std::apply([this](const Kept<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
+  }
+
+  Status plan(Plan* plan) const override {
+    return std::apply([plan](const Kept<Args>&... arg) { return Planner()(arg.get()..., plan); }, args_);
+  }
+
+ private:
+  using Arguments = std::tuple<Kept<Args>...>;
+  Arguments args_;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/inline_function.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+// Says what an operator is called with: "(float32[2, 3], float32[3, 4])".
+using Describe = InlineFunction<std::string(), 64>;
+
+// What phase one decides about one call. Captures of the sizes below need no heap.
+struct Plan {
+  uint64_t workspace_bytes = 0;
+  bool is_small = false;  // serial and done within a few microseconds
+  // Does the work. `workspace` is where a kernel on the host may write it. Any thread, once a launch; launches of a
+  // repeatable executor on two streams may overlap.
+  InlineFunction<Status(void* workspace), 256> run;
+  // For the message of a failed run. May be empty.
+  Describe describe = nullptr;
+};
+
+}  // namespace softnpu

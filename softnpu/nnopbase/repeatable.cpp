@@ -1,0 +1,201 @@
+// Executors that are launched more than once, and the addresses that change between their launches.
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "aclnn/acl_meta.h"
+#include "base/border.h"
+#include "base/no_destroy.h"
+#include "base/text.h"
+#include "nnopbase/objects.h"
+#include "nnopbase/planned.h"
+
+using softnpu::api;
+using softnpu::check_object;
+using softnpu::executors;
+using softnpu::KeptTensor;
+using softnpu::name_of;
+using softnpu::Planned;
+using softnpu::Repeatable;
+using softnpu::shared_mutex;
+using softnpu::Status;
+using softnpu::text;
+
+namespace {
+
+enum class Among { kAll, kInputs, kOutputs };
+
+const char* kind(Among among) {
+  return among == Among::kAll ? "tensors" : among == Among::kInputs ? "inputs" : "outputs";
+}
+
+// One plan becomes the shared part of a claimed executor.
+Status make_repeatable(Planned* planned) {
+  auto repeatable = std::make_shared<Repeatable>();
+  if (planned->keep != nullptr) SOFTNPU_RETURN_IF_ERROR(planned->keep(planned->arguments, &repeatable->call));
+  repeatable->plan = std::make_shared<const softnpu::Plan>(std::move(planned->plan));
+  planned->repeatable = std::move(repeatable);
+  return Status::ok();
+}
+
+Status set_repeatable(aclOpExecutor* executor) {
+  std::lock_guard lock(shared_mutex());
+  Planned* planned = executors().claim(name_of(executor));
+  if (planned == nullptr) {
+    const bool is_already = executors().find_shared(name_of(executor)) != nullptr;
+    return is_already ? Status::ok() : softnpu::unknown_executor(executor);
+  }
+  Status status = Status::ok();
+  try {
+    status = make_repeatable(planned);
+  } catch (...) {
+    executors().give_back(planned);
+    throw;
+  }
+  if (status.is_ok()) {
+    executors().share(planned);
+  } else {
+    executors().give_back(planned);
+  }
+  return status;
+}
+
+Status destroy(aclOpExecutor* executor) {
+  if (executor == nullptr) return Status::ok();
+  Planned* planned = executors().claim(name_of(executor));
+  if (planned == nullptr) {
+    std::lock_guard lock(shared_mutex());
+    planned = executors().claim_shared(name_of(executor));
+  }
+  if (planned == nullptr) return softnpu::unknown_executor(executor);
+  executors().recycle(planned);
+  return Status::ok();
+}
+
+// The copies that `tensor` stands for. Where the caller gave one tensor for several arguments, the index decides.
+Status find_copy(const Repeatable& repeatable, Among among, size_t index, const aclTensor* tensor, KeptTensor* out) {
+  std::vector<KeptTensor> matches;
+  const KeptTensor* at_index = nullptr;
+  size_t count = 0;
+  for (const KeptTensor& kept : repeatable.call->tensors) {
+    const bool counts = among == Among::kAll || kept.is_output == (among == Among::kOutputs);
+    if (counts && count++ == index) at_index = &kept;
+    if (kept.given == tensor) matches.push_back(kept);
+  }
+  if (matches.empty()) {
+    return {ACLNN_ERR_PARAM_INVALID, text("tensor ", static_cast<const void*>(tensor),
+                                          " is not among the arguments of the executor's first phase")};
+  }
+  if (matches.size() == 1) {
+    *out = matches.front();
+    return Status::ok();
+  }
+  if (at_index == nullptr || at_index->given != tensor) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("tensor ", static_cast<const void*>(tensor), " is ", matches.size(), " of the arguments, and number ",
+                 index, " of the ", count, " ", kind(among), " is not one of them")};
+  }
+  *out = *at_index;
+  return Status::ok();
+}
+
+Status find_element(const Repeatable& repeatable, size_t index, const aclTensorList* list, KeptTensor* out) {
+  SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::pool_of<aclTensorList>(), list, "aclTensorList"));
+  if (index >= list->size() || (*list)[index] == nullptr) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the list of ", list->size(), " tensors has no tensor at index ", index)};
+  }
+  for (const KeptTensor& kept : repeatable.call->tensors) {
+    if (kept.list == list && kept.given == (*list)[index]) {
+      *out = kept;
+      return Status::ok();
+    }
+  }
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("list ", static_cast<const void*>(list), " is not among the arguments of the executor's first phase")};
+}
+
+// Replaces the address of the tensor that `find` finds.
+template <typename Find>
+aclnnStatus set_address(const char* function, const aclOpExecutor* executor, void* address, Find&& find) {
+  return api(function, [&]() -> Status {
+    const char* op = nullptr;
+    const std::shared_ptr<Repeatable> repeatable = softnpu::find_repeatable(executor, &op);
+    if (repeatable == nullptr) {
+      if (executor == nullptr) return softnpu::unknown_executor(executor);
+      return {ACLNN_ERR_PARAM_INVALID, text("executor ", static_cast<const void*>(executor),
+                                            " is not repeatable: call aclSetAclOpExecutorRepeatable first")};
+    }
+    std::lock_guard lock(repeatable->mutex);
+    if (repeatable->call == nullptr) {
+      return {ACLNN_ERR_PARAM_INVALID, text(op, " cannot run with other addresses: call its first phase again")};
+    }
+    KeptTensor kept;
+    SOFTNPU_RETURN_IF_ERROR(find(*repeatable, &kept));
+    kept.copy->data = address;
+    repeatable->is_stale = true;
+    return Status::ok();
+  });
+}
+
+aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, Among among, size_t index, aclTensor* tensor,
+                       void* address) {
+  return set_address(function, executor, address, [&](const Repeatable& repeatable, KeptTensor* out) -> Status {
+    SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::tensors(), tensor, "aclTensor"));
+    return find_copy(repeatable, among, index, tensor, out);
+  });
+}
+
+aclnnStatus set_element(const char* function, aclOpExecutor* executor, size_t index, aclTensorList* list,
+                        void* address) {
+  return set_address(function, executor, address, [&](const Repeatable& repeatable, KeptTensor* out) {
+    return find_element(repeatable, index, list, out);
+  });
+}
+
+}  // namespace
+
+std::mutex& softnpu::shared_mutex() {
+  static NoDestroy<std::mutex> instance;
+  return instance.get();
+}
+
+std::shared_ptr<Repeatable> softnpu::find_repeatable(const aclOpExecutor* handle, const char** op) {
+  std::lock_guard lock(shared_mutex());
+  const Planned* planned = executors().find_shared(name_of(handle));
+  if (planned == nullptr) return nullptr;
+  *op = planned->op;
+  return planned->repeatable;
+}
+
+aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
+  return api("aclSetAclOpExecutorRepeatable", [&] { return set_repeatable(executor); });
+}
+
+aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
+  return api("aclDestroyAclOpExecutor", [&] { return destroy(executor); });
+}
+
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetTensorAddr", executor, Among::kAll, index, tensor, addr);
+}
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetInputTensorAddr", executor, Among::kInputs, index, tensor, addr);
+}
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
+  return set_tensor("aclSetOutputTensorAddr", executor, Among::kOutputs, index, tensor, addr);
+}
+
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
+                                    void* addr) {
+  return set_element("aclSetDynamicTensorAddr", executor, elementIndex, tensors, addr);
+}
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
+                                         void* addr) {
+  return set_element("aclSetDynamicInputTensorAddr", executor, elementIndex, tensors, addr);
+}
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
+                                          void* addr) {
+  return set_element("aclSetDynamicOutputTensorAddr", executor, elementIndex, tensors, addr);
+}

@@ -1,0 +1,199 @@
+#include "nnopbase/tensor.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "aclnn/acl_meta.h"
+#include "base/border.h"
+#include "base/text.h"
+#include "nnopbase/objects.h"
+
+using softnpu::api;
+using softnpu::Dims;
+using softnpu::not_null;
+using softnpu::Status;
+using softnpu::tensors;
+using softnpu::text;
+
+namespace {
+
+constexpr uint64_t kMaxDims = 64;
+
+// What aclCreateTensor and aclInitTensor are called with.
+struct Description {
+  const int64_t* dims;
+  uint64_t count;
+  aclDataType dtype;
+  const int64_t* strides;
+  int64_t offset;
+  aclFormat format;
+  const int64_t* storage_dims;
+  uint64_t storage_count;
+  void* data;
+};
+
+Status check_dims(const char* what, const int64_t* dims, uint64_t count) {
+  if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
+  if (count > 0) SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
+  for (uint64_t i = 0; i < count; ++i) {
+    if (dims[i] < 0) return {ACLNN_ERR_PARAM_INVALID, text(what, " hold the negative size ", dims[i])};
+  }
+  return Status::ok();
+}
+
+// The number of elements, and the distance of each from the storage's start, are numbers that fit.
+Status check_extent(const Description& from) {
+  int64_t count = 1;
+  bool overflows = false;
+  for (uint64_t i = 0; i < from.count; ++i) {
+    if (from.dims[i] == 0) return Status::ok();
+    overflows = overflows || __builtin_mul_overflow(count, from.dims[i], &count);
+  }
+  int64_t last = from.offset;
+  if (from.strides == nullptr) {
+    overflows = overflows || __builtin_add_overflow(last, count - 1, &last);
+  } else {
+    for (uint64_t i = 0; i < from.count; ++i) {
+      int64_t step = 0;
+      overflows = overflows || __builtin_mul_overflow(from.dims[i] - 1, from.strides[i], &step) ||
+                  __builtin_add_overflow(last, step, &last);
+    }
+  }
+  int64_t bytes = 0;
+  const auto size = static_cast<int64_t>(aclDataTypeSize(from.dtype));
+  overflows = overflows || __builtin_mul_overflow(count, size, &bytes) || __builtin_mul_overflow(last, size, &bytes);
+  if (!overflows) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, "the view's sizes, strides and offset reach beyond 2^63 bytes"};
+}
+
+Status check(const Description& from) {
+  SOFTNPU_RETURN_IF_ERROR(check_dims("view dimensions", from.dims, from.count));
+  SOFTNPU_RETURN_IF_ERROR(check_dims("storage dimensions", from.storage_dims, from.storage_count));
+  if (aclDataTypeSize(from.dtype) == 0) {
+    return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(from.dtype), " is not supported")};
+  }
+  if (from.offset < 0) return {ACLNN_ERR_PARAM_INVALID, text("the view's offset ", from.offset, " is negative")};
+  return check_extent(from);
+}
+
+// Where the tensor has no elements the strides may wrap around: nothing is read by them.
+void set_contiguous(const Dims& dims, Dims* strides) {
+  strides->resize(dims.size());
+  uint64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    (*strides)[i] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(dims[i]);
+  }
+}
+
+// `from` is checked. Where memory is out `out` stays what it was.
+void describe(const Description& from, aclTensor* out) {
+  out->dims.reserve(from.count);
+  out->strides.reserve(from.count);
+  out->storage_dims.reserve(from.storage_count);
+  out->dims.assign(from.dims, from.dims + from.count);
+  out->storage_dims.assign(from.storage_dims, from.storage_dims + from.storage_count);
+  if (from.strides == nullptr) {
+    set_contiguous(out->dims, &out->strides);
+  } else {
+    out->strides.assign(from.strides, from.strides + from.count);
+  }
+  out->offset = from.offset;
+  out->dtype = from.dtype;
+  out->format = from.format;
+  out->data = from.data;
+  if (out->shape != nullptr) out->shape.reset();
+}
+
+// Runs `body` on a live tensor, for the functions that ask for one of its properties.
+template <typename Body>
+aclnnStatus with_tensor(const char* function, const aclTensor* tensor, const void* out, Body&& body) {
+  return api(function, [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(out, "the result"));
+    body();
+    return Status::ok();
+  });
+}
+
+// A copy that the caller frees with delete[].
+void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
+  auto copy = std::make_unique<int64_t[]>(dims.size());
+  std::copy(dims.begin(), dims.end(), copy.get());
+  *count = dims.size();
+  *out = copy.release();
+}
+
+aclnnStatus get_dims(const char* function, const aclTensor* tensor, Dims aclTensor::*which, int64_t** out,
+                     uint64_t* count) {
+  return with_tensor(function, tensor, count == nullptr ? nullptr : out, [&] { hand_out(tensor->*which, out, count); });
+}
+
+}  // namespace
+
+aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
+                           int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
+                           void* tensorData) {
+  aclTensor* made = nullptr;
+  (void)api("aclCreateTensor", [&] {
+    const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
+                           format,   storageDims, storageDimsNum, tensorData};
+    SOFTNPU_RETURN_IF_ERROR(check(from));
+    aclTensor* tensor = tensors().make();
+    try {
+      describe(from, tensor);
+    } catch (...) {
+      tensors().destroy(tensor);
+      throw;
+    }
+    made = tensor;
+    return Status::ok();
+  });
+  return made;
+}
+
+aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
+  return api("aclDestroyTensor", [&] { return softnpu::destroy_object(tensors(), tensor, "aclTensor"); });
+}
+
+aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
+                          uint64_t storageDimsNum, void* tensorData) {
+  return api("aclInitTensor", [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
+                           format,   storageDims, storageDimsNum, tensorData};
+    SOFTNPU_RETURN_IF_ERROR(check(from));
+    describe(from, tensor);
+    return Status::ok();
+  });
+}
+
+aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
+  return with_tensor("aclGetViewShape", tensor, viewDimsNum == nullptr ? nullptr : viewDims, [&] {
+    Dims decided;
+    const bool is_decided = tensor->shape != nullptr && tensor->shape->get(&decided);
+    hand_out(is_decided ? decided : tensor->dims, viewDims, viewDimsNum);
+  });
+}
+
+aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** dims, uint64_t* dimsCount) {
+  return get_dims("aclGetStorageShape", tensor, &aclTensor::storage_dims, dims, dimsCount);
+}
+
+aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** strides, uint64_t* stridesCount) {
+  return get_dims("aclGetViewStrides", tensor, &aclTensor::strides, strides, stridesCount);
+}
+
+aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
+  return with_tensor("aclGetViewOffset", tensor, offset, [&] { *offset = tensor->offset; });
+}
+
+aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
+  return with_tensor("aclGetFormat", tensor, format, [&] { *format = tensor->format; });
+}
+
+aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
+  return with_tensor("aclGetDataType", tensor, dataType, [&] { *dataType = tensor->dtype; });
+}

@@ -1,0 +1,59 @@
+#include "op_compiler/compile_cache.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <string>
+
+#include "base/lru_cache.h"
+#include "base/no_destroy.h"
+#include "op_compiler/read_call.h"
+
+namespace softnpu {
+namespace {
+
+constexpr size_t kCapacity = 1024;
+
+struct CompileCache {
+  LruCache<std::string, CompiledOperator> operators{kCapacity};
+  std::atomic<uint64_t> compiled{0};
+  std::atomic<uint64_t> reused{0};
+};
+
+CompileCache& cache() {
+  static NoDestroy<CompileCache> instance;
+  return instance.get();
+}
+
+// Loaded when the first operator is called, and kept. Its names stay its own: oneDNN is among them.
+Status load_operators(SoftnpuCompile** out) {
+  static SoftnpuCompile* const compile = [] {
+    void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_LOCAL);
+    void* symbol = library == nullptr ? nullptr : dlsym(library, "softnpuCompileOperator");
+    return reinterpret_cast<SoftnpuCompile*>(symbol);
+  }();
+  *out = compile;
+  if (compile != nullptr) return Status::ok();
+  return {ACL_ERROR_OP_NOT_FOUND, "softnpu's libopapi.so, which has the operators, does not load beside this library"};
+}
+
+}  // namespace
+
+Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out) {
+  SoftnpuCompile* compile = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(load_operators(&compile));
+  Status status;
+  bool made = false;
+  *out = cache().operators.get(key_of(call), [&] {
+    made = true;
+    std::shared_ptr<const CompiledOperator> compiled;
+    compile(&call, &compiled, &status);
+    return compiled;
+  });
+  if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
+  return status;
+}
+
+softnpuCompileStatistics compile_statistics() { return {cache().compiled, cache().reused, cache().operators.size()}; }
+
+}  // namespace softnpu

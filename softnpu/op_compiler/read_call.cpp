@@ -1,0 +1,147 @@
+#include "op_compiler/read_call.h"
+
+#include <type_traits>
+
+#include "acl/data_buffer.h"
+#include "acl/tensor_desc.h"
+
+namespace softnpu {
+namespace {
+
+// Of a buffer that holds `dims`, in elements. False where 64 bits do not count the bytes.
+bool count_bytes(const Dims& dims, aclDataType dtype, size_t* bytes) {
+  *bytes = aclDataTypeSize(dtype);
+  for (int64_t size : dims) {
+    if (__builtin_mul_overflow(*bytes, static_cast<size_t>(size), bytes)) return false;
+  }
+  return true;
+}
+
+Status read_sizes(const std::string& role, const std::vector<int64_t>& sizes, Dims* out) {
+  for (int64_t size : sizes) {
+    if (size < 0) return {ACL_ERROR_INVALID_PARAM, text("the sizes of ", role, " are not all known")};
+  }
+  *out = Dims(sizes);
+  return Status::ok();
+}
+
+Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer& buffer, TypedTensor* out) {
+  size_t needed = 0;
+  const Dims& held = out->tensor.storage_dims;
+  if (!count_bytes(held, desc.dtype, &needed) || !count_bytes(out->tensor.dims, desc.dtype, &needed)) {
+    return {ACL_ERROR_INVALID_PARAM, text(role, " has more bytes than 64 bits count")};
+  }
+  (void)count_bytes(out->tensor.format == ACL_FORMAT_FRACTAL_NZ ? held : out->tensor.dims, desc.dtype, &needed);
+  if (buffer.size < needed) {
+    return {ACL_ERROR_INVALID_PARAM,
+            text("the buffer of ", role, " has ", buffer.size, " bytes, where ", needed, " are needed")};
+  }
+  if (desc.placement == ACL_MEMTYPE_DEVICE) {
+    out->tensor.data = buffer.data;
+    return Status::ok();
+  }
+  if (needed != 0 && buffer.data == nullptr) return {ACL_ERROR_INVALID_PARAM, text("the buffer of ", role, " is null")};
+  const auto* first = static_cast<const char*>(buffer.data);
+  out->host.assign(first, first + needed);
+  return Status::ok();
+}
+
+Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, const aclDataBuffer* buffer_handle,
+                   TypedTensor* out) {
+  std::shared_ptr<aclTensorDesc> desc;
+  std::shared_ptr<aclDataBuffer> buffer;
+  SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(desc_handle, &desc));
+  SOFTNPU_RETURN_IF_ERROR(data_buffers().find(buffer_handle, &buffer));
+  out->name = desc->name;
+  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an optional input that is left out
+  out->is_given = true;
+  aclTensor& tensor = out->tensor;
+  tensor.dtype = desc->dtype;
+  tensor.format = desc->storage_format.value_or(desc->format);
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->dims, &tensor.dims));
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->storage_dims.value_or(desc->dims), &tensor.storage_dims));
+  SOFTNPU_RETURN_IF_ERROR(read_data(role, *desc, *buffer, out));
+  tensor.strides = Dims(tensor.dims.size());
+  int64_t stride = 1;
+  for (size_t i = tensor.dims.size(); i-- > 0; stride *= tensor.dims[i]) tensor.strides[i] = stride;
+  return Status::ok();
+}
+
+class KeyWriter {
+ public:
+  template <typename T>
+  void add(T value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    key.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  template <typename List>
+  void add_list(const List& values) {
+    add(values.size());
+    for (const auto& value : values) add_value(value);
+  }
+
+  void add_value(const OpAttrValue& value) {
+    add(value.index());
+    std::visit([this](const auto& held) { add_value(held); }, value);
+  }
+
+  std::string key;
+
+ private:
+  template <typename T>
+  void add_value(const T& value) {
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      add(value);
+    } else {
+      add_list(value);
+    }
+  }
+  void add_value(std::vector<bool>::const_reference value) { add(value); }
+};
+
+}  // namespace
+
+Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
+                    std::vector<TypedTensor>* out) {
+  if (count < 0) return {ACL_ERROR_INVALID_PARAM, text("a list of ", count, " ", role, "s")};
+  if (count > 0 && (descs == nullptr || buffers == nullptr)) {
+    return {ACL_ERROR_INVALID_PARAM, text("the list of ", role, "s is null")};
+  }
+  out->resize(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    SOFTNPU_RETURN_IF_ERROR(read_tensor(text(role, " ", i), descs[i], buffers[i], &(*out)[static_cast<size_t>(i)]));
+  }
+  return Status::ok();
+}
+
+Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out) {
+  std::shared_ptr<aclopAttr> found;
+  if (attributes != nullptr) SOFTNPU_RETURN_IF_ERROR(op_attrs().find(attributes, &found));
+  // A copy: the program may set an attribute of its own while this call is compiled.
+  *out = found == nullptr ? std::make_shared<aclopAttr>() : std::make_shared<aclopAttr>(*found);
+  return Status::ok();
+}
+
+std::string key_of(const TypedCall& call) {
+  KeyWriter writer;
+  writer.add_list(call.type);
+  for (const auto* tensors : {&call.inputs, &call.outputs}) {
+    writer.add(tensors->size());
+    for (const TypedTensor& operand : *tensors) {
+      writer.add(operand.is_given);
+      writer.add(operand.tensor.dtype);
+      writer.add(operand.tensor.format);
+      writer.add_list(operand.tensor.dims);
+      writer.add_list(operand.tensor.storage_dims);
+      writer.add_list(operand.name);
+      writer.add_list(operand.host);
+    }
+  }
+  for (const auto& [name, value] : call.attributes->values) {
+    writer.add_list(name);
+    writer.add_value(value);
+  }
+  return std::move(writer.key);
+}
+
+}  // namespace softnpu

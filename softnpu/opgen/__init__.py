@@ -1,0 +1,1 @@
+"""The operator library's C entry points and headers, written from the tables in softnpu/ops."""

@@ -1,0 +1,48 @@
+"""Writes headers and entry points: ``python -m softnpu.opgen --output FOLDER TABLE...``.
+
+Below FOLDER: ``aclnnop/aclnn_<operator>.h`` for each operator, ``entries/<family>.cpp`` for each table, whose family is
+the name of its folder; ``callers.cpp`` with all operators, for softnpu's tests.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from softnpu.opgen import emit
+from softnpu.opgen.parse import TableError, parse
+
+
+def _write(path: Path, text: str) -> None:
+    """Leaves a file alone that says so already: nothing that includes it is built again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the files; 1 with a sentence where a table is malformed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("tables", type=Path, nargs="+")
+    options = parser.parse_args(arguments)
+    try:
+        tables = {path: parse(path) for path in options.tables}
+        owner: dict[str, Path] = {}
+        for path, table in tables.items():
+            for operator in table.operators:
+                if operator.name in owner:
+                    raise TableError(f"{path}: {operator.name} is in {owner[operator.name]} too")
+                owner[operator.name] = path
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for path, table in tables.items():
+        for operator in table.operators:
+            _write(options.output / "aclnnop" / operator.header, emit.header(operator))
+        _write(options.output / "entries" / f"{path.parent.name}.cpp", emit.entries(table))
+    _write(options.output / "callers.cpp", emit.callers(tables.values()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""C++ from operator tables: a header for each operator, a file of entry points for each table."""
+
+from collections.abc import Iterable
+
+from softnpu.opgen.model import Argument, Operator, Table
+
+
+def _parameters(operator: Operator) -> str:
+    own = [f"{argument.c_type} {argument.name}" for argument in operator.arguments]
+    return ", ".join([*own, "uint64_t* workspaceSize", "aclOpExecutor** executor"])
+
+
+_LAUNCH = "void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream"
+
+
+def header(operator: Operator) -> str:
+    """The C header that declares both phases."""
+    name = operator.name
+    return (
+        "#pragma once\n"
+        '#include "aclnn/acl_meta.h"\n\n'
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
+        f"ACL_FUNC_VISIBILITY aclnnStatus {name}GetWorkspaceSize({_parameters(operator)});\n"
+        f"ACL_FUNC_VISIBILITY aclnnStatus {name}({_LAUNCH});\n\n"
+        "#ifdef __cplusplus\n}\n#endif\n"
+    )
+
+
+def _bind(argument: Argument) -> str:
+    """What the plan sees under the argument's name: a reference where null is an error, a text that is not null."""
+    name = argument.name
+    check = f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
+    if not argument.is_object or argument.optional:
+        value = f"  [[maybe_unused]] auto& {name} = {name}_;\n"
+        return check + value if argument.type == "string" else value
+    return f"{check}  [[maybe_unused]] auto& {name} = *{name}_;\n"
+
+
+def _plan(operator: Operator) -> str:
+    """What checks for null and plans, within namespace softnpu; plan_operator.h says why it is a lambda."""
+    own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
+    plan = operator.plan.removesuffix(")")
+    plan += "plan)" if plan.endswith("(") else ", plan)"
+    return (
+        f"constexpr auto plan_{operator.name} = []({', '.join([*own, 'Plan* plan'])}) -> Status {{\n"
+        f"{''.join(map(_bind, operator.arguments))}"
+        f"  return {plan};\n}};\n"
+    )
+
+
+def _entry(operator: Operator) -> str:
+    name = operator.name
+    own = "".join(f", {argument.name}" for argument in operator.arguments)
+    return (
+        f"aclnnStatus {name}GetWorkspaceSize({_parameters(operator)}) {{\n"
+        f'  return softnpu::plan_operator("{name}", workspaceSize, executor, softnpu::plan_{name}{own});\n}}\n'
+        f"aclnnStatus {name}({_LAUNCH}) {{\n"
+        f'  return softnpu::launch_operator("{name}", workspace, workspaceSize, executor, stream);\n}}\n'
+    )
+
+
+def entries(table: Table) -> str:
+    """The file with the entry points of all operators of ``table``."""
+    includes = [f"aclnnop/{operator.header}" for operator in table.operators]
+    includes += ["nnopbase/plan_operator.h", *table.includes]
+    return (
+        "// Written by softnpu/opgen.\n\n"
+        + "".join(f'#include "{include}"\n' for include in includes)
+        + "\nnamespace softnpu {\nnamespace {\n\n"
+        + "\n".join(map(_plan, table.operators))
+        + "\n}  // namespace\n}  // namespace softnpu\n\n"
+        + "\n".join(map(_entry, table.operators))
+    )
+
+
+# How a caller takes an argument that is passed by value out of a fuzz::Value.
+_MEMBERS = {"float": "real", "double": "real", "string": "string"}
+
+
+def _value(argument: Argument, index: int) -> str:
+    if argument.is_object:
+        return f"static_cast<{argument.c_type}>(v[{index}].object)"
+    member = _MEMBERS.get(argument.type, "integer")
+    return f"static_cast<{argument.c_type}>(v[{index}].{member})"
+
+
+def _caller(operator: Operator) -> str:
+    rows = (
+        f'{{"{a.name}", Kind::k{a.type[0].upper()}{a.type[1:]}, {str(a.optional).lower()}, {str(a.written).lower()}}}'
+        for a in operator.arguments
+    )
+    values = "".join(f"{_value(a, i)}, " for i, a in enumerate(operator.arguments))
+    return (
+        f'    {{"{operator.name}",\n     {{{", ".join(rows)}}},\n'
+        "     [](const Value* v, uint64_t* size, aclOpExecutor** executor) {\n"
+        f"       return {operator.name}GetWorkspaceSize({values}size, executor);\n"
+        f"     }},\n     &{operator.name}}},\n"
+    )
+
+
+def callers(tables: Iterable[Table]) -> str:
+    """All operators as data and functions of one type, for the tests that call them at random."""
+    operators = [operator for table in tables for operator in table.operators]
+    return (
+        "// Written by softnpu/opgen.\n\n"
+        + "".join(f'#include "aclnnop/{operator.header}"\n' for operator in operators)
+        + '#include "fuzz/operators/callers.h"\n\n'
+        + "namespace fuzz {\n\nconst std::vector<Caller>& callers() {\n"
+        + "  static const std::vector<Caller> table = {\n"
+        + "".join(map(_caller, operators))
+        + "  };\n  return table;\n}\n\n}  // namespace fuzz\n"
+    )

@@ -1,0 +1,77 @@
+"""What one row of an operator table says. Frozen; made by parse, read by emit and by the tests."""
+
+from dataclasses import dataclass
+
+# Objects are passed by pointer, the others by value. The name in a table -> its C type.
+OBJECTS = {
+    "Tensor": "aclTensor",
+    "Scalar": "aclScalar",
+    "IntArray": "aclIntArray",
+    "FloatArray": "aclFloatArray",
+    "BoolArray": "aclBoolArray",
+    "TensorList": "aclTensorList",
+    "ScalarList": "aclScalarList",
+}
+VALUES = {
+    "bool": "bool",
+    "int8": "int8_t",
+    "int32": "int32_t",
+    "int64": "int64_t",
+    "uint64": "uint64_t",
+    "float": "float",
+    "double": "double",
+    "dtype": "aclDataType",
+    "string": "const char*",
+}
+
+
+def header_of(function: str) -> str:
+    """The header of an aclnn function: aclnnBatchMatMul -> aclnn_batch_mat_mul.h."""
+    words = "".join(f"_{c.lower()}" if c.isupper() else c for c in function)
+    return f"{words}.h"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """`Tensor? bias`, `Tensor! out`, `int64 dim`."""
+
+    name: str
+    type: str
+    optional: bool = False
+    written: bool = False
+
+    @property
+    def is_object(self) -> bool:
+        """Passed by pointer."""
+        return self.type in OBJECTS
+
+    @property
+    def c_type(self) -> str:
+        """Its type in the C function."""
+        if not self.is_object:
+            return VALUES[self.type]
+        # What an output holds is written, so its descriptor is not const by CANN's own use.
+        return f"{OBJECTS[self.type]}*" if self.written else f"const {OBJECTS[self.type]}*"
+
+
+@dataclass(frozen=True)
+class Operator:
+    """A pair of aclnn functions, and the call that plans it."""
+
+    name: str  # with the prefix: aclnnAdd
+    arguments: tuple[Argument, ...]
+    plan: str  # a C++ call, its arguments those of the operator: add(self, other, alpha, out)
+
+    @property
+    def header(self) -> str:
+        """The name of its header."""
+        return header_of(self.name)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One file of operators."""
+
+    path: str
+    includes: tuple[str, ...]
+    operators: tuple[Operator, ...]

@@ -1,0 +1,82 @@
+"""Reads an operator table. Every error names file and line.
+
+A table is a text file. Lines that begin with ``#`` and empty lines do not count. The first lines name the headers that
+the plans need::
+
+    include ops/elementwise/binary.h
+
+Every other line is an operator, its C arguments in order, and the call that plans it (in namespace softnpu; a pointer to
+the Plan comes last by itself)::
+
+    aclnnAdd(Tensor self, Tensor other, Scalar alpha, Tensor! out) = add(self, other, alpha, out)
+
+``?`` marks an object that may be null, ``!`` one whose memory is written. A plan takes objects by reference, those that
+may be null by pointer.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from softnpu.opgen.model import OBJECTS, VALUES, Argument, Operator, Table
+
+_ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
+_ARGUMENT = re.compile(r"(?P<type>\w+)(?P<marks>[?!]*)\s+(?P<name>\w+)")
+
+
+class TableError(Exception):
+    """A malformed table: file, line and what is known."""
+
+
+def _argument(text: str, where: str) -> Argument:
+    match = _ARGUMENT.fullmatch(text)
+    if match is None:
+        raise TableError(f"{where}: argument {text!r} is not 'Type name'")
+    kind, marks = match["type"], match["marks"]
+    if kind not in OBJECTS and kind not in VALUES:
+        known = ", ".join([*OBJECTS, *VALUES])
+        raise TableError(f"{where}: unknown type {kind!r}; known are {known}")
+    if marks and kind not in OBJECTS:
+        raise TableError(f"{where}: {text!r} is passed by value: it cannot be optional or written")
+    return Argument(match["name"], kind, optional="?" in marks, written="!" in marks)
+
+
+def _operator(line: str, where: str) -> Operator:
+    match = _ROW.fullmatch(line)
+    if match is None:
+        raise TableError(f"{where}: not 'aclnnName(arguments) = plan(...)': {line!r}")
+    if not match["name"].startswith("aclnn"):
+        raise TableError(f"{where}: {match['name']!r} does not begin with 'aclnn'")
+    texts = [text.strip() for text in match["arguments"].split(",") if text.strip()]
+    arguments = tuple(_argument(text, where) for text in texts)
+    names = [argument.name for argument in arguments]
+    for name in names:
+        if names.count(name) > 1:
+            raise TableError(f"{where}: two arguments are called {name!r}")
+    if not match["plan"].endswith(")"):
+        raise TableError(f"{where}: the plan {match['plan']!r} is not a call")
+    return Operator(match["name"], arguments, match["plan"])
+
+
+def _lines(path: Path) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(path.read_text().splitlines(), start=1):
+        line = line.strip()
+        if line and not line.startswith("#"):
+            yield line, f"{path}:{number}"
+
+
+def parse(path: Path) -> Table:
+    """The table at ``path``; raises TableError."""
+    includes: list[str] = []
+    operators: dict[str, Operator] = {}
+    for line, where in _lines(path):
+        if line.startswith("include "):
+            if operators:
+                raise TableError(f"{where}: includes come before the operators")
+            includes.append(line.removeprefix("include ").strip())
+            continue
+        operator = _operator(line, where)
+        if operator.name in operators:
+            raise TableError(f"{where}: {operator.name} is there twice")
+        operators[operator.name] = operator
+    return Table(str(path), tuple(includes), tuple(operators.values()))

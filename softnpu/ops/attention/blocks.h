@@ -1,0 +1,88 @@
+#pragma once
+// Blocks of rows in float32, and numbers of each row.
+
+#include <omp.h>
+
+#include <algorithm>
+
+#include "ops/attention/problem.h"
+#include "ops/elementwise/map_op.h"
+
+namespace softnpu {
+
+// Rows `first` and on of a head, `row` floats apart; what is between a row's channels and `row` becomes 0.
+inline void load_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* to,
+                      int64_t row) {
+  for (int64_t i = 0; i < count; ++i, to += row) {
+    from.read(b, head, first + i, to);
+    std::fill(to + from.channels, to + row, 0.0f);
+  }
+}
+
+// The transposed block: element [channel][position], `row` floats from channel to channel. `line` holds some channels.
+inline void load_columns(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* to,
+                         int64_t row, float* line) {
+  for (int64_t i = 0; i < count; ++i) {
+    from.read(b, head, first + i, line);
+    for (int64_t d = 0; d < from.channels; ++d) to[d * row + i] = line[d];
+  }
+  for (int64_t d = 0; d < from.channels; ++d) std::fill(to + d * row + count, to + (d + 1) * row, 0.0f);
+}
+
+// float32 numbers of each query and head: [B, N, S, k] or [T, N, k], of which all k are the same.
+struct RowNumbers {
+  char* data = nullptr;
+  int64_t batch_stride = 0, head_stride = 0, position_stride = 0, copy_stride = 0, copies = 0;
+
+  float* at(int64_t b, int64_t head, int64_t position) const {
+    return reinterpret_cast<float*>(data + b * batch_stride + head * head_stride + position * position_stride);
+  }
+  float read(int64_t b, int64_t head, int64_t position) const { return *at(b, head, position); }
+  void write(float value, int64_t b, int64_t head, int64_t position) const {
+    if (data == nullptr) return;
+    char* to = reinterpret_cast<char*>(at(b, head, position));
+    for (int64_t i = 0; i < copies; ++i) *reinterpret_cast<float*>(to + i * copy_stride) = value;
+  }
+};
+
+// Null or empty tensors give numbers that are not written.
+Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, RowNumbers* out);
+
+// One piece of work: a block of queries (or keys) of one head of one sequence.
+struct BlockTask {
+  int32_t sequence;
+  int32_t head;
+  int64_t first;
+};
+
+// values = exp(values - subtract).
+inline void exponentials(MapKernel exp, float* values, int64_t count, float subtract) {
+  for (int64_t j = 0; j < count; ++j) values[j] -= subtract;
+  const void* in[] = {values};
+  exp(values, in, static_cast<size_t>(count), nullptr);
+}
+
+// The keys that some query of a block sees lie in [first, last).
+inline Span seen_by_block(const AttentionProblem& problem, const Sequence& sequence, int64_t first, int64_t queries) {
+  const Span top = problem.seen(sequence, first);
+  const Span bottom = problem.seen(sequence, first + queries - 1);  // both ends grow with the query
+  Span all{std::min(top.first, bottom.first), std::max(top.last, bottom.last), 0};
+  if (top.prefix > 0) all = {0, std::clamp(std::max(all.last, top.prefix), int64_t{0}, sequence.key_length), 0};
+  return all;
+}
+
+// Floats of consecutive buffers.
+class Floats {
+ public:
+  explicit Floats(float* at) : at_(at) {}
+  float* take(int64_t count) {
+    float* taken = at_;
+    at_ += count;
+    return taken;
+  }
+
+ private:
+  float* at_;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,214 @@
+#include "ops/attention/gate.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/text.h"
+#include "ops/attention/row_task.h"
+#include "ops/elementwise/map_op.h"
+#include "ops/iterate/tiles.h"
+
+namespace softnpu {
+namespace {
+
+constexpr double kFlopsPerElement = 96;
+
+struct Halves {
+  aclTensor activated;  // what goes through the function
+  aclTensor other;
+};
+
+Status bad(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+Status cut(const aclTensor& x, const char* role, int64_t dim, bool left, Halves* out) {
+  SOFTNPU_RETURN_IF_ERROR(check_rows(x, role));
+  const auto n = static_cast<int64_t>(x.dims.size());
+  if (dim < -n || dim >= n) return bad(text("dim is ", dim, " where ", role, " is ", describe(x)));
+  const auto d = static_cast<size_t>(dim < 0 ? dim + n : dim);
+  if (x.dims[d] % 2 != 0) return bad(text(role, " is ", describe(x), ", which dimension ", d, " does not cut in two"));
+  aclTensor first = x;
+  first.dims[d] /= 2;
+  aclTensor second = first;
+  second.offset += first.dims[d] * x.strides[d];
+  *out = left ? Halves{first, second} : Halves{second, first};
+  return Status::ok();
+}
+
+// body(values, count, T()) for tiles of `tensors`, the first `outputs` of which are written.
+template <typename Body>
+Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, aclDataType as, Body body, Plan* plan) {
+  Space space;
+  SOFTNPU_RETURN_IF_ERROR(Space::make(tensors, outputs, &space));
+  std::vector<Tiles::Use> uses;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    if (!std::ranges::equal(tensors[k]->dims, tensors[0]->dims)) {
+      return bad(text(describe(tensors), ": one shape is needed"));
+    }
+    uses.push_back({as, k < outputs ? Tiles::Access::kWrite : Tiles::Access::kRead});
+  }
+  auto tiles = std::make_shared<const Tiles>(std::move(space), uses);
+  const double cost = kFlopsPerElement * static_cast<double>(tiles->count());
+  plan->is_small = cost < kSmallFlops;
+  plan->describe = describe_later(tensors);
+  plan->run = [=, threads = threads_for(cost)](void*) {
+    parallel_for(tiles->count(), Tiles::kGrain, threads, [&](int64_t first, int64_t last) {
+      tiles->run(first, last, [&](int64_t, void* const* values, size_t count) {
+        if (as == ACL_DOUBLE) {  // NOLINT(bugprone-branch-clone): two types
+          body(values, count, double());
+        } else {
+          body(values, count, float());
+        }
+      });
+    });
+    return Status::ok();
+  };
+  return Status::ok();
+}
+
+MapOp function_of(Gate kind) {
+  switch (kind) {
+    case Gate::kSilu: return MapOp::kSilu;
+    case Gate::kGelu: return MapOp::kGelu;
+    default: return MapOp::kGeluTanh;
+  }
+}
+
+MapOp gradient_of(Gate kind) {
+  switch (kind) {
+    case Gate::kSilu: return MapOp::kSiluBackward;
+    case Gate::kGelu: return MapOp::kGeluBackward;
+    default: return MapOp::kGeluTanhBackward;
+  }
+}
+
+Status gelu_of(int64_t approximate, Gate* out) {
+  if (approximate != 0 && approximate != 1)
+    return bad(text("approximate is ", approximate, ", not 0 (none) or 1 (tanh)"));
+  *out = approximate == 0 ? Gate::kGelu : Gate::kGeluTanh;
+  return Status::ok();
+}
+
+// sigmoid(1.702 x).
+template <typename T>
+void fast_sigmoid(MapKernel sigmoid, const T* x, size_t count, T* to) {
+  for (size_t i = 0; i < count; ++i) to[i] = T(1.702) * x[i];
+  const void* in[] = {to};
+  sigmoid(to, in, count, nullptr);
+}
+
+}  // namespace
+
+Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
+            Plan* plan) {
+  Halves halves;
+  SOFTNPU_RETURN_IF_ERROR(cut(x, "x", dim, left, &halves));
+  SOFTNPU_RETURN_IF_ERROR(check_rows(out, "out"));
+  std::vector<const aclTensor*> tensors = {&out};
+  if (activated != nullptr) {
+    SOFTNPU_RETURN_IF_ERROR(check_rows(*activated, "the activated half"));
+    tensors.push_back(activated);
+  }
+  const size_t outputs = tensors.size();
+  tensors.push_back(&halves.activated);
+  tensors.push_back(&halves.other);
+  const aclDataType as = row_type(x);
+  const MapKernel function = map_kernel(function_of(kind), wide_of(as));
+  return plan_tiles(
+      tensors, outputs, as,
+      [=]<typename T>(void* const* values, size_t count, T) {
+        alignas(64) std::array<T, Tiles::kTile> active;
+        const void* in[] = {values[outputs]};
+        function(active.data(), in, count, nullptr);
+        const T* other = static_cast<const T*>(values[outputs + 1]);
+        if (outputs == 2) std::copy_n(active.data(), count, static_cast<T*>(values[1]));
+        T* to = static_cast<T*>(values[0]);
+        for (size_t i = 0; i < count; ++i) to[i] = active[i] * other[i];
+      },
+      plan);
+}
+
+Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
+                 Plan* plan) {
+  Halves halves;
+  Halves results;
+  SOFTNPU_RETURN_IF_ERROR(cut(x, "x", dim, left, &halves));
+  SOFTNPU_RETURN_IF_ERROR(cut(out, "out", dim, left, &results));
+  SOFTNPU_RETURN_IF_ERROR(check_rows(grad, "grad"));
+  const aclDataType as = row_type(x);
+  const MapKernel function = map_kernel(function_of(kind), wide_of(as));
+  const MapKernel gradient = map_kernel(gradient_of(kind), wide_of(as));
+  return plan_tiles(
+      {&results.activated, &results.other, &grad, &halves.activated, &halves.other}, 2, as,
+      [=]<typename T>(void* const* values, size_t count, T) {
+        const T* g = static_cast<const T*>(values[2]);
+        const T* other = static_cast<const T*>(values[4]);
+        alignas(64) std::array<T, Tiles::kTile> part;
+        alignas(64) std::array<T, Tiles::kTile> active;
+        const void* in[] = {values[3]};
+        function(active.data(), in, count, nullptr);
+        for (size_t i = 0; i < count; ++i) {
+          part[i] = g[i] * other[i];
+          active[i] *= g[i];
+        }
+        const void* of[] = {part.data(), values[3]};
+        gradient(values[0], of, count, nullptr);
+        std::copy_n(active.data(), count, static_cast<T*>(values[1]));
+      },
+      plan);
+}
+
+Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
+              const aclTensor& activated, Plan* plan) {
+  Gate kind = Gate::kGelu;
+  SOFTNPU_RETURN_IF_ERROR(gelu_of(approximate, &kind));
+  return gate(kind, x, dim, left, out, &activated, plan);
+}
+
+Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,
+                   const aclTensor& out, Plan* plan) {
+  Gate kind = Gate::kGelu;
+  SOFTNPU_RETURN_IF_ERROR(gelu_of(approximate, &kind));
+  return gate_grad(kind, grad, x, dim, left, out, plan);
+}
+
+Status fast_gelu(const aclTensor& x, const aclTensor& out, Plan* plan) {
+  for (const aclTensor* tensor : {&x, &out}) {
+    if (!is_known(tensor->dtype) || !is_floating(tensor->dtype))
+      return bad(text(describe(*tensor), "; floating-point types are taken"));
+  }
+  const aclDataType as = row_type(x);
+  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, wide_of(as));
+  return plan_tiles(
+      {&out, &x}, 1, as,
+      [=]<typename T>(void* const* values, size_t count, T) {
+        alignas(64) std::array<T, Tiles::kTile> share;
+        const T* from = static_cast<const T*>(values[1]);
+        fast_sigmoid(sigmoid, from, count, share.data());
+        T* to = static_cast<T*>(values[0]);
+        for (size_t i = 0; i < count; ++i) to[i] = from[i] * share[i];
+      },
+      plan);
+}
+
+Status fast_gelu_grad(const aclTensor& grad, const aclTensor& x, const aclTensor& out, Plan* plan) {
+  for (const aclTensor* tensor : {&grad, &x, &out}) {
+    if (!is_known(tensor->dtype) || !is_floating(tensor->dtype))
+      return bad(text(describe(*tensor), "; floating-point types are taken"));
+  }
+  const aclDataType as = row_type(x);
+  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, wide_of(as));
+  return plan_tiles(
+      {&out, &grad, &x}, 1, as,
+      [=]<typename T>(void* const* values, size_t count, T) {
+        alignas(64) std::array<T, Tiles::kTile> share;
+        const T* g = static_cast<const T*>(values[1]);
+        const T* from = static_cast<const T*>(values[2]);
+        fast_sigmoid(sigmoid, from, count, share.data());
+        T* to = static_cast<T*>(values[0]);
+        for (size_t i = 0; i < count; ++i) to[i] = g[i] * share[i] * (1 + T(1.702) * from[i] * (1 - share[i]));
+      },
+      plan);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,27 @@
+#pragma once
+// Gated linear units (Shazeer, 2020), and gelu by a sigmoid. Any floating-point type, any strides.
+
+#include "nnopbase/executor.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+enum class Gate : uint8_t { kSilu, kGelu, kGeluTanh };
+
+// x is cut in two along `dim`; `left` says which half goes through the function. `activated`, which may be null, is
+// what it becomes.
+Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
+            Plan* plan);
+Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
+                 Plan* plan);
+// approximate: 0, gelu itself; 1, with tanh.
+Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
+              const aclTensor& activated, Plan* plan);
+Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,
+                   const aclTensor& out, Plan* plan);
+
+// x sigmoid(1.702 x); Hendrycks and Gimpel, 2016.
+Status fast_gelu(const aclTensor& x, const aclTensor& out, Plan* plan);
+Status fast_gelu_grad(const aclTensor& grad, const aclTensor& x, const aclTensor& out, Plan* plan);
+
+}  // namespace softnpu

@@ -1,0 +1,16 @@
+#pragma once
+// Small products of float32 matrices that lie in the cache.
+
+#include <cstddef>
+
+namespace softnpu {
+
+// Columns are counted in multiples of this: what is beyond a matrix is padding that both sides agree on.
+constexpr size_t kGemmColumns = 32;
+
+// c[i][j] = (accumulate ? c[i][j] : 0) + sum over k of a[i * a_row + k * a_column] * b[k][j]. Rows of b and c lie ldb
+// and ldc floats apart; n is a multiple of kGemmColumns. The sum goes from k = 0 on, always.
+void small_gemm(size_t m, size_t n, size_t k, const float* a, size_t a_row, size_t a_column, const float* b, size_t ldb,
+                float* c, size_t ldc, bool accumulate);
+
+}  // namespace softnpu

@@ -1,0 +1,36 @@
+#pragma once
+// Queries, keys and values as attention sees them, whatever the order of their dimensions.
+
+#include <string_view>
+#include <vector>
+
+#include "nnopbase/tensor.h"
+#include "ops/convert/element_rows.h"
+
+namespace softnpu {
+
+// A tensor as [batch][head][position][channel]. Strides in bytes.
+struct Heads {
+  char* data = nullptr;
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  int64_t batch = 0, heads = 0, length = 0, channels = 0;
+  int64_t batch_stride = 0, head_stride = 0, position_stride = 0, channel_stride = 0;
+  ElementReader reader;  // to and from float32
+  ElementWriter writer;
+
+  char* at(int64_t b, int64_t head, int64_t position) const {
+    return data + b * batch_stride + head * head_stride + position * position_stride;
+  }
+  void read(int64_t b, int64_t head, int64_t position, float* to) const {
+    reader.read(at(b, head, position), channel_stride, static_cast<size_t>(channels), to);
+  }
+  void write(const float* from, int64_t b, int64_t head, int64_t position) const {
+    writer.write(from, static_cast<size_t>(channels), at(b, head, position), channel_stride);
+  }
+};
+
+// `layout`: BSH, SBH, BSND, BNSD or TND (all sequences behind one another: a batch of 1 here). `heads` counts where the
+// layout does not say it. float32, float16 and bfloat16 are taken.
+Status read_heads(const aclTensor& tensor, const char* role, std::string_view layout, int64_t heads, Heads* out);
+
+}  // namespace softnpu

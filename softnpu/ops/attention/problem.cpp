@@ -1,0 +1,240 @@
+#include "ops/attention/problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/round.h"
+#include "base/text.h"
+#include "ops/attention/gemm.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/tensor_memory.h"
+
+namespace softnpu {
+namespace {
+
+Status bad(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+// `tensor` over [batch, heads, queries, keys], [batch, queries, keys] or [queries, keys].
+Status read_scores(const aclTensor& tensor, const char* role, const AttentionProblem& problem, int64_t queries,
+                   int64_t keys, aclDataType as, ScoreOperand* out) {
+  const int64_t wanted[4] = {problem.query.batch, problem.query.heads, queries, keys};
+  const size_t n = tensor.dims.size();
+  if (n > 4 || n < 2) return bad(text(role, " is ", describe(tensor), "; two to four dimensions are taken"));
+  const auto size = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
+  out->is_full = n == 4;
+  for (size_t i = 0; i < n; ++i) {
+    const size_t k = n == 3 && i == 0 ? 0 : i + 4 - n;
+    const int64_t dim = tensor.dims[i];
+    if (dim != 1 && dim != wanted[k]) {
+      return bad(text(role, " is ", describe(tensor), ", which is not broadcast to ", describe_shape(wanted)));
+    }
+    out->strides[k] = dim == 1 && wanted[k] != 1 ? 0 : tensor.strides[i] * size;
+    out->is_full = out->is_full && dim == wanted[k];
+  }
+  void* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
+  out->data = static_cast<char*>(data);
+  out->reader = ElementReader(tensor.dtype, as);
+  return Status::ok();
+}
+
+// The length of sequence `b` where `lengths` say it.
+Status shorten(const aclIntArray* lengths, const char* role, int64_t b, int64_t batch, int64_t* length) {
+  if (lengths == nullptr || lengths->empty()) return Status::ok();
+  const auto count = static_cast<int64_t>(lengths->size());
+  if (count != 1 && count != batch) return bad(text(count, " lengths of ", role, " for ", batch, " sequences"));
+  const int64_t own = (*lengths)[static_cast<size_t>(count == 1 ? 0 : b)];
+  if (own < 0 || own > *length) return bad(text("sequence ", b, " has ", own, " of ", *length, " ", role));
+  *length = own;
+  return Status::ok();
+}
+
+// Sequences of a batch, or those that lie behind one another.
+Status read_sequences(const AttentionArguments& arguments, AttentionProblem* problem) {
+  const Heads& query = problem->query;
+  const Heads& key = problem->key;
+  if (!problem->is_packed) {
+    for (int64_t b = 0; b < query.batch; ++b) {
+      Sequence s{0, query.length, 0, key.length, b * query.heads * query.length * key.length, 0};
+      SOFTNPU_RETURN_IF_ERROR(shorten(arguments.query_lengths, "queries", b, query.batch, &s.query_length));
+      SOFTNPU_RETURN_IF_ERROR(shorten(arguments.key_lengths, "keys", b, query.batch, &s.key_length));
+      problem->sequences.push_back(s);
+    }
+  } else {
+    SOFTNPU_RETURN_IF_ERROR(not_null(arguments.query_ends, "actualSeqQLen, which the layout TND needs,"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(arguments.key_ends, "actualSeqKvLen, which the layout TND needs,"));
+    const aclIntArray& ends = *arguments.query_ends;
+    const aclIntArray& key_ends = *arguments.key_ends;
+    if (ends.size() != key_ends.size())
+      return bad(text(ends.size(), " sequences of queries, ", key_ends.size(), " of keys"));
+    Sequence last;
+    int64_t drop_start = 0;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const int64_t start = last.query_start + last.query_length;
+      const int64_t key_start = last.key_start + last.key_length;
+      if (ends[i] < start || ends[i] > query.length || key_ends[i] < key_start || key_ends[i] > key.length) {
+        return bad(text("sequence ", i, " ends at ", ends[i], " and ", key_ends[i], ": ends grow up to ", query.length,
+                        " and ", key.length));
+      }
+      last = {start, ends[i] - start, key_start, key_ends[i] - key_start, drop_start, 0};
+      drop_start += query.heads * last.query_length * last.key_length;
+      problem->sequences.push_back(last);
+    }
+  }
+  if (problem->sparse_mode != 5 && problem->sparse_mode != 6) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(not_null(arguments.prefix, "prefix, which this sparse mode needs,"));
+  if (arguments.prefix->size() != problem->sequences.size()) {
+    return bad(text(arguments.prefix->size(), " prefixes for ", problem->sequences.size(), " sequences"));
+  }
+  for (size_t i = 0; i < problem->sequences.size(); ++i) problem->sequences[i].prefix = (*arguments.prefix)[i];
+  return Status::ok();
+}
+
+Status read_drop_mask(const AttentionArguments& arguments, AttentionProblem* problem) {
+  if (!(arguments.keep_prob > 0 && arguments.keep_prob <= 1)) {
+    return bad(text("keepProb is ", arguments.keep_prob, ", not above 0 and up to 1"));
+  }
+  if (arguments.keep_prob == 1 || arguments.drop_mask == nullptr || element_count(*arguments.drop_mask) == 0) {
+    if (arguments.keep_prob == 1) return Status::ok();
+    return {ACLNN_ERR_PARAM_NULLPTR, "dropMask, which a keepProb below 1 needs, is null or empty"};
+  }
+  const aclTensor& mask = *arguments.drop_mask;
+  int64_t bits = 0;
+  for (const Sequence& s : problem->sequences)
+    bits = s.drop_start + problem->query.heads * s.query_length * s.key_length;
+  if (mask.dtype != ACL_UINT8 || !is_dense(mask) || element_count(mask) < (bits + 7) / 8) {
+    return bad(
+        text("dropMask is ", describe(mask), "; uint8 without gaps is taken, of ", (bits + 7) / 8, " bytes at least"));
+  }
+  void* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(mask, "dropMask", &data));
+  problem->drop_mask = static_cast<const uint8_t*>(data);
+  problem->keep_scale = static_cast<float>(1 / arguments.keep_prob);
+  return Status::ok();
+}
+
+// a + b without overflow.
+int64_t plus(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) return b > 0 ? INT64_MAX : INT64_MIN;
+  return sum;
+}
+
+}  // namespace
+
+int64_t padded(int64_t columns) { return static_cast<int64_t>(round_up(static_cast<size_t>(columns), kGemmColumns)); }
+
+Span AttentionProblem::seen(const Sequence& s, int64_t query_position) const {
+  const int64_t shift = s.key_length - s.query_length;  // of the last query beside the last key
+  const auto band = [&](int64_t own) -> Span {
+    return {std::clamp(plus(own, -before), int64_t{0}, s.key_length),
+            std::clamp(plus(plus(own, after), 1), int64_t{0}, s.key_length), 0};
+  };
+  const auto causal = [&](int64_t own) -> Span { return {0, std::clamp(own + 1, int64_t{0}, s.key_length), s.prefix}; };
+  switch (sparse_mode) {
+    case 0: return band(query_position);
+    case 2: return causal(query_position);
+    case 3:
+    case 5:
+    case 6: return causal(query_position + shift);
+    case 4: return band(query_position + shift);
+    default: return {0, s.key_length, 0};
+  }
+}
+
+void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t first_query, int64_t queries,
+                                     int64_t first_key, int64_t keys, float* scores, int64_t row) const {
+  constexpr float kUnseen = -std::numeric_limits<float>::infinity();
+  const Sequence& s = sequences[sequence];
+  const int64_t b = batch_of(sequence);
+  alignas(64) float biases[kKeys];
+  alignas(64) int32_t masked[kKeys];
+  for (int64_t i = 0; i < queries; ++i) {
+    float* x = scores + i * row;
+    if (bias.data != nullptr) {
+      bias.reader.read(bias.at(b, head, first_query + i) + first_key * bias.strides[3], bias.strides[3],
+                       static_cast<size_t>(keys), biases);
+      const float factor = scales_bias ? scale : 1;
+      for (int64_t j = 0; j < keys; ++j) x[j] = scale * x[j] + factor * biases[j];
+    } else {
+      for (int64_t j = 0; j < keys; ++j) x[j] *= scale;
+    }
+    const Span span = seen(s, first_query + i);
+    for (int64_t j = 0; j < keys; ++j) {
+      const int64_t place = first_key + j;
+      if ((place < span.first || place >= span.last) && place >= span.prefix) x[j] = kUnseen;
+    }
+    if (mask.data == nullptr) continue;
+    mask.reader.read(mask.at(b, head, first_query + i) + first_key * mask.strides[3], mask.strides[3],
+                     static_cast<size_t>(keys), masked);
+    for (int64_t j = 0; j < keys; ++j) {
+      if (masked[j] != 0) x[j] = kUnseen;
+    }
+  }
+}
+
+Status read_attention(const AttentionArguments& arguments, AttentionProblem* out) {
+  if (arguments.layout == nullptr) return {ACLNN_ERR_PARAM_NULLPTR, "the layout is null"};
+  const std::string_view layout = arguments.layout;
+  out->is_packed = layout == "TND";
+  SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.query, "query", layout, arguments.heads, &out->query));
+  int64_t key_heads = arguments.key_heads;
+  if (layout.back() == 'H' && key_heads == 0 && out->query.channels > 0 && arguments.key.dims.size() == 3) {
+    key_heads = arguments.key.dims[2] / out->query.channels;
+  }
+  SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.key, "key", layout, key_heads, &out->key));
+  SOFTNPU_RETURN_IF_ERROR(read_heads(arguments.value, "value", layout, key_heads, &out->value));
+  const Heads& q = out->query;
+  const Heads& k = out->key;
+  const Heads& v = out->value;
+  if (arguments.heads != q.heads)
+    return bad(text("headNum is ", arguments.heads, " where query has ", q.heads, " heads"));
+  if (q.batch != k.batch || k.batch != v.batch || k.length != v.length || k.heads != v.heads ||
+      q.channels != k.channels || k.heads == 0 || q.heads % k.heads != 0) {
+    return bad(text("query ", describe(arguments.query), ", key ", describe(arguments.key), " and value ",
+                    describe(arguments.value), " do not fit, with ", q.heads, " heads and ", k.heads, " of keys"));
+  }
+  if (arguments.padding_mask != nullptr && element_count(*arguments.padding_mask) > 0) {
+    return bad("paddingMask is given; leave it out and use attenMask");
+  }
+  out->sparse_mode = arguments.sparse_mode;
+  if (out->sparse_mode < 0 || out->sparse_mode > 6) {
+    return bad(text("sparse mode ", out->sparse_mode, " is not taken: it is 0 to 6"));
+  }
+  // Without a mask every query sees every key, whatever the mode says.
+  const bool has_mask = arguments.mask != nullptr && element_count(*arguments.mask) > 0;
+  if (!has_mask) out->sparse_mode = 1;
+  out->scale = static_cast<float>(arguments.scale);
+  out->before = arguments.pre_tokens;
+  out->after = arguments.next_tokens;
+  if (arguments.pse_type != 0 && arguments.pse_type != 1) {
+    return bad(text("pseType ", arguments.pse_type, " is not taken: it is 0 or 1"));
+  }
+  out->scales_bias = arguments.pse_type == 1;
+  SOFTNPU_RETURN_IF_ERROR(read_sequences(arguments, out));
+  int64_t queries = out->is_packed ? 0 : q.length;
+  int64_t keys = out->is_packed ? 0 : k.length;
+  for (const Sequence& s : out->sequences) {
+    queries = std::max(queries, s.query_length);
+    keys = std::max(keys, s.key_length);
+  }
+  // The other modes say themselves what is masked; what is given with them is a pattern of a size of its own.
+  if (has_mask && out->sparse_mode < 2) {
+    const aclTensor& mask = *arguments.mask;
+    if (mask.dtype != ACL_BOOL && mask.dtype != ACL_UINT8 && mask.dtype != ACL_INT8) {
+      return bad(text("attenMask is ", describe(mask), "; bool, uint8 and int8 are taken"));
+    }
+    SOFTNPU_RETURN_IF_ERROR(read_scores(mask, "attenMask", *out, queries, keys, ACL_INT32, &out->mask));
+  }
+  if (arguments.bias != nullptr && element_count(*arguments.bias) > 0) {
+    const aclTensor& bias = *arguments.bias;
+    if (!is_known(bias.dtype) || !is_floating(bias.dtype))
+      return bad(text("pse is ", describe(bias), "; floating-point types are taken"));
+    SOFTNPU_RETURN_IF_ERROR(read_scores(bias, "pse", *out, queries, keys, ACL_FLOAT, &out->bias));
+  }
+  return read_drop_mask(arguments, out);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,30 @@
+#pragma once
+// Rotary position embedding (Su et al., 2021) and softmax of masked rows.
+
+#include "nnopbase/executor.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+// out = x cos + rotated(x) sin, where cos and sin are broadcast. Modes: 0, the halves of a row are pairs; 1,
+// neighbours.
+Status rotate(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, int64_t mode, const aclTensor& out,
+              Plan* plan);
+// `rotate_matrix` has to be null.
+Status rotate(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, int64_t mode,
+              const aclTensor* rotate_matrix, const aclTensor& out, Plan* plan);
+// Without x the gradients of cos and sin are left.
+Status rotate_grad(const aclTensor& grad, const aclTensor& cos, const aclTensor& sin, const aclTensor* x, int64_t mode,
+                   const aclTensor& dx, const aclTensor* dcos, const aclTensor* dsin, Plan* plan);
+// Query and key in place; `mode` is "half" or "interleave".
+Status rotate_both(const aclTensor& query, const aclTensor& key, const aclTensor& cos, const aclTensor& sin,
+                   const char* mode, Plan* plan);
+
+// softmax(scale x) of each row, where masked scores count as -10000. With `triangular` the mask is not read: what lies
+// right of the diagonal is masked.
+Status masked_softmax(const aclTensor& x, const aclTensor* mask, double scale, bool triangular, const aclTensor& out,
+                      Plan* plan);
+Status masked_softmax_grad(const aclTensor& grad, const aclTensor& y, const aclTensor* mask, double scale,
+                           bool triangular, const aclTensor& out, Plan* plan);
+
+}  // namespace softnpu

@@ -1,0 +1,51 @@
+#pragma once
+// Rows that are computed with one at a time.
+
+#include <omp.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "nnopbase/executor.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+
+// The type that rows of floating-point numbers are computed in.
+inline aclDataType row_type(const aclTensor& tensor) { return tensor.dtype == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT; }
+
+inline Status check_rows(const aclTensor& tensor, const char* role) {
+  if (is_known(tensor.dtype) && is_floating(tensor.dtype) && !tensor.dims.empty()) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text(role, " is ", describe(tensor), "; floating-point types of one dimension and ", "more are taken")};
+}
+
+// Runs body(row, buffers) for each row of `like`; `buffers` holds `count` rows of it in its row_type(), of the thread's
+// own.
+template <typename Body>
+void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
+  constexpr double kFlopsPerElement = 48;
+  const int64_t length = like.dims.back();
+  const int64_t rows = length == 0 ? 0 : element_count(like) / length;
+  const double cost = kFlopsPerElement * static_cast<double>(element_count(like));
+  const int threads = threads_for(cost);
+  const int64_t bytes = count * length * static_cast<int64_t>(sizeof(double));
+  const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / std::max<int64_t>(1, length));
+  plan->workspace_bytes = static_cast<uint64_t>(threads * bytes);
+  plan->is_small = cost < kSmallFlops;
+  plan->describe = [said = describe(like)] { return "(" + said + ")"; };
+  plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
+    parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {
+      void* own = static_cast<char*>(workspace) + omp_get_thread_num() * bytes;
+      for (int64_t row = first; row < last; ++row) (*body)(row, own);
+    });
+    return Status::ok();
+  };
+}
+
+}  // namespace softnpu

@@ -1,0 +1,78 @@
+#include "ops/columns/operators.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "ops/columns/columns.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/view/view.h"
+
+namespace softnpu {
+namespace {
+
+Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+Status read_pair(const aclIntArray& values, const char* name, int64_t least, Plane* out) {
+  if (values.size() != 1 && values.size() != 2)
+    return invalid(text(name, " has ", values.size(), " values, not 1 or 2"));
+  *out = {values[0], values[values.size() - 1]};
+  if (std::min(out->height, out->width) >= least) return Status::ok();
+  return invalid(text(name, " is ", std::min(out->height, out->width), "; it is ", least, " or more"));
+}
+
+int64_t count_of(int64_t size, int64_t kernel, int64_t dilation, int64_t padding, int64_t stride) {
+  const int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+Status read_problem(const WindowAttributes& a, const aclTensor& image, const aclTensor& columns, ColumnsProblem* p) {
+  SOFTNPU_RETURN_IF_ERROR(read_pair(a.kernel, "kernelSize", 1, &p->kernel));
+  SOFTNPU_RETURN_IF_ERROR(read_pair(a.dilation, "dilation", 1, &p->dilation));
+  SOFTNPU_RETURN_IF_ERROR(read_pair(a.padding, "padding", 0, &p->padding));
+  SOFTNPU_RETURN_IF_ERROR(read_pair(a.stride, "stride", 1, &p->stride));
+  if (!is_known(image.dtype) || image.dtype != columns.dtype || image.dims.size() != columns.dims.size() + 1) {
+    return invalid(text(describe(image), " and ", describe(columns), " are no image and its columns"));
+  }
+  SOFTNPU_RETURN_IF_ERROR(read_image(image, 2, "the image", &p->batch, &p->image));
+  SOFTNPU_RETURN_IF_ERROR(memory_of(columns, "the columns", &p->data));
+  p->columns = columns.dims.size() == 2 ? unsqueeze(columns, 0) : columns;
+  const Triple& sizes = p->image.sizes;
+  p->windows = {count_of(sizes[1], p->kernel.height, p->dilation.height, p->padding.height, p->stride.height),
+                count_of(sizes[2], p->kernel.width, p->dilation.width, p->padding.width, p->stride.width)};
+  const Dims needed = {p->batch, p->image.channels * p->kernel.height * p->kernel.width,
+                       p->windows.height * p->windows.width};
+  if (needed[2] > 0 && std::ranges::equal(p->columns.dims, needed)) return Status::ok();
+  return invalid(text("the columns are ", describe(columns), ", where ", describe_shape({needed.data(), needed.size()}),
+                      " is needed"));
+}
+
+Plan nothing() {
+  return {0, true, [](void*) { return Status::ok(); }};
+}
+
+}  // namespace
+
+Status im2col(const WindowAttributes& a, const aclTensor& self, const aclTensor& out, Plan* plan) {
+  ColumnsProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_problem(a, self, out, &p));
+  *plan = element_count(out) == 0 ? nothing() : plan_im2col(std::move(p));
+  plan->describe = describe_later({&self, &out});
+  return Status::ok();
+}
+
+Status col2im(const WindowAttributes& a, const aclTensor& self, const aclIntArray& input_size, const aclTensor& out,
+              Plan* plan) {
+  ColumnsProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_problem(a, out, self, &p));
+  if (input_size.size() != 2 || input_size[0] != p.image.sizes[1] || input_size[1] != p.image.sizes[2]) {
+    return invalid(text("inputSize is not that of ", describe(out)));
+  }
+  *plan = element_count(out) == 0 ? nothing() : plan_col2im(std::move(p));
+  plan->describe = describe_later({&self, &out});
+  return Status::ok();
+}
+
+}  // namespace softnpu

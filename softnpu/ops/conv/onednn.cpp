@@ -1,0 +1,397 @@
+// Convolutions by oneDNN, in the layouts that it likes best: images and filters are reordered on the way.
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/no_destroy.h"
+#include "base/round.h"
+#include "ops/conv/step.h"
+#include "ops/convert/element_rows.h"
+#include "ops/dtype.h"
+#include "ops/matmul/copy.h"
+#include "ops/onednn/engine.h"
+#include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/types.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+using dnnl::memory;
+using Sizes = std::array<int64_t, 6>;  // as oneDNN has them; filters of several groups have one dimension more
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kCachedPrimitives = 512;
+
+// An operand in memory.
+struct Layout {
+  Sizes sizes{};
+  Sizes strides{};
+  int64_t dims = 0;
+  int64_t dtype = 0;
+};
+
+// Everything that a primitive depends on.
+struct Key {
+  int64_t kind = 0;
+  int64_t dims = 0;
+  int64_t has_bias = 0;
+  int64_t threads = 0;
+  Layout in, out, filter;
+  Triple stride{}, padding{}, padding_after{}, dilation{};
+};
+
+enum Operand : size_t { kIn, kOut, kFilter, kOperands };
+
+struct Primitive {
+  dnnl::primitive primitive;
+  // As they lie, and as the primitive wants them; where these differ there is a reorder.
+  std::array<memory::desc, kOperands> given, wanted;
+  std::array<dnnl::primitive, kOperands> reorders;
+  std::array<bool, kOperands> reordered{};
+  memory::desc bias;
+  size_t scratchpad_bytes = 0;  // of the largest
+  memory::desc scratchpad;
+  std::array<memory::desc, kOperands> reorder_scratchpads;
+};
+
+PrimitiveCache<Key, Primitive>& cache() {
+  static NoDestroy<PrimitiveCache<Key, Primitive>> instance(kCachedPrimitives);
+  return instance.get();
+}
+
+memory::dims first(const Sizes& values, int64_t count) { return {values.begin(), values.begin() + count}; }
+memory::dims last(const Triple& values, int64_t count) { return {values.end() - count, values.end()}; }
+
+memory::desc given_desc(const Layout& l) {
+  return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), first(l.strides, l.dims)};
+}
+
+memory::desc any_desc(const Layout& l) {
+  return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), memory::format_tag::any};
+}
+
+// The reference is slower than softnpu's own kernel.
+void refuse_reference(const char* implementation) {
+  if (std::string_view(implementation).find("ref") != std::string_view::npos) {
+    throw dnnl::error(dnnl_unimplemented, "only the reference");
+  }
+}
+
+// What `made`, a primitive's description, says about its operands.
+template <typename Description>
+Primitive primitive_of(const Description& made, std::array<memory::desc, kOperands> wanted) {
+  Primitive p;
+  p.primitive = dnnl::primitive(made);
+  p.wanted = std::move(wanted);
+  p.scratchpad = made.scratchpad_desc();
+  return p;
+}
+
+// Throws dnnl::error where there is no such primitive.
+Primitive describe_primitive(const Key& key) {
+  const dnnl::engine& engine = onednn_engine();
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const memory::desc in = any_desc(key.in);
+  const memory::desc out = any_desc(key.out);
+  const memory::desc filter = any_desc(key.filter);
+  const memory::dims stride = last(key.stride, key.dims);
+  const memory::dims dilation = last(key.dilation, key.dims);
+  const memory::dims before = last(key.padding, key.dims);
+  const memory::dims after = last(key.padding_after, key.dims);
+  const auto algorithm = dnnl::algorithm::convolution_direct;
+  const bool forward = static_cast<ConvKind>(key.kind) == ConvKind::kForward;
+  const memory::desc bias =
+      key.has_bias != 0 ? memory::desc({key.out.sizes[1]}, memory::data_type::f32, {1}) : memory::desc();
+  // A backward pass asks for a forward one of the same types; a result may be float32 where the rest is not.
+  const auto make_forward = [&](const memory::desc& x, const memory::desc& w, const memory::desc& y) {
+    const auto kind = forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
+    return dnnl::convolution_forward::primitive_desc(engine, kind, algorithm, x, w, bias, y, stride, dilation, before,
+                                                     after, attributes);
+  };
+  switch (static_cast<ConvKind>(key.kind)) {
+    case ConvKind::kForward: {
+      const auto made = make_forward(in, filter, out);
+      refuse_reference(made.impl_info_str());
+      Primitive p = primitive_of(made, {made.src_desc(), made.dst_desc(), made.weights_desc()});
+      p.bias = bias;
+      return p;
+    }
+    case ConvKind::kInputGradient: {
+      Layout like = key.in;
+      like.dtype = key.out.dtype;
+      const dnnl::convolution_backward_data::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
+                                                                 before, after,
+                                                                 make_forward(any_desc(like), filter, out), attributes);
+      refuse_reference(made.impl_info_str());
+      return primitive_of(made, {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()});
+    }
+    case ConvKind::kFilterGradient: break;
+  }
+  Layout like = key.filter;
+  like.dtype = key.in.dtype;
+  const dnnl::convolution_backward_weights::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
+                                                                before, after, make_forward(in, any_desc(like), out),
+                                                                attributes);
+  refuse_reference(made.impl_info_str());
+  return primitive_of(made, {made.src_desc(), made.diff_dst_desc(), made.diff_weights_desc()});
+}
+
+Operand result_of(ConvKind kind) {
+  switch (kind) {
+    case ConvKind::kForward: return kOut;
+    case ConvKind::kInputGradient: return kIn;
+    case ConvKind::kFilterGradient: break;
+  }
+  return kFilter;
+}
+
+std::shared_ptr<const Primitive> make_primitive(const Key& key) {
+  Primitive p = describe_primitive(key);
+  p.scratchpad_bytes = p.scratchpad.get_size();
+  p.given = {given_desc(key.in), given_desc(key.out), given_desc(key.filter)};
+  const Operand result = result_of(static_cast<ConvKind>(key.kind));
+  for (size_t i = 0; i < kOperands; ++i) {
+    if (p.given[i] == p.wanted[i]) continue;
+    const bool back = i == result;
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    const dnnl::reorder::primitive_desc made(onednn_engine(), back ? p.wanted[i] : p.given[i], onednn_engine(),
+                                             back ? p.given[i] : p.wanted[i], attributes);
+    p.reorders[i] = dnnl::reorder(made);
+    p.reordered[i] = true;
+    p.reorder_scratchpads[i] = made.scratchpad_desc();
+    p.scratchpad_bytes = std::max(p.scratchpad_bytes, made.scratchpad_desc().get_size());
+  }
+  return std::make_shared<const Primitive>(std::move(p));
+}
+
+// An operand's memory as matrices, to be copied by lines.
+struct Lines {
+  Dims batch;
+  Matrices matrices;
+};
+
+Lines lines_of(const Layout& l, char* data) {
+  Lines lines;
+  const auto n = static_cast<size_t>(l.dims);
+  Matrices& m = lines.matrices;
+  m.dtype = static_cast<aclDataType>(l.dtype);
+  m.data = data;
+  m.lines = l.sizes[n - 2];
+  m.line_stride = l.strides[n - 2];
+  m.depth = m.piece = l.sizes[n - 1];
+  m.depth_stride = l.strides[n - 1];
+  for (size_t i = 0; i + 2 < n; ++i) {
+    lines.batch.push_back(l.sizes[i]);
+    m.batch_strides.push_back(l.strides[i]);
+  }
+  return lines;
+}
+
+void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, int threads) {
+  const Lines source = lines_of(from, from_data);
+  copy_matrices(source.batch, lines_of(to, to_data).matrices, source.matrices, threads);
+}
+
+bool is_dense(const Layout& l) {
+  std::vector<std::pair<int64_t, int64_t>> order;  // stride, size
+  for (int64_t i = 0; i < l.dims; ++i) {
+    const auto at = static_cast<size_t>(i);
+    if (l.sizes[at] != 1) order.emplace_back(l.strides[at], l.sizes[at]);
+  }
+  std::ranges::sort(order);
+  int64_t next = 1;
+  for (const auto& [stride, size] : order) {
+    if (stride != next) return false;
+    next *= size;
+  }
+  return true;
+}
+
+// The strides of memory without gaps, in the order of the dimensions.
+Layout contiguous(const Layout& like, aclDataType dtype) {
+  Layout l = like;
+  l.dtype = dtype;
+  int64_t next = 1;
+  for (int64_t i = l.dims; i-- > 0;) {
+    l.strides[static_cast<size_t>(i)] = next;
+    next *= l.sizes[static_cast<size_t>(i)];
+  }
+  return l;
+}
+
+size_t bytes_of(const Layout& l) {
+  size_t bytes = aclDataTypeSize(static_cast<aclDataType>(l.dtype));
+  for (int64_t i = 0; i < l.dims; ++i) bytes *= static_cast<size_t>(l.sizes[static_cast<size_t>(i)]);
+  return bytes;
+}
+
+Layout layout_of(const Image& image, int64_t batch, size_t dims) {
+  Layout l{{batch, image.channels}, {image.batch_stride, image.channel_stride}, 2, image.dtype};
+  for (size_t i = 3 - dims; i < 3; ++i) {
+    l.sizes[static_cast<size_t>(l.dims)] = image.sizes[i];
+    l.strides[static_cast<size_t>(l.dims++)] = image.strides[i];
+  }
+  return l;
+}
+
+Layout layout_of(const ConvProblem& p) {
+  Layout l;
+  l.dtype = p.filter.dtype;
+  const auto add = [&l](int64_t size, int64_t stride) {
+    l.sizes[static_cast<size_t>(l.dims)] = size;
+    l.strides[static_cast<size_t>(l.dims++)] = stride;
+  };
+  if (p.groups > 1) add(p.groups, p.out_channels() * p.filter.out_stride);
+  add(p.out_channels(), p.filter.out_stride);
+  add(p.in_channels(), p.filter.in_stride);
+  for (size_t i = 3 - p.dims; i < 3; ++i) add(p.filter.sizes[i], p.filter.strides[i]);
+  return l;
+}
+
+class Convolution {
+ public:
+  // Throws dnnl::error where oneDNN refuses the problem.
+  explicit Convolution(const ConvProblem& problem)
+      : p_(problem), result_(result_of(problem.kind)), threads_(threads_for(problem.flops())) {
+    const bool native = onednn_multiplies(p_.dtype);
+    lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
+    data_ = {p_.in.data, p_.out.data, p_.filter.data};
+    // The backward pass has no bias of its own: it is added to the result in float32 before that is rounded.
+    adds_bias_ = p_.bias != nullptr && p_.kind == ConvKind::kInputGradient;
+    for (size_t i = 0; i < kOperands; ++i) {
+      const bool widens = !native || (adds_bias_ && i == result_);
+      const aclDataType dtype = widens ? ACL_FLOAT : static_cast<aclDataType>(lies_[i].dtype);
+      seen_[i] = lies_[i];
+      const Layout plain = contiguous(lies_[i], dtype);
+      const bool ordered = !adds_bias_ || i != result_ || lies_[i].strides == plain.strides;
+      if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;
+      seen_[i] = plain;
+      copied_[i] = true;
+      copies_at_[i] = reserve(bytes_of(seen_[i]));
+    }
+    Key key;
+    key.kind = static_cast<int64_t>(p_.kind);
+    key.dims = static_cast<int64_t>(p_.dims);
+    key.has_bias = p_.bias != nullptr && !adds_bias_ ? 1 : 0;
+    key.threads = threads_;
+    key.in = seen_[kIn];
+    key.out = seen_[kOut];
+    key.filter = seen_[kFilter];
+    key.stride = p_.stride;
+    key.padding = p_.padding;
+    for (size_t i = 0; i < 3; ++i) {
+      key.dilation[i] = p_.dilation[i] - 1;
+      key.padding_after[i] = (p_.out.sizes[i] - 1) * p_.stride[i] + (p_.filter.sizes[i] - 1) * p_.dilation[i] + 1 -
+                             p_.in.sizes[i] - p_.padding[i];
+    }
+    const ThreadScope scope(threads_);
+    primitive_ = cache().get(key, [&] { return make_primitive(key); });
+    for (size_t i = 0; i < kOperands; ++i) {
+      if (primitive_->reordered[i]) reordered_at_[i] = reserve(primitive_->wanted[i].get_size());
+    }
+    if (p_.bias != nullptr) bias_at_ = reserve(static_cast<size_t>(p_.made().channels) * sizeof(float));
+    scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
+  }
+
+  uint64_t workspace_bytes() const { return bytes_; }
+
+  void run(char* space) const {
+    const ThreadScope scope(threads_);
+    const dnnl::engine& engine = onednn_engine();
+    char* scratchpad = space + scratchpad_at_;
+    std::array<memory, kOperands> memories;
+    std::array<char*, kOperands> seen{};
+    for (size_t i = 0; i < kOperands; ++i) {
+      seen[i] = copied_[i] ? space + copies_at_[i] : data_[i];
+      if (copied_[i] && i != result_) copy(seen_[i], seen[i], lies_[i], data_[i], threads_);
+      memories[i] =
+          memory(primitive_->wanted[i], engine, primitive_->reordered[i] ? space + reordered_at_[i] : seen[i]);
+      if (primitive_->reordered[i] && i != result_) reorder(i, seen[i], memories[i], scratchpad, false);
+    }
+    const bool forward = p_.kind == ConvKind::kForward;
+    const bool filter = p_.kind == ConvKind::kFilterGradient;
+    std::unordered_map<int, memory> arguments = {
+        {p_.kind == ConvKind::kInputGradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, memories[kIn]},
+        {filter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memories[kFilter]},
+        {forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, memories[kOut]},
+        {DNNL_ARG_SCRATCHPAD, memory(primitive_->scratchpad, engine, scratchpad)}};
+    if (p_.bias != nullptr) read_bias(space + bias_at_);
+    if (p_.bias != nullptr && forward) {
+      arguments.emplace(DNNL_ARG_BIAS, memory(primitive_->bias, engine, space + bias_at_));
+    }
+    primitive_->primitive.execute(onednn_stream(), arguments);
+    if (primitive_->reordered[result_]) reorder(result_, seen[result_], memories[result_], scratchpad, true);
+    if (adds_bias_) add_bias(reinterpret_cast<float*>(seen[result_]), reinterpret_cast<float*>(space + bias_at_));
+    if (copied_[result_]) copy(lies_[result_], data_[result_], seen_[result_], seen[result_], threads_);
+  }
+
+ private:
+  size_t reserve(size_t bytes) {
+    const size_t at = bytes_;
+    bytes_ += round_up(bytes, kAlignment);
+    return at;
+  }
+
+  void reorder(size_t i, char* seen, const memory& wanted, char* scratchpad, bool back) const {
+    const dnnl::engine& engine = onednn_engine();
+    const memory given(primitive_->given[i], engine, seen);
+    primitive_->reorders[i].execute(
+        onednn_stream(), {{DNNL_ARG_FROM, back ? wanted : given},
+                          {DNNL_ARG_TO, back ? given : wanted},
+                          {DNNL_ARG_SCRATCHPAD, memory(primitive_->reorder_scratchpads[i], engine, scratchpad)}});
+  }
+
+  void read_bias(char* to) const {
+    const ElementReader reader(p_.bias_dtype, ACL_FLOAT);
+    reader.read(p_.bias, p_.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.bias_dtype)),
+                static_cast<size_t>(p_.made().channels), to);
+  }
+
+  // To the image that was made, which is contiguous.
+  void add_bias(float* image, const float* bias) const {
+    const Layout& l = seen_[result_];
+    const int64_t channels = l.sizes[1];
+    int64_t positions = 1;
+    for (int64_t i = 2; i < l.dims; ++i) positions *= l.sizes[static_cast<size_t>(i)];
+    parallel_for(l.sizes[0] * channels, 1, threads_, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        float* plane = image + row * positions;
+        const float value = bias[row % channels];
+        for (int64_t i = 0; i < positions; ++i) plane[i] += value;
+      }
+    });
+  }
+
+  const ConvProblem p_;
+  const Operand result_;
+  const int threads_;
+  std::array<Layout, kOperands> lies_{}, seen_{};  // in memory; with the copies
+  std::array<char*, kOperands> data_{};
+  std::array<bool, kOperands> copied_{};
+  std::array<size_t, kOperands> copies_at_{}, reordered_at_{};
+  bool adds_bias_ = false;
+  size_t bytes_ = 0;
+  size_t bias_at_ = 0;
+  size_t scratchpad_at_ = 0;
+  std::shared_ptr<const Primitive> primitive_;
+};
+
+}  // namespace
+
+std::optional<Step> onednn_convolution(const ConvProblem& problem) {
+  try {
+    const auto made = std::make_shared<const Convolution>(problem);
+    return Step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace softnpu

@@ -1,0 +1,291 @@
+#include "ops/conv/operators.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "ops/conv/step.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/onednn/engine.h"
+#include "ops/tensor_memory.h"
+#include "ops/view/view.h"
+
+namespace softnpu {
+namespace {
+
+constexpr int kLastCubeMathType = 4;
+
+Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+Status spatial(const aclIntArray* values, const char* name, size_t dims, int64_t least, int64_t fallback, Triple* out) {
+  out->fill(fallback);
+  if (values == nullptr) return Status::ok();
+  if (values->size() != dims && values->size() != 1) {
+    return invalid(text(name, " has ", values->size(), " values, where 1 or ", dims, " are needed"));
+  }
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t value = (*values)[values->size() == 1 ? 0 : i];
+    if (value < least) return invalid(text(name, " is ", value, "; it is ", least, " or more"));
+    (*out)[3 - dims + i] = value;
+  }
+  return Status::ok();
+}
+
+Status check_dtype(const aclTensor& tensor, aclDataType dtype, const char* role) {
+  if (!is_known(tensor.dtype) || tensor.dtype == ACL_BOOL) {
+    return invalid(text(role, " is ", describe(tensor), "; no convolution is defined for it"));
+  }
+  if (tensor.dtype == dtype) return Status::ok();
+  return invalid(text(role, " is ", describe(tensor), ", where ", name_of(dtype), " is needed"));
+}
+
+Status read_filter(const aclTensor& tensor, const char* role, Filter* out) {
+  const size_t dims = tensor.dims.size() - 2;
+  SOFTNPU_RETURN_IF_ERROR(memory_of(tensor, role, &out->data));
+  out->dtype = tensor.dtype;
+  out->out_stride = tensor.strides[0];
+  out->in_stride = tensor.strides[1];
+  for (size_t i = 0; i < dims; ++i) {
+    out->sizes[3 - dims + i] = tensor.dims[2 + i];
+    out->strides[3 - dims + i] = tensor.strides[2 + i];
+  }
+  return Status::ok();
+}
+
+// The sizes of the images that belong to `weight` fit each other.
+Status check_sizes(const ConvProblem& p, const aclTensor& weight, bool transposed, const Triple& output_padding) {
+  const auto misfit = [&](const char* what, int64_t given, int64_t needed) {
+    return invalid(text(what, " is ", given, ", where ", needed, " is needed for the weight ", describe(weight), " in ",
+                        p.groups, " groups"));
+  };
+  if (p.out.channels != weight.dims[0]) {
+    return misfit(transposed ? "the input's number of channels" : "the result's number of channels", p.out.channels,
+                  weight.dims[0]);
+  }
+  if (p.in.channels != weight.dims[1] * p.groups) {
+    return misfit(transposed ? "the result's number of channels" : "the input's number of channels", p.in.channels,
+                  weight.dims[1] * p.groups);
+  }
+  if (p.out.channels % p.groups != 0) {
+    return invalid(text(p.out.channels, " channels cannot be split into ", p.groups, " groups"));
+  }
+  for (size_t i = 3 - p.dims; i < 3; ++i) {
+    const int64_t kernel = (p.filter.sizes[i] - 1) * p.dilation[i] + 1;
+    if (p.filter.sizes[i] < 1) return invalid(text("the weight ", describe(weight), " has an empty kernel"));
+    if (transposed) {
+      const int64_t needed = (p.out.sizes[i] - 1) * p.stride[i] - 2 * p.padding[i] + kernel + output_padding[i];
+      if (p.in.sizes[i] != needed) return misfit("a size of the result", p.in.sizes[i], needed);
+      if (output_padding[i] >= std::max(p.stride[i], p.dilation[i])) {
+        return invalid(text("the output padding ", output_padding[i], " is not less than stride or dilation"));
+      }
+    } else {
+      const int64_t room = p.in.sizes[i] + 2 * p.padding[i] - kernel;
+      if (room < 0) return invalid(text("the kernel's extent ", kernel, " is more than the padded input's"));
+      if (p.out.sizes[i] != room / p.stride[i] + 1) {
+        return misfit("a size of the result", p.out.sizes[i], room / p.stride[i] + 1);
+      }
+    }
+  }
+  return Status::ok();
+}
+
+// `image` is what the convolution reads, `result` what it makes.
+Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTensor& result,
+                    const ConvAttributes& attributes, int8_t cube_math_type, ConvProblem* p) {
+  if (cube_math_type < 0 || cube_math_type > kLastCubeMathType) {
+    return invalid(
+        text("cubeMathType ", static_cast<int>(cube_math_type), " does not exist: it is 0 to ", kLastCubeMathType));
+  }
+  if (weight.dims.size() < 3 || weight.dims.size() > 5) {
+    return invalid(text("the weight is ", describe(weight), ", where 3 to 5 dimensions are needed"));
+  }
+  if (attributes.groups < 1) return invalid(text("groups is ", attributes.groups, "; it is 1 or more"));
+  p->dtype = image.dtype;
+  p->dims = weight.dims.size() - 2;
+  p->groups = attributes.groups;
+  SOFTNPU_RETURN_IF_ERROR(check_dtype(image, image.dtype, "the input"));
+  SOFTNPU_RETURN_IF_ERROR(check_dtype(weight, image.dtype, "the weight"));
+  SOFTNPU_RETURN_IF_ERROR(check_dtype(result, image.dtype, "the result"));
+  Triple output_padding{};
+  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.stride, "stride", p->dims, 1, 1, &p->stride));
+  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.padding, "padding", p->dims, 0, 0, &p->padding));
+  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.dilation, "dilation", p->dims, 1, 1, &p->dilation));
+  SOFTNPU_RETURN_IF_ERROR(spatial(attributes.output_padding, "outputPadding", p->dims, 0, 0, &output_padding));
+  int64_t result_batch = 0;
+  Image* read = attributes.transposed ? &p->out : &p->in;
+  Image* made = attributes.transposed ? &p->in : &p->out;
+  SOFTNPU_RETURN_IF_ERROR(read_image(image, p->dims, "the input", &p->batch, read));
+  SOFTNPU_RETURN_IF_ERROR(read_image(result, p->dims, "the result", &result_batch, made));
+  SOFTNPU_RETURN_IF_ERROR(read_filter(weight, "the weight", &p->filter));
+  if (result_batch != p->batch || image.dims.size() != result.dims.size()) {
+    return invalid(
+        text("the input is ", describe(image), " and the result ", describe(result), ": their batches differ"));
+  }
+  return check_sizes(*p, weight, attributes.transposed, output_padding);
+}
+
+// Nothing where nothing is written.
+std::optional<Step> step_of(const ConvProblem& p) {
+  const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
+                                                         : p.batch * p.made().channels * p.made().positions() == 0;
+  if (empty) return std::nullopt;
+  const bool sums = p.batch * p.out.channels * p.out.positions() * p.in.channels * p.in.positions() != 0;
+  if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
+    if (auto step = onednn_convolution(p)) return step;
+  }
+  return wide_convolution(p);
+}
+
+Plan plan_of(std::vector<std::optional<Step>> steps, std::string said) {
+  Plan plan;
+  double flops = 0;
+  std::vector<Step> present;
+  for (std::optional<Step>& step : steps) {
+    if (!step) continue;
+    flops += step->flops;
+    plan.workspace_bytes = std::max(plan.workspace_bytes, step->workspace_bytes);
+    present.push_back(std::move(*step));
+  }
+  plan.is_small = flops < kSmallFlops;
+  plan.run = [present = std::move(present)](void* workspace) {
+    for (const Step& step : present) step.run(static_cast<char*>(workspace));
+    return Status::ok();
+  };
+  plan.describe = [said = std::move(said)] { return said; };
+  return plan;
+}
+
+Status read_bias(const aclTensor* bias, ConvProblem* p) {
+  if (bias == nullptr) return Status::ok();
+  const int64_t channels = p->made().channels;
+  SOFTNPU_RETURN_IF_ERROR(check_dtype(*bias, p->dtype, "the bias"));
+  if (bias->dims.size() != 1 || bias->dims[0] != channels) {
+    return invalid(
+        text("the bias is ", describe(*bias), ", where one value for each of ", channels, " channels is needed"));
+  }
+  char* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(memory_of(*bias, "the bias", &data));
+  p->bias = data;
+  p->bias_stride = bias->strides[0];
+  p->bias_dtype = bias->dtype;
+  return Status::ok();
+}
+
+Status check_like(const aclTensor* gradient, const aclTensor& of, const char* role) {
+  SOFTNPU_RETURN_IF_ERROR(not_null(gradient, role));
+  SOFTNPU_RETURN_IF_ERROR(check_dtype(*gradient, of.dtype, role));
+  if (gradient->dims == of.dims) return Status::ok();
+  return invalid(text(role, " is ", describe(*gradient), ", where the shape ",
+                      describe_shape({of.dims.data(), of.dims.size()}), " is needed"));
+}
+
+}  // namespace
+
+Status convolution(const aclTensor& input, const aclTensor& weight, const aclTensor* bias,
+                   const ConvAttributes& attributes, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  ConvProblem problem;
+  SOFTNPU_RETURN_IF_ERROR(read_problem(input, weight, out, attributes, cube_math_type, &problem));
+  problem.kind = attributes.transposed ? ConvKind::kInputGradient : ConvKind::kForward;
+  SOFTNPU_RETURN_IF_ERROR(read_bias(bias, &problem));
+  std::vector<std::optional<Step>> steps;
+  steps.push_back(step_of(problem));
+  *plan = plan_of(std::move(steps), describe(problem));
+  return Status::ok();
+}
+
+Status convolution_backward(const aclTensor& grad, const aclTensor& input, const aclTensor& weight,
+                            const ConvAttributes& attributes, const aclBoolArray& mask, int8_t cube_math_type,
+                            const aclTensor* grad_input, const aclTensor* grad_weight, const aclTensor* grad_bias,
+                            Plan* plan) {
+  if (is_known(grad.dtype) && is_complex(grad.dtype)) {
+    return invalid(
+        text("the gradient is ", describe(grad), "; complex convolutions have gradients by their real parts"));
+  }
+  if (mask.size() != 3) return invalid(text("outputMask has ", mask.size(), " values, where 3 are needed"));
+  ConvProblem problem;
+  SOFTNPU_RETURN_IF_ERROR(read_problem(input, weight, grad, attributes, cube_math_type, &problem));
+  const bool transposed = attributes.transposed;
+  std::vector<std::optional<Step>> steps;
+  if (mask[0]) {
+    SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, input, "gradInput"));
+    ConvProblem p = problem;
+    p.kind = transposed ? ConvKind::kForward : ConvKind::kInputGradient;
+    SOFTNPU_RETURN_IF_ERROR(read_image(*grad_input, p.dims, "gradInput", &p.batch, transposed ? &p.out : &p.in));
+    steps.push_back(step_of(p));
+  }
+  if (mask[1]) {
+    SOFTNPU_RETURN_IF_ERROR(check_like(grad_weight, weight, "gradWeight"));
+    ConvProblem p = problem;
+    p.kind = ConvKind::kFilterGradient;
+    SOFTNPU_RETURN_IF_ERROR(read_filter(*grad_weight, "gradWeight", &p.filter));
+    steps.push_back(step_of(p));
+  }
+  if (mask[2]) {
+    const Image& image = transposed ? problem.in : problem.out;
+    SOFTNPU_RETURN_IF_ERROR(not_null(grad_bias, "gradBias"));
+    SOFTNPU_RETURN_IF_ERROR(check_dtype(*grad_bias, grad.dtype, "gradBias"));
+    if (grad_bias->dims.size() != 1 || grad_bias->dims[0] != image.channels) {
+      return invalid(text("gradBias is ", describe(*grad_bias), ", where one value for each of ", image.channels,
+                          " channels is needed"));
+    }
+    char* to = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(memory_of(*grad_bias, "gradBias", &to));
+    steps.emplace_back(channel_sums(image, problem.batch, to, grad_bias->strides[0], grad_bias->dtype));
+  }
+  *plan = plan_of(std::move(steps), describe(problem));
+  return Status::ok();
+}
+
+Status conv_depthwise2d(const aclTensor& input, const aclTensor& weight, const aclIntArray& kernel_size,
+                        const aclTensor* bias, const ConvAttributes& attributes, const aclTensor& out,
+                        int8_t cube_math_type, Plan* plan) {
+  if (weight.dims.size() != 4 || weight.dims[1] != 1 || input.dims.size() < 3) {
+    return invalid(text("the input is ", describe(input), " and the weight ", describe(weight),
+                        ", where [N, C, H, W] and [C * multiplier, 1, kH, kW] are needed"));
+  }
+  if (kernel_size.size() != 2 || kernel_size[0] != weight.dims[2] || kernel_size[1] != weight.dims[3]) {
+    return invalid(text("kernelSize is not that of the weight ", describe(weight)));
+  }
+  const int64_t channels = input.dims[input.dims.size() - 3];
+  const ConvAttributes all{
+      attributes.stride, attributes.padding, attributes.dilation, false, nullptr, std::max<int64_t>(1, channels)};
+  return convolution(input, weight, bias, all, out, cube_math_type, plan);
+}
+
+Status conv_tbc(const aclTensor& input, const aclTensor& weight, const aclTensor& bias, int64_t padding,
+                const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  for (const aclTensor* tensor : {&input, &weight, &out}) {
+    if (tensor->dims.size() != 3) return invalid(text(describe(*tensor), " has not 3 dimensions"));
+  }
+  aclIntArray one;
+  aclIntArray pad;
+  one.values.push_back(1);
+  pad.values.push_back(padding);
+  return convolution(permute(input, {1, 2, 0}), permute(weight, {2, 1, 0}), &bias, {one, pad, one},
+                     permute(out, {1, 2, 0}), cube_math_type, plan);
+}
+
+Status conv_tbc_backward(const aclTensor& grad, const aclTensor& input, const aclTensor& weight, int64_t padding,
+                         int8_t cube_math_type, const aclTensor& grad_input, const aclTensor& grad_weight,
+                         const aclTensor& grad_bias, Plan* plan) {
+  for (const aclTensor* tensor : {&grad, &input, &weight, &grad_input, &grad_weight}) {
+    if (tensor->dims.size() != 3) return invalid(text(describe(*tensor), " has not 3 dimensions"));
+  }
+  aclIntArray one;
+  aclIntArray pad;
+  aclBoolArray all;
+  one.values.push_back(1);
+  pad.values.push_back(padding);
+  all.values = {true, true, true};
+  const aclTensor input_gradient = permute(grad_input, {1, 2, 0});
+  const aclTensor weight_gradient = permute(grad_weight, {2, 1, 0});
+  return convolution_backward(permute(grad, {1, 2, 0}), permute(input, {1, 2, 0}), permute(weight, {2, 1, 0}),
+                              {one, pad, one}, all, cube_math_type, &input_gradient, &weight_gradient, &grad_bias,
+                              plan);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,63 @@
+#include "ops/conv/problem.h"
+
+#include <span>
+#include <utility>
+
+#include "base/text.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/tensor_memory.h"
+#include "ops/view/view.h"
+
+namespace softnpu {
+namespace {
+
+std::string shape(int64_t first, int64_t second, const Triple& sizes, size_t dims) {
+  Dims all = {first, second};
+  for (size_t i = 3 - dims; i < 3; ++i) all.push_back(sizes[i]);
+  return describe_shape(std::span<const int64_t>(all.data(), all.size()));
+}
+
+Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+}  // namespace
+
+Status memory_of(const aclTensor& tensor, const char* role, char** out) {
+  void* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
+  *out = static_cast<char*>(data);
+  return Status::ok();
+}
+
+Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out) {
+  if (tensor.dims.size() != dims + 2 && tensor.dims.size() != dims + 1) {
+    return invalid(
+        text(role, " is ", describe(tensor), ", where ", dims + 1, " or ", dims + 2, " dimensions are needed"));
+  }
+  const aclTensor whole = tensor.dims.size() == dims + 1 ? unsqueeze(tensor, 0) : tensor;
+  SOFTNPU_RETURN_IF_ERROR(memory_of(whole, role, &out->data));
+  out->dtype = whole.dtype;
+  *batch = whole.dims[0];
+  out->batch_stride = whole.strides[0];
+  out->channels = whole.dims[1];
+  out->channel_stride = whole.strides[1];
+  for (size_t i = 0; i < dims; ++i) {
+    out->sizes[3 - dims + i] = whole.dims[2 + i];
+    out->strides[3 - dims + i] = whole.strides[2 + i];
+  }
+  return Status::ok();
+}
+
+double ConvProblem::flops() const {
+  return 2.0 * static_cast<double>(batch * out.channels) * static_cast<double>(out.positions()) *
+         static_cast<double>(in_channels() * filter.places() + 1);
+}
+
+std::string describe(const ConvProblem& p) {
+  const char* name = name_of(p.dtype);
+  return text("(", name, shape(p.batch, p.in.channels, p.in.sizes, p.dims), " and ", name,
+              shape(p.batch, p.out.channels, p.out.sizes, p.dims), " by ", name,
+              shape(p.out.channels, p.in_channels(), p.filter.sizes, p.dims), ", groups ", p.groups, ")");
+}
+
+}  // namespace softnpu

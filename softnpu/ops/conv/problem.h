@@ -1,0 +1,76 @@
+#pragma once
+// One convolution in terms of memory. A transposed convolution is the gradient of another one, so all are told as the
+// one that makes the smaller image, `out`, from the larger one, `in`.
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+using Triple = std::array<int64_t, 3>;  // depth, height, width; a missing dimension comes first
+
+// Images [batch, channels, depth, height, width]. Strides in elements.
+struct Image {
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  char* data = nullptr;
+  int64_t channels = 0;
+  int64_t batch_stride = 0;
+  int64_t channel_stride = 0;
+  Triple sizes = {1, 1, 1};
+  Triple strides = {0, 0, 0};
+
+  int64_t positions() const { return sizes[0] * sizes[1] * sizes[2]; }
+};
+
+// [channels of out, channels of in / groups, kernel]
+struct Filter {
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  char* data = nullptr;
+  int64_t out_stride = 0;
+  int64_t in_stride = 0;
+  Triple sizes = {1, 1, 1};
+  Triple strides = {0, 0, 0};
+
+  int64_t places() const { return sizes[0] * sizes[1] * sizes[2]; }
+};
+
+enum class ConvKind : int64_t {
+  kForward,        // out from in and filter
+  kInputGradient,  // in from out and filter
+  kFilterGradient  // filter from in and out
+};
+
+struct ConvProblem {
+  ConvKind kind = ConvKind::kForward;
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  size_t dims = 2;  // spatial ones: 1, 2 or 3
+  int64_t batch = 0;
+  int64_t groups = 1;
+  Image in;
+  Image out;
+  Filter filter;
+  Triple stride = {1, 1, 1};
+  Triple padding = {0, 0, 0};
+  Triple dilation = {1, 1, 1};
+  // Added to each channel of the image that is made; null for none.
+  const char* bias = nullptr;
+  int64_t bias_stride = 0;
+  aclDataType bias_dtype = ACL_DT_UNDEFINED;
+
+  int64_t in_channels() const { return in.channels / groups; }    // of a group
+  int64_t out_channels() const { return out.channels / groups; }  // of a group
+  const Image& made() const { return kind == ConvKind::kForward ? out : in; }
+  double flops() const;
+};
+
+std::string describe(const ConvProblem& problem);
+
+// Where a kernel on the host finds `tensor`; null for one without elements.
+Status memory_of(const aclTensor& tensor, const char* role, char** out);
+// `tensor` as [batch, channels, `dims` spatial dimensions], the batch of which may be missing.
+Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
+
+}  // namespace softnpu

@@ -1,0 +1,25 @@
+#pragma once
+// One part of a plan: several of them share a workspace and run one behind the other.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "ops/conv/problem.h"
+
+namespace softnpu {
+
+struct Step {
+  uint64_t workspace_bytes = 0;
+  double flops = 0;
+  std::function<void(char* workspace)> run;
+};
+
+// By oneDNN: float32, float16, bfloat16. Nothing where it refuses the problem.
+std::optional<Step> onednn_convolution(const ConvProblem& problem);
+// By softnpu's own kernel: every dtype.
+Step wide_convolution(const ConvProblem& problem);
+// The sum of each channel of `image` in `batch` images, written to `to`, of `dtype`, `stride` elements apart.
+Step channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype);
+
+}  // namespace softnpu

@@ -1,0 +1,24 @@
+#pragma once
+// Rows of elements between memory and the wide types that kernels compute in.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/dtype.h"
+
+namespace softnpu {
+
+// `count` elements, `stride` bytes apart in memory, to the wide type of their dtype, one behind the other; and back.
+using LoadRow = void (*)(const void* from, ptrdiff_t stride, size_t count, void* wide);
+using StoreRow = void (*)(const void* wide, size_t count, void* to, ptrdiff_t stride);
+// From one wide type to another. `to` may be `from` where the new type is not larger.
+using WideRow = void (*)(const void* from, size_t count, void* to);
+
+LoadRow load_row(aclDataType dtype);
+StoreRow store_row(aclDataType dtype);
+// As C++ converts; a complex number becomes its real part.
+WideRow wide_row(Wide from, Wide to);
+// 1 where a value is not zero, else 0, in int32.
+WideRow truth_row(Wide from);
+
+}  // namespace softnpu

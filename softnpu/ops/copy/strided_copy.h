@@ -1,0 +1,67 @@
+#pragma once
+// Copies between any two strided views of one dtype, and lists of them.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nnopbase/scalar.h"
+#include "ops/iterate/view.h"
+#include "ops/iterate/walk.h"
+
+namespace softnpu {
+
+// One copy. Rows where both sides allow it; where they run across each other, tiles that fit into the first-level
+// cache.
+class StridedCopy {
+ public:
+  // The sizes and the dtypes of both are the same.
+  StridedCopy(const View& to, const View& from);
+
+  void run(int threads) const;
+
+ private:
+  void run_rows(int threads) const;
+  void run_tiles(int threads) const;
+
+  char* to_;
+  const char* from_;
+  size_t element_;
+  Walk<2> walk_;  // to, from
+  bool tiled_ = false;
+  Walk<2>::Dim across_;  // of a tile: the dimension in which `from` is contiguous
+  Walk<2>::Dim along_;   // and the one in which `to` is
+};
+
+// Copies that are run one after the other.
+class CopyList {
+ public:
+  void add(const View& to, const View& from);
+  // Every element of `to` becomes `value`, in to's dtype.
+  void fill(const View& to, const aclScalar& value);
+  void zero(const View& to);
+  // `said` describes the operator's arguments.
+  Status finish(std::string said, Plan* plan);
+
+ private:
+  struct alignas(16) Constant {
+    char bytes[16] = {};
+  };
+  void fill(const View& to, const Constant& value);
+
+  struct Part {
+    StridedCopy copy;
+    int threads;
+  };
+  std::vector<Part> parts_;
+  std::vector<std::unique_ptr<Constant>> constants_;
+  double elements_ = 0;
+};
+
+// `value` as an element of `dtype` at `to`, as PyTorch converts a number.
+void store_scalar(const aclScalar& value, aclDataType dtype, void* to);
+
+// to = from, which is broadcast; both of one dtype.
+Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan);
+
+}  // namespace softnpu

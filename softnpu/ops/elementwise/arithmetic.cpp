@@ -1,0 +1,548 @@
+// Functions that a few instructions compute: the compiler makes vectors of them.
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "ops/elementwise/map_op.h"
+#include "ops/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/elementwise/arithmetic.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/elementwise/loop.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T>
+HWY_INLINE T truth(bool value) {
+  return value ? T(1) : T(0);
+}
+
+template <Number T>
+HWY_INLINE bool is_nan([[maybe_unused]] T x) {
+  if constexpr (Real<T>) {
+    return x != x;
+  } else {
+    return false;
+  }
+}
+
+// NaN where one is NaN.
+template <Number T>
+HWY_INLINE T larger(T a, T b) {
+  return a > b || is_nan(a) ? a : b;
+}
+template <Number T>
+HWY_INLINE T smaller(T a, T b) {
+  return a < b || is_nan(a) ? a : b;
+}
+
+template <Number T>
+HWY_INLINE T magnitude(T x) {
+  if constexpr (Real<T>) {
+    return std::fabs(x);
+  } else if constexpr (std::is_signed_v<T>) {
+    return x < 0 ? -x : x;
+  } else {
+    return x;
+  }
+}
+
+struct Identity {
+  static HWY_INLINE auto of(Number auto a, const auto*) { return a; }
+};
+struct Abs {
+  static HWY_INLINE auto of(Number auto a, const auto*) { return magnitude(a); }
+};
+struct Neg {
+  static HWY_INLINE auto of(Number auto a, const auto*) { return static_cast<decltype(a)>(-a); }
+};
+struct Sign {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    return truth<T>(a > T(0)) - truth<T>(a < T(0));
+  }
+};
+struct Square {
+  static HWY_INLINE auto of(Number auto a, const auto*) { return a * a; }
+};
+struct Reciprocal {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return 1 / a; }
+};
+struct Relu {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    return a > T(0) || is_nan(a) ? a : T(0);
+  }
+};
+struct Ceil {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return std::ceil(a); }
+  static HWY_INLINE auto of(Integer auto a, const auto*) { return a; }
+};
+struct Floor {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return std::floor(a); }
+  static HWY_INLINE auto of(Integer auto a, const auto*) { return a; }
+};
+struct Trunc {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return std::trunc(a); }
+  static HWY_INLINE auto of(Integer auto a, const auto*) { return a; }
+};
+struct Round {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return std::nearbyint(a); }
+  static HWY_INLINE auto of(Integer auto a, const auto*) { return a; }
+};
+struct RoundDecimals {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return k[1] != 0 ? std::nearbyint(a / k[0]) * k[0] : std::nearbyint(a * k[0]) / k[0];
+  }
+};
+struct Frac {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return a - std::trunc(a); }
+};
+struct BitwiseNot {
+  static HWY_INLINE auto of(Integer auto a, const auto*) { return static_cast<decltype(a)>(~a); }
+};
+struct LogicalNot {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    return truth<T>(a == T(0));
+  }
+};
+struct IsFinite {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    if constexpr (Real<T>) return truth<T>(magnitude(a) <= std::numeric_limits<T>::max());
+    return T(1);
+  }
+};
+struct IsPosInf {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    return truth<T>(Real<T> && a > std::numeric_limits<T>::max());
+  }
+};
+struct IsNegInf {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    return truth<T>(Real<T> && a < std::numeric_limits<T>::lowest());
+  }
+};
+struct Signbit {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T*) {
+    if constexpr (Real<T>) return truth<T>(std::signbit(a));
+    return truth<T>(a < T(0));
+  }
+};
+struct Threshold {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return a <= k[0] ? k[1] : a;
+  }
+};
+struct ClampMin {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return larger(a, k[0]);
+  }
+};
+struct ClampMax {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return smaller(a, k[0]);
+  }
+};
+struct Clamp {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return smaller(larger(a, k[0]), k[1]);
+  }
+};
+struct LeakyRelu {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return a > 0 ? a : a * k[0];
+  }
+};
+template <Real T>
+HWY_INLINE T relu6(T a) {
+  return smaller(larger(a, T(0)), T(6));
+}
+struct Hardsigmoid {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return relu6(a + 3) / 6; }
+};
+struct Hardswish {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return a * relu6(a + 3) / 6; }
+};
+struct Hardshrink {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return a >= -k[0] && a <= k[0] ? T(0) : a;
+  }
+};
+struct Softshrink {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T* k) {
+    return a > k[0] ? a - k[0] : (a < -k[0] ? a + k[0] : a * T(0));
+  }
+};
+struct NanToNum {
+  template <Number T>
+  static HWY_INLINE T of(T a, const T* k) {
+    if constexpr (Real<T>) {
+      if (is_nan(a)) return k[0];
+      if (a > std::numeric_limits<T>::max()) return k[1];
+      if (a < std::numeric_limits<T>::lowest()) return k[2];
+    }
+    return a;
+  }
+};
+struct Sqrt {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return std::sqrt(a); }
+};
+struct Rsqrt {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return 1 / std::sqrt(a); }
+};
+
+struct Add {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    return a + k[0] * b;
+  }
+};
+struct Sub {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    return a - k[0] * b;
+  }
+};
+struct Rsub {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    return b - k[0] * a;
+  }
+};
+struct Mul {
+  static HWY_INLINE auto of(Number auto a, decltype(a) b, const auto*) { return a * b; }
+};
+struct Div {
+  static HWY_INLINE auto of(Real auto a, decltype(a) b, const auto*) { return a / b; }
+};
+
+// Integers: division by 0 is 0, and the smallest one by -1 wraps.
+template <Integer T>
+HWY_INLINE T quotient(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return static_cast<T>(-a);
+  }
+  return a / b;
+}
+template <Integer T>
+HWY_INLINE T rest(T a, T b) {
+  if (b == 0) return 0;
+  if constexpr (std::is_signed_v<T>) {
+    if (b == -1) return 0;
+  }
+  return a % b;
+}
+
+struct TruncDivide {
+  static HWY_INLINE auto of(Real auto a, decltype(a) b, const auto*) { return std::trunc(a / b); }
+  static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return quotient(a, b); }
+};
+struct FloorDivide {
+  // The quotient from which the remainder with the divisor's sign is missing, exactly where a / b would be rounded up.
+  template <Real T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    if (b == 0) return a / b;
+    const T remainder = std::fmod(a, b);
+    T exact = (a - remainder) / b;
+    if (remainder != 0 && (b < 0) != (remainder < 0)) exact -= 1;
+    if (exact == 0) return std::copysign(T(0), a / b);
+    const T below = std::floor(exact);
+    return exact - below > T(0.5) ? below + 1 : below;
+  }
+  template <Integer T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    const T towards_zero = quotient(a, b);
+    return rest(a, b) != 0 && (a < 0) != (b < 0) ? towards_zero - 1 : towards_zero;
+  }
+};
+struct Fmod {
+  static HWY_INLINE auto of(Real auto a, decltype(a) b, const auto*) { return std::fmod(a, b); }
+  static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return rest(a, b); }
+};
+struct Remainder {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    const T remainder = Fmod::of(a, b, k);
+    return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+  }
+};
+struct Maximum {
+  static HWY_INLINE auto of(Number auto a, decltype(a) b, const auto*) { return larger(a, b); }
+};
+struct Minimum {
+  static HWY_INLINE auto of(Number auto a, decltype(a) b, const auto*) { return smaller(a, b); }
+};
+struct Pow {
+  // Negative exponents: only 1 and -1 have powers that are integers.
+  template <Integer T>
+  static HWY_INLINE T of(T base, T exponent, const T*) {
+    if (exponent < 0) return base == 1 ? 1 : (base == T(-1) ? (exponent & 1 ? T(-1) : T(1)) : 0);
+    T power = 1;
+    for (; exponent != 0; exponent >>= 1) {
+      if (exponent & 1) power *= base;
+      base *= base;
+    }
+    return power;
+  }
+};
+struct Eq {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a == b);
+  }
+};
+struct Ne {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a != b);
+  }
+};
+struct Gt {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a > b);
+  }
+};
+struct Ge {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a >= b);
+  }
+};
+struct Lt {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a < b);
+  }
+};
+struct Le {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>(a <= b);
+  }
+};
+struct LogicalAnd {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>((a != 0) & (b != 0));
+  }
+};
+struct LogicalOr {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>((a != 0) | (b != 0));
+  }
+};
+struct LogicalXor {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return truth<T>((a != 0) != (b != 0));
+  }
+};
+struct BitwiseAnd {
+  static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return a & b; }
+};
+struct BitwiseOr {
+  static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return a | b; }
+};
+struct BitwiseXor {
+  static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return a ^ b; }
+};
+// Shifts by more than the type's width (k0, in bits) leave nothing but the sign.
+struct LeftShift {
+  template <Integer T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    const bool all = std::is_signed_v<T> && b < 0;
+    return all || b >= k[0] ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << b);
+  }
+};
+struct RightShift {
+  template <Integer T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    const bool all = (std::is_signed_v<T> && b < 0) || b >= k[0];
+    return a >> (all ? std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 0 : 1) : b);
+  }
+};
+struct Gcd {
+  template <Integer T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    a = magnitude(a);
+    b = magnitude(b);
+    while (b != 0) {
+      const T next = rest(a, b);
+      a = b;
+      b = next;
+    }
+    return a;
+  }
+};
+struct IsClose {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    if (a == b) return T(1);
+    if constexpr (Real<T>) {
+      if (is_nan(a) && is_nan(b)) return k[2];
+      const T allowed = k[1] + k[0] * magnitude(b);
+      const T apart = magnitude(a - b);
+      return truth<T>(apart <= std::numeric_limits<T>::max() && apart <= allowed);
+    } else {
+      return T(0);
+    }
+  }
+};
+
+struct Where {
+  template <Number T>
+  static HWY_INLINE T of(T condition, T a, T b, const T*) {
+    return condition != 0 ? a : b;
+  }
+};
+struct Addcmul {
+  template <Number T>
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
+    return a + k[0] * b * c;
+  }
+};
+struct Addcdiv {
+  template <Real T>
+  static HWY_INLINE T of(T a, T b, T c, const T* k) {
+    return a + k[0] * b / c;
+  }
+};
+// From the nearer end, so that both ends are met exactly.
+template <Real T>
+HWY_INLINE T between(T a, T b, T weight) {
+  return magnitude(weight) < T(0.5) ? a + weight * (b - a) : b - (b - a) * (1 - weight);
+}
+struct Lerp {
+  static HWY_INLINE auto of(Real auto a, decltype(a) b, decltype(a) weight, const auto*) {
+    return between(a, b, weight);
+  }
+};
+struct LerpBy {
+  template <Real T>
+  static HWY_INLINE T of(T a, T b, const T* k) {
+    return between(a, b, k[0]);
+  }
+};
+struct ClampTensor {
+  template <Number T>
+  static HWY_INLINE T of(T a, T low, T high, const T*) {
+    const T bounded = is_nan(low) ? low : larger(a, low);
+    return is_nan(high) ? high : smaller(bounded, high);
+  }
+};
+
+MapKernel kernel_for(MapOp op, Wide wide) {
+  switch (op) {
+    case MapOp::kIdentity: return real_loop<Identity>(wide);
+    case MapOp::kAbs: return real_loop<Abs>(wide);
+    case MapOp::kNeg: return real_loop<Neg>(wide);
+    case MapOp::kSign: return real_loop<Sign>(wide);
+    case MapOp::kSquare: return real_loop<Square>(wide);
+    case MapOp::kReciprocal: return real_loop<Reciprocal>(wide);
+    case MapOp::kRelu: return real_loop<Relu>(wide);
+    case MapOp::kCeil: return real_loop<Ceil>(wide);
+    case MapOp::kFloor: return real_loop<Floor>(wide);
+    case MapOp::kTrunc: return real_loop<Trunc>(wide);
+    case MapOp::kRound: return real_loop<Round>(wide);
+    case MapOp::kRoundDecimals: return real_loop<RoundDecimals>(wide);
+    case MapOp::kFrac: return real_loop<Frac>(wide);
+    case MapOp::kBitwiseNot: return real_loop<BitwiseNot>(wide);
+    case MapOp::kLogicalNot: return real_loop<LogicalNot>(wide);
+    case MapOp::kIsFinite: return real_loop<IsFinite>(wide);
+    case MapOp::kIsPosInf: return real_loop<IsPosInf>(wide);
+    case MapOp::kIsNegInf: return real_loop<IsNegInf>(wide);
+    case MapOp::kSignbit: return real_loop<Signbit>(wide);
+    case MapOp::kThreshold: return real_loop<Threshold>(wide);
+    case MapOp::kClamp: return real_loop<Clamp>(wide);
+    case MapOp::kClampMin: return real_loop<ClampMin>(wide);
+    case MapOp::kClampMax: return real_loop<ClampMax>(wide);
+    case MapOp::kLeakyRelu: return real_loop<LeakyRelu>(wide);
+    case MapOp::kHardsigmoid: return real_loop<Hardsigmoid>(wide);
+    case MapOp::kHardswish: return real_loop<Hardswish>(wide);
+    case MapOp::kHardshrink: return real_loop<Hardshrink>(wide);
+    case MapOp::kSoftshrink: return real_loop<Softshrink>(wide);
+    case MapOp::kNanToNum: return real_loop<NanToNum>(wide);
+    case MapOp::kSqrt: return real_loop<Sqrt>(wide);
+    case MapOp::kRsqrt: return real_loop<Rsqrt>(wide);
+    case MapOp::kAdd: return real_loop<Add>(wide);
+    case MapOp::kSub: return real_loop<Sub>(wide);
+    case MapOp::kRsub: return real_loop<Rsub>(wide);
+    case MapOp::kMul: return real_loop<Mul>(wide);
+    case MapOp::kDiv: return real_loop<Div>(wide);
+    case MapOp::kFloorDivide: return real_loop<FloorDivide>(wide);
+    case MapOp::kTruncDivide: return real_loop<TruncDivide>(wide);
+    case MapOp::kFmod: return real_loop<Fmod>(wide);
+    case MapOp::kRemainder: return real_loop<Remainder>(wide);
+    case MapOp::kMaximum: return real_loop<Maximum>(wide);
+    case MapOp::kMinimum: return real_loop<Minimum>(wide);
+    case MapOp::kPow: return real_loop<Pow>(wide);
+    case MapOp::kEq: return real_loop<Eq>(wide);
+    case MapOp::kNe: return real_loop<Ne>(wide);
+    case MapOp::kGt: return real_loop<Gt>(wide);
+    case MapOp::kGe: return real_loop<Ge>(wide);
+    case MapOp::kLt: return real_loop<Lt>(wide);
+    case MapOp::kLe: return real_loop<Le>(wide);
+    case MapOp::kLogicalAnd: return real_loop<LogicalAnd>(wide);
+    case MapOp::kLogicalOr: return real_loop<LogicalOr>(wide);
+    case MapOp::kLogicalXor: return real_loop<LogicalXor>(wide);
+    case MapOp::kBitwiseAnd: return real_loop<BitwiseAnd>(wide);
+    case MapOp::kBitwiseOr: return real_loop<BitwiseOr>(wide);
+    case MapOp::kBitwiseXor: return real_loop<BitwiseXor>(wide);
+    case MapOp::kLeftShift: return real_loop<LeftShift>(wide);
+    case MapOp::kRightShift: return real_loop<RightShift>(wide);
+    case MapOp::kGcd: return real_loop<Gcd>(wide);
+    case MapOp::kIsClose: return real_loop<IsClose>(wide);
+    case MapOp::kWhere: return real_loop<Where>(wide);
+    case MapOp::kAddcmul: return real_loop<Addcmul>(wide);
+    case MapOp::kAddcdiv: return real_loop<Addcdiv>(wide);
+    case MapOp::kLerp: return real_loop<Lerp>(wide);
+    case MapOp::kLerpBy: return real_loop<LerpBy>(wide);
+    case MapOp::kClampTensor: return real_loop<ClampTensor>(wide);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(kernel_for);
+
+}  // namespace
+
+MapKernel arithmetic_kernel(MapOp op, Wide wide) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+}
+
+}  // namespace softnpu
+#endif

@@ -1,0 +1,94 @@
+// Gradients that a few instructions compute: the compiler makes vectors of them.
+
+#include "ops/elementwise/map_op.h"
+#include "ops/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/elementwise/gradient.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/elementwise/loop.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct SigmoidBackward {
+  static HWY_INLINE auto of(Real auto g, decltype(g) y, const auto*) { return g * (1 - y) * y; }
+};
+struct TanhBackward {
+  static HWY_INLINE auto of(Real auto g, decltype(g) y, const auto*) { return g * (1 - y * y); }
+};
+struct ThresholdBackward {
+  template <Number T>
+  static HWY_INLINE T of(T g, T x, const T* k) {
+    return x <= k[0] ? T(0) : g;
+  }
+};
+struct LeakyReluBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T* k) {
+    return x > 0 ? g : g * k[0];
+  }
+};
+struct HardtanhBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T* k) {
+    return x <= k[0] || x >= k[1] ? T(0) : g;
+  }
+};
+struct HardsigmoidBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T*) {
+    return x > -3 && x < 3 ? g / 6 : T(0);
+  }
+};
+struct HardswishBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T*) {
+    return x <= -3 ? T(0) : (x < 3 ? g * (x / 3 + T(0.5)) : g);
+  }
+};
+struct HardshrinkBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T* k) {
+    return x >= -k[0] && x <= k[0] ? T(0) : g;
+  }
+};
+
+MapKernel kernel_for(MapOp op, Wide wide) {
+  switch (op) {
+    case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(wide);
+    case MapOp::kTanhBackward: return real_loop<TanhBackward>(wide);
+    case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(wide);
+    case MapOp::kLeakyReluBackward: return real_loop<LeakyReluBackward>(wide);
+    case MapOp::kHardtanhBackward: return real_loop<HardtanhBackward>(wide);
+    case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(wide);
+    case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(wide);
+    case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(wide);
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(kernel_for);
+
+}  // namespace
+
+MapKernel gradient_kernel(MapOp op, Wide wide) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+}
+
+}  // namespace softnpu
+#endif

@@ -1,0 +1,83 @@
+// The loops over contiguous values, for kernels that the compiler turns into vector instructions of each target.
+// Included once a target, inside Highway's namespaces, by files of that kind only.
+
+#if defined(SOFTNPU_OPS_ELEMENTWISE_LOOP_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SOFTNPU_OPS_ELEMENTWISE_LOOP_H_
+#undef SOFTNPU_OPS_ELEMENTWISE_LOOP_H_
+#else
+#define SOFTNPU_OPS_ELEMENTWISE_LOOP_H_
+#endif
+
+#include <concepts>
+
+#include "ops/elementwise/map_op.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+
+template <typename T>
+concept Real = std::floating_point<T>;
+template <typename T>
+concept Integer = std::integral<T>;
+template <typename T>
+concept Number = Real<T> || Integer<T>;
+
+// F::of(a, ..., constants) for each value. The result may lie where an input lies, element for element: no iteration
+// depends on another.
+template <typename F, typename T>
+void map1(void* out, const void* const* in, size_t count, const void* constants) {
+  const auto* a = static_cast<const T*>(in[0]);
+  const auto* k = static_cast<const T*>(constants);
+  auto* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], k);
+}
+
+template <typename F, typename T>
+void map2(void* out, const void* const* in, size_t count, const void* constants) {
+  const auto* a = static_cast<const T*>(in[0]);
+  const auto* b = static_cast<const T*>(in[1]);
+  const auto* k = static_cast<const T*>(constants);
+  auto* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], k);
+}
+
+template <typename F, typename T>
+void map3(void* out, const void* const* in, size_t count, const void* constants) {
+  const auto* a = static_cast<const T*>(in[0]);
+  const auto* b = static_cast<const T*>(in[1]);
+  const auto* c = static_cast<const T*>(in[2]);
+  const auto* k = static_cast<const T*>(constants);
+  auto* y = static_cast<T*>(out);
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], k);
+}
+
+template <typename F, typename T>
+constexpr MapKernel loop_of() {
+  if constexpr (requires(T x, const T* k) { F::of(x, k); }) return &map1<F, T>;
+  if constexpr (requires(T x, const T* k) { F::of(x, x, k); }) return &map2<F, T>;
+  if constexpr (requires(T x, const T* k) { F::of(x, x, x, k); }) return &map3<F, T>;
+  return nullptr;  // not defined for values of this type
+}
+
+// For the real types that F is defined for.
+template <typename F>
+MapKernel real_loop(Wide wide) {
+  switch (wide) {
+    case Wide::kF32: return loop_of<F, float>();
+    case Wide::kF64: return loop_of<F, double>();
+    case Wide::kI32: return loop_of<F, int32_t>();
+    case Wide::kI64: return loop_of<F, int64_t>();
+    case Wide::kU64: return loop_of<F, uint64_t>();
+    default: return nullptr;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,232 @@
+// gather, and scatter with its reductions.
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "ops/convert/typed.h"
+#include "ops/copy/element.h"
+#include "ops/copy/strided_copy.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/index/lines.h"
+#include "ops/index/operators.h"
+#include "ops/index/rows.h"
+
+namespace softnpu {
+namespace {
+
+// Views with one dimension at the least.
+Status open(const aclTensor& tensor, const char* role, View* view) {
+  SOFTNPU_RETURN_IF_ERROR(view_of(tensor, role, view));
+  if (view->rank() == 0) *view = view->insert(0, 1, 0);
+  return Status::ok();
+}
+
+// That `index` reaches no further than `other`, but for `dim` where that is `free`.
+Status check_reach(const View& index, const View& other, size_t dim, bool free, const char* role) {
+  bool fits = index.rank() == other.rank();
+  for (size_t i = 0; fits && i < index.rank(); ++i) fits = (free && i == dim) || index.sizes[i] <= other.sizes[i];
+  if (fits) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("index of the shape ", describe_shape(index.sizes), " does not fit into ", role, " of the shape ",
+               describe_shape(other.sizes), free ? text(" outside of dimension ", dim) : "")};
+}
+
+View contiguous_counts(const View& like) {
+  View counts;
+  counts.sizes = like.sizes;
+  counts.strides = like.sizes;
+  counts.dtype = ACL_INT64;
+  int64_t stride = sizeof(int64_t);
+  for (size_t i = like.rank(); i-- > 0; stride *= like.sizes[i]) counts.strides[i] = stride;
+  return counts;
+}
+
+// What a reduction begins with, where the tensor's own values do not count.
+template <typename T>
+T identity(RowOp op) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    if (op == RowOp::kLarger) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    if (op == RowOp::kSmaller) return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+  return T(op == RowOp::kMultiply ? 1 : 0);
+}
+
+template <typename T>
+T mean_of(T sum, int64_t count) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return sum / static_cast<T>(count);
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto quotient = static_cast<T>(sum / static_cast<T>(count));
+    return sum % static_cast<T>(count) != 0 && sum < 0 ? quotient - 1 : quotient;
+  } else {
+    return sum / T(static_cast<typename T::value_type>(count));
+  }
+}
+
+// An int8's greatest value is not that of the int32 that it is computed in: what is stored is cut to the type.
+template <typename Element>
+void store_identity(RowOp op, char* to) {
+  using Stored = typename Element::Stored;
+  using Computed = typename Element::Computed;
+  if constexpr (std::is_integral_v<Computed> && std::is_integral_v<Stored>) {
+    if (op == RowOp::kLarger || op == RowOp::kSmaller) {
+      const bool larger = op == RowOp::kLarger;
+      const Stored least = larger ? std::numeric_limits<Stored>::lowest() : std::numeric_limits<Stored>::max();
+      return Element::store(to, static_cast<Computed>(least));
+    }
+  }
+  Element::store(to, identity<Computed>(op));
+}
+
+struct Scatter {
+  View index;
+  View other;
+  View out;
+  size_t dim = 0;
+  RowOp op = RowOp::kWrite;
+  bool is_mean = false;
+  bool include_self = true;
+
+  Status run(char* counts, int threads) const;
+};
+
+Status Scatter::run(char* counts, int threads) const {
+  const View counts_view = contiguous_counts(out);
+  const Lines lines(index, other, out, dim, is_mean ? &counts_view : nullptr);
+  const RowKernel kernel = row_kernel(op, out.dtype);
+  if (!include_self && op != RowOp::kWrite) {
+    alignas(16) char first[16];
+    with_any(out.dtype, [&]<typename Element>() { store_identity<Element>(op, first); });
+    SOFTNPU_RETURN_IF_ERROR(lines.for_each(nullptr, threads, [&](const LineAt& at) {
+      std::memcpy(at.indexed, first, static_cast<size_t>(out.element()));
+    }));
+  }
+  if (!is_mean) {
+    return lines.for_each(nullptr, threads, [&](const LineAt& at) { kernel(at.indexed, 0, at.other, 0, 1, nullptr); });
+  }
+  const int64_t elements = out.count();
+  auto* numbers = reinterpret_cast<int64_t*>(counts);
+  std::fill_n(numbers, elements, include_self ? 1 : 0);
+  SOFTNPU_RETURN_IF_ERROR(lines.for_each(counts, threads, [&](const LineAt& at) {
+    kernel(at.indexed, 0, at.other, 0, 1, nullptr);
+    ++*reinterpret_cast<int64_t*>(at.count);
+  }));
+  Walk<1> walk;
+  for (size_t i = 0; i < out.rank(); ++i) walk.add(out.sizes[i], {out.strides[i]});
+  walk.join();
+  with_any(out.dtype, [&]<typename Element>() {
+    parallel_for(elements, kGrainElements, threads, [&](int64_t first, int64_t last) {
+      const int64_t* number = numbers + first;
+      walk.for_each(first, last - first, [&](const Walk<1>::Offsets& at) {
+        const int64_t count = *number++;
+        char* element = out.data + at[0];
+        if (count > 1) Element::store(element, mean_of(Element::load(element), count));
+      });
+    });
+  });
+  return Status::ok();
+}
+
+Status read_reduction(int64_t reduction, RowOp* op) {
+  constexpr RowOp kOps[] = {RowOp::kWrite, RowOp::kAdd, RowOp::kMultiply, RowOp::kLarger, RowOp::kSmaller, RowOp::kAdd};
+  if (reduction < 0 || reduction >= static_cast<int64_t>(std::size(kOps))) {
+    return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " does not exist: it is 0 (none), 1 (add), ",
+                                          "2 (multiply), 3 (maximum), 4 (minimum) or 5 (mean)")};
+  }
+  *op = kOps[reduction];
+  return Status::ok();
+}
+
+// `task.other` is set, and has the index's reach. `keep` owns it, if no tensor does.
+Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, int64_t reduction, const aclTensor& out,
+                    Scatter task, std::shared_ptr<const void> keep, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(open(out, "out", &task.out));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, task.out.rank(), &task.dim));
+  SOFTNPU_RETURN_IF_ERROR(read_reduction(reduction, &task.op));
+  task.is_mean = reduction == 5;
+  if (row_kernel(task.op, out.dtype) == nullptr || (task.is_mean && is_complex(out.dtype))) {
+    return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " is not defined for ", name_of(out.dtype))};
+  }
+  Plan start;
+  SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
+  const int64_t count = task.index.count();
+  if (count > 0) SOFTNPU_RETURN_IF_ERROR(check_reach(task.index, task.out, task.dim, true, "self"));
+  const double passes = task.is_mean ? 3 : task.include_self ? 1 : 2;
+  const Effort effort = effort_of(2 * passes * static_cast<double>(count));
+  plan->is_small = effort.is_small && (start.run == nullptr || start.is_small);
+  if (task.is_mean) plan->workspace_bytes = static_cast<uint64_t>(task.out.count()) * sizeof(int64_t);
+  const aclTensor* all[] = {&self, &index, &out};
+  plan->describe = describe_later(all);
+  plan->run = [task, keep = std::move(keep), count, effort, first = std::move(start.run)](void* workspace) {
+    if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
+    return count == 0 ? Status::ok() : task.run(static_cast<char*>(workspace), effort.threads);
+  };
+  return Status::ok();
+}
+
+}  // namespace
+
+Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
+  View from;
+  View indices;
+  View to;
+  SOFTNPU_RETURN_IF_ERROR(open(self, "self", &from));
+  SOFTNPU_RETURN_IF_ERROR(open(index, "index", &indices));
+  SOFTNPU_RETURN_IF_ERROR(open(out, "out", &to));
+  SOFTNPU_RETURN_IF_ERROR(require_index(index, "index"));
+  SOFTNPU_RETURN_IF_ERROR(same_dtype(self, out));
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, index.dims, "out"));
+  size_t at = 0;
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, from.rank(), &at));
+  if (indices.count() == 0) return plan_nothing(plan);
+  SOFTNPU_RETURN_IF_ERROR(check_reach(indices, from, at, true, "self"));
+  const Effort effort = effort_of(2 * static_cast<double>(indices.count()));
+  plan->is_small = effort.is_small;
+  const aclTensor* all[] = {&self, &index, &out};
+  plan->describe = describe_later(all);
+  plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()), effort](void*) {
+    return with_element(size, [&]<typename T>() {
+      return lines.for_each(nullptr, effort.threads,
+                            [](const LineAt& here) { std::memcpy(here.other, here.indexed, sizeof(T)); });
+    });
+  };
+  return Status::ok();
+}
+
+Status scatter(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& src, int64_t reduction,
+               bool include_self, const aclTensor& out, Plan* plan) {
+  Scatter task;
+  task.include_self = include_self;
+  SOFTNPU_RETURN_IF_ERROR(open(index, "index", &task.index));
+  SOFTNPU_RETURN_IF_ERROR(open(src, "src", &task.other));
+  SOFTNPU_RETURN_IF_ERROR(require_index(index, "index"));
+  SOFTNPU_RETURN_IF_ERROR(same_dtype(self, src));
+  if (task.index.count() > 0) SOFTNPU_RETURN_IF_ERROR(check_reach(task.index, task.other, 0, false, "src"));
+  return plan_scatter(self, dim, index, reduction, out, task, nullptr, plan);
+}
+
+Status scatter(const aclTensor& self, int64_t dim, const aclTensor& index, const aclScalar& value, int64_t reduction,
+               bool include_self, const aclTensor& out, Plan* plan) {
+  struct alignas(16) Constant {
+    char bytes[16];
+  };
+  Scatter task;
+  task.include_self = include_self;
+  SOFTNPU_RETURN_IF_ERROR(open(index, "index", &task.index));
+  SOFTNPU_RETURN_IF_ERROR(require_index(index, "index"));
+  auto constant = std::make_shared<Constant>();
+  if (!is_known(out.dtype)) return {ACLNN_ERR_PARAM_INVALID, "out has a data type that no operator computes with"};
+  store_scalar(value, out.dtype, constant->bytes);
+  task.other = task.index;
+  task.other.data = constant->bytes;
+  for (int64_t& stride : task.other.strides) stride = 0;
+  return plan_scatter(self, dim, index, reduction, out, task, constant, plan);
+}
+
+}  // namespace softnpu

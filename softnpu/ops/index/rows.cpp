@@ -1,0 +1,128 @@
+#include "ops/index/rows.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "ops/convert/typed.h"
+#include "ops/copy/strided_copy.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+// Runs shorter than this are walked element by element, the places inside.
+constexpr int64_t kShortRun = 4;
+
+}  // namespace
+
+IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
+                         Walk<2> rest)
+    : kernel_(row_kernel(op, dtype)),
+      reads_(op == RowOp::kRead),
+      indexed_(indexed),
+      other_(other),
+      rest_(std::move(rest)) {
+  for (size_t i = 0; i < sizes.size(); ++i) places_.add(sizes[i], {places[i]});
+  places_.join();
+  rest_.order();
+  rest_.join();
+}
+
+void IndexedRows::run(const ptrdiff_t* table, int threads) const {
+  const int64_t places = places_.count();
+  const int64_t rest = rest_.count();
+  if (reads_ && places >= rest) {
+    const int64_t grain = std::max<int64_t>(1, kGrainElements / rest);
+    parallel_for(places, grain, threads,
+                 [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest); });
+    return;
+  }
+  // Who writes a place twice does it in the table's order: every thread has elements of its own.
+  const int64_t grain = std::max<int64_t>(1, kGrainElements / places);
+  parallel_for(rest, grain, threads,
+               [&](int64_t first, int64_t last) { run_part(table, 0, places, first, last - first); });
+}
+
+void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count) const {
+  const Walk<2>::Offsets strides = rest_.inner().strides;
+  if (std::min(rest_.inner().size, count) < kShortRun && places > 1) {
+    rest_.for_each(first, count, [&](const Walk<2>::Offsets& at) {
+      const ptrdiff_t* entry = table + place;
+      places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
+        const ptrdiff_t where = *entry++;
+        if (where != kNowhere) kernel_(indexed_ + where + at[0], 0, other_ + offset[0] + at[1], 0, 1, alpha_.data());
+      });
+    });
+    return;
+  }
+  const ptrdiff_t* entry = table + place;
+  places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
+    const ptrdiff_t where = *entry++;
+    if (where == kNowhere) return;
+    rest_.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t here) {
+      kernel_(indexed_ + where + at[0], strides[0], other_ + offset[0] + at[1], strides[1], here, alpha_.data());
+    });
+  });
+}
+
+void IndexedRows::set_alpha(const aclScalar& alpha, aclDataType dtype) {
+  with_any(dtype, [&]<typename Element>() {
+    using T = typename Element::Computed;
+    T value;
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      value = alpha.as_uint64();
+    } else if constexpr (std::is_integral_v<T>) {
+      value = static_cast<T>(alpha.as_int64());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      value = static_cast<T>(alpha.as_double());
+    } else {
+      value = static_cast<T>(alpha.as_complex());
+    }
+    std::memcpy(alpha_.data(), &value, sizeof value);
+  });
+}
+
+Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan) {
+  plan->describe = [said = std::move(said)] { return said; };
+  const Effort effort = effort_of(static_cast<double>(rows.count() + 4 * rows.places()));
+  plan->is_small = effort.is_small && (before.run == nullptr || before.is_small);
+  plan->workspace_bytes = static_cast<uint64_t>(rows.places()) * sizeof(ptrdiff_t);
+  plan->run = [fill = std::move(fill), rows = std::move(rows), first = std::move(before.run), effort](void* workspace) {
+    if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
+    if (rows.count() == 0) return Status::ok();
+    auto* entries = static_cast<ptrdiff_t*>(workspace);
+    SOFTNPU_RETURN_IF_ERROR(fill(entries));
+    rows.run(entries, effort.threads);
+    return Status::ok();
+  };
+  return Status::ok();
+}
+
+IndexedRows AlongDim::rows() const {
+  Dims places;
+  for (size_t k = 0; k < index.rank(); ++k) places.push_back(other.strides[dim + k]);
+  Walk<2> rest;
+  for (size_t i = 0; i < self.rank(); ++i) {
+    if (i != dim) rest.add(self.sizes[i], {self.strides[i], other.strides[i < dim ? i : i - 1 + index.rank()]});
+  }
+  return {op, self.dtype, self.data, other.data, index.sizes, places, rest};
+}
+
+IndexTable AlongDim::table() const {
+  return {{{index, dim, self.sizes[dim], self.strides[dim]}}, index.sizes, wraps, {}, {}};
+}
+
+Status plan_along_dim(const AlongDim& move, Plan before, std::string said, Plan* plan) {
+  return plan_rows([table = move.table()](ptrdiff_t* entries) { return table.fill(entries); }, move.rows(),
+                   std::move(before), std::move(said), plan);
+}
+
+Status plan_start(const aclTensor& self, const aclTensor& out, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(same_dtype(self, out));
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, self.dims, "out"));
+  if (self.data == out.data && self.offset == out.offset && self.strides == out.strides) return Status::ok();
+  return plan_copy(self, out, plan);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,65 @@
+#pragma once
+// Rows of an indexed tensor, read from or written to in the order of another one.
+
+#include <array>
+#include <functional>
+#include <string>
+
+#include "nnopbase/scalar.h"
+#include "ops/index/row_kernels.h"
+#include "ops/index/table.h"
+#include "ops/iterate/walk.h"
+
+namespace softnpu {
+
+// The places of the table, times the elements of `rest`: those dimensions that both tensors share.
+class IndexedRows {
+ public:
+  // `sizes` of the table, whose dimensions lie `places` bytes apart in `other`. `rest` has the indexed tensor's strides
+  // first.
+  IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
+              Walk<2> rest);
+  // For kAddScaled.
+  void set_alpha(const aclScalar& alpha, aclDataType dtype);
+
+  // Elements that are moved.
+  int64_t places() const { return places_.count(); }
+  int64_t count() const { return places_.count() * rest_.count(); }
+  void run(const ptrdiff_t* table, int threads) const;
+
+ private:
+  void run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count) const;
+
+  RowKernel kernel_;
+  bool reads_;
+  char* indexed_;
+  char* other_;
+  Walk<1> places_;
+  Walk<2> rest_;
+  alignas(16) std::array<char, 16> alpha_{};
+};
+
+// Writes the table's entries, as many as the rows have places.
+using FillTable = std::function<Status(ptrdiff_t* table)>;
+
+// Fills the table in the workspace, then moves the rows. `before` runs first, if there is one.
+Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan);
+
+// `index` chooses along dimension `dim` of `self`; its dimensions stand in that one's place in `other`.
+struct AlongDim {
+  RowOp op;
+  View self;
+  size_t dim;
+  View index;
+  View other;
+  bool wraps = false;
+
+  IndexedRows rows() const;
+  IndexTable table() const;
+};
+Status plan_along_dim(const AlongDim& move, Plan before, std::string said, Plan* plan);
+
+// `out` holds what `self` does before it is written: a copy, unless both are the same memory.
+Status plan_start(const aclTensor& self, const aclTensor& out, Plan* plan);
+
+}  // namespace softnpu

@@ -1,0 +1,95 @@
+// Reads along one dimension, or of all elements in their logical order: index_select, embedding, take.
+
+#include "base/text.h"
+#include "ops/describe.h"
+#include "ops/index/operators.h"
+#include "ops/index/rows.h"
+
+namespace softnpu {
+namespace {
+
+struct Operands {
+  View self;
+  View index;
+  View out;
+
+  Status open(const aclTensor& of_self, const aclTensor& of_index, const aclTensor& of_out) {
+    SOFTNPU_RETURN_IF_ERROR(view_of(of_self, "self", &self));
+    SOFTNPU_RETURN_IF_ERROR(view_of(of_index, "index", &index));
+    SOFTNPU_RETURN_IF_ERROR(view_of(of_out, "out", &out));
+    SOFTNPU_RETURN_IF_ERROR(require_index(of_index, "index"));
+    return same_dtype(of_self, of_out);
+  }
+};
+
+std::string describe(const aclTensor& self, const aclTensor& index, const aclTensor& out) {
+  const aclTensor* all[] = {&self, &index, &out};
+  return softnpu::describe(all);
+}
+
+}  // namespace
+
+Status index_select(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
+  if (index.dims.size() > 1) {
+    return {ACLNN_ERR_PARAM_INVALID, text("index is ", softnpu::describe(index), "; it has one dimension")};
+  }
+  if (!index.dims.empty() && !self.dims.empty()) return gather_rows(self, dim, index, out, plan);
+  Operands operands;
+  SOFTNPU_RETURN_IF_ERROR(operands.open(self, index, out));
+  size_t at = 0;
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &at));
+  // An index without dimensions is one with one element, and so is a tensor.
+  Dims sizes = self.dims;
+  if (sizes.empty()) {
+    if (operands.index.count() != 1) {
+      return {ACLNN_ERR_PARAM_INVALID, text("index is ", softnpu::describe(index), " where self has no dimensions")};
+    }
+    SOFTNPU_RETURN_IF_ERROR(require_sizes(out, {}, "out"));
+    operands.self = operands.self.insert(0, 1, 0);
+    operands.out = operands.out.insert(0, 1, 0);
+  } else {
+    sizes[at] = 1;
+    SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
+  }
+  if (operands.index.rank() == 0) operands.index = operands.index.insert(0, 1, 0);
+  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
+                        plan);
+}
+
+Status gather_rows(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
+  Operands operands;
+  SOFTNPU_RETURN_IF_ERROR(operands.open(self, index, out));
+  if (self.dims.empty()) return {ACLNN_ERR_PARAM_INVALID, "a tensor without dimensions has no rows to choose from"};
+  size_t at = 0;
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &at));
+  Dims sizes;
+  for (size_t i = 0; i < self.dims.size(); ++i) {
+    if (i != at) {
+      sizes.push_back(self.dims[i]);
+      continue;
+    }
+    for (int64_t size : index.dims) sizes.push_back(size);
+  }
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
+  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
+                        plan);
+}
+
+Status gather_rows_of_batch(const aclTensor& self, int64_t dim, const aclTensor& index, int64_t batch_dims,
+                            const aclTensor& out, Plan* plan) {
+  if (batch_dims != 0) return {ACLNN_ERR_PARAM_INVALID, text("batchDims is ", batch_dims, "; 0 is supported")};
+  return gather_rows(self, dim, index, out, plan);
+}
+
+Status take(const aclTensor& self, const aclTensor& index, const aclTensor& out, Plan* plan) {
+  Operands operands;
+  SOFTNPU_RETURN_IF_ERROR(operands.open(self, index, out));
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, index.dims, "out"));
+  const View& from = operands.self;
+  const IndexTable table{{{operands.index, 0, from.count(), 0}}, index.dims, true, from.sizes, from.strides};
+  IndexedRows rows(RowOp::kRead, self.dtype, from.data, operands.out.data, index.dims, operands.out.strides, Walk<2>());
+  return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {}, describe(self, index, out),
+                   plan);
+}
+
+}  // namespace softnpu

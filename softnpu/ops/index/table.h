@@ -1,0 +1,42 @@
+#pragma once
+// Index tensors as a table of places in the memory of the tensor that they index.
+
+#include <vector>
+
+#include "ops/iterate/view.h"
+
+namespace softnpu {
+
+// One index tensor, or one column of ScatterNd's.
+struct IndexTerm {
+  View index;            // broadcast to the table's sizes
+  size_t dim = 0;        // that it indexes, for messages
+  int64_t size = 0;      // of that dimension
+  ptrdiff_t stride = 0;  // and its stride in bytes
+};
+
+// A table's entry for an index that is left out.
+constexpr ptrdiff_t kNowhere = PTRDIFF_MIN;
+
+struct IndexTable {
+  std::vector<IndexTerm> terms;  // their offsets add up
+  Dims sizes;
+  bool wraps = false;  // negative indices count from the end
+  // Where the index is one in the logical order of all of a tensor's elements: its dimensions. Empty otherwise.
+  Dims flat_sizes;
+  Dims flat_strides;
+
+  int64_t count() const;
+  // Fails with the first index that is out of range.
+  Status fill(ptrdiff_t* table) const;
+};
+
+// The index at `at`, of int32 or int64.
+inline int64_t load_index(const char* at, bool is_wide) {
+  if (is_wide) return *reinterpret_cast<const int64_t*>(at);
+  return *reinterpret_cast<const int32_t*>(at);
+}
+
+Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps);
+
+}  // namespace softnpu

@@ -1,0 +1,84 @@
+#pragma once
+// Several tensors that are walked together: one shape, and each tensor's strides in it.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/small_vector.h"
+#include "base/status.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+// A tensor's place in an iteration space.
+struct Operand {
+  char* data = nullptr;  // of its first element, where a kernel on the host finds it
+  aclDataType dtype = ACL_DT_UNDEFINED;
+
+  bool is_constant = false;  // one element, seen everywhere
+};
+
+class Space {
+ public:
+  static constexpr size_t kMostOperands = 6;
+
+  // The space of `tensors`, the first `outputs` of which are written: their shape is the space's, the others are
+  // broadcast to it. Dimensions are put in the order of the first tensor's memory, and joined where all tensors allow.
+  static Status make(std::span<const aclTensor* const> tensors, size_t outputs, Space* out);
+
+  int64_t count() const { return count_; }  // elements
+  size_t dims() const { return sizes_.size(); }
+  int64_t size(size_t dim) const { return sizes_[dim]; }  // outermost first; at least one dimension
+  size_t operands() const { return operand_count_; }
+  const Operand& operand(size_t i) const { return operands_[i]; }
+  ptrdiff_t stride(size_t operand, size_t dim) const { return strides_[operand * sizes_.size() + dim]; }
+  // Whether all elements of `operand` lie one behind the other, in the space's order.
+  bool is_contiguous(size_t operand) const;
+
+  // Calls body(address, stride in bytes, count) for each run of `operand`'s elements in [first, first + count).
+  template <typename Body>
+  void for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const;
+
+ private:
+  using Sizes = SmallVector<int64_t, 8>;
+  using Strides = SmallVector<ptrdiff_t, 24>;
+
+  // Finds the memory of each tensor.
+  Status find(std::span<const aclTensor* const> tensors, size_t outputs);
+  // One dimension with all elements: the tensors have one shape and no gaps.
+  void flatten(std::span<const aclTensor* const> tensors);
+  // Orders and joins the dimensions of `shape`; `strides` are those of operand 0, of operand 1, ... in it.
+  void order(const Sizes& shape, const Strides& strides, size_t outputs);
+
+  int64_t count_ = 0;
+  size_t operand_count_ = 0;
+  Sizes sizes_;
+  Strides strides_;  // of operand 0, of operand 1, ...
+  std::array<Operand, kMostOperands> operands_{};
+};
+
+template <typename Body>
+void Space::for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const {
+  const size_t n = sizes_.size();
+  const ptrdiff_t* strides = strides_.data() + operand * n;
+  const int64_t inner = sizes_[n - 1];
+  while (count > 0) {
+    int64_t rest = first / inner;
+    const int64_t at = first - rest * inner;
+    char* address = operands_[operand].data + at * strides[n - 1];
+    for (size_t d = n - 1; rest > 0 && d-- > 0;) {
+      const int64_t outer = rest / sizes_[d];
+      address += (rest - outer * sizes_[d]) * strides[d];
+      rest = outer;
+    }
+    const int64_t here = std::min(inner - at, count);
+    body(address, strides[n - 1], static_cast<size_t>(here));
+    first += here;
+    count -= here;
+  }
+}
+
+}  // namespace softnpu

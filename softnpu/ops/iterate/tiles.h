@@ -1,0 +1,64 @@
+#pragma once
+// Values of several tensors brought together, computed with and put back, a tile at a time.
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "ops/convert/element_rows.h"
+#include "ops/iterate/space.h"
+
+namespace softnpu {
+
+// Immutable: several threads walk it.
+class Tiles {
+ public:
+  // Values at a time: those of all operands fit into the first-level cache.
+  static constexpr int64_t kTile = 512;
+  // The least that is worth a thread's turn; pieces of this many elements are the same for every number of threads.
+  static constexpr int64_t kGrain = 16 * kTile;
+
+  enum class Access : uint8_t { kRead, kWrite, kUpdate };
+  struct Use {
+    aclDataType as = ACL_FLOAT;  // what the operand's values are computed as
+    Access access = Access::kRead;
+  };
+
+  Tiles() = default;
+  // One use for each operand of the space.
+  Tiles(Space space, std::span<const Use> uses);
+
+  int64_t count() const { return space_.count(); }
+
+  // body(place of the first value, values, their number) for each tile of [first, last). values[k] are those of operand
+  // k, one behind the other in the wide type that it is computed as; those of a kRead operand must not be written.
+  template <typename Body>
+  void run(int64_t first, int64_t last, const Body& body) const {
+    alignas(64) char buffers[Space::kMostOperands][kTile * kMostBytes];
+    void* values[Space::kMostOperands];
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      for (size_t k = 0; k < space_.operands(); ++k) values[k] = bring(k, at, here, buffers[k]);
+      body(at, static_cast<void* const*>(values), static_cast<size_t>(here));
+      for (size_t k = 0; k < space_.operands(); ++k) put_back(k, at, here, buffers[k]);
+    }
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 16;
+  struct Way {
+    ElementReader reader;
+    ElementWriter writer;
+    int64_t wide_bytes = 0;
+    Access access = Access::kRead;
+    bool in_place = false;
+  };
+
+  void* bring(size_t k, int64_t at, int64_t count, char* buffer) const;
+  void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
+
+  Space space_;
+  std::array<Way, Space::kMostOperands> ways_{};
+};
+
+}  // namespace softnpu

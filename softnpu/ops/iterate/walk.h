@@ -1,0 +1,134 @@
+#pragma once
+// Several pieces of strided memory that are walked together: offsets in bytes, run by run.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "base/small_vector.h"
+
+namespace softnpu {
+
+template <size_t N>
+class Walk {
+ public:
+  using Offsets = std::array<ptrdiff_t, N>;
+  struct Dim {
+    int64_t size = 1;
+    Offsets strides{};
+  };
+
+  // Dimensions are added outermost first.
+  void add(int64_t size, const Offsets& strides) {
+    dims_.push_back({size, strides});
+    count_ *= size;
+  }
+
+  int64_t count() const { return count_; }
+  size_t dims() const { return dims_.size(); }
+  const Dim& dim(size_t i) const { return dims_[i]; }
+  const Dim& inner() const { return dims_.back(); }
+
+  // Puts the dimensions in the order of operand 0's memory, of operand 1's where that says nothing.
+  void order() {
+    for (size_t i = 1; i < dims_.size(); ++i) {
+      for (size_t j = i; j > 0 && is_before(dims_[j], dims_[j - 1]); --j) std::swap(dims_[j], dims_[j - 1]);
+    }
+  }
+
+  // Joins neighbours where all operands allow it. One dimension is left at least.
+  void join() {
+    SmallVector<Dim, 6> kept;
+    for (const Dim& dim : dims_) {
+      if (dim.size == 1) continue;
+      if (!kept.empty() && joins(kept.back(), dim)) {
+        kept.back() = {kept.back().size * dim.size, dim.strides};
+      } else {
+        kept.push_back(dim);
+      }
+    }
+    if (kept.empty()) kept.push_back({count_, {}});
+    dims_ = kept;
+  }
+
+  // Takes dimension `i` out: the caller walks it itself.
+  Dim take(size_t i) {
+    const Dim taken = dims_[i];
+    for (size_t j = i + 1; j < dims_.size(); ++j) dims_[j - 1] = dims_[j];
+    dims_.pop_back();
+    if (dims_.empty()) dims_.push_back({});
+    count_ = 1;
+    for (const Dim& dim : dims_) count_ *= dim.size;
+    return taken;
+  }
+
+  // Calls body(offsets of the first element, count) for each run along the innermost dimension in [first, first +
+  // count).
+  template <typename Body>
+  void for_runs(int64_t first, int64_t count, Body&& body) const {
+    if (count <= 0) return;
+    const size_t last = dims_.size() - 1;
+    SmallVector<int64_t, 8> at(dims_.size());
+    Offsets offsets{};
+    for (size_t d = dims_.size(); d-- > 0;) {
+      at[d] = first % dims_[d].size;
+      first /= dims_[d].size;
+      advance(&offsets, dims_[d], at[d]);
+    }
+    for (;;) {
+      const int64_t here = std::min(dims_[last].size - at[last], count);
+      body(std::as_const(offsets), here);
+      count -= here;
+      if (count == 0) return;
+      advance(&offsets, dims_[last], -at[last]);
+      at[last] = 0;
+      for (size_t d = last; d-- > 0;) {
+        advance(&offsets, dims_[d], 1);
+        if (++at[d] < dims_[d].size) break;
+        advance(&offsets, dims_[d], -dims_[d].size);
+        at[d] = 0;
+      }
+    }
+  }
+
+  // Calls body(offsets) for each element in [first, first + count).
+  template <typename Body>
+  void for_each(int64_t first, int64_t count, Body&& body) const {
+    for_runs(first, count, [&](Offsets offsets, int64_t here) {
+      for (int64_t i = 0; i < here; ++i) {
+        body(std::as_const(offsets));
+        advance(&offsets, dims_.back(), 1);
+      }
+    });
+  }
+
+ private:
+  static void advance(Offsets* offsets, const Dim& dim, int64_t steps) {
+    for (size_t k = 0; k < N; ++k) (*offsets)[k] += steps * dim.strides[k];
+  }
+
+  static bool is_before(const Dim& a, const Dim& b) {
+    for (size_t k = 0; k < N; ++k) {
+      const ptrdiff_t x = std::abs(a.strides[k]);
+      const ptrdiff_t y = std::abs(b.strides[k]);
+      if (x == 0 || y == 0 || x == y) continue;
+      return x > y;
+    }
+    return false;
+  }
+
+  static bool joins(const Dim& outer, const Dim& inner) {
+    for (size_t k = 0; k < N; ++k) {
+      if (outer.strides[k] != inner.strides[k] * inner.size) return false;
+    }
+    return true;
+  }
+
+  SmallVector<Dim, 6> dims_;
+  int64_t count_ = 1;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,180 @@
+#include "ops/loss/functions.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace softnpu {
+namespace {
+
+// PyTorch's bounds: a logarithm is no less than -100, a divisor no less than 1e-12.
+constexpr double kLeastLog = -100;
+constexpr double kLeastDivisor = 1e-12;
+
+template <typename T>
+T log_up(T x) {
+  return std::max(std::log(x), static_cast<T>(kLeastLog));
+}
+// log(1 + exp(-x)) without overflow.
+template <typename T>
+T softplus_of_minus(T x) {
+  return std::log1p(std::exp(-std::fabs(x))) + std::max(-x, T(0));
+}
+template <typename T>
+T sigmoid(T x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+struct Square {
+  static auto of(auto a, auto b, const auto*) { return (a - b) * (a - b); }
+};
+struct Abs {
+  static auto of(auto a, auto b, const auto*) { return std::fabs(a - b); }
+};
+struct Smooth {
+  template <typename T>
+  static T of(T a, T b, const T* k) {
+    const T z = std::fabs(a - b);
+    return z < k[0] ? T(0.5) * z * z / k[0] : z - T(0.5) * k[0];
+  }
+};
+struct Entropy {
+  template <typename T>
+  static T of(T a, T b, T c, const T*) {
+    // NaN from a probability outside of [0, 1] stays: max(NaN, x) is NaN with NaN first.
+    return ((b - 1) * std::max(std::log1p(-a), static_cast<T>(kLeastLog)) - b * log_up(a)) * c;
+  }
+};
+struct LogitEntropy {
+  template <typename T>
+  static T of(T a, T b, T c, T d, const T*) {
+    return ((1 - b) * a + ((d - 1) * b + 1) * softplus_of_minus(a)) * c;
+  }
+};
+struct Divergence {
+  template <typename T>
+  static T of(T a, T b, const T*) {
+    return b == 0 ? T(0) : b * (std::log(b) - a);
+  }
+};
+struct LogDivergence {
+  static auto of(auto a, auto b, const auto*) { return std::exp(b) * (b - a); }
+};
+struct SoftMargin {
+  static auto of(auto a, auto b, const auto*) { return softplus_of_minus(a * b); }
+};
+
+struct SquareBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    return k[0] * 2 * (b - c) * a;
+  }
+};
+struct AbsBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    const T x = b - c;
+    return x != x ? x : k[0] * a * static_cast<T>((x > 0) - (x < 0));
+  }
+};
+struct SmoothBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    const T x = b - c;
+    if (x <= -k[1]) return -k[0] * a;
+    return x >= k[1] ? k[0] * a : k[0] * x * a / k[1];
+  }
+};
+struct EntropyBackward {
+  template <typename T>
+  static T of(T a, T b, T c, T d, const T* k) {
+    return k[0] * a * d * (b - c) / std::max((1 - b) * b, static_cast<T>(kLeastDivisor));
+  }
+};
+struct LogitEntropyBackward {
+  template <typename T>
+  static T of(T a, T b, T c, T d, T e, const T* k) {
+    return k[0] * a * d * ((e * c + 1 - c) * sigmoid(b) - e * c);
+  }
+};
+struct DivergenceBackward {
+  template <typename T>
+  static T of(T a, T, T c, const T* k) {
+    return c > 0 ? -k[0] * c * a : T(0);
+  }
+};
+struct LogDivergenceBackward {
+  template <typename T>
+  static T of(T a, T, T c, const T* k) {
+    return -k[0] * std::exp(c) * a;
+  }
+};
+struct DivergenceTargetBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    return c > 0 ? k[0] * a * (std::log(c) + 1 - b) : T(0);
+  }
+};
+struct LogDivergenceTargetBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    return k[0] * a * std::exp(c) * (c - b + 1);
+  }
+};
+struct SoftMarginBackward {
+  template <typename T>
+  static T of(T a, T b, T c, const T* k) {
+    return -k[0] * c * a * sigmoid(-c * b);
+  }
+};
+
+template <typename F, typename T>
+void map(void* out, const void* const* in, size_t count, const void* constants) {
+  const auto at = [&](size_t i) { return static_cast<const T*>(in[i]); };
+  const auto* k = static_cast<const T*>(constants);
+  auto* y = static_cast<T*>(out);
+  for (size_t i = 0; i < count; ++i) {
+    if constexpr (requires(T x) { F::of(x, x, k); }) {
+      y[i] = F::of(at(0)[i], at(1)[i], k);
+    } else if constexpr (requires(T x) { F::of(x, x, x, k); }) {
+      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], k);
+    } else if constexpr (requires(T x) { F::of(x, x, x, x, k); }) {
+      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], at(3)[i], k);
+    } else {
+      y[i] = F::of(at(0)[i], at(1)[i], at(2)[i], at(3)[i], at(4)[i], k);
+    }
+  }
+}
+
+template <typename F>
+MapKernel kernel_of(Wide wide) {
+  if (wide == Wide::kF32) return &map<F, float>;
+  return wide == Wide::kF64 ? &map<F, double> : nullptr;
+}
+
+}  // namespace
+
+MapKernel loss_kernel(LossOp op, Wide wide) {
+  switch (op) {
+    case LossOp::kSquare: return kernel_of<Square>(wide);
+    case LossOp::kAbs: return kernel_of<Abs>(wide);
+    case LossOp::kSmooth: return kernel_of<Smooth>(wide);
+    case LossOp::kEntropy: return kernel_of<Entropy>(wide);
+    case LossOp::kLogitEntropy: return kernel_of<LogitEntropy>(wide);
+    case LossOp::kDivergence: return kernel_of<Divergence>(wide);
+    case LossOp::kLogDivergence: return kernel_of<LogDivergence>(wide);
+    case LossOp::kSoftMargin: return kernel_of<SoftMargin>(wide);
+    case LossOp::kSquareBackward: return kernel_of<SquareBackward>(wide);
+    case LossOp::kAbsBackward: return kernel_of<AbsBackward>(wide);
+    case LossOp::kSmoothBackward: return kernel_of<SmoothBackward>(wide);
+    case LossOp::kEntropyBackward: return kernel_of<EntropyBackward>(wide);
+    case LossOp::kLogitEntropyBackward: return kernel_of<LogitEntropyBackward>(wide);
+    case LossOp::kDivergenceBackward: return kernel_of<DivergenceBackward>(wide);
+    case LossOp::kLogDivergenceBackward: return kernel_of<LogDivergenceBackward>(wide);
+    case LossOp::kDivergenceTargetBackward: return kernel_of<DivergenceTargetBackward>(wide);
+    case LossOp::kLogDivergenceTargetBackward: return kernel_of<LogDivergenceTargetBackward>(wide);
+    case LossOp::kSoftMarginBackward: return kernel_of<SoftMarginBackward>(wide);
+  }
+  return nullptr;
+}
+
+}  // namespace softnpu

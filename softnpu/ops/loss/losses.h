@@ -1,0 +1,49 @@
+#pragma once
+// What operators.txt plans with. `reduction`: 0 none, 1 the mean, 2 the sum.
+
+#include "nnopbase/executor.h"
+#include "ops/loss/functions.h"
+
+namespace softnpu {
+
+Status loss(LossOp op, const aclTensor& self, const aclTensor& target, int64_t reduction, const aclTensor& out,
+            Plan* plan);
+Status loss_gradient(LossOp op, const aclTensor& grad, const aclTensor& self, const aclTensor& target,
+                     int64_t reduction, const aclTensor& out, Plan* plan);
+Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduction, double beta, const aclTensor& out,
+                   Plan* plan);
+Status smooth_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, int64_t reduction,
+                            double beta, const aclTensor& out, Plan* plan);
+Status entropy_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
+                    const aclTensor& out, Plan* plan);
+Status entropy_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target,
+                             const aclTensor* weight, int64_t reduction, const aclTensor& out, Plan* plan);
+Status logit_entropy_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                          const aclTensor* pos_weight, int64_t reduction, const aclTensor& out, Plan* plan);
+Status logit_entropy_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target,
+                                   const aclTensor* weight, const aclTensor* pos_weight, int64_t reduction,
+                                   const aclTensor& out, Plan* plan);
+
+// The negative log-likelihood of classes: self[N, C, ...], target[N, ...], or self[C] with one target.
+Status nll_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
+                int64_t ignore_index, const aclTensor& out, const aclTensor& total_weight, Plan* plan);
+Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                         int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
+                         Plan* plan);
+
+// torch.nn.functional.cross_entropy of values [N, C] and classes [N], with log_softmax besides. Targets outside are
+// the launch's error.
+struct CrossEntropyAttributes {
+  const char* reduction;  // none, mean or sum
+  int64_t ignore_index;
+  double smoothing;
+  double square_scale;  // of zloss, which is not defined here: 0
+  bool wants_zloss;
+};
+Status cross_entropy(const CrossEntropyAttributes& attributes, const aclTensor& x, const aclTensor& target,
+                     const aclTensor* weight, const aclTensor& loss, const aclTensor& log_prob, Plan* plan);
+Status cross_entropy_gradient(const CrossEntropyAttributes& attributes, const aclTensor& grad,
+                              const aclTensor& log_prob, const aclTensor& target, const aclTensor* weight,
+                              const aclTensor& dx, Plan* plan);
+
+}  // namespace softnpu

@@ -1,0 +1,75 @@
+#include "ops/matmul/copy.h"
+
+#include <algorithm>
+
+#include "ops/convert/element_rows.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+constexpr int64_t kAtATime = 512;
+// Elements that are worth a thread's turn.
+constexpr int64_t kGrain = 1 << 14;
+
+class Row {
+ public:
+  Row(aclDataType from, aclDataType to)
+      : reader_(from, to),
+        writer_(to, to),
+        from_size_(static_cast<ptrdiff_t>(aclDataTypeSize(from))),
+        to_size_(static_cast<ptrdiff_t>(aclDataTypeSize(to))) {}
+
+  void copy(const char* from, int64_t from_stride, char* to, int64_t to_stride, int64_t count) const {
+    if (writer_.is_direct() && to_stride == 1) {
+      return reader_.read(from, from_stride * from_size_, static_cast<size_t>(count), to);
+    }
+    alignas(64) char tile[kAtATime * 16];
+    for (int64_t i = 0; i < count; i += kAtATime) {
+      const auto here = static_cast<size_t>(std::min(kAtATime, count - i));
+      reader_.read(from + i * from_stride * from_size_, from_stride * from_size_, here, tile);
+      writer_.write(tile, here, to + i * to_stride * to_size_, to_stride * to_size_);
+    }
+  }
+
+ private:
+  ElementReader reader_;
+  ElementWriter writer_;
+  ptrdiff_t from_size_;
+  ptrdiff_t to_size_;
+};
+
+}  // namespace
+
+void copy_matrices(const Dims& batch, const Matrices& to, const Matrices& from, int threads) {
+  int64_t count = 1;
+  for (int64_t size : batch) count *= size;
+  const Row row(from.dtype, to.dtype);
+  // Along the dimension in which the source is dense.
+  const bool along_lines = from.lines > 1 && from.line_stride < from.depth_stride;
+  const int64_t pieces = from.depth / from.piece;
+  const int64_t steps = along_lines ? from.depth : from.lines;
+  const int64_t length = along_lines ? from.lines : from.piece;
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, along_lines ? from.lines : from.depth));
+  parallel_for(count * steps, grain, threads, [&](int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; ++at) {
+      const int64_t index = at / steps;
+      const int64_t step = at - index * steps;
+      const int64_t source = batch_offset(batch, from.batch_strides, index);
+      const int64_t target = batch_offset(batch, to.batch_strides, index);
+      if (along_lines) {
+        const int64_t piece = step / from.piece;
+        row.copy(from.at(source + piece * from.piece_stride + (step - piece * from.piece) * from.depth_stride),
+                 from.line_stride, to.at(target + step * to.depth_stride), to.line_stride, length);
+      } else {
+        for (int64_t piece = 0; piece < pieces; ++piece) {
+          row.copy(from.at(source + step * from.line_stride + piece * from.piece_stride), from.depth_stride,
+                   to.at(target + step * to.line_stride + piece * from.piece * to.depth_stride), to.depth_stride,
+                   length);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace softnpu

@@ -1,0 +1,78 @@
+#include "ops/matmul/matrices.h"
+
+#include <array>
+
+#include "base/text.h"
+
+namespace softnpu {
+namespace {
+
+using Operands = std::array<Matrices*, 4>;
+
+Operands operands(MatmulProblem* problem) {
+  return {&problem->a, &problem->b, &problem->c, problem->adds ? &problem->addend : &problem->c};
+}
+
+// Removes dimension i of the batch.
+void drop(MatmulProblem* problem, size_t i) {
+  const auto without = [i](const Dims& dims) {
+    Dims out;
+    for (size_t k = 0; k < dims.size(); ++k) {
+      if (k != i) out.push_back(dims[k]);
+    }
+    return out;
+  };
+  problem->batch = without(problem->batch);
+  for (Matrices* m : {&problem->a, &problem->b, &problem->c}) m->batch_strides = without(m->batch_strides);
+  if (problem->adds) problem->addend.batch_strides = without(problem->addend.batch_strides);
+}
+
+}  // namespace
+
+int64_t batch_offset(const Dims& batch, const Dims& strides, int64_t index) {
+  int64_t offset = 0;
+  for (size_t i = batch.size(); i-- > 0 && index != 0;) {
+    const int64_t outer = index / batch[i];
+    offset += (index - outer * batch[i]) * strides[i];
+    index = outer;
+  }
+  return offset;
+}
+
+void simplify(MatmulProblem* problem) {
+  for (size_t i = problem->batch.size(); i-- > 0;) {
+    if (problem->batch[i] == 1) drop(problem, i);
+  }
+  for (size_t i = problem->batch.size(); i-- > 1;) {
+    bool joins = true;
+    for (const Matrices* m : operands(problem)) {
+      joins = joins && m->batch_strides[i - 1] == m->batch_strides[i] * problem->batch[i];
+    }
+    if (!joins) continue;
+    problem->batch[i] *= problem->batch[i - 1];
+    drop(problem, i - 1);
+  }
+  while (!problem->batch.empty() && problem->b.batch_strides.back() == 0) {
+    bool joins = true;
+    for (const Matrices* m : {&problem->a, &problem->c, problem->adds ? &problem->addend : &problem->c}) {
+      const int64_t next = m->lines == 1 ? m->batch_strides.back() : m->line_stride * m->lines;
+      joins = joins && next == m->batch_strides.back();
+    }
+    if (!joins) break;
+    const int64_t count = problem->batch.back();
+    for (Matrices* m : {&problem->a, &problem->c, &problem->addend}) {
+      if (m == &problem->addend && !problem->adds) continue;
+      if (m->lines == 1) m->line_stride = m->batch_strides.back();
+      m->lines *= count;
+    }
+    drop(problem, problem->batch.size() - 1);
+  }
+}
+
+std::string describe(const MatmulProblem& problem) {
+  const char* name = name_of(problem.dtype);
+  return text("(", name, "[", problem.batch_count(), ", ", problem.a.lines, ", ", problem.a.depth, "], ", name, "[",
+              problem.batch_count(), ", ", problem.b.depth, ", ", problem.b.lines, "])");
+}
+
+}  // namespace softnpu

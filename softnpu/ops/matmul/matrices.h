@@ -1,0 +1,60 @@
+#pragma once
+// Products of stacks of matrices: what operators ask for, in terms of memory.
+
+#include <cstdint>
+#include <string>
+
+#include "nnopbase/scalar.h"
+#include "nnopbase/tensor.h"
+#include "ops/dtype.h"
+
+namespace softnpu {
+
+// A stack of matrices, seen from the sum: `depth` goes along the sum, `lines` along the result (the rows of the first
+// factor, the columns of the second); in the result and the addend lines are rows and depth is columns. Strides in
+// elements, 0 where a size is broadcast.
+struct Matrices {
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  char* data = nullptr;  // where a kernel on the host may touch it
+  int64_t lines = 1;
+  int64_t depth = 1;
+  int64_t line_stride = 0;
+  int64_t depth_stride = 0;
+  // The depth may come in pieces of this many elements, further apart.
+  int64_t piece = 1;
+  int64_t piece_stride = 0;
+  Dims batch_strides;  // one for each dimension of the problem's batch
+
+  bool in_pieces() const { return piece < depth; }
+  char* at(int64_t element) const { return data + element * static_cast<int64_t>(aclDataTypeSize(dtype)); }
+};
+
+// c = beta * addend + alpha * a @ b. Without `adds` the addend is not read.
+struct MatmulProblem {
+  aclDataType dtype = ACL_DT_UNDEFINED;  // what values are rounded to before and after
+  Dims batch;                            // sizes, outermost first
+  Matrices a;
+  Matrices b;
+  Matrices c;
+  Matrices addend;
+  aclScalar alpha;
+  aclScalar beta;
+  bool adds = false;
+
+  int64_t batch_count() const {
+    int64_t count = 1;
+    for (int64_t size : batch) count *= size;
+    return count;
+  }
+};
+
+// Where matrix `index` of the stack begins, in elements.
+int64_t batch_offset(const Dims& batch, const Dims& strides, int64_t index);
+
+// Joins dimensions of the batch where all operands allow, and takes the batch for more rows where the second factor is
+// the same throughout.
+void simplify(MatmulProblem* problem);
+
+std::string describe(const MatmulProblem& problem);
+
+}  // namespace softnpu

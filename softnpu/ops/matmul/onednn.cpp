@@ -1,0 +1,265 @@
+#include "ops/matmul/onednn.h"
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <utility>
+
+#include "base/no_destroy.h"
+#include "base/round.h"
+#include "ops/matmul/copy.h"
+#include "ops/onednn/engine.h"
+#include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/types.h"
+
+namespace softnpu {
+namespace {
+
+using dnnl::memory;
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kCachedPrimitives = 1024;
+
+// What oneDNN is told about one operand: a stack of matrices with one contiguous dimension.
+struct Layout {
+  std::array<int64_t, 3> sizes{};
+  std::array<int64_t, 3> strides{};
+};
+
+// Everything that a primitive depends on.
+struct Key {
+  Layout a, b, c;
+  int64_t dtype = 0;
+  int64_t result = 0;  // its dtype
+  int64_t has_row_addend = 0;
+  int64_t threads = 0;
+  int64_t alpha = 0;  // bit patterns of doubles
+  int64_t beta = 0;
+};
+
+struct Primitive {
+  dnnl::matmul matmul;
+  memory::desc a, b, c, row, scratchpad;
+};
+
+PrimitiveCache<Key, Primitive>& cache() {
+  static NoDestroy<PrimitiveCache<Key, Primitive>> instance(kCachedPrimitives);
+  return instance.get();
+}
+
+// Whether oneDNN's kernels take the operand as it lies: one of the two inner dimensions contiguous, no overlap.
+bool is_direct(const Matrices& m) {
+  if (m.in_pieces()) return false;
+  const auto inner = [](int64_t fast, int64_t slow, int64_t fast_size, int64_t slow_size) {
+    return (fast == 1 || fast_size == 1) && (slow >= fast_size || slow_size == 1);
+  };
+  return inner(m.depth_stride, m.line_stride, m.depth, m.lines) ||
+         inner(m.line_stride, m.depth_stride, m.lines, m.depth);
+}
+
+// The same matrices, one behind the other without gaps, dense in the dimension in which they were densest. What is
+// broadcast along the batch stays so.
+Matrices dense(const Matrices& like, const Dims& batch, aclDataType dtype) {
+  Matrices m = like;
+  m.dtype = dtype;
+  m.data = nullptr;
+  const bool by_lines = like.lines > 1 && like.line_stride < like.depth_stride;
+  m.line_stride = by_lines ? 1 : m.depth;
+  m.depth_stride = by_lines ? m.lines : 1;
+  m.piece = m.depth;
+  int64_t next = m.lines * m.depth;
+  for (size_t i = batch.size(); i-- > 0;) {
+    if (like.batch_strides[i] == 0) continue;
+    m.batch_strides[i] = next;
+    next *= batch[i];
+  }
+  return m;
+}
+
+size_t dense_bytes(const Matrices& m, const Dims& batch) {
+  int64_t count = m.lines * m.depth;
+  for (size_t i = 0; i < batch.size(); ++i) count *= m.batch_strides[i] == 0 ? 1 : batch[i];
+  return static_cast<size_t>(count) * aclDataTypeSize(m.dtype);
+}
+
+// `m` as a stack of up to `stack` matrices of [rows, columns]; one where it is broadcast.
+Layout layout(const Matrices& m, int64_t stack, bool lines_are_rows) {
+  const int64_t count = stack == 1 || m.batch_strides.back() == 0 ? 1 : stack;
+  Layout l{{count, m.lines, m.depth}, {0, m.line_stride, m.depth_stride}};
+  if (!lines_are_rows) {
+    std::swap(l.sizes[1], l.sizes[2]);
+    std::swap(l.strides[1], l.strides[2]);
+  }
+  const int64_t rows = l.sizes[1];
+  const int64_t columns = l.sizes[2];
+  // A dimension of size 1 may have any stride; the ones of a dense matrix are understood best.
+  const bool transposed = rows > 1 && l.strides[1] == 1 && (columns == 1 || l.strides[2] > 1);
+  if (columns == 1) l.strides[2] = transposed ? rows : 1;
+  if (rows == 1) l.strides[1] = columns == 1 || l.strides[2] == 1 ? columns : 1;
+  l.strides[0] = count == 1 ? rows * columns : m.batch_strides.back();
+  return l;
+}
+
+memory::desc descriptor(const Layout& l, int64_t dtype) {
+  return {{l.sizes.begin(), l.sizes.end()},
+          onednn_type(static_cast<aclDataType>(dtype)),
+          {l.strides.begin(), l.strides.end()}};
+}
+
+int64_t bits(double value) { return std::bit_cast<int64_t>(value); }
+
+std::shared_ptr<const Primitive> make_primitive(const Key& key) {
+  const int64_t columns = key.c.sizes[2];
+  memory::desc row;
+  if (key.has_row_addend != 0) row = descriptor({{1, 1, columns}, {columns, columns, 1}}, key.result);
+  dnnl::post_ops after;
+  const auto alpha = static_cast<float>(std::bit_cast<double>(key.alpha));
+  const auto beta = static_cast<float>(std::bit_cast<double>(key.beta));
+  if (alpha != 1) after.append_eltwise(dnnl::algorithm::eltwise_linear, alpha, 0);
+  if (beta != 0) after.append_sum(beta);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(after);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const memory::desc a = descriptor(key.a, key.dtype);
+  const memory::desc b = descriptor(key.b, key.dtype);
+  const memory::desc c = descriptor(key.c, key.result);
+  const auto plan = key.has_row_addend != 0 ? dnnl::matmul::primitive_desc(onednn_engine(), a, b, row, c, attributes)
+                                            : dnnl::matmul::primitive_desc(onednn_engine(), a, b, c, attributes);
+  return std::make_shared<Primitive>(Primitive{dnnl::matmul(plan), a, b, c, row, plan.scratchpad_desc()});
+}
+
+void execute(const Primitive& p, char* a, char* b, char* c, char* row, void* scratchpad) {
+  const dnnl::engine& engine = onednn_engine();
+  std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, memory(p.a, engine, a)},
+                                               {DNNL_ARG_WEIGHTS, memory(p.b, engine, b)},
+                                               {DNNL_ARG_DST, memory(p.c, engine, c)},
+                                               {DNNL_ARG_SCRATCHPAD, memory(p.scratchpad, engine, scratchpad)}};
+  if (row != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory(p.row, engine, row));
+  p.matmul.execute(onednn_stream(), arguments);
+}
+
+// A row that oneDNN adds itself, as linear layers have it.
+bool is_row(const Matrices& addend) {
+  for (int64_t stride : addend.batch_strides) {
+    if (stride != 0) return false;
+  }
+  return (addend.line_stride == 0 || addend.lines == 1) && (addend.depth_stride == 1 || addend.depth == 1);
+}
+
+bool is_same_place(const Matrices& x, const Matrices& y) {
+  return x.data == y.data && x.dtype == y.dtype && x.batch_strides == y.batch_strides &&
+         x.line_stride == y.line_stride && x.depth_stride == y.depth_stride;
+}
+
+// The matrices that one run of the primitive makes: the last dimension of the batch, unless both factors are broadcast
+// along it, which oneDNN refuses.
+int64_t stack_of(const MatmulProblem& p) {
+  if (p.batch.empty() || (p.a.batch_strides.back() == 0 && p.b.batch_strides.back() == 0)) return 1;
+  return p.batch.back();
+}
+
+// One planned product: a run of the primitive for each stack of the batch.
+class Product {
+ public:
+  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)) {
+    const double flops = 2.0 * static_cast<double>(p_.batch_count()) * static_cast<double>(p_.c.lines) *
+                         static_cast<double>(p_.c.depth) * static_cast<double>(p_.a.depth);
+    threads_ = threads_for(flops);
+    small_ = flops < kSmallFlops;
+    const bool native = onednn_multiplies(p_.dtype);
+    const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
+    a_ = take(p_.a, dtype);
+    b_ = take(p_.b, dtype);
+    c_ = take(p_.c, native ? p_.c.dtype : ACL_FLOAT);
+    const double alpha = p_.alpha.as_double();
+    const double beta = p_.adds ? p_.beta.as_double() : 0;
+    row_ = alpha == 1 && beta == 1 && p_.addend.dtype == c_.lies.dtype && is_row(p_.addend);
+    const Key key{layout(a_.lies, stack_, true),
+                  layout(b_.lies, stack_, false),
+                  layout(c_.lies, stack_, true),
+                  dtype,
+                  c_.lies.dtype,
+                  row_ ? 1 : 0,
+                  threads_,
+                  bits(alpha),
+                  bits(row_ ? 0 : beta)};
+    ThreadScope scope(threads_);
+    primitive_ = cache().get(key, [&] { return make_primitive(key); });
+    scratchpad_at_ = reserve(primitive_->scratchpad.get_size());
+  }
+
+  bool is_small() const { return small_; }
+  uint64_t workspace_bytes() const { return bytes_; }
+  std::string describe() const { return softnpu::describe(p_); }
+
+  void run(void* workspace) const {
+    auto* space = static_cast<char*>(workspace);
+    const ThreadScope scope(threads_);
+    const Matrices a = bring(a_, p_.a, space);
+    const Matrices b = bring(b_, p_.b, space);
+    Matrices c = c_.lies;
+    c.data = c_.copied ? space + c_.at : p_.c.data;
+    if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
+    for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
+      const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
+      execute(*primitive_, at(a), at(b), at(c), row_ ? p_.addend.data : nullptr, space + scratchpad_at_);
+    }
+    if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
+  }
+
+ private:
+  struct Operand {
+    Matrices lies;  // as oneDNN sees it
+    bool copied = false;
+    size_t at = 0;  // of the copy, in the workspace
+  };
+
+  size_t reserve(size_t bytes) {
+    const size_t at = bytes_;
+    bytes_ += round_up(bytes, kAlignment);
+    return at;
+  }
+
+  Operand take(const Matrices& m, aclDataType dtype) {
+    if (m.dtype == dtype && is_direct(m)) return {m, false, 0};
+    const Matrices lies = dense(m, p_.batch, dtype);
+    return {lies, true, reserve(dense_bytes(lies, p_.batch))};
+  }
+
+  // A copy is made of each matrix once, however often it is seen.
+  Matrices bring(const Operand& operand, const Matrices& from, char* space) const {
+    if (!operand.copied) return from;
+    Matrices to = operand.lies;
+    to.data = space + operand.at;
+    Dims batch = p_.batch;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (from.batch_strides[i] == 0) batch[i] = 1;
+    }
+    copy_matrices(batch, to, from, threads_);
+    return to;
+  }
+
+  const MatmulProblem p_;
+  const int64_t stack_;
+  Operand a_, b_, c_;
+  bool row_ = false;  // the addend is a row that the primitive adds
+  bool small_ = false;
+  int threads_ = 1;
+  size_t bytes_ = 0;
+  size_t scratchpad_at_ = 0;
+  std::shared_ptr<const Primitive> primitive_;
+};
+
+}  // namespace
+
+Plan plan_onednn_matmul(const MatmulProblem& problem) {
+  auto product = std::make_shared<const Product>(problem);
+  return {product->workspace_bytes(), product->is_small(),
+          [product](void* workspace) {
+            product->run(workspace);
+            return Status::ok();
+          },
+          [product] { return product->describe(); }};
+}
+
+}  // namespace softnpu

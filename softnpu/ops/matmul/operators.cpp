@@ -1,0 +1,301 @@
+#include "ops/matmul/operators.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/text.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/matmul/matrices.h"
+#include "ops/matmul/onednn.h"
+#include "ops/matmul/wide.h"
+#include "ops/tensor_memory.h"
+#include "ops/view/view.h"
+
+namespace softnpu {
+namespace {
+
+// Keep the dtype, allow less precision, float16, HF32, add in float32. The values but the first allow less than
+// float32; the products here are float32 all the same.
+constexpr int kLastCubeMathType = 4;
+
+Status check_cube_math_type(int8_t type) {
+  if (type >= 0 && type <= kLastCubeMathType) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("cubeMathType ", static_cast<int>(type), " does not exist: it is 0 to ", kLastCubeMathType)};
+}
+
+Status check_dims(const aclTensor& tensor, size_t dims, const char* role) {
+  if (tensor.dims.size() == dims) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text(role, " is ", describe(tensor), ", where a tensor of ", dims, " dimensions is needed")};
+}
+
+Status check_format(const aclTensor& tensor, const char* role) {
+  switch (tensor.format) {
+    case ACL_FORMAT_ND:
+    case ACL_FORMAT_NCHW:
+    case ACL_FORMAT_NCL:
+    case ACL_FORMAT_NCDHW: return Status::ok();
+    default: break;
+  }
+  return {ACLNN_ERR_PARAM_INVALID, text(role, " has the private format ", static_cast<int>(tensor.format))};
+}
+
+Status misfit(const aclTensor& a, const aclTensor& b, const aclTensor& out) {
+  return {ACLNN_ERR_PARAM_INVALID, text("the shapes ", describe_shape(a.dims), " and ", describe_shape(b.dims),
+                                        " do not multiply to ", describe_shape(out.dims))};
+}
+
+// What is multiplied, and in which dtype.
+struct Product {
+  const aclTensor& a;    // [..., m, k]
+  const aclTensor& b;    // [..., k, n]
+  const aclTensor& out;  // [..., m, n]
+  aclDataType dtype = ACL_DT_UNDEFINED;
+};
+
+// One dtype for both factors. The result may be float32 where they have 16 bits.
+Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out, aclDataType* dtype) {
+  *dtype = a.dtype;
+  for (const aclTensor* tensor : {&a, &b, &out}) {
+    if (!is_known(tensor->dtype) || tensor->dtype == ACL_BOOL) {
+      return {ACLNN_ERR_PARAM_INVALID, text("no product of matrices is defined for ", describe(*tensor))};
+    }
+  }
+  if (a.dtype != b.dtype) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the factors have the different data types ", name_of(a.dtype), " and ", name_of(b.dtype))};
+  }
+  const bool widens = out.dtype == ACL_FLOAT && (a.dtype == ACL_FLOAT16 || a.dtype == ACL_BF16);
+  if (out.dtype == a.dtype || widens) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
+}
+
+// The two inner dimensions of `tensor`; its batch dimensions are broadcast to `batch`.
+Status read(const aclTensor& tensor, const Dims& batch, bool lines_are_rows, const char* role, Matrices* out) {
+  const size_t n = tensor.dims.size();
+  out->dtype = tensor.dtype;
+  out->lines = tensor.dims[n - 2];
+  out->line_stride = tensor.strides[n - 2];
+  out->depth = tensor.dims[n - 1];
+  out->depth_stride = tensor.strides[n - 1];
+  if (!lines_are_rows) {
+    std::swap(out->lines, out->depth);
+    std::swap(out->line_stride, out->depth_stride);
+  }
+  out->piece = std::max<int64_t>(1, out->depth);
+  out->batch_strides = Dims(batch.size(), 0);
+  for (size_t i = 0; i + 2 < n; ++i) {
+    if (tensor.dims[i] != 1) out->batch_strides[batch.size() - (n - 2) + i] = tensor.strides[i];
+  }
+  void* data = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(check_format(tensor, role));
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
+  out->data = static_cast<char*>(data);
+  return Status::ok();
+}
+
+// The batch of the result is what the factors' batches are broadcast to.
+bool is_broadcast(const aclTensor& a, const aclTensor& b, const aclTensor& out) {
+  const size_t n = out.dims.size();
+  if (n != std::max(a.dims.size(), b.dims.size())) return false;
+  for (size_t i = 2; i < n; ++i) {
+    int64_t size = 1;
+    for (const aclTensor* factor : {&a, &b}) {
+      if (i >= factor->dims.size()) continue;
+      const int64_t own = factor->dims[factor->dims.size() - 1 - i];
+      if (own == 1 || own == size) continue;
+      if (size != 1) return false;
+      size = own;
+    }
+    if (out.dims[n - 1 - i] != size) return false;
+  }
+  return true;
+}
+
+Status read_addend(const Addend& addend, const aclTensor& out, MatmulProblem* problem) {
+  problem->alpha = addend.alpha;
+  problem->beta = addend.beta;
+  problem->adds = addend.beta.as_bool();
+  if (!problem->adds) return Status::ok();
+  if (!is_known(addend.self.dtype)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("self has the unknown data type ", static_cast<int>(addend.self.dtype))};
+  }
+  const aclDataType common = promote(addend.self.dtype, problem->dtype);
+  if (common != problem->dtype && addend.self.dtype != out.dtype) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("self is ", describe(addend.self), ", which cannot be added to ", name_of(problem->dtype))};
+  }
+  aclTensor wide;
+  SOFTNPU_RETURN_IF_ERROR(expand(addend.self, {out.dims.data(), out.dims.size()}, "self", &wide));
+  return read(wide, problem->batch, true, "self", &problem->addend);
+}
+
+Plan choose(MatmulProblem problem) {
+  const int64_t count = problem.batch_count() * problem.c.lines * problem.c.depth;
+  if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
+  simplify(&problem);
+  const bool onednn = problem.dtype == ACL_FLOAT || problem.dtype == ACL_FLOAT16 || problem.dtype == ACL_BF16;
+  // An empty sum is for the general kernel, and so are factors that are converted first.
+  if (!onednn || problem.a.depth == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype) {
+    return plan_wide_matmul(problem);
+  }
+  return plan_onednn_matmul(problem);
+}
+
+Status check_sizes(const MatmulProblem& problem, const Product& p) {
+  const bool fits =
+      problem.a.depth == problem.b.depth && problem.a.lines == problem.c.lines && problem.b.lines == problem.c.depth;
+  return fits ? Status::ok() : misfit(p.a, p.b, p.out);
+}
+
+Status read_product(const Product& p, const Addend* addend, MatmulProblem* problem) {
+  problem->dtype = p.dtype;
+  problem->alpha.kind = aclScalar::Kind::kSigned;
+  problem->alpha.integer = 1;
+  problem->batch = Dims(p.out.dims.begin(), p.out.dims.end() - 2);
+  if (!is_broadcast(p.a, p.b, p.out)) return misfit(p.a, p.b, p.out);
+  SOFTNPU_RETURN_IF_ERROR(read(p.a, problem->batch, true, "the first factor", &problem->a));
+  SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b));
+  SOFTNPU_RETURN_IF_ERROR(read(p.out, problem->batch, true, "out", &problem->c));
+  SOFTNPU_RETURN_IF_ERROR(check_sizes(*problem, p));
+  if (addend != nullptr) SOFTNPU_RETURN_IF_ERROR(read_addend(*addend, p.out, problem));
+  return Status::ok();
+}
+
+Status product(const aclTensor& a, const aclTensor& b, const aclTensor& out, const Addend* addend, Plan* plan) {
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  SOFTNPU_RETURN_IF_ERROR(common_dtype(a, b, out, &dtype));
+  MatmulProblem problem;
+  SOFTNPU_RETURN_IF_ERROR(read_product({a, b, out, dtype}, addend, &problem));
+  *plan = choose(std::move(problem));
+  return Status::ok();
+}
+
+Status matrix_product(const aclTensor& a, const aclTensor& b, const aclTensor& out, const Addend* addend, size_t dims,
+                      int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(a, dims, "the first factor"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(b, dims, "the second factor"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, dims, "out"));
+  if (dims == 3 && a.dims[0] != b.dims[0]) return misfit(a, b, out);
+  return product(a, b, out, addend, plan);
+}
+
+}  // namespace
+
+Status mm(const aclTensor& self, const aclTensor& mat2, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  return matrix_product(self, mat2, out, nullptr, 2, cube_math_type, plan);
+}
+
+Status bmm(const aclTensor& self, const aclTensor& mat2, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  return matrix_product(self, mat2, out, nullptr, 3, cube_math_type, plan);
+}
+
+Status addmm(const Addend& addend, const aclTensor& mat1, const aclTensor& mat2, const aclTensor& out,
+             int8_t cube_math_type, Plan* plan) {
+  return matrix_product(mat1, mat2, out, &addend, 2, cube_math_type, plan);
+}
+
+Status baddbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& batch2, const aclTensor& out,
+               int8_t cube_math_type, Plan* plan) {
+  return matrix_product(batch1, batch2, out, &addend, 3, cube_math_type, plan);
+}
+
+Status matmul(const aclTensor& self, const aclTensor& mat2, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
+  if (self.dims.empty() || mat2.dims.empty()) {
+    return {ACLNN_ERR_PARAM_INVALID, text("a factor has no dimension: ", describe(self), " and ", describe(mat2))};
+  }
+  const bool row = self.dims.size() == 1;
+  const bool column = mat2.dims.size() == 1;
+  const size_t needed = (row ? 1U : 0U) + (column ? 1U : 0U);
+  if (out.dims.size() + needed < 2) return misfit(self, mat2, out);
+  aclTensor result = out;
+  if (row) result = unsqueeze(result, result.dims.size() - (column ? 0 : 1));
+  if (column) result = unsqueeze(result, result.dims.size());
+  return product(row ? unsqueeze(self, 0) : self, column ? unsqueeze(mat2, 1) : mat2, result, nullptr, plan);
+}
+
+Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& batch2, const aclTensor& out,
+              int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(batch1, 3, "batch1"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(batch2, 3, "batch2"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, 2, "out"));
+  if (batch1.dims[0] != batch2.dims[0]) return misfit(batch1, batch2, out);
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  SOFTNPU_RETURN_IF_ERROR(common_dtype(batch1, batch2, out, &dtype));
+  // One product, with the batch as part of the sum.
+  MatmulProblem problem;
+  problem.dtype = dtype;
+  const Dims batch = {batch1.dims[0]};
+  SOFTNPU_RETURN_IF_ERROR(read(batch1, batch, true, "batch1", &problem.a));
+  SOFTNPU_RETURN_IF_ERROR(read(batch2, batch, false, "batch2", &problem.b));
+  SOFTNPU_RETURN_IF_ERROR(read(out, {}, true, "out", &problem.c));
+  SOFTNPU_RETURN_IF_ERROR(check_sizes(problem, {batch1, batch2, out, dtype}));
+  SOFTNPU_RETURN_IF_ERROR(read_addend(addend, out, &problem));
+  for (Matrices* m : {&problem.a, &problem.b}) {
+    m->piece_stride = m->batch_strides[0];
+    m->depth *= batch[0];
+    const bool joins = batch[0] == 1 || m->piece_stride == m->piece * m->depth_stride;
+    if (joins || m->depth == 0) m->piece = std::max<int64_t>(1, m->depth);
+    m->batch_strides = Dims();
+  }
+  *plan = choose(std::move(problem));
+  return Status::ok();
+}
+
+Status mv(const aclTensor& self, const aclTensor& vec, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(self, 2, "self"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(vec, 1, "vec"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, 1, "out"));
+  return product(self, unsqueeze(vec, 1), unsqueeze(out, 1), nullptr, plan);
+}
+
+Status addmv(const Addend& addend, const aclTensor& mat, const aclTensor& vec, const aclTensor& out,
+             int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(mat, 2, "mat"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(vec, 1, "vec"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, 1, "out"));
+  const std::array<int64_t, 1> size = {out.dims[0]};
+  aclTensor self;
+  SOFTNPU_RETURN_IF_ERROR(expand(addend.self, size, "self", &self));
+  self = unsqueeze(self, 1);
+  const Addend column{self, addend.beta, addend.alpha};
+  return product(mat, unsqueeze(vec, 1), unsqueeze(out, 1), &column, plan);
+}
+
+Status addr(const Addend& addend, const aclTensor& vec1, const aclTensor& vec2, const aclTensor& out, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_dims(vec1, 1, "vec1"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(vec2, 1, "vec2"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, 2, "out"));
+  aclDataType dtype = ACL_DT_UNDEFINED;
+  for (const aclTensor* tensor : {&addend.self, &vec1, &vec2}) {
+    if (!is_known(tensor->dtype) || !is_known(out.dtype)) {
+      return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(tensor->dtype), " is unknown")};
+    }
+    dtype = dtype == ACL_DT_UNDEFINED ? tensor->dtype : promote(dtype, tensor->dtype);
+    if (dtype == ACL_DT_UNDEFINED) {
+      return {ACLNN_ERR_PARAM_INVALID, "self, vec1 and vec2 have no common data type"};
+    }
+  }
+  MatmulProblem problem;
+  SOFTNPU_RETURN_IF_ERROR(read_product({unsqueeze(vec1, 1), unsqueeze(vec2, 0), out, dtype}, &addend, &problem));
+  *plan = choose(std::move(problem));
+  return Status::ok();
+}
+
+Status dot(const aclTensor& self, const aclTensor& other, const aclTensor& out, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_dims(self, 1, "self"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(other, 1, "tensor"));
+  SOFTNPU_RETURN_IF_ERROR(check_dims(out, 0, "out"));
+  return product(unsqueeze(self, 0), unsqueeze(other, 1), unsqueeze(unsqueeze(out, 0), 0), nullptr, plan);
+}
+
+}  // namespace softnpu

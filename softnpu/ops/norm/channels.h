@@ -1,0 +1,111 @@
+#pragma once
+// Tensors with a dimension of channels, and what their normalizations have in common.
+
+#include <algorithm>
+#include <memory>
+
+#include "ops/norm/operands.h"
+#include "ops/norm/rows.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+
+// Values at a time, and the least of them that is worth a thread's turn.
+constexpr int64_t kNormTile = 1024;
+constexpr int64_t kNormGrain = 1 << 14;
+// About what one costs, in the operations that threads_for counts.
+constexpr double kNormFlops = 32;
+
+// x as [samples, channels, places]: a slice is what one sample has of one channel.
+struct Channels {
+  int64_t samples = 1;
+  int64_t channels = 1;
+  int64_t places = 1;
+  int64_t last = -1;  // the dimension that is seen as the innermost one
+
+  int64_t count() const { return samples * channels * places; }
+  int64_t per_channel() const { return samples * places; }
+  int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * places; }
+};
+
+// Calls body(first element, count) for tiles of one slice.
+template <typename Body>
+void for_tiles(int64_t first, int64_t places, Body&& body) {
+  for (int64_t at = 0; at < places; at += kNormTile) body(first + at, std::min(kNormTile, places - at));
+}
+
+inline int threads_of(const Channels& shape) { return threads_for(kNormFlops * static_cast<double>(shape.count())); }
+
+// Calls body(part) for `parts` parts of the work on `shape`.
+template <typename Body>
+void for_parts(const Channels& shape, int64_t parts, Body&& body) {
+  const int64_t values = shape.count() / std::max<int64_t>(1, parts);
+  parallel_for(parts, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, values)), threads_of(shape),
+               [&](int64_t first, int64_t last) {
+                 for (int64_t part = first; part < last; ++part) body(part);
+               });
+}
+
+// Reads `x` as [N, C, ...].
+Status channels_of(const aclTensor& x, Channels* out);
+
+// What both gradients do with one slice.
+template <typename T>
+struct SliceGradient {
+  NormRows<T> kernel = norm_rows<T>();
+  Channels shape;
+  std::optional<FlatReader<T>> grad, x, weight;
+  std::optional<FlatWriter<T>> dx, dweight, dbias;
+
+  GradientSums sums(int64_t n, int64_t c, T mean, T rstd) const {
+    alignas(64) T gs[kNormTile];
+    alignas(64) T xs[kNormTile];
+    GradientSums sum;
+    for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+      const GradientSums part = kernel.gradient_sums(grad->read(first, count, gs), x->read(first, count, xs),
+                                                     static_cast<size_t>(count), mean, rstd, nullptr);
+      sum.g += part.g;
+      sum.gz += part.gz;
+    });
+    return sum;
+  }
+
+  void put(int64_t n, int64_t c, T mean, T rstd, T factor, T a, T b) const {
+    alignas(64) T gs[kNormTile];
+    alignas(64) T xs[kNormTile];
+    for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+      const T* g = grad->read(first, count, gs);
+      const T* v = x->read(first, count, xs);
+      T* to = dx->place(first, count, xs);
+      kernel.gradient(g, v, static_cast<size_t>(count), mean, rstd, nullptr, factor, a, b, to);
+      dx->put(first, count, to);
+    });
+  }
+
+  Status open_all(const aclTensor& g, const aclTensor& in, const aclTensor* w, const aclTensor* gx, const aclTensor* gw,
+                  const aclTensor* gb) {
+    SOFTNPU_RETURN_IF_ERROR(open(&g, "the gradient", shape.count(), &grad, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open(&in, "the input", shape.count(), &x, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open(w, "the weight", shape.channels, &weight));
+    SOFTNPU_RETURN_IF_ERROR(open(gx, "the input's gradient", shape.count(), &dx, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open(gw, "the weight's gradient", shape.channels, &dweight));
+    return open(gb, "the bias's gradient", shape.channels, &dbias);
+  }
+};
+
+template <typename Task>
+void hand_out(std::shared_ptr<Task> task, const Channels& shape, const aclTensor& x, Plan* plan) {
+  plan->is_small = kNormFlops * static_cast<double>(shape.count()) < kSmallFlops;
+  plan->describe = [said = describe(x)] { return "(" + said + ")"; };
+  plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void* workspace) {
+    if constexpr (requires { task->run(workspace); }) {
+      task->run(workspace);
+    } else {
+      (void)workspace;
+      task->run();
+    }
+    return Status::ok();
+  };
+}
+
+}  // namespace softnpu

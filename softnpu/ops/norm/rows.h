@@ -1,0 +1,58 @@
+#pragma once
+// What normalizations do with contiguous values in float32 or float64. Sums are kept in float64.
+
+#include <cstddef>
+
+namespace softnpu {
+
+struct Moment {
+  double count = 0;
+  double mean = 0;
+  double squares = 0;  // of the distances to the mean
+  // Adds those of other values (Chan's formula).
+  void add(const Moment& other) {
+    if (other.count == 0) return;
+    const double total = count + other.count;
+    const double distance = other.mean - mean;
+    mean += distance * (other.count / total);
+    squares += other.squares + distance * distance * (count * other.count / total);
+    count = total;
+  }
+};
+
+// Sums over a gradient g and the normalized values z = (x - mean) * scale.
+struct GradientSums {
+  double g = 0;
+  double gz = 0;
+};
+
+template <typename T>
+struct NormRows {
+  Moment (*moment)(const T* x, size_t count);
+  double (*squares)(const T* x, size_t count);
+  // y = (x - mean) * scale * weight + bias; weight and bias are of each value, or null.
+  void (*normalize)(const T* x, size_t count, T mean, T scale, const T* weight, const T* bias, T* y);
+  // y = (x - mean) * factor + offset.
+  void (*affine)(const T* x, size_t count, T mean, T factor, T offset, T* y);
+  void (*add)(const T* a, const T* b, size_t count, T* sum);
+  // Of g * weight; weight may be null.
+  GradientSums (*gradient_sums)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight);
+  // out = factor * (g * weight - a - z * b).
+  void (*gradient)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight, T factor, T a, T b, T* out);
+  // dweight += g * z, dbias += g; each may be null.
+  void (*weight_gradient)(const T* g, const T* x, size_t count, T mean, T scale, double* dweight, double* dbias);
+};
+
+NormRows<float> norm_rows_float();
+NormRows<double> norm_rows_double();
+
+template <typename T>
+NormRows<T> norm_rows() {
+  if constexpr (sizeof(T) == sizeof(float)) {
+    return norm_rows_float();
+  } else {
+    return norm_rows_double();
+  }
+}
+
+}  // namespace softnpu

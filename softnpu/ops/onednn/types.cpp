@@ -1,0 +1,35 @@
+#include "ops/onednn/types.h"
+
+#include <string_view>
+
+namespace softnpu {
+namespace {
+
+bool multiplies(dnnl::memory::data_type type) {
+  const dnnl::memory::desc square({64, 64}, type, dnnl::memory::format_tag::ab);
+  try {
+    const dnnl::matmul::primitive_desc made(onednn_engine(), square, square, square);
+    return std::string_view(made.impl_info_str()).find("ref") == std::string_view::npos;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+dnnl::memory::data_type onednn_type(aclDataType dtype) {
+  switch (dtype) {
+    case ACL_FLOAT16: return dnnl::memory::data_type::f16;
+    case ACL_BF16: return dnnl::memory::data_type::bf16;
+    default: return dnnl::memory::data_type::f32;
+  }
+}
+
+bool onednn_multiplies(aclDataType dtype) {
+  static const bool half = multiplies(dnnl::memory::data_type::f16);
+  static const bool brain = multiplies(dnnl::memory::data_type::bf16);
+  if (dtype == ACL_FLOAT16) return half;
+  return dtype == ACL_BF16 ? brain : dtype == ACL_FLOAT;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,15 @@
+#pragma once
+// Data types as oneDNN has them.
+
+#include "acl/acl_base.h"
+#include "ops/onednn/engine.h"
+
+namespace softnpu {
+
+// float32, float16, bfloat16.
+dnnl::memory::data_type onednn_type(aclDataType dtype);
+
+// Whether the CPU multiplies `dtype`, one of the above, with instructions for it, adding up in float32.
+bool onednn_multiplies(aclDataType dtype);
+
+}  // namespace softnpu

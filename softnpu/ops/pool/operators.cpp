@@ -1,0 +1,274 @@
+#include "ops/pool/operators.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/pool/pool.h"
+
+namespace softnpu {
+namespace {
+
+Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+struct Sizes {
+  Triple kernel, stride, padding, dilation;
+};
+
+Status spatial(const aclIntArray* values, const char* name, size_t dims, int64_t least, Triple* out) {
+  if (values == nullptr) return Status::ok();
+  if (values->size() != dims && values->size() != 1) {
+    return invalid(text(name, " has ", values->size(), " values, where 1 or ", dims, " are needed"));
+  }
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t value = (*values)[values->size() == 1 ? 0 : i];
+    if (value < least) return invalid(text(name, " is ", value, "; it is ", least, " or more"));
+    (*out)[3 - dims + i] = value;
+  }
+  return Status::ok();
+}
+
+Status read_sizes(const PoolAttributes& a, Sizes* out) {
+  out->kernel = out->stride = out->dilation = {1, 1, 1};
+  out->padding = {0, 0, 0};
+  SOFTNPU_RETURN_IF_ERROR(spatial(&a.kernel, "kernelSize", a.dims, 1, &out->kernel));
+  SOFTNPU_RETURN_IF_ERROR(spatial(a.stride.empty() ? &a.kernel : &a.stride, "stride", a.dims, 1, &out->stride));
+  SOFTNPU_RETURN_IF_ERROR(spatial(&a.padding, "padding", a.dims, 0, &out->padding));
+  SOFTNPU_RETURN_IF_ERROR(spatial(a.dilation, "dilation", a.dims, 1, &out->dilation));
+  for (size_t i = 0; i < 3; ++i) {
+    if (2 * out->padding[i] > (out->kernel[i] - 1) * out->dilation[i] + 1) {
+      return invalid(text("the padding ", out->padding[i], " is more than half of the kernel ", out->kernel[i]));
+    }
+  }
+  return Status::ok();
+}
+
+// How many windows there are along a dimension of `size`; 0 or less for none.
+int64_t count_of(int64_t size, const Sizes& s, size_t i, bool ceil_mode) {
+  const int64_t room = size + 2 * s.padding[i] - s.dilation[i] * (s.kernel[i] - 1) - 1;
+  if (room + (ceil_mode ? s.stride[i] - 1 : 0) < 0) return 0;
+  const int64_t count = (room + (ceil_mode ? s.stride[i] - 1 : 0)) / s.stride[i] + 1;
+  // The last window begins within the image or what pads it on the left.
+  return ceil_mode && (count - 1) * s.stride[i] >= size + s.padding[i] ? count - 1 : count;
+}
+
+Range range_of(int64_t at, int64_t size, const Sizes& s, size_t i) {
+  const int64_t begin = at * s.stride[i] - s.padding[i];
+  Range range;
+  range.begin = begin < 0 ? begin + (-begin + s.dilation[i] - 1) / s.dilation[i] * s.dilation[i] : begin;
+  range.end = std::min(begin + (s.kernel[i] - 1) * s.dilation[i] + 1, size);
+  range.padded = std::min(begin + s.kernel[i], size + s.padding[i]) - begin;
+  range.end = std::max(range.end, range.begin);
+  return range;
+}
+
+Status fixed_windows(const PoolAttributes& a, PoolProblem* p) {
+  Sizes s;
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
+  p->windows.step = s.dilation;
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t count = count_of(p->in.sizes[i], s, i, a.ceil_mode);
+    if (count < 1 || p->out.sizes[i] != count) {
+      return invalid(text("a size of the result is ", p->out.sizes[i], ", where windows of ", s.kernel[i],
+                          " over an input of ", p->in.sizes[i], " are ", count));
+    }
+    for (int64_t at = 0; at < count; ++at) p->windows.ranges[i].push_back(range_of(at, p->in.sizes[i], s, i));
+  }
+  return Status::ok();
+}
+
+Status even_windows(PoolProblem* p) {
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t size = p->in.sizes[i];
+    const int64_t count = p->out.sizes[i];
+    if (size < 1 && count > 0) return invalid("the input has a size of 0");
+    for (int64_t at = 0; at < count; ++at) {
+      const int64_t begin = at * size / count;
+      const int64_t end = ((at + 1) * size + count - 1) / count;
+      p->windows.ranges[i].push_back({begin, end, end - begin});
+    }
+  }
+  return Status::ok();
+}
+
+// `in` and `out` are images of one dtype, with the same batch and channels.
+Status read_images(PoolKind kind, size_t dims, const aclTensor& in, const aclTensor& out, PoolProblem* p) {
+  for (const aclTensor* tensor : {&in, &out}) {
+    if (!is_known(tensor->dtype) || is_complex(tensor->dtype) || tensor->dtype == ACL_BOOL ||
+        tensor->dtype != in.dtype) {
+      return invalid(text("no pooling is defined from ", describe(in), " to ", describe(out)));
+    }
+  }
+  p->kind = kind;
+  p->dtype = in.dtype;
+  int64_t batch = 0;
+  SOFTNPU_RETURN_IF_ERROR(read_image(in, dims, "the input", &p->batch, &p->in));
+  SOFTNPU_RETURN_IF_ERROR(read_image(out, dims, "the result", &batch, &p->out));
+  if (batch == p->batch && p->in.channels == p->out.channels && in.dims.size() == out.dims.size()) return Status::ok();
+  return invalid(text("the input is ", describe(in), " and the result ", describe(out), ": batch and channels differ"));
+}
+
+Status read_indices(size_t dims, const aclTensor& indices, const aclTensor& out, PoolProblem* p) {
+  int64_t batch = 0;
+  if ((indices.dtype != ACL_INT32 && indices.dtype != ACL_INT64) || indices.dims != out.dims) {
+    return invalid(text("the indices are ", describe(indices), ", where int32 or int64 ", "of the shape ",
+                        describe_shape({out.dims.data(), out.dims.size()}), " is needed"));
+  }
+  return read_image(indices, dims, "the indices", &batch, &p->indices);
+}
+
+Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p) {
+  Sizes s;
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
+  const int64_t places = s.kernel[1] * s.kernel[2];
+  const int64_t bytes = places * ((p->out.positions() + 15) / 16 + 1) * 32;
+  int64_t next = 1;
+  bool contiguous = true;
+  for (size_t i = mask.dims.size(); i-- > 0;) {
+    contiguous = contiguous && (mask.dims[i] == 1 || mask.strides[i] == next);
+    next *= mask.dims[i];
+  }
+  if (aclDataTypeSize(mask.dtype) != 1 || !contiguous || next != p->batch * p->in.channels * bytes) {
+    return invalid(
+        text("the mask is ", describe(mask), ", where ", bytes, " contiguous int8 values for each channel are needed"));
+  }
+  if (places == 1) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(memory_of(mask, "the mask", &p->indices.data));
+  if (reinterpret_cast<uintptr_t>(p->indices.data) % sizeof(int32_t) != 0) {
+    return invalid("the mask does not begin at a multiple of 4 bytes");
+  }
+  p->indices.dtype = ACL_INT32;
+  p->indices.channels = p->in.channels;
+  p->indices.channel_stride = bytes / 4;
+  p->indices.batch_stride = p->in.channels * bytes / 4;
+  p->indices.sizes = p->out.sizes;
+  p->indices.strides = {0, p->out.sizes[2], 1};
+  return Status::ok();
+}
+
+bool is_empty(const Image& image, int64_t batch) { return batch * image.channels * image.positions() == 0; }
+
+Status finish(PoolProblem problem, bool backward, const aclTensor& in, const aclTensor& out, Plan* plan) {
+  if (is_empty(backward ? problem.in : problem.out, problem.batch)) {
+    *plan = {0, true, [](void*) { return Status::ok(); }};
+    return Status::ok();
+  }
+  *plan = backward ? plan_pool_backward(std::move(problem)) : plan_pool(std::move(problem));
+  plan->describe = describe_later({&in, &out});
+  return Status::ok();
+}
+
+Status check_like(const aclTensor& gradient, const aclTensor& self) {
+  if (gradient.dims == self.dims && gradient.dtype == self.dtype) return Status::ok();
+  return invalid(text("the input is ", describe(self), " and its gradient ", describe(gradient)));
+}
+
+Status check_output_size(const aclIntArray& size, const aclTensor& out, size_t dims) {
+  bool fits = size.size() == dims && out.dims.size() >= dims;
+  for (size_t i = 0; fits && i < dims; ++i) fits = out.dims[out.dims.size() - dims + i] == size[i];
+  return fits ? Status::ok() : invalid(text("outputSize is not that of the result ", describe(out)));
+}
+
+}  // namespace
+
+Status max_pool(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& indices,
+                Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_indices(a.dims, indices, out, &p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
+Status max_pool_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
+                         const aclTensor& indices, const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_indices(a.dims, indices, grad, &p));
+  return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+Status max_pool_mask(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& mask,
+                     Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_mask(a, mask, &p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
+Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
+                              const aclTensor& mask, const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_mask(a, mask, &p));
+  return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+Status avg_pool(const PoolAttributes& a, const aclTensor& self, bool counts_padding, int64_t divisor,
+                const aclTensor& out, Plan* plan) {
+  PoolProblem p;
+  p.counts_padding = counts_padding;
+  p.divisor = divisor;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kAverage, a.dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
+Status avg_pool_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self, bool counts_padding,
+                         int64_t divisor, const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  p.counts_padding = counts_padding;
+  p.divisor = divisor;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kAverage, a.dims, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+Status adaptive_max_pool(size_t dims, const aclTensor& self, const aclIntArray& output_size, const aclTensor& out,
+                         const aclTensor& indices, Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(check_output_size(output_size, out, dims));
+  SOFTNPU_RETURN_IF_ERROR(even_windows(&p));
+  SOFTNPU_RETURN_IF_ERROR(read_indices(dims, indices, out, &p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
+Status adaptive_max_pool_backward(size_t dims, const aclTensor& grad, const aclTensor& self, const aclTensor& indices,
+                                  const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, dims, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(even_windows(&p));
+  SOFTNPU_RETURN_IF_ERROR(read_indices(dims, indices, grad, &p));
+  return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+Status adaptive_avg_pool(size_t dims, const aclTensor& self, const aclIntArray& output_size, const aclTensor& out,
+                         Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kAverage, dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(check_output_size(output_size, out, dims));
+  SOFTNPU_RETURN_IF_ERROR(even_windows(&p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
+Status adaptive_avg_pool_backward(size_t dims, const aclTensor& grad, const aclTensor& self,
+                                  const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kAverage, dims, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(even_windows(&p));
+  return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,295 @@
+#include "ops/pool/pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "ops/convert/element_rows.h"
+#include "ops/dtype.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+// Values of a row at a time.
+constexpr int64_t kAtATime = 256;
+
+char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t plane, int64_t row, int64_t x) {
+  const int64_t element = batch * image.batch_stride + channel * image.channel_stride + plane * image.strides[0] +
+                          row * image.strides[1] + x * image.strides[2];
+  return image.data + element * static_cast<int64_t>(aclDataTypeSize(image.dtype));
+}
+
+ptrdiff_t step_of(const Image& image) {
+  return image.strides[2] * static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype));
+}
+
+// Whether x lies on the steps of a range.
+bool is_on(const Range& range, int64_t x, int64_t step) { return step == 1 || (x - range.begin) % step == 0; }
+
+int64_t first_on(const Range& range, int64_t from, int64_t step) {
+  if (from <= range.begin) return range.begin;
+  return range.begin + (from - range.begin + step - 1) / step * step;
+}
+
+int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
+
+class Pool {
+ public:
+  explicit Pool(PoolProblem problem)
+      : p_(std::move(problem)),
+        in_reader_(p_.in.dtype, p_.dtype),
+        out_reader_(p_.out.dtype, p_.dtype),
+        in_writer_(p_.dtype, p_.in.dtype),
+        out_writer_(p_.dtype, p_.out.dtype),
+        has_indices_(p_.indices.data != nullptr) {
+    if (has_indices_) {
+      index_reader_ = ElementReader(p_.indices.dtype, ACL_INT64);
+      index_writer_ = ElementWriter(ACL_INT64, p_.indices.dtype);
+    }
+  }
+
+  const PoolProblem& problem() const { return p_; }
+
+  // One row of `out`.
+  template <typename T>
+  void forward(int64_t row_index) const {
+    const Triple& sizes = p_.out.sizes;
+    const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
+    const int64_t row = row_index % (sizes[0] * sizes[1]);
+    const Place to{channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
+    for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
+      forward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
+    }
+  }
+
+  // One row of `in`.
+  template <typename T>
+  void backward(int64_t row_index) const {
+    const Triple& sizes = p_.in.sizes;
+    const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
+    const int64_t row = row_index % (sizes[0] * sizes[1]);
+    const Place to{channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
+    for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
+      backward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
+    }
+  }
+
+ private:
+  struct Place {
+    int64_t batch, channel, plane, row;
+  };
+
+  template <typename T>
+  struct Block {
+    T values[kAtATime];
+    int64_t indices[kAtATime];
+  };
+
+  const Range& range(size_t dim, int64_t at) const { return p_.windows.ranges[dim][static_cast<size_t>(at)]; }
+
+  template <typename T>
+  void forward_block(const Place& to, int64_t x, int64_t count) const {
+    Block<T> block;
+    const Triple& step = p_.windows.step;
+    const Range& planes = range(0, to.plane);
+    const Range& rows = range(1, to.row);
+    begin(planes, rows, x, count, &block);
+    T values[kAtATime];
+    const int64_t left = p_.windows.lowest(2, range(2, x));
+    const int64_t right = range(2, x + count - 1).end;
+    for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
+      for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
+        int64_t next = 0;  // of the block: those before have ended
+        for (int64_t from = left; from < right; from += kAtATime) {
+          const int64_t here = std::min(kAtATime, right - from);
+          in_reader_.read(row_of(p_.in, to.batch, to.channel, plane, row, from), step_of(p_.in),
+                          static_cast<size_t>(here), values);
+          while (next < count && range(2, x + next).end <= from) ++next;
+          const int64_t at = (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + from;
+          for (int64_t i = next; i < count && p_.windows.lowest(2, range(2, x + i)) < from + here; ++i) {
+            const Range& r = range(2, x + i);
+            take(values, first_on(r, from, step[2]) - from, std::min(r.end, from + here) - from, step[2], at, i,
+                 &block);
+          }
+        }
+      }
+    }
+    if (p_.kind == PoolKind::kAverage) {
+      for (int64_t i = 0; i < count; ++i) block.values[i] /= static_cast<T>(divisor(to.plane, to.row, x + i));
+    }
+    out_writer_.write(block.values, static_cast<size_t>(count),
+                      row_of(p_.out, to.batch, to.channel, to.plane, to.row, x), step_of(p_.out));
+    if (!has_indices_) return;
+    index_writer_.write(block.indices, static_cast<size_t>(count),
+                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
+  }
+
+  template <typename T>
+  void begin(const Range& planes, const Range& rows, int64_t x, int64_t count, Block<T>* block) const {
+    T first{};
+    if constexpr (std::is_floating_point_v<T>) {
+      if (p_.kind == PoolKind::kMax) first = -std::numeric_limits<T>::infinity();
+    } else {
+      if (p_.kind == PoolKind::kMax) first = std::numeric_limits<T>::lowest();
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      block->values[i] = first;
+      block->indices[i] = (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + range(2, x + i).begin;
+    }
+  }
+
+  // Brings values [first, last) of a row, `at` being the index of the first one there is, into result i.
+  template <typename T>
+  void take(const T* values, int64_t first, int64_t last, int64_t step, int64_t at, int64_t i, Block<T>* block) const {
+    if (p_.kind == PoolKind::kAverage) {
+      T sum = block->values[i];
+      for (int64_t k = first; k < last; k += step) sum += values[k];
+      block->values[i] = sum;
+      return;
+    }
+    T most = block->values[i];
+    int64_t index = block->indices[i];
+    for (int64_t k = first; k < last; k += step) {
+      if (values[k] > most || values[k] != values[k]) {
+        most = values[k];
+        index = at + k;
+      }
+    }
+    block->values[i] = most;
+    block->indices[i] = index;
+  }
+
+  template <typename T>
+  void backward_block(const Place& to, int64_t x, int64_t count) const {
+    T sums[kAtATime] = {};
+    Block<T> block;
+    const Windows& w = p_.windows;
+    const auto planes = w.holders(0, to.plane);
+    const auto rows = w.holders(1, to.row);
+    const int64_t left = w.holders(2, x).first;
+    const int64_t right = w.holders(2, x + count - 1).second;
+    const int64_t base = (to.plane * p_.in.sizes[1] + to.row) * p_.in.sizes[2] + x;
+    for (int64_t plane = planes.first; plane < planes.second; ++plane) {
+      if (!is_on(range(0, plane), to.plane, w.step[0])) continue;
+      for (int64_t row = rows.first; row < rows.second; ++row) {
+        if (!is_on(range(1, row), to.row, w.step[1])) continue;
+        for (int64_t from = left; from < right; from += kAtATime) {
+          const int64_t here = std::min(kAtATime, right - from);
+          out_reader_.read(row_of(p_.out, to.batch, to.channel, plane, row, from), step_of(p_.out),
+                           static_cast<size_t>(here), block.values);
+          if (p_.kind == PoolKind::kAverage) {
+            share(plane, row, from, here, block.values, x, count, sums);
+          } else {
+            read_indices(to, plane, row, from, here, block.indices);
+            for (int64_t i = 0; i < here; ++i) {
+              const int64_t at = block.indices[i] - base;
+              if (at >= 0 && at < count) sums[at] += block.values[i];
+            }
+          }
+        }
+      }
+    }
+    in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
+                     step_of(p_.in));
+  }
+
+  void read_indices(const Place& to, int64_t plane, int64_t row, int64_t from, int64_t here, int64_t* indices) const {
+    if (has_indices_) {
+      return index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, from), step_of(p_.indices),
+                                static_cast<size_t>(here), indices);
+    }
+    const int64_t line = (range(0, plane).begin * p_.in.sizes[1] + range(1, row).begin) * p_.in.sizes[2];
+    for (int64_t i = 0; i < here; ++i) indices[i] = line + range(2, from + i).begin;
+  }
+
+  template <typename T>
+  void share(int64_t plane, int64_t row, int64_t from, int64_t here, const T* values, int64_t x, int64_t count,
+             T* sums) const {
+    for (int64_t i = 0; i < here; ++i) {
+      const Range& r = range(2, from + i);
+      const T part = values[i] / static_cast<T>(divisor(plane, row, from + i));
+      const int64_t last = std::min(r.end, x + count) - x;
+      for (int64_t k = std::max(r.begin, x) - x; k < last; ++k) sums[k] += part;
+    }
+  }
+
+  int64_t divisor(int64_t plane, int64_t row, int64_t x) const {
+    if (p_.divisor != 0) return p_.divisor;
+    const Range& a = range(0, plane);
+    const Range& b = range(1, row);
+    const Range& c = range(2, x);
+    if (p_.counts_padding) return std::max<int64_t>(1, a.padded * b.padded * c.padded);
+    const Triple& step = p_.windows.step;
+    return std::max<int64_t>(1, length(a, step[0]) * length(b, step[1]) * length(c, step[2]));
+  }
+
+  const PoolProblem p_;
+  ElementReader in_reader_, out_reader_, index_reader_;
+  ElementWriter in_writer_, out_writer_, index_writer_;
+  const bool has_indices_;
+};
+
+// Runs `body` for each row of `image`.
+template <typename Body>
+Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, Body body) {
+  const int64_t rows = pool->problem().batch * image.channels * image.sizes[0] * image.sizes[1];
+  const double flops = 4 * work * static_cast<double>(rows) * static_cast<double>(image.sizes[2]);
+  const int threads = threads_for(flops);
+  const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, image.sizes[2]));
+  return {0, flops < kSmallFlops, [pool, rows, threads, grain, body](void*) {
+            parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {
+              for (int64_t row = first; row < last; ++row) body(*pool, row);
+            });
+            return Status::ok();
+          }};
+}
+
+// The values of an average window.
+double window_size(const Windows& windows) {
+  double size = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    int64_t longest = 1;
+    for (const Range& range : windows.ranges[i]) longest = std::max(longest, length(range, windows.step[i]));
+    size *= static_cast<double>(longest);
+  }
+  return size;
+}
+
+template <typename Body>
+void with_real(aclDataType dtype, const Body& body) {
+  with_wide(wide_of(dtype), [&]<typename T>() {
+    if constexpr (std::is_arithmetic_v<T>) body.template operator()<T>();
+  });
+}
+
+}  // namespace
+
+std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
+  const std::vector<Range>& all = ranges[dim];
+  const auto first = std::partition_point(all.begin(), all.end(), [at](const Range& r) { return r.end <= at; });
+  const auto last = std::partition_point(first, all.end(), [&](const Range& r) { return lowest(dim, r) <= at; });
+  return {first - all.begin(), last - all.begin()};
+}
+
+Plan plan_pool(PoolProblem problem) {
+  const double work = window_size(problem.windows);
+  const auto pool = std::make_shared<const Pool>(std::move(problem));
+  return plan_rows(pool, pool->problem().out, work, [](const Pool& p, int64_t row) {
+    with_real(p.problem().dtype, [&]<typename T>() { p.forward<T>(row); });
+  });
+}
+
+Plan plan_pool_backward(PoolProblem problem) {
+  const double work = window_size(problem.windows);
+  const auto pool = std::make_shared<const Pool>(std::move(problem));
+  return plan_rows(pool, pool->problem().in, work, [](const Pool& p, int64_t row) {
+    with_real(p.problem().dtype, [&]<typename T>() { p.backward<T>(row); });
+  });
+}
+
+}  // namespace softnpu

@@ -1,0 +1,100 @@
+#pragma once
+// The tensors of a recurrent layer: their layouts while it is compiled, their addresses when it is planned.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/onednn/engine.h"
+#include "ops/recurrent/rows.h"
+#include "ops/typed/reading.h"
+
+namespace softnpu {
+
+// One input or output by its place in the call.
+struct Operand {
+  std::string role;
+  size_t place = 0;
+  bool is_output = false;
+  bool is_given = false;
+  RowLayout layout;
+
+  // `rows` and `columns` are required of it; one that is left out stays so where it is `optional`.
+  Status read(const TypedCall& call, int64_t rows, int64_t columns, bool optional) {
+    const TypedTensor& typed = (is_output ? call.outputs : call.inputs)[place];
+    if (optional && !typed.is_given) return Status::ok();
+    SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
+    is_given = true;
+    return read_rows(typed.tensor, role.c_str(), rows, columns, &layout);
+  }
+
+  Status bind(const TypedCall& call, FloatRows* out) const {
+    if (!is_given) return Status::ok();
+    return FloatRows::bind(layout, (is_output ? call.outputs : call.inputs)[place].tensor, role.c_str(), out);
+  }
+};
+
+inline Operand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
+inline Operand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
+
+// The sizes of `x`: [steps, batch, inputs], and the width of a row of `weights`.
+struct RecurrentSizes {
+  int64_t steps = 0;
+  int64_t batch = 0;
+  int64_t inputs = 0;
+  int64_t hidden = 0;
+
+  int64_t rows() const { return steps * batch; }
+};
+
+// `gates` lie side by side in the weights, each as wide as the hidden state.
+Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
+
+// Attributes that all recurrent layers have; what is not implemented is an error that says so.
+Status read_direction(const TypedCall& call, bool* reversed);
+
+// Parts of one workspace, one behind the other, each on a cache line of its own.
+class FloatParts {
+ public:
+  // The offset of `count` floats.
+  int64_t add(int64_t count) {
+    const int64_t at = count_;
+    count_ += (count + 15) / 16 * 16;
+    return at;
+  }
+  uint64_t bytes() const { return static_cast<uint64_t>(count_) * sizeof(float); }
+
+ private:
+  int64_t count_ = 0;
+};
+
+// A compiled layer: what `Run`, made of problem and layouts, needs of a call is addresses, by bind(), a workspace, and
+// run(float* workspace).
+template <typename Problem, typename Layouts, typename Run>
+class RecurrentOperator final : public CompiledOperator {
+ public:
+  RecurrentOperator(const char* name, const Problem& problem, Layouts layouts)
+      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
+
+  const char* name() const override { return name_; }
+
+  Status plan(TypedCall* call, Plan* plan) const override {
+    auto run = std::make_shared<Run>(problem_, layouts_);
+    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
+    plan->workspace_bytes = run->workspace_bytes();
+    plan->is_small = run->flops() < kSmallFlops;
+    plan->run = [run](void* workspace) {
+      run->run(static_cast<float*>(workspace));
+      return Status::ok();
+    };
+    return Status::ok();
+  }
+
+ private:
+  const char* name_;
+  Problem problem_;
+  Layouts layouts_;
+};
+
+}  // namespace softnpu

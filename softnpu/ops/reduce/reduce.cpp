@@ -1,0 +1,235 @@
+#include "ops/reduce/reduce.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "ops/convert/element_rows.h"
+#include "ops/describe.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+// Results and values at a time: both fit into the first-level cache.
+constexpr int64_t kMostLines = 512;
+constexpr int64_t kTile = 1024;
+constexpr size_t kMostBytes = 16;
+// The least work, in values, that is worth a thread's turn.
+constexpr int64_t kGrain = 1 << 14;
+// Turns that keep any team busy.
+constexpr int64_t kManyTurns = 64;
+// About what one value costs, in the operations that threads_for counts: it waits for memory.
+constexpr double kFlopsPerValue = 16;
+
+int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// One planned reduction. Immutable: several threads run it. How the work is cut, and with it every rounding, depends on
+// the shape alone.
+class ReduceTask {
+ public:
+  ReduceTask(const Reduction& reduction, const ReduceKernel& kernel, const aclTensor& self, const Results& results,
+             ReduceSpace space)
+      : kernel_(kernel), constants_(reduction.constants), space_(std::move(space)) {
+    reader_ = ElementReader(self.dtype, reduction.dtype);
+    wide_bytes_ = static_cast<ptrdiff_t>(wide_size(wide_of(reduction.dtype)));
+    for (size_t k = 0; k < kMostResults; ++k) {
+      wanted_[k] = results[k] != nullptr;
+      if (!wanted_[k]) continue;
+      writers_[k] = ElementWriter(reduction.results[k], results[k]->dtype);
+      result_bytes_[k] = static_cast<ptrdiff_t>(wide_size(wide_of(reduction.results[k])));
+    }
+    by_columns_ = space_.is_by_columns();
+    const int64_t most =
+        by_columns_ ? std::min<int64_t>(kMostLines, static_cast<int64_t>(kernel.most_columns)) : kMostLines;
+    const int64_t length = std::max<int64_t>(space_.reduced_count(), 1);
+    block_ = std::clamp<int64_t>(by_columns_ ? most : ceil_of(kGrain, length), 1, most);
+    blocks_ = ceil_of(space_.kept_count(), block_);
+    chunk_ = length;
+    if (blocks_ < kManyTurns / 4) {
+      const int64_t chunks =
+          std::min(ceil_of(kManyTurns, blocks_), ceil_of(length * std::min(block_, space_.kept_count()), 2 * kGrain));
+      chunk_ = ceil_of(length, std::max<int64_t>(chunks, 1));
+    }
+    chunks_ = ceil_of(length, chunk_);
+    const double values = static_cast<double>(space_.kept_count()) * static_cast<double>(length);
+    const double cost = kFlopsPerValue * reduction.cost * values;
+    threads_ = threads_for(cost);
+    small_ = cost < kSmallFlops;
+  }
+
+  bool is_small() const { return small_; }
+  uint64_t workspace_bytes() const {
+    if (chunks_ == 1) return 0;
+    return static_cast<uint64_t>(chunks_ * space_.kept_count()) * kernel_.state_bytes;
+  }
+
+  void run(void* workspace) const {
+    if (chunks_ == 1) {
+      return parallel_for(blocks_, turn(), threads_, [this](int64_t first, int64_t last) {
+        for (int64_t block = first; block < last; ++block) run_block(block);
+      });
+    }
+    auto* states = static_cast<char*>(workspace);
+    parallel_for(blocks_ * chunks_, 1, threads_, [&](int64_t first, int64_t last) {
+      for (int64_t turn = first; turn < last; ++turn) run_chunk(turn / chunks_, turn % chunks_, states);
+    });
+    for (int64_t block = 0; block < blocks_; ++block) {
+      char* own = states + at(block, 0);
+      const size_t count = lines(block);
+      for (int64_t chunk = 1; chunk < chunks_; ++chunk) kernel_.merge(own, states + at(block, chunk), count);
+      finish(block, own);
+    }
+  }
+
+ private:
+  int64_t turn() const { return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, block_ * space_.reduced_count())); }
+  size_t lines(int64_t block) const {
+    return static_cast<size_t>(std::min(block_, space_.kept_count() - block * block_));
+  }
+  // Where the states of one chunk of one block lie in the workspace.
+  size_t at(int64_t block, int64_t chunk) const {
+    return static_cast<size_t>(chunk * space_.kept_count() + block * block_) * kernel_.state_bytes;
+  }
+
+  void run_block(int64_t block) const {
+    alignas(64) char states[kMostLines * kMostStateBytes];
+    kernel_.start(states, lines(block));
+    reduce(block, 0, space_.reduced_count(), states);
+    finish(block, states);
+  }
+
+  void run_chunk(int64_t block, int64_t chunk, char* workspace) const {
+    char* states = workspace + at(block, chunk);
+    kernel_.start(states, lines(block));
+    reduce(block, chunk * chunk_, std::min(space_.reduced_count(), (chunk + 1) * chunk_), states);
+  }
+
+  void reduce(int64_t block, int64_t first, int64_t last, char* states) const {
+    const int64_t line = block * block_;
+    space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
+      int64_t index = first;
+      space_.for_reduced(first, last, [&](const ReduceRun& reduced) {
+        accumulate(states, kept, reduced, index);
+        index += reduced.count;
+      });
+      states += static_cast<size_t>(kept.count) * kernel_.state_bytes;
+    });
+  }
+
+  // A grid of lines and positions to the states of its lines.
+  void accumulate(char* states, const ReduceRun& kept, const ReduceRun& reduced, int64_t index) const {
+    const char* from = space_.in() + kept.in + reduced.in;
+    const ReduceTile tile = by_columns_ ? kernel_.columns : kernel_.rows;
+    const auto lines = static_cast<size_t>(kept.count);
+    const ptrdiff_t inner = by_columns_ ? kept.in_stride : reduced.in_stride;
+    const ptrdiff_t outer = by_columns_ ? reduced.in_stride : kept.in_stride;
+    if (reader_.is_direct() && inner == wide_bytes_) {
+      return tile(states, from, outer, lines, static_cast<size_t>(reduced.count), index, constants_.data());
+    }
+    alignas(64) char values[kTile * kMostBytes];
+    if (by_columns_) {
+      const int64_t most = std::max<int64_t>(1, kTile / kept.count);
+      for (int64_t r = 0; r < reduced.count; r += most) {
+        const int64_t here = std::min(most, reduced.count - r);
+        gather(from + r * outer, inner, kept.count, outer, here, values);
+        tile(states, values, kept.count * wide_bytes_, lines, static_cast<size_t>(here), index + r, constants_.data());
+      }
+      return;
+    }
+    const int64_t length = std::min(kTile, reduced.count);
+    const int64_t most = kTile / length;
+    for (int64_t i = 0; i < kept.count; i += most) {
+      const int64_t rows = std::min(most, kept.count - i);
+      for (int64_t r = 0; r < reduced.count; r += length) {
+        const int64_t here = std::min(length, reduced.count - r);
+        gather(from + i * outer + r * inner, inner, here, outer, rows, values);
+        tile(states + static_cast<size_t>(i) * kernel_.state_bytes, values, here * wide_bytes_,
+             static_cast<size_t>(rows), static_cast<size_t>(here), index + r, constants_.data());
+      }
+    }
+  }
+
+  // `rows` rows of `count` elements as wide values, one behind the other.
+  void gather(const char* from, ptrdiff_t stride, int64_t count, ptrdiff_t row, int64_t rows, char* values) const {
+    if (row == stride * count) {
+      count *= rows;
+      rows = 1;
+    }
+    for (int64_t i = 0; i < rows; ++i, from += row, values += count * wide_bytes_) {
+      reader_.read(from, stride, static_cast<size_t>(count), values);
+    }
+  }
+
+  void finish(int64_t block, const char* states) const {
+    alignas(64) char values[kMostResults][kMostLines * kMostBytes];
+    kernel_.finish(states, lines(block), constants_.data(), wanted_[0] ? values[0] : nullptr,
+                   wanted_[1] ? values[1] : nullptr);
+    const int64_t line = block * block_;
+    std::array<const char*, kMostResults> next{values[0], values[1]};
+    space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
+      for (size_t k = 0; k < kMostResults; ++k) {
+        if (!wanted_[k]) continue;
+        writers_[k].write(next[k], static_cast<size_t>(kept.count), space_.out(k) + kept.out[k], kept.out_stride[k]);
+        next[k] += kept.count * result_bytes_[k];
+      }
+    });
+  }
+
+  ReduceKernel kernel_;
+  std::array<double, kMostReduceConstants> constants_;
+  ReduceSpace space_;
+  ElementReader reader_;
+  std::array<ElementWriter, kMostResults> writers_;
+  std::array<bool, kMostResults> wanted_{};
+  std::array<ptrdiff_t, kMostResults> result_bytes_{};
+  ptrdiff_t wide_bytes_ = 0;
+  bool by_columns_ = false;
+  bool small_ = false;
+  int threads_ = 1;
+  int64_t block_ = 1;  // results
+  int64_t blocks_ = 0;
+  int64_t chunk_ = 1;  // values of each result
+  int64_t chunks_ = 1;
+};
+
+Status check_known(const aclTensor& tensor) {
+  if (is_known(tensor.dtype)) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor.dtype))};
+}
+
+}  // namespace
+
+Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std::vector<bool>& marked, bool keepdim,
+                   const Results& results, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_known(self));
+  for (const aclTensor* result : results) {
+    if (result != nullptr) SOFTNPU_RETURN_IF_ERROR(check_known(*result));
+  }
+  const ReduceKernel kernel = reduce_kernel(reduction.op, wide_of(reduction.dtype));
+  if (kernel.rows == nullptr) {
+    return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(reduction.dtype), " values: ", describe(self))};
+  }
+  ReduceSpace space;
+  SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, keepdim, results, &space));
+  if (space.kept_count() == 0) {
+    plan->is_small = true;
+    plan->run = [](void*) { return Status::ok(); };
+    return Status::ok();
+  }
+  if (reduction.needs_values && space.reduced_count() == 0) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};
+  }
+  auto task = std::make_shared<const ReduceTask>(reduction, kernel, self, results, std::move(space));
+  plan->is_small = task->is_small();
+  plan->workspace_bytes = task->workspace_bytes();
+  plan->run = [task](void* workspace) {
+    task->run(workspace);
+    return Status::ok();
+  };
+  plan->describe = describe_later({&self});
+  return Status::ok();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,179 @@
+#include "ops/reduce/scan.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/text.h"
+#include "ops/convert/element_rows.h"
+#include "ops/describe.h"
+#include "ops/parallel.h"
+#include "ops/reduce/space.h"
+#include "ops/tensor_memory.h"
+
+namespace softnpu {
+namespace {
+
+// Values at a time, of one line or of neighbouring ones.
+constexpr int64_t kTile = 256;
+constexpr size_t kMostBytes = 16;
+constexpr double kFlopsPerValue = 32;
+
+// One planned scan. Immutable: several threads run it.
+class ScanTask {
+ public:
+  ScanTask(const ScanKernel& kernel, const aclTensor& self, size_t dim, aclDataType dtype, const Results& results,
+           ReduceSpace space)
+      : kernel_(kernel), space_(std::move(space)) {
+    reader_ = ElementReader(self.dtype, dtype);
+    writer_ = ElementWriter(dtype, results[0]->dtype);
+    wide_bytes_ = static_cast<ptrdiff_t>(wide_size(wide_of(dtype)));
+    if (!self.dims.empty()) {
+      length_ = self.dims[dim];
+      for (size_t k = 0; k < kMostResults; ++k) {
+        if (results[k] == nullptr) continue;
+        out_stride_[k] = results[k]->strides[dim] * static_cast<ptrdiff_t>(aclDataTypeSize(results[k]->dtype));
+      }
+    }
+    if (results[1] != nullptr) {
+      index_writer_ = ElementWriter(ACL_INT64, results[1]->dtype);
+      has_indices_ = true;
+    }
+    by_columns_ = space_.is_by_columns();
+    const double cost = kFlopsPerValue * static_cast<double>(space_.kept_count()) * static_cast<double>(length_);
+    threads_ = threads_for(cost);
+    small_ = cost < kSmallFlops;
+  }
+
+  bool is_small() const { return small_; }
+
+  void run() const {
+    const int64_t block = by_columns_ ? kTile : std::max<int64_t>(1, (int64_t{1} << 14) / length_);
+    parallel_for(space_.kept_count(), block, threads_, [this](int64_t first, int64_t last) {
+      space_.for_kept(first, last, [this](const ReduceRun& run) { by_columns_ ? run_columns(run) : run_rows(run); });
+    });
+  }
+
+ private:
+  struct Tile {
+    alignas(64) char values[kTile * kMostBytes];
+    int64_t indices[kTile];
+  };
+
+  void run_rows(const ReduceRun& run) const {
+    Tile tile;
+    for (int64_t line = 0; line < run.count; ++line) {
+      alignas(16) char state[kMostScanStateBytes];
+      kernel_.start(state, 1);
+      for (int64_t i = 0; i < length_; i += kTile) {
+        const auto here = static_cast<size_t>(std::min(kTile, length_ - i));
+        const ptrdiff_t stride = space_.inner_reduced().in;
+        reader_.read(space_.in() + run.in + line * run.in_stride + i * stride, stride, here, tile.values);
+        kernel_.rows(state, tile.values, has_indices_ ? tile.indices : nullptr, here, i);
+        const auto place = [&](size_t k) {
+          return space_.out(k) + run.out[k] + line * run.out_stride[k] + i * out_stride_[k];
+        };
+        writer_.write(tile.values, here, place(0), out_stride_[0]);
+        if (has_indices_) index_writer_.write(tile.indices, here, place(1), out_stride_[1]);
+      }
+    }
+  }
+
+  void run_columns(const ReduceRun& run) const {
+    Tile tile;
+    alignas(16) char states[kTile * kMostScanStateBytes];
+    for (int64_t line = 0; line < run.count; line += kTile) {
+      const auto here = static_cast<size_t>(std::min(kTile, run.count - line));
+      kernel_.start(states, here);
+      for (int64_t i = 0; i < length_; ++i) {
+        reader_.read(space_.in() + run.in + line * run.in_stride + i * space_.inner_reduced().in, run.in_stride, here,
+                     tile.values);
+        kernel_.columns(states, tile.values, has_indices_ ? tile.indices : nullptr, here, i);
+        const auto place = [&](size_t k) {
+          return space_.out(k) + run.out[k] + line * run.out_stride[k] + i * out_stride_[k];
+        };
+        writer_.write(tile.values, here, place(0), run.out_stride[0]);
+        if (has_indices_) index_writer_.write(tile.indices, here, place(1), run.out_stride[1]);
+      }
+    }
+  }
+
+  ScanKernel kernel_;
+  ReduceSpace space_;
+  ElementReader reader_;
+  ElementWriter writer_;
+  ElementWriter index_writer_;
+  std::array<ptrdiff_t, kMostResults> out_stride_{};  // along the dimension
+  ptrdiff_t wide_bytes_ = 0;
+  int64_t length_ = 1;
+  bool has_indices_ = false;
+  bool by_columns_ = false;
+  bool small_ = false;
+  int threads_ = 1;
+};
+
+Status check(const aclTensor& self, const aclTensor& result) {
+  if (!is_known(result.dtype) || !is_known(self.dtype)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with one of ", describe(self), ", ", describe(result))};
+  }
+  void* memory = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(result, "the result", &memory));
+  if (result.dims == self.dims) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("the result has the shape ", describe_shape(result.dims), " where ",
+                                        describe_shape(self.dims), " is needed")};
+}
+
+Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtype, const Results& results, Plan* plan) {
+  if (!is_known(dtype)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(dtype))};
+  }
+  std::vector<bool> marked;
+  SOFTNPU_RETURN_IF_ERROR(marked_dims(self, {&dim, 1}, &marked));
+  const auto at = static_cast<size_t>(std::find(marked.begin(), marked.end(), true) - marked.begin());
+  // The results' first elements along the dimension: lines are walked like those of a reduction.
+  std::array<aclTensor, kMostResults> firsts;
+  Results lines{};
+  for (size_t k = 0; k < kMostResults; ++k) {
+    if (results[k] == nullptr) continue;
+    SOFTNPU_RETURN_IF_ERROR(check(self, *results[k]));
+    firsts[k] = *results[k];
+    if (!self.dims.empty()) firsts[k].dims[at] = std::min<int64_t>(1, self.dims[at]);
+    lines[k] = &firsts[k];
+  }
+  const ScanKernel kernel = scan_kernel(op, wide_of(dtype));
+  if (kernel.rows == nullptr) {
+    return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(dtype), " values: ", describe(self))};
+  }
+  if (element_count(self) == 0) {
+    plan->is_small = true;
+    plan->run = [](void*) { return Status::ok(); };
+    return Status::ok();
+  }
+  ReduceSpace space;
+  SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, true, lines, &space));
+  auto task = std::make_shared<const ScanTask>(kernel, self, at, dtype, results, std::move(space));
+  plan->is_small = task->is_small();
+  plan->run = [task](void*) {
+    task->run();
+    return Status::ok();
+  };
+  plan->describe = describe_later({&self});
+  return Status::ok();
+}
+
+}  // namespace
+
+Status scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtype, const aclTensor& out, Plan* plan) {
+  return plan_scan(op, self, dim, dtype == ACL_DT_UNDEFINED ? out.dtype : dtype, {&out}, plan);
+}
+
+Status scan_prod(const aclTensor& self, const aclScalar& dim, aclDataType dtype, const aclTensor& out, Plan* plan) {
+  if (!dim.is_integral()) return {ACLNN_ERR_PARAM_INVALID, text("dimension ", dim.as_double(), " is no integer")};
+  return scan(ScanOp::kProd, self, dim.as_int64(), dtype, out, plan);
+}
+
+Status scan_where(ScanOp op, const aclTensor& self, int64_t dim, const aclTensor& values, const aclTensor& indices,
+                  Plan* plan) {
+  return plan_scan(op, self, dim, self.dtype, {&values, &indices}, plan);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,109 @@
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include "ops/reduce/scan.h"
+
+namespace softnpu {
+namespace {
+
+// What running values of T are kept in.
+template <typename T>
+struct AccumulatorOf {
+  using type = std::conditional_t<std::is_integral_v<T>,
+                                  std::make_unsigned_t<std::conditional_t<std::is_integral_v<T>, T, int>>, double>;
+};
+template <typename T>
+struct AccumulatorOf<std::complex<T>> {
+  using type = std::complex<double>;
+};
+
+template <typename T>
+T result_of(typename AccumulatorOf<T>::type a) {
+  return static_cast<T>(a);
+}
+
+template <typename T>
+struct Sum {
+  using Value = T;
+  using State = typename AccumulatorOf<T>::type;
+  static void start(State& s) { s = State(0); }
+  static void step(State& s, T& value, int64_t*, int64_t) {
+    s += static_cast<State>(value);
+    value = result_of<T>(s);
+  }
+};
+
+template <typename T>
+struct Prod {
+  using Value = T;
+  using State = typename AccumulatorOf<T>::type;
+  static void start(State& s) { s = State(1); }
+  static void step(State& s, T& value, int64_t*, int64_t) {
+    s *= static_cast<State>(value);
+    value = result_of<T>(s);
+  }
+};
+
+// The last of equal values wins; a NaN stays, the last one's index with it.
+template <typename T, bool kGreatest>
+struct Best {
+  using Value = T;
+  struct State {
+    T best;
+    int64_t index;  // -1: no value yet
+  };
+  static void start(State& s) { s = {T(0), -1}; }
+  static void step(State& s, T& value, int64_t* index, int64_t at) {
+    const bool wins =
+        s.index < 0 || value != value || (s.best == s.best && (kGreatest ? value >= s.best : value <= s.best));
+    if (wins) s = {value, at};
+    value = s.best;
+    if (index != nullptr) *index = s.index;
+  }
+};
+
+template <typename F>
+void start(void* states, size_t count) {
+  auto* s = static_cast<typename F::State*>(states);
+  for (size_t i = 0; i < count; ++i) F::start(s[i]);
+}
+
+template <typename F>
+void rows(void* states, void* values, int64_t* indices, size_t count, int64_t index) {
+  typename F::State state = *static_cast<typename F::State*>(states);
+  auto* v = static_cast<typename F::Value*>(values);
+  for (size_t i = 0; i < count; ++i) {
+    F::step(state, v[i], indices == nullptr ? nullptr : indices + i, index + static_cast<int64_t>(i));
+  }
+  *static_cast<typename F::State*>(states) = state;
+}
+
+template <typename F>
+void columns(void* states, void* values, int64_t* indices, size_t count, int64_t index) {
+  auto* s = static_cast<typename F::State*>(states);
+  auto* v = static_cast<typename F::Value*>(values);
+  for (size_t i = 0; i < count; ++i) F::step(s[i], v[i], indices == nullptr ? nullptr : indices + i, index);
+}
+
+template <typename F>
+ScanKernel kernel_of() {
+  static_assert(sizeof(typename F::State) <= kMostScanStateBytes);
+  return {sizeof(typename F::State), &start<F>, &rows<F>, &columns<F>};
+}
+
+}  // namespace
+
+ScanKernel scan_kernel(ScanOp op, Wide wide) {
+  return with_wide(wide, [op]<typename T>() -> ScanKernel {
+    if (op == ScanOp::kSum) return kernel_of<Sum<T>>();
+    if (op == ScanOp::kProd) return kernel_of<Prod<T>>();
+    if constexpr (std::is_arithmetic_v<T>) {
+      return op == ScanOp::kMax ? kernel_of<Best<T, true>>() : kernel_of<Best<T, false>>();
+    } else {
+      return {};
+    }
+  });
+}
+
+}  // namespace softnpu

@@ -1,0 +1,99 @@
+#pragma once
+// A tensor's elements as lines to reduce: the dimensions that stay and those that go, and where results lie.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+constexpr size_t kMostResults = 2;
+using Results = std::array<const aclTensor*, kMostResults>;  // null: not wanted
+
+// Marks the dimensions that `dims` names; none named: all. Negative ones count from the end.
+Status marked_dims(const aclTensor& self, std::span<const int64_t> dims, std::vector<bool>* out);
+
+// One dimension, after joining: strides in bytes.
+struct ReduceDim {
+  int64_t size = 1;
+  ptrdiff_t in = 0;
+  std::array<ptrdiff_t, kMostResults> out{};
+};
+
+// Consecutive elements of a list of dimensions: where the first lies, and the distance to the next.
+struct ReduceRun {
+  int64_t count = 0;
+  ptrdiff_t in = 0;
+  ptrdiff_t in_stride = 0;
+  std::array<ptrdiff_t, kMostResults> out{};
+  std::array<ptrdiff_t, kMostResults> out_stride{};
+};
+
+class ReduceSpace {
+ public:
+  // Results have the shape of `self` without the marked dimensions, or with 1 in their place.
+  static Status make(const aclTensor& self, const std::vector<bool>& marked, bool keepdim, const Results& results,
+                     ReduceSpace* out);
+
+  const char* in() const { return in_; }
+  char* out(size_t i) const { return out_[i]; }
+  int64_t kept_count() const { return kept_count_; }
+  int64_t reduced_count() const { return reduced_count_; }
+  const ReduceDim& inner_kept() const { return kept_.back(); }
+  const ReduceDim& inner_reduced() const { return reduced_.back(); }
+  // Whether neighbours in memory belong to different results.
+  bool is_by_columns() const;
+
+  // Calls body(const ReduceRun&) for the runs of [first, last) of the dimensions that stay, or of those that go.
+  template <typename Body>
+  void for_kept(int64_t first, int64_t last, Body&& body) const {
+    for_runs(kept_, first, last, body);
+  }
+  template <typename Body>
+  void for_reduced(int64_t first, int64_t last, Body&& body) const {
+    for_runs(reduced_, first, last, body);
+  }
+
+ private:
+  template <typename Body>
+  static void for_runs(const std::vector<ReduceDim>& dims, int64_t first, int64_t last, Body& body);
+
+  // Outermost first; at least one.
+  std::vector<ReduceDim> kept_;
+  std::vector<ReduceDim> reduced_;
+  int64_t kept_count_ = 1;
+  int64_t reduced_count_ = 1;
+  const char* in_ = nullptr;
+  std::array<char*, kMostResults> out_{};
+};
+
+template <typename Body>
+void ReduceSpace::for_runs(const std::vector<ReduceDim>& dims, int64_t first, int64_t last, Body& body) {
+  const ReduceDim& inner = dims.back();
+  while (first < last) {
+    int64_t rest = first / inner.size;
+    const int64_t at = first - rest * inner.size;
+    ReduceRun run;
+    run.in_stride = inner.in;
+    run.out_stride = inner.out;
+    run.in = at * inner.in;
+    for (size_t k = 0; k < kMostResults; ++k) run.out[k] = at * inner.out[k];
+    for (size_t d = dims.size() - 1; rest > 0 && d-- > 0;) {
+      const int64_t outer = rest / dims[d].size;
+      const int64_t here = rest - outer * dims[d].size;
+      run.in += here * dims[d].in;
+      for (size_t k = 0; k < kMostResults; ++k) run.out[k] += here * dims[d].out[k];
+      rest = outer;
+    }
+    run.count = inner.size - at < last - first ? inner.size - at : last - first;
+    body(run);
+    first += run.count;
+  }
+}
+
+}  // namespace softnpu

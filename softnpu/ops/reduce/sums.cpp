@@ -1,0 +1,359 @@
+// Sums and products. Floating-point values are added in float64; float64 ones with what rounding lost beside them.
+
+#include <cmath>
+#include <complex>
+#include <concepts>
+
+#include "ops/reduce/kernel.h"
+#include "ops/simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/reduce/sums.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/reduce/tile.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+constexpr bool kIsComplex = !std::is_arithmetic_v<T>;
+
+template <typename T>
+HWY_INLINE double magnitude(T x) {
+  if constexpr (kIsComplex<T>) {
+    return std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+  } else {
+    return std::fabs(static_cast<double>(x));
+  }
+}
+
+// What is added: of a vector of float64, and of a value of any type.
+struct Itself {
+  static HWY_INLINE auto vector(auto, auto v) { return v; }
+  template <typename T>
+  static HWY_INLINE auto of(T x, const double*) {
+    return x;
+  }
+};
+struct NotNan {
+  static HWY_INLINE auto vector(auto, auto v) { return hn::IfThenElseZero(v == v, v); }
+  template <typename T>
+  static HWY_INLINE T of(T x, const double*) {
+    return x == x ? x : T(0);
+  }
+};
+struct IsNotZero {
+  static HWY_INLINE auto vector(auto d, auto v) { return hn::IfThenZeroElse(v == hn::Zero(d), hn::Set(d, 1.0)); }
+  template <typename T>
+  static HWY_INLINE double of(T x, const double*) {
+    return x != T(0) ? 1.0 : 0.0;
+  }
+};
+struct Magnitude {
+  static HWY_INLINE auto vector(auto, auto v) { return hn::Abs(v); }
+  static HWY_INLINE double of(auto x, const double*) { return magnitude(x); }
+};
+struct Square {
+  static HWY_INLINE auto vector(auto, auto v) { return v * v; }
+  template <typename T>
+  static HWY_INLINE double of(T x, const double*) {
+    if constexpr (kIsComplex<T>) {
+      const double re = x.real();
+      const double im = x.imag();
+      return re * re + im * im;
+    } else {
+      return static_cast<double>(x) * static_cast<double>(x);
+    }
+  }
+};
+struct Power {
+  static HWY_INLINE double of(auto x, const double* k) { return std::pow(magnitude(x), k[0]); }
+};
+
+template <typename Term, typename D>
+concept HasVector = requires(D d, hn::Vec<D> v) {
+  Term::vector(d, v);
+};
+
+// The sum of terms of contiguous floating-point values.
+template <typename Term, std::floating_point T>
+HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]] const double* k) {
+  const hn::ScalableTag<double> d;
+  double sum = 0;
+  size_t i = 0;
+  if constexpr (HasVector<Term, decltype(d)>) {
+    const auto load = [&](const T* from) HWY_ATTR {
+      if constexpr (sizeof(T) == sizeof(double)) {
+        return hn::LoadU(d, from);
+      } else {
+        return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, decltype(d)>(), from));
+      }
+    };
+    const size_t lanes = hn::Lanes(d);
+    auto a = hn::Zero(d);
+    auto b = hn::Zero(d);
+    auto c = hn::Zero(d);
+    auto e = hn::Zero(d);
+    for (; i + 4 * lanes <= count; i += 4 * lanes) {
+      a = hn::Add(a, Term::vector(d, load(v + i)));
+      b = hn::Add(b, Term::vector(d, load(v + i + lanes)));
+      c = hn::Add(c, Term::vector(d, load(v + i + 2 * lanes)));
+      e = hn::Add(e, Term::vector(d, load(v + i + 3 * lanes)));
+    }
+    for (; i + lanes <= count; i += lanes) a = hn::Add(a, Term::vector(d, load(v + i)));
+    sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e))));
+  }
+  for (; i < count; ++i) sum += Term::of(static_cast<double>(v[i]), k);
+  return sum;
+}
+
+// A sum in float64.
+struct Wide1 {
+  double sum;
+  HWY_INLINE void add(double x) { sum += x; }
+  HWY_INLINE void merge(const Wide1& other) { sum += other.sum; }
+  HWY_INLINE double value() const { return sum; }
+};
+
+// The same, and what rounding lost of it (Knuth's two-sum). Infinities leave no meaning in `lost`.
+struct Wide2 {
+  double sum;
+  double lost;
+  HWY_INLINE void add(double x) {
+    const double t = sum + x;
+    const double z = t - sum;
+    lost += (sum - (t - z)) + (x - z);
+    sum = t;
+  }
+  HWY_INLINE void merge(const Wide2& other) {
+    add(other.sum);
+    lost += other.lost;
+  }
+  HWY_INLINE double value() const { return std::isfinite(sum) ? sum + lost : sum; }
+};
+
+// Values at a time whose sum a plain loop may take before it is added with care.
+constexpr size_t kPlain = 512;
+
+template <typename T>
+using Exact = std::conditional_t<std::is_same_v<T, double>, Wide2, Wide1>;
+
+// Sums of real terms of values of T, in T's own type or in that of its magnitude.
+template <typename Term, typename T, typename R = T>
+struct RealSum {
+  using Value = T;
+  using State = Exact<R>;
+  using First = R;
+  using Second = R;
+  static void start(State& s) { s = State{}; }
+  static HWY_INLINE void add(State& s, T v, const double* k) { s.add(static_cast<double>(Term::of(v, k))); }
+  static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double* k) {
+    if constexpr (std::is_floating_point_v<T>) {
+      for (size_t i = 0; i < count; i += kPlain) s.add(sum_of<Term>(v + i, HWY_MIN(kPlain, count - i), k));
+    } else {
+      for (size_t i = 0; i < count; ++i) add(s, v[i], k);
+    }
+  }
+  static void merge(State& s, const State& o) { s.merge(o); }
+  static HWY_INLINE void finish(const State& s, const double* k, R* first, R*) {
+    if (first != nullptr) *first = static_cast<R>(s.value() / k[0]);
+  }
+};
+
+template <typename Term, typename T, typename R = T>
+struct Root : RealSum<Term, T, R> {
+  using Base = RealSum<Term, T, R>;
+  static void finish(const typename Base::State& s, const double*, R* first, R*) {
+    if (first != nullptr) *first = static_cast<R>(std::sqrt(s.value()));
+  }
+};
+
+template <typename Term, typename T, typename R = T>
+struct PowerRoot : RealSum<Term, T, R> {
+  using Base = RealSum<Term, T, R>;
+  static void finish(const typename Base::State& s, const double* k, R* first, R*) {
+    if (first != nullptr) *first = static_cast<R>(std::pow(s.value(), 1 / k[0]));
+  }
+};
+
+// Without a divisor.
+template <typename Term, typename T, typename R = T>
+struct Total : RealSum<Term, T, R> {
+  using Base = RealSum<Term, T, R>;
+  static void finish(const typename Base::State& s, const double*, R* first, R*) {
+    if (first != nullptr) *first = static_cast<R>(s.value());
+  }
+};
+
+template <typename Term, typename T>
+struct ComplexSum {
+  using Value = T;
+  using Real = typename T::value_type;
+  struct State {
+    Exact<Real> re;
+    Exact<Real> im;
+  };
+  using First = T;
+  using Second = T;
+  static void start(State& s) { s = State{}; }
+  static HWY_INLINE void add(State& s, T v, const double* k) {
+    s.re.add(Term::of(v.real(), k));
+    s.im.add(Term::of(v.imag(), k));
+  }
+  static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double* k) {
+    for (size_t i = 0; i < count; ++i) add(s, v[i], k);
+  }
+  static void merge(State& s, const State& o) {
+    s.re.merge(o.re);
+    s.im.merge(o.im);
+  }
+  static void finish(const State& s, const double* k, T* first, T*) {
+    if (first == nullptr) return;
+    *first = T(static_cast<Real>(s.re.value() / k[0]), static_cast<Real>(s.im.value() / k[0]));
+  }
+};
+
+// Folds values of T in an accumulator of A by F::of.
+template <typename F, typename T, typename A>
+struct Fold {
+  using Value = T;
+  using State = A;
+  using First = T;
+  using Second = T;
+  static void start(State& s) { s = F::template first<A>(); }
+  static HWY_INLINE void add(State& s, T v, const double*) { s = F::of(s, static_cast<A>(v)); }
+  static HWY_INLINE void row(State& s, const T* HWY_RESTRICT v, size_t count, int64_t, const double*) {
+    constexpr size_t kLanes = 8;
+    A lane[kLanes];
+    for (A& a : lane) a = F::template first<A>();
+    size_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (size_t j = 0; j < kLanes; ++j) lane[j] = F::of(lane[j], static_cast<A>(v[i + j]));
+    }
+    for (; i < count; ++i) lane[0] = F::of(lane[0], static_cast<A>(v[i]));
+    for (const A& a : lane) s = F::of(s, a);
+  }
+  static void merge(State& s, const State& o) { s = F::of(s, o); }
+  static void finish(const State& s, const double*, T* first, T*) {
+    if (first != nullptr) *first = static_cast<T>(s);
+  }
+};
+
+struct Plus {
+  template <typename A>
+  static HWY_INLINE A first() {
+    return A(0);
+  }
+  template <typename A>
+  static HWY_INLINE A of(A a, A b) {
+    return static_cast<A>(a + b);
+  }
+};
+struct Times {
+  template <typename A>
+  static HWY_INLINE A first() {
+    return A(1);
+  }
+  template <typename A>
+  static HWY_INLINE A of(A a, A b) {
+    return static_cast<A>(a * b);
+  }
+};
+struct Or {
+  template <typename A>
+  static HWY_INLINE A first() {
+    return A(0);
+  }
+  template <typename A>
+  static HWY_INLINE A of(A a, A b) {
+    return a | b;
+  }
+};
+struct And {
+  template <typename A>
+  static HWY_INLINE A first() {
+    return A(1);
+  }
+  template <typename A>
+  static HWY_INLINE A of(A a, A b) {
+    return a & b;
+  }
+};
+
+template <typename T>
+ReduceKernel kernel_for_integers(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+    case ReduceOp::kNansum: return kernel_of<Fold<Plus, T, T>>();
+    case ReduceOp::kProd: return kernel_of<Fold<Times, T, T>>();
+    case ReduceOp::kAny: return kernel_of<Fold<Or, T, T>>();
+    case ReduceOp::kAll: return kernel_of<Fold<And, T, T>>();
+    default: return {};
+  }
+}
+
+template <typename T>
+ReduceKernel kernel_for_reals(ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum: return kernel_of<RealSum<Itself, T>>();
+    case ReduceOp::kNansum: return kernel_of<RealSum<NotNan, T>>();
+    case ReduceOp::kProd: return kernel_of<Fold<Times, T, double>>();
+    case ReduceOp::kCount: return kernel_of<Total<IsNotZero, T>>();
+    case ReduceOp::kAbsSum: return kernel_of<Total<Magnitude, T>>();
+    case ReduceOp::kSquareRoot: return kernel_of<Root<Square, T>>();
+    case ReduceOp::kPower: return kernel_of<PowerRoot<Power, T>>();
+    default: return {};
+  }
+}
+
+template <typename T>
+ReduceKernel kernel_for_complex(ReduceOp op) {
+  using R = typename T::value_type;
+  switch (op) {
+    case ReduceOp::kSum: return kernel_of<ComplexSum<Itself, T>>();
+    case ReduceOp::kProd: return kernel_of<Fold<Times, T, std::complex<double>>>();
+    case ReduceOp::kCount: return kernel_of<Total<IsNotZero, T, R>>();
+    case ReduceOp::kAbsSum: return kernel_of<Total<Magnitude, T, R>>();
+    case ReduceOp::kSquareRoot: return kernel_of<Root<Square, T, R>>();
+    case ReduceOp::kPower: return kernel_of<PowerRoot<Power, T, R>>();
+    default: return {};
+  }
+}
+
+ReduceKernel kernel_for(ReduceOp op, Wide wide) {
+  return with_wide(wide, [op]<typename T>() {
+    if constexpr (kIsComplex<T>) {
+      return kernel_for_complex<T>(op);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      return kernel_for_reals<T>(op);
+    } else {
+      return kernel_for_integers<T>(op);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(kernel_for);
+
+}  // namespace
+
+ReduceKernel sum_kernel(ReduceOp op, Wide wide) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+}
+
+}  // namespace softnpu
+#endif

@@ -1,0 +1,308 @@
+// sort, argsort, topk, kthvalue, median: elements of a line in the order of their values, or some of them.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "base/text.h"
+#include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/iterate/view.h"
+#include "ops/iterate/walk.h"
+#include "ops/parallel.h"
+#include "ops/sort/operators.h"
+#include "ops/sort/packed.h"
+
+namespace softnpu {
+namespace {
+
+// What is wanted of a line.
+enum class Want : uint8_t {
+  kSorted,      // all
+  kFirst,       // the first k in order
+  kFirstOfAny,  // the first k in any order
+  kNth,         // the one at k
+  kMedian,
+  kNanMedian,
+};
+
+struct Lines {
+  View self;
+  View values;   // without data: not wanted
+  View indices;  // without data: not wanted
+  Want want = Want::kSorted;
+  bool descending = false;
+  int64_t k = 0;
+  Walk<3> walk;          // self, values, indices: the lines
+  int64_t length = 0;    // of a line
+  ptrdiff_t stride = 0;  // of self along it
+  int64_t results = 0;   // of a line
+  ptrdiff_t value_stride = 0;
+  ptrdiff_t index_stride = 0;
+
+  uint64_t scratch_bytes() const { return 2 * static_cast<uint64_t>(length) * packed_size(self.dtype, length); }
+
+  // Puts the least k of a line first, in any order. Those below a bound are gathered until they are twice as many; then
+  // the greatest of the least k becomes the bound, which soon few elements pass.
+  template <typename Packed>
+  void select(Packed* line) const {
+    if (k == 0 || k == length) return;
+    const int64_t most = std::min(std::max<int64_t>(2 * k, 64), length);
+    std::nth_element(line, line + k - 1, line + most);
+    Packed bound = line[k - 1];
+    int64_t held = k;
+    for (int64_t i = most; i < length; ++i) {
+      if (!(line[i] < bound)) continue;
+      line[held++] = line[i];
+      if (held < most) continue;
+      std::nth_element(line, line + k - 1, line + held);
+      bound = line[k - 1];
+      held = k;
+    }
+    std::nth_element(line, line + k - 1, line + held);
+  }
+
+  // Puts what is wanted first.
+  template <typename Packed>
+  Packed* choose(Packed* line, Packed* scratch) const {
+    const auto nth = [&](int64_t at) {
+      std::nth_element(line, line + at, line + length);
+      return line + at;
+    };
+    switch (want) {
+      case Want::kSorted: return sort_packed(line, scratch, length);
+      case Want::kFirst:
+      case Want::kFirstOfAny:
+        select(line);
+        if (want == Want::kFirst) std::sort(line, line + k);
+        return line;
+      case Want::kNth: return nth(k);
+      case Want::kMedian:
+      case Want::kNanMedian: break;
+    }
+    const uint64_t nan = nan_key(self.dtype);
+    const auto is_nan = [nan](const Packed& packed) { return nan != 0 && packed.key() == nan; };
+    if (want == Want::kMedian) {
+      Packed* found = std::find_if(line, line + length, is_nan);
+      return found != line + length ? found : nth((length - 1) / 2);
+    }
+    const int64_t numbers = length - std::count_if(line, line + length, is_nan);
+    return nth(numbers > 0 ? (numbers - 1) / 2 : 0);
+  }
+
+  template <typename Packed>
+  void run_line(const Walk<3>::Offsets& at, Packed* line) const {
+    const char* from = self.data + at[0];
+    pack(self.dtype, from, stride, length, 0, descending, line);
+    const Packed* chosen = choose(line, line + length);
+    const auto element = static_cast<size_t>(self.element());
+    for (int64_t i = 0; i < results; ++i) {
+      const int64_t place = chosen[i].place();
+      if (indices.data != nullptr) std::memcpy(indices.data + at[2] + i * index_stride, &place, sizeof place);
+      if (values.data != nullptr) {
+        std::memcpy(values.data + at[1] + i * value_stride, from + place * stride, element);
+      }
+    }
+  }
+
+  void run(char* workspace, int threads) const {
+    const int64_t grain = std::max<int64_t>(1, kGrainElements / 8 / std::max<int64_t>(length, 1));
+    parallel_for(walk.count(), grain, threads, [&](int64_t first, int64_t last) {
+      // Each thread of the team sorts in memory of its own.
+      const int thread = threads <= 1 ? 0 : omp_get_thread_num() % threads;
+      char* scratch = workspace + static_cast<uint64_t>(thread) * scratch_bytes();
+      with_packed(self.dtype, length, [&]<typename Packed>() {
+        walk.for_each(first, last - first,
+                      [&](const Walk<3>::Offsets& at) { run_line(at, reinterpret_cast<Packed*>(scratch)); });
+      });
+    });
+  }
+};
+
+Status open_self(const aclTensor& self, View* view) {
+  SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", view));
+  if (!is_complex(self.dtype)) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("self is ", describe(self), "; complex numbers have no order")};
+}
+
+Status open_result(const aclTensor& tensor, aclDataType dtype, const Dims& sizes, const char* role, View* view) {
+  SOFTNPU_RETURN_IF_ERROR(view_of(tensor, role, view));
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(tensor, sizes, role));
+  if (tensor.dtype == dtype) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), "; it is of ", name_of(dtype))};
+}
+
+// A view of one line for each result: sizes are known to fit.
+Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
+  const Dims sizes = lines.self.sizes;
+  lines.length = sizes.empty() ? 1 : sizes[dim];
+  lines.stride = sizes.empty() ? 0 : lines.self.strides[dim];
+  const auto stride_of = [](const View& view, size_t i) { return view.data == nullptr ? 0 : view.strides[i]; };
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (i == dim) continue;
+    lines.walk.add(sizes[i], {lines.self.strides[i], stride_of(lines.values, i), stride_of(lines.indices, i)});
+  }
+  lines.walk.join();
+  if (!sizes.empty()) {
+    lines.value_stride = stride_of(lines.values, dim);
+    lines.index_stride = stride_of(lines.indices, dim);
+  }
+  const double rounds = lines.want == Want::kSorted ? 8 : 4;
+  const Effort effort = effort_of(rounds * static_cast<double>(lines.self.count()));
+  plan->describe = [said = std::move(said)] { return said; };
+  if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
+  plan->is_small = effort.is_small;
+  plan->workspace_bytes = static_cast<uint64_t>(std::max(effort.threads, 1)) * lines.scratch_bytes();
+  plan->run = [lines = std::move(lines), effort](void* workspace) {
+    lines.run(static_cast<char*>(workspace), effort.threads);
+    return Status::ok();
+  };
+  return Status::ok();
+}
+
+std::string describe(const aclTensor& self, const aclTensor& values, const aclTensor& indices) {
+  const aclTensor* all[] = {&self, &values, &indices};
+  return softnpu::describe(all);
+}
+
+// One result for each line.
+Status plan_one(Lines lines, const aclTensor& self, size_t dim, bool keepdim, const aclTensor& values,
+                const aclTensor& indices, Plan* plan) {
+  Dims sizes = self.dims;
+  if (!sizes.empty()) sizes[dim] = 1;
+  View shape = lines.self;
+  if (!keepdim && !sizes.empty()) sizes = shape.erase(dim).sizes;
+  SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, sizes, "values", &lines.values));
+  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, sizes, "indices", &lines.indices));
+  if (!keepdim && !self.dims.empty()) {
+    lines.values = lines.values.insert(dim, 1, 0);
+    lines.indices = lines.indices.insert(dim, 1, 0);
+  }
+  lines.results = 1;
+  return plan_lines(std::move(lines), dim, describe(self, values, indices), plan);
+}
+
+int64_t length_of(const aclTensor& self, size_t dim) { return self.dims.empty() ? 1 : self.dims[dim]; }
+
+}  // namespace
+
+Status sort(const aclTensor& self, int64_t dim, bool descending, const aclTensor& values, const aclTensor& indices,
+            Plan* plan) {
+  Lines lines;
+  size_t along = 0;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
+  SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, self.dims, "values", &lines.values));
+  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, self.dims, "indices", &lines.indices));
+  lines.descending = descending;
+  lines.results = length_of(self, along);
+  return plan_lines(std::move(lines), along, describe(self, values, indices), plan);
+}
+
+Status argsort(const aclTensor& self, int64_t dim, bool descending, const aclTensor& indices, Plan* plan) {
+  Lines lines;
+  size_t along = 0;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
+  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, self.dims, "out", &lines.indices));
+  lines.descending = descending;
+  lines.results = length_of(self, along);
+  const aclTensor* both[] = {&self, &indices};
+  return plan_lines(std::move(lines), along, softnpu::describe(both), plan);
+}
+
+Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool sorted, const aclTensor& values,
+            const aclTensor& indices, Plan* plan) {
+  Lines lines;
+  size_t along = 0;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
+  const int64_t length = length_of(self, along);
+  if (k < 0 || k > length) {
+    return {ACLNN_ERR_PARAM_INVALID, text("k is ", k, "; it is from 0 to ", length, ", the size of dimension ", along)};
+  }
+  Dims sizes = self.dims;
+  if (!sizes.empty()) sizes[along] = k;
+  SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, sizes, "values", &lines.values));
+  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, sizes, "indices", &lines.indices));
+  lines.want = sorted ? Want::kFirst : Want::kFirstOfAny;
+  lines.descending = largest;
+  lines.k = k;
+  lines.results = self.dims.empty() ? 1 : k;
+  return plan_lines(std::move(lines), along, describe(self, values, indices), plan);
+}
+
+Status kthvalue(const aclTensor& self, int64_t k, int64_t dim, bool keepdim, const aclTensor& values,
+                const aclTensor& indices, Plan* plan) {
+  Lines lines;
+  size_t along = 0;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
+  if (k < 1 || k > length_of(self, along)) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("k is ", k, "; it is from 1 to ", length_of(self, along), ", the size of dimension ", along)};
+  }
+  lines.want = Want::kNth;
+  lines.k = k - 1;
+  return plan_one(std::move(lines), self, along, keepdim, values, indices, plan);
+}
+
+Status median(bool skip_nan, const aclTensor& self, int64_t dim, bool keepdim, const aclTensor& values,
+              const aclTensor& indices, Plan* plan) {
+  Lines lines;
+  size_t along = 0;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
+  if (length_of(self, along) == 0) {
+    return {ACLNN_ERR_PARAM_INVALID, text("dimension ", along, " of ", softnpu::describe(self), " has no median")};
+  }
+  lines.want = skip_nan ? Want::kNanMedian : Want::kMedian;
+  return plan_one(std::move(lines), self, along, keepdim, values, indices, plan);
+}
+
+Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* plan) {
+  Lines lines;
+  SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
+  SOFTNPU_RETURN_IF_ERROR(open_result(out, self.dtype, {}, "out", &lines.values));
+  lines.want = skip_nan ? Want::kNanMedian : Want::kMedian;
+  const aclTensor* both[] = {&self, &out};
+  const int64_t count = lines.self.count();
+  const Effort effort = effort_of(4 * static_cast<double>(count));
+  lines.length = count;
+  plan->is_small = effort.is_small;
+  plan->workspace_bytes = static_cast<uint64_t>(count) * packed_size(self.dtype, count);
+  plan->describe = describe_later(both);
+  // Without elements: NaN, or what an integer of PyTorch's makes of it.
+  plan->run = [lines, count](void* workspace) {
+    if (count == 0) {
+      with_real(lines.self.dtype, [&]<typename Element>() {
+        using T = typename Element::Computed;
+        T nothing = std::numeric_limits<T>::has_quiet_NaN ? std::numeric_limits<T>::quiet_NaN()
+                                                          : std::numeric_limits<T>::lowest();
+        Element::store(lines.values.data, nothing);
+      });
+      return Status::ok();
+    }
+    Walk<1> walk;
+    for (size_t i = 0; i < lines.self.rank(); ++i) walk.add(lines.self.sizes[i], {lines.self.strides[i]});
+    walk.join();
+    with_packed(lines.self.dtype, count, [&]<typename Packed>() {
+      auto* packed = static_cast<Packed*>(workspace);
+      int64_t place = 0;
+      walk.for_runs(0, count, [&](const Walk<1>::Offsets& at, int64_t run) {
+        pack(lines.self.dtype, lines.self.data + at[0], walk.inner().strides[0], run, place, false, packed + place);
+        place += run;
+      });
+      const int64_t chosen = lines.choose(packed, packed)->place();
+      walk.for_runs(chosen, 1, [&](const Walk<1>::Offsets& at, int64_t) {
+        std::memcpy(lines.values.data, lines.self.data + at[0], static_cast<size_t>(lines.self.element()));
+      });
+    });
+    return Status::ok();
+  };
+  return Status::ok();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,255 @@
+#include "fuzz/operators/arguments.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "base/text.h"
+
+namespace fuzz {
+
+using softnpu::text;
+
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+// What tensors are whose numbers are places in another one.
+bool names_indices(const std::string& name) {
+  return name.find("ndex") != std::string::npos || name.find("ndices") != std::string::npos || name == "target" ||
+         name.find("repeats") != std::string::npos;
+}
+
+// Elements from the storage's start to the end of the view; 0 where a size is 0. Of sizes that are drawn: no overflow.
+int64_t reach(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, int64_t offset) {
+  int64_t last = offset;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    last += std::max<int64_t>(0, (sizes[i] - 1) * strides[i]);
+  }
+  return last + 1;
+}
+
+std::vector<int64_t> contiguous(const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> strides(sizes.size());
+  int64_t stride = 1;
+  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) strides[i] = stride;
+  return strides;
+}
+
+}  // namespace
+
+Arguments::Arguments(const Caller& caller, Numbers* numbers)
+    : numbers_(*numbers), sizes_(numbers_.sizes()), dtype_(numbers_.dtype()) {
+  for (const Argument& argument : caller.arguments) {
+    said_ += said_.empty() ? "" : ", ";
+    said_ += argument.name;
+    said_ += ' ';
+    values_.push_back(draw(argument));
+  }
+}
+
+Arguments::~Arguments() {
+  for (const Object& object : objects_) destroy(object);
+  for (void* block : memory_) (void)aclrtFree(block);
+}
+
+bool Arguments::destroy_one() {
+  if (objects_.empty()) return false;
+  destroy(objects_.back());
+  objects_.pop_back();
+  return true;
+}
+
+void Arguments::destroy(const Object& object) {
+  switch (object.kind) {
+    case Kind::kTensor: (void)aclDestroyTensor(static_cast<aclTensor*>(object.handle)); break;
+    case Kind::kScalar: (void)aclDestroyScalar(static_cast<aclScalar*>(object.handle)); break;
+    case Kind::kIntArray: (void)aclDestroyIntArray(static_cast<aclIntArray*>(object.handle)); break;
+    case Kind::kFloatArray: (void)aclDestroyFloatArray(static_cast<aclFloatArray*>(object.handle)); break;
+    case Kind::kBoolArray: (void)aclDestroyBoolArray(static_cast<aclBoolArray*>(object.handle)); break;
+    case Kind::kTensorList: (void)aclDestroyTensorList(static_cast<aclTensorList*>(object.handle)); break;
+    case Kind::kScalarList: (void)aclDestroyScalarList(static_cast<aclScalarList*>(object.handle)); break;
+    default: break;
+  }
+}
+
+Value Arguments::draw(const Argument& argument) {
+  static const std::vector<const char*> kTexts = {"none", "tanh", "sum", "mean", "floor", "trunc", "BNSD",
+                                                  "BSND", "BSH",  "SBH", "TND",  "",      "?",     nullptr};
+  Value value{};
+  switch (argument.kind) {
+    case Kind::kBool: value.integer = numbers_.below(2); break;
+    case Kind::kDtype: value.integer = numbers_.once_in(3) ? numbers_.dtype() : dtype_; break;
+    case Kind::kFloat:
+    case Kind::kDouble: value.real = numbers_.real(); break;
+    case Kind::kString: value.string = numbers_.one_of(kTexts); break;
+    case Kind::kInt8:
+    case Kind::kInt32:
+    case Kind::kInt64:
+    case Kind::kUint64: value.integer = numbers_.integer(); break;
+    default: {
+      const bool is_null = numbers_.once_in(argument.optional ? 2 : 64);
+      value.object = is_null ? nullptr : make(argument);
+      if (value.object == nullptr) said_ += "null";
+      return value;
+    }
+  }
+  if (argument.kind == Kind::kString) {
+    said_ += value.string == nullptr ? "null" : value.string;
+  } else if (argument.kind == Kind::kFloat || argument.kind == Kind::kDouble) {
+    // A float takes what a double cannot say: the nearest finite one is not what C++ promises.
+    if (argument.kind == Kind::kFloat && std::abs(value.real) > std::numeric_limits<float>::max()) value.real = 1e30;
+    said_ += std::to_string(value.real);
+  } else {
+    said_ += std::to_string(value.integer);
+  }
+  return value;
+}
+
+void* Arguments::make(const Argument& argument) {
+  void* made = nullptr;
+  switch (argument.kind) {
+    case Kind::kTensor: made = make_tensor(names_indices(argument.name)); break;
+    case Kind::kScalar: made = make_scalar(); break;
+    case Kind::kIntArray: made = make_int_array(); break;
+    case Kind::kTensorList:
+    case Kind::kScalarList: return make_list(argument);
+    case Kind::kFloatArray: {
+      std::vector<float> numbers(numbers_.below(6));
+      for (float& number : numbers) number = static_cast<float>(numbers_.below(9)) / 4;
+      made = aclCreateFloatArray(numbers.data(), numbers.size());
+      said_ += text(numbers.size(), " floats");
+      break;
+    }
+    default: {
+      std::array<bool, 6> flags{};
+      for (bool& flag : flags) flag = numbers_.below(2) != 0;
+      made = aclCreateBoolArray(flags.data(), numbers_.once_in(4) ? numbers_.below(6) : 3);
+      said_ += "bools";
+      break;
+    }
+  }
+  if (made != nullptr) objects_.push_back({argument.kind, made});
+  return made;
+}
+
+void* Arguments::make_tensor(bool is_index) {
+  std::vector<int64_t> sizes = numbers_.related(sizes_);
+  aclDataType dtype = numbers_.once_in(8) ? numbers_.dtype() : dtype_;
+  if (is_index && !numbers_.once_in(8)) dtype = numbers_.once_in(3) ? ACL_INT32 : ACL_INT64;
+  std::vector<int64_t> strides = contiguous(sizes);
+  int64_t offset = 0;
+  if (numbers_.once_in(4)) {
+    for (int64_t& stride : strides) {
+      switch (numbers_.below(6)) {
+        case 0: stride = 0; break;
+        case 1: stride = -stride; break;
+        case 2: stride *= 2; break;
+        case 3: stride = numbers_.below(5); break;
+        default: break;
+      }
+    }
+    if (sizes.size() > 1 && numbers_.once_in(2)) {
+      std::swap(sizes[0], sizes[1]);
+      std::swap(strides[0], strides[1]);
+    }
+    offset = numbers_.below(4);
+  }
+  const size_t element = aclDataTypeSize(dtype);
+  size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
+  if (bytes > kMostBytes) return nullptr;
+  if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
+  void* memory = bytes == 0 ? nullptr : make_memory(bytes, dtype);
+  if (numbers_.once_in(64)) memory = nullptr;
+  if (numbers_.once_in(96) && !sizes.empty()) {  // more than there is, or nonsense; with the stride 0 it would be there
+    sizes[0] = numbers_.integer();
+    strides[0] = std::max<int64_t>(1, strides[0]);
+  }
+  const aclFormat format = numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND;
+  const auto held = static_cast<int64_t>(element == 0 ? 0 : bytes / element);
+  said_ += "sizes ";
+  for (int64_t size : sizes) said_ += text(size, " ");
+  said_ += text("of type ", static_cast<int>(dtype));
+  return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, format, &held, 1, memory);
+}
+
+void* Arguments::make_scalar() {
+  alignas(16) std::array<char, 16> bytes{};
+  const aclDataType dtype = numbers_.once_in(4) ? numbers_.dtype() : numbers_.once_in(2) ? ACL_DOUBLE : ACL_INT64;
+  if (dtype == ACL_DOUBLE) {
+    const double value = numbers_.real();
+    std::memcpy(bytes.data(), &value, sizeof value);
+  } else if (dtype == ACL_FLOAT) {
+    const float value = static_cast<float>(numbers_.below(9)) / 4;
+    std::memcpy(bytes.data(), &value, sizeof value);
+  } else {
+    const int64_t value = dtype == ACL_BOOL ? numbers_.below(2) : numbers_.integer();
+    std::memcpy(bytes.data(), &value, sizeof value);
+  }
+  said_ += text("scalar of type ", static_cast<int>(dtype));
+  return aclCreateScalar(bytes.data(), dtype);
+}
+
+// Dimensions, sizes, paddings: operators do not say which.
+void* Arguments::make_int_array() {
+  std::vector<int64_t> numbers;
+  switch (numbers_.below(4)) {
+    case 0: numbers = numbers_.related(sizes_); break;
+    case 1:
+      for (uint32_t i = 0, count = 1 + numbers_.below(3); i < count; ++i) numbers.push_back(1 + numbers_.below(3));
+      break;
+    default:
+      for (uint32_t i = 0, count = numbers_.below(7); i < count; ++i) numbers.push_back(numbers_.integer());
+      break;
+  }
+  for (int64_t number : numbers) said_ += text(number, " ");
+  return aclCreateIntArray(numbers.data(), numbers.size());
+}
+
+void* Arguments::make_list(const Argument& argument) {
+  const bool is_tensors = argument.kind == Kind::kTensorList;
+  std::vector<void*> elements(numbers_.once_in(12) ? 0 : 1 + numbers_.below(3));
+  said_ += "(";
+  for (void*& element : elements) {
+    if (!numbers_.once_in(24)) element = is_tensors ? make_tensor(names_indices(argument.name)) : make_scalar();
+    said_ += "; ";
+  }
+  said_ += ")";
+  void* list = nullptr;
+  if (is_tensors) {
+    list = aclCreateTensorList(reinterpret_cast<const aclTensor* const*>(elements.data()), elements.size());
+  } else {
+    list = aclCreateScalarList(reinterpret_cast<const aclScalar* const*>(elements.data()), elements.size());
+  }
+  if (list != nullptr) objects_.push_back({argument.kind, list});
+  return list;
+}
+
+void* Arguments::make_memory(size_t bytes, aclDataType dtype) {
+  void* block = nullptr;
+  if (aclrtMalloc(&block, bytes, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS) return nullptr;
+  memory_.push_back(block);
+  std::vector<char> content(bytes);
+  const size_t element = std::max<size_t>(1, aclDataTypeSize(dtype));
+  for (size_t at = 0; at + element <= bytes; at += element) {
+    const auto number = static_cast<int64_t>(numbers_.below(numbers_.once_in(16) ? 64 : 3)) - numbers_.once_in(64);
+    if (dtype == ACL_FLOAT) {
+      const float value = static_cast<float>(number) / 2;
+      std::memcpy(content.data() + at, &value, sizeof value);
+    } else if (dtype == ACL_FLOAT16 || dtype == ACL_BF16) {
+      const auto bits = static_cast<uint16_t>(numbers_.below(0x10000));
+      std::memcpy(content.data() + at, &bits, sizeof bits);
+    } else {
+      std::memcpy(content.data() + at, &number, std::min(element, sizeof number));
+    }
+  }
+  (void)aclrtMemcpy(block, bytes, content.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE);
+  return block;
+}
+
+}  // namespace fuzz

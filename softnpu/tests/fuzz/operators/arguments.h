@@ -1,0 +1,52 @@
+#pragma once
+// The arguments of one call, drawn: descriptors of every kind, over device memory that ends where they do.
+
+#include <string>
+#include <vector>
+
+#include "fuzz/operators/callers.h"
+#include "fuzz/operators/shapes.h"
+
+namespace fuzz {
+
+class Arguments {
+ public:
+  // Draws what `caller` takes.
+  Arguments(const Caller& caller, Numbers* numbers);
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  // Destroys descriptors and frees memory; nothing that uses it is under way.
+  ~Arguments();
+
+  const Value* values() const { return values_.data(); }
+  // Ends one descriptor of the call, which stays among its values; false where there is none.
+  bool destroy_one();
+  // "self float32[2, 3], dim -1", for the message of a failure.
+  const std::string& said() const { return said_; }
+
+ private:
+  struct Object {
+    Kind kind;
+    void* handle;
+  };
+
+  Value draw(const Argument& argument);
+  void* make(const Argument& argument);
+  void* make_tensor(bool is_index);
+  void* make_scalar();
+  void* make_int_array();
+  void* make_list(const Argument& argument);
+  // Memory of exactly `bytes`, filled with numbers of `dtype` that are small where they are integers.
+  void* make_memory(size_t bytes, aclDataType dtype);
+  static void destroy(const Object& object);
+
+  Numbers& numbers_;
+  std::vector<int64_t> sizes_;  // that most tensors of the call have
+  aclDataType dtype_;           // that most tensors of the call have
+  std::vector<Value> values_;
+  std::vector<Object> objects_;
+  std::vector<void*> memory_;
+  std::string said_;
+};
+
+}  // namespace fuzz

@@ -1,0 +1,159 @@
+// Operators that are called at random never crash, never hang and fail with aclnn's own codes and a message. A case is
+// an operator's number and a round; its seed draws all of it, so that a failure's line brings it back:
+// SOFTNPU_FUZZ_OPERATOR=aclnnAdd SOFTNPU_FUZZ_SEED=3. SOFTNPU_FUZZ_SECONDS=600 goes on for longer.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+
+#include "acl/acl.h"
+#include "aclnn/acl_meta.h"
+#include "fuzz/operators/arguments.h"
+#include "fuzz/operators/callers.h"
+#include "sanitizers.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace fuzz {
+namespace {
+
+constexpr auto kTime = std::chrono::seconds(by_build(15, 40));
+constexpr unsigned kHangSeconds = by_build(20, 60);
+constexpr uint64_t kMostWorkspace = uint64_t{1} << 26;
+
+// What is running, for the handlers: written by the test's thread, read when it is stopped.
+std::array<char, 2048> current{};
+
+void say_current() {
+  (void)!write(STDERR_FILENO, current.data(), strnlen(current.data(), current.size()));
+  (void)!write(STDERR_FILENO, "\n", 1);
+}
+
+void on_end() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  __sanitizer_set_death_callback(say_current);
+  for (int number : {SIGALRM}) {
+#else
+  for (int number : {SIGALRM, SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
+#endif
+    std::signal(number, [](int caught) {
+      if (caught == SIGALRM) (void)!write(STDERR_FILENO, "hangs: ", 7);
+      say_current();
+      std::signal(caught, SIG_DFL);
+      std::raise(caught == SIGALRM ? SIGABRT : caught);
+    });
+  }
+}
+
+// Codes of aclnn, and the runtime's for memory that is out.
+bool is_sane(aclnnStatus status) {
+  return status == ACLNN_SUCCESS || status / 1000 == 161 || status / 1000 == 361 || status / 1000 == 561 ||
+         status == ACL_ERROR_BAD_ALLOC;
+}
+
+std::string recent_error() {
+  const char* message = aclGetRecentErrMsg();
+  return message == nullptr ? "" : message;
+}
+
+// Phase two of a plan that was made, with what programs do wrong once in a while.
+void launch(const Caller& caller, Numbers& numbers, uint64_t bytes, aclOpExecutor* executor, aclrtStream stream) {
+  void* workspace = nullptr;
+  if (bytes > kMostWorkspace ||
+      (bytes > 0 && aclrtMalloc(&workspace, bytes, ACL_MEM_MALLOC_HUGE_FIRST) != ACL_SUCCESS)) {
+    EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+    return;
+  }
+  if (bytes > 0 && numbers.once_in(8)) {
+    EXPECT_EQ(caller.launch(workspace, bytes - 1, executor, stream), ACLNN_ERR_PARAM_INVALID)
+        << "too small a workspace";
+    EXPECT_EQ(caller.launch(nullptr, bytes, executor, stream), ACLNN_ERR_PARAM_NULLPTR);
+  }
+  const aclnnStatus status = caller.launch(workspace, bytes, executor, stream);
+  EXPECT_TRUE(is_sane(status)) << status << " from phase two: " << recent_error();
+  if (numbers.once_in(8)) {
+    EXPECT_EQ(caller.launch(workspace, bytes, executor, stream), ACLNN_ERR_PARAM_INVALID) << "launched twice";
+  }
+  const aclError end = aclrtSynchronizeStream(stream);
+  EXPECT_TRUE(is_sane(end)) << end << " from the stream: " << recent_error();
+  if (workspace != nullptr) {
+    EXPECT_EQ(aclrtFree(workspace), ACL_SUCCESS);
+  }
+}
+
+struct Counts {
+  uint64_t cases = 0;
+  uint64_t accepted = 0;
+  std::set<std::string> operators;  // that were taken at least once
+};
+
+void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* counts) {
+  std::seed_seq mixed(caller.name, caller.name + std::strlen(caller.name));
+  std::array<uint32_t, 1> name_seed{};
+  mixed.generate(name_seed.begin(), name_seed.end());
+  Numbers numbers(name_seed[0] + seed);
+  std::snprintf(current.data(), current.size(), "SOFTNPU_FUZZ_OPERATOR=%s SOFTNPU_FUZZ_SEED=%u", caller.name, seed);
+  alarm(kHangSeconds);
+  Arguments arguments(caller, &numbers);
+  std::snprintf(current.data(), current.size(), "SOFTNPU_FUZZ_OPERATOR=%s SOFTNPU_FUZZ_SEED=%u: %s", caller.name, seed,
+                arguments.said().c_str());
+  const bool is_destroyed = numbers.once_in(64) && arguments.destroy_one();
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  const aclnnStatus status = caller.plan(arguments.values(), &bytes, &executor);
+  EXPECT_TRUE(is_sane(status)) << status << ": " << recent_error();
+  if (is_destroyed) {
+    EXPECT_EQ(status, ACLNN_ERR_PARAM_INVALID) << "an argument was destroyed";
+  }
+  ++counts->cases;
+  if (status == ACLNN_SUCCESS) {
+    ++counts->accepted;
+    counts->operators.insert(caller.name);
+    launch(caller, numbers, bytes, executor, stream);
+  } else {
+    EXPECT_FALSE(recent_error().empty());
+  }
+  alarm(0);
+  if (::testing::Test::HasFailure()) say_current();
+}
+
+TEST(OperatorFuzzTest, NeverCrashes) {
+  on_end();
+  (void)aclInit(nullptr);
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  const char* only = std::getenv("SOFTNPU_FUZZ_OPERATOR");
+  const char* seed = std::getenv("SOFTNPU_FUZZ_SEED");
+  Counts counts;
+  const char* seconds = std::getenv("SOFTNPU_FUZZ_SECONDS");
+  const auto time = seconds == nullptr ? kTime : std::chrono::seconds(std::strtol(seconds, nullptr, 10));
+  const auto end = std::chrono::steady_clock::now() + time;
+  unsigned round = seed == nullptr ? 0 : static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
+  do {
+    for (const Caller& caller : callers()) {
+      if (only != nullptr && std::strcmp(only, caller.name) != 0) continue;
+      call(caller, round, stream, &counts);
+      ASSERT_FALSE(HasFailure());
+    }
+    ++round;
+  } while (seed == nullptr && std::chrono::steady_clock::now() < end);
+  std::printf("%llu calls, of which %llu were taken, by %zu of %zu operators\n",
+              static_cast<unsigned long long>(counts.cases), static_cast<unsigned long long>(counts.accepted),
+              counts.operators.size(), callers().size());
+  ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+}
+
+}  // namespace
+}  // namespace fuzz

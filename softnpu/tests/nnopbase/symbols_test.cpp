@@ -1,0 +1,86 @@
+// PyTorch's plug-in looks all of aclnn's objects up in libopapi, by name.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include "aclnn/acl_cache.h"
+#include "aclnn/acl_meta.h"
+
+namespace {
+
+TEST(SymbolsTest, LibopapiAnswersForTheObjects) {
+  void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr) << dlerror();
+  for (const char* name : {"aclCreateTensor",
+                           "aclDestroyTensor",
+                           "aclInitTensor",
+                           "aclCreateScalar",
+                           "aclDestroyScalar",
+                           "aclCreateIntArray",
+                           "aclDestroyIntArray",
+                           "aclCreateFloatArray",
+                           "aclDestroyFloatArray",
+                           "aclCreateBoolArray",
+                           "aclDestroyBoolArray",
+                           "aclCreateTensorList",
+                           "aclDestroyTensorList",
+                           "aclCreateScalarList",
+                           "aclDestroyScalarList",
+                           "aclGetViewShape",
+                           "aclGetStorageShape",
+                           "aclGetViewStrides",
+                           "aclGetViewOffset",
+                           "aclGetFormat",
+                           "aclGetDataType",
+                           "aclnnInit",
+                           "aclnnFinalize",
+                           "aclSetTensorAddr",
+                           "aclSetDynamicTensorAddr",
+                           "aclSetInputTensorAddr",
+                           "aclSetOutputTensorAddr",
+                           "aclSetDynamicInputTensorAddr",
+                           "aclSetDynamicOutputTensorAddr",
+                           "aclSetAclOpExecutorRepeatable",
+                           "aclDestroyAclOpExecutor",
+                           "InitHugeMemThreadLocal",
+                           "UnInitHugeMemThreadLocal",
+                           "ReleaseHugeMem",
+                           "CanUsePTACache",
+                           "InitPTACacheThreadLocal",
+                           "UnInitPTACacheThreadLocal",
+                           "SetPTAHashKey",
+                           "SetPTACacheHashKey",
+                           "PTAGetExecCache",
+                           "PTAFindExecCache",
+                           "AddTensorAddrToCachedList"}) {
+    EXPECT_NE(dlsym(library, name), nullptr) << name;
+  }
+  dlclose(library);
+}
+
+TEST(SymbolsTest, TheCacheOfExecutorsIsEmpty) {
+  EXPECT_EQ(InitHugeMemThreadLocal(nullptr, false), 0);
+  EXPECT_FALSE(CanUsePTACache("aclnnAdd"));
+  EXPECT_FALSE(CanUsePTACache(nullptr));
+  InitPTACacheThreadLocal();
+  SetPTAHashKey(42);
+  uint64_t size = 99;
+  EXPECT_EQ(PTAGetExecCache(42, &size), nullptr);
+  EXPECT_EQ(size, 0);
+  uint8_t key[] = {4, 2};
+  SetPTACacheHashKey(key, sizeof key);
+  EXPECT_EQ(PTAFindExecCache(key, sizeof key, nullptr), nullptr);
+  AddTensorAddrToCachedList(&size);
+  UnInitPTACacheThreadLocal();
+  ReleaseHugeMem(nullptr, false);
+  UnInitHugeMemThreadLocal(nullptr, false);
+}
+
+TEST(SymbolsTest, BeginAndEndMayBeCalledMoreThanOnce) {
+  EXPECT_EQ(aclnnInit(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(aclnnInit(nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(aclnnFinalize(), ACLNN_SUCCESS);
+  EXPECT_EQ(aclnnFinalize(), ACLNN_SUCCESS);
+}
+
+}  // namespace

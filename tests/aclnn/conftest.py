@@ -1,0 +1,25 @@
+"""The operator library under test: the checkout's, or the one in the folder that SOFTNPU_LIBRARIES names.
+
+What the tests ran, operator by operator, is written to build/operators for ``./dev operators``.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.aclnn.library import ROOT, Library
+
+RECORDS = ROOT / "build" / "operators"
+
+
+@pytest.fixture(scope="session")
+def library() -> Iterator[Library]:
+    folder = os.environ.get("SOFTNPU_LIBRARIES", ROOT / "build/python/torch_npu/lib/cann")
+    made = Library(Path(folder))
+    yield made
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    (RECORDS / f"{worker}-{os.getpid()}.json").write_text(json.dumps(sorted(made.ran)))

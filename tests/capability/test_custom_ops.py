@@ -1,0 +1,397 @@
+"""The operators of namespace npu against their definitions in float64 on the CPU, with gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.autograd import gradcheck
+
+import torch_npu
+
+OPS = torch.ops.npu
+FLOATING = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
+
+
+def swiglu(x, dim=-1):
+    a, b = x.chunk(2, dim)
+    return F.silu(a) * b
+
+
+def geglu(x, dim=-1, approximate=1, activate_left=False):
+    a, b = x.chunk(2, dim)
+    active, other = (a, b) if activate_left else (b, a)
+    gelu = F.gelu(active, approximate="tanh" if approximate else "none")
+    return other * gelu, gelu
+
+
+def rms_norm(x, gamma, epsilon=1e-6):
+    over = tuple(range(x.dim() - gamma.dim(), x.dim()))
+    r = (x.square().mean(over, keepdim=True) + epsilon).rsqrt()
+    return x * r * gamma, r
+
+
+def add_rms_norm(x1, x2, gamma, epsilon=1e-6):
+    return *rms_norm(x1 + x2, gamma, epsilon), x1 + x2
+
+
+def add_rms_norm_cast(x1, x2, gamma, epsilon=1e-6):
+    y, r, x = add_rms_norm(x1, x2, gamma, epsilon)
+    return y, y, r, x
+
+
+def rotary(x, r1, r2, rotary_mode="half"):
+    if rotary_mode == "half":
+        a, b = x.chunk(2, -1)
+        turned = torch.cat((-b, a), -1)
+    else:
+        turned = torch.stack((-x[..., 1::2], x[..., ::2]), -1).flatten(-2)
+    return x * r1 + turned * r2
+
+
+def masked_softmax(x, mask, scale=1, fixed_triu_mask=False):
+    if fixed_triu_mask:
+        mask = torch.ones(x.shape[-2:], dtype=torch.bool).triu(1)
+    return (x * scale).masked_fill(mask, -10000.0).softmax(-1)
+
+
+def tensors(*sizes):
+    """Values of a few units; seeded, so that a failure can be seen again."""
+    generator = torch.Generator().manual_seed(len(sizes))
+    return [torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes]
+
+
+MASK = torch.arange(4 * 6).reshape(4, 6) % 5 == 0
+# name: (the definition, arguments of float64, arguments that are no tensors, how many of the former have gradients)
+CASES = {
+    "fast_gelu": (lambda x: x * torch.sigmoid(1.702 * x), [(3, 5)], {}, 1),
+    "npu_fast_gelu": (lambda x: x * torch.sigmoid(1.702 * x), [(7,)], {}, 1),
+    "npu_gelu": (F.gelu, [(3, 5)], {}, 1),
+    "npu_gelu-tanh": (F.gelu, [(3, 5)], {"approximate": "tanh"}, 1),
+    "npu_mish": (F.mish, [(2, 3, 4)], {}, 1),
+    "npu_silu": (F.silu, [(2, 3, 4)], {}, 1),
+    "npu_swiglu": (swiglu, [(3, 8)], {}, 1),
+    "npu_swiglu-dim": (swiglu, [(2, 6, 5)], {"dim": 1}, 1),
+    "npu_geglu": (geglu, [(3, 8)], {}, 1),
+    "npu_geglu-left": (geglu, [(4, 3)], {"dim": 0, "approximate": 0, "activate_left": True}, 1),
+    "npu_rms_norm": (rms_norm, [(2, 3, 8), (8,)], {}, 2),
+    "npu_rms_norm-two": (rms_norm, [(4, 3, 8), (3, 8)], {"epsilon": 0.5}, 2),
+    "npu_add_rms_norm": (add_rms_norm, [(2, 3, 8), (2, 3, 8), (8,)], {}, 0),
+    "npu_rotary_mul": (rotary, [(2, 3, 4, 8), (1, 3, 1, 8), (1, 3, 1, 8)], {}, 3),
+    "npu_rotary_mul-interleave": (
+        rotary,
+        [(2, 3, 4, 8), (1, 3, 1, 8), (1, 3, 1, 8)],
+        {"rotary_mode": "interleave"},
+        3,
+    ),
+    "npu_scaled_masked_softmax": (masked_softmax, [(2, 3, 4, 6)], {"mask": MASK, "scale": 0.5}, 1),
+    "npu_scaled_masked_softmax-triangle": (
+        masked_softmax,
+        [(1, 2, 6, 6)],
+        {"mask": torch.zeros(6, 6, dtype=torch.bool), "fixed_triu_mask": True},
+        1,
+    ),
+    "npu_transpose": (lambda x, perm: x.permute(perm), [(2, 3, 4)], {"perm": [2, 0, -2]}, 0),
+}
+
+
+def on_npu(value):
+    return value.npu() if isinstance(value, torch.Tensor) else value
+
+
+def listed(result):
+    return [result] if isinstance(result, torch.Tensor) else list(result)
+
+
+def bound(reference, dtype, length):
+    """What rounding may do: `length` terms in float32 or wider, each exact to 8 roundings, and one of the result."""
+    wide = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
+    size = reference.abs().max().clamp(min=1)
+    return (
+        8 * length**0.5 * wide * size
+        + torch.finfo(dtype).eps * reference.abs()
+        + torch.finfo(dtype).tiny
+    )
+
+
+def check_near(got, reference, length, extra=0.0):
+    off = (got.cpu().double() - reference).abs()
+    assert bool((off <= bound(reference, got.dtype, length) + extra).all()), off.max()
+
+
+@pytest.mark.parametrize("dtype", FLOATING, ids=str)
+@pytest.mark.parametrize("name", CASES)
+def test_values(name, dtype):
+    definition, sizes, others, _ = CASES[name]
+    args = [x.to(dtype) for x in tensors(*sizes)]
+    expected = listed(definition(*(x.double() for x in args), **others))
+    given = [x.npu() for x in args], {k: on_npu(v) for k, v in others.items()}
+    op = getattr(torch_npu, name.split("-")[0])
+    for got, reference in zip(listed(op(*given[0], **given[1])), expected, strict=True):
+        assert got.device.type == "npu"
+        check_near(got, reference, args[0].numel())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_add_rms_norm_cast_gives_both_types(dtype):
+    args = [x.to(dtype) for x in tensors((2, 3, 8), (2, 3, 8), (8,))]
+    got = torch_npu.npu_add_rms_norm_cast(*(x.npu() for x in args))
+    assert [t.dtype for t in got] == [torch.float32, dtype, torch.float32, dtype]
+    # The sum is rounded to its type, or not, before it is normed.
+    extra = 4 * torch.finfo(dtype).eps * args[0].double().abs().max()
+    for t, reference in zip(got, add_rms_norm_cast(*(x.double() for x in args)), strict=True):
+        check_near(t, reference, 8, extra)
+
+
+def differentiable(name):
+    """The outputs that have gradients, as a function of the tensors that have them, and those."""
+    _, sizes, others, count = CASES[name]
+    args = tensors(*sizes)[:count]
+    others = {k: on_npu(v) for k, v in others.items()}
+    op = getattr(OPS, name.split("-")[0])
+    return (lambda *a: [t for t in listed(op(*a, **others)) if t.requires_grad]), args
+
+
+WITH_GRADIENTS = [name for name, case in CASES.items() if case[3]]
+
+
+@pytest.mark.parametrize("name", WITH_GRADIENTS)
+def test_gradients_are_those_of_differences(name):
+    function, args = differentiable(name)
+    given = [x.npu().requires_grad_() for x in args]
+    assert gradcheck(lambda *a: tuple(function(*a)), given, nondet_tol=0.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
+@pytest.mark.parametrize("name", WITH_GRADIENTS)
+def test_gradients(name, dtype):
+    definition, _, others, _ = CASES[name]
+    function, args = differentiable(name)
+    args = [x.to(dtype) for x in args]
+    wide = [x.double().requires_grad_() for x in args]
+    near = [x.npu().requires_grad_() for x in args]
+    listed(definition(*wide, **others))[0].sum().backward()
+    function(*near)[0].sum().backward()
+    # What the forward pass keeps is rounded to the type.
+    kept = 8 * torch.finfo(dtype).eps
+    for x, reference in zip(near, wide, strict=True):
+        assert x.grad.dtype == dtype
+        check_near(x.grad, reference.grad, 64, kept * reference.grad.abs().max().clamp(min=1))
+
+
+# autograd_registration_check of torch 2.13 knows CPU, CUDA and XPU only: test_keys looks instead.
+CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_opcheck(name):
+    """Schema, meta functions, and AOT dispatch with sizes that are symbols."""
+    _, sizes, others, count = CASES[name]
+    given = [x.float().npu().requires_grad_(i < count) for i, x in enumerate(tensors(*sizes))]
+    op = getattr(OPS, name.split("-")[0]).default
+    kwargs = {k: on_npu(v) for k, v in others.items()}
+    torch.library.opcheck(op, tuple(given), kwargs, test_utils=CHECKS)
+
+
+# Those without a case of their own: sizes of the tensors, and what stands behind them.
+REST = {
+    "npu_add_rms_norm_cast": ([(2, 3, 8), (2, 3, 8), (8,)], ()),
+    "npu_fast_gelu_backward": ([(3, 5), (3, 5)], ()),
+    "npu_gelu_backward": ([(3, 5), (3, 5)], ()),
+    "npu_geglu_grad": ([(3, 4), (3, 8), (3, 4)], ()),
+    "npu_mish_backward": ([(3, 5), (3, 5)], ()),
+    "npu_rms_norm_backward": ([(2, 3, 8), (2, 3, 8), (8,), (2, 3, 1)], ()),
+    "npu_rotary_mul_backward": ([(2, 3, 8), (2, 3, 8), (1, 3, 8), (1, 3, 8)], ()),
+    "npu_scaled_masked_softmax_backward": ([(2, 3, 4, 6), (2, 3, 4, 6)], (MASK, 0.5, False)),
+    "npu_silu_": ([(3, 5)], ()),
+    "npu_silu_backward": ([(3, 5), (3, 5), (3, 5)], ()),
+    "npu_swiglu_backward": ([(3, 4), (3, 8)], ()),
+}
+
+
+@pytest.mark.parametrize("name", REST)
+def test_opcheck_of_the_rest(name):
+    sizes, others = REST[name]
+    dtype = torch.float16 if name.endswith("_cast") else torch.float32
+    given = (*(x.to(dtype).npu() for x in tensors(*sizes)), *map(on_npu, others))
+    torch.library.opcheck(getattr(OPS, name).default, given, test_utils=CHECKS)
+
+
+def test_opcheck_of_out():
+    x, out = torch.randn(2, 3, device="npu"), torch.empty(3, 2, device="npu")
+    torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out}, test_utils=CHECKS)
+
+
+def test_every_operator_is_checked():
+    assert {name.split("-")[0] for name in CASES} | set(REST) == set(torch_npu.custom_ops.__all__)
+
+
+@pytest.mark.parametrize("key", ["PrivateUse1", "Meta", "AutogradPrivateUse1", "AutogradMeta"])
+def test_keys(key):
+    for name in torch_npu.custom_ops.__all__:
+        assert torch._C._dispatch_has_kernel_for_dispatch_key(f"npu::{name}", key)
+
+
+def test_strides_and_empty_tensors():
+    x = torch.randn(4, 6, 10)
+    for view in (x.mT, x[:, ::2], x[..., 1:9], x[:1].expand(4, 6, 10)):
+        assert torch.equal(
+            OPS.npu_swiglu(view.npu(), 0).cpu(), OPS.npu_swiglu(view.contiguous().npu(), 0).cpu()
+        )
+    assert OPS.npu_swiglu(x[:0].npu()).shape == (0, 6, 5)
+    gamma = torch.ones(10, device="npu", requires_grad=True)
+    OPS.npu_rms_norm(x[:0].npu(), gamma)[0].sum().backward()
+    assert torch.equal(gamma.grad.cpu(), torch.zeros(10))
+
+
+def test_in_place_counts_a_version():
+    x = torch.randn(3, 4)
+    n = x.npu()
+    version = n._version
+    assert OPS.npu_silu_(n) is n
+    assert n._version == version + 1
+    torch.testing.assert_close(n.cpu(), F.silu(x))
+    with pytest.raises(RuntimeError, match="single memory location"):
+        OPS.npu_silu_(torch.ones(1, device="npu").expand(3))
+
+
+def test_out():
+    x = torch.randn(2, 3, device="npu")
+    out = torch.empty(0, device="npu")
+    assert OPS.npu_transpose.out(x, [1, 0], out=out) is out
+    assert torch.equal(out.cpu(), x.cpu().T)
+    for bad in (torch.empty(0, dtype=torch.int32, device="npu"), torch.empty(0)):
+        with pytest.raises(RuntimeError, match=r"Expected out|on npu"):
+            OPS.npu_transpose.out(x, [1, 0], out=bad)
+    square = torch.randn(3, 3, device="npu")
+    with pytest.raises(RuntimeError, match="memory location"):
+        OPS.npu_transpose.out(square, [1, 0], out=square)
+
+
+def test_functionalization_leaves_nothing_that_writes():
+    def program(x):
+        y = x + 1
+        OPS.npu_silu_(y)
+        OPS.npu_transpose.out(y, [1, 0], out=(out := torch.empty_like(x.T)))
+        return y * 2, out
+
+    from torch.func import functionalize
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    x = torch.randn(2, 3, device="npu")
+    graph = make_fx(functionalize(program))(x)
+    called = [str(n.target) for n in graph.graph.nodes if n.op == "call_function"]
+    assert "npu.npu_silu.default" in called
+    assert not {"npu.npu_silu_.default", "npu.npu_transpose.out"} & set(called)
+    for got, reference in zip(graph(x), program(x), strict=True):
+        assert torch.equal(got.cpu(), reference.cpu())
+
+
+def test_compile():
+    def program(x, gamma):
+        y, _ = OPS.npu_rms_norm(OPS.npu_swiglu(x), gamma)
+        return OPS.npu_silu_(y)
+
+    compiled = torch.compile(program, backend="aot_eager", fullgraph=True, dynamic=True)
+    for rows in (3, 5):
+        x, gamma = torch.randn(rows, 8, device="npu"), torch.randn(4, device="npu")
+        assert torch.equal(compiled(x, gamma).cpu(), program(x, gamma).cpu())
+
+
+def test_meta():
+    x = torch.empty(2, 6, device="meta", dtype=torch.bfloat16)
+    y, r = OPS.npu_rms_norm(x, torch.empty(6, device="meta"))
+    assert (y.shape, y.dtype) == ((2, 6), torch.bfloat16)
+    assert (r.shape, r.dtype) == ((2, 1), torch.float32)
+    assert OPS.npu_swiglu(x.requires_grad_()).requires_grad
+
+
+def test_a_second_derivative_is_refused():
+    x = torch.randn(4, device="npu", requires_grad=True)
+    (grad,) = torch.autograd.grad(OPS.npu_fast_gelu(x).sum(), x, create_graph=True)
+    with pytest.raises(
+        RuntimeError, match="derivative for npu::npu_fast_gelu_backward is not implemented"
+    ):
+        grad.sum().backward()
+
+
+def test_the_graph_is_pytorchs():
+    x = torch.randn(2, 8, device="npu", requires_grad=True)
+    gamma = torch.ones(4, device="npu")
+    y = OPS.npu_rms_norm(OPS.npu_swiglu(x), gamma)[0]
+    node = y.grad_fn
+    assert node.name() == "NpuRmsNormBackward0"
+    assert [n and n.name() for n, _ in node.next_functions] == ["NpuSwigluBackward0", None]
+    y.sum().backward(retain_graph=True)
+    first = x.grad.clone()
+    y.sum().backward()
+    assert torch.equal(x.grad.cpu(), 2 * first.cpu())
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+    with torch.no_grad():
+        assert OPS.npu_swiglu(x).grad_fn is None
+
+
+def test_what_was_kept_must_not_change():
+    x = torch.randn(2, 8, device="npu", requires_grad=True) * 1
+    y = OPS.npu_swiglu(x)
+    x.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_saved_tensors_go_through_hooks():
+    x = torch.randn(2, 8, device="npu", requires_grad=True)
+    with torch.autograd.graph.save_on_cpu():
+        y = OPS.npu_swiglu(x)
+    y.sum().backward()
+    (reference,) = torch.autograd.grad(OPS.npu_swiglu(x).sum(), x)
+    assert torch.equal(x.grad.cpu(), reference.cpu())
+
+
+def test_transforms():
+    x = torch.randn(3, 8, device="npu")
+    (reference,) = torch.autograd.grad(OPS.npu_swiglu(x.requires_grad_()).sum(), x)
+    grad = torch.func.grad(lambda a: OPS.npu_swiglu(a).sum())
+    assert torch.equal(grad(x.detach()).cpu(), reference.cpu())
+    assert torch.equal(torch.func.vmap(grad)(x.detach()).cpu(), reference.cpu())
+    with pytest.raises(NotImplementedError, match="npu::npu_swiglu has no forward-mode derivative"):
+        torch.func.jvp(OPS.npu_swiglu, (x.detach(),), (x.detach(),))
+
+
+def _bad(*sizes, dtype=torch.float32):
+    return [torch.ones(size, dtype=dtype, device="npu") for size in sizes]
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: OPS.npu_swiglu(*_bad((2, 3))), "dimension 1 of a tensor of size .2, 3. has no halves"),
+        (lambda: OPS.npu_swiglu(*_bad((2, 4)), 2), "Dimension out of range"),
+        (
+            lambda: OPS.npu_swiglu(*_bad((2, 4), dtype=torch.int32)),
+            "npu::npu_swiglu: input is a tensor of Int, size .2, 4., layout Strided on npu:0; dense tensors of "
+            "Half, Float, Double, BFloat16 are taken",
+        ),
+        (lambda: OPS.npu_rms_norm(*_bad((2, 4), (3,))), "gamma is of size .3."),
+        (lambda: OPS.npu_rms_norm(*_bad((2, 4)), torch.ones(4)), "gamma is a tensor of Float.* on cpu"),
+        (lambda: OPS.npu_rotary_mul(*_bad((2, 4), (4,), (4,)), "quarter"), 'rotary_mode is "quarter"'),
+        (lambda: OPS.npu_transpose(*_bad((2, 4)), [0, 0]), "names dimension 0 twice"),
+        (lambda: OPS.npu_transpose(*_bad((2, 4)), [0]), "does not order the 2 dimensions"),
+        (lambda: OPS.npu_swiglu(torch.ones(2, 4)), "'npu::npu_swiglu'.* 'CPU' backend"),
+    ],
+)  # fmt: skip
+def test_errors_say_what_is_wrong(call, says):
+    with pytest.raises((RuntimeError, IndexError), match=says):
+        call()
+
+
+def test_names_of_python():
+    for name in torch_npu.exposed_api.public_npu_functions:
+        assert name in torch_npu.__all__
+    assert torch_npu.npu_swiglu is OPS.npu_swiglu
+    assert torch_npu.npu_swiglu.__doc__.startswith(
+        "npu_swiglu(input: Tensor, dim: int = -1) -> Tensor\n"
+    )
+    assert (
+        str(OPS.npu_swiglu.default._schema) == "npu::npu_swiglu(Tensor input, int dim=-1) -> Tensor"
+    )
+    assert torch.Tag.pt2_compliant_tag in OPS.npu_swiglu.default.tags

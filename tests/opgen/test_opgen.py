@@ -1,0 +1,109 @@
+"""Operator tables: every malformed line names file and line; a row becomes a header and two functions."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from softnpu.opgen import __main__ as command
+from softnpu.opgen import emit
+from softnpu.opgen.parse import TableError, parse
+from tests.aclnn.library import operators
+
+ADD = (
+    "aclnnAdd(Tensor self, Tensor? other, double alpha, Tensor! out) = add(self, other, alpha, out)"
+)
+
+
+def table(tmp_path, text: str):
+    path = tmp_path / "family" / "operators.txt"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("aclnnAdd\n", 1, "not 'aclnnName(arguments) = plan(...)'"),
+        ("\n# x\nAdd(Tensor self) = add(self)\n", 3, "'Add' does not begin with 'aclnn'"),
+        ("aclnnAdd(self) = add(self)\n", 1, "argument 'self' is not 'Type name'"),
+        ("aclnnAdd(Tensr self) = add(self)\n", 1, "unknown type 'Tensr'; known are Tensor, Scalar"),
+        ("aclnnAdd(int64? dim) = add(dim)\n", 1, "is passed by value: it cannot be optional"),
+        ("aclnnAdd(Tensor a, Tensor a) = add(a)\n", 1, "two arguments are called 'a'"),
+        ("aclnnAdd(Tensor a) = add\n", 1, "the plan 'add' is not a call"),
+        (f"{ADD}\n{ADD}\n", 2, "aclnnAdd is there twice"),
+        (f"{ADD}\ninclude a.h\n", 2, "includes come before the operators"),
+    ],
+)
+def test_errors_name_file_and_line(tmp_path, text, line, says):
+    path = table(tmp_path, text)
+    with pytest.raises(TableError) as raised:
+        parse(path)
+    assert str(raised.value).startswith(f"{path}:{line}: ")
+    assert says in str(raised.value)
+
+
+def test_a_row(tmp_path):
+    (operator,) = parse(table(tmp_path, f"include ops/add.h\n{ADD}\n")).operators
+    assert operator.header == "aclnn_add.h"
+    assert [a.c_type for a in operator.arguments] == [
+        "const aclTensor*",
+        "const aclTensor*",
+        "double",
+        "aclTensor*",
+    ]
+    assert (
+        "aclnnAddGetWorkspaceSize(const aclTensor* self, const aclTensor* other, double alpha"
+        in (emit.header(operator))
+    )
+
+
+def test_null_is_an_error_unless_it_is_optional(tmp_path):
+    text = emit.entries(parse(table(tmp_path, f"include ops/add.h\n{ADD}\n")))
+    assert '#include "ops/add.h"' in text
+    assert 'not_null(self_, "self")' in text
+    assert 'not_null(out_, "out")' in text
+    assert "not_null(other_" not in text
+    assert "return add(self, other, alpha, out, plan);" in text
+
+
+def test_callers_take_values_of_one_type(tmp_path):
+    text = emit.callers([parse(table(tmp_path, f"include ops/add.h\n{ADD}\n"))])
+    assert '{"self", Kind::kTensor, false, false}' in text
+    assert '{"out", Kind::kTensor, false, true}' in text
+    assert "static_cast<const aclTensor*>(v[0].object)" in text
+
+
+def test_the_command(tmp_path, capsys):
+    path = table(tmp_path, f"include ops/add.h\n{ADD}\n")
+    out = tmp_path / "out"
+    assert command.main(["--output", str(out), str(path)]) == 0
+    written = {p.relative_to(out).as_posix(): p for p in out.rglob("*.*")}
+    assert set(written) == {"aclnnop/aclnn_add.h", "entries/family.cpp", "callers.cpp"}
+    before = written["aclnnop/aclnn_add.h"].stat().st_mtime_ns
+    assert command.main(["--output", str(out), str(path)]) == 0
+    assert written["aclnnop/aclnn_add.h"].stat().st_mtime_ns == before  # nothing is built again
+    other = tmp_path / "other" / "operators.txt"
+    other.parent.mkdir()
+    shutil.copy(path, other)
+    assert command.main(["--output", str(out), str(path), str(other)]) == 1
+    assert f"aclnnAdd is in {path} too" in capsys.readouterr().err
+
+
+def test_headers_are_c(tmp_path):
+    """A C compiler takes every operator's header."""
+    from tests.aclnn.library import ROOT
+
+    source = tmp_path / "all.c"
+    for operator in operators().values():
+        header = tmp_path / "aclnnop" / operator.header
+        header.parent.mkdir(exist_ok=True)
+        header.write_text(emit.header(operator))
+    names = sorted(operator.header for operator in operators().values())
+    source.write_text(
+        "#include <stdbool.h>\n" + "".join(f'#include "aclnnop/{n}"\n' for n in names)
+    )
+    include = ROOT / "softnpu" / "include"
+    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    subprocess.run(["cc", *flags, f"-I{include}", f"-I{tmp_path}", source], check=True)

@@ -1,0 +1,44 @@
+"""What `./dev oracle` says of functions that the official wheel looks up and softnpu does not have."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from dev.oracle import LIBRARIES, missing_names
+
+FOLDER = Path("/build/lib/cann")
+
+
+def test_names_are_sorted_by_library_and_said_once():
+    lines = [
+        f"  17:\t{FOLDER}/libopapi.so: error: symbol lookup error: undefined symbol: aclnnB (fatal)",
+        f"  17:\t{FOLDER}/libopapi.so: error: symbol lookup error: undefined symbol: aclnnA (fatal)",
+        f"  18:\t{FOLDER}/libopapi.so: error: symbol lookup error: undefined symbol: aclnnA (fatal)",
+        f"  17:\t{FOLDER}/libhccl.so: error: symbol lookup error: undefined symbol: HcclA (fatal)",
+    ]
+    assert missing_names(lines, FOLDER) == {
+        "libhccl.so": ["HcclA"],
+        "libopapi.so": ["aclnnA", "aclnnB"],
+    }
+
+
+def test_other_libraries_and_other_reports_do_not_count():
+    lines = [
+        "17:\t/lib/libc.so.6: error: symbol lookup error: undefined symbol: nothing (fatal)",
+        f"17:\trelocation processing: {FOLDER}/libopapi.so (lazy)",
+    ]
+    assert missing_names(lines, FOLDER) == {}
+
+
+def test_the_linker_says_what_is_expected(tmp_path):
+    library = LIBRARIES / "cann" / "libascendcl.so"
+    code = "import ctypes, sys; hasattr(ctypes.CDLL(sys.argv[1]), 'not_there')"
+    subprocess.run(
+        [sys.executable, "-c", code, library],
+        check=True,
+        env={"LD_DEBUG": "reloc", "LD_DEBUG_OUTPUT": str(tmp_path / "report")},
+    )
+    lines = [line for report in tmp_path.iterdir() for line in report.read_text().splitlines()]
+    assert missing_names(lines, library.parent) == {library.name: ["not_there"]}

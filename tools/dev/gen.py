@@ -1,0 +1,37 @@
+"""`./dev gen`: runs codegen into the build folder; `--update-goldens` writes what its tests compare with."""
+
+import json
+import sys
+from pathlib import Path
+
+from dev.build import configure
+from dev.paths import BUILD, PYTHON, ROOT
+from dev.run import DevError, run, say
+
+GENERATED = BUILD / "torch_npu" / "csrc" / "generated"
+UPDATE = "--update-goldens"
+
+
+def table(rows: list[dict], folder: Path) -> str:
+    """A line for each kind of text that codegen wrote: what, how many, which files of ``folder``."""
+    width = max(len(row["what"]) for row in rows)
+    lines = [f"{row['what']:{width}}  {row['operators']:>6,}  {row['files']}" for row in rows]
+    return "\n".join((f"{'what':{width}}  {'number':>6}  files in {folder}", *lines))
+
+
+def gen(arguments: list[str]) -> None:
+    """Generates and prints a table of what was emitted.
+
+    Raises DevError where the YAML cannot be used, with its file and line.
+    """
+    if any(argument != UPDATE for argument in arguments):
+        raise DevError(f"takes {UPDATE} alone, not {' '.join(arguments)}")
+    configure()
+    if arguments:
+        say("goldens")
+        run([PYTHON, "-m", "codegen.goldens"])
+    # CMake knows the options; the stamp says that they were used.
+    (GENERATED / "stamp").unlink(missing_ok=True)
+    run(["ninja", "-C", BUILD, "generated"], hint="the line above names the entry", quiet=True)
+    rows = json.loads((GENERATED / "summary.json").read_text())
+    sys.stdout.write(table(rows, GENERATED.relative_to(ROOT)) + "\n")

@@ -1,0 +1,64 @@
+"""`./dev operators`: which aclnn operators the tests ran, in which data types and layouts, from the tests' own records."""
+
+import json
+from collections import defaultdict
+
+from dev.paths import BUILD, PYTHON, ROOT
+from dev.run import output
+
+RECORDS = BUILD / "operators"
+DTYPES = {
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float64": "f64",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "bool": "bool",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+LAYOUTS = ("dense", "permuted", "gaps", "broadcast", "scalar", "empty")
+_LIST = (
+    "from tests.aclnn.library import operators, family; "
+    "import json; print(json.dumps([(family(n), n) for n in sorted(operators())]))"
+)
+
+
+def table(known: list[tuple[str, str]], ran: set[tuple[str, str, str]]) -> str:
+    """A line an operator; a dot is a type or layout that no test has run. The last line counts."""
+    dtypes: dict[str, set[str]] = defaultdict(set)
+    layouts: dict[str, set[str]] = defaultdict(set)
+    for name, dtype, layout in ran:
+        dtypes[name].add(dtype)
+        layouts[name].add(layout)
+    width = max(len(name) for _, name in known)
+    lines = []
+    for family, name in sorted(known):
+        types = " ".join(
+            (short if dtype in dtypes[name] else "·").ljust(len(short))
+            for dtype, short in DTYPES.items()
+        )
+        lies = " ".join(
+            (layout if layout in layouts[name] else "·").ljust(len(layout)) for layout in LAYOUTS
+        )
+        lines.append(f"{family:12} {name:{width}}  {types}  {lies}".rstrip())
+    tested = sum(name in dtypes for _, name in known)
+    lines.append(f"{tested} of {len(known)} operators were run by the tests")
+    return "\n".join(lines)
+
+
+def operators() -> None:
+    """Prints the table of the last test runs; ``./dev test tests/aclnn`` makes the records."""
+    ran = {
+        (name, dtype, layout)
+        for file in RECORDS.glob("*.json")
+        for name, dtype, layout in json.loads(file.read_text())
+    }
+    known = json.loads(
+        output([PYTHON, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {_LIST}"])
+    )
+    print(table([(family, name) for family, name in known], ran))

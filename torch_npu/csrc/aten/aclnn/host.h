@@ -1,0 +1,33 @@
+#pragma once
+// Where an operator goes that aclnn does not take: ATen's CPU kernel on the device's bytes, or on copies.
+
+#include <ATen/core/boxing/KernelFunction.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include "aten/aicpu/copying.h"
+#include "aten/aicpu/fallback.h"
+#include "aten/aicpu/unboxed.h"
+
+namespace torch_npu::route {
+
+// The handle of "add.Tensor".
+c10::OperatorHandle operator_named(const char* name);
+
+// Host<"add.Tensor", &at::cpu::add>::call has the operator's signature.
+template <aicpu::OpName kName, auto kKernel, aicpu::Takes kTakes = aicpu::Takes::kOneDevice>
+struct Host;
+
+template <aicpu::OpName kName, typename R, typename... Args, R (*kKernel)(Args...), aicpu::Takes kTakes>
+struct Host<kName, kKernel, kTakes> {
+  static R call(Args... args) {
+    if (aicpu::copies_arguments()) [[unlikely]] {
+      static const c10::OperatorHandle op = operator_named(kName.text);
+      const auto kernel = c10::BoxedKernel::makeFromFunction<&aicpu::fallback>();
+      return c10::impl::BoxedKernelWrapper<R(Args...)>::call(kernel, op, c10::DispatchKeySet(),
+                                                             std::forward<Args>(args)...);
+    }
+    return aicpu::Unboxed<kName, kKernel, kTakes>::call(std::forward<Args>(args)...);
+  }
+};
+
+}  // namespace torch_npu::route

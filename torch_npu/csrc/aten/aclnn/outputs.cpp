@@ -1,0 +1,53 @@
+#include "aten/aclnn/outputs.h"
+
+#include <ATen/native/Resize.h>
+
+#include "aten/aclnn/route.h"
+#include "aten/empty.h"
+
+namespace torch_npu::route {
+
+void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
+                const at::TensorOptions& options) {
+  const at::ScalarType dtype = c10::typeMetaToScalarType(options.dtype());
+  if (form == Form::kNew) {
+    const c10::DeviceIndex device = options.device().index();
+    out = strides.empty() ? make_tensor(sizes, dtype, device) : make_strided_tensor(sizes, strides, dtype, device);
+    if (const auto format = options.memory_format_opt(); strides.empty() && format.has_value())
+      out.unsafeGetTensorImpl()->empty_tensor_restride(*format);
+    return;
+  }
+  if (form == Form::kInPlace) {
+    TORCH_CHECK(out.scalar_type() == dtype, "Bad in-place call: input tensor dtype ", out.dtype(),
+                " and output tensor dtype ", options.dtype(), " should match");
+    TORCH_CHECK(out.sizes() == sizes, "Bad in-place call: input tensor size ", out.sizes(), " and output tensor size ",
+                sizes, " should match");
+    return;
+  }
+  TORCH_CHECK(out.scalar_type() == dtype, "Expected out tensor to have dtype ", options.dtype(), ", but got ",
+              out.dtype(), " instead");
+  TORCH_CHECK(options.device() == out.device(), "Expected out tensor to have device ", options.device(), ", but got ",
+              out.device(), " instead");
+  if (!at::native::resize_output(out, sizes)) return;
+  if (!strides.empty()) {
+    out.as_strided_(sizes, strides);
+  } else if (const auto format = options.memory_format_opt(); format.has_value()) {
+    out.unsafeGetTensorImpl()->empty_tensor_restride(*format);
+  }
+}
+
+void check_overlap(const at::Tensor& out, const at::Tensor& input) {
+  if (input.defined()) at::assert_no_partial_overlap(out, input);
+}
+
+at::Scalar number(const at::Tensor& tensor) {
+  const void* data = tensor.const_data_ptr();
+  switch (tensor.scalar_type()) {
+    case at::kDouble: return *static_cast<const double*>(data);
+    case at::kLong: return *static_cast<const int64_t*>(data);
+    case at::kBool: return *static_cast<const bool*>(data);
+    default: return tensor.item();
+  }
+}
+
+}  // namespace torch_npu::route

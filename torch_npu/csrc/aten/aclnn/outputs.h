@@ -1,0 +1,124 @@
+#pragma once
+// The outputs of one call of a generated aclnn operator, and PyTorch's rule that gives them sizes and types.
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/core/IListRef.h>
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <concepts>
+#include <optional>
+
+#include "aten/aclnn/route.h"
+#include "compat/structured_rule.h"
+
+namespace torch_npu::route {
+
+enum class Form : uint8_t { kNew, kOut, kInPlace };
+
+template <std::size_t N>
+class Outputs {
+ public:
+  // They are made by the rule.
+  Outputs() = default;
+  // They are the caller's.
+  template <std::same_as<at::Tensor>... Tensors>
+  explicit Outputs(Form form, Tensors&... given) : form_(form), given_{&given...} {}
+  Outputs(const Outputs&) = delete;
+  Outputs& operator=(const Outputs&) = delete;
+
+  Form form() const { return form_; }
+  at::Tensor& operator[](std::size_t i) { return given_[i] != nullptr ? *given_[i] : made_[i]; }
+
+  // Whether there is anything to compute.
+  bool has_elements() {
+    for (std::size_t i = 0; i < N; ++i) {
+      if ((*this)[i].numel() > 0) return true;
+    }
+    return false;
+  }
+
+  // Those that were made, for the caller.
+  auto take() {
+    if constexpr (N == 1) {
+      return std::move(made_[0]);
+    } else {
+      return std::tuple_cat(std::move(made_));
+    }
+  }
+
+ private:
+  Form form_ = Form::kNew;
+  std::array<at::Tensor, N> made_;
+  std::array<at::Tensor*, N> given_{};
+};
+
+// Makes `out` where the form says so; otherwise checks it, and gives one of the form kOut its sizes.
+void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
+                const at::TensorOptions& options);
+
+// Throws where an output overlaps itself, or `input` in part.
+void check_overlap(const at::Tensor& out, const at::Tensor& input);
+
+template <std::size_t N>
+bool takes_outputs(Check& check, Outputs<N>& outputs) {
+  if (outputs.form() == Form::kNew) return true;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (!check.takes_output(outputs[i])) return false;
+  }
+  return true;
+}
+
+inline void check_overlap_of(const at::Tensor& out, const at::Tensor& input) { check_overlap(out, input); }
+inline void check_overlap_of(const at::Tensor& out, const std::optional<at::Tensor>& input) {
+  if (input.has_value()) check_overlap(out, *input);
+}
+inline void check_overlap_of(const at::Tensor& out, const at::ITensorListRef& inputs) {
+  for (const at::Tensor& input : inputs) check_overlap(out, input);
+}
+
+// PyTorch's own rule, at::meta::structured_mm, applied to outputs:
+// OutRule<at::meta::structured_mm, 1>(outputs).meta(self, mat2).
+template <typename Rule, std::size_t N>
+class OutRule final : public compat::StructuredRule<Rule> {
+ public:
+  explicit OutRule(Outputs<N>& outputs) : outputs_(outputs) {}
+
+  const at::Tensor& maybe_get_output(int64_t i) override { return outputs_[static_cast<std::size_t>(i)]; }
+
+  // After meta(). Rules over an iterator have looked at overlaps themselves.
+  template <typename... Inputs>
+  void check_overlaps(const Inputs&... inputs) {
+    if constexpr (!std::derived_from<Rule, at::TensorIteratorBase>) {
+      if (outputs_.form() == Form::kNew) return;
+      for (std::size_t i = 0; i < N; ++i) {
+        if (!outputs_[i].defined()) continue;
+        at::assert_no_internal_overlap(outputs_[i]);
+        (check_overlap_of(outputs_[i], inputs), ...);
+      }
+    }
+  }
+
+ private:
+  void set(int64_t i, at::IntArrayRef sizes, at::IntArrayRef strides, const at::TensorOptions& options) override {
+    set_output(outputs_[static_cast<std::size_t>(i)], outputs_.form(), sizes, strides, options);
+  }
+
+  Outputs<N>& outputs_;
+};
+
+// What a rule takes in the place of an operator's argument.
+template <typename T>
+const T& rule_argument(const T& value) {
+  return value;
+}
+inline at::OptionalTensorRef rule_argument(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined() ? at::OptionalTensorRef(*tensor) : at::OptionalTensorRef();
+}
+inline at::OptionalScalarRef rule_argument(const std::optional<at::Scalar>& scalar) {
+  return scalar.has_value() ? at::OptionalScalarRef(&*scalar) : at::OptionalScalarRef();
+}
+
+}  // namespace torch_npu::route

@@ -1,0 +1,237 @@
+#pragma once
+// Rules of operators that PyTorch has not written as structured ones, in the shape of those: meta() announces sizes and
+// types of the outputs. An entry of npu_native_functions.yaml names one as `out`. What they cannot tell from shapes is
+// refused by the entry's `dtypes` before.
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/TensorIterator.h>
+#include <ATen/TensorMeta.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/native/ConvUtils.h>
+#include <ATen/native/ReduceOpsUtils.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace torch_npu::rules {
+
+// ---- over an iterator: broadcasting, types, overlaps ------------------------------------------------------------
+
+// As the first argument, whatever else there is.
+struct unary : at::TensorIteratorBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, const Rest&...) {
+    build_borrowing_unary_op(maybe_get_output(), self);
+  }
+};
+
+struct binary : at::TensorIteratorBase {
+  void meta(const at::Tensor& self, const at::Tensor& other) {
+    build_borrowing_binary_op(maybe_get_output(), self, other);
+  }
+};
+
+struct logical : at::TensorIteratorBase {
+  void meta(const at::Tensor& self, const at::Tensor& other) {
+    build_borrowing_comparison_op(maybe_get_output(), self, other);
+  }
+};
+
+struct logical_unary : at::TensorIteratorBase {
+  void meta(const at::Tensor& self) {
+    auto config = at::TensorIteratorConfig();
+    config.check_all_same_dtype(false).add_output(maybe_get_output()).add_const_input(self);
+    if (!maybe_get_output().defined()) config.declare_static_dtype(at::kBool);
+    build(config);
+  }
+};
+
+// self and other have one type.
+struct where : at::TensorIteratorBase {
+  void meta(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other) {
+    auto config = at::TensorIteratorConfig();
+    config.check_all_same_dtype(false).add_output(maybe_get_output()).add_const_input(condition);
+    config.add_const_input(self).add_const_input(other);
+    if (!maybe_get_output().defined()) config.declare_static_dtype(self.scalar_type());
+    build(config);
+  }
+};
+
+// ---- without one ------------------------------------------------------------------------------------------------
+
+// A dense copy of the first argument.
+struct like : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+};
+
+// One number of the first argument's type.
+struct one_number : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, {}, {}, self.options());
+  }
+};
+
+struct prod : at::impl::MetaBase {
+  void meta(const at::Tensor& self, std::optional<at::ScalarType> dtype) {
+    const at::ScalarType own = self.scalar_type();
+    const at::ScalarType natural = at::isIntegralType(own, true) ? at::kLong : own;
+    set_output_raw_strided(0, {}, {}, self.options().dtype(dtype.value_or(natural)));
+  }
+};
+
+struct variance : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::OptionalIntArrayRef dim, at::OptionalScalarRef, bool keepdim) {
+    at::meta::resize_reduction(*this, self, dim, keepdim, c10::toRealValueType(self.scalar_type()));
+  }
+};
+
+// PyTorch's own rule copies self into the output, which aclnn has no use for.
+struct baddbmm : at::impl::MetaBase {
+  void meta(const at::Tensor& self, const at::Tensor& batch1, const at::Tensor& batch2, const at::Scalar&,
+            const at::Scalar&) {
+    TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+    TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+    TORCH_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
+                "Expected size for first two dimensions of batch2 tensor to be: [", batch1.size(0), ", ",
+                batch1.size(2), "] but got: [", batch2.size(0), ", ", batch2.size(1), "].");
+    const std::array<int64_t, 3> sizes{batch1.size(0), batch1.size(1), batch2.size(2)};
+    TORCH_CHECK(at::is_expandable_to(self.sizes(), sizes), "baddbmm: self of size ", self.sizes(),
+                " cannot be expanded to the products' size ", at::IntArrayRef(sizes));
+    set_output_raw_strided(0, sizes, {}, batch2.options());
+  }
+};
+
+struct index_select : at::impl::MetaBase {
+  void meta(const at::Tensor& self, int64_t dim, const at::Tensor& index) {
+    dim = at::maybe_wrap_dim(dim, self.dim());
+    TORCH_CHECK_INDEX(index.dim() <= 1, "index_select(): Index is supposed to be a vector");
+    at::DimVector sizes(self.sizes());
+    if (!sizes.empty()) sizes[static_cast<std::size_t>(dim)] = index.numel();
+    set_output_raw_strided(0, sizes, {}, self.options());
+  }
+};
+
+struct embedding_dense_backward : at::impl::MetaBase {
+  void meta(const at::Tensor& grad_output, const at::Tensor&, int64_t num_weights, int64_t, bool) {
+    set_output_raw_strided(0, {num_weights, grad_output.size(-1)}, {}, grad_output.options());
+  }
+};
+
+struct layer_norm : at::impl::MetaBase {
+  void meta(const at::Tensor& input, at::IntArrayRef normalized_shape, at::OptionalTensorRef, at::OptionalTensorRef,
+            double) {
+    const auto inner = static_cast<int64_t>(normalized_shape.size());
+    TORCH_CHECK(0 < inner && inner <= input.dim() && input.sizes().slice(input.dim() - inner) == normalized_shape,
+                "Given normalized_shape=", normalized_shape, ", expected input with shape [*, ...] that ends with it, ",
+                "but got input of size", input.sizes());
+    at::DimVector rows(input.sizes());
+    std::fill(rows.end() - inner, rows.end(), 1);
+    set_output_raw_strided(0, input.sizes(), {}, input.options());
+    set_output_raw_strided(1, rows, {}, input.options());
+    set_output_raw_strided(2, rows, {}, input.options());
+  }
+};
+
+struct group_norm : at::impl::MetaBase {
+  void meta(const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef, int64_t n, int64_t, int64_t,
+            int64_t group, double) {
+    set_output_raw_strided(0, input.sizes(), {}, input.options());
+    set_output_raw_strided(1, {n, group}, {}, input.options());
+    set_output_raw_strided(2, {n, group}, {}, input.options());
+  }
+};
+
+struct batch_norm : at::impl::MetaBase {
+  void meta(const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef,
+            at::OptionalTensorRef, bool training, double, double) {
+    const int64_t channels = training ? input.size(1) : 0;
+    set_output_raw_strided(0, input.sizes(), {}, input.options());
+    set_output_raw_strided(1, {channels}, {}, input.options());
+    set_output_raw_strided(2, {channels}, {}, input.options());
+  }
+};
+
+// What the images of a convolution have: channels last as soon as one operand has them, as on the CPU.
+inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& weight) {
+  for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
+    const bool is_wanted = input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
+    if (is_wanted && input.scalar_type() != at::kDouble) return format;
+  }
+  return at::MemoryFormat::Contiguous;
+}
+
+struct convolution : at::impl::MetaBase {
+  void meta(const at::Tensor& input, const at::Tensor& weight, at::OptionalTensorRef, at::IntArrayRef stride,
+            at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
+            int64_t groups) {
+    const auto sizes = transposed
+                           ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding, output_padding, stride,
+                                                         dilation, groups)
+                           : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
+    set_output_raw_strided(0, sizes, {}, input.options().memory_format(image_format(input, weight)));
+  }
+};
+
+struct convolution_backward : at::impl::MetaBase {
+  void meta(const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight, at::OptionalIntArrayRef,
+            at::IntArrayRef, at::IntArrayRef, at::IntArrayRef, bool, at::IntArrayRef, int64_t,
+            std::array<bool, 3> mask) {
+    const auto options = input.options().memory_format(image_format(input, weight));
+    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, options);
+    if (mask[1]) set_output_raw_strided(1, weight.sizes(), {}, options);
+    if (mask[2]) set_output_raw_strided(2, {grad_output.size(1)}, {}, input.options());
+  }
+};
+
+struct adaptive_avg_pool : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::IntArrayRef output_size) {
+    at::DimVector sizes(self.sizes());
+    std::copy(output_size.begin(), output_size.end(), sizes.end() - static_cast<std::ptrdiff_t>(output_size.size()));
+    set_output_raw_strided(0, sizes, {}, self.options().memory_format(self.suggest_memory_format()));
+  }
+};
+
+struct adaptive_avg_pool_backward : at::impl::MetaBase {
+  void meta(const at::Tensor&, const at::Tensor& self) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(self.suggest_memory_format()));
+  }
+};
+
+// Gradients of input, weight and bias, of those that the mask asks for.
+struct norm_gradients : at::impl::MetaBase {
+ protected:
+  void announce(const at::Tensor& input, at::IntArrayRef weight_sizes, std::array<bool, 3> mask) {
+    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, input.options());
+    if (mask[1]) set_output_raw_strided(1, weight_sizes, {}, input.options());
+    if (mask[2]) set_output_raw_strided(2, weight_sizes, {}, input.options());
+  }
+};
+
+struct layer_norm_backward : norm_gradients {
+  void meta(const at::Tensor&, const at::Tensor& input, at::IntArrayRef normalized_shape, const at::Tensor&,
+            const at::Tensor&, at::OptionalTensorRef, at::OptionalTensorRef, std::array<bool, 3> mask) {
+    announce(input, normalized_shape, mask);
+  }
+};
+
+struct group_norm_backward : norm_gradients {
+  void meta(const at::Tensor&, const at::Tensor& input, const at::Tensor&, const at::Tensor&, at::OptionalTensorRef,
+            int64_t, int64_t channels, int64_t, int64_t, std::array<bool, 3> mask) {
+    announce(input, {channels}, mask);
+  }
+};
+
+struct batch_norm_backward : norm_gradients {
+  void meta(const at::Tensor&, const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef,
+            at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef, bool, double,
+            std::array<bool, 3> mask) {
+    announce(input, {input.size(1)}, mask);
+  }
+};
+
+}  // namespace torch_npu::rules

@@ -1,0 +1,50 @@
+#pragma once
+// What generated derivatives of npu:: operators need beside PyTorch's nodes of the autograd graph.
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/autograd/functions/utils.h>
+#include <torch/csrc/autograd/input_metadata.h>
+#include <torch/csrc/autograd/saved_variable.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "compat/autograd_node.h"
+
+namespace torch_npu::custom {
+
+// An argument that is no tensor, as a node keeps it after the call.
+template <typename T>
+T keep(const T& value) {
+  return value;
+}
+inline std::string keep(std::string_view text) { return std::string(text); }
+template <typename T>
+std::vector<T> keep(at::ArrayRef<T> values) {
+  return values.vec();
+}
+template <typename T>
+using Kept = decltype(keep(std::declval<std::remove_cvref_t<T>>()));
+
+inline std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+// The gradient of an output that nothing depends on is not there.
+inline at::Tensor or_zeros(const at::Tensor& grad, const torch::autograd::InputMetadata& output) {
+  return grad.defined() ? grad : output.zeros_like();
+}
+
+// Throws where a tangent would be lost.
+template <typename... Tensors>
+void check_no_tangent(const char* name, const Tensors&... tensors) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!(torch::autograd::isFwGradDefined(tensors) || ...), "npu::", name,
+                              " has no forward-mode derivative: use reverse mode");
+}
+
+}  // namespace torch_npu::custom

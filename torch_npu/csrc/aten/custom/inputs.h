@@ -1,0 +1,63 @@
+#pragma once
+// The tensors that a kernel of an npu:: operator is given, looked at one by one. There is no other way for these
+// operators: what aclnn does not take is an error.
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/Tensor.h>
+
+#include <optional>
+
+#include "aten/aclnn/route.h"
+
+namespace torch_npu::custom {
+
+using route::dtypes;
+using route::kAllDtypes;
+
+class Inputs {
+ public:
+  // Of the operator `name`, which `function` computes. Throws where the bound CANN does not have that.
+  Inputs(const char* name, const char* function, bool is_available) : name_(name) {
+    if (!is_available) [[unlikely]]
+      missing(function);
+  }
+
+  // Throws where `tensor` is not a dense npu tensor on the device of the others, of a type in `allowed`.
+  void take(const char* role, const at::Tensor& tensor, route::Dtypes allowed) {
+    const bool fits = tensor.defined() && check_.takes_output(tensor);
+    if (!fits || (route::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
+      refuse(role, tensor, allowed);
+  }
+  void take(const char* role, const std::optional<at::Tensor>& tensor, route::Dtypes allowed) {
+    if (tensor.has_value() && tensor->defined()) take(role, *tensor, allowed);
+  }
+  void take(const char* role, at::TensorList tensors, route::Dtypes allowed) {
+    for (const at::Tensor& tensor : tensors) take(role, tensor, allowed);
+  }
+
+  // Of the tensors so far.
+  c10::DeviceIndex device() const { return check_.device(); }
+
+ private:
+  [[noreturn]] void missing(const char* function) const;
+  [[noreturn]] void refuse(const char* role, const at::Tensor& tensor, route::Dtypes allowed) const;
+
+  const char* name_;
+  route::Check check_;
+};
+
+// Throws where `out` overlaps itself or an input.
+inline void check_overlap(const at::Tensor& out, const at::Tensor& input) { at::assert_no_overlap(out, input); }
+inline void check_overlap(const at::Tensor& out, const std::optional<at::Tensor>& input) {
+  if (input.has_value() && input->defined()) at::assert_no_overlap(out, *input);
+}
+inline void check_overlap(const at::Tensor& out, at::TensorList inputs) {
+  for (const at::Tensor& input : inputs) at::assert_no_overlap(out, input);
+}
+template <typename... Tensors>
+void check_apart(const at::Tensor& out, const Tensors&... inputs) {
+  at::assert_no_internal_overlap(out);
+  (check_overlap(out, inputs), ...);
+}
+
+}  // namespace torch_npu::custom

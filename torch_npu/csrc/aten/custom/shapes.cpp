@@ -1,0 +1,67 @@
+#include "aten/custom/shapes.h"
+
+#include <ATen/WrapDimUtils.h>
+#include <ATen/native/Resize.h>
+#include <ATen/ops/empty.h>
+
+#include <vector>
+
+namespace torch_npu::shapes {
+
+at::Tensor Output::make() const { return at::empty_symint(sizes, options); }
+
+void Output::give(const at::Tensor& out) const {
+  TORCH_CHECK(out.scalar_type() == c10::typeMetaToScalarType(options.dtype()), "Expected out to have dtype ",
+              options.dtype(), ", but got ", out.dtype(), " instead");
+  TORCH_CHECK(out.device() == options.device(), "Expected out to be on ", options.device(), ", but got ", out.device(),
+              " instead");
+  at::native::resize_output_symint(out, sizes);
+}
+
+Output like(const at::Tensor& tensor) { return {c10::SymDimVector(tensor.sym_sizes()), tensor.options()}; }
+
+Output wide(const at::Tensor& tensor) {
+  Output output = like(tensor);
+  if (tensor.scalar_type() != at::kDouble) output.options = output.options.dtype(at::kFloat);
+  return output;
+}
+
+Output sized(const at::Tensor& tensor, const at::Tensor& other) {
+  return {c10::SymDimVector(tensor.sym_sizes()), other.options()};
+}
+
+Output halved(const at::Tensor& tensor, int64_t dim) {
+  const int64_t d = at::maybe_wrap_dim(dim, tensor.dim(), /*wrap_scalar=*/false);
+  Output output = like(tensor);
+  c10::SymInt& size = output.sizes[static_cast<std::size_t>(d)];
+  TORCH_CHECK(size % 2 == 0, "dimension ", d, " of a tensor of size ", tensor.sym_sizes(), " has no halves");
+  size = size / 2;
+  return output;
+}
+
+Output rows(const at::Tensor& tensor, const at::Tensor& gamma) {
+  const int64_t first = tensor.dim() - gamma.dim();
+  const auto last = first < 0 ? c10::SymIntArrayRef() : tensor.sym_sizes().slice(static_cast<std::size_t>(first));
+  TORCH_CHECK(first >= 0 && last == gamma.sym_sizes(), "gamma is of size ", gamma.sym_sizes(),
+              ", which the last dimensions of a tensor of size ", tensor.sym_sizes(), " are not");
+  Output output = wide(tensor);
+  std::fill(output.sizes.begin() + first, output.sizes.end(), 1);
+  return output;
+}
+
+Output permuted(const at::Tensor& tensor, at::IntArrayRef perm) {
+  const int64_t dims = tensor.dim();
+  TORCH_CHECK(static_cast<int64_t>(perm.size()) == dims, "perm ", perm, " does not order the ", dims,
+              " dimensions of a tensor of size ", tensor.sym_sizes());
+  std::vector<bool> seen(perm.size());
+  Output output{{}, tensor.options()};
+  for (const int64_t dim : perm) {
+    const auto d = static_cast<std::size_t>(at::maybe_wrap_dim(dim, dims));
+    TORCH_CHECK(!seen[d], "perm ", perm, " names dimension ", d, " twice");
+    seen[d] = true;
+    output.sizes.push_back(tensor.sym_sizes()[d]);
+  }
+  return output;
+}
+
+}  // namespace torch_npu::shapes

@@ -1,0 +1,46 @@
+"""Where softnpu lies: ``python -m torch_npu.softnpu --lib-dir``.
+
+Programs that bring a CANN application of their own (the official plug-in, a C program) find the software NPU by this
+folder on ``LD_LIBRARY_PATH``.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def lib_dir() -> Path:
+    """The folder with softnpu's libraries under CANN's names.
+
+    Raises:
+        FileNotFoundError: the native part is missing.
+    """
+    package = Path(__file__).absolute().parent
+    # Beside the sources in a wheel; in a checkout in the build folder, where the sources may be links.
+    source = Path(__file__).resolve().parent
+    for folder in (package, source.parent / "build" / "python" / "torch_npu"):
+        libraries = folder / "lib" / "cann"
+        if (libraries / "libascendcl.so").exists():
+            return libraries
+    raise FileNotFoundError(
+        f"softnpu's libraries are not beside {package}: in a checkout, run ./dev build"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    """Prints what is asked for; 1 with a sentence where it is missing."""
+    parser = argparse.ArgumentParser(prog="python -m torch_npu.softnpu", description=__doc__)
+    parser.add_argument(
+        "--lib-dir", action="store_true", required=True, help="print the folder of the libraries"
+    )
+    parser.parse_args(arguments)
+    try:
+        print(lib_dir())
+    except FileNotFoundError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,134 @@
+"""Which way operators go on npu: ``print(torch_npu.utils.explain(model, x))``."""
+
+import html
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+# The order of core/routes.h.
+_ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback")
+_COMPOSITE = "composite"
+_NO_DEVICE_WORK = "no device work"
+_COLUMNS = ("operator", "route", "kernel", "calls", "total us", "self us")
+
+
+@dataclass(frozen=True)
+class Row:
+    """The calls of one operator that went one way.
+
+    ``route`` is ``aclnn`` (``kernel`` says which function), ``AI CPU`` (ATen's CPU kernel on the device's memory),
+    ``CPU fallback`` (the same on copies), ``copy``, ``composite`` (made of the operators that follow) or
+    ``no device work`` (views, allocations). Times are the host's, in microseconds: ``total_us`` with the operators that
+    it called, ``self_us`` without.
+    """
+
+    operator: str
+    route: str
+    kernel: str
+    calls: int
+    total_us: float
+    self_us: float
+
+    def _cells(self) -> tuple[str, ...]:
+        times = (f"{self.total_us:.1f}", f"{self.self_us:.1f}")
+        return (self.operator, self.route, self.kernel, str(self.calls), *times)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What one call did; prints as a table.
+
+    ``rows`` are in the order of the first calls, ``result`` is what the function returned, ``synchronizations`` how
+    often the process waited for the device meanwhile.
+    """
+
+    rows: tuple[Row, ...]
+    synchronizations: int
+    result: Any  # what the function returned
+
+    def calls(self, route: str | None = None, operator: str | None = None) -> int:
+        """How many calls went by ``route`` and were of ``operator`` ("aten::add.Tensor"); of all by default."""
+        return sum(
+            row.calls
+            for row in self.rows
+            if route in (None, row.route) and operator in (None, row.operator)
+        )
+
+    def routes(self) -> dict[str, int]:
+        """``{route: calls}``."""
+        return {name: self.calls(name) for name in dict.fromkeys(row.route for row in self.rows)}
+
+    def _summary(self) -> str:
+        counts = ", ".join(f"{name} {count}" for name, count in self.routes().items())
+        return f"calls: {counts or 'none'}; synchronizations: {self.synchronizations}"
+
+    def _table(self) -> Iterator[tuple[str, ...]]:
+        yield _COLUMNS
+        for row in self.rows:
+            yield row._cells()
+
+    def __str__(self) -> str:
+        """An aligned table with a summary below."""
+        table = list(self._table())
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = [
+            "  ".join(
+                cell.rjust(width) if place > 2 else cell.ljust(width)
+                for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+            ).rstrip()
+            for cells in table
+        ]
+        lines.insert(1, "  ".join("-" * width for width in widths))
+        return "\n".join([*lines, self._summary()])
+
+    def __repr__(self) -> str:
+        """The table: what an interactive prompt shows."""
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        """The table for notebooks."""
+        head, *rows = self._table()
+        text = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+        text = f"<tr>{text}</tr>"
+        for cells in rows:
+            text += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
+        return f"<table>{text}</table><p>{html.escape(self._summary())}</p>"
+
+
+def _route(number: int, is_composite: bool) -> str:
+    if is_composite:
+        return _COMPOSITE
+    return _ROUTES[number] or _NO_DEVICE_WORK
+
+
+def synchronizations() -> int:
+    """How often this process has waited for a stream, an event or the device so far."""
+    from torch_npu import _C
+
+    return _C.synchronizations()
+
+
+def explain(function: Callable[..., object], *args: object, **kwargs: object) -> Explanation:
+    """Calls ``function(*args, **kwargs)`` and tells which way each of its operators went.
+
+    ``function`` is anything that can be called: a function, a module, ``torch.ops.aten.add.Tensor``. Operators of the
+    calling thread count, which are also those of a backward pass that it starts.
+
+    Raises:
+        RuntimeError: it runs inside another ``explain``.
+    """
+    from torch_npu import _C
+
+    _C.start_counting_routes()
+    before = _C.synchronizations()
+    counted = []
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        waited = _C.synchronizations() - before
+        counted = _C.stop_counting_routes()
+    rows = tuple(
+        Row(op, _route(route, composite), kernel, calls, total / 1e3, own / 1e3)
+        for op, route, kernel, composite, calls, total, own in counted
+    )
+    return Explanation(rows, waited, result)
