@@ -13,6 +13,15 @@ constexpr size_t kSmallAlignment = 512;
 constexpr size_t kLargeFrom = size_t{1} << 20;
 constexpr size_t kRedZone = kPoisons ? 256 : 0;
 
+// What this thread has found last.
+struct Found {
+  uint64_t epoch = 0;  // of the blocks that it was found among
+  size_t offset = 0;
+  size_t span = 0;
+  size_t requested = 0;
+};
+thread_local constinit Found found;
+
 }  // namespace
 
 // Behind a large block the red zone keeps the next one from the next huge page, which doubles the room at most.
@@ -46,6 +55,7 @@ Status Heap::allocate(size_t size, void** out) {
     // All that can fail comes first.
     Blocks::node_type behind = tail > 0 ? make_block(offset + span, tail) : Blocks::node_type();
     Blocks::node_type taken = head > 0 ? make_block(offset, span) : Blocks::node_type();
+    forget_found();
     auto block = blocks_.find(free_offset);
     take_free(block);
     block->second.span = head > 0 ? head : span;
@@ -74,6 +84,7 @@ Status Heap::release(void* address) {
   if (it == blocks_.end() || it->second.requested == 0) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", address, " is not the start of a live device allocation")};
   }
+  forget_found();
   used_ -= round_up(it->second.requested, kSmallAlignment);
   poison(static_cast<char*>(address) + region_->kernel_offset(), it->second.requested);
   it->second.requested = 0;
@@ -96,11 +107,19 @@ Status Heap::release(void* address) {
 bool Heap::find(const void* address, Allocation* out) const {
   if (!region_->contains(address)) return false;
   auto at = static_cast<size_t>(static_cast<const char*>(address) - region_->base());
-  std::lock_guard lock(mutex_);
-  auto it = std::prev(blocks_.upper_bound(at));
-  if (it->second.requested == 0 || at >= it->first + it->second.span) return false;
-  *out = {region_->base() + it->first, it->second.requested};
+  if (found.epoch != epoch_.load(std::memory_order_acquire) || at - found.offset >= found.span) {
+    std::lock_guard lock(mutex_);
+    auto it = std::prev(blocks_.upper_bound(at));
+    if (it->second.requested == 0 || at >= it->first + it->second.span) return false;
+    found = {epoch_.load(std::memory_order_relaxed), it->first, it->second.span, it->second.requested};
+  }
+  *out = {region_->base() + found.offset, found.requested};
   return true;
+}
+
+uint64_t Heap::next_epoch() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 size_t Heap::used() const {
@@ -115,6 +134,7 @@ size_t Heap::peak() const {
 
 void Heap::clear() {
   std::lock_guard lock(mutex_);
+  forget_found();
   // The first block becomes the whole region.
   auto whole = blocks_.begin();
   for (const auto& [offset, block] : blocks_) {

@@ -3,7 +3,9 @@
 // stay with the process, since the first touch of a page is what costs. With AddressSanitizer what is free is poisoned,
 // and so are 256 bytes and more behind each allocation; the capacity counts as without.
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <set>
@@ -36,7 +38,8 @@ class Heap {
   // Fails where `address` is not the start of a live allocation, and for no other reason: it allocates nothing.
   Status release(void* address);
 
-  // The live allocation that holds `address`; false where there is none.
+  // The live allocation that holds `address`; false where there is none. Without a lock where this thread found the
+  // same one last and none was made or freed since.
   bool find(const void* address, Allocation* out) const;
 
   size_t capacity() const { return capacity_; }
@@ -59,9 +62,13 @@ class Heap {
   static Blocks::node_type make_block(size_t offset, size_t span);
   void add_free(Blocks::iterator block);
   void take_free(Blocks::iterator block);
+  // The blocks are about to change: what threads have found is found anew. mutex_ is held.
+  void forget_found() { epoch_.store(next_epoch(), std::memory_order_release); }
+  static uint64_t next_epoch();
 
   Region* region_;
   size_t capacity_;
+  std::atomic<uint64_t> epoch_{next_epoch()};  // of the blocks; no two heaps share one. Written under mutex_
   mutable std::mutex mutex_;  // guards all below
   Blocks blocks_;
   FreeSpans free_;

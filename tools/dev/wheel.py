@@ -1,7 +1,7 @@
 """`./dev wheel`: one self-contained wheel in dist/."""
 
-from dev.build import CCACHE
-from dev.paths import PYTHON, ROOT
+from dev.build import build
+from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
 
 DIST = ROOT / "dist"
@@ -10,7 +10,8 @@ PLATFORM = "manylinux_2_35_x86_64"
 
 
 def wheel() -> None:
-    """Builds dist/torch_npu-<version>-….whl."""
+    """Builds dist/torch_npu-<version>-….whl out of what `./dev build` makes."""
+    build()
     say("wheel")
     for old in DIST.glob("torch_npu-*.whl"):
         old.unlink()
@@ -25,9 +26,9 @@ def wheel() -> None:
             "--no-deps",
             "-w",
             DIST,
+            f"-Ccmake.define.TORCH_NPU_BUILT={BUILD}",
             ROOT,
         ],
-        env=CCACHE,
     )
     (made,) = DIST.glob("torch_npu-*.whl")
     retag = [PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", PLATFORM, made]

@@ -29,9 +29,11 @@ using Between = char[kAtATime * kMostBytes];
 
 }  // namespace
 
+bool is_direct(aclDataType from, aclDataType as) { return from == as && is_own_wide(as); }
+
 ElementReader::ElementReader(aclDataType from, aclDataType as)
     : load_(load_row(from)), element_(static_cast<ptrdiff_t>(aclDataTypeSize(as))) {
-  direct_ = from == as && is_own_wide(as);
+  direct_ = softnpu::is_direct(from, as);
   wide_bytes_ = wide_size(wide_of(as));
   if (from == as) return;
   cast_ = cast_row(wide_of(from), as);
@@ -56,7 +58,7 @@ void ElementReader::read(const void* from, ptrdiff_t stride, size_t count, void*
 
 ElementWriter::ElementWriter(aclDataType as, aclDataType to)
     : store_(store_row(to)), element_(static_cast<ptrdiff_t>(aclDataTypeSize(as))) {
-  direct_ = as == to && is_own_wide(to);
+  direct_ = softnpu::is_direct(as, to);
   wide_bytes_ = wide_size(wide_of(as));
   if (as == to) return;
   cast_ = cast_row(wide_of(as), to);

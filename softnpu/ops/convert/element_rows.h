@@ -5,6 +5,9 @@
 
 namespace softnpu {
 
+// Whether memory with elements of `from` holds the values that a kernel of `as` computes with.
+bool is_direct(aclDataType from, aclDataType as);
+
 // Reads elements of one dtype as values of another, in the latter's wide type, with the rounding of a cast in between.
 class ElementReader {
  public:

@@ -45,6 +45,44 @@ void put(const aclScalar& value, aclDataType dtype, void* to) {
   load_row(dtype)(&narrow, sizeof narrow, 1, to);
 }
 
+// In the operations that threads_for counts.
+double cost_of(const Mapping& mapping, const Space& space) {
+  return kFlopsPerElement * mapping.cost * static_cast<double>(space.count());
+}
+
+// A small mapping whose kernel finds its operands as it wants them. It lies in the plan, nothing of it on the heap.
+struct FlatMap {
+  MapKernel kernel;
+  void* out;
+  size_t count;
+  std::array<const void*, kMostInputs> in;
+  decltype(Mapping::constants) constants;
+
+  // Whether all of `space`, whose operands are the result and the inputs, is such memory.
+  static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
+    if (space.operands() != inputs + 1 || cost_of(mapping, space) >= kSmallFlops) return false;  // or there are scalars
+    for (size_t k = 0; k <= inputs; ++k) {
+      const Operand& operand = space.operand(k);
+      if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;
+    }
+    return true;
+  }
+
+  FlatMap(const Mapping& mapping, const Space& space)
+      : kernel(mapping.kernel),
+        out(space.operand(0).data),
+        count(static_cast<size_t>(space.count())),
+        in{},
+        constants(mapping.constants) {
+    for (size_t k = 1; k < space.operands(); ++k) in[k - 1] = space.operand(k).data;
+  }
+
+  Status operator()(void* /*workspace*/) const {
+    kernel(out, in.data(), count, constants.data());
+    return Status::ok();
+  }
+};
+
 // One planned mapping. Immutable: several threads run it.
 class MapTask {
  public:
@@ -69,7 +107,7 @@ class MapTask {
       all_in_place_ = all_in_place_ && input->in_place;
       ++input;
     }
-    const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
+    const double cost = cost_of(mapping, space_);
     threads_ = threads_for(cost);
     small_ = cost < kSmallFlops;
   }
@@ -181,13 +219,18 @@ Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, 
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
+  plan->describe = describe_later(all);
+  if (FlatMap::fits(mapping, inputs.size(), space)) {
+    plan->is_small = true;
+    plan->run = FlatMap(mapping, space);
+    return Status::ok();
+  }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
   plan->is_small = task->is_small();
-  plan->run = [task](void*) {
+  plan->run = [task = std::move(task)](void*) {
     task->run();
     return Status::ok();
   };
-  plan->describe = describe_later(all);
   return Status::ok();
 }
 

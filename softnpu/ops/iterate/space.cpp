@@ -12,12 +12,14 @@ namespace softnpu {
 namespace {
 
 // The broadcast shape of all tensors.
-Status broadcast(std::span<const aclTensor* const> tensors, std::vector<int64_t>* out) {
+Status broadcast(std::span<const aclTensor* const> tensors, Dims* out) {
+  size_t most = 0;
+  for (const aclTensor* tensor : tensors) most = std::max(most, tensor->dims.size());
+  out->resize(most, 1);
   for (const aclTensor* tensor : tensors) {
     const size_t n = tensor->dims.size();
-    if (out->size() < n) out->insert(out->begin(), n - out->size(), 1);
     for (size_t i = 0; i < n; ++i) {
-      int64_t& size = (*out)[out->size() - n + i];
+      int64_t& size = (*out)[most - n + i];
       const int64_t own = tensor->dims[i];
       if (own == 1 || own == size) continue;
       if (size != 1) {
@@ -27,6 +29,25 @@ Status broadcast(std::span<const aclTensor* const> tensors, std::vector<int64_t>
     }
   }
   return Status::ok();
+}
+
+// Whether the elements lie in the order of the dimensions, without gaps.
+bool is_contiguous(const aclTensor& tensor) {
+  int64_t next = 1;
+  for (size_t i = tensor.dims.size(); i-- > 0;) {
+    const int64_t size = tensor.dims[i];
+    if (size == 1) continue;
+    if (tensor.strides[i] != next) return false;
+    next *= size;
+  }
+  return true;
+}
+
+// Whether nothing is broadcast and all tensors are walked in one stretch.
+bool is_flat(std::span<const aclTensor* const> tensors) {
+  return std::ranges::all_of(tensors, [&](const aclTensor* tensor) {
+    return tensor->dims == tensors[0]->dims && is_contiguous(*tensor);
+  });
 }
 
 // A result whose elements share one place has no value of its own; PyTorch refuses it, too.
@@ -50,31 +71,56 @@ Status Space::make(std::span<const aclTensor* const> tensors, size_t outputs, Sp
       return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor->dtype))};
     }
   }
-  std::vector<int64_t> shape;
+  if (is_flat(tensors)) {
+    SOFTNPU_RETURN_IF_ERROR(out->find(tensors, outputs));
+    out->flatten(tensors);
+    return Status::ok();
+  }
+  Sizes shape;
   SOFTNPU_RETURN_IF_ERROR(broadcast(tensors, &shape));
   for (size_t i = 0; i < outputs; ++i) {
-    SOFTNPU_RETURN_IF_ERROR(check_result(*tensors[i], shape));
+    SOFTNPU_RETURN_IF_ERROR(check_result(*tensors[i], std::span(shape.data(), shape.size())));
   }
+  SOFTNPU_RETURN_IF_ERROR(out->find(tensors, outputs));
   const size_t n = shape.size();
-  const size_t operands = tensors.size();
-  out->operand_count_ = operands;
-  out->count_ = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-  std::vector<ptrdiff_t> strides(operands * n);
-  for (size_t k = 0; k < operands; ++k) {
+  Strides strides(tensors.size() * n);
+  for (size_t k = 0; k < tensors.size(); ++k) {
     const aclTensor& tensor = *tensors[k];
-    Operand& operand = out->operands_[k];
-    void* data = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, k < outputs ? "the result" : "an argument", &data));
-    operand.data = static_cast<char*>(data);
-    operand.dtype = tensor.dtype;
     const auto size = static_cast<ptrdiff_t>(aclDataTypeSize(tensor.dtype));
     const size_t missing = n - tensor.dims.size();
     for (size_t i = missing; i < n; ++i) {
       strides[k * n + i] = tensor.dims[i - missing] == 1 ? 0 : tensor.strides[i - missing] * size;
     }
   }
+  out->order(shape, strides, outputs);
+  return Status::ok();
+}
+
+Status Space::find(std::span<const aclTensor* const> tensors, size_t outputs) {
+  operand_count_ = tensors.size();
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    void* data = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(tensor_memory(*tensors[k], k < outputs ? "the result" : "an argument", &data));
+    operands_[k] = {static_cast<char*>(data), tensors[k]->dtype};
+  }
+  return Status::ok();
+}
+
+void Space::flatten(std::span<const aclTensor* const> tensors) {
+  count_ = element_count(*tensors[0]);
+  sizes_.assign(&count_, &count_ + 1);
+  strides_.clear();
+  for (const aclTensor* tensor : tensors) {
+    strides_.push_back(static_cast<ptrdiff_t>(aclDataTypeSize(tensor->dtype)));
+  }
+}
+
+void Space::order(const Sizes& shape, const Strides& strides, size_t outputs) {
+  const size_t n = shape.size();
+  const size_t operands = operand_count_;
+  count_ = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
   // The order of the result's memory; dimensions of size 1 do not count.
-  std::vector<size_t> order;
+  SmallVector<size_t, 8> order;
   for (size_t i = 0; i < n; ++i) {
     if (shape[i] != 1) order.push_back(i);
   }
@@ -91,9 +137,8 @@ Status Space::make(std::span<const aclTensor* const> tensors, size_t outputs, Sp
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
   }
-  std::vector<size_t> kept;  // the innermost of each group of joined dimensions
-  std::vector<int64_t>& sizes = out->sizes_;
-  sizes.clear();
+  SmallVector<size_t, 8> kept;  // the innermost of each group of joined dimensions
+  sizes_.clear();
   for (size_t i : order) {
     const auto joins = [&] {
       for (size_t k = 0; k < operands; ++k) {
@@ -103,23 +148,23 @@ Status Space::make(std::span<const aclTensor* const> tensors, size_t outputs, Sp
     };
     if (!kept.empty() && joins()) {
       kept.back() = i;
-      sizes.back() *= shape[i];
+      sizes_.back() *= shape[i];
     } else {
       kept.push_back(i);
-      sizes.push_back(shape[i]);
+      sizes_.push_back(shape[i]);
     }
   }
-  out->strides_.clear();
+  if (kept.empty()) sizes_.push_back(count_);
+  strides_.clear();
   for (size_t k = 0; k < operands; ++k) {
-    Operand& operand = out->operands_[k];
-    for (size_t i : kept) out->strides_.push_back(strides[k * n + i]);
-    if (kept.empty()) out->strides_.push_back(0);
-    operand.is_constant =
-        k >= outputs && std::all_of(out->strides_.end() - static_cast<ptrdiff_t>(std::max<size_t>(kept.size(), 1)),
-                                    out->strides_.end(), [](ptrdiff_t s) { return s == 0; });
+    bool moves = false;
+    for (size_t i : kept) {
+      strides_.push_back(strides[k * n + i]);
+      moves = moves || strides_.back() != 0;
+    }
+    if (kept.empty()) strides_.push_back(0);
+    operands_[k].is_constant = k >= outputs && !moves;
   }
-  if (kept.empty()) sizes.push_back(out->count_);
-  return Status::ok();
 }
 
 bool Space::is_contiguous(size_t operand) const {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "base/status.h"
 #include "nnopbase/tensor.h"
 
@@ -43,10 +43,20 @@ class Space {
   void for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const;
 
  private:
+  using Sizes = SmallVector<int64_t, 8>;
+  using Strides = SmallVector<ptrdiff_t, 24>;
+
+  // Finds the memory of each tensor.
+  Status find(std::span<const aclTensor* const> tensors, size_t outputs);
+  // One dimension with all elements: the tensors have one shape and no gaps.
+  void flatten(std::span<const aclTensor* const> tensors);
+  // Orders and joins the dimensions of `shape`; `strides` are those of operand 0, of operand 1, ... in it.
+  void order(const Sizes& shape, const Strides& strides, size_t outputs);
+
   int64_t count_ = 0;
   size_t operand_count_ = 0;
-  std::vector<int64_t> sizes_;
-  std::vector<ptrdiff_t> strides_;  // of operand 0, of operand 1, ...
+  Sizes sizes_;
+  Strides strides_;  // of operand 0, of operand 1, ...
   std::array<Operand, kMostOperands> operands_{};
 };
 
