@@ -69,7 +69,7 @@ class Heap {
   Region* region_;
   size_t capacity_;
   std::atomic<uint64_t> epoch_{next_epoch()};  // of the blocks; no two heaps share one. Written under mutex_
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;                   // guards all below
   Blocks blocks_;
   FreeSpans free_;
   size_t used_ = 0;

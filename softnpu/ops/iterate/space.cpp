@@ -45,9 +45,8 @@ bool is_contiguous(const aclTensor& tensor) {
 
 // Whether nothing is broadcast and all tensors are walked in one stretch.
 bool is_flat(std::span<const aclTensor* const> tensors) {
-  return std::ranges::all_of(tensors, [&](const aclTensor* tensor) {
-    return tensor->dims == tensors[0]->dims && is_contiguous(*tensor);
-  });
+  return std::ranges::all_of(
+      tensors, [&](const aclTensor* tensor) { return tensor->dims == tensors[0]->dims && is_contiguous(*tensor); });
 }
 
 // A result whose elements share one place has no value of its own; PyTorch refuses it, too.
