@@ -33,17 +33,51 @@ struct Description {
   void* data;
 };
 
-Status read_dims(const char* what, const int64_t* dims, uint64_t count, Dims* out) {
+Status check_dims(const char* what, const int64_t* dims, uint64_t count) {
   if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
   if (count > 0) SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
   for (uint64_t i = 0; i < count; ++i) {
     if (dims[i] < 0) return {ACLNN_ERR_PARAM_INVALID, text(what, " hold the negative size ", dims[i])};
   }
-  out->assign(dims, dims + count);
   return Status::ok();
 }
 
-// Where the sizes multiply to more than an int64_t holds the strides wrap around: check_extent() refuses such a tensor.
+// The number of elements, and the distance of each from the storage's start, are numbers that fit.
+Status check_extent(const Description& from) {
+  int64_t count = 1;
+  bool overflows = false;
+  for (uint64_t i = 0; i < from.count; ++i) {
+    if (from.dims[i] == 0) return Status::ok();
+    overflows = overflows || __builtin_mul_overflow(count, from.dims[i], &count);
+  }
+  int64_t last = from.offset;
+  if (from.strides == nullptr) {
+    overflows = overflows || __builtin_add_overflow(last, count - 1, &last);
+  } else {
+    for (uint64_t i = 0; i < from.count; ++i) {
+      int64_t step = 0;
+      overflows = overflows || __builtin_mul_overflow(from.dims[i] - 1, from.strides[i], &step) ||
+                  __builtin_add_overflow(last, step, &last);
+    }
+  }
+  int64_t bytes = 0;
+  const auto size = static_cast<int64_t>(aclDataTypeSize(from.dtype));
+  overflows = overflows || __builtin_mul_overflow(count, size, &bytes) || __builtin_mul_overflow(last, size, &bytes);
+  if (!overflows) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, "the view's sizes, strides and offset reach beyond 2^63 bytes"};
+}
+
+Status check(const Description& from) {
+  SOFTNPU_RETURN_IF_ERROR(check_dims("view dimensions", from.dims, from.count));
+  SOFTNPU_RETURN_IF_ERROR(check_dims("storage dimensions", from.storage_dims, from.storage_count));
+  if (aclDataTypeSize(from.dtype) == 0) {
+    return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(from.dtype), " is not supported")};
+  }
+  if (from.offset < 0) return {ACLNN_ERR_PARAM_INVALID, text("the view's offset ", from.offset, " is negative")};
+  return check_extent(from);
+}
+
+// Where the tensor has no elements the strides may wrap around: nothing is read by them.
 void set_contiguous(const Dims& dims, Dims* strides) {
   strides->resize(dims.size());
   uint64_t stride = 1;
@@ -53,45 +87,23 @@ void set_contiguous(const Dims& dims, Dims* strides) {
   }
 }
 
-// The number of elements, and the distance of each from the storage's start, are numbers that fit.
-Status check_extent(const aclTensor& tensor) {
-  int64_t count = 1;
-  bool overflows = false;
-  for (int64_t size : tensor.dims) {
-    if (size == 0) return Status::ok();
-    overflows = overflows || __builtin_mul_overflow(count, size, &count);
-  }
-  int64_t last = tensor.offset;
-  for (size_t i = 0; i < tensor.dims.size(); ++i) {
-    int64_t step = 0;
-    overflows = overflows || __builtin_mul_overflow(tensor.dims[i] - 1, tensor.strides[i], &step) ||
-                __builtin_add_overflow(last, step, &last);
-  }
-  int64_t bytes = 0;
-  const auto size = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
-  overflows = overflows || __builtin_mul_overflow(count, size, &bytes) || __builtin_mul_overflow(last, size, &bytes);
-  if (!overflows) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID, "the view's sizes, strides and offset reach beyond 2^63 bytes"};
-}
-
-// `out` is described anew; where it fails it is left half described.
-Status describe(const Description& from, aclTensor* out) {
-  SOFTNPU_RETURN_IF_ERROR(read_dims("view dimensions", from.dims, from.count, &out->dims));
-  SOFTNPU_RETURN_IF_ERROR(read_dims("storage dimensions", from.storage_dims, from.storage_count, &out->storage_dims));
+// `from` is checked. Where memory is out `out` stays what it was.
+void describe(const Description& from, aclTensor* out) {
+  out->dims.reserve(from.count);
+  out->strides.reserve(from.count);
+  out->storage_dims.reserve(from.storage_count);
+  out->dims.assign(from.dims, from.dims + from.count);
+  out->storage_dims.assign(from.storage_dims, from.storage_dims + from.storage_count);
   if (from.strides == nullptr) {
     set_contiguous(out->dims, &out->strides);
   } else {
     out->strides.assign(from.strides, from.strides + from.count);
   }
-  if (aclDataTypeSize(from.dtype) == 0) {
-    return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(from.dtype), " is not supported")};
-  }
-  if (from.offset < 0) return {ACLNN_ERR_PARAM_INVALID, text("the view's offset ", from.offset, " is negative")};
   out->offset = from.offset;
   out->dtype = from.dtype;
   out->format = from.format;
   out->data = from.data;
-  return check_extent(*out);
+  if (out->shape != nullptr) out->shape.reset();
 }
 
 // Runs `body` on a live tensor, for the functions that ask for one of its properties.
@@ -125,15 +137,18 @@ aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDat
                            void* tensorData) {
   aclTensor* made = nullptr;
   (void)api("aclCreateTensor", [&] {
+    const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
+                           format,   storageDims, storageDimsNum, tensorData};
+    SOFTNPU_RETURN_IF_ERROR(check(from));
     aclTensor* tensor = tensors().make();
-    Status status = describe(
-        {viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData}, tensor);
-    if (status.is_ok()) {
-      made = tensor;
-    } else {
+    try {
+      describe(from, tensor);
+    } catch (...) {
       tensors().destroy(tensor);
+      throw;
     }
-    return status;
+    made = tensor;
+    return Status::ok();
   });
   return made;
 }
@@ -147,11 +162,10 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
                           uint64_t storageDimsNum, void* tensorData) {
   return api("aclInitTensor", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
-    aclTensor described;
-    SOFTNPU_RETURN_IF_ERROR(
-        describe({viewDims, viewDimsNum, dataType, stride, offset, format, storageDims, storageDimsNum, tensorData},
-                 &described));
-    *tensor = std::move(described);
+    const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
+                           format,   storageDims, storageDimsNum, tensorData};
+    SOFTNPU_RETURN_IF_ERROR(check(from));
+    describe(from, tensor);
     return Status::ok();
   });
 }

@@ -56,7 +56,9 @@ std::shared_ptr<Stream> Device::find_stream(const void* handle) const {
 
 bool Device::forget_stream(const void* handle) {
   std::lock_guard lock(mutex_);
-  return streams_.erase(handle) != 0;
+  if (streams_.erase(handle) == 0) return false;
+  stream_epoch_.fetch_add(1, std::memory_order_release);
+  return true;
 }
 
 Status Device::synchronize(std::chrono::milliseconds timeout) {
@@ -85,7 +87,9 @@ bool Device::abort(std::chrono::steady_clock::time_point end) {
 
 Device::Streams Device::take_streams() {
   std::lock_guard lock(mutex_);
-  return std::exchange(streams_, {});
+  Streams taken = std::exchange(streams_, {});
+  stream_epoch_.fetch_add(1, std::memory_order_release);
+  return taken;
 }
 
 void Device::reset(const Streams& streams, const std::function<void()>& drop) {

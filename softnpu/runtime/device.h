@@ -1,6 +1,7 @@
 #pragma once
 // One software NPU: its memory, its executor and its streams.
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -44,6 +45,8 @@ class Device {
   std::shared_ptr<Stream> find_stream(const void* handle) const;
   // False where `handle` names no live stream.
   bool forget_stream(const void* handle);
+  // Raised after a stream of any device was forgotten.
+  static uint64_t stream_epoch() { return stream_epoch_.load(std::memory_order_acquire); }
 
   // Waits for every stream; returns the first error found.
   Status synchronize(std::chrono::milliseconds timeout);
@@ -73,6 +76,7 @@ class Device {
   CoreLimits core_limits_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards all below
+  static inline std::atomic<uint64_t> stream_epoch_{1};
   Streams streams_;
   uint32_t next_stream_ = 0;
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // for the utilization

@@ -14,6 +14,20 @@ namespace {
 
 thread_local Context* current_context = nullptr;
 
+// The stream that this thread has looked up last: most launches go to the same one again. It keeps the memory of one
+// that was destroyed since until the next look, or the thread's end.
+struct LastStream {
+  const void* handle = nullptr;
+  uint64_t epoch = 0;    // Device::stream_epoch() before the look
+  bool is_over = false;  // the thread ends
+};
+thread_local constinit LastStream last_stream;
+struct LastStreamHolder {
+  std::shared_ptr<Stream> stream;
+  ~LastStreamHolder() { last_stream = {nullptr, 0, true}; }
+};
+thread_local LastStreamHolder last_stream_holder;
+
 }  // namespace
 
 Process& Process::get() {
@@ -270,11 +284,21 @@ Status Process::stream(void* handle, std::shared_ptr<Stream>* out) const {
 
 Status Process::find_stream(void* handle, std::shared_ptr<Stream>* out) const {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
+  const uint64_t epoch = Device::stream_epoch();
+  if (last_stream.epoch == epoch && last_stream.handle == handle) {
+    *out = last_stream_holder.stream;
+    return Status::ok();
+  }
   for (const auto& slot : live_) {
     Device* device = slot.load(std::memory_order_acquire);
     if (device == nullptr) continue;
     *out = device->find_stream(handle);
-    if (*out) return Status::ok();
+    if (!*out) continue;
+    if (!last_stream.is_over) {
+      last_stream_holder.stream = *out;
+      last_stream = {handle, epoch, false};
+    }
+    return Status::ok();
   }
   return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist")};
 }

@@ -83,6 +83,23 @@ TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
   }
 }
 
+TEST_F(HeapTest, WhatWasFoundLastIsForgottenWhenItIsFreed) {
+  Heap heap(&region, kSize);
+  Allocation found;
+  void* first = nullptr;
+  void* second = nullptr;
+  ASSERT_TRUE(heap.allocate(1000, &first).is_ok());
+  ASSERT_TRUE(heap.find(first, &found));
+  ASSERT_TRUE(heap.release(first).is_ok());
+  EXPECT_FALSE(heap.find(first, &found));
+  ASSERT_TRUE(heap.allocate(900, &second).is_ok());
+  ASSERT_EQ(second, first);
+  ASSERT_TRUE(heap.find(first, &found));
+  EXPECT_EQ(found.size, 900u);
+  heap.clear();
+  EXPECT_FALSE(heap.find(first, &found));
+}
+
 TEST(Region, ProtectedMappingsShareTheirBytes) {
   Region region;
   ASSERT_TRUE(region.map(Region::kHugePage, 0, true).is_ok());

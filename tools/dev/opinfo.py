@@ -44,13 +44,13 @@ def opinfo(arguments: list[str]) -> None:
 
     Raises DevError where a case failed, with the first of them.
     """
-    library = BUILD / "python" / "torch_npu" / "lib" / "libtorch_npu.so"
+    newest = max(file.stat().st_mtime_ns for file in (BUILD / "python" / "torch_npu").rglob("*.so*"))
     RESULTS.mkdir(parents=True, exist_ok=True)
     stamp = RESULTS / "build"
-    if not stamp.exists() or stamp.read_text() != str(library.stat().st_mtime_ns):
+    if not stamp.exists() or stamp.read_text() != str(newest):
         for old in RESULTS.glob("*.jsonl"):
             old.unlink()  # another build's results say nothing about this one
-        stamp.write_text(str(library.stat().st_mtime_ns))
+        stamp.write_text(str(newest))
     jobs = os.cpu_count() or 1
     say(f"OpInfos and ModuleInfos, every dtype and variant, {jobs} processes")
     processes = []

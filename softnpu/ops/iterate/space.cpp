@@ -45,8 +45,15 @@ bool is_contiguous(const aclTensor& tensor) {
 
 // Whether nothing is broadcast and all tensors are walked in one stretch.
 bool is_flat(std::span<const aclTensor* const> tensors) {
-  return std::ranges::all_of(
-      tensors, [&](const aclTensor* tensor) { return tensor->dims == tensors[0]->dims && is_contiguous(*tensor); });
+  const Dims& shape = tensors[0]->dims;
+  for (const aclTensor* tensor : tensors) {
+    const size_t n = tensor->dims.size();
+    if (n != shape.size() || !is_contiguous(*tensor)) return false;
+    for (size_t i = 0; i < n; ++i) {
+      if (tensor->dims[i] != shape[i]) return false;
+    }
+  }
+  return true;
 }
 
 // A result whose elements share one place has no value of its own; PyTorch refuses it, too.

@@ -37,6 +37,7 @@ struct Makers {
   Maker<aclTensor, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t, aclFormat, const int64_t*, uint64_t,
         void*>
       tensor{"aclCreateTensor", "aclDestroyTensor"};
+  decltype(&aclInitTensor) init_tensor = reinterpret_cast<decltype(&aclInitTensor)>(aclnn_symbol("aclInitTensor"));
   Maker<aclScalar, void*, aclDataType> scalar{"aclCreateScalar", "aclDestroyScalar"};
   Maker<aclIntArray, const int64_t*, uint64_t> int_array{"aclCreateIntArray", "aclDestroyIntArray"};
   Maker<aclFloatArray, const float*, uint64_t> float_array{"aclCreateFloatArray", "aclDestroyFloatArray"};
@@ -50,17 +51,67 @@ const Makers& makers() {
   return functions;
 }
 
+// Descriptors that this thread keeps for its next calls: to describe one anew takes half the time of making it. What
+// is kept is given back when the thread ends.
+class KeptDescriptors {
+ public:
+  // Null where none is left.
+  static aclTensor* take() { return kept_.count == 0 ? nullptr : kept_.descriptors[--kept_.count]; }
+
+  // False where the caller has to destroy it.
+  static bool keep(const aclTensor* descriptor) {
+    if (kept_.count == kMost || makers().init_tensor == nullptr || kept_.is_over) return false;
+    static thread_local const Returner returner;
+    kept_.descriptors[kept_.count++] = const_cast<aclTensor*>(descriptor);
+    return true;
+  }
+
+ private:
+  static constexpr uint8_t kMost = 8;
+  struct Kept {
+    std::array<aclTensor*, kMost> descriptors{};
+    uint8_t count = 0;
+    bool is_over = false;  // the thread ends
+  };
+  struct Returner {
+    ~Returner() {
+      kept_.is_over = true;
+      while (aclTensor* descriptor = take()) makers().tensor.destroy(descriptor);
+    }
+  };
+  static thread_local constinit Kept kept_;
+};
+thread_local constinit KeptDescriptors::Kept KeptDescriptors::kept_;
+
 aclTensor* make_tensor(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   const c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
   const auto storage_elements = static_cast<int64_t>(storage->nbytes() / impl->itemsize());
   const at::IntArrayRef sizes = impl->sizes();
-  return makers().tensor.make(sizes.data(), sizes.size(), acl_data_type(tensor.scalar_type()), impl->strides().data(),
-                              impl->storage_offset(), ACL_FORMAT_ND, &storage_elements, 1,
-                              const_cast<void*>(storage->data()));
+  const aclDataType dtype = acl_data_type(tensor.scalar_type());
+  const int64_t* strides = impl->strides().data();
+  void* data = const_cast<void*>(storage->data());
+  if (aclTensor* kept = KeptDescriptors::take()) {
+    const aclnnStatus status = makers().init_tensor(kept, sizes.data(), sizes.size(), dtype, strides,
+                                                    impl->storage_offset(), ACL_FORMAT_ND, &storage_elements, 1, data);
+    if (C10_LIKELY(status == ACLNN_SUCCESS)) return kept;
+    makers().tensor.destroy(kept);
+    aclnn_fail("aclInitTensor");
+  }
+  return makers().tensor.make(sizes.data(), sizes.size(), dtype, strides, impl->storage_offset(), ACL_FORMAT_ND,
+                              &storage_elements, 1, data);
 }
 
-aclScalar* make_scalar(const at::Scalar& scalar) {
+// The integer 1, which most additions are scaled by: lives as long as the process.
+aclScalar* one() {
+  static aclScalar* const made = [] {
+    int64_t value = 1;
+    return makers().scalar.make(&value, ACL_INT64);
+  }();
+  return made;
+}
+
+aclScalar* make_own_scalar(const at::Scalar& scalar) {
   if (scalar.isBoolean()) {
     bool value = scalar.toBool();
     return makers().scalar.make(&value, ACL_BOOL);
@@ -77,8 +128,17 @@ aclScalar* make_scalar(const at::Scalar& scalar) {
   return makers().scalar.make(&value, ACL_DOUBLE);
 }
 
-void destroy(const aclTensor* object) { makers().tensor.destroy(object); }
-void destroy(const aclScalar* object) { makers().scalar.destroy(object); }
+aclScalar* make_scalar(const at::Scalar& scalar) {
+  const bool is_one = scalar.isIntegral(false) && scalar.toLong() == 1;
+  return is_one ? one() : make_own_scalar(scalar);
+}
+
+void destroy(const aclTensor* object) {
+  if (!KeptDescriptors::keep(object)) makers().tensor.destroy(object);
+}
+void destroy(const aclScalar* object) {
+  if (object != one()) makers().scalar.destroy(object);
+}
 void destroy(const aclIntArray* object) { makers().int_array.destroy(object); }
 void destroy(const aclFloatArray* object) { makers().float_array.destroy(object); }
 void destroy(const aclBoolArray* object) { makers().bool_array.destroy(object); }
@@ -193,7 +253,7 @@ AclTensorList acl_argument(const at::ITensorListRef& tensors) { return AclTensor
 
 AclScalarList acl_argument(at::ArrayRef<at::Scalar> scalars) {
   Elements<aclScalar> elements;
-  for (const at::Scalar& scalar : scalars) elements.add(make_scalar(scalar));
+  for (const at::Scalar& scalar : scalars) elements.add(make_own_scalar(scalar));
   return AclScalarList(elements.into_list(makers().scalar_list));
 }
 
