@@ -43,7 +43,8 @@ def in_float64(tree):
 def as_accurate(expected, actual, reference) -> bool:
     """Whether the largest error against the ``reference`` in float64 is at most one rounding and twice the CPU's.
 
-    A CPU that is wrong by more than half of the type's digits is no measure.
+    The CPU's error counts up to half of the type's digits, of the largest number or of one: what it does not write, or
+    gets wrong, is no measure.
 
     Two good results may be further apart than a tolerance: where PyTorch rounds between the parts of an operator, or in
     half precision within its CPU kernels, where sums cancel, and by a step where a function jumps.
@@ -69,7 +70,7 @@ def as_accurate(expected, actual, reference) -> bool:
             for t in ((e64 - r64).abs(), r64.abs())
         )
         eps = torch.finfo(e.dtype).eps
-        bound = min(2 * cpu, eps**0.5 * scale) + eps * scale
+        bound = 2 * min(cpu, eps**0.5 * max(scale, 1)) + eps * scale
         if not bool(((a64 - r64).abs()[differ] <= bound).all()):
             return False
     return True
