@@ -44,7 +44,9 @@ def opinfo(arguments: list[str]) -> None:
 
     Raises DevError where a case failed, with the first of them.
     """
-    newest = max(file.stat().st_mtime_ns for file in (BUILD / "python" / "torch_npu").rglob("*.so*"))
+    newest = max(
+        file.stat().st_mtime_ns for file in (BUILD / "python" / "torch_npu").rglob("*.so*")
+    )
     RESULTS.mkdir(parents=True, exist_ok=True)
     stamp = RESULTS / "build"
     if not stamp.exists() or stamp.read_text() != str(newest):
