@@ -36,7 +36,38 @@ Status Stream::submit(const char* name, Cost cost, Work work) {
   Task task;
   task.name = name;
   task.work = std::move(work);
-  return enqueue(std::move(task), cost);
+  if (!may_run_inline(cost) || !take_turn()) return enqueue(std::move(task), cost);
+  task.thread = this_thread();
+  const uint64_t turns = turns_.load(std::memory_order_relaxed);
+  turns_.store(turns + 1, std::memory_order_relaxed);
+  task.number = submitted_.load(std::memory_order_relaxed) + turns;
+  run(task);
+  task.work = nullptr;  // what it holds is released before anyone learns that it is done
+  end_turn();
+  return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();
+}
+
+bool Stream::take_turn() {
+  Turn free = Turn::kFree;
+  if (pending_.load(std::memory_order_acquire) != 0 || !turn_.compare_exchange_strong(free, Turn::kTaken)) return false;
+  if (pending_.load() == 0) return true;
+  end_turn();
+  return false;
+}
+
+void Stream::end_turn() {
+  if (turn_.exchange(Turn::kFree) == Turn::kTaken) return;
+  {
+    std::lock_guard lock(mutex_);
+    ++awaited_turns_;
+    if (!queue_.empty() && !std::exchange(owned_, true)) executor_->push(shared_from_this());
+  }
+  changed_.notify_all();
+}
+
+bool Stream::await_turn() {
+  Turn taken = Turn::kTaken;
+  return turn_.compare_exchange_strong(taken, Turn::kAwaited) || taken == Turn::kAwaited;
 }
 
 Status Stream::record(std::shared_ptr<Event> event) {
@@ -74,25 +105,36 @@ Status Stream::enqueue(Task task, Cost cost) {
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       changed_.wait(lock, [&] { return queue_.size() < kMaxQueued; });
     }
-    task.number = submitted_;
+    pending_.fetch_add(1);
+    const bool is_taken = await_turn();
+    task.number = submitted_ + turns_.load(std::memory_order_relaxed);
     // A wait never runs inline: it would block the caller.
-    runs_here = !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
+    runs_here = !is_taken && !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
-    if (!runs_here) SOFTNPU_RETURN_IF_ERROR(executor_->start());
-    Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
-    // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
-    if (enqueued.kind == Kind::kRecord) {
-      try {
-        enqueued.generation = enqueued.event->begin_record();
-      } catch (...) {
-        if (!runs_here) queue_.pop_back();
-        throw;
+    bool is_queued = false;
+    const auto forget = [&] {
+      if (is_queued) queue_.pop_back();
+      pending_.fetch_sub(1, std::memory_order_release);
+    };
+    try {
+      if (!runs_here) {
+        if (Status started = executor_->start(); !started.is_ok()) {
+          forget();
+          return started;
+        }
       }
+      Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
+      is_queued = !runs_here;
+      // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
+      if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record();
+      if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
+    } catch (...) {
+      forget();
+      throw;
     }
-    if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
     ++submitted_;
-    pending_.fetch_add(1, std::memory_order_release);
-    if (!std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
+    // The turn's end hands the queue over.
+    if (!is_taken && !std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
   }
   if (runs_here) {
     execute(task);
@@ -203,11 +245,16 @@ bool Stream::waits(const Waiter& waiter) {
   return waiter.stream->ticket_ == waiter.ticket;
 }
 
+auto Stream::all_so_far() {
+  return [this, target = submitted_.load(), turns = awaited_turns_] {
+    return done_ >= target && (awaited_turns_ != turns || !await_turn());
+  };
+}
+
 Status Stream::synchronize(std::chrono::milliseconds timeout) {
   if (timeout.count() != 0) spin_until([this] { return idle(); });
   std::unique_lock lock(mutex_);
-  uint64_t target = submitted_;
-  auto reached = [&] { return done_ >= target; };
+  const auto reached = all_so_far();
   if (timeout.count() < 0) {
     changed_.wait(lock, reached);
   } else if (!changed_.wait_for(lock, timeout, reached)) {
@@ -219,7 +266,7 @@ Status Stream::synchronize(std::chrono::milliseconds timeout) {
 
 bool Stream::drained(std::chrono::steady_clock::time_point end) {
   std::unique_lock lock(mutex_);
-  auto reached = [this, target = submitted_] { return done_ >= target; };
+  const auto reached = all_so_far();
   if (end != std::chrono::steady_clock::time_point::max()) return changed_.wait_until(lock, end, reached);
   changed_.wait(lock, reached);
   return true;
@@ -238,7 +285,7 @@ void Stream::abandon(const Status& reason) {
     std::lock_guard lock(mutex_);
     dropped.swap(queue_);
     parked.swap(parked_);
-    abandoned_ = submitted_;
+    abandoned_ = submitted_ + turns_.load(std::memory_order_relaxed);
     // A parked stream that nobody has woken is free at once; a woken one is in the executor's hands.
     if (std::exchange(ticket_, 0) != 0) owned_ = false;
     const size_t tasks = dropped.size() + (parked ? 1 : 0);

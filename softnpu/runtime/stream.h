@@ -60,7 +60,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint32_t>& tag() { return tag_; }
   std::atomic<uint32_t>& overflow_switch() { return overflow_switch_; }
 
-  bool idle() const { return pending_.load(std::memory_order_acquire) == 0; }
+  bool idle() const {
+    return pending_.load(std::memory_order_acquire) == 0 && turn_.load(std::memory_order_acquire) == Turn::kFree;
+  }
 
   // Waits until all that was enqueued before is done, then returns and forgets the first error. Negative: for ever.
   Status synchronize(std::chrono::milliseconds timeout);
@@ -97,6 +99,23 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint32_t thread = 0;  // that launched it
   };
 
+  // A small task on an idle stream runs without mutex_, by the stream's turn. It is taken where nothing is pending;
+  // who enqueues raises pending_ before looking at the turn, who takes the turn looks at pending_ afterwards: one of
+  // the two sees the other.
+  enum class Turn : uint8_t {
+    kFree,
+    kTaken,
+    kAwaited,  // taken, and somebody wants to hear of its end; set under mutex_
+  };
+  bool take_turn();
+  void end_turn();
+  // Whether the turn is taken; its end is told by changed_ then. mutex_ is held.
+  bool await_turn();
+
+  // Whether all that was submitted when this was called is done, as a predicate for changed_. mutex_ is held, here and
+  // there.
+  auto all_so_far();
+
   // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
   void execute(Task& task);
@@ -121,7 +140,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint32_t> overflow_switch_{0};
   std::atomic<bool> stop_on_failure_{false};
 
-  std::atomic<size_t> pending_{0};  // queued and running; written under mutex_, read by idle() without
+  std::atomic<Turn> turn_{Turn::kFree};
+  std::atomic<uint64_t> turns_{0};  // taken so far; written by who has the turn
+  std::atomic<size_t> pending_{0};  // queued and running but for the turn's; written under mutex_, read without
   mutable std::mutex mutex_;        // guards all below
   std::condition_variable changed_;
   std::deque<Task> queue_;
@@ -129,8 +150,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<Task> parked_;  // the wait that the stream has reached and not passed
   uint64_t ticket_ = 0;         // of that wait, while nobody has woken it; else 0
   uint64_t tickets_ = 0;
-  uint64_t submitted_ = 0;
-  uint64_t abandoned_ = 0;  // tasks below this number do not park any more
+  uint64_t awaited_turns_ = 0;          // that have ended
+  std::atomic<uint64_t> submitted_{0};  // read by who has the turn, too
+  uint64_t abandoned_ = 0;              // tasks below this number do not park any more
   uint64_t done_ = 0;
   Status error_;
 };

@@ -2,9 +2,11 @@
 #include <atomic>
 #include <future>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "acl_fixture.h"
+#include "held.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -64,6 +66,40 @@ TEST_F(StreamTest, TakesManyThreads) {
   for (auto& thread : threads) thread.join();
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   for (void* block : blocks) EXPECT_EQ(download<char>(block), 100);
+}
+
+// Tasks that run at once on their callers' threads and tasks that the executor runs: one at a time, each thread's in
+// its order, and all of them done when a wait returns. The counts are plain numbers: the stream alone keeps them apart.
+TEST_F(StreamTest, SmallAndLargeTasksOfManyThreadsNeverOverlap) {
+  constexpr int kThreads = 6;
+  constexpr int kTasks = 600;
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  bool runs = false;
+  int overlaps = 0;
+  std::array<int, kThreads> done{};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+      auto task = [&, thread] {
+        overlaps += std::exchange(runs, true) ? 1 : 0;
+        ++done[static_cast<size_t>(thread)];
+        runs = false;
+      };
+      for (int i = 1; i <= kTasks; ++i) {
+        ASSERT_EQ(launch(stream, task, (i + thread) % 5 != 0), ACL_SUCCESS);
+        if (i % 7 != 0) continue;
+        ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+        ASSERT_EQ(done[static_cast<size_t>(thread)], i);
+      }
+      ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(overlaps, 0);
+  for (int count : done) EXPECT_EQ(count, kTasks);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
 // Who sets a mark may hold what the queued work needs to go on, so that waiting for room would never end.

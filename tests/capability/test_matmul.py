@@ -141,21 +141,32 @@ def test_lazy_bits_and_empty_matrices_take_the_ai_cpu():
 
 def test_with_the_cpu_fallback():
     a = torch.randn(6, 6)
+    whole = a.mul(4).long()
     torch.npu.set_operator_fallback("cpu")
     try:
-        explanation = explain(torch.mm, a.double().npu(), a.double().npu())
+        explanation = explain(torch.mm, whole.npu(), whole.npu())
         total = explain(torch.add, a.npu(), a.npu())
     finally:
         torch.npu.set_operator_fallback("npu")
     assert explanation.routes() == {"CPU fallback": 1}
-    assert torch.equal(explanation.result.cpu(), a.double() @ a.double())
+    assert torch.equal(explanation.result.cpu(), whole @ whole)
     assert torch.equal(total.result.cpu(), a + a)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_floating_dtypes_run_by_aclnn(dtype):
+    a = torch.randn(6, 6).to(dtype)
+    explanation = explain(torch.mm, a.npu(), a.npu())
+    assert explanation.routes() == {"aclnn": 1}
+    torch.testing.assert_close(explanation.result.cpu(), a @ a)
+
+
 def test_other_dtypes_take_the_ai_cpu():
-    for dtype in (torch.float64, torch.bfloat16, torch.int64, torch.complex64):
-        a = torch.randn(6, 6).to(dtype)
-        assert torch.equal((a.npu() @ a.npu()).cpu(), a @ a)
+    for dtype in (torch.int64, torch.complex64):
+        a = torch.randn(6, 6).mul(4).to(dtype)
+        explanation = explain(torch.mm, a.npu(), a.npu())
+        assert explanation.routes() == {"AI CPU": 1}
+        assert torch.equal(explanation.result.cpu(), a @ a)
 
 
 def test_bad_arguments():

@@ -103,3 +103,16 @@ def test_what_is_no_bool_is_refused(value):
         torch.npu.config.allow_tf32 = value
     with pytest.raises(TypeError, match="Enum CubeMathType"):
         torch.npu.matmul.cube_math_type = value
+
+
+def test_compile_mode_is_kept_and_changes_no_result():
+    x = torch.randn(8, 8, device="npu")
+    expected = (x @ x).relu().cpu()
+    try:
+        for on in (True, False, True):
+            torch.npu.set_compile_mode(jit_compile=on)
+            assert torch.npu.is_jit_compile_false() is not on
+            assert torch.equal((x @ x).relu().cpu(), expected)
+    finally:
+        torch.npu.set_compile_mode()
+    assert torch.npu.is_jit_compile_false()

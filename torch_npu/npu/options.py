@@ -84,3 +84,43 @@ def set_operator_fallback(target: str | None) -> None:
 def get_operator_fallback() -> str:
     """What :func:`set_operator_fallback` chose: ``"cpu"`` or ``"npu"``."""
     return "cpu" if _state.native().copies_arguments() else "npu"
+
+
+def set_compile_mode(jit_compile: bool = False) -> None:
+    """Allows operators to be compiled while the program runs. It costs nothing here: aclnn's are compiled already.
+
+    Defined by torch_npu's ``npu_config.set_compile_mode``; waits for the device, as there.
+
+    Args:
+        jit_compile: what :func:`is_jit_compile_false` denies from now on.
+    """
+    native = _state.native()
+    if native.is_initialized():
+        native.synchronize(native.current_device())
+    native.set_jit_compile(bool(jit_compile))
+
+
+def is_jit_compile_false() -> bool:
+    """Whether :func:`set_compile_mode` has left compilation off, which is the default."""
+    return not _state.native().jit_compile()
+
+
+def set_task_queue_enable(mode: int | str) -> None:
+    """Chooses who makes launches; what is queued is made first, and no other thread may launch meanwhile.
+
+    Defined by torch_npu's ``npu.utils.set_task_queue_enable``; the variable ``TASK_QUEUE_ENABLE`` says it at the start.
+    Stays 0 while ``ASCEND_LAUNCH_BLOCKING=1``.
+
+    Args:
+        mode: 0, the calling thread, the default; 1, a thread of their own; 2, the same, and an operator's workspace
+            stays with its stream for the next one.
+
+    Raises:
+        RuntimeError: another mode.
+    """
+    _state.native().set_task_queue_level(int(mode))
+
+
+def get_task_queue_enable() -> int:
+    """The mode in effect: 0, 1 or 2."""
+    return _state.native().task_queue_level()

@@ -3,13 +3,16 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "base/no_destroy.h"
 #include "base/round.h"
 #include "ops/matmul/copy.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
 
 namespace softnpu {
@@ -38,8 +41,11 @@ struct Key {
 };
 
 struct Primitive {
-  dnnl::matmul matmul;
-  memory::desc a, b, c, row, scratchpad;
+  Primitive(const dnnl::matmul::primitive_desc& plan, std::vector<PrimitiveRuns::Argument> arguments)
+      : runs(dnnl::matmul(plan), std::move(arguments)), scratchpad_bytes(plan.scratchpad_desc().get_size()) {}
+
+  PrimitiveRuns runs;  // of a, b, c, the scratchpad and, where there is one, the row
+  size_t scratchpad_bytes;
 };
 
 PrimitiveCache<Key, Primitive>& cache() {
@@ -125,17 +131,10 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   const memory::desc c = descriptor(key.c, key.result);
   const auto plan = key.has_row_addend != 0 ? dnnl::matmul::primitive_desc(onednn_engine(), a, b, row, c, attributes)
                                             : dnnl::matmul::primitive_desc(onednn_engine(), a, b, c, attributes);
-  return std::make_shared<Primitive>(Primitive{dnnl::matmul(plan), a, b, c, row, plan.scratchpad_desc()});
-}
-
-void execute(const Primitive& p, char* a, char* b, char* c, char* row, void* scratchpad) {
-  const dnnl::engine& engine = onednn_engine();
-  std::unordered_map<int, memory> arguments = {{DNNL_ARG_SRC, memory(p.a, engine, a)},
-                                               {DNNL_ARG_WEIGHTS, memory(p.b, engine, b)},
-                                               {DNNL_ARG_DST, memory(p.c, engine, c)},
-                                               {DNNL_ARG_SCRATCHPAD, memory(p.scratchpad, engine, scratchpad)}};
-  if (row != nullptr) arguments.emplace(DNNL_ARG_BIAS, memory(p.row, engine, row));
-  p.matmul.execute(onednn_stream(), arguments);
+  std::vector<PrimitiveRuns::Argument> arguments = {
+      {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}, {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}};
+  if (key.has_row_addend != 0) arguments.push_back({DNNL_ARG_BIAS, row});
+  return std::make_shared<Primitive>(plan, std::move(arguments));
 }
 
 // A row that oneDNN adds itself, as linear layers have it.
@@ -185,7 +184,7 @@ class Product {
                   bits(row_ ? 0 : beta)};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
-    scratchpad_at_ = reserve(primitive_->scratchpad.get_size());
+    scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
   }
 
   bool is_small() const { return small_; }
@@ -202,7 +201,8 @@ class Product {
     if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
     for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
       const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
-      execute(*primitive_, at(a), at(b), at(c), row_ ? p_.addend.data : nullptr, space + scratchpad_at_);
+      const std::array<void*, 5> places{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
+      primitive_->runs.execute(std::span(places).first(row_ ? 5 : 4));
     }
     if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
   }

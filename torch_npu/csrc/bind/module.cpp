@@ -17,6 +17,7 @@
 #include "core/options.h"
 #include "core/routes.h"
 #include "core/stream.h"
+#include "core/task_queue.h"
 
 namespace torch_npu {
 namespace {
@@ -79,6 +80,10 @@ PYBIND11_MODULE(_C, m) {
   m.def("stop_counting_routes", &counted_routes);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
+  m.def("jit_compile", &jit_compile);
+  m.def("set_jit_compile", &set_jit_compile);
+  m.def("task_queue_level", &task_queue_level);
+  m.def("set_task_queue_level", &set_task_queue_level, release_gil());
   m.def("copies_arguments", &aicpu::copies_arguments);
   m.def("set_copies_arguments", &aicpu::set_copies_arguments);
 

@@ -9,6 +9,7 @@
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/stream.h"
+#include "core/task_queue.h"
 #include "core/trace.h"
 
 namespace torch_npu {
@@ -52,14 +53,23 @@ void* detail::first_phase(const char* name) { return aclnn_symbol((std::string(n
 
 void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOpExecutor* executor,
                     c10::DeviceIndex device) {
+  const c10::Stream stream = current_stream(device);
+  LaunchTask task{name, phase, workspace_bytes, executor, stream, nullptr};
+  // What a recording wants to know of a launch is this thread's.
+  const bool is_queued = task_queue_level() != 0 && !trace::detail::is_watched();
   // Freed when this returns, and given only to later work of the same stream: that is after this launch's end.
   c10::DataPtr workspace;
-  if (workspace_bytes > 0) workspace = caching_allocator().allocate_on(device, workspace_bytes);
-  const c10::Stream stream = current_stream(device);
-  trace::Launch launch(name, trace::Kind::kKernel, stream);
-  Enqueue enqueue(stream);
-  aclnn_check(phase(workspace.get(), workspace_bytes, executor, enqueue.handle()), name);
+  if (workspace_bytes > 0 && is_queued && task_queue_level() == 2) {
+    task.workspace = stream_workspace(stream, workspace_bytes);
+  } else if (workspace_bytes > 0) {
+    workspace = caching_allocator().allocate_on(device, workspace_bytes);
+    task.workspace = workspace.get();
+  }
   launches.fetch_add(1, std::memory_order_relaxed);
+  if (is_queued) return queue_launch(task);
+  drain_launches(device);
+  trace::Launch launch(name, trace::Kind::kKernel, stream);
+  launch_now(task);
 }
 
 }  // namespace torch_npu

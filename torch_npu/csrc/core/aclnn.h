@@ -7,6 +7,7 @@
 #include <concepts>
 
 #include "core/aclnn_argument.h"
+#include "core/task_queue.h"
 
 namespace torch_npu {
 
@@ -32,9 +33,8 @@ void count_refusal(aclnnStatus status, const char* name);
 // The first phase of the function `name`.
 void* first_phase(const char* name);
 
-using SecondPhase = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
-
-// Phase two on the current stream of `device`, with a workspace from the caching allocator.
+// Phase two on the current stream of `device`, at once or by the queue (core/task_queue.h), with a workspace from the
+// caching allocator.
 void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOpExecutor* executor,
             c10::DeviceIndex device);
 
@@ -51,7 +51,7 @@ class AclnnOp {
   explicit AclnnOp(const char* name, Needs... needs)
       : name_(name),
         first_(reinterpret_cast<FirstPhase*>(detail::first_phase(name))),
-        second_(reinterpret_cast<detail::SecondPhase>(aclnn_symbol(name))),
+        second_(reinterpret_cast<SecondPhase>(aclnn_symbol(name))),
         available_(first_ != nullptr && second_ != nullptr && (has_acl_object(needs) && ...)) {}
 
   // Whether the bound CANN has it.
@@ -87,7 +87,7 @@ class AclnnOp {
 
   const char* name_;
   FirstPhase* first_;
-  detail::SecondPhase second_;
+  SecondPhase second_;
   bool available_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "core/acl.h"
 #include "core/stream.h"
+#include "core/task_queue.h"
 
 namespace torch_npu {
 namespace {
@@ -171,7 +172,13 @@ bool in_bad_fork() noexcept { return state().bad_fork.load(std::memory_order_rel
 
 void synchronize_device(c10::DeviceIndex device) {
   bind_device(device);
+  check_launches(device);
+  wait_for_device(device);
+}
+
+void wait_for_device(c10::DeviceIndex device) {
   count_synchronization();
+  drain_launches(device);
   acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
 }
 
@@ -211,6 +218,7 @@ void shutdown() noexcept {
   if (!is_initialized() || in_bad_fork()) return;
   for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
     if (!is_device_initialized(i) || state().devices[static_cast<std::size_t>(i)].was_reset) continue;
+    drain_launches(i);
     if (aclrtSetDevice(i) == ACL_SUCCESS) acl_warn(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
   }
   bound = -1;

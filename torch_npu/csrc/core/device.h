@@ -50,6 +50,9 @@ bool in_bad_fork() noexcept;
 // Waits for all work on `device`.
 void synchronize_device(c10::DeviceIndex device);
 
+// The same for `device`, which this thread has bound; failed launches of the queue are left to the next wait.
+void wait_for_device(c10::DeviceIndex device);
+
 // Whether kernels on the host can read device memory: true on softnpu, false on a real NPU.
 bool is_host_addressable() noexcept;
 

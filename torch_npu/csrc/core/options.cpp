@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kLast = 4;
 
 std::atomic<int8_t> cube_math{0};
+std::atomic<bool> jit{false};
 
 }  // namespace
 
@@ -19,5 +20,8 @@ void set_cube_math_type(int64_t type) {
   TORCH_CHECK_VALUE(type >= 0 && type <= kLast, "cube_math_type ", type, " does not exist: it is 0 to ", kLast);
   cube_math = static_cast<int8_t>(type);
 }
+
+bool jit_compile() { return jit.load(std::memory_order_relaxed); }
+void set_jit_compile(bool on) { jit = on; }
 
 }  // namespace torch_npu

@@ -9,4 +9,8 @@ namespace torch_npu {
 int8_t cube_math_type();
 void set_cube_math_type(int64_t type);
 
+// Whether operators may be compiled while a program runs. Kept for programs that ask: aclnn's are compiled already.
+bool jit_compile();
+void set_jit_compile(bool on);
+
 }  // namespace torch_npu

@@ -9,11 +9,9 @@
 
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/task_queue.h"
 
 namespace torch_npu {
-namespace {
-
-constexpr c10::StreamId kPoolSize = 32;
 
 struct StreamSlot {
   std::atomic<aclrtStream> handle{nullptr};
@@ -22,6 +20,10 @@ struct StreamSlot {
   std::atomic<uint64_t> enqueued{0};  // raised after each call that enqueues
   std::atomic<uint64_t> finished{0};  // the value of `enqueued` that a wait has seen the end of
 };
+
+namespace {
+
+constexpr c10::StreamId kPoolSize = 32;
 
 struct StreamTable {
   std::mutex mutex;  // guards the making of a stream
@@ -46,14 +48,12 @@ StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
 
 StreamSlot& slot_of(c10::Stream stream) { return slot_of(checked_device(stream.device_index()), stream.id()); }
 
-aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
-  StreamTable& t = table(device);
-  StreamSlot& slot = slot_of(device, id);
+aclrtStream handle(StreamSlot& slot, c10::DeviceIndex device) {
   check_not_reset(device);
   aclrtStream found = slot.handle.load(std::memory_order_acquire);
   if (C10_LIKELY(found != nullptr)) return found;
   bind_device(device);
-  std::lock_guard lock(t.mutex);
+  std::lock_guard lock(table(device).mutex);
   found = slot.handle.load(std::memory_order_relaxed);
   if (found == nullptr) {
     acl_check(aclrtCreateStream(&found), "aclrtCreateStream");
@@ -61,6 +61,8 @@ aclrtStream handle(c10::DeviceIndex device, c10::StreamId id) {
   }
   return found;
 }
+
+aclrtStream handle(c10::Stream stream) { return handle(slot_of(stream), checked_device(stream.device_index())); }
 
 }  // namespace
 
@@ -87,18 +89,22 @@ void set_current_stream(c10::Stream stream) {
 }
 
 aclrtStream stream_handle(c10::Stream stream) {
+  drain_launches(checked_device(stream.device_index()));
   slot_of(stream).is_shared.store(true, std::memory_order_release);
-  return handle(checked_device(stream.device_index()), stream.id());
+  return handle(stream);
 }
 
-Enqueue::Enqueue(c10::Stream stream)
-    : stream_(stream), handle_(torch_npu::handle(checked_device(stream.device_index()), stream.id())) {}
+Enqueue::Enqueue(c10::Stream stream, FromQueue)
+    : slot_(slot_of(stream)), handle_(torch_npu::handle(slot_, stream.device_index())) {}
 
-Enqueue::~Enqueue() { slot_of(stream_).enqueued.fetch_add(1, std::memory_order_release); }
+Enqueue::Enqueue(c10::Stream stream) : Enqueue(stream, kFromQueue) { drain_launches(stream.device_index()); }
+
+Enqueue::~Enqueue() { slot_.enqueued.fetch_add(1, std::memory_order_release); }
 
 bool query_stream(c10::Stream stream) {
+  drain_launches(checked_device(stream.device_index()));
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
-  acl_check(aclrtStreamQuery(handle(checked_device(stream.device_index()), stream.id()), &status), "aclrtStreamQuery");
+  acl_check(aclrtStreamQuery(handle(stream), &status), "aclrtStreamQuery");
   return status == ACL_STREAM_STATUS_COMPLETE;
 }
 
@@ -106,12 +112,13 @@ uint64_t synchronizations() noexcept { return waits.load(std::memory_order_relax
 void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
 
 void synchronize_stream(c10::Stream stream) {
+  check_launches(checked_device(stream.device_index()));
   count_synchronization();
-  acl_check(aclrtSynchronizeStream(handle(checked_device(stream.device_index()), stream.id())),
-            "aclrtSynchronizeStream");
+  acl_check(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
 }
 
 void wait_for_current_stream(c10::DeviceIndex device) {
+  check_launches(device);
   StreamSlot& slot = slot_of(device, current[static_cast<std::size_t>(device)]);
   const uint64_t enqueued = slot.enqueued.load(std::memory_order_acquire);
   const bool is_shared = slot.is_shared.load(std::memory_order_acquire);

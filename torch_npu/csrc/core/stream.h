@@ -21,18 +21,24 @@ void set_current_stream(c10::Stream stream);
 // `stream` is not an npu stream.
 aclrtStream stream_handle(c10::Stream stream);
 
+struct StreamSlot;  // what is known of one stream
+
 // Work that this plug-in enqueues: take the handle from it and let it die after the call. It counts, so that a wait
 // knows an idle stream without asking the runtime.
 class Enqueue {
  public:
+  // After all launches that are queued.
   explicit Enqueue(c10::Stream stream);
+  // For a queued launch itself.
+  enum FromQueue { kFromQueue };
+  Enqueue(c10::Stream stream, FromQueue);
   Enqueue(const Enqueue&) = delete;
   Enqueue& operator=(const Enqueue&) = delete;
   ~Enqueue();
   aclrtStream handle() const { return handle_; }
 
  private:
-  c10::Stream stream_;
+  StreamSlot& slot_;
   aclrtStream handle_;
 };
 

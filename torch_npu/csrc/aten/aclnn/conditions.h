@@ -56,6 +56,15 @@ inline bool is_biased_convolution(const at::Tensor& input, const at::Tensor& wei
          bias->numel() == (transposed ? weight.size(1) * groups : weight.size(0));
 }
 
+// What is given has the type of the first one.
+template <typename... Optional>
+bool are_of_one_type(const at::Tensor& first, const Optional&... rest) {
+  const auto fits = [&](const std::optional<at::Tensor>& tensor) {
+    return !tensor.has_value() || !tensor->defined() || tensor->scalar_type() == first.scalar_type();
+  };
+  return (fits(rest) && ...);
+}
+
 // What PyTorch's kernel of group norm asks for: channels first or last, without gaps.
 inline bool is_whole_image(const at::Tensor& input) { return input.is_contiguous(input.suggest_memory_format()); }
 

@@ -279,8 +279,7 @@ void DeviceCache::make_free(Block* block) {
   block->context = nullptr;
   block->freed_at = ++clock_;
   if (C10_UNLIKELY(caching_is_off())) {
-    count_synchronization();
-    acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+    wait_for_device(device_);
     release_segment(block);
   } else if (quick_.put(block)) {
     count_split(block, 1);

@@ -9,6 +9,7 @@
 #include "core/allocator/device_cache.h"
 #include "core/allocator/round.h"
 #include "core/allocator/settings.h"
+#include "core/device.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -127,8 +128,7 @@ Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool
 
 void DeviceCache::release_free_memory() {
   // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
-  count_synchronization();
-  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  wait_for_device(device_);
   settle_resting();
   for (BlockPool* pool : {&small_, &large_}) {
     const std::vector<Block*> blocks(pool->free.begin(), pool->free.end());
@@ -155,8 +155,7 @@ void DeviceCache::collect_garbage() {
   }
   if (old.empty()) return;
   std::sort(old.begin(), old.end(), [](const Block* a, const Block* b) { return a->freed_at < b->freed_at; });
-  count_synchronization();
-  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  wait_for_device(device_);
   for (Block* block : old) {
     if (stats_.values.reserved_bytes[0].current <= allowed) break;
     remove_free(block);

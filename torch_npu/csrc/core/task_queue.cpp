@@ -1,0 +1,164 @@
+#include "core/task_queue.h"
+
+#include <c10/util/Exception.h>
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "core/acl.h"
+#include "core/aclnn.h"
+#include "core/allocator/caching_allocator.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+// A program that runs further ahead waits: it bounds what queued launches keep alive.
+constexpr std::size_t kMostQueued = 1024;
+
+bool launches_block() {
+  const char* text = std::getenv("ASCEND_LAUNCH_BLOCKING");
+  return text != nullptr && std::string_view(text) == "1";
+}
+
+int read_level() {
+  const char* text = std::getenv("TASK_QUEUE_ENABLE");
+  if (text == nullptr || *text == '\0' || launches_block()) return 0;
+  const std::string_view value(text);
+  if (value == "0" || value == "1" || value == "2") return value[0] - '0';
+  TORCH_WARN("TASK_QUEUE_ENABLE=", value, " is none of 0, 1 and 2: launches are made by the caller, as with 0");
+  return 0;
+}
+
+class TaskQueue {
+ public:
+  // Of one device; lives as long as the process, its thread from the first launch on.
+  explicit TaskQueue(c10::DeviceIndex device) : device_(device) {}
+
+  void push(const LaunchTask& task) {
+    throw_failure();
+    std::unique_lock lock(mutex_);
+    if (!runs_) {
+      std::thread([this] { run(); }).detach();
+      runs_ = true;
+    }
+    changed_.wait(lock, [&] { return tasks_.size() < kMostQueued; });
+    tasks_.push_back(task);
+    if (tasks_.size() == 1) changed_.notify_all();
+  }
+
+  void drain() noexcept {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return tasks_.empty(); });
+  }
+
+  void throw_failure() {
+    std::lock_guard lock(mutex_);
+    if (failure_ != nullptr) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  void* workspace(c10::Stream stream, uint64_t bytes) {
+    std::lock_guard lock(workspaces_mutex_);
+    Workspace& kept = workspaces_[stream.id()];
+    if (kept.bytes < bytes) {
+      drain();  // queued launches hold the address
+      kept = {};
+      kept = {caching_allocator().allocate_on(device_, bytes), bytes};
+    }
+    return kept.memory.get();
+  }
+
+ private:
+  struct Workspace {
+    c10::DataPtr memory;
+    uint64_t bytes = 0;
+  };
+
+  void run() {
+    pthread_setname_np(pthread_self(), "npu-launch");
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return !tasks_.empty(); });
+      const LaunchTask& task = tasks_.front();  // stays where it is: others only append
+      lock.unlock();
+      std::exception_ptr failure;
+      try {
+        bind_device(device_);
+        launch_now(task);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      lock.lock();
+      if (failure != nullptr && failure_ == nullptr) failure_ = failure;
+      const bool was_full = tasks_.size() == kMostQueued;
+      tasks_.pop_front();  // after the launch: an empty queue has launched everything
+      if (was_full || tasks_.empty()) changed_.notify_all();
+    }
+  }
+
+  const c10::DeviceIndex device_;
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::deque<LaunchTask> tasks_;
+  std::exception_ptr failure_;
+  bool runs_ = false;
+  std::mutex workspaces_mutex_;  // guards workspaces_; taken before mutex_
+  std::unordered_map<c10::StreamId, Workspace> workspaces_;
+};
+
+TaskQueue& queue_of(c10::DeviceIndex device) {
+  // Used until the very end of the process.
+  static auto& queues = *std::make_unique<std::array<std::unique_ptr<TaskQueue>, kMaxDevices>>().release();
+  static const bool made = [] {
+    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
+      queues[static_cast<std::size_t>(i)] = std::make_unique<TaskQueue>(i);
+    }
+    return true;
+  }();
+  (void)made;
+  return *queues[static_cast<std::size_t>(device)];
+}
+
+}  // namespace
+
+std::atomic<int> detail::queue_level{read_level()};
+
+void set_task_queue_level(int64_t level) {
+  TORCH_CHECK(level >= 0 && level <= 2, "mode must be 0, 1, or 2, but got ", level, ".",
+              error_tail("ERR00003", "PTA invalid value"));
+  if (is_initialized()) {
+    for (c10::DeviceIndex device = 0; device < device_count(); ++device) drain_launches(device);
+  }
+  detail::queue_level = launches_block() ? 0 : static_cast<int>(level);
+}
+
+void launch_now(const LaunchTask& task) {
+  Enqueue enqueue(task.stream, Enqueue::kFromQueue);
+  aclnn_check(task.phase(task.workspace, task.workspace_bytes, task.executor, enqueue.handle()), task.name);
+}
+
+void queue_launch(const LaunchTask& task) { queue_of(task.stream.device_index()).push(task); }
+
+void* stream_workspace(c10::Stream stream, uint64_t bytes) {
+  return queue_of(stream.device_index()).workspace(stream, bytes);
+}
+
+void detail::drain(c10::DeviceIndex device) noexcept {
+  if (!in_bad_fork()) queue_of(device).drain();  // a child of fork has no such thread
+}
+
+void detail::throw_failure(c10::DeviceIndex device) { queue_of(device).throw_failure(); }
+
+}  // namespace torch_npu
