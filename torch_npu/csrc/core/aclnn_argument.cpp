@@ -4,6 +4,7 @@
 #include <c10/util/SmallVector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include "core/aclnn.h"
@@ -103,10 +104,13 @@ aclTensor* make_tensor(const at::Tensor& tensor) {
 }
 
 // The integer 1, which most additions are scaled by: lives as long as the process.
+std::atomic<const aclScalar*> shared_one{nullptr};
 aclScalar* one() {
   static aclScalar* const made = [] {
     int64_t value = 1;
-    return makers().scalar.make(&value, ACL_INT64);
+    aclScalar* scalar = makers().scalar.make(&value, ACL_INT64);
+    shared_one.store(scalar, std::memory_order_relaxed);
+    return scalar;
   }();
   return made;
 }
@@ -137,7 +141,7 @@ void destroy(const aclTensor* object) {
   if (!KeptDescriptors::keep(object)) makers().tensor.destroy(object);
 }
 void destroy(const aclScalar* object) {
-  if (object != one()) makers().scalar.destroy(object);
+  if (object != shared_one.load(std::memory_order_relaxed)) makers().scalar.destroy(object);
 }
 void destroy(const aclIntArray* object) { makers().int_array.destroy(object); }
 void destroy(const aclFloatArray* object) { makers().float_array.destroy(object); }

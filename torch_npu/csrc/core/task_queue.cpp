@@ -42,11 +42,9 @@ int read_level() {
   return 0;
 }
 
+// Of one device; lives as long as the process, its thread from the first launch on.
 class TaskQueue {
  public:
-  // Of one device; lives as long as the process, its thread from the first launch on.
-  explicit TaskQueue(c10::DeviceIndex device) : device_(device) {}
-
   void push(const LaunchTask& task) {
     throw_failure();
     std::unique_lock lock(mutex_);
@@ -75,7 +73,7 @@ class TaskQueue {
     if (kept.bytes < bytes) {
       drain();  // queued launches hold the address
       kept = {};
-      kept = {caching_allocator().allocate_on(device_, bytes), bytes};
+      kept = {caching_allocator().allocate_on(stream.device_index(), bytes), bytes};
     }
     return kept.memory.get();
   }
@@ -95,7 +93,7 @@ class TaskQueue {
       lock.unlock();
       std::exception_ptr failure;
       try {
-        bind_device(device_);
+        bind_device(task.stream.device_index());
         launch_now(task);
       } catch (...) {
         failure = std::current_exception();
@@ -108,7 +106,6 @@ class TaskQueue {
     }
   }
 
-  const c10::DeviceIndex device_;
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<LaunchTask> tasks_;
@@ -119,16 +116,9 @@ class TaskQueue {
 };
 
 TaskQueue& queue_of(c10::DeviceIndex device) {
-  // Used until the very end of the process.
-  static auto& queues = *std::make_unique<std::array<std::unique_ptr<TaskQueue>, kMaxDevices>>().release();
-  static const bool made = [] {
-    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
-      queues[static_cast<std::size_t>(i)] = std::make_unique<TaskQueue>(i);
-    }
-    return true;
-  }();
-  (void)made;
-  return *queues[static_cast<std::size_t>(device)];
+  static auto& queues =
+      *std::make_unique<std::array<TaskQueue, kMaxDevices>>().release();  // used until the very end of the process
+  return queues[static_cast<std::size_t>(device)];
 }
 
 }  // namespace
