@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "ops/contiguous.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/tensor_memory.h"
@@ -29,18 +30,6 @@ Status broadcast(std::span<const aclTensor* const> tensors, Dims* out) {
     }
   }
   return Status::ok();
-}
-
-// Whether the elements lie in the order of the dimensions, without gaps.
-bool is_contiguous(const aclTensor& tensor) {
-  int64_t next = 1;
-  for (size_t i = tensor.dims.size(); i-- > 0;) {
-    const int64_t size = tensor.dims[i];
-    if (size == 1) continue;
-    if (tensor.strides[i] != next) return false;
-    next *= size;
-  }
-  return true;
 }
 
 // Whether nothing is broadcast and all tensors are walked in one stretch.

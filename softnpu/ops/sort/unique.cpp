@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/contiguous.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/iterate/view.h"
@@ -23,14 +24,6 @@ Walk<1> walk_of(const View& view) {
   for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
   walk.join();
   return walk;
-}
-
-bool is_contiguous(const aclTensor& tensor) {
-  int64_t next = 1;
-  for (size_t i = tensor.dims.size(); i-- > 0; next *= tensor.dims[i]) {
-    if (tensor.dims[i] != 1 && tensor.strides[i] != next) return false;
-  }
-  return true;
 }
 
 // Row `rows` of `width` keys: elements of `self` where it is flat, else slices along a dimension.
