@@ -27,6 +27,11 @@ _FORMS = {
     SchemaKind.out: Form.OUT,
 }
 
+# Operators over an iterator whose results are truth values.
+_TRUTHS = {"eq", "ge", "gt", "le", "lt", "ne", "isneginf", "isposinf", "signbit"}
+# Rules of aten/aclnn/rules.h whose result has the arguments' type.
+_RULES_ALIKE = {"rules::unary", "rules::binary"}
+
 
 def signature_kernel(function: NativeFunction) -> Kernel:
     """The C++ function of ATen that has the dispatcher's signature."""
@@ -58,6 +63,11 @@ def _outputs(function: NativeFunction) -> tuple[str, ...]:
     return tuple(argument.name for argument in function.func.arguments.out)
 
 
+def is_on_lists(function: NativeFunction) -> bool:
+    """Whether it does the same to each tensor of a list."""
+    return function.root_name.startswith("_foreach_")
+
+
 class _Schemas:
     """torch's operators and which of them belong together."""
 
@@ -82,7 +92,15 @@ class _Schemas:
 
     def group_of(self, function: NativeFunction) -> list[NativeFunction]:
         """The forms of the operator that npu can register, ``function`` among them."""
-        if function.structured:
+        if is_on_lists(function):  # their in-place forms return nothing
+            name = function.func.name
+            family = [
+                f
+                for f in self.parsed.native_functions
+                if (f.func.name.name.base, f.func.name.overload_name)
+                == (name.name.base, name.overload_name)
+            ]
+        elif function.structured:
             family = [
                 f
                 for f in self.parsed.native_functions
@@ -170,7 +188,8 @@ class _Resolver:
         self.types = {a.name: a.type for a in shape_giver.func.arguments.flat_all}
         count = len(function.func.returns)
         self.output_names = {"out": 0} if count == 1 else {}
-        self.output_names |= {f"out{i}": i for i in range(count)}
+        if not is_on_lists(function):
+            self.output_names |= {f"out{i}": i for i in range(count)}
         named = _outputs(out) if out else [r.name for r in shape_giver.func.returns]
         self.output_names |= {name: i for i, name in enumerate(named) if name}
         self.count = 0 if self.is_inplace_only else count
@@ -179,14 +198,19 @@ class _Resolver:
         return ", ".join((*(a.name for a in self.arguments), *dict.fromkeys(self.output_names)))
 
     def _writer(self) -> CallWriter:
-        results = {name: f"results[{i}]" for name, i in self.output_names.items()}
-        if self.is_inplace_only:
+        if is_on_lists(self.function):
+            results = {"out": "results.list()"}
+        elif self.is_inplace_only:
             results = {}
+        else:
+            results = {name: f"results[{i}]" for name, i in self.output_names.items()}
         return CallWriter(self.entry.func, self.types, results, self._known)
 
     def routes(self) -> Iterator[AclnnRoute]:
         """The function for tensors, then those for numbers."""
         outs = [] if self.is_inplace_only else [f"out{i}" for i in range(self.count)]
+        if is_on_lists(self.function):
+            outs = ["out"]
         default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
         writer = self._writer()
         yield writer.route(self.entry.call, default)
@@ -205,6 +229,12 @@ class _Resolver:
     def rule(self) -> tuple[str | None, str | None, str | None]:
         """Class, header and, where the entry itself says it, definition of what gives outputs their sizes."""
         entry = self.entry
+        if is_on_lists(self.function):
+            if entry.rule not in (None, "one_number"):
+                raise EntryError(
+                    entry.line, f"'out' of '{entry.func}', which works on lists, is one_number or left out"
+                )
+            return entry.rule, None, None
         if self.is_inplace_only:
             if entry.rule or entry.out_size or entry.structured_inherit:
                 raise EntryError(
@@ -229,6 +259,16 @@ class _Resolver:
                 "what its outputs are",
             )
         return *self.schemas.structured_rule(self.function), None
+
+    def gives_alike(self, rule: str | None) -> bool:
+        """Whether floating tensors of one type and shape give one more like them."""
+        function = self.function
+        is_pointwise = (
+            function.structured_inherits == "TensorIteratorBase"
+            and "pointwise" in function.tags
+            and function.root_name not in _TRUTHS
+        )
+        return rule in _RULES_ALIKE or (is_pointwise and self.arguments[0].is_tensor)
 
     def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:
         """What each tensor argument may be."""
@@ -287,6 +327,8 @@ def resolve(
                 rule=rule,
                 rule_header=header,
                 rule_template=template,
+                is_on_lists=is_on_lists(resolver.function),
+                gives_alike=resolver.gives_alike(rule),
                 outputs=resolver.count,
                 routes=tuple(resolver.routes()),
                 dtypes=resolver.dtypes(),

@@ -156,6 +156,8 @@ class AclnnOperator:
     )  # C++ class that gives the outputs sizes and types; None: self is written in place
     rule_header: str | None
     rule_template: str | None  # its definition, where the entry gives size and dtype
+    is_on_lists: bool  # of tensors; ``rule`` is None, or "one_number" for each of a list
+    gives_alike: bool  # floating tensors of one type and shape give one more like them
     outputs: int
     routes: tuple[AclnnRoute, ...]
     dtypes: tuple[

@@ -1,4 +1,5 @@
 // Random masks and dropout by aclnn; what it does not take goes the AI CPU route or is made of other operators.
+// aten/distributions.cpp has the other distributions.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
@@ -35,13 +36,8 @@ Tensor& bernoulli_(Tensor& self, double p, std::optional<at::Generator> generato
   at::assert_no_internal_overlap(self);
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
-  at::Generator from = generator_of(generator, device);
-  std::pair<uint64_t, uint64_t> counter;
-  {
-    std::lock_guard lock(from.mutex());
-    counter = static_cast<GeneratorImpl*>(from.unsafeGetGeneratorImpl())->next_counter();
-  }
-  op(device, self, at::Scalar(p), static_cast<int64_t>(counter.first), static_cast<int64_t>(counter.second));
+  const Counter counter = next_counter(generator, device);
+  op(device, self, at::Scalar(p), counter.seed, counter.offset);
   return self;
 }
 

@@ -109,6 +109,9 @@ AclTensorList acl_argument(at::TensorList tensors);
 AclTensorList acl_argument(const at::ITensorListRef& tensors);
 AclScalarList acl_argument(at::ArrayRef<at::Scalar> scalars);
 
+// A descriptor that its owner reads afterwards.
+inline AclPlain<aclTensor*> acl_argument(aclTensor* descriptor) { return AclPlain(descriptor); }
+
 inline AclText acl_argument(std::string_view text) { return AclText(text); }
 inline AclPlain<aclDataType> acl_argument(at::ScalarType type) { return AclPlain(acl_data_type(type)); }
 inline AclPlain<std::nullptr_t> acl_argument(std::nullptr_t) { return AclPlain(nullptr); }

@@ -96,4 +96,11 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
   return generators[static_cast<std::size_t>(device)];
 }
 
+Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
+  at::Generator from = generator_of(given, device);
+  std::lock_guard lock(from.mutex());
+  const auto [seed, offset] = static_cast<GeneratorImpl*>(from.unsafeGetGeneratorImpl())->next_counter();
+  return {static_cast<int64_t>(seed), static_cast<int64_t>(offset)};
+}
+
 }  // namespace torch_npu

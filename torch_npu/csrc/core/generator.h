@@ -41,4 +41,12 @@ at::Generator make_generator(c10::DeviceIndex device);
 // What an operator draws from: `given`, else the default one of `device`. Throws for a generator of another device.
 at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device);
 
+// Seed and offset as aclnn's functions take them.
+struct Counter {
+  int64_t seed;
+  int64_t offset;
+};
+// Of one call of a counter-based kernel; the generator advances.
+Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device);
+
 }  // namespace torch_npu

@@ -6,6 +6,7 @@
 #include <ATen/ops/ones.h>
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -57,9 +58,38 @@ inline at::Tensor number_without(std::optional<int64_t> dim, const at::Tensor& o
   return dim.has_value() ? out : out.reshape({});
 }
 
+// The numbers of a list that are all the same.
+inline const at::Scalar& first_of(at::ArrayRef<at::Scalar> numbers) { return numbers[0]; }
+
 // Weights of classes that make no difference, where the caller gives none.
 inline at::Tensor weight_or_ones(const std::optional<at::Tensor>& weight, const at::Tensor& self) {
   return weight.has_value() && weight->defined() ? *weight : at::ones({self.size(-1)}, self.options());
 }
+// The same of images, whose classes are their channels.
+inline at::Tensor weight_or_ones_of_channels(const std::optional<at::Tensor>& weight, const at::Tensor& self) {
+  return weight.has_value() && weight->defined() ? *weight : at::ones({self.size(1)}, self.options());
+}
+
+// What scatter does with what is there: 0 nothing, 1 adds, 2 multiplies, 3 the maximum, 4 the minimum, 5 the mean.
+inline int64_t scatter_mode(std::string_view reduce) {
+  if (reduce == "add" || reduce == "sum") return 1;
+  if (reduce == "multiply" || reduce == "prod") return 2;
+  if (reduce == "amax") return 3;
+  if (reduce == "amin") return 4;
+  TORCH_CHECK(reduce == "mean", "reduce argument must be either sum, prod, mean, amax or amin, got ", reduce, ".");
+  return 5;
+}
+
+// What nan_to_num writes where its caller leaves it out.
+inline float nan_or_zero(std::optional<double> nan) { return static_cast<float>(nan.value_or(0)); }
+inline float limit_or(std::optional<double> value, const at::Tensor& self, bool is_greatest) {
+  if (value.has_value()) return static_cast<float>(*value);
+  float limit = std::numeric_limits<float>::max();
+  if (self.scalar_type() == at::kHalf) limit = std::numeric_limits<at::Half>::max();
+  if (self.scalar_type() == at::kBFloat16) limit = std::numeric_limits<at::BFloat16>::max();
+  return is_greatest ? limit : -limit;
+}
+inline float greatest_or(std::optional<double> value, const at::Tensor& self) { return limit_or(value, self, true); }
+inline float least_or(std::optional<double> value, const at::Tensor& self) { return limit_or(value, self, false); }
 
 }  // namespace torch_npu::attributes

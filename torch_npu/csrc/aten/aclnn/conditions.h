@@ -56,15 +56,6 @@ inline bool is_biased_convolution(const at::Tensor& input, const at::Tensor& wei
          bias->numel() == (transposed ? weight.size(1) * groups : weight.size(0));
 }
 
-// What is given has the type of the first one.
-template <typename... Optional>
-bool are_of_one_type(const at::Tensor& first, const Optional&... rest) {
-  const auto fits = [&](const std::optional<at::Tensor>& tensor) {
-    return !tensor.has_value() || !tensor->defined() || tensor->scalar_type() == first.scalar_type();
-  };
-  return (fits(rest) && ...);
-}
-
 // What PyTorch's kernel of group norm asks for: channels first or last, without gaps.
 inline bool is_whole_image(const at::Tensor& input) { return input.is_contiguous(input.suggest_memory_format()); }
 
@@ -73,6 +64,65 @@ inline bool is_whole(const std::optional<at::Scalar>& correction) {
   if (!correction.has_value() || correction->isIntegral(false)) return true;
   const double value = correction->toDouble();
   return value == std::floor(value) && std::abs(value) < 0x1p53;
+}
+
+// One number stands for the whole list.
+inline bool are_equal(at::ArrayRef<at::Scalar> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](const at::Scalar& number) {
+    return !number.isComplex() && number.toDouble() == numbers[0].toDouble();
+  });
+}
+
+// Padding of the last dimensions of a tensor that has one or two more, less than they are long.
+inline bool is_padding(const at::Tensor& self, at::IntArrayRef padding) {
+  const auto dims = static_cast<int64_t>(padding.size() / 2);
+  if ((self.dim() != dims + 1 && self.dim() != dims + 2) || !detail::all_at_least(padding, 0)) return false;
+  for (int64_t i = 0; i < dims; ++i) {
+    const auto at = static_cast<std::size_t>(2 * i);
+    if (std::max(padding[at], padding[at + 1]) >= self.size(-1 - i)) return false;
+  }
+  return true;
+}
+
+// The gradient is of the padded size.
+inline bool is_padding_gradient(const at::Tensor& grad_output, const at::Tensor& self, at::IntArrayRef padding) {
+  if (!is_padding(self, padding) || grad_output.dim() != self.dim()) return false;
+  for (int64_t i = 0; i < self.dim(); ++i) {
+    const auto at = static_cast<std::size_t>(2 * i);
+    const int64_t added = at < padding.size() ? padding[at] + padding[at + 1] : 0;
+    if (grad_output.size(-1 - i) != self.size(-1 - i) + added) return false;
+  }
+  return true;
+}
+
+// Any padding that leaves something of every dimension.
+inline bool is_constant_padding(const at::Tensor& self, at::IntArrayRef padding) {
+  if (padding.size() % 2 != 0 || static_cast<int64_t>(padding.size() / 2) > self.dim()) return false;
+  return detail::all_at_least(padding, 0);
+}
+
+// A grid for each image of the batch, of `dims` coordinates.
+inline bool is_grid(const at::Tensor& input, const at::Tensor& grid, int64_t dims) {
+  return input.dim() == dims + 2 && grid.dim() == dims + 2 && grid.size(0) == input.size(0) && grid.size(-1) == dims;
+}
+inline bool is_grid_of_images(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 2); }
+inline bool is_grid_of_volumes(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 3); }
+
+// What is compared has one shape.
+inline bool are_of_one_shape(const at::Tensor& first, const at::Tensor& second) {
+  return first.sizes() == second.sizes();
+}
+
+// Scores of classes for each pixel, and a class for each.
+inline bool is_nll_loss2d(const at::Tensor& self, const at::Tensor& target, const std::optional<at::Tensor>& weight) {
+  return self.dim() == 4 && target.dim() == 3 && target.size(0) == self.size(0) && target.size(1) == self.size(2) &&
+         target.size(2) == self.size(3) &&
+         (!weight.has_value() || !weight->defined() || weight->numel() == self.size(1));
+}
+inline bool is_nll_loss2d_gradient(const at::Tensor& grad_output, const at::Tensor& self, const at::Tensor& target,
+                                   const std::optional<at::Tensor>& weight, int64_t reduction) {
+  return is_nll_loss2d(self, target, weight) &&
+         (reduction == 0 ? grad_output.sizes() == target.sizes() : grad_output.numel() == 1);
 }
 
 // Images with channels, in a batch or alone, and a size for each of their dimensions.

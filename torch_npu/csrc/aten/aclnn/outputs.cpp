@@ -36,6 +36,16 @@ void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayR
   }
 }
 
+at::Tensor make_alike(const at::Tensor& first) {
+  const c10::DeviceIndex device = first.device().index();
+  if (first.is_contiguous()) return make_tensor(first.sizes(), first.scalar_type(), device);
+  if (!first.is_contiguous(at::MemoryFormat::ChannelsLast))
+    return make_strided_tensor(first.sizes(), first.strides(), first.scalar_type(), device);
+  at::Tensor made = make_tensor(first.sizes(), first.scalar_type(), device);
+  made.unsafeGetTensorImpl()->empty_tensor_restride(at::MemoryFormat::ChannelsLast);
+  return made;
+}
+
 void check_overlap(const at::Tensor& out, const at::Tensor& input) {
   if (input.defined()) at::assert_no_partial_overlap(out, input);
 }

@@ -59,6 +59,9 @@ class Outputs {
 void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options);
 
+// An uninitialised tensor with the type, sizes and memory order of `first`, which is dense.
+at::Tensor make_alike(const at::Tensor& first);
+
 // Throws where an output overlaps itself, or `input` in part.
 void check_overlap(const at::Tensor& out, const at::Tensor& input);
 

@@ -78,6 +78,18 @@ class Check {
   c10::DeviceIndex device_ = -1;
 };
 
+// Whether what is there of the others has the type of the first one.
+inline bool has_type_of(const at::Tensor& first, const at::Tensor& other) {
+  return !other.defined() || other.scalar_type() == first.scalar_type();
+}
+inline bool has_type_of(const at::Tensor& first, const std::optional<at::Tensor>& other) {
+  return !other.has_value() || has_type_of(first, *other);
+}
+template <typename... Tensors>
+bool are_of_one_type(const at::Tensor& first, const Tensors&... rest) {
+  return (has_type_of(first, rest) && ...);
+}
+
 // A Python number or another scalar in host memory.
 inline bool is_number(const at::Tensor& tensor) { return tensor.defined() && tensor.is_cpu() && tensor.dim() == 0; }
 

@@ -9,6 +9,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ConvUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
+#include <ATen/native/im2col_shape_check.h>
 
 #include <algorithm>
 #include <array>
@@ -231,6 +232,105 @@ struct batch_norm_backward : norm_gradients {
             at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef, bool, double,
             std::array<bool, 3> mask) {
     announce(input, {input.size(1)}, mask);
+  }
+};
+
+// Images: the last dimensions grow by what stands before and behind them, the last one first.
+struct padded : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, at::IntArrayRef padding, const Rest&...) {
+    at::DimVector sizes(self.sizes());
+    for (std::size_t i = 0; i < padding.size(); ++i) sizes[sizes.size() - 1 - i / 2] += padding[i];
+    set_output_raw_strided(0, sizes, {}, self.options().memory_format(self.suggest_memory_format()));
+  }
+};
+
+// As the second argument.
+struct as_second : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor&, const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+};
+
+// Two as the first argument.
+struct two_alike : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options());
+    set_output_raw_strided(1, self.sizes(), {}, self.options());
+  }
+};
+
+struct im2col : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::IntArrayRef kernel, at::IntArrayRef dilation, at::IntArrayRef padding,
+            at::IntArrayRef stride) {
+    TORCH_CHECK(kernel.size() == 2 && dilation.size() == 2 && padding.size() == 2 && stride.size() == 2,
+                "im2col: kernel_size, dilation, padding and stride are pairs");
+    at::native::im2col_shape_check(self, at::Tensor(), kernel[0], kernel[1], dilation[0], dilation[1], padding[0],
+                                   padding[1], stride[0], stride[1]);
+    const auto count = [&](std::size_t i) {
+      const int64_t size = self.size(static_cast<int64_t>(i) - 2);
+      return (size + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) / stride[i] + 1;
+    };
+    at::DimVector sizes{self.size(-3) * kernel[0] * kernel[1], count(0) * count(1)};
+    if (self.dim() == 4) sizes.insert(sizes.begin(), self.size(0));
+    set_output_raw_strided(0, sizes, {}, self.options());
+  }
+};
+
+struct col2im : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::IntArrayRef output_size, at::IntArrayRef kernel, at::IntArrayRef dilation,
+            at::IntArrayRef padding, at::IntArrayRef stride) {
+    TORCH_CHECK(output_size.size() == 2 && kernel.size() == 2 && dilation.size() == 2 && padding.size() == 2 &&
+                    stride.size() == 2,
+                "col2im: output_size, kernel_size, dilation, padding and stride are pairs");
+    at::native::col2im_shape_check(self, at::Tensor(), output_size[0], output_size[1], kernel[0], kernel[1],
+                                   dilation[0], dilation[1], padding[0], padding[1], stride[0], stride[1]);
+    at::DimVector sizes{self.size(-2) / (kernel[0] * kernel[1]), output_size[0], output_size[1]};
+    if (self.dim() == 3) sizes.insert(sizes.begin(), self.size(0));
+    set_output_raw_strided(0, sizes, {}, self.options());
+  }
+};
+
+// The grid says how large the image becomes.
+struct grid_sampler : at::impl::MetaBase {
+  void meta(const at::Tensor& input, const at::Tensor& grid, int64_t, int64_t, bool) {
+    at::DimVector sizes{input.size(0), input.size(1)};
+    sizes.append(grid.sizes().begin() + 1, grid.sizes().end() - 1);
+    set_output_raw_strided(0, sizes, {}, input.options());
+  }
+};
+
+struct grid_sampler_backward : at::impl::MetaBase {
+  void meta(const at::Tensor&, const at::Tensor& input, const at::Tensor& grid, int64_t, int64_t, bool,
+            std::array<bool, 2> mask) {
+    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, input.options());
+    // PyTorch's kernels compute it always.
+    set_output_raw_strided(1, grid.sizes(), {}, grid.options());
+  }
+};
+
+struct logsumexp : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::IntArrayRef dim, bool keepdim) {
+    at::meta::resize_reduction(*this, self, dim, keepdim, self.scalar_type());
+  }
+};
+
+struct variance_and_mean : at::impl::MetaBase {
+  void meta(const at::Tensor& self, at::OptionalIntArrayRef dim, at::OptionalScalarRef, bool keepdim) {
+    const at::DimVector dims = at::native::make_dim_vector(dim, self.dim());
+    const auto mask = at::native::make_dim_mask(dims, self.dim(), /*allow_empty_dims=*/false);
+    const auto sizes = at::native::shape_from_dim_mask(self, mask, keepdim);
+    set_output_raw_strided(0, sizes, {}, self.options());
+    set_output_raw_strided(1, sizes, {}, self.options());
+  }
+};
+
+struct nll_loss2d : at::impl::MetaBase {
+  void meta(const at::Tensor& self, const at::Tensor& target, at::OptionalTensorRef, int64_t reduction, int64_t) {
+    set_output_raw_strided(0, reduction == 0 ? target.sizes() : at::IntArrayRef(), {}, self.options());
+    set_output_raw_strided(1, {}, {}, self.options());
   }
 };
 

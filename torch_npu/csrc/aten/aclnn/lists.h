@@ -1,0 +1,87 @@
+#pragma once
+// Operators on lists of tensors: one aclnn function runs what PyTorch defines as one operator for each tensor.
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/Tensor.h>
+#include <c10/core/Scalar.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "aten/aclnn/outputs.h"
+#include "aten/empty.h"
+
+namespace torch_npu::route {
+
+// The outputs of one call: made here, or the caller's.
+class ListOutputs {
+ public:
+  ListOutputs() = default;
+  explicit ListOutputs(at::TensorList given) : given_(given) {}
+  ListOutputs(const ListOutputs&) = delete;
+  ListOutputs& operator=(const ListOutputs&) = delete;
+
+  bool are_given() const { return given_.data() != nullptr; }
+  at::TensorList list() const { return are_given() ? given_ : at::TensorList(made_); }
+
+  // One like each tensor of `self`.
+  void make_alike(at::TensorList self) {
+    if (are_given()) return;
+    made_.reserve(self.size());
+    for (const at::Tensor& tensor : self) made_.push_back(route::make_alike(tensor));
+  }
+
+  // One number for each of them.
+  void make_numbers(at::TensorList self) {
+    made_.reserve(self.size());
+    for (const at::Tensor& tensor : self)
+      made_.push_back(make_tensor({}, tensor.scalar_type(), tensor.device().index()));
+  }
+
+  std::vector<at::Tensor> take() { return std::move(made_); }
+
+ private:
+  at::TensorList given_;
+  std::vector<at::Tensor> made_;
+};
+
+namespace detail {
+
+inline bool is_alike(const at::Tensor& self, const at::Tensor& other) {
+  return other.dtype() == self.dtype() && other.sizes() == self.sizes() && other.strides() == self.strides();
+}
+
+// What the other arguments are to the tensors `self`.
+inline bool fits_lists(at::TensorList self, at::TensorList others, bool is_written) {
+  if (others.size() != self.size()) return false;
+  for (std::size_t i = 0; i < self.size(); ++i) {
+    if (!is_alike(self[i], others[i])) return false;
+    if (is_written && at::get_overlap_status(self[i], others[i]) == at::MemOverlapStatus::Partial) return false;
+  }
+  return true;
+}
+inline bool fits_lists(at::TensorList, const at::Scalar& number, bool) { return !number.isComplex(); }
+inline bool fits_lists(at::TensorList self, at::ArrayRef<at::Scalar> numbers, bool) {
+  return numbers.size() == self.size() &&
+         std::none_of(numbers.begin(), numbers.end(), [](const at::Scalar& number) { return number.isComplex(); });
+}
+// One number in device memory.
+inline bool fits_lists(at::TensorList self, const at::Tensor& number, bool) {
+  return number.dim() == 0 && number.dtype() == self[0].dtype();
+}
+inline bool fits_lists(at::TensorList, std::optional<at::ScalarType> dtype, bool) { return !dtype.has_value(); }
+
+}  // namespace detail
+
+// Whether one task may do what PyTorch does tensor by tensor: dense tensors of one type, beside each of them others of
+// its shape and memory order, and numbers.
+template <typename... Rest>
+bool are_lists(const ListOutputs& results, at::TensorList self, const Rest&... rest) {
+  const bool is_uniform = std::all_of(self.begin(), self.end(), [&](const at::Tensor& tensor) {
+    return tensor.dtype() == self[0].dtype() && tensor.is_non_overlapping_and_dense();
+  });
+  return is_uniform && (detail::fits_lists(self, rest, results.are_given()) && ...);
+}
+
+}  // namespace torch_npu::route

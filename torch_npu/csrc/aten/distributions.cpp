@@ -1,0 +1,155 @@
+// Random numbers by aclnn: its kernels count from the generator's seed and offset (Philox), so nothing waits. Arguments
+// out of range, and types that a kernel does not draw, go on to ATen's kernels, which raise ATen's errors.
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/exponential_cpu_dispatch.h>
+#include <ATen/ops/multinomial_cpu_dispatch.h>
+#include <ATen/ops/normal_cpu_dispatch.h>
+#include <ATen/ops/random_cpu_dispatch.h>
+#include <ATen/ops/randperm_cpu_dispatch.h>
+#include <ATen/ops/uniform_cpu_dispatch.h>
+#include <aclnnop/aclnn_inplace_normal.h>
+#include <aclnnop/aclnn_inplace_random.h>
+#include <aclnnop/aclnn_inplace_random_without_from_to.h>
+#include <aclnnop/aclnn_inplace_uniform.h>
+#include <aclnnop/aclnn_multinomial.h>
+#include <aclnnop/aclnn_randperm.h>
+#include <aclnnop/aclnn_sim_thread_exponential.h>
+#include <torch/library.h>
+
+#include <cmath>
+#include <limits>
+
+#include "aten/aclnn/host.h"
+#include "aten/aclnn/route.h"
+#include "aten/empty.h"
+#include "core/aclnn.h"
+#include "core/device.h"
+#include "core/generator.h"
+
+namespace torch_npu {
+namespace {
+
+using at::Tensor;
+using GivenGenerator = std::optional<at::Generator>;
+using route::Host;
+
+constexpr route::Dtypes kFloating = route::dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
+constexpr route::Dtypes kIntegral = route::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
+
+// Fills `self` by `op(self, arguments..., seed, offset)`; false where the host has to.
+template <typename Op, typename... Arguments>
+bool draws(const Op& op, Tensor& self, route::Dtypes types, const GivenGenerator& generator, Arguments... arguments) {
+  route::Check check;
+  if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
+    return false;
+  bind_device(check.device());
+  const Counter counter = next_counter(generator, check.device());
+  return op.takes(check.device(), self, arguments..., counter.seed, counter.offset);
+}
+
+double greatest_of(at::ScalarType type) {
+  double greatest = 0;
+  AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "greatest_of",
+                             [&] { greatest = static_cast<double>(std::numeric_limits<scalar_t>::max()); });
+  return greatest;
+}
+
+Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
+  static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
+  if (std >= 0 && draws(op, self, kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
+    return self;
+  return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
+}
+
+Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
+  static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
+  const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) && self.is_floating_point() &&
+                        std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
+                        to - from <= greatest_of(self.scalar_type());
+  if (is_range && draws(op, self, kFloating, generator, from, to)) return self;
+  return Host<"uniform_", &at::cpu::uniform_>::call(self, from, to, generator);
+}
+
+Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
+  static const AclnnOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize)> op("aclnnSimThreadExponential");
+  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, kFloating, generator, self.numel(), lambda)) return self;
+  return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
+}
+
+// Whether every integer of [from, to) is one of the type.
+bool holds(at::ScalarType type, int64_t from, int64_t to) {
+  if (from >= to) return false;
+  const double reach = c10::isFloatingType(type) ? std::ldexp(1, std::numeric_limits<double>::digits) : greatest_of(type);
+  const double least = type == at::kByte ? 0 : -reach;
+  return static_cast<double>(from) >= least && static_cast<double>(to - 1) <= reach;
+}
+
+bool draws_integers(Tensor& self, int64_t from, int64_t to, const GivenGenerator& generator) {
+  static const AclnnOp<decltype(aclnnInplaceRandomGetWorkspaceSize)> op("aclnnInplaceRandom");
+  return c10::isIntegralType(self.scalar_type(), false) && holds(self.scalar_type(), from, to) &&
+         draws(op, self, kIntegral, generator, from, to);
+}
+
+Tensor& random_from(Tensor& self, int64_t from, std::optional<int64_t> to, GivenGenerator generator) {
+  if (to.has_value() && draws_integers(self, from, *to, generator)) return self;
+  using Kernel = Tensor& (*)(Tensor&, int64_t, std::optional<int64_t>, GivenGenerator);
+  return Host<"random_.from", static_cast<Kernel>(&at::cpu::random_)>::call(self, from, to, generator);
+}
+
+Tensor& random_to(Tensor& self, int64_t to, GivenGenerator generator) {
+  if (draws_integers(self, 0, to, generator)) return self;
+  using Kernel = Tensor& (*)(Tensor&, int64_t, GivenGenerator);
+  return Host<"random_.to", static_cast<Kernel>(&at::cpu::random_)>::call(self, to, generator);
+}
+
+Tensor& random_(Tensor& self, GivenGenerator generator) {
+  static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op(
+      "aclnnInplaceRandomWithoutFromTo");
+  if (draws(op, self, kFloating | kIntegral, generator)) return self;
+  using Kernel = Tensor& (*)(Tensor&, GivenGenerator);
+  return Host<"random_", static_cast<Kernel>(&at::cpu::random_)>::call(self, generator);
+}
+
+Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
+  static const AclnnOp<decltype(aclnnRandpermGetWorkspaceSize)> op("aclnnRandperm");
+  route::Check check;
+  if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
+      c10::isIntegralType(out.scalar_type(), false) == false || static_cast<double>(n) > greatest_of(out.scalar_type()))
+    return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
+  bind_device(check.device());
+  out.resize_({n});
+  const Counter counter = next_counter(generator, check.device());
+  op(check.device(), n, counter.seed, counter.offset, out);
+  return out;
+}
+
+Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGenerator generator) {
+  static const AclnnOp<decltype(aclnnMultinomialGetWorkspaceSize)> op("aclnnMultinomial");
+  route::Check check;
+  const bool fits = op.available() && check.takes(self, kFloating) && (self.dim() == 1 || self.dim() == 2) &&
+                    count > 0 && (replacement || count <= self.size(-1));
+  if (!fits) return Host<"multinomial", &at::cpu::multinomial>::call(self, count, replacement, generator);
+  bind_device(check.device());
+  at::DimVector sizes(self.sizes());
+  sizes.back() = count;
+  Tensor out = make_tensor(sizes, at::kLong, check.device());
+  const Counter counter = next_counter(generator, check.device());
+  op(check.device(), self, count, replacement, counter.seed, counter.offset, out);
+  return out;
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("normal_", &normal_);
+  m.impl("uniform_", &uniform_);
+  m.impl("exponential_", &exponential_);
+  m.impl("random_.from", &random_from);
+  m.impl("random_.to", &random_to);
+  m.impl("random_", &random_);
+  m.impl("randperm.generator_out", &randperm_out);
+  m.impl("multinomial", &multinomial);
+}
+
+}  // namespace
+}  // namespace torch_npu

@@ -1,0 +1,82 @@
+// Operators whose results are as large as their contents say: what aclnn found is known after one wait.
+
+#include <ATen/ExpandUtils.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/masked_select_cpu_dispatch.h>
+#include <ATen/ops/nonzero_cpu_dispatch.h>
+#include <aclnn/acl_meta.h>
+#include <aclnnop/aclnn_masked_select.h>
+#include <aclnnop/aclnn_nonzero.h>
+#include <torch/library.h>
+
+#include "aten/aclnn/host.h"
+#include "aten/aclnn/route.h"
+#include "aten/empty.h"
+#include "core/aclnn.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+// An output with room for all that may be found. It is narrowed to what was found.
+class Found {
+ public:
+  Found(at::IntArrayRef most, at::ScalarType dtype, c10::DeviceIndex device)
+      : room_(make_tensor(most, dtype, device)), descriptor_(acl_argument(room_)) {}
+
+  aclTensor* descriptor() const { return descriptor_.get(); }
+
+  // Waits for the operator.
+  at::Tensor take() const {
+    using GetViewShape = decltype(&aclGetViewShape);
+    static const auto get_view_shape = reinterpret_cast<GetViewShape>(aclnn_symbol("aclGetViewShape"));
+    synchronize_stream(current_stream(room_.device().index()));
+    int64_t* sizes = nullptr;
+    uint64_t dims = 0;
+    aclnn_check(get_view_shape(descriptor_.get(), &sizes, &dims), "aclGetViewShape");
+    const std::unique_ptr<int64_t[]> owned(sizes);
+    const int64_t count = dims > 0 ? sizes[0] : 0;
+    at::Tensor found = room_.narrow(0, 0, count);
+    // What is much larger than its contents would keep the memory.
+    return 2 * count <= room_.size(0) ? found.clone() : found;
+  }
+
+ private:
+  at::Tensor room_;
+  AclTensor descriptor_;
+};
+
+at::Tensor nonzero(const at::Tensor& self) {
+  static const AclnnOp<decltype(aclnnNonzeroGetWorkspaceSize)> op("aclnnNonzero");
+  route::Check check;
+  if (!op.available() || !check.takes(self, route::kAllDtypes) || self.dim() == 0)
+    return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  bind_device(check.device());
+  const Found found({self.numel(), self.dim()}, at::kLong, check.device());
+  if (!op.takes(check.device(), self, found.descriptor()))
+    return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  return found.take();
+}
+
+at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
+  static const AclnnOp<decltype(aclnnMaskedSelectGetWorkspaceSize)> op("aclnnMaskedSelect");
+  route::Check check;
+  if (!op.available() || !check.takes(self, route::kAllDtypes) || !check.takes(mask, route::dtypes({at::kBool})) ||
+      !at::are_expandable(self.sizes(), mask.sizes()))
+    return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  bind_device(check.device());
+  const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
+  const Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
+  if (!op.takes(check.device(), self, mask, found.descriptor()))
+    return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  return found.take();
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("nonzero", &nonzero);
+  m.impl("masked_select", &masked_select);
+}
+
+}  // namespace
+}  // namespace torch_npu

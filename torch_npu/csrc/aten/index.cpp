@@ -1,0 +1,137 @@
+// Indexing by tensors: x[i, :, j], and writing there.
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/List.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/native/IndexingUtils.h>
+#include <ATen/ops/_index_put_impl_cpu_dispatch.h>
+#include <ATen/ops/index_cpu_dispatch.h>
+#include <aclnnop/aclnn_index.h>
+#include <aclnnop/aclnn_index_put_impl.h>
+#include <torch/library.h>
+
+#include <vector>
+
+#include "aten/aclnn/host.h"
+#include "aten/aclnn/route.h"
+#include "aten/empty.h"
+#include "core/aclnn.h"
+#include "core/device.h"
+
+namespace torch_npu {
+namespace {
+
+using Indices = c10::List<std::optional<at::Tensor>>;
+
+// What aclnn is told about the indices of a tensor.
+struct Indexing {
+  std::vector<at::Tensor> indices;  // on the device; without elements where a dimension is whole
+  at::DimVector sizes;              // of what is indexed
+};
+
+// Whether there are several groups of indices with whole dimensions between them: theirs come first then.
+bool are_apart(const std::vector<at::Tensor>& indices) {
+  bool began = false;
+  bool ended = false;
+  for (const at::Tensor& index : indices) {
+    if (index.defined() && ended) return true;
+    began = began || index.defined();
+    ended = began && !index.defined();
+  }
+  return false;
+}
+
+at::DimVector sizes_of(const at::Tensor& self, const std::vector<at::Tensor>& indices, at::IntArrayRef broadcast) {
+  at::DimVector sizes;
+  if (are_apart(indices)) sizes.append(broadcast.begin(), broadcast.end());
+  bool placed = !sizes.empty() || are_apart(indices);
+  for (std::size_t d = 0; d < static_cast<std::size_t>(self.dim()); ++d) {
+    if (d >= indices.size() || !indices[d].defined()) {
+      sizes.push_back(self.sizes()[d]);
+    } else if (!placed) {
+      sizes.append(broadcast.begin(), broadcast.end());
+      placed = true;
+    }
+  }
+  return sizes;
+}
+
+bool is_index(const at::Tensor& index) {
+  const at::ScalarType type = index.scalar_type();
+  return type == at::kLong || type == at::kInt || type == at::kBool || type == at::kByte;
+}
+
+// Nothing where ATen's kernel has to see the call: empty tensors, and all that is an error.
+std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
+  if (given.size() > static_cast<std::size_t>(self.dim())) return std::nullopt;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::optional<at::Tensor> index = given.get(i);
+    if (!index.has_value() || !index->defined()) continue;
+    const bool is_here = index->is_cpu() || index->device() == self.device();
+    if (!is_here || !is_index(*index) || index->layout() != at::kStrided || index->numel() == 0) return std::nullopt;
+  }
+  std::vector<at::Tensor> indices = at::native::expandTensors(self, given, /*ensure_same_device=*/true);
+  at::DimVector broadcast;
+  bool has_index = false;
+  for (const at::Tensor& index : indices) {
+    if (!index.defined()) continue;
+    if (index.numel() == 0 || !at::are_expandable(broadcast, index.sizes())) return std::nullopt;
+    broadcast = at::infer_size_dimvector(broadcast, index.sizes());
+    has_index = true;
+  }
+  if (!has_index || indices.size() > static_cast<std::size_t>(self.dim())) return std::nullopt;
+  Indexing found{{}, sizes_of(self, indices, broadcast)};
+  const at::Tensor whole = make_tensor({0}, at::kLong, self.device().index());
+  for (const at::Tensor& index : indices)
+    found.indices.push_back(!index.defined() ? whole : index.device() == self.device() ? index : index.to(self.device()));
+  return found;
+}
+
+bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out) {
+  static const AclnnOp<decltype(aclnnIndexGetWorkspaceSize)> op("aclnnIndex", AclObject::kTensorList);
+  route::Check check;
+  if (!op.available() || !check.takes(self, route::kAllDtypes)) return false;
+  bind_device(check.device());
+  const std::optional<Indexing> indexing = read(self, indices);
+  if (!indexing.has_value()) return false;
+  out = make_tensor(indexing->sizes, self.scalar_type(), check.device());
+  return op.takes(check.device(), self, at::TensorList(indexing->indices), out);
+}
+
+at::Tensor index(const at::Tensor& self, const Indices& indices) {
+  at::Tensor out;
+  if (runs_index(self, indices, out)) return out;
+  return route::Host<"index.Tensor", &at::cpu::index, aicpu::Takes::kCpuIndices>::call(self, indices);
+}
+
+bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
+                    bool unsafe) {
+  static const AclnnOp<decltype(aclnnIndexPutImplGetWorkspaceSize)> op("aclnnIndexPutImpl", AclObject::kTensorList);
+  route::Check check;
+  if (!op.available() || !check.takes(self, route::kAllDtypes) || !check.takes(values, route::kAllDtypes) ||
+      values.scalar_type() != self.scalar_type() || at::has_internal_overlap(self) != at::MemOverlap::No ||
+      at::get_overlap_status(self, values) != at::MemOverlapStatus::No)
+    return false;
+  bind_device(check.device());
+  const std::optional<Indexing> indexing = read(self, indices);
+  if (!indexing.has_value() || !at::is_expandable_to(values.sizes(), indexing->sizes)) return false;
+  for (const at::Tensor& index : indexing->indices) {
+    if (at::get_overlap_status(self, index) != at::MemOverlapStatus::No) return false;
+  }
+  return op.takes(check.device(), self, at::TensorList(indexing->indices), values, accumulate, unsafe);
+}
+
+at::Tensor& index_put(at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
+                      bool unsafe) {
+  if (runs_index_put(self, indices, values, accumulate, unsafe)) return self;
+  return route::Host<"_index_put_impl_", &at::cpu::_index_put_impl_, aicpu::Takes::kCpuIndices>::call(
+      self, indices, values, accumulate, unsafe);
+}
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
+  m.impl("index.Tensor", &index);
+  m.impl("_index_put_impl_", &index_put);
+}
+
+}  // namespace
+}  // namespace torch_npu
