@@ -232,7 +232,8 @@ class _Resolver:
         if is_on_lists(self.function):
             if entry.rule not in (None, "one_number"):
                 raise EntryError(
-                    entry.line, f"'out' of '{entry.func}', which works on lists, is one_number or left out"
+                    entry.line,
+                    f"'out' of '{entry.func}', which works on lists, is one_number or left out",
                 )
             return entry.rule, None, None
         if self.is_inplace_only:

@@ -87,7 +87,11 @@ def _run(operator: AclnnOperator) -> str:
     elif operator.rule is not None:
         parameters.insert(0, f"Outputs<{operator.outputs}>& results")
     text = f"// Whether aclnn took it.\nbool run({', '.join(parameters)}) {{\n"
-    if operator.rule is None and not operator.is_on_lists and [name for name, _ in operator.dtypes] == ["self"]:
+    if (
+        operator.rule is None
+        and not operator.is_on_lists
+        and [name for name, _ in operator.dtypes] == ["self"]
+    ):
         text += "  if (self.numel() == 0) return true;\n"
     for index, route in enumerate(operator.routes):
         op = f"op{index}"

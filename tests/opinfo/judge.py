@@ -40,6 +40,13 @@ def in_float64(tree):
     return tree_map(widen, tree)
 
 
+def _is_double_result(reference: torch.Tensor, actual: torch.Tensor) -> bool:
+    """Whether a result in double precision is the reference's: for those that the CPU leaves unwritten."""
+    if reference.dtype not in WIDER.values() or reference.layout != torch.strided:
+        return False
+    return torch.allclose(actual.cpu(), reference, rtol=1e-7, atol=1e-7, equal_nan=True)
+
+
 def as_accurate(expected, actual, reference) -> bool:
     """Whether the largest error against the ``reference`` in float64 is at most one rounding and twice the CPU's.
 
@@ -56,7 +63,7 @@ def as_accurate(expected, actual, reference) -> bool:
         if not isinstance(e, torch.Tensor):
             continue
         if e.dtype not in WIDER or e.layout != torch.strided:
-            if not torch.equal(e.cpu(), a.cpu()):
+            if not torch.equal(e.cpu(), a.cpu()) and not _is_double_result(r, a):
                 return False
             continue
         wide = WIDER[e.dtype]

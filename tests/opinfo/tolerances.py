@@ -65,11 +65,25 @@ def householder_error(sample) -> float:
     return float(roundings * norms.prod(-1).max())
 
 
+def norm_slopes_error(sample) -> float:
+    """Four roundings of each slope of a norm: its derivative along ones is their sum, which may cancel."""
+    if not sample.input.requires_grad or not sample.input.numel():
+        return 0.0
+    x = sample.input.detach().cpu().double().requires_grad_()
+    kwargs = {name: value for name, value in sample.kwargs.items() if name != "dtype"}
+    (slopes,) = torch.autograd.grad(
+        torch.linalg.vector_norm(x, *sample.args, **kwargs).sum(), x, allow_unused=True
+    )
+    total = float(slopes.nan_to_num(0, 0, 0).abs().sum())
+    return 4 * torch.finfo(sample.input.dtype).eps * total
+
+
 # Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
     "linalg.householder_product": householder_error,
+    "linalg.vector_norm": norm_slopes_error,
     "native_group_norm": group_norm_error,
     "nn.functional.normalize": normalize_error,
     "nn.functional.linear_cross_entropy": linear_cross_entropy_error,

@@ -22,16 +22,16 @@ void unscale(at::TensorList self, at::Tensor& found_inf, const at::Tensor& inv_s
   static const AclnnOp<decltype(aclnnForeachNonFiniteCheckAndUnscaleGetWorkspaceSize)> op(
       "aclnnForeachNonFiniteCheckAndUnscale", AclObject::kTensorList);
   route::Check check;
-  const bool is_taken = op.available() && check.takes(self, kGradients) && check.takes(found_inf, kFloat) &&
-                        check.takes(inv_scale, kFloat) && found_inf.numel() == 1 && inv_scale.numel() == 1 &&
-                        std::all_of(self.begin(), self.end(), [&](const at::Tensor& gradient) {
-                          return gradient.is_non_overlapping_and_dense() &&
-                                 gradient.scalar_type() == self[0].scalar_type();
-                        });
+  const bool is_taken =
+      op.available() && check.takes(self, kGradients) && check.takes(found_inf, kFloat) &&
+      check.takes(inv_scale, kFloat) && found_inf.numel() == 1 && inv_scale.numel() == 1 &&
+      std::all_of(self.begin(), self.end(), [&](const at::Tensor& gradient) {
+        return gradient.is_non_overlapping_and_dense() && gradient.scalar_type() == self[0].scalar_type();
+      });
   if (is_taken) bind_device(check.device());
   if (is_taken && op.takes(check.device(), self, found_inf, inv_scale)) return;
-  route::Host<"_amp_foreach_non_finite_check_and_unscale_",
-              &at::cpu::_amp_foreach_non_finite_check_and_unscale_>::call(self, found_inf, inv_scale);
+  route::Host<"_amp_foreach_non_finite_check_and_unscale_", &at::cpu::_amp_foreach_non_finite_check_and_unscale_>::call(
+      self, found_inf, inv_scale);
 }
 
 at::Tensor& update_scale(at::Tensor& self, at::Tensor& growth_tracker, const at::Tensor& found_inf, double growth,
@@ -42,8 +42,8 @@ at::Tensor& update_scale(at::Tensor& self, at::Tensor& growth_tracker, const at:
                         check.takes(growth_tracker, route::dtypes({at::kInt})) && check.takes(found_inf, kFloat) &&
                         self.numel() == 1 && growth_tracker.numel() == 1 && found_inf.numel() == 1;
   if (is_taken) bind_device(check.device());
-  if (is_taken && op.takes(check.device(), self, growth_tracker, found_inf, growth, backoff, interval, self,
-                           growth_tracker))
+  if (is_taken &&
+      op.takes(check.device(), self, growth_tracker, found_inf, growth, backoff, interval, self, growth_tracker))
     return self;
   return route::Host<"_amp_update_scale_", &at::cpu::_amp_update_scale_>::call(self, growth_tracker, found_inf, growth,
                                                                                backoff, interval);

@@ -1,6 +1,7 @@
 // Random numbers by aclnn: its kernels count from the generator's seed and offset (Philox), so nothing waits. Arguments
 // out of range, and types that a kernel does not draw, go on to ATen's kernels, which raise ATen's errors.
 
+#include <ATen/Dispatch.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/exponential_cpu_dispatch.h>
@@ -58,8 +59,7 @@ double greatest_of(at::ScalarType type) {
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
-  if (std >= 0 && draws(op, self, kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
-    return self;
+  if (std >= 0 && draws(op, self, kFloating, generator, static_cast<float>(mean), static_cast<float>(std))) return self;
   return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
 }
 
@@ -81,7 +81,8 @@ Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
 // Whether every integer of [from, to) is one of the type.
 bool holds(at::ScalarType type, int64_t from, int64_t to) {
   if (from >= to) return false;
-  const double reach = c10::isFloatingType(type) ? std::ldexp(1, std::numeric_limits<double>::digits) : greatest_of(type);
+  const double reach =
+      c10::isFloatingType(type) ? std::ldexp(1, std::numeric_limits<double>::digits) : greatest_of(type);
   const double least = type == at::kByte ? 0 : -reach;
   return static_cast<double>(from) >= least && static_cast<double>(to - 1) <= reach;
 }
@@ -105,8 +106,7 @@ Tensor& random_to(Tensor& self, int64_t to, GivenGenerator generator) {
 }
 
 Tensor& random_(Tensor& self, GivenGenerator generator) {
-  static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op(
-      "aclnnInplaceRandomWithoutFromTo");
+  static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op("aclnnInplaceRandomWithoutFromTo");
   if (draws(op, self, kFloating | kIntegral, generator)) return self;
   using Kernel = Tensor& (*)(Tensor&, GivenGenerator);
   return Host<"random_", static_cast<Kernel>(&at::cpu::random_)>::call(self, generator);
@@ -116,7 +116,7 @@ Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
   static const AclnnOp<decltype(aclnnRandpermGetWorkspaceSize)> op("aclnnRandperm");
   route::Check check;
   if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
-      c10::isIntegralType(out.scalar_type(), false) == false || static_cast<double>(n) > greatest_of(out.scalar_type()))
+      !c10::isIntegralType(out.scalar_type(), false) || static_cast<double>(n) > greatest_of(out.scalar_type()))
     return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
   bind_device(check.device());
   out.resize_({n});

@@ -54,8 +54,7 @@ at::Tensor nonzero(const at::Tensor& self) {
     return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
   bind_device(check.device());
   const Found found({self.numel(), self.dim()}, at::kLong, check.device());
-  if (!op.takes(check.device(), self, found.descriptor()))
-    return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  if (!op.takes(check.device(), self, found.descriptor())) return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
   return found.take();
 }
 

@@ -83,7 +83,9 @@ std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   Indexing found{{}, sizes_of(self, indices, broadcast)};
   const at::Tensor whole = make_tensor({0}, at::kLong, self.device().index());
   for (const at::Tensor& index : indices)
-    found.indices.push_back(!index.defined() ? whole : index.device() == self.device() ? index : index.to(self.device()));
+    found.indices.push_back(!index.defined()                  ? whole
+                            : index.device() == self.device() ? index
+                                                              : index.to(self.device()));
   return found;
 }
 
