@@ -56,13 +56,23 @@ def group_norm_error(sample) -> float:
 
 
 def householder_error(sample) -> float:
-    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way."""
+    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way.
+
+    The derivative applies their inverses as well, ``I - s v v^H`` with ``s = tau / (tau |v|^2 - 1)``, and ends with two
+    products with the reflectors.
+    """
     v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
     if not v.numel() or not tau.numel():
         return 0.0
-    norms = 1 + tau.abs().double() * v.abs().double().square().sum(-2)[..., : tau.size(-1)]
-    roundings = tau.size(-1) * (v.size(-2) + 4) * torch.finfo(v.dtype).eps
-    return float(roundings * norms.prod(-1).max())
+    v = v.tril(-1)[..., : tau.size(-1)].abs().double()
+    squares = 1 + v.square().sum(-2)
+    norms = 1 + tau.abs().double() * squares
+    if sample.input.requires_grad:
+        inverse = (tau / (tau * squares - 1)).abs().double()
+        norms = norms * (1 + inverse * squares)
+    roundings = tau.size(-1) * (v.size(-2) + 4) * torch.finfo(tau.dtype).eps
+    ends = squares.max() if sample.input.requires_grad else 1
+    return float(roundings * norms.prod(-1).max() * ends)
 
 
 def norm_slopes_error(sample) -> float:
@@ -74,7 +84,7 @@ def norm_slopes_error(sample) -> float:
     (slopes,) = torch.autograd.grad(
         torch.linalg.vector_norm(x, *sample.args, **kwargs).sum(), x, allow_unused=True
     )
-    total = float(slopes.nan_to_num(0, 0, 0).abs().sum())
+    total = 0.0 if slopes is None else float(slopes.nan_to_num(0, 0, 0).abs().sum())
     return 4 * torch.finfo(sample.input.dtype).eps * total
 
 
