@@ -1,5 +1,6 @@
-"""./dev bench [--cpu-time] [runtime|dispatch|elementwise|matmul|alloc|models]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [--cpu-time] [runtime|dispatch|elementwise|matmul|alloc|models|ops|networks|neighbours]: npu against CPU eager in one process. Without a name: all."""
 
+import os
 import random
 import subprocess
 import sys
@@ -172,6 +173,36 @@ def models() -> None:
     )
 
 
+def operators() -> None:
+    """What networks are made of, at their sizes."""
+    from ops import rows
+
+    compare("ops", rows(), rounds=7)
+
+
+def networks() -> None:
+    """ResNet-50 and a Llama-like decoder."""
+    from networks import rows
+
+    compare("networks", rows(), rounds=5)
+
+
+def neighbours() -> None:
+    """The same work beside processes that keep every core busy: what a preempted thread costs."""
+    from ops import big, products
+
+    chosen = ("gelu, 64 MiB", "softmax, 64 MiB", "linear 1024 x 1024 -> 1024", "linear 8 x 4096 -> 4096")
+    for count in (0, os.cpu_count() or 1):
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+        try:
+            work = [row for row in (*big(), *products()) if row.name in chosen]
+            compare(f"beside {count} busy processes", work, rounds=9)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+
+
 SUITES = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -179,6 +210,9 @@ SUITES = {
     "matmul": matmul,
     "alloc": alloc,
     "models": models,
+    "ops": operators,
+    "networks": networks,
+    "neighbours": neighbours,
 }
 
 if __name__ == "__main__":

@@ -152,7 +152,34 @@ def test_data_types(resolve):
     )
     assert f"check.takes(self, dtypes({{{listed}}}))" in text
     assert "check.takes(other, kAllDtypes)" in text
-    assert "self.scalar_type() == other.scalar_type()" in text
+    assert "are_of_one_type(self, other)" in text
+
+
+def test_what_is_like_its_arguments_needs_no_rule(resolve):
+    (add,) = resolve(ADD)
+    assert "if (!makes_alike(results, self, other, alpha)) {" in text_of((add,))
+    (equal,) = resolve("  - func: eq.Tensor_out\n    exec: aclnnEqTensor\n")
+    assert "makes_alike" not in text_of((equal,))
+    (total,) = resolve("  - func: sum.IntList_out\n    exec: aclnnReduceSum\n")
+    assert "makes_alike" not in text_of((total,))
+
+
+def test_lists_of_tensors(resolve):
+    (add,) = resolve(
+        "  - func: _foreach_add.List\n    exec: aclnnForeachAddListV2\n    dtypes: [float32]\n"
+    )
+    assert {m.operator for m in add.members} == {"_foreach_add.List", "_foreach_add_.List"}
+    text = text_of((add,))
+    assert "are_lists(results, self, other, alpha)" in text
+    assert "op0.takes(check.device(), self, other, alpha, results.list());" in text
+    assert "if (run(results, self, other, alpha)) return results.take();" in text
+    assert "ListOutputs results(self);" in text
+    (norm,) = resolve(
+        "  - func: _foreach_norm.Scalar\n    exec: aclnnForeachNorm(self, ord, out)\n    out: one_number\n"
+    )
+    assert "results.make_numbers(self);" in text_of((norm,))
+    (zero,) = resolve("  - func: _foreach_zero_\n    exec: aclnnForeachZeroInplace(self)\n")
+    assert [m.operator for m in zero.members] == ["_foreach_zero_"]
 
 
 def test_what_the_outputs_are(resolve):

@@ -50,6 +50,9 @@ bool draws(const Op& op, Tensor& self, route::Dtypes types, const GivenGenerator
   return op.takes(check.device(), self, arguments..., counter.seed, counter.offset);
 }
 
+bool is_one_of(at::ScalarType type, route::Dtypes types) { return (route::dtype_bit(type) & types) != 0; }
+
+// Of one of the types above.
 double greatest_of(at::ScalarType type) {
   double greatest = 0;
   AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "greatest_of",
@@ -65,7 +68,7 @@ Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator)
 
 Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
-  const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) && self.is_floating_point() &&
+  const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) && is_one_of(self.scalar_type(), kFloating) &&
                         std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
                         to - from <= greatest_of(self.scalar_type());
   if (is_range && draws(op, self, kFloating, generator, from, to)) return self;
@@ -80,17 +83,14 @@ Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
 
 // Whether every integer of [from, to) is one of the type.
 bool holds(at::ScalarType type, int64_t from, int64_t to) {
-  if (from >= to) return false;
-  const double reach =
-      c10::isFloatingType(type) ? std::ldexp(1, std::numeric_limits<double>::digits) : greatest_of(type);
-  const double least = type == at::kByte ? 0 : -reach;
-  return static_cast<double>(from) >= least && static_cast<double>(to - 1) <= reach;
+  if (!is_one_of(type, kIntegral) || from >= to) return false;
+  const double greatest = greatest_of(type);
+  return static_cast<double>(from) >= (type == at::kByte ? 0 : -greatest) && static_cast<double>(to - 1) <= greatest;
 }
 
 bool draws_integers(Tensor& self, int64_t from, int64_t to, const GivenGenerator& generator) {
   static const AclnnOp<decltype(aclnnInplaceRandomGetWorkspaceSize)> op("aclnnInplaceRandom");
-  return c10::isIntegralType(self.scalar_type(), false) && holds(self.scalar_type(), from, to) &&
-         draws(op, self, kIntegral, generator, from, to);
+  return holds(self.scalar_type(), from, to) && draws(op, self, kIntegral, generator, from, to);
 }
 
 Tensor& random_from(Tensor& self, int64_t from, std::optional<int64_t> to, GivenGenerator generator) {
@@ -116,7 +116,7 @@ Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
   static const AclnnOp<decltype(aclnnRandpermGetWorkspaceSize)> op("aclnnRandperm");
   route::Check check;
   if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
-      !c10::isIntegralType(out.scalar_type(), false) || static_cast<double>(n) > greatest_of(out.scalar_type()))
+      !is_one_of(out.scalar_type(), kIntegral) || static_cast<double>(n) > greatest_of(out.scalar_type()))
     return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
   bind_device(check.device());
   out.resize_({n});

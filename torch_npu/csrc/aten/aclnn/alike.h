@@ -22,7 +22,7 @@ inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
   return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides() &&
          !compat::has_names(*other.unsafeGetTensorImpl());
 }
-inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return !number.isComplex(); }
+inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
 // PyTorch's rule says what an absent argument or a flag means.
 template <typename Other>
 bool adds_nothing(const at::Tensor&, const Other&) {

@@ -69,7 +69,7 @@ inline bool is_whole(const std::optional<at::Scalar>& correction) {
 // One number stands for the whole list.
 inline bool are_equal(at::ArrayRef<at::Scalar> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [&](const at::Scalar& number) {
-    return !number.isComplex() && number.toDouble() == numbers[0].toDouble();
+    return !number.isComplex() && !numbers[0].isComplex() && number.toDouble() == numbers[0].toDouble();
   });
 }
 

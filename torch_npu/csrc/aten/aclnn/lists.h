@@ -61,10 +61,9 @@ inline bool fits_lists(at::TensorList self, at::TensorList others, bool is_writt
   }
   return true;
 }
-inline bool fits_lists(at::TensorList, const at::Scalar& number, bool) { return !number.isComplex(); }
+inline bool fits_lists(at::TensorList, const at::Scalar& number, bool) { return is_real(number); }
 inline bool fits_lists(at::TensorList self, at::ArrayRef<at::Scalar> numbers, bool) {
-  return numbers.size() == self.size() &&
-         std::none_of(numbers.begin(), numbers.end(), [](const at::Scalar& number) { return number.isComplex(); });
+  return numbers.size() == self.size() && std::all_of(numbers.begin(), numbers.end(), is_real);
 }
 // One number in device memory.
 inline bool fits_lists(at::TensorList self, const at::Tensor& number, bool) {

@@ -93,6 +93,11 @@ bool are_of_one_type(const at::Tensor& first, const Tensors&... rest) {
 // A Python number or another scalar in host memory.
 inline bool is_number(const at::Tensor& tensor) { return tensor.defined() && tensor.is_cpu() && tensor.dim() == 0; }
 
+// PyTorch refuses truth values in places, and complex numbers change the result's type.
+inline bool is_real(const at::Scalar& number) {
+  return number.isFloatingPoint() || number.isIntegral(/*includeBool=*/false);
+}
+
 // Its value in its own type.
 at::Scalar number(const at::Tensor& tensor);
 

@@ -1,0 +1,153 @@
+"""Operators of the sizes that networks have: npu against CPU eager."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from interleave import Row
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+TOKENS, WIDTH, HEADS = 2048, 4096, 32
+
+
+def both(name: str, make: Callable[[str], Callable[[], object]], repeats: int = 3) -> Row:
+    """One row; ``make(device)`` builds the work with data of its own, the same on both devices."""
+    works = []
+    for device in ("npu", "cpu"):
+        torch.manual_seed(0)
+        works.append(make(device))
+    return Row(name, *works, repeats)
+
+
+def _normal(*size: int, device: str) -> Tensor:
+    return torch.randn(*size).to(device)
+
+
+def _rms(x: Tensor, weight: Tensor) -> Tensor:
+    return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * weight
+
+
+def _rope(q: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    half = q.shape[-1] // 2
+    return q * cos + torch.cat((-q[..., half:], q[..., :half]), -1) * sin
+
+
+def _trained(work: Callable[..., Tensor], inputs: list[Tensor]) -> Callable[[], object]:
+    """Forward and backward; gradients do not add up."""
+    leaves = [x.requires_grad_() for x in inputs]
+    gradient = torch.ones_like(work(*inputs))
+
+    def step() -> None:
+        for leaf in leaves:
+            leaf.grad = None
+        work(*inputs).backward(gradient)
+
+    return step
+
+
+def big() -> list[Row]:
+    """4096 x 4096: 64 MiB."""
+
+    def row(name: str, work: Callable[[Tensor], object]) -> Row:
+        def make(device: str) -> Callable[[], object]:
+            return partial(work, _normal(4096, 4096, device=device))
+
+        return both(f"{name}, 64 MiB", make)
+
+    return [
+        row("add", lambda x: x + x),
+        row("gelu", F.gelu),
+        row("exp", torch.exp),
+        row("softmax", lambda x: x.softmax(-1)),
+        row("layer_norm", lambda x: F.layer_norm(x, (4096,))),
+        row("sum", torch.sum),
+        row("sum of columns", lambda x: x.sum(0)),
+        row("transposed copy", lambda x: x.t().contiguous()),
+    ]
+
+
+def language() -> list[Row]:
+    """What stands between the products of a decoder."""
+
+    def rms(device: str, fused: bool, trained: bool) -> Callable[[], object]:
+        x, weight = _normal(1, TOKENS, WIDTH, device=device), _normal(WIDTH, device=device)
+        work = (lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else _rms
+        return _trained(work, [x, weight]) if trained else partial(work, x, weight)
+
+    def rope(device: str, trained: bool) -> Callable[[], object]:
+        depth = WIDTH // HEADS
+        q = _normal(1, TOKENS, HEADS, depth, device=device)
+        angles = torch.arange(TOKENS)[:, None] / 10000 ** (torch.arange(0, depth, 2) / depth)
+        cos, sin = (
+            torch.cat((t, t), -1)[None, :, None].to(device) for t in (angles.cos(), angles.sin())
+        )
+        if trained:
+            return _trained(lambda a: _rope(a, cos, sin), [q])
+        return partial(_rope, q, cos, sin)
+
+    def swiglu(device: str, trained: bool) -> Callable[[], object]:
+        pair = [_normal(1, TOKENS, WIDTH, device=device) for _ in range(2)]
+        work = lambda a, b: F.silu(a) * b  # noqa: E731
+        return _trained(work, pair) if trained else partial(work, *pair)
+
+    rows = []
+    for trained in (False, True):
+        what = "forward and backward" if trained else "forward"
+        rows += [
+            both(f"rms_norm as operators, {what}", partial(rms, fused=False, trained=trained)),
+            both(f"F.rms_norm, {what}", partial(rms, fused=True, trained=trained)),
+            both(f"rope, {what}", partial(rope, trained=trained)),
+            both(f"swiglu, {what}", partial(swiglu, trained=trained)),
+        ]
+    return rows
+
+
+def products() -> list[Row]:
+    """Linear layers: rows x inputs -> outputs."""
+
+    def make(device: str, rows: int, inputs: int, outputs: int) -> Callable[[], object]:
+        layer = nn.Linear(inputs, outputs, bias=False).to(device)
+        return torch.no_grad()(partial(layer, _normal(rows, inputs, device=device)))
+
+    sizes = [(1, 512, 32000), (1, 4096, 11008), (8, 4096, 4096), (128, 512, 32000), (512, 512, 512),
+             (1024, 1024, 1024), (4096, 1024, 1024)]  # fmt: skip
+    return [
+        both(f"linear {m} x {k} -> {n}", partial(make, rows=m, inputs=k, outputs=n), 5)
+        for m, k, n in sizes
+    ]
+
+
+def convolution() -> list[Row]:
+    """A block of a residual network, 8 x 64 x 56 x 56."""
+
+    def make(device: str, trained: bool) -> Callable[[], object]:
+        block = nn.Sequential(
+            nn.Conv2d(64, 64, 3, padding=1, bias=False), nn.BatchNorm2d(64), nn.ReLU()
+        )
+        x = _normal(8, 64, 56, 56, device=device)
+        if not trained:
+            return torch.no_grad()(partial(block.to(device).eval(), x))
+        return _trained(block.to(device), [x])
+
+    return [
+        both("conv 3 x 3, batch norm, relu, forward", partial(make, trained=False)),
+        both("conv 3 x 3, batch norm, relu, training", partial(make, trained=True)),
+    ]
+
+
+def optimizer() -> list[Row]:
+    """A step of AdamW over 24 Mi parameters."""
+
+    def make(device: str) -> Callable[[], object]:
+        parameters = [nn.Parameter(_normal(1024, 1024, device=device)) for _ in range(24)]
+        for parameter in parameters:
+            parameter.grad = torch.ones_like(parameter)
+        return torch.optim.AdamW(parameters, foreach=True).step
+
+    return [both("AdamW, 24 x 1 Mi parameters, foreach", make)]
+
+
+def rows() -> list[Row]:
+    """All of them."""
+    return [*big(), *language(), *products(), *convolution(), *optimizer()]
