@@ -21,13 +21,19 @@ class _Layer(nn.Module):
         linear = partial(nn.Linear, bias=False)
         self.before, self.between = nn.RMSNorm(WIDTH, 1e-5), nn.RMSNorm(WIDTH, 1e-5)
         self.q, self.k, self.v, self.out = (linear(WIDTH, WIDTH) for _ in range(4))
-        self.gate, self.up, self.down = linear(WIDTH, INNER), linear(WIDTH, INNER), linear(INNER, WIDTH)
+        self.gate, self.up, self.down = (
+            linear(WIDTH, INNER),
+            linear(WIDTH, INNER),
+            linear(INNER, WIDTH),
+        )
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor, past: Tensor, at: int) -> Tensor:
         """``past`` [2, batch, heads, longest, depth] is written from ``at`` on."""
         batch, steps, _ = x.shape
         y = self.before(x)
-        q, k, v = (w(y).view(batch, steps, HEADS, DEPTH).transpose(1, 2) for w in (self.q, self.k, self.v))
+        q, k, v = (
+            w(y).view(batch, steps, HEADS, DEPTH).transpose(1, 2) for w in (self.q, self.k, self.v)
+        )
         end = at + steps
         past[0, :, :, at:end] = _turned(k, cos, sin)
         past[1, :, :, at:end] = v
@@ -47,6 +53,7 @@ class Decoder(nn.Module):
     """A Llama-like decoder with its cache of keys and values: 8 layers of 512, 57 M parameters."""
 
     def __init__(self) -> None:
+        """Random weights."""
         super().__init__()
         self.words = nn.Embedding(WORDS, WIDTH)
         self.layers = nn.ModuleList(_Layer() for _ in range(LAYERS))

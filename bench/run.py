@@ -191,7 +191,12 @@ def neighbours() -> None:
     """The same work beside processes that keep every core busy: what a preempted thread costs."""
     from ops import big, products
 
-    chosen = ("gelu, 64 MiB", "softmax, 64 MiB", "linear 1024 x 1024 -> 1024", "linear 8 x 4096 -> 4096")
+    chosen = (
+        "gelu, 64 MiB",
+        "softmax, 64 MiB",
+        "linear 1024 x 1024 -> 1024",
+        "linear 8 x 4096 -> 4096",
+    )
     for count in (0, os.cpu_count() or 1):
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
         try:

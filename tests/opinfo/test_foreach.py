@@ -21,9 +21,7 @@ DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int
 def run(call, sample, device: str):
     """The results and what was written to, or the refusal."""
     arguments = to_device((sample.input, sample.args), device)
-    arguments = tree_map(
-        lambda x: x.detach() if isinstance(x, torch.Tensor) else x, arguments
-    )
+    arguments = tree_map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, arguments)
     torch.manual_seed(0)
     try:
         return call(arguments[0], *arguments[1], **sample.kwargs), arguments[0]
@@ -43,7 +41,9 @@ def test_lists(op, dtype: torch.dtype) -> None:
                 continue
             expected, actual = (run(call, sample, device) for device in ("cpu", "npu"))
             if isinstance(expected, Exception):
-                assert isinstance(actual, Exception), f"the CPU refuses this ({expected}), npu does not"
+                assert isinstance(actual, Exception), (
+                    f"the CPU refuses this ({expected}), npu does not"
+                )
                 continue
             if isinstance(actual, Exception):
                 raise actual

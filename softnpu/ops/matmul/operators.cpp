@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/matmul/direct.h"
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
 #include "ops/matmul/wide.h"
@@ -143,6 +144,7 @@ Plan choose(MatmulProblem problem) {
   if (!onednn || problem.a.depth == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype) {
     return plan_wide_matmul(problem);
   }
+  if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
   return plan_onednn_matmul(problem);
 }
 

@@ -68,7 +68,8 @@ Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator)
 
 Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
-  const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) && is_one_of(self.scalar_type(), kFloating) &&
+  const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) &&
+                        is_one_of(self.scalar_type(), kFloating) &&
                         std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
                         to - from <= greatest_of(self.scalar_type());
   if (is_range && draws(op, self, kFloating, generator, from, to)) return self;

@@ -1,0 +1,136 @@
+#include "ops/matmul/direct.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+#include "ops/matmul/direct_kernels.h"
+#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+constexpr auto kLines = static_cast<int64_t>(kDirectLines);
+constexpr auto kColumns = static_cast<int64_t>(kDirectColumns);
+// Up to here oneDNN's call takes longer than the product.
+constexpr double kTinyFlops = 1 << 17;
+constexpr double kFewLinesFlops = 1 << 20;
+// Elements of the second factor that are worth a thread's turn.
+constexpr int64_t kGrain = 1 << 14;
+
+struct Shape {
+  double work;       // in operations that take as long: few lines are bound by memory
+  bool along_depth;  // the second factor is dense along the sum, else along its columns
+};
+
+// The sides change places: c^T = b^T a^T.
+MatmulProblem transposed(const MatmulProblem& p) {
+  MatmulProblem t = p;
+  std::swap(t.a, t.b);
+  for (Matrices* m : {&t.c, &t.addend}) {
+    std::swap(m->lines, m->depth);
+    std::swap(m->line_stride, m->depth_stride);
+  }
+  return t;
+}
+
+bool is_dense(int64_t stride, int64_t size) { return stride == 1 || size == 1; }
+
+// How the kernels would run it, if they should.
+std::optional<Shape> shape_of(const MatmulProblem& p) {
+  const double flops = 2.0 * static_cast<double>(p.batch_count()) * static_cast<double>(p.c.lines) *
+                       static_cast<double>(p.c.depth) * static_cast<double>(p.a.depth);
+  const bool few = p.a.lines <= kLines;
+  const double work = flops * static_cast<double>(kLines) / static_cast<double>(std::min(kLines, p.a.lines));
+  if (is_dense(p.a.depth_stride, p.a.depth) && is_dense(p.b.depth_stride, p.b.depth) && (few || flops <= kTinyFlops))
+    return Shape{work, true};
+  if (is_dense(p.b.line_stride, p.b.lines) && flops <= (few ? kFewLinesFlops : kTinyFlops)) return Shape{work, false};
+  return std::nullopt;
+}
+
+class Product {
+ public:
+  Product(const MatmulProblem& problem, Shape shape)
+      : p_(problem),
+        kernel_(shape.along_depth ? direct_kernels().along_depth : direct_kernels().along_columns),
+        b_column_(shape.along_depth ? p_.b.line_stride : 1),
+        b_stride_(shape.along_depth ? p_.b.line_stride : p_.b.depth_stride),
+        alpha_(static_cast<float>(p_.alpha.as_double())),
+        beta_(p_.adds ? static_cast<float>(p_.beta.as_double()) : 0),
+        threads_(threads_for(shape.work)) {}
+
+  void run() const {
+    const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
+    const int64_t tiles = (p_.b.lines + kColumns - 1) / kColumns;
+    const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.depth));
+    parallel_for(p_.batch_count() * tiles * bands, grain, threads_, [&](int64_t first, int64_t last) {
+      for (int64_t at = first; at < last; ++at) {
+        const int64_t place = at / bands;
+        tile(place / tiles, (at - place * bands) * kLines, place % tiles * kColumns);
+      }
+    });
+  }
+
+ private:
+  const float* element(const Matrices& m, int64_t index, int64_t offset) const {
+    return reinterpret_cast<const float*>(m.at(batch_offset(p_.batch, m.batch_strides, index) + offset));
+  }
+
+  void tile(int64_t index, int64_t line, int64_t column) const {
+    alignas(64) std::array<float, kDirectLines * kDirectColumns> sums;
+    const int64_t lines = std::min(kLines, p_.a.lines - line);
+    const int64_t columns = std::min(kColumns, p_.b.lines - column);
+    kernel_({element(p_.a, index, line * p_.a.line_stride), p_.a.line_stride, p_.a.depth_stride,
+             static_cast<size_t>(lines), element(p_.b, index, column * b_column_), b_stride_,
+             static_cast<size_t>(columns), static_cast<size_t>(p_.a.depth)},
+            sums.data());
+    const auto of = [&](const Matrices& m) {
+      return const_cast<float*>(element(m, index, line * m.line_stride + column * m.depth_stride));
+    };
+    float* to = of(p_.c);
+    const float* addend = p_.adds ? of(p_.addend) : nullptr;
+    for (int64_t i = 0; i < lines; ++i) {
+      const float* sum = sums.data() + i * kColumns;
+      for (int64_t j = 0; j < columns; ++j) {
+        float value = alpha_ * sum[j];
+        if (addend != nullptr) value += beta_ * addend[i * p_.addend.line_stride + j * p_.addend.depth_stride];
+        to[i * p_.c.line_stride + j * p_.c.depth_stride] = value;
+      }
+    }
+  }
+
+  const MatmulProblem p_;
+  void (*const kernel_)(const DirectTile&, float*);
+  const int64_t b_column_;
+  const int64_t b_stride_;
+  const float alpha_;
+  const float beta_;
+  const int threads_;
+};
+
+bool takes(const MatmulProblem& p) {
+  const bool is_float = p.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT && (!p.adds || p.addend.dtype == ACL_FLOAT);
+  return is_float && !p.a.in_pieces() && !p.b.in_pieces();
+}
+
+}  // namespace
+
+std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
+  if (!takes(problem)) return std::nullopt;
+  for (const MatmulProblem& p : {problem, transposed(problem)}) {
+    const std::optional<Shape> shape = shape_of(p);
+    if (!shape.has_value()) continue;
+    auto product = std::make_shared<const Product>(p, *shape);
+    return Plan{0, shape->work < kSmallFlops,
+                [product](void*) {
+                  product->run();
+                  return Status::ok();
+                },
+                [product, problem] { return describe(problem); }};
+  }
+  return std::nullopt;
+}
+
+}  // namespace softnpu
