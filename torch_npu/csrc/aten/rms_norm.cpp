@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/_fused_rms_norm.h>
 #include <ATen/ops/_fused_rms_norm_compositeimplicitautograd_dispatch.h>
 #include <ATen/ops/ones.h>
 #include <aclnnop/aclnn_rms_norm.h>
@@ -25,9 +26,6 @@ constexpr route::Dtypes kFloating = route::dtypes({at::kFloat, at::kHalf, at::kB
 
 // What rows are summed in, and the scale of each row has.
 at::ScalarType sum_type(const Tensor& input) { return input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
-
-// Whether a forward-mode derivative follows: PyTorch's formula gives it the type of the rows' scale.
-bool has_tangent(const Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); }
 
 bool is_given(const std::optional<Tensor>& weight) { return weight.has_value() && weight->defined(); }
 
@@ -59,8 +57,7 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
   const bool is_double = input.scalar_type() == at::kDouble;
   const double least = is_double ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   op(device, input, weight_or_ones(input, normalized_shape, weight), eps.value_or(least), out, rstd);
-  const bool has_tangents = has_tangent(input) || (is_given(weight) && has_tangent(*weight));
-  return {out, has_tangents ? rstd.to(input.scalar_type()) : rstd};
+  return {out, rstd};
 }
 
 // By its definition: with x' = x rstd and g = dy weight, rstd (g - x' mean(g x')) and the sum of dy x'.
@@ -100,6 +97,19 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
   const bool wants_weight = mask[1] && is_given(weight);
   return {mask[0] ? of_input : Tensor(), wants_weight ? of_weight.to(weight->scalar_type()) : Tensor()};
 }
+
+// PyTorch's formula of the forward-mode derivative rounds in the type of the input, and there is none of complex
+// numbers: these are made of other operators, as on the CPU.
+Tensor rms_norm_with_gradients(const Tensor& input, c10::SymIntArrayRef normalized_shape,
+                               const std::optional<Tensor>& weight, std::optional<double> eps) {
+  const auto has_tangent = [](const Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); };
+  const at::IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(normalized_shape);
+  if (input.is_complex() || has_tangent(input) || (is_given(weight) && has_tangent(*weight)))
+    return std::get<0>(at::compositeimplicitautograd::_fused_rms_norm(input, shape, weight, eps));
+  return std::get<0>(at::_fused_rms_norm(input, shape, weight, eps));
+}
+
+TORCH_LIBRARY_IMPL(aten, AutogradPrivateUse1, m) { m.impl("rms_norm", &rms_norm_with_gradients); }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_fused_rms_norm", &rms_norm);
