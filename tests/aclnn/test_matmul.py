@@ -288,3 +288,19 @@ def test_bad_input(library: Library) -> None:
         == INVALID
     )
     assert refused(library, "aclnnAddr", out, a, b[:, 0], 1, 1, out).code == INVALID
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 8])
+@pytest.mark.parametrize("layout", PLACES)
+def test_few_lines_against_many(library: Library, lines: int, layout: str) -> None:
+    """Both sides of the product that goes straight to where the factors lie, with every length of what is left over."""
+    for depth, columns in [(1, 1), (16, 64), (31, 65), (129, 67), (300, 200)]:
+        key = (lines, depth, columns)
+        few, many = (
+            normal(size, torch.float32, seeded(size, *key))
+            for size in ((lines, depth), (depth, columns))
+        )
+        run_product(library, "aclnnMm", few, many, ("contiguous", layout, layout))
+        run_product(library, "aclnnMm", many.t(), few.t(), (layout, "contiguous", layout))
+        stacks = [normal((3, *t.shape), torch.float32, seeded(t.shape, *key)) for t in (few, many)]
+        run_product(library, "aclnnBatchMatMul", *stacks, ("contiguous", layout, "contiguous"))

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from torch_npu.utils import explain
+
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_casts_by_pytorchs_lists(dtype):
@@ -56,3 +58,23 @@ def test_an_overflow_skips_the_step():
     scaler.update()
     assert weight.tolist() == [1.0, 1.0]
     assert scaler.get_scale() == 2.0
+
+
+def test_a_scaled_step_runs_on_the_device_alone():
+    layer = torch.nn.Linear(4, 4, device="npu")
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("npu", init_scale=4.0, growth_interval=1)
+    x = torch.randn(8, 4, device="npu")
+
+    def unscale():
+        optimizer.zero_grad()
+        scaler.scale(layer(x).square().mean()).backward()
+        scaler.unscale_(optimizer)
+
+    explanation = explain(unscale)
+    assert explanation.calls(operator="aten::_amp_foreach_non_finite_check_and_unscale_") == 1
+    assert explanation.calls("AI CPU") == explanation.synchronizations == 0
+    scaler.step(optimizer)
+    explanation = explain(scaler.update)
+    assert explanation.calls("AI CPU") == 0
+    assert scaler.get_scale() == 8.0

@@ -1,6 +1,8 @@
 import pytest
 import torch
 
+import torch_npu
+
 
 def test_seed_repeats():
     torch.manual_seed(5)
@@ -110,3 +112,65 @@ def test_a_masked_scale_of_integers_is_a_float(dtype):
     y = torch.ops.aten.native_dropout_backward(x, x.bool(), 0.5)
     assert y.dtype == torch.float32
     assert y.tolist() == [0.5] * 5
+
+
+DRAWS = {
+    "normal_": lambda x: x.normal_(1, 2),
+    "uniform_": lambda x: x.uniform_(-1, 3),
+    "exponential_": lambda x: x.exponential_(0.5),
+    "random_": lambda x: x.random_(-5, 6),
+}
+# Mean and standard deviation by definition.
+MOMENTS = {
+    "normal_": (1, 2),
+    "uniform_": (1, 4 / 12**0.5),
+    "exponential_": (2, 2),
+    "random_": (0, (120 / 12) ** 0.5),
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_distributions_are_drawn_on_the_device(name, dtype):
+    dtype = torch.int32 if name == "random_" else dtype
+    x = torch.empty(1 << 18, dtype=dtype, device="npu")
+    torch.manual_seed(4)
+    explanation = torch_npu.utils.explain(DRAWS[name], x)
+    assert explanation.routes() == {"aclnn": 1}
+    assert explanation.synchronizations == 0
+    mean, deviation = MOMENTS[name]
+    wide = x.double()
+    # Six standard errors, and a rounding of the type for each number.
+    rounding = 0 if dtype == torch.int32 else torch.finfo(dtype).eps
+    bound = 6 * deviation / x.numel() ** 0.5 + rounding * (abs(mean) + deviation)
+    assert abs(wide.mean().item() - mean) < bound
+    assert abs(wide.std().item() / deviation - 1) < 6 / x.numel() ** 0.5 * 3 + rounding
+    torch.manual_seed(4)
+    again = DRAWS[name](torch.empty_like(x))
+    assert torch.equal(again, x)
+
+
+def test_integers_of_a_range_and_orders():
+    torch.manual_seed(0)
+    x = torch.randint(3, 10, (10_000,), device="npu")
+    assert x.unique().tolist() == list(range(3, 10))
+    order = torch.randperm(1000, device="npu")
+    assert torch.equal(order.sort().values.cpu(), torch.arange(1000))
+    assert not torch.equal(order.cpu(), torch.arange(1000))
+    shares = torch.tensor([0.1, 0.2, 0.7], device="npu")
+    drawn = torch.multinomial(shares, 100_000, replacement=True).bincount() / 100_000
+    assert (drawn - shares).abs().max().item() < 6 * (0.7 * 0.3 / 100_000) ** 0.5
+    rows = torch.multinomial(torch.ones(50, 20, device="npu"), 20)
+    assert torch.equal(rows.sort(1).values.cpu(), torch.arange(20).expand(50, 20))
+
+
+def test_ranges_that_a_type_does_not_have():
+    bytes_ = torch.empty(3, dtype=torch.uint8, device="npu")
+    with pytest.raises(RuntimeError, match="out of bounds for unsigned char"):
+        bytes_.random_(0, 1000)
+    with pytest.raises(RuntimeError, match="range"):
+        torch.empty(3, device="npu").uniform_(2, 1)
+    with pytest.raises(RuntimeError, match="std"):
+        torch.empty(3, device="npu").normal_(0, -1)
+    with pytest.raises(RuntimeError, match=r"sum to one|prob"):
+        torch.multinomial(torch.ones(3, device="npu"), 5)

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/layer_norm.h>
 #include <ATen/ops/_fused_rms_norm.h>
 #include <ATen/ops/_fused_rms_norm_compositeimplicitautograd_dispatch.h>
 #include <ATen/ops/ones.h>
@@ -102,6 +103,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
 // numbers: these are made of other operators, as on the CPU.
 Tensor rms_norm_with_gradients(const Tensor& input, c10::SymIntArrayRef normalized_shape,
                                const std::optional<Tensor>& weight, std::optional<double> eps) {
+  at::native::_check_rms_norm_inputs_symint(input, normalized_shape, weight.value_or(Tensor()));
   const auto has_tangent = [](const Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); };
   const at::IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(normalized_shape);
   if (input.is_complex() || has_tangent(input) || (is_given(weight) && has_tangent(*weight)))

@@ -1,0 +1,99 @@
+"""Indexing by tensors and operators whose results are as large as their contents say, against the CPU."""
+
+import pytest
+import torch
+
+from torch_npu.utils import explain
+
+FORMS = {
+    "first dimension": lambda i, j, m: (i,),
+    "last dimension": lambda i, j, m: (..., i),
+    "two that are broadcast": lambda i, j, m: (j, i),
+    "whole dimension between": lambda i, j, m: (j, slice(None), i),
+    "behind a slice": lambda i, j, m: (slice(1, 4), j),
+    "new dimension": lambda i, j, m: (None, i, None),
+    "mask": lambda i, j, m: (m,),
+    "mask of one dimension": lambda i, j, m: (slice(None), m[0]),
+    "negative": lambda i, j, m: (-1 - i,),
+    "bytes": lambda i, j, m: (m.byte(),),
+    "int32": lambda i, j, m: (i.int(),),
+}
+DTYPES = (torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.bool, torch.complex64)
+
+
+def operands(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
+    """What is indexed, [5, 6, 7]; indices [3] and [2, 1] below 5; a mask [5, 6]."""
+    torch.manual_seed(0)
+    x = torch.randn(5, 6, 7).mul(10).to(dtype)
+    return x, torch.tensor([0, 2, 4]), torch.tensor([[1], [3]]), x.sum(-1).real.float() > 0
+
+
+def on_npu(key):
+    """The same indices in device memory."""
+    return tuple(k.npu() if isinstance(k, torch.Tensor) else k for k in key)
+
+
+@pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_reads_and_writes(form, dtype):
+    x, i, j, m = operands(dtype)
+    key = FORMS[form](i, j, m)
+    for x_cpu in (x, x.transpose(0, 1).contiguous().transpose(0, 1)):
+        x_npu = x_cpu.npu()
+        expected = x_cpu[key]
+        assert torch.equal(x_npu[on_npu(key)].cpu(), expected)
+        assert torch.equal(x_npu[key].cpu(), expected)  # indices in host memory
+        one = (
+            () if form == "bytes" else (expected.new_ones(()),)
+        )  # the CPU refuses to fill by bytes
+        for values in (expected.flip(-1), *one):
+            written, on_device = x_cpu.clone(), x_npu.clone()
+            written[key] = values
+            on_device[on_npu(key)] = values.npu()
+            assert torch.equal(on_device.cpu(), written)
+
+
+def test_values_add_up():
+    index = torch.randint(10, (1000,))
+    values = torch.randn(1000, 3)
+    expected = torch.zeros(10, 3).index_put_((index,), values, accumulate=True)
+    found = torch.zeros(10, 3, device="npu")
+    found.index_put_((index.npu(),), values.npu(), accumulate=True)
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-5, atol=1e-5)
+    again = torch.zeros(10, 3, device="npu")
+    again.index_put_((index.npu(),), values.npu(), accumulate=True)
+    assert torch.equal(found, again)
+
+
+def test_an_index_out_of_range_is_named():
+    x = torch.zeros(5, 6, device="npu")
+    with pytest.raises(
+        RuntimeError, match=r"aclnnIndex.*index 9 is out of range for dimension 0 of size 5"
+    ):
+        x[torch.tensor([9], device="npu")].cpu()
+    with pytest.raises(IndexError, match="too many indices"):
+        x[(torch.tensor([0], device="npu"),) * 3]
+    assert torch.equal(x[torch.tensor([1], device="npu")].cpu(), torch.zeros(1, 6))
+
+
+@pytest.mark.parametrize("name", ["nonzero", "masked_select"])
+def test_sizes_by_contents_take_one_wait(name):
+    x = torch.randn(300, 200)
+    mask = x > 1
+    arguments = (mask,) if name == "nonzero" else (x, mask)
+    explanation = explain(getattr(torch, name), *(a.npu() for a in arguments))
+    expected = getattr(torch, name)(*arguments)
+    assert torch.equal(explanation.result.cpu(), expected)
+    assert explanation.calls("aclnn") >= 1
+    assert explanation.calls("AI CPU") == 0
+    assert explanation.synchronizations == 1
+    # What was not found keeps no memory.
+    assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
+
+
+def test_all_and_nothing_found():
+    for mask in (torch.ones(7, 3, dtype=torch.bool), torch.zeros(7, 3, dtype=torch.bool)):
+        assert torch.equal(mask.npu().nonzero().cpu(), mask.nonzero())
+        x = torch.randn(7, 3)
+        assert torch.equal(x.npu()[mask.npu()].cpu(), x[mask])
