@@ -46,7 +46,9 @@ std::complex<double> load_complex(const void* from) {
   return load<std::complex<T>>(from);
 }
 
-Status read_scalar(const void* value, aclDataType dtype, aclScalar* out) {
+}  // namespace
+
+Status softnpu::read_scalar(const void* value, aclDataType dtype, aclScalar* out) {
   SOFTNPU_RETURN_IF_ERROR(softnpu::not_null(value, "value"));
   out->dtype = dtype;
   switch (dtype) {
@@ -78,13 +80,11 @@ Status read_scalar(const void* value, aclDataType dtype, aclScalar* out) {
   return Status::ok();
 }
 
-}  // namespace
-
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
   aclScalar* made = nullptr;
   (void)api("aclCreateScalar", [&] {
     aclScalar scalar;
-    SOFTNPU_RETURN_IF_ERROR(read_scalar(value, dataType, &scalar));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::read_scalar(value, dataType, &scalar));
     made = softnpu::scalars().make(scalar);
     return Status::ok();
   });

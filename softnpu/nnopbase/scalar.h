@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "aclnn/aclnn_base.h"
+#include "base/status.h"
 
 namespace softnpu {
 
@@ -56,3 +57,10 @@ struct aclScalar {
   // Whether it is not zero.
   bool as_bool() const { return is_integral() ? integer != 0 : number != 0.0; }
 };
+
+namespace softnpu {
+
+// The number of type `dtype` at `value`; an error for types that numbers do not have.
+ACL_FUNC_VISIBILITY Status read_scalar(const void* value, aclDataType dtype, aclScalar* out);
+
+}  // namespace softnpu

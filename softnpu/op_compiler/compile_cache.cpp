@@ -5,8 +5,10 @@
 #include <atomic>
 #include <string>
 
+#include "base/log.h"
 #include "base/lru_cache.h"
 #include "base/no_destroy.h"
+#include "base/text.h"
 #include "op_compiler/read_call.h"
 
 namespace softnpu {
@@ -51,6 +53,9 @@ Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOp
     return compiled;
   });
   if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
+  if (made && log_enabled(ACL_INFO)) {
+    log(ACL_INFO, text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
+  }
   return status;
 }
 

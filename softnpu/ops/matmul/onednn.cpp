@@ -1,5 +1,6 @@
 #include "ops/matmul/onednn.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
@@ -53,9 +54,26 @@ PrimitiveCache<Key, Primitive>& cache() {
   return instance.get();
 }
 
+// Whether each dimension of a stack of matrices lies within a step of the next larger one, as oneDNN demands.
+bool is_nested(const Matrices& m, int64_t stack) {
+  std::array<std::pair<int64_t, int64_t>, 3> dims = {// stride, size
+                                                     std::pair{m.line_stride, m.lines},
+                                                     {m.depth_stride, m.depth},
+                                                     {0, 1}};
+  if (stack > 1 && m.batch_strides.back() != 0) dims[2] = {m.batch_strides.back(), stack};
+  std::ranges::sort(dims);
+  int64_t extent = 0;
+  for (const auto& [stride, size] : dims) {
+    if (size == 1) continue;
+    if (stride < extent) return false;
+    extent = stride * size;
+  }
+  return true;
+}
+
 // Whether oneDNN's kernels take the operand as it lies: one of the two inner dimensions contiguous, no overlap.
-bool is_direct(const Matrices& m) {
-  if (m.in_pieces()) return false;
+bool is_direct(const Matrices& m, int64_t stack) {
+  if (m.in_pieces() || !is_nested(m, stack)) return false;
   const auto inner = [](int64_t fast, int64_t slow, int64_t fast_size, int64_t slow_size) {
     return (fast == 1 || fast_size == 1) && (slow >= fast_size || slow_size == 1);
   };
@@ -221,7 +239,7 @@ class Product {
   }
 
   Operand take(const Matrices& m, aclDataType dtype) {
-    if (m.dtype == dtype && is_direct(m)) return {m, false, 0};
+    if (m.dtype == dtype && is_direct(m, stack_)) return {m, false, 0};
     const Matrices lies = dense(m, p_.batch, dtype);
     return {lies, true, reserve(dense_bytes(lies, p_.batch))};
   }

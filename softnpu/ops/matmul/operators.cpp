@@ -75,6 +75,16 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
           text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
 }
 
+// A result whose elements share memory would be written twice.
+Status check_no_overlap(const aclTensor& out) {
+  for (size_t i = 0; i < out.dims.size(); ++i) {
+    if (out.dims[i] > 1 && out.strides[i] == 0) {
+      return {ACLNN_ERR_PARAM_INVALID, text("the result ", describe(out), " has the stride 0 in dimension ", i)};
+    }
+  }
+  return Status::ok();
+}
+
 // The two inner dimensions of `tensor`; its batch dimensions are broadcast to `batch`.
 Status read(const aclTensor& tensor, const Dims& batch, bool lines_are_rows, const char* role, Matrices* out) {
   const size_t n = tensor.dims.size();
@@ -140,8 +150,10 @@ Plan choose(MatmulProblem problem) {
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
   const bool onednn = problem.dtype == ACL_FLOAT || problem.dtype == ACL_FLOAT16 || problem.dtype == ACL_BF16;
-  // An empty sum is for the general kernel, and so are factors that are converted first.
-  if (!onednn || problem.a.depth == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype) {
+  // An empty sum is for the general kernel, and so are factors that are converted first and results that are narrowed.
+  const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
+  if (!onednn || narrows || problem.a.depth == 0 || problem.a.dtype != problem.dtype ||
+      problem.b.dtype != problem.dtype) {
     return plan_wide_matmul(problem);
   }
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
@@ -160,6 +172,7 @@ Status read_product(const Product& p, const Addend* addend, MatmulProblem* probl
   problem->alpha.integer = 1;
   problem->batch = Dims(p.out.dims.begin(), p.out.dims.end() - 2);
   if (!is_broadcast(p.a, p.b, p.out)) return misfit(p.a, p.b, p.out);
+  SOFTNPU_RETURN_IF_ERROR(check_no_overlap(p.out));
   SOFTNPU_RETURN_IF_ERROR(read(p.a, problem->batch, true, "the first factor", &problem->a));
   SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b));
   SOFTNPU_RETURN_IF_ERROR(read(p.out, problem->batch, true, "out", &problem->c));
@@ -229,6 +242,7 @@ Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& ba
   SOFTNPU_RETURN_IF_ERROR(check_dims(batch2, 3, "batch2"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, 2, "out"));
   if (batch1.dims[0] != batch2.dims[0]) return misfit(batch1, batch2, out);
+  SOFTNPU_RETURN_IF_ERROR(check_no_overlap(out));
   aclDataType dtype = ACL_DT_UNDEFINED;
   SOFTNPU_RETURN_IF_ERROR(common_dtype(batch1, batch2, out, &dtype));
   // One product, with the batch as part of the sum.

@@ -14,7 +14,8 @@ class BatchNormTask {
   NormRows<T> kernel = norm_rows<T>();
   Channels shape;
   bool training = false;
-  bool is_rstd = false;  // what is given as variance
+  bool is_rstd = false;         // what is given as variance
+  bool saves_variance = false;  // in place of rstd
   double momentum = 0;
   double eps = 0;
   std::optional<FlatReader<T>> x, weight, bias, old_mean, old_var;
@@ -43,7 +44,7 @@ class BatchNormTask {
     }
     const double rstd = is_rstd ? variance : 1 / std::sqrt(variance + eps);
     put_value(save_mean, c, mean);
-    put_value(save_rstd, c, rstd);
+    put_value(save_rstd, c, saves_variance ? variance : rstd);
     if (!y) return;
     const T factor = static_cast<T>(rstd * static_cast<double>(value_of(weight, c, T(1))));
     const T offset = value_of(bias, c, T(0));
@@ -63,6 +64,7 @@ class BatchNormGradientTask {
  public:
   SliceGradient<T> slices;
   bool training = false;
+  bool is_rstd = false;  // what the spread is; else a variance
   double eps = 0;
   // The statistics: saved ones in training, else the running ones.
   std::optional<FlatReader<T>> mean, spread;
@@ -77,7 +79,7 @@ class BatchNormGradientTask {
     const Channels& shape = slices.shape;
     const T center = value_of(mean, c, T(0));
     T rstd = value_of(spread, c, T(1));
-    if (!training) rstd = static_cast<T>(1 / std::sqrt(static_cast<double>(rstd) + eps));
+    if (!is_rstd) rstd = static_cast<T>(1 / std::sqrt(static_cast<double>(rstd) + eps));
     GradientSums sum;
     if (training || slices.dweight || slices.dbias) {
       for (int64_t n = 0; n < shape.samples; ++n) {
@@ -106,10 +108,11 @@ template <typename T>
 Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTensor* weight, const aclTensor* bias,
                        const aclTensor* running_mean, const aclTensor* running_var, bool training, double momentum,
                        double eps, const aclTensor* y, const aclTensor* save_mean, const aclTensor* save_rstd,
-                       Plan* plan) {
+                       bool saves_variance, Plan* plan) {
   auto task = std::make_shared<BatchNormTask<T>>();
   task->shape = shape;
   task->training = training;
+  task->saves_variance = saves_variance;
   task->momentum = momentum;
   task->eps = eps;
   SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, shape.last));
@@ -131,16 +134,16 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
 
 template <typename T>
 Status plan_batch_gradient(const Channels& shape, const aclTensor& grad, const aclTensor& x, const aclTensor* weight,
-                           const aclTensor* mean, const aclTensor* spread, bool training, double eps,
+                           const aclTensor* mean, const aclTensor* spread, bool training, bool is_rstd, double eps,
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan) {
   auto task = std::make_shared<BatchNormGradientTask<T>>();
   task->slices.shape = shape;
   task->training = training;
+  task->is_rstd = is_rstd;
   task->eps = eps;
   SOFTNPU_RETURN_IF_ERROR(task->slices.open_all(grad, x, weight, dx, dweight, dbias));
   SOFTNPU_RETURN_IF_ERROR(open(mean, "the mean", shape.channels, &task->mean));
-  SOFTNPU_RETURN_IF_ERROR(
-      open(spread, training ? "the saved rstd" : "the running variance", shape.channels, &task->spread));
+  SOFTNPU_RETURN_IF_ERROR(open(spread, is_rstd ? "the saved rstd" : "the variance", shape.channels, &task->spread));
   hand_out(std::move(task), shape, x, plan);
   return Status::ok();
 }
@@ -178,7 +181,7 @@ Status batch_norm(const aclTensor& x, const aclTensor* weight, const aclTensor* 
   }
   const auto plan_as = is_double(x) ? &plan_batch_norm<double> : &plan_batch_norm<float>;
   return plan_as(shape, x, weight, bias, running_mean, running_var, training, momentum, eps, &y, save_mean, save_rstd,
-                 plan);
+                 false, plan);
 }
 
 Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor* weight,
@@ -193,14 +196,33 @@ Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
   SOFTNPU_RETURN_IF_ERROR(not_null(mean, training ? "saveMean" : "runningMean"));
   SOFTNPU_RETURN_IF_ERROR(not_null(spread, training ? "saveInvstd" : "runningVar"));
   const auto plan_as = is_double(x) ? &plan_batch_gradient<double> : &plan_batch_gradient<float>;
-  return plan_as(shape, grad, x, weight, mean, spread, training, eps, dx, dweight, dbias, plan);
+  return plan_as(shape, grad, x, weight, mean, spread, training, training, eps, dx, dweight, dbias, plan);
+}
+
+Status batch_norm_of_batch(const aclTensor& x, const aclTensor& weight, const aclTensor& bias,
+                           const aclTensor& running_mean, const aclTensor& running_var, double momentum, double eps,
+                           const aclTensor& y, const aclTensor& mean, const aclTensor& variance, Plan* plan) {
+  Channels shape;
+  SOFTNPU_RETURN_IF_ERROR(channels_of(x, &shape));
+  const auto plan_as = is_double(x) ? &plan_batch_norm<double> : &plan_batch_norm<float>;
+  return plan_as(shape, x, &weight, &bias, &running_mean, &running_var, true, momentum, eps, &y, &mean, &variance, true,
+                 plan);
+}
+
+Status batch_norm_of_batch_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor* weight,
+                                    const aclTensor& mean, const aclTensor& variance, double eps, const aclTensor* dx,
+                                    const aclTensor* dweight, const aclTensor* dbias, Plan* plan) {
+  Channels shape;
+  SOFTNPU_RETURN_IF_ERROR(channels_of(x, &shape));
+  const auto plan_as = is_double(x) ? &plan_batch_gradient<double> : &plan_batch_gradient<float>;
+  return plan_as(shape, grad, x, weight, &mean, &variance, true, false, eps, dx, dweight, dbias, plan);
 }
 
 Status batch_norm_stats(const aclTensor& x, double eps, const aclTensor& mean, const aclTensor& rstd, Plan* plan) {
   Channels shape;
   SOFTNPU_RETURN_IF_ERROR(channels_of(x, &shape));
   const auto plan_as = is_double(x) ? &plan_batch_norm<double> : &plan_batch_norm<float>;
-  return plan_as(shape, x, nullptr, nullptr, nullptr, nullptr, true, 0, eps, nullptr, &mean, &rstd, plan);
+  return plan_as(shape, x, nullptr, nullptr, nullptr, nullptr, true, 0, eps, nullptr, &mean, &rstd, false, plan);
 }
 
 Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, const aclTensor& mean,

@@ -22,6 +22,7 @@ struct RowNorm {
   const aclTensor* y_again = nullptr;  // in another data type
   const aclTensor* mean = nullptr;
   const aclTensor* rstd = nullptr;
+  const aclTensor* variance = nullptr;
   const aclTensor* sum = nullptr;  // of x and what is added to it
 };
 Status plan_row_norm(const RowNorm& norm, Plan* plan);
@@ -35,6 +36,8 @@ struct RowNormGradient {
   const aclTensor* added = nullptr;  // to it
   const aclTensor* mean = nullptr;
   const aclTensor* rstd = nullptr;
+  bool is_variance = false;  // what rstd is; of rows, with `eps` to be added
+  double eps = 0;
   const aclTensor* weight = nullptr;
   const aclTensor* dsum = nullptr;     // what the rows' gradient has besides
   const aclTensor* dx = nullptr;       // the rows' gradient
@@ -86,6 +89,14 @@ Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
                            const aclTensor* running_mean, const aclTensor* running_var, const aclTensor* save_mean,
                            const aclTensor* save_rstd, bool training, double eps, const aclBoolArray& mask,
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan);
+// Training whose saved statistic is the batch's variance (divided by the count), not rstd; and its gradients, those that
+// are not null.
+Status batch_norm_of_batch(const aclTensor& x, const aclTensor& weight, const aclTensor& bias,
+                           const aclTensor& running_mean, const aclTensor& running_var, double momentum, double eps,
+                           const aclTensor& y, const aclTensor& mean, const aclTensor& variance, Plan* plan);
+Status batch_norm_of_batch_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor* weight,
+                                    const aclTensor& mean, const aclTensor& variance, double eps, const aclTensor* dx,
+                                    const aclTensor* dweight, const aclTensor* dbias, Plan* plan);
 Status batch_norm_stats(const aclTensor& x, double eps, const aclTensor& mean, const aclTensor& rstd, Plan* plan);
 Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, const aclTensor& mean,
                         const aclTensor& rstd, const aclTensor& y, Plan* plan);

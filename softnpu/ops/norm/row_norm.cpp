@@ -52,7 +52,7 @@ class RowNormTask {
   int64_t length = 1;
   RowSum<T> values;
   std::optional<FlatReader<T>> weight, bias;
-  std::optional<FlatWriter<T>> y, y_again, mean, rstd, sum;
+  std::optional<FlatWriter<T>> y, y_again, mean, rstd, variance, sum;
 
   void run() const {
     const int threads = threads_for(kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(length));
@@ -86,6 +86,7 @@ class RowNormTask {
     const double scale = 1 / std::sqrt(spread + eps);
     put_value(mean, row, moment.mean);
     put_value(rstd, row, scale);
+    put_value(variance, row, spread);
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
@@ -107,6 +108,8 @@ class RowNormGradientTask {
   bool centered = true;
   int64_t rows = 0;
   int64_t length = 1;
+  bool is_variance = false;  // what rstd is
+  double eps = 0;
   RowSum<T> values;
   std::optional<FlatReader<T>> grad, mean, rstd, weight, dsum;
   std::optional<FlatWriter<T>> dx, dscaled, dweight, dbias;
@@ -137,7 +140,8 @@ class RowNormGradientTask {
     alignas(64) T xs[kTile];
     alignas(64) T ws[kTile];  // of the weight, or what is added to x
     const T center = centered ? value_of(mean, row, T(0)) : T(0);
-    const T scale = value_of(rstd, row, T(1));
+    T scale = value_of(rstd, row, T(1));
+    if (is_variance) scale = static_cast<T>(1 / std::sqrt(static_cast<double>(scale) + eps));
     GradientSums sum;
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
@@ -201,6 +205,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(open(norm.y_again, "the second result", count, &task->y_again));
   SOFTNPU_RETURN_IF_ERROR(open(norm.mean, "the mean", rows, &task->mean));
   SOFTNPU_RETURN_IF_ERROR(open(norm.rstd, "rstd", rows, &task->rstd));
+  SOFTNPU_RETURN_IF_ERROR(open(norm.variance, "the variance", rows, &task->variance));
   SOFTNPU_RETURN_IF_ERROR(open(norm.sum, "the sum", count, &task->sum));
   if (count == 0) return nothing_to_do(plan);
   task->values.factor = norm.factor;
@@ -235,6 +240,8 @@ Status plan_backward(const RowNormGradient& norm, int64_t rows, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(open(norm.dbias, "the bias's gradient", length, &task->dbias));
   task->values.factor = norm.factor;
   task->centered = norm.centered;
+  task->is_variance = norm.is_variance;
+  task->eps = norm.eps;
   task->rows = rows;
   task->length = length;
   plan->is_small = kFlopsPerValue * static_cast<double>(count) < kSmallFlops;

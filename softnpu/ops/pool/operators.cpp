@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/parallel.h"
+#include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
 
 namespace softnpu {
@@ -149,6 +151,50 @@ Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p)
   return Status::ok();
 }
 
+// `words` in memory as ArgmaxBits has them, and indices of the plan's own that they are made of.
+struct BitsTask {
+  ArgmaxBits bits;
+  uint16_t* words = nullptr;
+  std::vector<int32_t> indices;
+  int64_t channels = 0;
+
+  void for_channels(bool encodes) {
+    const int threads = threads_for(32.0 * static_cast<double>(indices.size()));
+    parallel_for(channels, 1, threads, [&](int64_t first, int64_t last) {
+      for (int64_t c = first; c < last; ++c) {
+        int32_t* own = indices.data() + c * bits.windows();
+        uint16_t* from = words + c * bits.channel_words();
+        encodes ? bits.encode(own, from) : bits.decode(from, own);
+      }
+    });
+  }
+};
+
+Status read_bits(const PoolAttributes& a, const aclTensor& tensor, PoolProblem* p, std::shared_ptr<BitsTask>* out) {
+  Sizes s;
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
+  auto task = std::make_shared<BitsTask>();
+  task->bits = {p->in.sizes, p->out.sizes, s.kernel, s.stride, s.padding, s.dilation};
+  task->channels = p->batch * p->in.channels;
+  if (aclDataTypeSize(tensor.dtype) != 2 || element_count(tensor) < task->channels * task->bits.channel_words()) {
+    return invalid(text("the mask is ", describe(tensor), ", where ", task->bits.channel_words(),
+                        " words of 16 bits for each channel are needed"));
+  }
+  char* memory = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(memory_of(tensor, "the mask", &memory));
+  task->words = reinterpret_cast<uint16_t*>(memory);
+  task->indices.resize(static_cast<size_t>(task->channels * task->bits.windows()));
+  p->indices.data = reinterpret_cast<char*>(task->indices.data());
+  p->indices.dtype = ACL_INT32;
+  p->indices.channels = p->in.channels;
+  p->indices.channel_stride = task->bits.windows();
+  p->indices.batch_stride = p->in.channels * task->bits.windows();
+  p->indices.sizes = p->out.sizes;
+  p->indices.strides = {0, p->out.sizes[2], 1};
+  *out = std::move(task);
+  return Status::ok();
+}
+
 bool is_empty(const Image& image, int64_t batch) { return batch * image.channels * image.positions() == 0; }
 
 Status finish(PoolProblem problem, bool backward, const aclTensor& in, const aclTensor& out, Plan* plan) {
@@ -210,6 +256,38 @@ Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, co
   SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
   SOFTNPU_RETURN_IF_ERROR(read_mask(a, mask, &p));
   return finish(std::move(p), true, grad_input, grad, plan);
+}
+
+Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& bits,
+                     Plan* plan) {
+  PoolProblem p;
+  std::shared_ptr<BitsTask> task;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, 2, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_bits(a, bits, &p, &task));
+  SOFTNPU_RETURN_IF_ERROR(finish(std::move(p), false, self, out, plan));
+  plan->run = [task, pool = std::move(plan->run)](void* workspace) {
+    SOFTNPU_RETURN_IF_ERROR(pool(workspace));
+    task->for_channels(true);
+    return Status::ok();
+  };
+  return Status::ok();
+}
+
+Status max_pool_bits_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
+                              const aclTensor& bits, const aclTensor& grad_input, Plan* plan) {
+  PoolProblem p;
+  std::shared_ptr<BitsTask> task;
+  SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, 2, grad_input, grad, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
+  SOFTNPU_RETURN_IF_ERROR(read_bits(a, bits, &p, &task));
+  SOFTNPU_RETURN_IF_ERROR(finish(std::move(p), true, grad_input, grad, plan));
+  plan->run = [task, pool = std::move(plan->run)](void* workspace) {
+    task->for_channels(false);
+    return pool(workspace);
+  };
+  return Status::ok();
 }
 
 Status avg_pool(const PoolAttributes& a, const aclTensor& self, bool counts_padding, int64_t divisor,

@@ -28,6 +28,11 @@ Status max_pool_mask(const PoolAttributes& attributes, const aclTensor& self, co
                      const aclTensor& mask, Plan* plan);
 Status max_pool_mask_backward(const PoolAttributes& attributes, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& mask, const aclTensor& grad_input, Plan* plan);
+// Two dimensions; `bits` as ops/pool/argmax_bits.h has them, in any type of 16 bits. Plans are for one launch.
+Status max_pool_bits(const PoolAttributes& attributes, const aclTensor& self, const aclTensor& out,
+                     const aclTensor& bits, Plan* plan);
+Status max_pool_bits_backward(const PoolAttributes& attributes, const aclTensor& grad, const aclTensor& self,
+                              const aclTensor& bits, const aclTensor& grad_input, Plan* plan);
 // `divisor` 0: the number of values, padding among them where it is counted.
 Status avg_pool(const PoolAttributes& attributes, const aclTensor& self, bool counts_padding, int64_t divisor,
                 const aclTensor& out, Plan* plan);

@@ -92,6 +92,15 @@ struct Lines {
     return nth(numbers > 0 ? (numbers - 1) / 2 : 0);
   }
 
+  void put_index(int64_t place, char* to) const {
+    if (indices.dtype == ACL_INT64) {
+      std::memcpy(to, &place, sizeof place);
+    } else {
+      const auto narrow = static_cast<int32_t>(place);
+      std::memcpy(to, &narrow, sizeof narrow);
+    }
+  }
+
   template <typename Packed>
   void run_line(const Walk<3>::Offsets& at, Packed* line) const {
     const char* from = self.data + at[0];
@@ -100,7 +109,7 @@ struct Lines {
     const auto element = static_cast<size_t>(self.element());
     for (int64_t i = 0; i < results; ++i) {
       const int64_t place = chosen[i].place();
-      if (indices.data != nullptr) std::memcpy(indices.data + at[2] + i * index_stride, &place, sizeof place);
+      if (indices.data != nullptr) put_index(place, indices.data + at[2] + i * index_stride);
       if (values.data != nullptr) {
         std::memcpy(values.data + at[1] + i * value_stride, from + place * stride, element);
       }
@@ -132,6 +141,12 @@ Status open_result(const aclTensor& tensor, aclDataType dtype, const Dims& sizes
   SOFTNPU_RETURN_IF_ERROR(require_sizes(tensor, sizes, role));
   if (tensor.dtype == dtype) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), "; it is of ", name_of(dtype))};
+}
+
+// Places in lines of `length`.
+Status open_places(const aclTensor& tensor, const Dims& sizes, int64_t length, View* view) {
+  const bool is_narrow = tensor.dtype == ACL_INT32 && length <= INT32_MAX;
+  return open_result(tensor, is_narrow ? ACL_INT32 : ACL_INT64, sizes, "indices", view);
 }
 
 // A view of one line for each result: sizes are known to fit.
@@ -195,7 +210,7 @@ Status sort(const aclTensor& self, int64_t dim, bool descending, const aclTensor
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
   SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, self.dims, "values", &lines.values));
-  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, self.dims, "indices", &lines.indices));
+  SOFTNPU_RETURN_IF_ERROR(open_places(indices, self.dims, length_of(self, along), &lines.indices));
   lines.descending = descending;
   lines.results = length_of(self, along);
   return plan_lines(std::move(lines), along, describe(self, values, indices), plan);
@@ -226,7 +241,7 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
   Dims sizes = self.dims;
   if (!sizes.empty()) sizes[along] = k;
   SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, sizes, "values", &lines.values));
-  SOFTNPU_RETURN_IF_ERROR(open_result(indices, ACL_INT64, sizes, "indices", &lines.indices));
+  SOFTNPU_RETURN_IF_ERROR(open_places(indices, sizes, length, &lines.indices));
   lines.want = sorted ? Want::kFirst : Want::kFirstOfAny;
   lines.descending = largest;
   lines.k = k;

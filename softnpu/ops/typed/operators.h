@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-#include "nnopbase/typed_call.h"
+#include "ops/typed/operands.h"
 
 namespace softnpu {
 
@@ -17,15 +17,27 @@ struct OperatorType {
 // Operators with a compilation of their own.
 std::span<const OperatorType> operator_types();
 
-// Operators that are planned as an aclnn operator is: what there is to compile is how many operands they have. Those
-// that the run does not need may be left out of `inputs`.
+// Operators that are planned as an aclnn operator is: what there is to compile is how their operands are given.
 struct PlannedType {
   const char* name;
-  size_t inputs;
+  const char* inputs;  // see check_operands
   size_t outputs;
-  Status (*plan)(TypedCall& call, Plan* plan);
+  Status (*plan)(Operands& of, Plan* plan);
+  bool takes_blocks = false;  // in formats with blocks, whose elements the planner does not look for
 };
 
-std::span<const PlannedType> planned_types();
+// A span for each family.
+std::span<const std::span<const PlannedType>> planned_types();
+
+std::span<const PlannedType> elementwise_types();
+std::span<const PlannedType> gradient_types();
+std::span<const PlannedType> reduction_types();
+std::span<const PlannedType> shape_types();
+std::span<const PlannedType> index_types();
+std::span<const PlannedType> matmul_types();
+std::span<const PlannedType> image_types();
+std::span<const PlannedType> norm_types();
+std::span<const PlannedType> loss_types();
+std::span<const PlannedType> random_types();
 
 }  // namespace softnpu

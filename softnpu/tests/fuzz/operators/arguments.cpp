@@ -44,7 +44,10 @@ std::vector<int64_t> contiguous(const std::vector<int64_t>& sizes) {
 }  // namespace
 
 Arguments::Arguments(const Caller& caller, Numbers* numbers)
-    : numbers_(*numbers), sizes_(numbers_.sizes()), dtype_(numbers_.dtype()) {
+    : numbers_(*numbers),
+      draft_(draft(caller, numbers)),
+      sizes_(numbers_.sizes()),
+      dtype_(draft_.empty() ? numbers_.dtype() : draft_.dtype) {
   for (const Argument& argument : caller.arguments) {
     said_ += said_.empty() ? "" : ", ";
     said_ += argument.name;
@@ -84,21 +87,38 @@ Value Arguments::draw(const Argument& argument) {
   Value value{};
   switch (argument.kind) {
     case Kind::kBool: value.integer = numbers_.below(2); break;
-    case Kind::kDtype: value.integer = numbers_.once_in(3) ? numbers_.dtype() : dtype_; break;
+    case Kind::kDtype: {
+      const aclDataType* dtype = drafted(draft_.dtypes, argument);
+      value.integer = dtype != nullptr ? *dtype : numbers_.once_in(3) ? numbers_.dtype() : dtype_;
+      break;
+    }
     case Kind::kFloat:
-    case Kind::kDouble: value.real = numbers_.real(); break;
-    case Kind::kString: value.string = numbers_.one_of(kTexts); break;
+    case Kind::kDouble: {
+      const double* real = drafted(draft_.reals, argument);
+      value.real = real == nullptr ? numbers_.real() : *real;
+      break;
+    }
+    case Kind::kString: {
+      const char* const* word = drafted(draft_.words, argument);
+      value.string = word == nullptr ? numbers_.one_of(kTexts) : *word;
+      break;
+    }
     case Kind::kInt8:
     case Kind::kInt32:
     case Kind::kInt64:
     case Kind::kUint64: value.integer = numbers_.integer(); break;
     default: {
-      const bool is_null = numbers_.once_in(argument.optional ? 2 : 64);
+      const bool is_absent = draft_.absent.contains(argument.name);
+      const bool is_null = is_absent ? !numbers_.once_in(64) : numbers_.once_in(argument.optional ? 2 : 64);
       value.object = is_null ? nullptr : make(argument);
       if (value.object == nullptr) said_ += "null";
       return value;
     }
   }
+  const bool is_whole = argument.kind != Kind::kString && argument.kind != Kind::kFloat &&
+                        argument.kind != Kind::kDouble && argument.kind != Kind::kDtype;
+  const std::vector<int64_t>* whole = is_whole ? drafted(draft_.numbers, argument) : nullptr;
+  if (whole != nullptr) value.integer = whole->front();
   if (argument.kind == Kind::kString) {
     said_ += value.string == nullptr ? "null" : value.string;
   } else if (argument.kind == Kind::kFloat || argument.kind == Kind::kDouble) {
@@ -114,9 +134,9 @@ Value Arguments::draw(const Argument& argument) {
 void* Arguments::make(const Argument& argument) {
   void* made = nullptr;
   switch (argument.kind) {
-    case Kind::kTensor: made = make_tensor(names_indices(argument.name)); break;
+    case Kind::kTensor: made = make_tensor(argument); break;
     case Kind::kScalar: made = make_scalar(); break;
-    case Kind::kIntArray: made = make_int_array(); break;
+    case Kind::kIntArray: made = make_int_array(argument); break;
     case Kind::kTensorList:
     case Kind::kScalarList: return make_list(argument);
     case Kind::kFloatArray: {
@@ -138,10 +158,12 @@ void* Arguments::make(const Argument& argument) {
   return made;
 }
 
-void* Arguments::make_tensor(bool is_index) {
-  std::vector<int64_t> sizes = numbers_.related(sizes_);
-  aclDataType dtype = numbers_.once_in(8) ? numbers_.dtype() : dtype_;
-  if (is_index && !numbers_.once_in(8)) dtype = numbers_.once_in(3) ? ACL_INT32 : ACL_INT64;
+void* Arguments::make_tensor(const Argument& argument) {
+  const std::vector<int64_t>* known = drafted(draft_.sizes, argument);
+  std::vector<int64_t> sizes = known == nullptr ? numbers_.related(sizes_) : *known;
+  aclDataType dtype = numbers_.once_in(known == nullptr ? 8 : 64) ? numbers_.dtype() : dtype_;
+  if (names_indices(argument.name) && !numbers_.once_in(8)) dtype = numbers_.once_in(3) ? ACL_INT32 : ACL_INT64;
+  if (const aclDataType* type = drafted(draft_.dtypes, argument); type != nullptr) dtype = *type;
   std::vector<int64_t> strides = contiguous(sizes);
   int64_t offset = 0;
   if (numbers_.once_in(4)) {
@@ -160,6 +182,7 @@ void* Arguments::make_tensor(bool is_index) {
     }
     offset = numbers_.below(4);
   }
+  const bool is_contiguous = strides == contiguous(sizes);
   const size_t element = aclDataTypeSize(dtype);
   size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
   if (bytes > kMostBytes) return nullptr;
@@ -174,6 +197,10 @@ void* Arguments::make_tensor(bool is_index) {
   const auto held = static_cast<int64_t>(element == 0 ? 0 : bytes / element);
   said_ += "sizes ";
   for (int64_t size : sizes) said_ += text(size, " ");
+  if (!is_contiguous) {
+    said_ += "strides ";
+    for (int64_t stride : strides) said_ += text(stride, " ");
+  }
   said_ += text("of type ", static_cast<int>(dtype));
   return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, format, &held, 1, memory);
 }
@@ -196,9 +223,12 @@ void* Arguments::make_scalar() {
 }
 
 // Dimensions, sizes, paddings: operators do not say which.
-void* Arguments::make_int_array() {
+void* Arguments::make_int_array(const Argument& argument) {
   std::vector<int64_t> numbers;
-  switch (numbers_.below(4)) {
+  const std::vector<int64_t>* known = drafted(draft_.numbers, argument);
+  if (known != nullptr) numbers = *known;
+  switch (known != nullptr ? 4 : numbers_.below(4)) {
+    case 4: break;
     case 0: numbers = numbers_.related(sizes_); break;
     case 1:
       for (uint32_t i = 0, count = 1 + numbers_.below(3); i < count; ++i) numbers.push_back(1 + numbers_.below(3));
@@ -213,10 +243,11 @@ void* Arguments::make_int_array() {
 
 void* Arguments::make_list(const Argument& argument) {
   const bool is_tensors = argument.kind == Kind::kTensorList;
-  std::vector<void*> elements(numbers_.once_in(12) ? 0 : 1 + numbers_.below(3));
+  const uint32_t most = draft_.empty() ? 3 : 1;
+  std::vector<void*> elements(numbers_.once_in(12) ? 0 : 1 + numbers_.below(most));
   said_ += "(";
   for (void*& element : elements) {
-    if (!numbers_.once_in(24)) element = is_tensors ? make_tensor(names_indices(argument.name)) : make_scalar();
+    if (!numbers_.once_in(24)) element = is_tensors ? make_tensor(argument) : make_scalar();
     said_ += "; ";
   }
   said_ += ")";

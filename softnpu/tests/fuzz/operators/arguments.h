@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuzz/operators/callers.h"
+#include "fuzz/operators/families.h"
 #include "fuzz/operators/shapes.h"
 
 namespace fuzz {
@@ -32,15 +33,23 @@ class Arguments {
 
   Value draw(const Argument& argument);
   void* make(const Argument& argument);
-  void* make_tensor(bool is_index);
+  void* make_tensor(const Argument& argument);
   void* make_scalar();
-  void* make_int_array();
+  void* make_int_array(const Argument& argument);
   void* make_list(const Argument& argument);
   // Memory of exactly `bytes`, filled with numbers of `dtype` that are small where they are integers.
   void* make_memory(size_t bytes, aclDataType dtype);
   static void destroy(const Object& object);
 
+  // What the draft says of the argument, unless it is left to chance this time.
+  template <typename T>
+  const T* drafted(const std::map<std::string, T>& values, const Argument& argument) {
+    const auto found = values.find(argument.name);
+    return found == values.end() || numbers_.once_in(64) ? nullptr : &found->second;
+  }
+
   Numbers& numbers_;
+  Draft draft_;
   std::vector<int64_t> sizes_;  // that most tensors of the call have
   aclDataType dtype_;           // that most tensors of the call have
   std::vector<Value> values_;

@@ -1,0 +1,34 @@
+#pragma once
+// Which value of each window is the greatest, as bits: a word of 16 bits has them for 16 windows of a channel, one row
+// of words for each place in a window. [N, C, places, ceil(windows / 16) + 1] words.
+
+#include <cstdint>
+
+#include "ops/conv/problem.h"
+
+namespace softnpu {
+
+// Images whose last two of three dimensions count.
+struct ArgmaxBits {
+  Triple in = {1, 1, 1};
+  Triple out = {1, 1, 1};
+  Triple kernel = {1, 1, 1};
+  Triple stride = {1, 1, 1};
+  Triple padding = {0, 0, 0};
+  Triple dilation = {1, 1, 1};
+
+  int64_t windows() const { return out[1] * out[2]; }
+  int64_t places() const { return kernel[1] * kernel[2]; }
+  int64_t row_words() const { return (windows() + 15) / 16 + 1; }
+  int64_t channel_words() const { return places() * row_words(); }
+
+  // Of one channel: `indices` are places in its image.
+  void encode(const int32_t* indices, uint16_t* bits) const;
+  // A window without a bit gets the index of its first place within the image.
+  void decode(const uint16_t* bits, int32_t* indices) const;
+
+ private:
+  int64_t start(size_t dim, int64_t at) const { return at * stride[dim] - padding[dim]; }
+};
+
+}  // namespace softnpu

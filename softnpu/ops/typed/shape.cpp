@@ -1,0 +1,293 @@
+// Operators that move elements, by the name of their type.
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "ops/copy/strided_copy.h"
+#include "ops/elementwise/operators.h"
+#include "ops/index/operators.h"
+#include "ops/shape/operators.h"
+#include "ops/sort/operators.h"
+#include "ops/typed/operators.h"
+#include "ops/view/view.h"
+
+namespace softnpu {
+namespace {
+
+Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
+
+// Starts and sizes of each dimension; -1 for all that is left.
+Status plan_slice(Operands& of, Plan* plan) {
+  aclTensor view = of.in(0);
+  const aclIntArray first = of.numbers(1);
+  const aclIntArray sizes = of.numbers(2);
+  if (first.size() != view.dims.size() || sizes.size() != view.dims.size()) {
+    return invalid("a start and a size for each dimension are needed");
+  }
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t size = sizes[i] == -1 ? view.dims[i] - first[i] : sizes[i];
+    if (first[i] < 0 || size < 0 || first[i] > view.dims[i] - size) return invalid("the slice leaves the tensor");
+    view.offset += first[i] * view.strides[i];
+    view.dims[i] = size;
+  }
+  return plan_copy(view, of.out(), plan);
+}
+
+// Starts, ends and steps of the first dimensions. A bit of a mask is one of them: begin and end masks widen it,
+// shrink_axis_mask takes the element at its start only.
+Status plan_strided_slice(Operands& of, Plan* plan) {
+  const aclTensor& self = of.in(0);
+  const aclIntArray begin = of.numbers(1);
+  const aclIntArray end = of.numbers(2);
+  const aclIntArray steps = of.numbers(3);
+  const int64_t begin_mask = of.integer("begin_mask", 0);
+  const int64_t end_mask = of.integer("end_mask", 0);
+  const int64_t shrink_mask = of.integer("shrink_axis_mask", 0);
+  if (of.integer("ellipsis_mask", 0) != 0 || of.integer("new_axis_mask", 0) != 0) {
+    return invalid("slices without an ellipsis and without new dimensions are implemented");
+  }
+  const size_t count = begin.size();
+  if (end.size() != count || steps.size() != count || count > self.dims.size()) {
+    return invalid("a start, an end and a step for the first dimensions are needed");
+  }
+  aclTensor view = self;
+  view.dims = {};
+  view.strides = {};
+  for (size_t i = 0; i < self.dims.size(); ++i) {
+    if (i >= count) {
+      view.dims.push_back(self.dims[i]);
+      view.strides.push_back(self.strides[i]);
+      continue;
+    }
+    const int64_t size = self.dims[i];
+    if (steps[i] <= 0) return invalid("the steps have to be positive");
+    const auto within = [size](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+    const int64_t first = (begin_mask >> i & 1) != 0 ? 0 : within(begin[i]);
+    const int64_t last = (end_mask >> i & 1) != 0 ? size : within(end[i]);
+    view.offset += first * self.strides[i];
+    if ((shrink_mask >> i & 1) != 0) {
+      if (first >= size) return invalid("an index is out of range");
+      continue;
+    }
+    view.dims.push_back(last <= first ? 0 : (last - first + steps[i] - 1) / steps[i]);
+    view.strides.push_back(self.strides[i] * steps[i]);
+  }
+  return plan_copy(view, of.out(), plan);
+}
+
+// `tensor`'s memory seen with other sizes, strides and an offset in elements.
+aclTensor seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntArray& strides, int64_t offset) {
+  aclTensor view = tensor;
+  view.dims = Dims(sizes.begin(), sizes.end());
+  view.strides = Dims(strides.begin(), strides.end());
+  view.offset = offset;
+  return view;
+}
+
+Status plan_as_strided(Operands& of, Plan* plan) {
+  const aclIntArray sizes = of.numbers(1);
+  const aclIntArray strides = of.numbers(2);
+  const aclIntArray offset = of.numbers(3);
+  if (sizes.size() != strides.size() || offset.size() != 1) return invalid("sizes, strides and one offset are needed");
+  return plan_copy(seen_as(of.in(0), sizes, strides, offset[0]), of.out(), plan);
+}
+
+// (to, sizes, strides, offset, from, sizes, strides, offset): a part of `to`, which is the result, too, becomes a part
+// of `from`.
+Status plan_view_copy(Operands& of, Plan* plan) {
+  std::array<aclTensor, 2> views;
+  for (size_t i = 0; i < 2; ++i) {
+    const aclIntArray sizes = of.numbers(4 * i + 1);
+    const aclIntArray strides = of.numbers(4 * i + 2);
+    const aclIntArray offset = of.numbers(4 * i + 3);
+    if (sizes.size() != strides.size() || offset.size() != 1) {
+      return invalid("sizes, strides and one offset are needed");
+    }
+    views[i] = seen_as(of.in(4 * i), sizes, strides, offset[0]);
+  }
+  if (of.out().data != of.in(0).data) return invalid("the result is not the first input");
+  return plan_copy(views[1], views[0], plan);
+}
+
+Status plan_broadcast(Operands& of, Plan* plan) {
+  (void)of.numbers(1);  // the result's sizes, again
+  return plan_copy(of.in(0), of.out(), plan);
+}
+
+// Paddings of the first dimension come first; the planners want the last one's.
+aclIntArray reversed_pairs(const aclIntArray& pairs) {
+  aclIntArray reversed;
+  for (size_t i = pairs.size(); i >= 2; i -= 2) {
+    reversed.values.push_back(pairs[i - 2]);
+    reversed.values.push_back(pairs[i - 1]);
+  }
+  return reversed;
+}
+
+Status plan_pad(Operands& of, Plan* plan) {
+  return constant_pad(of.in(0), reversed_pairs(of.numbers(1)), integer_scalar(0), of.out(), plan);
+}
+
+// The first of the pairs are those of dimensions that are not padded: batch and channels.
+Status plan_mode(PadMode mode, const aclTensor& self, aclIntArray pairs, const aclTensor& out, Plan* plan) {
+  if (pairs.size() % 2 != 0 || pairs.size() != 2 * self.dims.size()) {
+    return invalid("a pair of paddings for each dimension is needed");
+  }
+  aclIntArray last = reversed_pairs(pairs);
+  size_t dims = self.dims.size();
+  while (dims > 1 && last[2 * dims - 1] == 0 && last[2 * dims - 2] == 0) --dims;
+  dims = std::clamp<size_t>(dims, 1, 3);
+  last.values = SmallVector<int64_t, 8>(last.begin(), last.begin() + 2 * dims);
+  return pad(mode, dims, self, last, out, plan);
+}
+
+// The one, then the other.
+Status run_both(Plan one, Plan other, Plan* plan) {
+  plan->workspace_bytes = std::max(one.workspace_bytes, other.workspace_bytes);
+  plan->is_small = one.is_small && other.is_small;
+  plan->run = [first = std::move(one.run), second = std::move(other.run)](void* workspace) {
+    SOFTNPU_RETURN_IF_ERROR(first(workspace));
+    return second(workspace);
+  };
+  return Status::ok();
+}
+
+// The whole result becomes the one element of `value`, then its middle `self`. Negative paddings crop.
+Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const aclTensor& value, const aclTensor& out,
+                        Plan* plan) {
+  if (pairs.size() != 2 * self.dims.size() || out.dims.size() != self.dims.size() || element_count(value) != 1) {
+    return invalid("a pair of paddings for each dimension and one value are needed");
+  }
+  aclTensor from = self;
+  aclTensor to = out;
+  aclTensor element = value;
+  element.dims = {};
+  element.strides = {};
+  for (size_t i = 0; i < self.dims.size(); ++i) {
+    const int64_t before = pairs[2 * i];
+    const int64_t after = pairs[2 * i + 1];
+    if (out.dims[i] != self.dims[i] + before + after) return invalid("the result does not have the padded sizes");
+    from.offset += std::max<int64_t>(0, -before) * from.strides[i];
+    to.offset += std::max<int64_t>(0, before) * to.strides[i];
+    from.dims[i] += std::min<int64_t>(0, before) + std::min<int64_t>(0, after);
+    if (from.dims[i] < 0) return invalid("more is cropped than there is");
+    to.dims[i] = from.dims[i];
+  }
+  Plan whole;
+  Plan middle;
+  SOFTNPU_RETURN_IF_ERROR(cast(element, out, &whole));
+  SOFTNPU_RETURN_IF_ERROR(plan_copy(from, to, &middle));
+  return run_both(std::move(whole), std::move(middle), plan);
+}
+
+Status plan_pad_with(Operands& of, Plan* plan) {
+  const std::string mode = of.words("mode", "constant");
+  if (!of.flag("paddings_contiguous", true)) return invalid("paddings in pairs are implemented");
+  if (mode == "edge") return plan_mode(PadMode::kReplicate, of.in(0), of.numbers(1), of.out(), plan);
+  if (mode == "reflect") return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
+  if (mode != "constant") return invalid("the modes constant, edge and reflect are implemented");
+  aclScalar number = integer_scalar(0);
+  const aclIntArray pairs = reversed_pairs(of.numbers(1));
+  const MapInput value = of.count() > 2 ? of.value(2, &number) : number;
+  if (value.scalar != nullptr) return constant_pad(of.in(0), pairs, *value.scalar, of.out(), plan);
+  return pad_with_element(of.in(0), of.numbers(1), *value.tensor, of.out(), plan);
+}
+
+Status plan_mirror(Operands& of, Plan* plan) {
+  if (of.words("mode", "REFLECT") != "REFLECT") return invalid("the mode REFLECT is implemented");
+  return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
+}
+
+Status plan_fill(Operands& of, Plan* plan) {
+  aclScalar number;
+  (void)of.numbers(0);  // the result's sizes, again
+  const MapInput value = of.value(1, &number);
+  return value.scalar != nullptr ? fill(of.out(), *value.scalar, plan) : cast(*value.tensor, of.out(), plan);
+}
+
+Status plan_top(Operands& of, Plan* plan) {
+  const aclIntArray k = of.numbers(1);
+  if (k.size() != 1) return invalid("one k is needed");
+  return topk(of.in(0), k[0], of.integer("dim", -1), of.flag("largest", true), of.flag("sorted", true), of.out(0),
+              of.out(1), plan);
+}
+
+// Classes along one more dimension, `axis`. Two numbers: all become the second, then the first where the classes say.
+Status plan_one_hot(Operands& of, Plan* plan) {
+  aclScalar on;
+  aclScalar off;
+  const int64_t classes = of.number(1).as_int64();
+  const MapInput on_value = of.value(2, &on);
+  const MapInput off_value = of.value(3, &off);
+  const int64_t axis = of.integer("axis", -1);
+  if (on_value.tensor != nullptr && off_value.tensor != nullptr) {
+    return one_hot(of.in(0), classes, *on_value.tensor, *off_value.tensor, axis, of.out(), plan);
+  }
+  if (on_value.tensor != nullptr || off_value.tensor != nullptr)
+    return invalid("two tensors or two numbers are needed");
+  const auto rank = static_cast<int64_t>(of.out().dims.size());
+  const int64_t along = axis < 0 ? axis + rank : axis;
+  if (rank != static_cast<int64_t>(of.in(0).dims.size()) + 1 || along < 0 || along >= rank) {
+    return invalid("the result has one dimension more, the one of the classes");
+  }
+  Plan whole;
+  Plan marks;
+  const aclTensor index = unsqueeze(of.in(0), static_cast<size_t>(along));
+  SOFTNPU_RETURN_IF_ERROR(fill(of.out(), off, &whole));
+  SOFTNPU_RETURN_IF_ERROR(scatter(of.out(), along, index, on, 0, true, of.out(), &marks));
+  return run_both(std::move(whole), std::move(marks), plan);
+}
+
+}  // namespace
+
+std::span<const PlannedType> shape_types() {
+  static constexpr PlannedType kTypes[] = {
+      {"AsStrided", "thhh", 1, &plan_as_strided},
+      {"BroadcastTo", "th", 1, &plan_broadcast},
+      {"ConcatD", "t*", 1,
+       [](Operands& of, Plan* plan) { return cat(of.list(0), of.integer("concat_dim", 0), of.out(), plan); }},
+      {"Eye", "", 1,
+       [](Operands& of, Plan* plan) {
+         return eye(of.integer("num_rows", 0), of.integer("num_columns", 0), of.out(), plan);
+       }},
+      {"Fill", "hn", 1, &plan_fill},
+      {"LinSpace", "nnh", 1,
+       [](Operands& of, Plan* plan) {
+         (void)of.numbers(2);  // how many, again
+         return linspace(of.number(0), of.number(1), element_count(of.out()), of.out(), plan);
+       }},
+      {"MirrorPad", "th", 1, &plan_mirror},
+      {"OneHot", "tnnn", 1, &plan_one_hot},
+      {"Pack", "t*", 1,
+       [](Operands& of, Plan* plan) { return stack(of.list(0), of.integer("axis", 0), of.out(), plan); }},
+      {"Pad", "th", 1, &plan_pad},
+      {"PadV3", "thn?", 1, &plan_pad_with},
+      {"Range", "nnn", 1,
+       [](Operands& of, Plan* plan) { return arange(of.number(0), of.number(1), of.number(2), of.out(), plan); }},
+      {"ReverseV2", "th", 1, [](Operands& of, Plan* plan) { return flip(of.in(0), of.numbers(1), of.out(), plan); }},
+      {"Roll", "t", 1,
+       [](Operands& of, Plan* plan) {
+         return roll(of.in(0), of.integers("shifts"), of.integers("dims"), of.out(), plan);
+       }},
+      {"Slice", "thh", 1, &plan_slice},
+      {"Sort", "t", 2,
+       [](Operands& of, Plan* plan) {
+         return sort(of.in(0), of.integer("axis", -1), of.flag("descending", false), of.out(0), of.out(1), plan);
+       }},
+      {"StridedSlice", "thhh", 1, &plan_strided_slice},
+      {"Tile", "th", 1, [](Operands& of, Plan* plan) { return repeat(of.in(0), of.numbers(1), of.out(), plan); }},
+      {"TopKV2", "th", 2, &plan_top},
+      {"Trace", "t", 1, [](Operands& of, Plan* plan) { return trace(of.in(0), of.out(), plan); }},
+      {"Transpose", "th", 1, [](Operands& of, Plan* plan) { return permute(of.in(0), of.numbers(1), of.out(), plan); }},
+      {"Tril", "t", 1,
+       [](Operands& of, Plan* plan) { return triangle(false, of.in(0), of.integer("diagonal", 0), of.out(), plan); }},
+      {"Triu", "t", 1,
+       [](Operands& of, Plan* plan) { return triangle(true, of.in(0), of.integer("diagonal", 0), of.out(), plan); }},
+      {"ViewCopy", "thhhthhh", 1, &plan_view_copy},
+  };
+  return kTypes;
+}
+
+}  // namespace softnpu
