@@ -77,6 +77,7 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
 
 // A result whose elements share memory would be written twice.
 Status check_no_overlap(const aclTensor& out) {
+  if (element_count(out) == 0) return Status::ok();
   for (size_t i = 0; i < out.dims.size(); ++i) {
     if (out.dims[i] > 1 && out.strides[i] == 0) {
       return {ACLNN_ERR_PARAM_INVALID, text("the result ", describe(out), " has the stride 0 in dimension ", i)};
