@@ -89,8 +89,8 @@ Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
                            const aclTensor* running_mean, const aclTensor* running_var, const aclTensor* save_mean,
                            const aclTensor* save_rstd, bool training, double eps, const aclBoolArray& mask,
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan);
-// Training whose saved statistic is the batch's variance (divided by the count), not rstd; and its gradients, those that
-// are not null.
+// Training whose saved statistic is the batch's variance (divided by the count), not rstd; and its gradients, those
+// that are not null.
 Status batch_norm_of_batch(const aclTensor& x, const aclTensor& weight, const aclTensor& bias,
                            const aclTensor& running_mean, const aclTensor& running_var, double momentum, double eps,
                            const aclTensor& y, const aclTensor& mean, const aclTensor& variance, Plan* plan);
