@@ -166,6 +166,16 @@ aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* offset) {
   });
 }
 
+aclError softnpuGetJoinedTasks(int32_t deviceId, uint64_t* count) {
+  return api("softnpuGetJoinedTasks", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(count, "count"));
+    Device* device = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(require_set_up(deviceId, &device));
+    *count = device->executor().joined_tasks();
+    return Status::ok();
+  });
+}
+
 aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size) {
   return api("softnpuDeviceRange", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(base, "base"));

@@ -45,6 +45,16 @@ class LaunchState {
   void* state_;
 };
 
+// Null where the task goes alone.
+Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join) {
+  SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
+  LaunchState state(*task);
+  std::shared_ptr<Stream> target;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+  return target->submit(task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge,
+                        [state = std::move(state)] { return state.run(); }, {join, task->state});
+}
+
 }  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
@@ -71,13 +81,13 @@ softnpuCpuCapability softnpuGetCpuCapability(void) {
 }
 
 aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
-  return api("softnpuLaunch", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
-    LaunchState state(*task);
-    std::shared_ptr<Stream> target;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    return target->submit(task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge,
-                          [state = std::move(state)] { return state.run(); });
+  return api("softnpuLaunch", [&] { return launch(stream, task, nullptr); });
+}
+
+aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join) {
+  return api("softnpuLaunchJoinable", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(join, "join"));
+    return launch(stream, task, softnpu::config().fuse ? join : nullptr);
   });
 }
 

@@ -1,8 +1,11 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <span>
 #include <utility>
 
 #include "acl/acl.h"
@@ -51,11 +54,37 @@ Status check_launch(const char* op, const char* made_by, const Plan& plan, void*
                                         plan.workspace_bytes, " bytes of device memory")};
 }
 
+// Executors whose plans are sweeps.
+constexpr size_t kMostSweeps = 16;
+using Sweeps = std::array<const Sweep*, kMostSweeps>;
+
+std::span<const Sweep* const> sweeps_of(void* const* states, size_t count, Sweeps* out) {
+  count = std::min(count, kMostSweeps);
+  for (size_t i = 0; i < count; ++i) (*out)[i] = static_cast<const Planned*>(states[i])->plan.sweep.get();
+  return {out->data(), count};
+}
+
+const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept -> size_t {
+                                   Sweeps sweeps;
+                                   try {
+                                     return count_together(sweeps_of(states, count, &sweeps));
+                                   } catch (const std::bad_alloc&) {
+                                     return 1;  // one after the other needs no memory
+                                   }
+                                 },
+                                 [](void* const* states, size_t count) {
+                                   Sweeps sweeps;
+                                   const auto all = sweeps_of(states, count, &sweeps);
+                                   all[0]->run_together(all);
+                                 }};
+
 // Gives a claimed executor to the stream.
 Status submit(Planned* planned, aclrtStream stream) {
   softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
                    [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
-  if (softnpuLaunch(stream, &task) == ACL_SUCCESS) return Status::ok();
+  const bool is_sweep = planned->plan.sweep != nullptr;
+  const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);
+  if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
 }
@@ -86,6 +115,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   launch = executors().claim(executors().name(launch));
   launch->workspace = kernel_workspace;
   launch->plan.is_small = plan->is_small;
+  launch->plan.sweep = plan->sweep;
   launch->plan.run = [plan](void* space) { return plan->run(space); };
   if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };
   return submit(launch, stream);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "base/inline_function.h"
 #include "base/status.h"
+#include "nnopbase/sweep.h"
 
 namespace softnpu {
 
@@ -20,6 +22,8 @@ struct Plan {
   InlineFunction<Status(void* workspace), 256> run;
   // For the message of a failed run. May be empty.
   Describe describe = nullptr;
+  // The same work, where it may go together with the work behind it; it cannot fail then.
+  std::shared_ptr<const Sweep> sweep = nullptr;
 };
 
 }  // namespace softnpu

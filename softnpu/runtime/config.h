@@ -22,6 +22,7 @@ struct Config {
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE
   bool protect = false;                        // SOFTNPU_PROTECT
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
+  bool fuse = true;                            // SOFTNPU_FUSE: tasks of a stream may go together
   // SOFTNPU_CPU_CAPABILITY: the instructions that kernels may use at most; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
   std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC

@@ -37,6 +37,10 @@ class Executor {
   // How long tasks have run on the thread altogether.
   std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
 
+  // Tasks that went together with the one before them.
+  uint64_t joined_tasks() const { return joined_tasks_.load(std::memory_order_relaxed); }
+  void count_joined_tasks(size_t count) { joined_tasks_.fetch_add(count, std::memory_order_relaxed); }
+
   // Lets the running task end and joins the thread. Idempotent.
   void stop();
 
@@ -45,7 +49,8 @@ class Executor {
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};     // in ns
+  std::atomic<int64_t> busy_{0};  // in ns
+  std::atomic<uint64_t> joined_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without
   mutable std::mutex mutex_;         // guards all below
   std::condition_variable ready_cv_;

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <exception>
 #include <new>
 #include <utility>
@@ -32,10 +33,11 @@ uint32_t this_thread() {
 
 }  // namespace
 
-Status Stream::submit(const char* name, Cost cost, Work work) {
+Status Stream::submit(const char* name, Cost cost, Work work, Joinable joinable) {
   Task task;
   task.name = name;
   task.work = std::move(work);
+  task.joinable = joinable;
   if (!may_run_inline(cost) || !take_turn()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   const uint64_t turns = turns_.load(std::memory_order_relaxed);
@@ -185,6 +187,37 @@ void Stream::finish(size_t tasks) {
   changed_.notify_all();
 }
 
+bool Stream::execute_together(Task& first) {
+  std::array<Task, kMostTogether> rest;
+  std::array<void*, kMostTogether + 1> states{first.joinable.state};
+  size_t count = 1;
+  {
+    std::lock_guard lock(mutex_);
+    while (count < states.size() && count <= queue_.size() && queue_[count - 1].joinable.how == first.joinable.how) {
+      states[count] = queue_[count - 1].joinable.state;
+      ++count;
+    }
+    if (count > 1) count = first.joinable.how->count(states.data(), count);
+    if (count == 1) return false;
+    for (size_t i = 0; i + 1 < count; ++i) {
+      rest[i] = std::move(queue_.front());
+      queue_.pop_front();
+    }
+  }
+  executor_->count_joined_tasks(count - 1);
+  Work held = std::move(first.work);  // keeps the first state
+  first.work = [how = first.joinable.how, all = states.data(), count] {
+    how->run(all, count);
+    return Status::ok();
+  };
+  run(first);
+  first = {};
+  held = nullptr;
+  rest = {};  // what they hold is released before anyone learns that it is done
+  finish(count);
+  return true;
+}
+
 void Stream::advance() {
   Task task;
   bool was_parked = false;
@@ -209,6 +242,7 @@ void Stream::advance() {
     if (waits && park(task)) return;
     task.event->end_wait();
   } else {
+    if (task.joinable.how != nullptr && execute_together(task)) return;
     execute(task);
   }
   task = {};  // what the work holds is released before anyone learns that it is done

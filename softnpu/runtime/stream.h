@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
+#include "softnpu/softnpu.h"
 
 namespace softnpu {
 
@@ -32,10 +33,18 @@ struct StreamConfig {
 
 using Work = InlineFunction<Status(), 64>;
 
+// A task that may go together with the ones behind it; `how` is null where it goes alone.
+struct Joinable {
+  const softnpuJoin* how = nullptr;
+  void* state = nullptr;  // what its work holds
+};
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // A host that submits work further ahead than this waits: it bounds the memory that queued work pins.
   static constexpr size_t kMaxQueued = 1024;
+  // Tasks that go together with the one before them.
+  static constexpr size_t kMostTogether = 15;
 
   // Borrows `executor`, which must outlive it.
   Stream(Executor* executor, int32_t device, uint32_t id, StreamConfig config)
@@ -48,7 +57,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
   // returns it.
-  Status submit(const char* name, Cost cost, Work work);
+  Status submit(const char* name, Cost cost, Work work, Joinable joinable = {});
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
 
@@ -93,6 +102,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Kind kind = Kind::kWork;
     const char* name = "";
     Work work;  // of a wait: what runs before it
+    Joinable joinable;
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
     uint64_t number = 0;
@@ -119,6 +129,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
   void execute(Task& task);
+  // Takes up to kMostTogether tasks off the queue that may go together with `first`, and runs all of them. False where
+  // there are none. Executor thread only.
+  bool execute_together(Task& first);
   // False where the work failed, or was left out because an earlier one did.
   bool run(Task& task);
   void finish(size_t tasks);

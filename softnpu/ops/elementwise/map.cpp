@@ -9,6 +9,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/iterate/space.h"
+#include "ops/iterate/sweeps.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -20,8 +21,6 @@ constexpr int64_t kTile = 512;
 constexpr size_t kMostBytes = 16;
 // The least that is worth a thread's turn.
 constexpr int64_t kGrain = 32 * kTile;
-// About what one element costs, in the operations that threads_for counts: it waits for memory.
-constexpr double kFlopsPerElement = 16;
 
 // `value` in the wide type of `dtype`, as PyTorch converts a number of Python's: an integer wraps at the dtype's width,
 // a floating-point number keeps the precision of the wide type.
@@ -45,11 +44,6 @@ void put(const aclScalar& value, aclDataType dtype, void* to) {
   load_row(dtype)(&narrow, sizeof narrow, 1, to);
 }
 
-// In the operations that threads_for counts.
-double cost_of(const Mapping& mapping, const Space& space) {
-  return kFlopsPerElement * mapping.cost * static_cast<double>(space.count());
-}
-
 // A small mapping whose kernel finds its operands as it wants them. It lies in the plan, nothing of it on the heap.
 struct FlatMap {
   MapKernel kernel;
@@ -60,7 +54,9 @@ struct FlatMap {
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
-    if (space.operands() != inputs + 1 || cost_of(mapping, space) >= kSmallFlops) return false;  // or there are scalars
+    if (space.operands() != inputs + 1 ||
+        kSweepFlops * mapping.cost * static_cast<double>(space.count()) >= kSmallFlops)
+      return false;  // or there are scalars
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
       if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;
@@ -83,11 +79,25 @@ struct FlatMap {
   }
 };
 
+// The bytes of `operand` in `space`. Where it lies element behind element they are in a sweep's lane.
+SweepMemory memory_of(const Space& space, size_t operand, bool is_written) {
+  const Operand& from = space.operand(operand);
+  const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
+  const bool is_lane = !from.is_constant && space.is_contiguous(operand);
+  const char* begin = from.data;
+  const char* end = from.data + size;
+  for (size_t d = 0; !from.is_constant && d < space.dims(); ++d) {
+    const ptrdiff_t reach = (space.size(d) - 1) * space.stride(operand, d);
+    (reach < 0 ? begin : end) += reach;
+  }
+  return {begin, end, 0, is_lane ? size : 0, is_written};
+}
+
 // One planned mapping. Immutable: several threads run it.
-class MapTask {
+class MapTask final : public CostedSweep {
  public:
   MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space)
-      : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
+      : CostedSweep(mapping.cost), mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
     wide_bytes_ = wide_size(wide_of(mapping.dtype));
     writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
     in_place_ = writer_.is_direct() && space_.is_contiguous(0);
@@ -107,16 +117,26 @@ class MapTask {
       all_in_place_ = all_in_place_ && input->in_place;
       ++input;
     }
-    const double cost = cost_of(mapping, space_);
-    threads_ = threads_for(cost);
-    small_ = cost < kSmallFlops;
+    add_lane(space_.count());
+    for (size_t k = 0; k < space_.operands(); ++k) touch(memory_of(space_, k, k == 0));
+    seal();
+    threads_ = threads_for(work());
+    small_ = work() < kSmallFlops;
   }
 
   bool is_small() const { return small_; }
-
-  void run() const {
-    parallel_for(space_.count(), kGrain, threads_, [this](int64_t first, int64_t last) { run_piece(first, last); });
+  // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than
+  // memory, and gains nothing from the cache.
+  bool is_sweep() const {
+    return in_place_ && std::all_of(inputs_.begin(), inputs_.begin() + static_cast<ptrdiff_t>(input_count_),
+                                    [](const Input& input) { return input.is_constant || input.in_place; });
   }
+
+  void run_all() const {
+    parallel_for(space_.count(), kGrain, threads_, [this](int64_t first, int64_t last) { run(0, first, last); });
+  }
+
+  void run(size_t /*lane*/, int64_t first, int64_t last) const override { run_piece(first, last); }
 
  private:
   struct Input {
@@ -166,7 +186,10 @@ class MapTask {
   void fill_constant(size_t k, size_t count, char* tile) const {
     const Input& input = inputs_[k];
     if (input.operand != 0) return input.reader.read(space_.operand(input.operand).data, 0, count, tile);
-    for (size_t i = 0; i < count; ++i) std::memcpy(tile + i * wide_bytes_, input.value.data(), wide_bytes_);
+    std::memcpy(tile, input.value.data(), wide_bytes_);
+    for (size_t filled = 1; filled < count; filled *= 2) {
+      std::memcpy(tile + filled * wide_bytes_, tile, std::min(filled, count - filled) * wide_bytes_);
+    }
   }
 
   void scatter(int64_t at, int64_t count, const char* tile) const {
@@ -227,8 +250,9 @@ Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, 
   }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
   plan->is_small = task->is_small();
+  if (task->is_sweep()) plan->sweep = task;
   plan->run = [task = std::move(task)](void*) {
-    task->run();
+    task->run_all();
     return Status::ok();
   };
   return Status::ok();

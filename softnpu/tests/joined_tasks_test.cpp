@@ -1,0 +1,152 @@
+// Tasks that go together: which of them may, and that the bytes are those of one after the other.
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <thread>
+#include <vector>
+
+#include "acl_fixture.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_muls.h"
+#include "aclnnop/aclnn_neg.h"
+#include "held.h"
+#include "nnopbase/sweep.h"
+
+namespace {
+
+using softnpu::count_together;
+using softnpu::Sweep;
+
+class Touching final : public Sweep {
+ public:
+  Touching(std::vector<int64_t> lanes, std::vector<softnpu::SweepMemory> memory) {
+    for (int64_t lane : lanes) add_lane(lane);
+    for (const auto& place : memory) touch(place);
+    seal();
+  }
+  void run(size_t, int64_t, int64_t) const override {}
+  void run_together(std::span<const Sweep* const>) const override {}
+};
+
+size_t together(std::initializer_list<Touching> sweeps) {
+  std::vector<const Sweep*> all;
+  for (const Touching& sweep : sweeps) all.push_back(&sweep);
+  return count_together(all);
+}
+
+const char* at(uintptr_t address) { return reinterpret_cast<const char*>(address); }
+
+softnpu::SweepMemory reads(uintptr_t begin, size_t lane = 0) { return {at(begin), at(begin + 40), lane, 4, false}; }
+softnpu::SweepMemory writes(uintptr_t begin, size_t lane = 0) { return {at(begin), at(begin + 40), lane, 4, true}; }
+softnpu::SweepMemory sees(uintptr_t begin) { return {at(begin), at(begin + 40), 0, 0, false}; }
+
+TEST(JoinedTasksTest, TheSameElementsMayBeWrittenAndReadAgain) {
+  const Touching makes({10}, {writes(100), reads(200)});
+  EXPECT_EQ(together({makes, Touching({10}, {writes(300), reads(100)})}), 2U);
+  EXPECT_EQ(together({makes, Touching({10}, {writes(100), reads(100)}), Touching({10}, {writes(200), reads(100)})}),
+            3U);
+  EXPECT_EQ(together({makes, Touching({10}, {writes(300), sees(200)})}), 2U);
+}
+
+TEST(JoinedTasksTest, OtherElementsMayNot) {
+  const Touching makes({10}, {writes(100), reads(200)});
+  EXPECT_EQ(together({makes, Touching({10}, {writes(300), reads(104)})}), 1U);  // a neighbour's
+  EXPECT_EQ(together({makes, Touching({10}, {writes(300), sees(100)})}), 1U);   // all of them
+  EXPECT_EQ(together({makes, Touching({10}, {writes(204)})}), 1U);
+  EXPECT_EQ(together({makes, Touching({11}, {writes(300)})}), 1U);
+  EXPECT_EQ(together({makes, Touching({10, 1}, {writes(300)})}), 1U);
+  EXPECT_EQ(together({Touching({10, 10}, {writes(100, 0), writes(200, 1)}),
+                      Touching({10, 10}, {writes(300, 0), reads(200, 0)})}),
+            1U);  // another lane's
+  EXPECT_EQ(together({makes, Touching({10}, {writes(300), reads(100)}), Touching({10}, {writes(400), reads(304)})}),
+            2U);
+}
+
+using JoinedRunTest = AclTest;
+
+// Chains of additions, negations and products over five tensors, behind a task that holds the stream, against the same
+// chains with a wait after each operator.
+TEST_F(JoinedRunTest, ChainsGiveTheSameBytes) {
+  constexpr int64_t kCount = 300'001;
+  constexpr size_t kBytes = kCount * sizeof(float);
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::array<std::vector<float>, 5> start;
+  for (auto& values : start) {
+    values.resize(kCount);
+    for (float& value : values) value = uniform(random);
+  }
+  std::array<void*, 5> memory{};
+  std::array<aclTensor*, 5> tensors{};
+  for (size_t i = 0; i < memory.size(); ++i) {
+    ASSERT_EQ(aclrtMalloc(&memory[i], kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    tensors[i] = aclCreateTensor(&kCount, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &kCount, 1, memory[i]);
+  }
+  float two = 2;
+  aclScalar* scalar = aclCreateScalar(&two, ACL_FLOAT);
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+
+  const auto step = [&](unsigned kind, size_t a, size_t b, size_t out) {
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    if (kind == 0) {
+      ASSERT_EQ(aclnnAddGetWorkspaceSize(tensors[a], tensors[b], scalar, tensors[out], &bytes, &executor), ACL_SUCCESS);
+      ASSERT_EQ(aclnnAdd(nullptr, 0, executor, stream), ACL_SUCCESS);
+    } else if (kind == 1) {
+      ASSERT_EQ(aclnnNegGetWorkspaceSize(tensors[a], tensors[out], &bytes, &executor), ACL_SUCCESS);
+      ASSERT_EQ(aclnnNeg(nullptr, 0, executor, stream), ACL_SUCCESS);
+    } else {
+      ASSERT_EQ(aclnnMulsGetWorkspaceSize(tensors[a], scalar, tensors[out], &bytes, &executor), ACL_SUCCESS);
+      ASSERT_EQ(aclnnMuls(nullptr, 0, executor, stream), ACL_SUCCESS);
+    }
+  };
+  const auto upload = [&] {
+    for (size_t i = 0; i < memory.size(); ++i)
+      ASSERT_EQ(aclrtMemcpy(memory[i], kBytes, start[i].data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  };
+  const auto result = [&] {
+    std::array<std::vector<float>, 5> found;
+    for (size_t i = 0; i < memory.size(); ++i) {
+      found[i].resize(kCount);
+      EXPECT_EQ(aclrtMemcpy(found[i].data(), kBytes, memory[i], kBytes, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    }
+    return found;
+  };
+
+  uint64_t before = 0;
+  ASSERT_EQ(softnpuGetJoinedTasks(0, &before), ACL_SUCCESS);
+  for (int round = 0; round < 4; ++round) {
+    std::array<std::array<unsigned, 4>, 20> chain{};
+    for (auto& link : chain) {
+      for (size_t i = 0; i < link.size(); ++i) link[i] = static_cast<unsigned>(random() % (i == 0 ? 3 : 5));
+    }
+    upload();
+    for (const auto& [kind, a, b, out] : chain) {
+      step(kind, a, b, out);
+      ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    }
+    const auto expected = result();
+    upload();
+    HeldTask held;
+    ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
+    for (const auto& [kind, a, b, out] : chain) step(kind, a, b, out);
+    held.let_go();
+    ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+    EXPECT_EQ(result(), expected);
+  }
+  uint64_t after = 0;
+  ASSERT_EQ(softnpuGetJoinedTasks(0, &after), ACL_SUCCESS);
+  EXPECT_GE(after - before, 4U * 18U);  // 20 links: two groups
+
+  aclDestroyScalar(scalar);
+  for (size_t i = 0; i < memory.size(); ++i) {
+    aclDestroyTensor(tensors[i]);
+    aclrtFree(memory[i]);
+  }
+  ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
+}  // namespace
