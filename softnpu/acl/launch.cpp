@@ -13,6 +13,7 @@
 using softnpu::api;
 using softnpu::Cost;
 using softnpu::CpuCapability;
+using softnpu::Joinable;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -51,8 +52,10 @@ Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* jo
   LaunchState state(*task);
   std::shared_ptr<Stream> target;
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-  return target->submit(task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge,
-                        [state = std::move(state)] { return state.run(); }, {join, task->state});
+  const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state};
+  return target->submit(
+      task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge, [state = std::move(state)] { return state.run(); },
+      joinable);
 }
 
 }  // namespace

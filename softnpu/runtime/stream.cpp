@@ -193,11 +193,11 @@ bool Stream::execute_together(Task& first) {
   size_t count = 1;
   {
     std::lock_guard lock(mutex_);
-    while (count < states.size() && count <= queue_.size() && queue_[count - 1].joinable.how == first.joinable.how) {
+    while (count < states.size() && count <= queue_.size() && queue_[count - 1].joinable.run == first.joinable.run) {
       states[count] = queue_[count - 1].joinable.state;
       ++count;
     }
-    if (count > 1) count = first.joinable.how->count(states.data(), count);
+    if (count > 1) count = first.joinable.count(states.data(), count);
     if (count == 1) return false;
     for (size_t i = 0; i + 1 < count; ++i) {
       rest[i] = std::move(queue_.front());
@@ -206,8 +206,8 @@ bool Stream::execute_together(Task& first) {
   }
   executor_->count_joined_tasks(count - 1);
   Work held = std::move(first.work);  // keeps the first state
-  first.work = [how = first.joinable.how, all = states.data(), count] {
-    how->run(all, count);
+  first.work = [together = first.joinable.run, all = states.data(), count] {
+    together(all, count);
     return Status::ok();
   };
   run(first);
@@ -242,7 +242,7 @@ void Stream::advance() {
     if (waits && park(task)) return;
     task.event->end_wait();
   } else {
-    if (task.joinable.how != nullptr && execute_together(task)) return;
+    if (task.joinable.run != nullptr && execute_together(task)) return;
     execute(task);
   }
   task = {};  // what the work holds is released before anyone learns that it is done

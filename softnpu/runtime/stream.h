@@ -15,7 +15,6 @@
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
-#include "softnpu/softnpu.h"
 
 namespace softnpu {
 
@@ -33,10 +32,13 @@ struct StreamConfig {
 
 using Work = InlineFunction<Status(), 64>;
 
-// A task that may go together with the ones behind it; `how` is null where it goes alone.
+// A task that may go together with those behind it that have the same functions; they are null where it goes alone.
 struct Joinable {
-  const softnpuJoin* how = nullptr;
-  void* state = nullptr;  // what its work holds
+  // How many of the first may; at least one.
+  size_t (*count)(void* const* states, size_t count) = nullptr;
+  // The work of these.
+  void (*run)(void* const* states, size_t count) = nullptr;
+  void* state = nullptr;  // what the task's work holds
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
