@@ -71,6 +71,8 @@ class Settings:
     cpp_namespace: str
     supported: frozenset[str]  # written by hand
     supported_derived: frozenset[str]  # written by hand for sparse, quantized, nested tensors
+    autograd: frozenset[str]  # written by hand with their derivatives, under AutogradPrivateUse1
+    symint: frozenset[str]  # of those written by hand: they take SymInts
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors

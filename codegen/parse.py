@@ -18,7 +18,9 @@ from codegen.custom_entries import read_custom
 from codegen.entries import read_entries
 from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route, Settings
 
-_LISTS = ("supported", "supported_derived", "boxed", "as_on_cpu", "takes_cpu_tensors")
+_LISTS = (
+    "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
+)  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
 _KEYS = (*_TEXTS, *_LISTS, "official", "custom")
 
@@ -77,6 +79,30 @@ def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Ite
         yield item.value
 
 
+def _check_by_hand(
+    path: Path,
+    nodes: dict[str, yaml.Node],
+    lists: dict[str, frozenset[str]],
+    functions: ParsedYaml,
+) -> None:
+    """Kernels under ``symint`` are written by hand, of operators with a SymInt."""
+    sizes = {
+        str(f.func.name)
+        for f in functions.native_functions
+        if any("SymInt" in str(a.type) for a in f.func.arguments.flat_all)
+    }
+    by_hand = lists["supported"] | lists["supported_derived"] | lists["autograd"]
+    for name in sorted(lists["symint"]):
+        line = nodes["symint"].start_mark.line + 1
+        if name not in by_hand:
+            raise ParseError(
+                f"{path}:{line}: '{name}' under 'symint' is not written by hand: 'supported' or "
+                "'autograd' has to name it"
+            )
+        if name not in sizes:
+            raise ParseError(f"{path}:{line}: '{name}' under 'symint' has no SymInt in its schema")
+
+
 def read_settings(path: Path, functions: ParsedYaml) -> Settings:
     """The YAML as Settings.
 
@@ -96,6 +122,7 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
         )
+    _check_by_hand(path, nodes, lists, functions)
     return Settings(
         **texts,
         **lists,

@@ -39,6 +39,12 @@ def read(tmp_path, functions):
         ),
         (GOOD + "boxed:\n  - mm\n  - mm\n", 5, "'mm' stands twice under 'boxed'"),
         (GOOD + "supported:\n  - mm\nboxed:\n  - mm\n", 1, "'mm' is written by hand"),
+        (GOOD + "symint:\n  - rms_norm\n", 4, "'rms_norm' under 'symint' is not written by hand"),
+        (
+            GOOD + "supported:\n  - mm\nsymint:\n  - mm\n",
+            6,
+            "'mm' under 'symint' has no SymInt in its schema",
+        ),
     ],
 )
 def test_errors_name_file_and_line(read, text, line, says):
