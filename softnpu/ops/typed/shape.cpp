@@ -131,7 +131,7 @@ Status plan_pad(Operands& of, Plan* plan) {
 }
 
 // The first of the pairs are those of dimensions that are not padded: batch and channels.
-Status plan_mode(PadMode mode, const aclTensor& self, aclIntArray pairs, const aclTensor& out, Plan* plan) {
+Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, const aclTensor& out, Plan* plan) {
   if (pairs.size() % 2 != 0 || pairs.size() != 2 * self.dims.size()) {
     return invalid("a pair of paddings for each dimension is needed");
   }
