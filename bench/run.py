@@ -65,19 +65,9 @@ def dispatch() -> None:
 
 def elementwise() -> None:
     """Operators that allocate 64 MiB results."""
-    rows = []
-    for name, work in {
-        "add": lambda x: x + x,
-        "gelu": torch.nn.functional.gelu,
-        "softmax": lambda x: x.softmax(1),
-        "transpose copy": lambda x: x.t().contiguous(),
-    }.items():
-        cpu = torch.randn(4096, 4096)
-        npu = cpu.npu()
-        rows.append(
-            Row(f"{name}, 4096 x 4096", lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 3)
-        )
-    compare("elementwise", rows, rounds=7)
+    from ops import big
+
+    compare("elementwise", big(), rounds=7)
 
 
 def matmul() -> None:

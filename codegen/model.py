@@ -169,6 +169,16 @@ class AclnnOperator:
     when: str | None  # C++ expression: whether aclnn takes the call
     members: tuple[Member, ...]
 
+    @property
+    def has_rule(self) -> bool:
+        """Whether PyTorch's way of a shape rule makes or checks its outputs."""
+        return self.rule is not None and not self.is_on_lists
+
+    @property
+    def writes_self_alone(self) -> bool:
+        """Whether it has one form, which writes ``self``."""
+        return self.rule is None and not self.is_on_lists
+
 
 class Kind(Enum):
     """How C++ keeps an argument between the forward and the backward pass."""

@@ -38,11 +38,9 @@ def set_of_dtypes(types: frozenset[str] | None) -> str:
 def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
     tensors = [(name, types) for name, types in operator.dtypes if name != route.number]
     parts = [f"is_number({route.number})"] if route.number else []
-    if operator.is_on_lists:
-        pass
-    elif operator.rule is not None:
+    if operator.has_rule:
         parts.append("takes_outputs(check, results)")
-    else:  # ATen writes some of these into expanded tensors
+    elif operator.writes_self_alone:  # ATen writes some of these into expanded tensors
         parts.append("at::has_internal_overlap(self) == at::MemOverlap::No")
     parts += [f"check.takes({name}, {set_of_dtypes(types)})" for name, types in tensors]
     same = [name for name in operator.same_dtype if name != route.number]
@@ -60,7 +58,7 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
     lines = ["bind_device(check.device());"]
     if operator.is_on_lists:
         lines.append(f"results.make_{'alike' if operator.rule is None else 'numbers'}(self);")
-    elif operator.rule is None:
+    elif operator.writes_self_alone:
         others = [name for name in tensors if name != "self"]
         lines += [f"check_overlap_of(self, {name});" for name in others]
     else:
@@ -75,8 +73,7 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
             rule = [f"if (!makes_alike({inputs})) {{", *(f"  {line}" for line in rule), "}"]
         lines += rule
     call = f"{op}.takes({', '.join(('check.device()', *route.arguments))});"
-    is_ruled = operator.rule is not None and not operator.is_on_lists
-    lines.append(f"return {'!results.has_elements() || ' if is_ruled else ''}{call}")
+    lines.append(f"return {'!results.has_elements() || ' if operator.has_rule else ''}{call}")
     return "".join(f"      {line}\n" for line in lines)
 
 
@@ -84,14 +81,10 @@ def _run(operator: AclnnOperator) -> str:
     parameters = [f"{a.type} {a.name}" for a in operator.arguments]
     if operator.is_on_lists:
         parameters.insert(0, "ListOutputs& results")
-    elif operator.rule is not None:
+    elif operator.has_rule:
         parameters.insert(0, f"Outputs<{operator.outputs}>& results")
     text = f"// Whether aclnn took it.\nbool run({', '.join(parameters)}) {{\n"
-    if (
-        operator.rule is None
-        and not operator.is_on_lists
-        and [name for name, _ in operator.dtypes] == ["self"]
-    ):
+    if operator.writes_self_alone and [name for name, _ in operator.dtypes] == ["self"]:
         text += "  if (self.numel() == 0) return true;\n"
     for index, route in enumerate(operator.routes):
         op = f"op{index}"
@@ -127,7 +120,7 @@ def _member(operator: AclnnOperator, member: Member) -> str:
             f"  ListOutputs results{'' if is_new else '(self)'};\n"
             f"  if (run({', '.join(('results', *inputs))})) return{' results.take()' if is_new else ''};\n"
         )
-    elif operator.rule is None:
+    elif operator.writes_self_alone:
         text += f"  if (run({', '.join(inputs)})) return self;\n"
     else:
         given = ("self",) if member.form is Form.INPLACE else member.outputs

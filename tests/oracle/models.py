@@ -1,8 +1,12 @@
 """Small networks with random weights, as the tests of the official wheel train and run them."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+STEPS = 10
 
 
 class Block(nn.Module):
@@ -84,3 +88,21 @@ def digits(count: int) -> tuple[Tensor, Tensor]:
     images = torch.rand(count, 1, 8, 8, generator=generator) / 2
     images[torch.arange(count), 0, classes % 8, classes // 2] += 1
     return images, classes
+
+
+def train(
+    model: nn.Module,
+    inputs: Tensor,
+    classes: Tensor,
+    optimizer: Callable[..., torch.optim.Optimizer],
+) -> list[float]:
+    """The loss before each of STEPS steps."""
+    steps = optimizer(model.parameters())
+    losses = []
+    for _ in range(STEPS):
+        loss = F.cross_entropy(model(inputs), classes)
+        steps.zero_grad()
+        loss.backward()
+        steps.step()
+        losses.append(loss.item())
+    return losses

@@ -10,16 +10,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 import torch
-from models import Sequence, digits, small_cnn
+from models import Sequence, digits, small_cnn, train
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 import torch_npu  # noqa: F401  # the wheel under test
-
-STEPS = 10
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -255,24 +254,14 @@ def test_random_numbers_and_constants():
     assert torch.equal(F.one_hot(classes.npu(), 4).cpu(), F.one_hot(classes, 4))
 
 
-def train(model: nn.Module, inputs: Tensor, classes: Tensor) -> list[float]:
-    """The loss before each of STEPS steps."""
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
-    losses = []
-    for _ in range(STEPS):
-        loss = F.cross_entropy(model(inputs), classes)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
 MODELS: dict[str, Callable[[], nn.Module]] = {
     "mlp": lambda: nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)),
     "cnn": small_cnn,
     "transformer": Sequence,
 }
+
+
+sgd = partial(torch.optim.SGD, lr=0.05, momentum=0.9)
 
 
 def inputs_of(name: str) -> tuple[Tensor, Tensor]:
@@ -287,8 +276,8 @@ def test_the_loss_falls_as_on_the_cpu(name):
     torch.manual_seed(0)
     model = MODELS[name]()
     inputs, classes = inputs_of(name)
-    on_npu = train(copy.deepcopy(model).npu(), inputs.npu(), classes.npu())
-    on_cpu = train(model, inputs, classes)
+    on_npu = train(copy.deepcopy(model).npu(), inputs.npu(), classes.npu(), sgd)
+    on_cpu = train(model, inputs, classes, sgd)
     assert on_cpu[-1] < on_cpu[0]
     # Rounding errors of float32 grow from step to step.
     torch.testing.assert_close(torch.tensor(on_npu), torch.tensor(on_cpu), rtol=1e-3, atol=1e-4)

@@ -5,13 +5,11 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from models import Recurrent, Sequence, digits, resnet18, small_cnn
+from models import STEPS, Recurrent, Sequence, digits, resnet18, small_cnn, train
 from torch import nn
 from torch.nn import functional as F
 
 import torch_npu  # noqa: F401  # the wheel under test
-
-STEPS = 10
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,24 +49,6 @@ def test_resnet18_inference():
         got = copy.deepcopy(model).npu()(images.npu()).cpu()
     # A few hundred products in float32 after one another; the results are of the order of 1.
     torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
-
-
-def train(
-    model: nn.Module,
-    inputs: torch.Tensor,
-    classes: torch.Tensor,
-    optimizer: Callable[..., torch.optim.Optimizer],
-) -> list[float]:
-    """The loss before each of STEPS steps."""
-    steps = optimizer(model.parameters())
-    losses = []
-    for _ in range(STEPS):
-        loss = F.cross_entropy(model(inputs), classes)
-        steps.zero_grad()
-        loss.backward()
-        steps.step()
-        losses.append(loss.item())
-    return losses
 
 
 MODELS: dict[str, Callable[[], nn.Module]] = {
