@@ -1,15 +1,14 @@
 #include "nnopbase/executor.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <exception>
 #include <new>
-#include <span>
 #include <utility>
 
 #include "acl/acl.h"
 #include "base/no_destroy.h"
+#include "base/small_vector.h"
 #include "base/text.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
@@ -54,28 +53,23 @@ Status check_launch(const char* op, const char* made_by, const Plan& plan, void*
                                         plan.workspace_bytes, " bytes of device memory")};
 }
 
-// Executors whose plans are sweeps.
-constexpr size_t kMostSweeps = 16;
-using Sweeps = std::array<const Sweep*, kMostSweeps>;
-
-std::span<const Sweep* const> sweeps_of(void* const* states, size_t count, Sweeps* out) {
-  count = std::min(count, kMostSweeps);
-  for (size_t i = 0; i < count; ++i) (*out)[i] = static_cast<const Planned*>(states[i])->plan.sweep.get();
-  return {out->data(), count};
+// Of executors whose plans are sweeps.
+SmallVector<const Sweep*, 16> sweeps_of(void* const* states, size_t count) {
+  SmallVector<const Sweep*, 16> sweeps(count);
+  for (size_t i = 0; i < count; ++i) sweeps[i] = static_cast<const Planned*>(states[i])->plan.sweep.get();
+  return sweeps;
 }
 
 const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept -> size_t {
-                                   Sweeps sweeps;
                                    try {
-                                     return count_together(sweeps_of(states, count, &sweeps));
+                                     return count_together(sweeps_of(states, count));
                                    } catch (const std::bad_alloc&) {
                                      return 1;  // one after the other needs no memory
                                    }
                                  },
                                  [](void* const* states, size_t count) {
-                                   Sweeps sweeps;
-                                   const auto all = sweeps_of(states, count, &sweeps);
-                                   all[0]->run_together(all);
+                                   const auto sweeps = sweeps_of(states, count);
+                                   sweeps[0]->run_together(sweeps);
                                  }};
 
 // Gives a claimed executor to the stream.

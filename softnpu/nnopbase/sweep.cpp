@@ -2,29 +2,26 @@
 
 #include <algorithm>
 #include <tuple>
-#include <utility>
 
 namespace softnpu {
 namespace {
 
 using Memory = std::vector<SweepMemory>;
 
-auto place(const SweepMemory& memory) { return std::tie(memory.begin, memory.end, memory.lane, memory.element_bytes); }
+auto place(const SweepMemory& memory) { return std::tie(memory.begin, memory.end, memory.element_bytes); }
 
-bool comes_before(const SweepMemory& a, const SweepMemory& b) { return place(a) < place(b); }
-
-// Leaves each place once, written if one says so.
-void join_equal(Memory* sorted) {
-  auto last = sorted->begin();
-  for (auto next = sorted->begin(); next != sorted->end(); ++next) {
-    if (next == last) continue;
-    if (place(*next) == place(*last)) {
-      last->is_written = last->is_written || next->is_written;
+// Brings the places into the order of their beginnings and leaves each once, written if one says so.
+void join_equal(Memory* all) {
+  std::ranges::sort(*all, [](const SweepMemory& a, const SweepMemory& b) { return place(a) < place(b); });
+  size_t kept = 0;
+  for (const SweepMemory& next : *all) {
+    if (kept > 0 && place((*all)[kept - 1]) == place(next)) {
+      (*all)[kept - 1].is_written |= next.is_written;
     } else {
-      *++last = *next;
+      (*all)[kept++] = next;
     }
   }
-  if (!sorted->empty()) sorted->erase(last + 1, sorted->end());
+  all->resize(kept);
 }
 
 // Whether nothing that is written lies over another place.
@@ -39,22 +36,13 @@ bool is_aligned(const Memory& sorted) {
 
 }  // namespace
 
-void Sweep::seal() {
-  std::ranges::sort(memory_, comes_before);
-  join_equal(&memory_);
-}
-
 size_t count_together(std::span<const Sweep* const> sweeps) {
-  Memory all = sweeps[0]->memory();
-  if (!is_aligned(all)) return 1;
-  for (size_t i = 1; i < sweeps.size(); ++i) {
-    if (sweeps[i]->lanes() != sweeps[0]->lanes()) return i;
-    Memory both;
-    both.reserve(all.size() + sweeps[i]->memory().size());
-    std::ranges::merge(all, sweeps[i]->memory(), std::back_inserter(both), comes_before);
-    join_equal(&both);
-    if (!is_aligned(both)) return i;
-    all = std::move(both);
+  Memory all;
+  for (size_t i = 0; i < sweeps.size(); ++i) {
+    if (sweeps[i]->count() != sweeps[0]->count()) return i;
+    sweeps[i]->add_memory(&all);
+    join_equal(&all);
+    if (!is_aligned(all)) return std::max<size_t>(i, 1);
   }
   return sweeps.size();
 }

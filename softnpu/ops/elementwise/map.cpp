@@ -21,6 +21,12 @@ constexpr int64_t kTile = 512;
 constexpr size_t kMostBytes = 16;
 // The least that is worth a thread's turn.
 constexpr int64_t kGrain = 32 * kTile;
+// About what one element costs, in the operations that threads_for counts: it waits for memory.
+constexpr double kElementFlops = 16;
+
+double cost_of(const Mapping& mapping, int64_t count) {
+  return kElementFlops * mapping.cost * static_cast<double>(count);
+}
 
 // `value` in the wide type of `dtype`, as PyTorch converts a number of Python's: an integer wraps at the dtype's width,
 // a floating-point number keeps the precision of the wide type.
@@ -54,8 +60,7 @@ struct FlatMap {
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
-    if (space.operands() != inputs + 1 ||
-        kSweepFlops * mapping.cost * static_cast<double>(space.count()) >= kSmallFlops)
+    if (space.operands() != inputs + 1 || cost_of(mapping, space.count()) >= kSmallFlops)
       return false;  // or there are scalars
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
@@ -79,25 +84,25 @@ struct FlatMap {
   }
 };
 
-// The bytes of `operand` in `space`. Where it lies element behind element they are in a sweep's lane.
+// The bytes of `operand` in `space`. Where it lies element behind element, the sweep's elements are its own.
 SweepMemory memory_of(const Space& space, size_t operand, bool is_written) {
   const Operand& from = space.operand(operand);
   const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
-  const bool is_lane = !from.is_constant && space.is_contiguous(operand);
+  const bool is_row = !from.is_constant && space.is_contiguous(operand);
   const char* begin = from.data;
   const char* end = from.data + size;
   for (size_t d = 0; !from.is_constant && d < space.dims(); ++d) {
     const ptrdiff_t reach = (space.size(d) - 1) * space.stride(operand, d);
     (reach < 0 ? begin : end) += reach;
   }
-  return {begin, end, 0, is_lane ? size : 0, is_written};
+  return {begin, end, is_row ? size : 0, is_written};
 }
 
 // One planned mapping. Immutable: several threads run it.
-class MapTask final : public CostedSweep {
+class MapTask final : public Sweep {
  public:
   MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space)
-      : CostedSweep(mapping.cost), mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
+      : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
     wide_bytes_ = wide_size(wide_of(mapping.dtype));
     writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
     in_place_ = writer_.is_direct() && space_.is_contiguous(0);
@@ -117,14 +122,10 @@ class MapTask final : public CostedSweep {
       all_in_place_ = all_in_place_ && input->in_place;
       ++input;
     }
-    add_lane(space_.count());
-    for (size_t k = 0; k < space_.operands(); ++k) touch(memory_of(space_, k, k == 0));
-    seal();
-    threads_ = threads_for(work());
-    small_ = work() < kSmallFlops;
+    cost_ = cost_of(mapping, space_.count());
   }
 
-  bool is_small() const { return small_; }
+  bool is_small() const { return cost_ < kSmallFlops; }
   // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than
   // memory, and gains nothing from the cache.
   bool is_sweep() const {
@@ -133,21 +134,20 @@ class MapTask final : public CostedSweep {
   }
 
   void run_all() const {
-    parallel_for(space_.count(), kGrain, threads_, [this](int64_t first, int64_t last) { run(0, first, last); });
+    parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
   }
 
-  void run(size_t /*lane*/, int64_t first, int64_t last) const override { run_piece(first, last); }
+  int64_t count() const override { return space_.count(); }
 
- private:
-  struct Input {
-    size_t operand = 0;                                     // of the space; 0, the result, for a scalar
-    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the wide type
-    ElementReader reader;
-    bool is_constant = false;
-    bool in_place = false;  // the kernel reads the tensor's memory
-  };
+  void add_memory(std::vector<SweepMemory>* to) const override {
+    for (size_t k = 0; k < space_.operands(); ++k) to->push_back(memory_of(space_, k, k == 0));
+  }
 
-  void run_piece(int64_t first, int64_t last) const {
+  void run_together(std::span<const Sweep* const> sweeps) const override {
+    run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
+  }
+
+  void run(int64_t first, int64_t last) const override {
     const size_t inputs = input_count_;
     alignas(64) char tiles[kMostInputs + 1][kTile * kMostBytes];
     const void* in[kMostInputs] = {};
@@ -175,6 +175,15 @@ class MapTask final : public CostedSweep {
       }
     }
   }
+
+ private:
+  struct Input {
+    size_t operand = 0;                                     // of the space; 0, the result, for a scalar
+    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the wide type
+    ElementReader reader;
+    bool is_constant = false;
+    bool in_place = false;  // the kernel reads the tensor's memory
+  };
 
   void gather(size_t k, int64_t at, int64_t count, char* tile) const {
     space_.for_runs(inputs_[k].operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
@@ -207,8 +216,7 @@ class MapTask final : public CostedSweep {
   size_t wide_bytes_ = 0;
   bool in_place_ = false;  // the kernel writes the result's memory
   bool all_in_place_ = false;
-  bool small_ = false;
-  int threads_ = 1;
+  double cost_ = 0;
 };
 
 }  // namespace

@@ -5,21 +5,8 @@
 
 namespace softnpu {
 
-// About what one element costs, in the operations that threads_for counts: it waits for memory.
-constexpr double kSweepFlops = 16;
-
-// A sweep that costs about `cost` simple vector operations for each element beside its memory.
-class CostedSweep : public Sweep {
- public:
-  explicit CostedSweep(double cost) : cost_(cost) {}
-  void run_together(std::span<const Sweep* const> sweeps) const final;
-
- protected:
-  // About what all of it costs, in the operations that threads_for counts.
-  double work() const;
-
- private:
-  double cost_;
-};
+// Runs all of `sweeps`, which count_together has let through, tile by tile. `cost`: of all their elements, in the
+// operations that threads_for counts.
+void run_sweeps(std::span<const Sweep* const> sweeps, double cost);
 
 }  // namespace softnpu

@@ -7,6 +7,8 @@
 #include <aclnnop/aclnn_foreach_non_finite_check_and_unscale.h>
 #include <torch/library.h>
 
+#include <algorithm>
+
 #include "aten/aclnn/host.h"
 #include "aten/aclnn/route.h"
 #include "core/aclnn.h"

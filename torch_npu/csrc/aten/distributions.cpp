@@ -36,7 +36,6 @@ using at::Tensor;
 using GivenGenerator = std::optional<at::Generator>;
 using route::Host;
 
-constexpr route::Dtypes kFloating = route::dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
 constexpr route::Dtypes kIntegral = route::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
 
 // Fills `self` by `op(self, arguments..., seed, offset)`; false where the host has to.
@@ -62,23 +61,23 @@ double greatest_of(at::ScalarType type) {
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
-  if (std >= 0 && draws(op, self, kFloating, generator, static_cast<float>(mean), static_cast<float>(std))) return self;
+  if (std >= 0 && draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std))) return self;
   return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
 }
 
 Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
   const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) &&
-                        is_one_of(self.scalar_type(), kFloating) &&
+                        is_one_of(self.scalar_type(), route::kFloating) &&
                         std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
                         to - from <= greatest_of(self.scalar_type());
-  if (is_range && draws(op, self, kFloating, generator, from, to)) return self;
+  if (is_range && draws(op, self, route::kFloating, generator, from, to)) return self;
   return Host<"uniform_", &at::cpu::uniform_>::call(self, from, to, generator);
 }
 
 Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize)> op("aclnnSimThreadExponential");
-  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, kFloating, generator, self.numel(), lambda)) return self;
+  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, route::kFloating, generator, self.numel(), lambda)) return self;
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
 }
 
@@ -108,7 +107,7 @@ Tensor& random_to(Tensor& self, int64_t to, GivenGenerator generator) {
 
 Tensor& random_(Tensor& self, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op("aclnnInplaceRandomWithoutFromTo");
-  if (draws(op, self, kFloating | kIntegral, generator)) return self;
+  if (draws(op, self, route::kFloating | kIntegral, generator)) return self;
   using Kernel = Tensor& (*)(Tensor&, GivenGenerator);
   return Host<"random_", static_cast<Kernel>(&at::cpu::random_)>::call(self, generator);
 }
@@ -129,7 +128,7 @@ Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
 Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnMultinomialGetWorkspaceSize)> op("aclnnMultinomial");
   route::Check check;
-  const bool fits = op.available() && check.takes(self, kFloating) && (self.dim() == 1 || self.dim() == 2) &&
+  const bool fits = op.available() && check.takes(self, route::kFloating) && (self.dim() == 1 || self.dim() == 2) &&
                     count > 0 && (replacement || count <= self.size(-1));
   if (!fits) return Host<"multinomial", &at::cpu::multinomial>::call(self, count, replacement, generator);
   bind_device(check.device());

@@ -9,6 +9,8 @@
 #include <aclnnop/aclnn_nonzero.h>
 #include <torch/library.h>
 
+#include <memory>
+
 #include "aten/aclnn/host.h"
 #include "aten/aclnn/route.h"
 #include "aten/empty.h"

@@ -43,8 +43,8 @@ bool are_apart(const std::vector<at::Tensor>& indices) {
 
 at::DimVector sizes_of(const at::Tensor& self, const std::vector<at::Tensor>& indices, at::IntArrayRef broadcast) {
   at::DimVector sizes;
-  if (are_apart(indices)) sizes.append(broadcast.begin(), broadcast.end());
-  bool placed = !sizes.empty() || are_apart(indices);
+  bool placed = are_apart(indices);
+  if (placed) sizes.append(broadcast.begin(), broadcast.end());
   for (std::size_t d = 0; d < static_cast<std::size_t>(self.dim()); ++d) {
     if (d >= indices.size() || !indices[d].defined()) {
       sizes.push_back(self.sizes()[d]);

@@ -1,5 +1,6 @@
 // torch.nn.functional.rms_norm and its gradients by aclnn; what it does not take is made of other operators.
 
+#include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/native/layer_norm.h>
@@ -23,19 +24,14 @@ namespace {
 
 using at::Tensor;
 
-constexpr route::Dtypes kFloating = route::dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
-
-// What rows are summed in, and the scale of each row has.
-at::ScalarType sum_type(const Tensor& input) { return input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat; }
-
 bool is_given(const std::optional<Tensor>& weight) { return weight.has_value() && weight->defined(); }
 
 bool takes(route::Check& check, const Tensor& input, at::IntArrayRef normalized_shape,
            const std::optional<Tensor>& weight) {
   const auto inner = static_cast<int64_t>(normalized_shape.size());
-  return check.takes(input, kFloating) && 0 < inner && inner <= input.dim() &&
+  return check.takes(input, route::kFloating) && 0 < inner && inner <= input.dim() &&
          input.sizes().slice(input.dim() - inner) == normalized_shape &&
-         (!is_given(weight) || (check.takes(*weight, kFloating) && weight->sizes() == normalized_shape &&
+         (!is_given(weight) || (check.takes(*weight, route::kFloating) && weight->sizes() == normalized_shape &&
                                 weight->scalar_type() == input.scalar_type()));
 }
 
@@ -54,7 +50,7 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
   at::DimVector rows(input.sizes());
   std::fill(rows.end() - static_cast<std::ptrdiff_t>(normalized_shape.size()), rows.end(), 1);
   Tensor out = make_tensor(input.sizes(), input.scalar_type(), device);
-  Tensor rstd = make_tensor(rows, sum_type(input), device);
+  Tensor rstd = make_tensor(rows, at::toOpMathType(input.scalar_type()), device);
   const bool is_double = input.scalar_type() == at::kDouble;
   const double least = is_double ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   op(device, input, weight_or_ones(input, normalized_shape, weight), eps.value_or(least), out, rstd);
@@ -65,7 +61,7 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
 std::tuple<Tensor, Tensor> composed_gradients(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                               const Tensor& rstd, const std::optional<Tensor>& weight,
                                               std::array<bool, 2> mask) {
-  const at::ScalarType wide = sum_type(input);
+  const at::ScalarType wide = at::toOpMathType(input.scalar_type());
   const Tensor direction = input.to(wide) * rstd;
   const Tensor outer = grad.to(wide);
   std::tuple<Tensor, Tensor> gradients;
@@ -86,14 +82,14 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
                                              std::array<bool, 2> mask) {
   static const AclnnOp<decltype(aclnnRmsNormGradGetWorkspaceSize)> op("aclnnRmsNormGrad");
   route::Check check;
-  if (!op.available() || !takes(check, input, normalized_shape, weight) || !check.takes(grad, kFloating) ||
-      grad.scalar_type() != input.scalar_type() || !check.takes(rstd, kFloating) ||
-      rstd.scalar_type() != sum_type(input))
+  if (!op.available() || !takes(check, input, normalized_shape, weight) || !check.takes(grad, route::kFloating) ||
+      grad.scalar_type() != input.scalar_type() || !check.takes(rstd, route::kFloating) ||
+      rstd.scalar_type() != at::toOpMathType(input.scalar_type()))
     return composed_gradients(grad, input, normalized_shape, rstd, weight, mask);
   const c10::DeviceIndex device = check.device();
   bind_device(device);
   Tensor of_input = make_tensor(input.sizes(), input.scalar_type(), device);
-  Tensor of_weight = make_tensor(normalized_shape, sum_type(input), device);
+  Tensor of_weight = make_tensor(normalized_shape, at::toOpMathType(input.scalar_type()), device);
   op(device, grad, input, rstd, weight_or_ones(input, normalized_shape, weight), of_input, of_weight);
   const bool wants_weight = mask[1] && is_given(weight);
   return {mask[0] ? of_input : Tensor(), wants_weight ? of_weight.to(weight->scalar_type()) : Tensor()};

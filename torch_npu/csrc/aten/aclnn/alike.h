@@ -17,10 +17,13 @@ inline bool can_be_copied_alike(const c10::TensorImpl& first) {
          !compat::has_names(first);
 }
 
+inline bool is_alike(const at::Tensor& first, const at::Tensor& other) {
+  return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides();
+}
+
 // What the other arguments add to the first one: nothing but what is alike.
 inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
-  return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides() &&
-         !compat::has_names(*other.unsafeGetTensorImpl());
+  return is_alike(first, other) && !compat::has_names(*other.unsafeGetTensorImpl());
 }
 inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
 // PyTorch's rule says what an absent argument or a flag means.

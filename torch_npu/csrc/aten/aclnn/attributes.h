@@ -63,11 +63,8 @@ inline const at::Scalar& first_of(at::ArrayRef<at::Scalar> numbers) { return num
 
 // Weights of classes that make no difference, where the caller gives none.
 inline at::Tensor weight_or_ones(const std::optional<at::Tensor>& weight, const at::Tensor& self) {
-  return weight.has_value() && weight->defined() ? *weight : at::ones({self.size(-1)}, self.options());
-}
-// The same of images, whose classes are their channels.
-inline at::Tensor weight_or_ones_of_channels(const std::optional<at::Tensor>& weight, const at::Tensor& self) {
-  return weight.has_value() && weight->defined() ? *weight : at::ones({self.size(1)}, self.options());
+  const int64_t classes = self.size(self.dim() == 1 ? 0 : 1);
+  return weight.has_value() && weight->defined() ? *weight : at::ones({classes}, self.options());
 }
 
 // What scatter does with what is there: 0 nothing, 1 adds, 2 multiplies, 3 the maximum, 4 the minimum, 5 the mean.

@@ -95,7 +95,7 @@ inline bool is_padding_gradient(const at::Tensor& grad_output, const at::Tensor&
   return true;
 }
 
-// Any padding that leaves something of every dimension.
+// Padding that takes nothing away.
 inline bool is_constant_padding(const at::Tensor& self, at::IntArrayRef padding) {
   if (padding.size() % 2 != 0 || static_cast<int64_t>(padding.size() / 2) > self.dim()) return false;
   return detail::all_at_least(padding, 0);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "aten/aclnn/alike.h"
 #include "aten/aclnn/outputs.h"
 #include "aten/empty.h"
 
@@ -47,10 +48,6 @@ class ListOutputs {
 };
 
 namespace detail {
-
-inline bool is_alike(const at::Tensor& self, const at::Tensor& other) {
-  return other.dtype() == self.dtype() && other.sizes() == self.sizes() && other.strides() == self.strides();
-}
 
 // What the other arguments are to the tensors `self`.
 inline bool fits_lists(at::TensorList self, at::TensorList others, bool is_written) {

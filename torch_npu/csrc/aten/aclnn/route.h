@@ -25,6 +25,7 @@ constexpr Dtypes dtypes(std::initializer_list<at::ScalarType> types) {
 
 // What has a name in aclnn and arithmetic in PyTorch, which has next to none for the wider unsigned integers and
 // ComplexHalf.
+constexpr Dtypes kFloating = dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
 constexpr Dtypes kAllDtypes =
     dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kChar, at::kShort, at::kInt, at::kLong, at::kByte,
             at::kBool, at::kComplexFloat, at::kComplexDouble});
