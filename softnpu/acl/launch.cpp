@@ -1,7 +1,9 @@
 // What softnpu's other libraries need of the runtime.
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "api.h"
@@ -13,11 +15,13 @@
 using softnpu::api;
 using softnpu::Cost;
 using softnpu::CpuCapability;
+using softnpu::Device;
 using softnpu::Joinable;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::Stream;
+using softnpu::WriteClock;
 
 namespace {
 
@@ -58,6 +62,16 @@ Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* jo
       joinable);
 }
 
+// The device of `address`, with `bytes` cut where the allocation ends; null where there is none.
+Device* clip(const void* address, size_t* bytes) {
+  Device* device = Process::get().device_of(address);
+  softnpu::Allocation allocation;
+  if (device == nullptr || !device->find(address, &allocation)) return nullptr;
+  const auto at = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(allocation.base));
+  *bytes = std::min(*bytes, allocation.size - std::min(at, allocation.size));
+  return device;
+}
+
 }  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
@@ -73,6 +87,45 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
     return Status::ok();
   });
 }
+
+uint64_t softnpuWriteClock(void) { return WriteClock::now(); }
+
+void softnpuMarkWritten(const void* address, size_t bytes) {
+  if (Device* device = clip(address, &bytes); device != nullptr) device->write_clock().mark(address, bytes);
+}
+
+uint64_t softnpuLastWritten(const void* address, size_t bytes) {
+  uint64_t clock = WriteClock::kUnknown;
+  Device* device = Process::get().device_of(address);
+  if (device != nullptr && device->last_written(address, bytes, &clock)) return clock;
+  return WriteClock::kUnknown;
+}
+
+aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
+  return api("softnpuListenToMemory", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(listener, "listener"));
+    Process::get().memory_listeners().add({listener->released, listener->pressed});
+    return Status::ok();
+  });
+}
+
+void softnpuReleased(const void* address, size_t bytes) {
+  if (Device* device = clip(address, &bytes); device != nullptr) {
+    Process::get().release_memory(*device, address, bytes);
+  }
+}
+
+void* softnpuMallocBeside(const void* address, size_t bytes) {
+  Device* device = Process::get().device_of(address);
+  void* made = nullptr;
+  try {
+    if (device != nullptr && bytes > 0 && device->heap().allocate(bytes, &made).is_ok()) return made;
+  } catch (const std::bad_alloc&) {  // the same to the caller
+  }
+  return nullptr;
+}
+
+int32_t softnpuKeepsPackedWeights(void) { return softnpu::config().pack ? 1 : 0; }
 
 softnpuCpuCapability softnpuGetCpuCapability(void) {
   switch (softnpu::config().cpu_capability) {

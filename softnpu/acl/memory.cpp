@@ -23,7 +23,7 @@ Status allocate(void** out, size_t size) {
   if (size == 0) return {ACL_ERROR_INVALID_PARAM, "an allocation of 0 bytes"};
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
-  return context->device->heap().allocate(size, out);
+  return Process::get().allocate_on(*context->device, [&] { return context->device->heap().allocate(size, out); });
 }
 
 constexpr uint32_t kHostPage = 4096;
@@ -78,8 +78,17 @@ aclError aclrtFree(void* devPtr) {
     if (device == nullptr) {
       return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", devPtr, " is not a device address")};
     }
-    const softnpu::AddressChange change;
-    return device->heap().release(devPtr);
+    softnpu::Allocation freed;
+    const bool is_live = device->heap().find(devPtr, &freed);
+    {
+      const softnpu::AddressChange change;
+      SOFTNPU_RETURN_IF_ERROR(device->heap().release(devPtr));
+    }
+    if (is_live) {
+      device->write_clock().unshare(freed.base, freed.size);
+      process.release_memory(*device, freed.base, freed.size);
+    }
+    return Status::ok();
   });
 }
 

@@ -56,7 +56,8 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size, const aclrt
     }
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device(static_cast<int32_t>(prop->location.id), &device));
-    return device->virtual_memory().allocate_physical(size, handle);
+    return Process::get().allocate_on(*device,
+                                      [&] { return device->virtual_memory().allocate_physical(size, handle); });
   });
 }
 
@@ -84,8 +85,13 @@ aclError aclrtUnmapMem(void* virPtr) {
   return api("aclrtUnmapMem", [&] {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(owner(virPtr, &device));
-    const softnpu::AddressChange change;
-    return device->virtual_memory().unmap(virPtr);
+    size_t size = 0;
+    {
+      const softnpu::AddressChange change;
+      SOFTNPU_RETURN_IF_ERROR(device->virtual_memory().unmap(virPtr, &size));
+    }
+    Process::get().release_memory(*device, virPtr, size);
+    return Status::ok();
   });
 }
 

@@ -17,6 +17,8 @@
 namespace softnpu {
 namespace {
 
+thread_local uint64_t launched_at = 0;
+
 Status run(const Plan& plan, void* workspace) {
   try {
     return plan.run(workspace);
@@ -28,6 +30,7 @@ Status run(const Plan& plan, void* workspace) {
 aclError run_launch(void* opaque, char* message, size_t size) {
   const auto& planned = *static_cast<Planned*>(opaque);
   const Plan& plan = planned.plan;
+  launched_at = planned.launched_at;
   Status status = run(plan, planned.workspace);
   if (!status.is_ok()) {
     const std::string said = plan.describe ? text(plan.describe(), ": ", status.message()) : status.message();
@@ -76,6 +79,8 @@ const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept 
 Status submit(Planned* planned, aclrtStream stream) {
   softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
                    [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
+  planned->launched_at = softnpuWriteClock();
+  for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const bool is_sweep = planned->plan.sweep != nullptr;
   const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
@@ -110,12 +115,15 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   launch->workspace = kernel_workspace;
   launch->plan.is_small = plan->is_small;
   launch->plan.sweep = plan->sweep;
+  launch->plan.written = plan->written;
   launch->plan.run = [plan](void* space) { return plan->run(space); };
   if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };
   return submit(launch, stream);
 }
 
 }  // namespace
+
+uint64_t launch_clock() { return launched_at; }
 
 Pool<Planned>& executors() {
   static NoDestroy<Pool<Planned>> instance;

@@ -16,6 +16,7 @@
 #include "nnopbase/plan.h"
 #include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
+#include "nnopbase/written.h"
 
 namespace softnpu {
 
@@ -161,7 +162,13 @@ class KeptCallOf : public KeptCall {
   }
 
   Status plan(Plan* plan) const override {
-    return std::apply([plan](const Kept<Args>&... arg) { return Planner()(arg.get()..., plan); }, args_);
+    return std::apply(
+        [plan](const Kept<Args>&... arg) {
+          Status status = Planner()(arg.get()..., plan);
+          (add_if_written(arg.get(), plan), ...);
+          return status;
+        },
+        args_);
   }
 
  private:

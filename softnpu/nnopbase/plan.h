@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/inline_function.h"
+#include "base/small_vector.h"
 #include "base/status.h"
 #include "nnopbase/sweep.h"
 
@@ -12,6 +13,12 @@ namespace softnpu {
 
 // Says what an operator is called with: "(float32[2, 3], float32[3, 4])".
 using Describe = InlineFunction<std::string(), 64>;
+
+// Bytes of device memory.
+struct DeviceBytes {
+  const void* address = nullptr;
+  size_t bytes = 0;
+};
 
 // What phase one decides about one call. Captures of the sizes below need no heap.
 struct Plan {
@@ -24,6 +31,12 @@ struct Plan {
   Describe describe = nullptr;
   // The same work, where it may go together with the work behind it; it cannot fail then.
   std::shared_ptr<const Sweep> sweep = nullptr;
+  // What it writes; a launch marks it.
+  SmallVector<DeviceBytes, 2> written = {};
 };
+
+// The write clock (softnpuWriteClock) at the launch of what the calling thread runs, before the launch marked what it
+// writes.
+ACL_FUNC_VISIBILITY uint64_t launch_clock();
 
 }  // namespace softnpu

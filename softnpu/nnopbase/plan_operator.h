@@ -29,6 +29,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/written.h"
 
 namespace softnpu {
 
@@ -58,6 +59,7 @@ aclnnStatus plan_operator(const char* op, uint64_t* workspace_size, aclOpExecuto
     if (!((++position, is_live_or_null(args)) && ...)) return dead_argument(position);
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
+    (add_if_written(args, pending.plan()), ...);
     if constexpr (sizeof...(Args) > 0) {
       using Arguments = std::tuple<Args...>;
       static_assert(sizeof(Arguments) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Arguments>);

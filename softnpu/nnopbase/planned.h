@@ -32,7 +32,8 @@ struct Planned {
   const char* op;
   Plan plan;
   void* workspace = nullptr;
-  HostBlock own_workspace;  // of a plan that was launched without an executor
+  uint64_t launched_at = 0;  // by the write clock
+  HostBlock own_workspace;   // of a plan that was launched without an executor
   PendingPlan::Keep keep = nullptr;
   std::shared_ptr<Repeatable> repeatable;
   alignas(std::max_align_t) unsigned char arguments[PendingPlan::kArgumentBytes];

@@ -33,6 +33,16 @@ inline int64_t element_count(const aclTensor& tensor) {
   return count;
 }
 
+// Elements from the first to the last in memory, both counted; 0 where there are none.
+inline int64_t extent(const aclTensor& tensor) {
+  int64_t last = 0;
+  for (size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (tensor.dims[i] == 0) return 0;
+    last += (tensor.dims[i] - 1) * tensor.strides[i];
+  }
+  return last + 1;
+}
+
 // For the plan of an operator whose run decides `out`'s sizes.
 inline DynamicShape shape_of(aclTensor& out) {
   if (!out.shape) out.shape = std::make_shared<ShapeRecord>();

@@ -6,6 +6,7 @@
 #include "acl/acl_op_compiler.h"
 #include "acl/tensor_desc.h"
 #include "base/border.h"
+#include "nnopbase/written.h"
 #include "op_compiler/compile_cache.h"
 #include "op_compiler/read_call.h"
 #include "softnpu/softnpu.h"
@@ -56,6 +57,7 @@ Status launch(TypedCall* call, aclrtStream stream) {
     SOFTNPU_RETURN_IF_ERROR(softnpu::compiled_operator(*call, &compiled));
     softnpu::Plan plan;
     SOFTNPU_RETURN_IF_ERROR(compiled->plan(call, &plan));
+    for (const TypedTensor& output : call->outputs) softnpu::add_written(&output.tensor, &plan);
     return softnpu::launch_plan(compiled->name(), std::move(plan), stream);
   };
   const Status status = body();

@@ -7,16 +7,6 @@
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
-namespace {
-
-// Elements from the first to the last of the view, both counted.
-int64_t extent(const aclTensor& tensor) {
-  int64_t last = 0;
-  for (size_t i = 0; i < tensor.dims.size(); ++i) last += (tensor.dims[i] - 1) * tensor.strides[i];
-  return last + 1;
-}
-
-}  // namespace
 
 Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   *out = nullptr;

@@ -150,14 +150,17 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   std::optional<bool> protect;
   std::optional<bool> blocking;
   std::optional<bool> fuse;
+  std::optional<bool> pack;
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_INLINE", &inlined));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PROTECT", &protect));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "ASCEND_LAUNCH_BLOCKING", &blocking));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_FUSE", &fuse));
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PACK", &pack));
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
   out->launch_blocking = blocking.value_or(false);
   out->fuse = fuse.value_or(true);
+  out->pack = pack.value_or(true);
   SOFTNPU_RETURN_IF_ERROR(parse_cpu_capability(get, &out->cpu_capability));
   if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
   return Status::ok();

@@ -23,6 +23,7 @@ struct Config {
   bool protect = false;                        // SOFTNPU_PROTECT
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
   bool fuse = true;                            // SOFTNPU_FUSE: tasks of a stream may go together
+  bool pack = true;                            // SOFTNPU_PACK: packed copies of weights are kept
   // SOFTNPU_CPU_CAPABILITY: the instructions that kernels may use at most; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
   std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC

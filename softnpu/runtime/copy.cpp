@@ -50,12 +50,18 @@ void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
+// `bytes` at `dst`, if it is a device's, are about to be written.
+void mark(const Process& process, const void* dst, size_t bytes) {
+  if (Device* device = process.device_of(dst); device != nullptr) device->write_clock().mark(dst, bytes);
+}
+
 // Checked where it happens: between the call and its turn in a stream the memory may have been freed.
 Status copy_now(const Process& process, const CopyRequest& request) {
   const AddressHold hold;
   Location dst;
   Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
+  mark(process, request.dst, request.count);
   move(dst.kernel, src.kernel, request.count);
   return Status::ok();
 }
@@ -122,6 +128,7 @@ Status copy_rows_now(const Process& process, const PitchedCopyRequest& request) 
   Side dst;
   Side src;
   SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
+  mark(process, request.dst, dst.bytes);
   move_rows(dst.location.kernel, src.location.kernel, request);
   return Status::ok();
 }
@@ -150,6 +157,7 @@ Status fill_now(const Process& process, void* dst, size_t dst_max, int32_t value
   const AddressHold hold;
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
+  mark(process, dst, count);
   if (count > 0) std::memset(side.kernel, value, count);
   return Status::ok();
 }
@@ -174,6 +182,7 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
   Location src;
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
   if (queueable(process, dst, request.count) && queueable(process, src, request.count)) {
+    mark(process, request.dst, request.count);
     return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
                          [&process, request] { return copy_in_turn(process, request); });
   }
@@ -188,6 +197,7 @@ Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, S
   Side src;
   SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
   if (queueable(process, dst.location, dst.bytes) && queueable(process, src.location, src.bytes)) {
+    mark(process, request.dst, dst.bytes);
     return stream.submit("aclrtMemcpy2dAsync", cost_of(request.width * request.height),
                          [&process, request] { return copy_rows_in_turn(process, request); });
   }
@@ -203,6 +213,7 @@ Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, si
   Location side;
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   if (queueable(process, side, count)) {
+    mark(process, dst, count);
     return stream.submit("aclrtMemsetAsync", cost_of(count),
                          [&process, dst, value, count] { return fill_in_turn(process, dst, value, count); });
   }

@@ -29,6 +29,16 @@ bool Device::find(const void* address, Allocation* out) const {
   return address < region_->window() ? heap_.find(address, out) : virtual_memory_.find(address, out);
 }
 
+bool Device::last_written(const void* address, size_t bytes, uint64_t* clock) const {
+  Allocation allocation;
+  if (!find(address, &allocation)) return false;
+  const auto at = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(allocation.base));
+  if (at > allocation.size || bytes > allocation.size - at) return false;
+  if (address >= region_->window() && !virtual_memory_.is_private(address, bytes)) return false;
+  *clock = write_clock_.last(address, bytes);
+  return *clock != WriteClock::kUnknown;
+}
+
 int32_t Device::utilization() {
   std::lock_guard lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
@@ -92,12 +102,15 @@ Device::Streams Device::take_streams() {
   return taken;
 }
 
-void Device::reset(const Streams& streams, const std::function<void()>& drop) {
+void Device::end(const Streams& streams) {
   for (auto& [handle, stream] : streams) {
     stream->abandon();
     // The task that runs already is let to its end; its error belongs to nobody any more.
     (void)stream->synchronize(std::chrono::milliseconds(-1));
   }
+}
+
+void Device::reset(const std::function<void()>& drop) {
   const AddressChange change;
   drop();
   virtual_memory_.clear();

@@ -17,6 +17,7 @@
 #include "runtime/region.h"
 #include "runtime/stream.h"
 #include "runtime/virtual_memory.h"
+#include "runtime/write_clock.h"
 
 namespace softnpu {
 
@@ -32,6 +33,11 @@ class Device {
   Heap& heap() { return heap_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   CoreLimits& core_limits() { return core_limits_; }
+  WriteClock& write_clock() { return write_clock_; }
+
+  // The clock at the newest mark of [address, address + bytes); false where others may write it: another process, or
+  // this one by another address.
+  bool last_written(const void* address, size_t bytes, uint64_t* clock) const;
   const Executor& executor() const { return executor_; }
 
   // How busy the executor was since the last call, in percent.
@@ -58,21 +64,28 @@ class Device {
   using Streams = std::unordered_map<const void*, std::shared_ptr<Stream>>;
   // Leaves the device without streams.
   Streams take_streams();
-  // Drops the work of `streams`, all that it had, and every allocation; keeps the memory for the next use. `drop` runs
-  // when the work has ended, before addresses become empty.
-  void reset(const Streams& streams, const std::function<void()>& drop);
+  // Drops the work of `streams`, all that it had, and waits for what runs.
+  static void end(const Streams& streams);
+  // Forgets every allocation, none of which is in use; keeps the memory for the next use. `drop` runs before addresses
+  // become empty.
+  void reset(const std::function<void()>& drop);
 
   // Lets the running task end and drops the rest.
   void stop();
 
  private:
   Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)
-      : id_(id), region_(std::move(region)), heap_(region_.get(), capacity), virtual_memory_(region_.get(), &heap_) {}
+      : id_(id),
+        region_(std::move(region)),
+        heap_(region_.get(), capacity),
+        virtual_memory_(region_.get(), &heap_),
+        write_clock_(*region_) {}
 
   const int32_t id_;
   const std::unique_ptr<Region> region_;
   Heap heap_;
   VirtualMemory virtual_memory_;
+  WriteClock write_clock_;
   CoreLimits core_limits_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards all below

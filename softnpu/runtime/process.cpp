@@ -183,7 +183,10 @@ Status Process::reset_device(int32_t id) {
     // Together with the contexts: another thread may set the device up anew from here on.
     streams = device_ptr->take_streams();
   }
-  device_ptr->reset(streams, [&] { sharing_.drop(*device_ptr); });
+  Device::end(streams);
+  device_ptr->write_clock().clear();
+  memory_listeners_.released(device_ptr->region().base(), device_ptr->region().range());
+  device_ptr->reset([&] { sharing_.drop(*device_ptr); });
   return Status::ok();
 }
 

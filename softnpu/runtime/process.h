@@ -15,6 +15,7 @@
 #include "runtime/event.h"
 #include "runtime/host_memory.h"
 #include "runtime/host_thread.h"
+#include "runtime/memory_listeners.h"
 #include "runtime/poller.h"
 #include "runtime/reports.h"
 #include "runtime/shareable.h"
@@ -65,6 +66,18 @@ class Process {
   // The device whose memory holds `address`, else null.
   Device* device_of(const void* address) const;
 
+  // `allocate()`; where it fails, once more when those who keep memory of `device` for speed have given it back.
+  template <typename Allocate>
+  Status allocate_on(const Device& device, const Allocate& allocate) {
+    Status status = allocate();
+    return status.is_ok() || !memory_listeners_.pressed(device.id()) ? status : allocate();
+  }
+  // Nobody wants the bytes of [base, base + bytes), of `device`, any more.
+  void release_memory(Device& device, const void* base, size_t bytes) {
+    device.write_clock().mark(base, bytes);
+    memory_listeners_.released(base, bytes);
+  }
+
   Status set_device(int32_t id);
   Status reset_device(int32_t id);
   // `function` hears of each reset before anything is dropped.
@@ -93,6 +106,7 @@ class Process {
   Status device_of_physical(const void* handle, Device** out) const;
 
   HostMemory& host_memory() { return host_memory_; }
+  MemoryListeners& memory_listeners() { return memory_listeners_; }
   Sharing& sharing() { return sharing_; }
   Shareables& shareables() { return shareables_; }
   SystemOptions& options() { return options_; }
@@ -127,6 +141,7 @@ class Process {
   std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
   std::vector<void (*)(int32_t)> reset_listeners_;
   HostMemory host_memory_;
+  MemoryListeners memory_listeners_;
   Sharing sharing_;
   Shareables shareables_;
   SystemOptions options_;

@@ -68,6 +68,7 @@ Status Shareables::export_physical(Device& device, void* handle, bool anybody, u
   File file(memfd_create("softnpu-shareable", MFD_CLOEXEC));
   if (file.fd() < 0) return failed("memfd_create");
   if (!write_record(file.fd(), record)) return failed("write");
+  device.virtual_memory().share(handle);
   *number = static_cast<uint64_t>(getpid()) << kPidShift | static_cast<uint64_t>(file.fd());
   std::lock_guard lock(mutex_);
   exports_[*number] = {std::move(file), handle};

@@ -148,7 +148,7 @@ Status VirtualMemory::map(void* address, size_t size, size_t offset, void* handl
   return Status::ok();
 }
 
-Status VirtualMemory::unmap(void* address) {
+Status VirtualMemory::unmap(void* address, size_t* size) {
   std::lock_guard lock(mutex_);
   auto it = mappings_.find(static_cast<char*>(address));
   if (it == mappings_.end() || it->second.handle == nullptr) {
@@ -156,6 +156,7 @@ Status VirtualMemory::unmap(void* address) {
   }
   SOFTNPU_RETURN_IF_ERROR(region_->unmap_window(it->first, it->second.size));
   Physical* physical = physical_.at(it->second.handle).get();
+  *size = it->second.size;
   mappings_.erase(it);
   --physical->mappings;
   drop_if_unused(physical);
@@ -226,6 +227,33 @@ bool VirtualMemory::locate(const void* address, size_t size, size_t* offset) con
   if (size > it->second.size - into) return false;
   *offset = it->second.offset + into;
   return true;
+}
+
+void VirtualMemory::share(const void* handle) {
+  std::lock_guard lock(mutex_);
+  if (auto it = physical_.find(const_cast<void*>(handle)); it != physical_.end()) it->second->shared = true;
+}
+
+void VirtualMemory::share(const void* address, size_t size) {
+  std::lock_guard lock(mutex_);
+  const auto* end = static_cast<const char*>(address) + size;
+  for (auto it = holding(static_cast<const char*>(address)); it != mappings_.end() && it->first < end; ++it) {
+    if (it->second.handle != nullptr) physical_.at(it->second.handle)->shared = true;
+  }
+}
+
+bool VirtualMemory::is_private(const void* address, size_t size) const {
+  std::lock_guard lock(mutex_);
+  const auto* at = static_cast<const char*>(address);
+  const char* end = at + size;
+  for (auto it = holding(at); it != mappings_.end() && it->first <= at; ++it) {
+    if (it->second.handle == nullptr) return false;
+    const Physical& physical = *physical_.at(it->second.handle);
+    if (physical.shared || physical.mappings != 1 || physical.file.fd() >= 0) return false;
+    at = it->first + it->second.size;
+    if (at >= end) return true;
+  }
+  return false;
 }
 
 void VirtualMemory::clear() {

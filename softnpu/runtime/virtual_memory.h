@@ -39,8 +39,8 @@ class VirtualMemory {
 
   // Puts `size` bytes of `handle` from `offset` behind `address`, which lies in a reservation and is empty so far.
   Status map(void* address, size_t size, size_t offset, void* handle);
-  // `address` is the start of a mapping.
-  Status unmap(void* address);
+  // `address` is the start of a mapping, `size` what it had.
+  Status unmap(void* address, size_t* size);
 
   // Maps `size` bytes of `fd` from `offset` (a multiple of the page size) at an address of the window.
   Status import(int fd, size_t offset, size_t size, void** out);
@@ -53,6 +53,12 @@ class VirtualMemory {
   // Where in the device's memory the mapped range lies; false where it is not one piece of this device's.
   bool locate(const void* address, size_t size, size_t* offset) const;
 
+  // The physical memory that `handle` names, or that the range lies in, is another process's too from now on.
+  void share(const void* handle);
+  void share(const void* address, size_t size);
+  // Whether the range is mapped, every byte of it by no other address and for no other process.
+  bool is_private(const void* address, size_t size) const;
+
   // Forgets everything (device reset).
   void clear();
 
@@ -63,6 +69,7 @@ class VirtualMemory {
     File file;  // of another process; none for memory of this device
     int mappings = 0;
     bool freed = false;
+    bool shared = false;  // with other processes
   };
   struct Mapping {
     size_t size = 0;

@@ -50,8 +50,7 @@ softnpu::SweepMemory sees(uintptr_t begin) { return {at(begin), at(begin + 40), 
 TEST(JoinedTasksTest, TheSameElementsMayBeWrittenAndReadAgain) {
   const Touching makes(10, {writes(100), reads(200)});
   EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)})}), 2U);
-  EXPECT_EQ(together({makes, Touching(10, {writes(100), reads(100)}), Touching(10, {writes(200), reads(100)})}),
-            3U);
+  EXPECT_EQ(together({makes, Touching(10, {writes(100), reads(100)}), Touching(10, {writes(200), reads(100)})}), 3U);
   EXPECT_EQ(together({makes, Touching(10, {writes(300), sees(200)})}), 2U);
 }
 
@@ -61,8 +60,7 @@ TEST(JoinedTasksTest, OtherElementsMayNot) {
   EXPECT_EQ(together({makes, Touching(10, {writes(300), sees(100)})}), 1U);   // all of them
   EXPECT_EQ(together({makes, Touching(10, {writes(204)})}), 1U);
   EXPECT_EQ(together({makes, Touching(11, {writes(300)})}), 1U);
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}),
-            2U);
+  EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}), 2U);
 }
 
 using JoinedRunTest = AclTest;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "ops/dtype.h"
 #include "ops/matmul/copy.h"
 #include "ops/onednn/engine.h"
+#include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
 #include "ops/parallel.h"
 
@@ -47,15 +50,11 @@ struct Key {
 enum Operand : size_t { kIn, kOut, kFilter, kOperands };
 
 struct Primitive {
-  dnnl::primitive primitive;
   // As they lie, and as the primitive wants them; where these differ there is a reorder.
   std::array<memory::desc, kOperands> given, wanted;
-  std::array<dnnl::primitive, kOperands> reorders;
-  std::array<bool, kOperands> reordered{};
-  memory::desc bias;
-  size_t scratchpad_bytes = 0;  // of the largest
-  memory::desc scratchpad;
-  std::array<memory::desc, kOperands> reorder_scratchpads;
+  std::unique_ptr<PrimitiveRuns> runs;                             // of the operands, the scratchpad and the bias
+  std::array<std::unique_ptr<PrimitiveRuns>, kOperands> reorders;  // from, to, the scratchpad
+  size_t scratchpad_bytes = 0;                                     // of the largest
 };
 
 PrimitiveCache<Key, Primitive>& cache() {
@@ -81,13 +80,18 @@ void refuse_reference(const char* implementation) {
   }
 }
 
-// What `made`, a primitive's description, says about its operands.
+// The primitive that `made` describes, with its operands as the arguments `which`.
 template <typename Description>
-Primitive primitive_of(const Description& made, std::array<memory::desc, kOperands> wanted) {
+Primitive primitive_of(const Description& made, const std::array<int, kOperands>& which,
+                       std::array<memory::desc, kOperands> wanted, const memory::desc& bias) {
+  std::vector<PrimitiveRuns::Argument> arguments;
+  for (size_t i = 0; i < kOperands; ++i) arguments.push_back({which[i], wanted[i]});
+  arguments.push_back({DNNL_ARG_SCRATCHPAD, made.scratchpad_desc()});
+  if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias});
   Primitive p;
-  p.primitive = dnnl::primitive(made);
+  p.runs = std::make_unique<PrimitiveRuns>(dnnl::primitive(made), std::move(arguments));
   p.wanted = std::move(wanted);
-  p.scratchpad = made.scratchpad_desc();
+  p.scratchpad_bytes = made.scratchpad_desc().get_size();
   return p;
 }
 
@@ -117,9 +121,8 @@ Primitive describe_primitive(const Key& key) {
     case ConvKind::kForward: {
       const auto made = make_forward(in, filter, out);
       refuse_reference(made.impl_info_str());
-      Primitive p = primitive_of(made, {made.src_desc(), made.dst_desc(), made.weights_desc()});
-      p.bias = bias;
-      return p;
+      return primitive_of(made, {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
+                          {made.src_desc(), made.dst_desc(), made.weights_desc()}, bias);
     }
     case ConvKind::kInputGradient: {
       Layout like = key.in;
@@ -128,7 +131,8 @@ Primitive describe_primitive(const Key& key) {
                                                                  before, after,
                                                                  make_forward(any_desc(like), filter, out), attributes);
       refuse_reference(made.impl_info_str());
-      return primitive_of(made, {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()});
+      return primitive_of(made, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
+                          {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()}, {});
     }
     case ConvKind::kFilterGradient: break;
   }
@@ -138,7 +142,8 @@ Primitive describe_primitive(const Key& key) {
                                                                 before, after, make_forward(in, any_desc(like), out),
                                                                 attributes);
   refuse_reference(made.impl_info_str());
-  return primitive_of(made, {made.src_desc(), made.diff_dst_desc(), made.diff_weights_desc()});
+  return primitive_of(made, {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
+                      {made.src_desc(), made.diff_dst_desc(), made.diff_weights_desc()}, {});
 }
 
 Operand result_of(ConvKind kind) {
@@ -152,7 +157,6 @@ Operand result_of(ConvKind kind) {
 
 std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   Primitive p = describe_primitive(key);
-  p.scratchpad_bytes = p.scratchpad.get_size();
   p.given = {given_desc(key.in), given_desc(key.out), given_desc(key.filter)};
   const Operand result = result_of(static_cast<ConvKind>(key.kind));
   for (size_t i = 0; i < kOperands; ++i) {
@@ -160,11 +164,13 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
     const bool back = i == result;
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const dnnl::reorder::primitive_desc made(onednn_engine(), back ? p.wanted[i] : p.given[i], onednn_engine(),
-                                             back ? p.given[i] : p.wanted[i], attributes);
-    p.reorders[i] = dnnl::reorder(made);
-    p.reordered[i] = true;
-    p.reorder_scratchpads[i] = made.scratchpad_desc();
+    const memory::desc& from = back ? p.wanted[i] : p.given[i];
+    const memory::desc& to = back ? p.given[i] : p.wanted[i];
+    const dnnl::reorder::primitive_desc made(onednn_engine(), from, onednn_engine(), to, attributes);
+    p.reorders[i] = std::make_unique<PrimitiveRuns>(
+        dnnl::reorder(made),
+        std::vector<PrimitiveRuns::Argument>{
+            {DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}, {DNNL_ARG_SCRATCHPAD, made.scratchpad_desc()}});
     p.scratchpad_bytes = std::max(p.scratchpad_bytes, made.scratchpad_desc().get_size());
   }
   return std::make_shared<const Primitive>(std::move(p));
@@ -293,7 +299,7 @@ class Convolution {
     const ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
     for (size_t i = 0; i < kOperands; ++i) {
-      if (primitive_->reordered[i]) reordered_at_[i] = reserve(primitive_->wanted[i].get_size());
+      if (primitive_->reorders[i]) reordered_at_[i] = reserve(primitive_->wanted[i].get_size());
     }
     if (p_.bias != nullptr) bias_at_ = reserve(static_cast<size_t>(p_.made().channels) * sizeof(float));
     scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
@@ -303,32 +309,27 @@ class Convolution {
 
   void run(char* space) const {
     const ThreadScope scope(threads_);
-    const dnnl::engine& engine = onednn_engine();
     char* scratchpad = space + scratchpad_at_;
-    std::array<memory, kOperands> memories;
-    std::array<char*, kOperands> seen{};
+    std::shared_ptr<void> packed;
+    if (result_ != kFilter && primitive_->reorders[kFilter]) packed = packed_filter(space);
+    std::array<void*, kOperands + 2> places{};
     for (size_t i = 0; i < kOperands; ++i) {
-      seen[i] = copied_[i] ? space + copies_at_[i] : data_[i];
-      if (copied_[i] && i != result_) copy(seen_[i], seen[i], lies_[i], data_[i], threads_);
-      memories[i] =
-          memory(primitive_->wanted[i], engine, primitive_->reordered[i] ? space + reordered_at_[i] : seen[i]);
-      if (primitive_->reordered[i] && i != result_) reorder(i, seen[i], memories[i], scratchpad, false);
+      if (i == kFilter && packed != nullptr) {
+        places[i] = packed.get();
+      } else {
+        places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : seen(i, space);
+        if (i != result_) bring(i, space, places[i]);
+      }
     }
-    const bool forward = p_.kind == ConvKind::kForward;
-    const bool filter = p_.kind == ConvKind::kFilterGradient;
-    std::unordered_map<int, memory> arguments = {
-        {p_.kind == ConvKind::kInputGradient ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, memories[kIn]},
-        {filter ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, memories[kFilter]},
-        {forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST, memories[kOut]},
-        {DNNL_ARG_SCRATCHPAD, memory(primitive_->scratchpad, engine, scratchpad)}};
+    places[kOperands] = scratchpad;
+    places[kOperands + 1] = space + bias_at_;
     if (p_.bias != nullptr) read_bias(space + bias_at_);
-    if (p_.bias != nullptr && forward) {
-      arguments.emplace(DNNL_ARG_BIAS, memory(primitive_->bias, engine, space + bias_at_));
-    }
-    primitive_->primitive.execute(onednn_stream(), arguments);
-    if (primitive_->reordered[result_]) reorder(result_, seen[result_], memories[result_], scratchpad, true);
-    if (adds_bias_) add_bias(reinterpret_cast<float*>(seen[result_]), reinterpret_cast<float*>(space + bias_at_));
-    if (copied_[result_]) copy(lies_[result_], data_[result_], seen_[result_], seen[result_], threads_);
+    const bool has_bias = p_.bias != nullptr && !adds_bias_;
+    primitive_->runs->execute(std::span(places).first(kOperands + (has_bias ? 2 : 1)));
+    char* result = seen(result_, space);
+    if (const auto& back = primitive_->reorders[result_]) reorder(*back, places[result_], result, scratchpad);
+    if (adds_bias_) add_bias(reinterpret_cast<float*>(result), reinterpret_cast<float*>(space + bias_at_));
+    if (copied_[result_]) copy(lies_[result_], data_[result_], seen_[result_], result, threads_);
   }
 
  private:
@@ -338,13 +339,26 @@ class Convolution {
     return at;
   }
 
-  void reorder(size_t i, char* seen, const memory& wanted, char* scratchpad, bool back) const {
-    const dnnl::engine& engine = onednn_engine();
-    const memory given(primitive_->given[i], engine, seen);
-    primitive_->reorders[i].execute(
-        onednn_stream(), {{DNNL_ARG_FROM, back ? wanted : given},
-                          {DNNL_ARG_TO, back ? given : wanted},
-                          {DNNL_ARG_SCRATCHPAD, memory(primitive_->reorder_scratchpads[i], engine, scratchpad)}});
+  static void reorder(const PrimitiveRuns& runs, void* from, void* to, void* scratchpad) {
+    const std::array<void*, 3> places{from, to, scratchpad};
+    runs.execute(places);
+  }
+
+  // Where operand `i` lies as the reorder sees it, or the primitive where there is none.
+  char* seen(size_t i, char* space) const { return copied_[i] ? space + copies_at_[i] : data_[i]; }
+
+  // Brings operand `i` to `place`, in the layout that the primitive wants.
+  void bring(size_t i, char* space, void* place) const {
+    char* from = seen(i, space);
+    if (copied_[i]) copy(seen_[i], from, lies_[i], data_[i], threads_);
+    if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
+  }
+
+  std::shared_ptr<void> packed_filter(char* space) const {
+    const Layout& lies = lies_[kFilter];
+    const std::string_view layout(reinterpret_cast<const char*>(&lies), sizeof lies);
+    return PackedWeights::get().find({p_.filter.source.address, p_.filter.source.bytes, layout},
+                                     primitive_->wanted[kFilter], [&](void* to) { bring(kFilter, space, to); });
   }
 
   void read_bias(char* to) const {

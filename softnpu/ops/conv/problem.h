@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "nnopbase/plan.h"
 #include "nnopbase/tensor.h"
 
 namespace softnpu {
@@ -29,6 +30,7 @@ struct Image {
 struct Filter {
   aclDataType dtype = ACL_DT_UNDEFINED;
   char* data = nullptr;
+  DeviceBytes source;  // as the device knows them
   int64_t out_stride = 0;
   int64_t in_stride = 0;
   Triple sizes = {1, 1, 1};

@@ -138,6 +138,26 @@ constexpr Row kTable[] = {
        void* kernel = nullptr;
        return softnpuKernelAddress(d.world.memory.draw(d.random), d.size(), &kernel);
      }},
+    {"softnpuMarkWritten", 4,
+     [](Draw& d) {
+       softnpuMarkWritten(d.world.memory.draw(d.random), d.size());
+       return ACL_SUCCESS;
+     }},
+    {"softnpuLastWritten", 2,
+     [](Draw& d) {
+       (void)softnpuLastWritten(d.world.memory.draw(d.random), d.size());
+       return ACL_SUCCESS;
+     }},
+    {"softnpuReleased", 2,
+     [](Draw& d) {
+       softnpuReleased(d.world.memory.draw(d.random), d.size());
+       return ACL_SUCCESS;
+     }},
+    {"softnpuMallocBeside", 1,
+     [](Draw& d) {
+       void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));
+       return block == nullptr ? ACL_SUCCESS : aclrtFree(block);
+     }},
     // contexts
     {"aclrtCreateContext", 1,
      [](Draw& d) {

@@ -8,6 +8,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/allocator/host_allocator.h"
 #include "core/allocator/settings.h"
+#include "core/written.h"
 
 namespace torch_npu {
 namespace {
@@ -48,6 +49,9 @@ py::dict memory_stats(c10::DeviceIndex device) {
   d["requested_bytes"] = stat_array_dict(s.requested_bytes);
   d["oversize_allocations"] = stat_dict(s.oversize_allocations);
   d["oversize_segments"] = stat_dict(s.oversize_segments);
+  py::dict packed;
+  packed["current"] = packed_weights_bytes(device);
+  d["packed_weights_bytes"] = packed;  // beside what the allocator has
   d["num_alloc_retries"] = s.num_alloc_retries;
   d["num_ooms"] = s.num_ooms;
   d["num_sync_all_streams"] = s.num_sync_all_streams;

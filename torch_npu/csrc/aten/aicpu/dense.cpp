@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "core/storage.h"
 #include "core/stream.h"
+#include "core/written.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -54,6 +55,7 @@ class WithoutVersions {
 c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   void* address = kernel_address(*impl, device);
+  mark_written(impl->data(), impl->nbytes());  // whether the kernel writes it or not
   auto* own = own_storage(impl);
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_twin().get()) {
     // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.

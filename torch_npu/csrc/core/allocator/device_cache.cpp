@@ -11,6 +11,7 @@
 #include "core/allocator/settings.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/written.h"
 
 namespace torch_npu {
 namespace {
@@ -278,6 +279,7 @@ void DeviceCache::make_free(Block* block) {
   if (C10_UNLIKELY(history_.recording())) record(Action::FREE_COMPLETED, block, block->requested, block->context);
   block->context = nullptr;
   block->freed_at = ++clock_;
+  mark_released(block->address, block->size);
   if (C10_UNLIKELY(caching_is_off())) {
     wait_for_device(device_);
     release_segment(block);

@@ -1,0 +1,104 @@
+#include "runtime/write_clock.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+namespace softnpu {
+
+WriteClock::WriteClock(const Region& region) : base_(region.base()), range_(region.range()) {
+  const size_t pieces = range_ / kPiece + 1;
+  const size_t bytes = (2 * pieces + pieces * (kPiece / kGrain)) * sizeof(Slot);
+  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) return;
+  slots_ = pages;
+  slot_bytes_ = bytes;
+  touched_ = static_cast<Slot*>(pages);
+  covered_ = touched_ + pieces;
+  grains_ = covered_ + pieces;
+}
+
+WriteClock::~WriteClock() {
+  if (slots_ != nullptr) munmap(slots_, slot_bytes_);
+}
+
+template <typename Covered, typename Part>
+void WriteClock::for_pieces(size_t first, size_t last, const Covered& covered, const Part& part) {
+  for (size_t at = first; at < last;) {
+    const size_t piece = at / kPiece;
+    const size_t end = std::min(last, (piece + 1) * kPiece);
+    if (end - at == kPiece) {
+      covered(piece);
+    } else {
+      part(piece, at / kGrain, (end - 1) / kGrain + 1);
+    }
+    at = end;
+  }
+}
+
+std::array<size_t, 2> WriteClock::offsets(const void* address, size_t bytes) const {
+  const auto* byte = static_cast<const char*>(address);
+  if (slots_ == nullptr || byte < base_ || byte >= base_ + range_) return {0, 0};
+  const auto first = static_cast<size_t>(byte - base_);
+  return {first, first + std::min(bytes, range_ - first)};
+}
+
+void WriteClock::mark(const void* address, size_t bytes) {
+  const uint64_t now = clock_.fetch_add(1, std::memory_order_acq_rel) + 1;
+  const auto [first, last] = offsets(address, bytes);
+  for_pieces(
+      first, last,
+      [&](size_t piece) {
+        touched_[piece].store(now, std::memory_order_relaxed);
+        covered_[piece].store(now, std::memory_order_relaxed);
+      },
+      [&](size_t piece, size_t begin, size_t end) {
+        touched_[piece].store(now, std::memory_order_relaxed);
+        for (size_t grain = begin; grain < end; ++grain) grains_[grain].store(now, std::memory_order_relaxed);
+      });
+}
+
+void WriteClock::share(const void* address, size_t bytes) {
+  std::lock_guard lock(mutex_);
+  size_t& known = shared_[static_cast<const char*>(address)];
+  known = std::max(known, bytes);
+  shared_count_ = shared_.size();
+}
+
+void WriteClock::unshare(const void* address, size_t bytes) {
+  if (shared_count_ == 0) return;
+  const auto* begin = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  shared_.erase(shared_.lower_bound(begin), shared_.lower_bound(begin + bytes));
+  shared_count_ = shared_.size();
+}
+
+uint64_t WriteClock::last(const void* address, size_t bytes) const {
+  if (slots_ == nullptr) return kUnknown;
+  if (shared_count_ != 0) {
+    const auto* begin = static_cast<const char*>(address);
+    std::lock_guard lock(mutex_);
+    for (const auto& [start, length] : shared_) {
+      if (start < begin + bytes && begin < start + length) return kUnknown;
+    }
+  }
+  uint64_t newest = 0;
+  const auto see = [&newest](const Slot& slot) { newest = std::max(newest, slot.load(std::memory_order_relaxed)); };
+  const auto [first, last] = offsets(address, bytes);
+  for_pieces(
+      first, last, [&](size_t piece) { see(touched_[piece]); },
+      [&](size_t piece, size_t begin, size_t end) {
+        see(covered_[piece]);
+        for (size_t grain = begin; grain < end; ++grain) see(grains_[grain]);
+      });
+  return newest;
+}
+
+void WriteClock::clear() {
+  if (slots_ != nullptr) madvise(slots_, slot_bytes_, MADV_DONTNEED);
+  std::lock_guard lock(mutex_);
+  shared_.clear();
+  shared_count_ = 0;
+}
+
+}  // namespace softnpu

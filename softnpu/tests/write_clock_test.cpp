@@ -1,0 +1,193 @@
+// The write clock: what moves it, for which bytes, and what is not known.
+
+#include <cstdint>
+#include <vector>
+
+#include "acl_fixture.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_foreach_add_scalar.h"
+#include "aclnnop/aclnn_inplace_add.h"
+#include "held.h"
+#include "softnpu/softnpu.h"
+
+namespace {
+
+constexpr size_t kPiece = size_t{64} << 10;
+constexpr size_t kBytes = 3 * kPiece + 512;
+
+// Two blocks, one behind the other.
+class WriteClockTest : public AclTest {
+ protected:
+  void SetUp() override {
+    AclTest::SetUp();
+    ASSERT_EQ(aclrtMalloc(&block_, 2 * kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    first_ = static_cast<char*>(block_);
+    second_ = first_ + kBytes;
+  }
+
+  uint64_t first() const { return softnpuLastWritten(first_, kBytes); }
+  uint64_t second() const { return softnpuLastWritten(second_, kBytes); }
+
+  // Whether `write()` is noticed in the first block and not in the second.
+  template <typename Write>
+  void expect_first_alone(const Write& write) {
+    const uint64_t before = softnpuWriteClock();
+    write();
+    EXPECT_GT(first(), before);
+    EXPECT_LE(second(), before);
+  }
+
+  void* block_ = nullptr;
+  char* first_ = nullptr;
+  char* second_ = nullptr;
+};
+
+TEST_F(WriteClockTest, CopiesAndFillsMoveIt) {
+  std::vector<char> host(kBytes);
+  expect_first_alone([&] { aclrtMemcpy(first_, kBytes, host.data(), 1, ACL_MEMCPY_HOST_TO_DEVICE); });
+  expect_first_alone([&] { aclrtMemcpy(first_ + kPiece, 1, second_, 1, ACL_MEMCPY_DEVICE_TO_DEVICE); });
+  expect_first_alone([&] { aclrtMemcpyAsync(first_, kBytes, second_, 8, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr); });
+  expect_first_alone(
+      [&] { aclrtMemcpy2d(first_, 2 * kPiece, host.data(), kPiece, kPiece, 2, ACL_MEMCPY_HOST_TO_DEVICE); });
+  expect_first_alone([&] { aclrtMemset(first_, kBytes, 0, kBytes); });
+  expect_first_alone([&] { aclrtMemsetAsync(first_, kBytes, 0, 1, nullptr); });
+  const uint64_t before = softnpuWriteClock();
+  aclrtMemcpy(host.data(), kBytes, first_, kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
+  EXPECT_LE(first(), before);
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+// When they are launched, and not when they run.
+TEST_F(WriteClockTest, OperatorsMoveItForWhatTheyWrite) {
+  const int64_t count = 16;
+  aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
+  aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
+  float one = 1;
+  aclScalar* scalar = aclCreateScalar(&one, ACL_FLOAT);
+  aclrtStream stream = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  HeldTask held;
+  ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  expect_first_alone([&] {
+    ASSERT_EQ(aclnnAddGetWorkspaceSize(in, in, scalar, out, &bytes, &executor), ACL_SUCCESS);
+    ASSERT_EQ(aclnnAdd(nullptr, 0, executor, stream), ACL_SUCCESS);
+  });
+  expect_first_alone([&] {
+    ASSERT_EQ(aclnnInplaceAddGetWorkspaceSize(out, in, scalar, &bytes, &executor), ACL_SUCCESS);
+    ASSERT_EQ(aclnnInplaceAdd(nullptr, 0, executor, stream), ACL_SUCCESS);
+  });
+  const aclTensor* outs[] = {out};
+  const aclTensor* ins[] = {in};
+  aclTensorList* out_list = aclCreateTensorList(outs, 1);
+  aclTensorList* in_list = aclCreateTensorList(ins, 1);
+  aclTensor* number = aclCreateTensor(nullptr, 0, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, second_ + 64);
+  expect_first_alone([&] {
+    ASSERT_EQ(aclnnForeachAddScalarGetWorkspaceSize(in_list, number, out_list, &bytes, &executor), ACL_SUCCESS);
+    ASSERT_EQ(aclnnForeachAddScalar(nullptr, 0, executor, stream), ACL_SUCCESS);
+  });
+  held.let_go();
+  ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  aclDestroyTensorList(out_list);
+  aclDestroyTensorList(in_list);
+  aclDestroyTensor(number);
+  aclDestroyScalar(scalar);
+  ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
+TEST_F(WriteClockTest, ARepeatableExecutorMovesItAtEachLaunch) {
+  const int64_t count = 16;
+  aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
+  aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
+  float one = 1;
+  aclScalar* scalar = aclCreateScalar(&one, ACL_FLOAT);
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAddGetWorkspaceSize(in, in, scalar, out, &bytes, &executor), ACL_SUCCESS);
+  ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACL_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    expect_first_alone([&] { ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS); });
+  }
+  // With another address it is that one.
+  ASSERT_EQ(aclSetOutputTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
+  const uint64_t before = softnpuWriteClock();
+  ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS);
+  EXPECT_LE(first(), before);
+  EXPECT_GT(second(), before);
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+  aclDestroyAclOpExecutor(executor);
+  aclDestroyTensor(in);
+  aclDestroyTensor(out);
+  aclDestroyScalar(scalar);
+}
+
+TEST_F(WriteClockTest, WhatTheHostWritesIsTold) {
+  expect_first_alone([&] { softnpuMarkWritten(first_ + kBytes - 1, 1); });
+  expect_first_alone([&] { softnpuReleased(first_, kBytes); });
+  expect_first_alone([&] { softnpuMarkWritten(first_ + kPiece - 8, kPiece); });
+  // What covers more is no longer than what is asked for.
+  softnpuMarkWritten(first_, kBytes);
+  for (size_t at : {size_t{0}, kPiece - 1, kPiece, 2 * kPiece + 100, kBytes - 1}) {
+    EXPECT_EQ(softnpuLastWritten(first_ + at, 1), softnpuWriteClock());
+  }
+  const uint64_t before = softnpuWriteClock();
+  softnpuMarkWritten(first_ + kPiece + 1024, 1);
+  EXPECT_GT(softnpuLastWritten(first_ + kPiece, kPiece), before);
+  EXPECT_GT(softnpuLastWritten(first_ + kPiece + 1024, 1), before);
+  EXPECT_EQ(softnpuLastWritten(first_ + kPiece + 2048, 1), before);
+  EXPECT_EQ(softnpuLastWritten(first_ + kPiece, 512), before);
+  int host = 0;
+  softnpuMarkWritten(&host, sizeof host);
+  softnpuMarkWritten(nullptr, 8);
+}
+
+TEST_F(WriteClockTest, SharedMemoryIsNotKnownUntilItIsFreed) {
+  char key[65] = {};
+  ASSERT_EQ(aclrtIpcMemGetExportKey(first_, 64, key, sizeof key, 0), ACL_SUCCESS);
+  EXPECT_EQ(first(), UINT64_MAX);
+  ASSERT_EQ(aclrtMemset(first_, kBytes, 0, kBytes), ACL_SUCCESS);
+  EXPECT_EQ(first(), UINT64_MAX);
+  ASSERT_EQ(aclrtFree(block_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&block_, 2 * kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  EXPECT_NE(softnpuLastWritten(block_, kBytes), UINT64_MAX);
+}
+
+TEST_F(WriteClockTest, NobodyKnowsAboutOtherMemory) {
+  int host = 0;
+  EXPECT_EQ(softnpuLastWritten(&host, sizeof host), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWritten(nullptr, 8), UINT64_MAX);
+}
+
+// Mapped memory is known as long as one address and one process have it.
+TEST_F(WriteClockTest, MappedMemoryIsKnownByOneAddress) {
+  constexpr size_t kUnit = size_t{2} << 20;
+  aclrtPhysicalMemProp property{};
+  property.memAttr = ACL_HBM_MEM_HUGE;
+  property.location = {0, ACL_MEM_LOCATION_TYPE_DEVICE};
+  aclrtDrvMemHandle handle = nullptr;
+  void* range = nullptr;
+  ASSERT_EQ(aclrtMallocPhysical(&handle, kUnit, &property, 0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtReserveMemAddress(&range, 2 * kUnit, 0, nullptr, 0), ACL_SUCCESS);
+  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  ASSERT_EQ(aclrtMapMem(range, kUnit, 0, handle, 0), ACL_SUCCESS);
+  const uint64_t before = softnpuWriteClock();
+  ASSERT_EQ(aclrtMemset(range, kUnit, 0, kUnit), ACL_SUCCESS);
+  EXPECT_GT(softnpuLastWritten(range, kUnit), before);
+  EXPECT_NE(softnpuLastWritten(range, kUnit), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWritten(range, kUnit + 1), UINT64_MAX);
+  void* second = static_cast<char*>(range) + kUnit;
+  ASSERT_EQ(aclrtMapMem(second, kUnit, 0, handle, 0), ACL_SUCCESS);
+  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  ASSERT_EQ(aclrtUnmapMem(second), ACL_SUCCESS);
+  EXPECT_NE(softnpuLastWritten(range, 64), UINT64_MAX);
+  uint64_t number = 0;
+  ASSERT_EQ(aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, 0, &number), ACL_SUCCESS);
+  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  ASSERT_EQ(aclrtUnmapMem(range), ACL_SUCCESS);
+  ASSERT_EQ(aclrtFreePhysical(handle), ACL_SUCCESS);
+  ASSERT_EQ(aclrtReleaseMemAddress(range), ACL_SUCCESS);
+}
+
+}  // namespace
