@@ -6,6 +6,7 @@
 #include "ops/attention/attention.h"
 #include "ops/attention/blocks.h"
 #include "ops/attention/gemm.h"
+#include "ops/attention/score_block.h"
 #include "ops/describe.h"
 #include "ops/onednn/engine.h"
 #include "ops/parallel.h"
@@ -14,84 +15,112 @@
 namespace softnpu {
 namespace {
 
-// The gradients in two passes, one over blocks of queries, one over blocks of keys: each computes the weights again,
-// and no block waits for another's sum.
+// The gradients, in one pass over the heads where there are enough of them and a head's gradients stay in the cache;
+// else in two, one over blocks of queries, one over blocks of keys: each computes the weights again, and no block waits
+// for another's sum.
 struct Backward {
   AttentionProblem problem;
   Heads out_gradient, out, query_gradient, key_gradient, value_gradient;
   ScoreOperand bias_gradient;
   ElementWriter bias_writer;
   RowNumbers maximum, sum;
-  std::vector<BlockTask> query_tasks, key_tasks;
+  std::vector<BlockTask> query_tasks, key_tasks, head_tasks;
+  bool by_heads = false;
+  int64_t queries = 0, keys = 0;  // of the longest sequence, in whole blocks
   MapKernel exp = nullptr;
   int threads = 1;
 
   int64_t channels() const { return padded(problem.query.channels); }
   int64_t columns() const { return padded(problem.value.channels); }
   int64_t floats() const {
-    return (2 * kQueries + 3 * kKeys) * (channels() + columns()) + 2 * kQueries * kKeys + kQueries + channels() +
-           columns();
+    const int64_t blocks = 2 * kQueries * kKeys + channels() + columns();
+    if (by_heads) {
+      return blocks + queries * (2 * channels() + columns() + 3) + (keys + kKeys) * (channels() + columns()) +
+             kQueries * std::max(channels(), columns());
+    }
+    return blocks + (2 * kQueries + 2 * kKeys) * (channels() + columns()) + 3 * kQueries;
+  }
+
+  // What one head's gradients may take: the second-level cache holds them.
+  static constexpr int64_t kMostFloats = int64_t{1} << 19;
+
+  void choose_way() {
+    by_heads = true;
+    by_heads = static_cast<int64_t>(head_tasks.size()) >= 2 * threads && floats() <= kMostFloats &&
+               bias_gradient.data == nullptr;
   }
 
   void run(float* workspace) const {
-    parallel_for(static_cast<int64_t>(query_tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
-      float* own = workspace + omp_get_thread_num() * floats();
-      for (int64_t i = first; i < last; ++i) run_queries(query_tasks[static_cast<size_t>(i)], Floats(own));
-    });
-    parallel_for(static_cast<int64_t>(key_tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
-      float* own = workspace + omp_get_thread_num() * floats();
-      for (int64_t i = first; i < last; ++i) run_keys(key_tasks[static_cast<size_t>(i)], Floats(own));
-    });
+    const auto go = [&](const std::vector<BlockTask>& tasks,
+                        void (Backward::*run_task)(const BlockTask&, Floats) const) {
+      parallel_for(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
+        float* own = workspace + omp_get_thread_num() * floats();
+        for (int64_t i = first; i < last; ++i) (this->*run_task)(tasks[static_cast<size_t>(i)], Floats(own));
+      });
+    };
+    if (by_heads) return go(head_tasks, &Backward::run_head);
+    go(query_tasks, &Backward::run_queries);
+    go(key_tasks, &Backward::run_keys);
   }
 
-  // What both passes know of a block of queries.
+  // What both passes know of a block of queries. Transposed, [channel][query], `width` floats from channel to channel.
   struct Queries {
-    float* q;      // [queries][channels]
-    float* go;     // [queries][columns]: the result's gradient
-    float* delta;  // of each query: that gradient times the result
-    int64_t first = 0, count = 0;
+    float* qt;       // scaled
+    float* got;      // the result's gradient
+    float* delta;    // of each query: that gradient times the result
+    float* most;     // the greatest score
+    float* inverse;  // of the sum of exponentials beside it; 0 where nothing is seen
+    int64_t first = 0, count = 0, width = 0;
   };
+
+  Queries take_queries(Floats* memory, int64_t first) const {
+    return {memory->take(kQueries * channels()),
+            memory->take(kQueries * columns()),
+            memory->take(kQueries),
+            memory->take(kQueries),
+            memory->take(kQueries),
+            first};
+  }
 
   void load(const Sequence& s, int64_t b, int64_t head, Queries* block, float* line) const {
     block->count = std::min(kQueries, s.query_length - block->first);
+    block->width = padded(block->count);
     const int64_t position = s.query_start + block->first;
-    load_rows(problem.query, b, head, position, block->count, block->q, channels());
-    load_rows(out_gradient, b, head, position, block->count, block->go, columns());
+    load_columns(problem.query, b, head, position, block->count, problem.scale, block->qt, block->width, line);
+    load_columns(out_gradient, b, head, position, block->count, 1, block->got, block->width, line);
+    std::fill(block->delta, block->delta + block->width, 0.0f);
+    std::fill(block->most, block->most + block->width, 0.0f);
+    std::fill(block->inverse, block->inverse + block->width, 0.0f);
     for (int64_t i = 0; i < block->count; ++i) {
       out.read(b, head, position + i, line);
-      const float* gradient = block->go + i * columns();
       double product = 0;
-      for (int64_t j = 0; j < out.channels; ++j) product += static_cast<double>(line[j]) * gradient[j];
+      for (int64_t j = 0; j < out.channels; ++j) {
+        product += static_cast<double>(line[j]) * block->got[j * block->width + i];
+      }
       block->delta[i] = static_cast<float>(product);
+      const float all = sum.read(b, head, position + i);
+      if (!(all > 0)) continue;
+      block->most[i] = maximum.read(b, head, position + i);
+      block->inverse[i] = 1 / all;
     }
   }
 
-  // Weights p (dropped ones among them as they are after dropout) and gradients ds of the scores, from the transposed
-  // keys and values.
+  // Weights p (dropped ones among them as they are after dropout) and gradients ds of the scores, both [key][query].
   void differentiate(size_t sequence, int64_t head, const Queries& block, int64_t first_key, int64_t keys,
-                     const float* kt, const float* vt, float* p, float* ds) const {
+                     const Rows& k, const Rows& v, float* p, float* ds) const {
     const Sequence& s = problem.sequences[sequence];
-    const int64_t b = problem.batch_of(sequence);
-    small_gemm(block.count, padded(keys), problem.query.channels, block.q, channels(), 1, kt, kKeys, p, kKeys, false);
-    problem.finish_scores(sequence, head, block.first, block.count, first_key, keys, p, kKeys);
-    small_gemm(block.count, padded(keys), problem.value.channels, block.go, columns(), 1, vt, kKeys, ds, kKeys, false);
-    for (int64_t i = 0; i < block.count; ++i) {
-      float* weights = p + i * kKeys;
-      float* gradients = ds + i * kKeys;
-      const int64_t position = s.query_start + block.first + i;
-      const float all = sum.read(b, head, position);
-      if (!(all > 0)) {
-        std::fill(weights, weights + keys, 0.0f);
-        std::fill(gradients, gradients + keys, 0.0f);
-        continue;
-      }
-      exponentials(exp, weights, keys, maximum.read(b, head, position));
-      const float inverse = 1 / all;
-      for (int64_t j = 0; j < keys; ++j) {
+    const int64_t width = block.width;
+    small_gemm(keys, width, problem.query.channels, k.data, k.row, k.column, block.qt, width, p, width, false);
+    problem.finish_scores(sequence, head, block.first, block.count, first_key, keys, p, width, 1);
+    weigh_scores(p, keys, width, block.most, block.inverse, exp);
+    small_gemm(keys, width, problem.value.channels, v.data, v.row, v.column, block.got, width, ds, width, false);
+    if (problem.drop_mask == nullptr) return differentiate_scores(p, ds, keys, width, block.delta);
+    for (int64_t j = 0; j < keys; ++j) {
+      for (int64_t i = 0; i < block.count; ++i) {
+        const int64_t at = j * width + i;
         const float kept = problem.kept(s, head, block.first + i, first_key + j);
-        const float weight = weights[j] * inverse;
-        gradients[j] = weight * (kept * gradients[j] - block.delta[i]);
-        weights[j] = weight * kept;
+        ds[at] = p[at] * (kept * ds[at] - block.delta[i]);
+        p[at] *= kept;
       }
     }
   }
@@ -100,11 +129,9 @@ struct Backward {
     const auto sequence = static_cast<size_t>(task.sequence);
     const Sequence& s = problem.sequences[sequence];
     const int64_t b = problem.batch_of(sequence);
-    Queries block{memory.take(kQueries * channels()), memory.take(kQueries * columns()), memory.take(kQueries),
-                  task.first, 0};
-    float* kt = memory.take(channels() * kKeys);
-    float* vt = memory.take(columns() * kKeys);
-    float* k = memory.take(kKeys * channels());
+    Queries block = take_queries(&memory, task.first);
+    float* k_copy = memory.take(kKeys * channels());
+    float* v_copy = memory.take(kKeys * columns());
     float* p = memory.take(kQueries * kKeys);
     float* ds = memory.take(kQueries * kKeys);
     float* dq = memory.take(kQueries * channels());
@@ -118,29 +145,97 @@ struct Backward {
     if (all_keys) span = {0, s.key_length, 0};
     for (int64_t first = span.first / kKeys * kKeys; first < span.last; first += kKeys) {
       const int64_t keys = std::min(kKeys, s.key_length - first);
-      load_columns(problem.key, b, key_head, s.key_start + first, keys, kt, kKeys, line);
-      load_columns(problem.value, b, key_head, s.key_start + first, keys, vt, kKeys, line);
-      load_rows(problem.key, b, key_head, s.key_start + first, keys, k, channels());
-      differentiate(sequence, task.head, block, first, keys, kt, vt, p, ds);
-      if (all_keys) write_bias(b, task.head, block, first, keys, ds, p);
-      small_gemm(block.count, channels(), keys, ds, kKeys, 1, k, channels(), dq, channels(), true);
+      const Rows k = right_rows(problem.key, b, key_head, s.key_start + first, keys, k_copy);
+      const Rows v = left_rows(problem.value, b, key_head, s.key_start + first, keys, v_copy);
+      differentiate(sequence, task.head, block, first, keys, k, v, p, ds);
+      if (all_keys) write_bias(b, task.head, block, first, keys, ds);
+      small_gemm(block.count, channels(), keys, ds, 1, block.width, k.data, k.row, dq, channels(), true);
     }
+    write_queries(dq, b, task.head, s.query_start + block.first, block.count);
+  }
+
+  void write_bias(int64_t b, int64_t head, const Queries& block, int64_t first_key, int64_t keys,
+                  const float* ds) const {
+    const float factor = problem.scales_bias ? problem.scale : 1;
+    alignas(64) float line[kKeys];
     for (int64_t i = 0; i < block.count; ++i) {
-      float* row = dq + i * channels();
-      for (int64_t j = 0; j < channels(); ++j) row[j] *= problem.scale;
-      query_gradient.write(row, b, task.head, s.query_start + block.first + i);
+      for (int64_t j = 0; j < keys; ++j) line[j] = factor * ds[j * block.width + i];
+      bias_writer.write(line, static_cast<size_t>(keys),
+                        bias_gradient.at(b, head, block.first + i) + first_key * bias_gradient.strides[3],
+                        bias_gradient.strides[3]);
     }
   }
 
-  // `scaled` may be overwritten.
-  void write_bias(int64_t b, int64_t head, const Queries& block, int64_t first_key, int64_t keys, const float* ds,
-                  float* scaled) const {
-    const float factor = problem.scales_bias ? problem.scale : 1;
-    for (int64_t i = 0; i < block.count; ++i) {
-      for (int64_t j = 0; j < keys; ++j) scaled[j] = factor * ds[i * kKeys + j];
-      bias_writer.write(scaled, static_cast<size_t>(keys),
-                        bias_gradient.at(b, head, block.first + i) + first_key * bias_gradient.strides[3],
-                        bias_gradient.strides[3]);
+  // All of a head of keys, with the heads of queries that see it.
+  void run_head(const BlockTask& task, Floats memory) const {
+    const auto sequence = static_cast<size_t>(task.sequence);
+    const Sequence& s = problem.sequences[sequence];
+    const int64_t b = problem.batch_of(sequence);
+    const int64_t count = (s.query_length + kQueries - 1) / kQueries;
+    float* k_copy = memory.take(kKeys * channels());
+    float* v_copy = memory.take(kKeys * columns());
+    float* rows = memory.take(kQueries * std::max(channels(), columns()));
+    float* p = memory.take(kQueries * kKeys);
+    float* ds = memory.take(kQueries * kKeys);
+    float* line = memory.take(channels() + columns());
+    float* dk = memory.take(keys * channels());
+    float* dv = memory.take(keys * columns());
+    float* dq = memory.take(queries * channels());
+    std::fill(dk, dk + s.key_length * channels(), 0.0f);
+    std::fill(dv, dv + s.key_length * columns(), 0.0f);
+    const int64_t group = problem.query.heads / problem.key.heads;
+    for (int64_t head = task.head * group; head < (task.head + 1) * group; ++head) {
+      Floats blocks_memory = memory;
+      std::vector<Queries> blocks;
+      blocks.reserve(static_cast<size_t>(count));
+      for (int64_t i = 0; i < count; ++i) {
+        blocks.push_back(take_queries(&blocks_memory, i * kQueries));
+        load(s, b, head, &blocks.back(), line);
+      }
+      std::fill(dq, dq + s.query_length * channels(), 0.0f);
+      for (int64_t first = 0; first < s.key_length; first += kKeys) {
+        const int64_t here = std::min(kKeys, s.key_length - first);
+        const Rows k = right_rows(problem.key, b, task.head, s.key_start + first, here, k_copy);
+        const Rows v = left_rows(problem.value, b, task.head, s.key_start + first, here, v_copy);
+        for (const Queries& block : blocks) {
+          const Span span = seen_by_block(problem, s, block.first, block.count);
+          if (span.last <= first || span.first >= first + here) continue;
+          differentiate(sequence, head, block, first, here, k, v, p, ds);
+          add_to_keys(b, head, s.query_start, block, here, p, ds, rows, dk + first * channels(),
+                      dv + first * columns());
+          small_gemm(block.count, channels(), here, ds, 1, block.width, k.data, k.row, dq + block.first * channels(),
+                     channels(), true);
+        }
+      }
+      write_queries(dq, b, head, s.query_start, s.query_length);
+    }
+    write_keys(dk, dv, b, task.head, s.key_start, s.key_length);
+  }
+
+  // What a block of queries adds to the gradients of `keys` keys and values.
+  void add_to_keys(int64_t b, int64_t head, int64_t query_start, const Queries& block, int64_t keys, const float* p,
+                   const float* ds, float* rows, float* dk, float* dv) const {
+    const int64_t position = query_start + block.first;
+    const Rows go = right_rows(out_gradient, b, head, position, block.count, rows);
+    small_gemm(keys, columns(), block.count, p, block.width, 1, go.data, go.row, dv, columns(), true);
+    const Rows q = right_rows(problem.query, b, head, position, block.count, rows);
+    small_gemm(keys, channels(), block.count, ds, block.width, 1, q.data, q.row, dk, channels(), true);
+  }
+
+  void write_queries(float* dq, int64_t b, int64_t head, int64_t position, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      float* row = dq + i * channels();
+      for (int64_t j = 0; j < channels(); ++j) row[j] *= problem.scale;
+      query_gradient.write(row, b, head, position + i);
+    }
+  }
+
+  void write_keys(float* dk, const float* dv, int64_t b, int64_t head, int64_t position, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      float* row = dk + i * channels();
+      for (int64_t j = 0; j < channels(); ++j) row[j] *= problem.scale;
+      key_gradient.write(row, b, head, position + i);
+      value_gradient.write(dv + i * columns(), b, head, position + i);
     }
   }
 
@@ -149,16 +244,17 @@ struct Backward {
     const Sequence& s = problem.sequences[sequence];
     const int64_t b = problem.batch_of(sequence);
     const int64_t keys = std::min(kKeys, s.key_length - task.first);
-    Queries block{memory.take(kQueries * channels()), memory.take(kQueries * columns()), memory.take(kQueries), 0, 0};
-    float* kt = memory.take(channels() * kKeys);
-    float* vt = memory.take(columns() * kKeys);
+    Queries block = take_queries(&memory, 0);
+    float* k_copy = memory.take(kKeys * channels());
+    float* v_copy = memory.take(kKeys * columns());
+    float* rows = memory.take(kQueries * std::max(channels(), columns()));
     float* p = memory.take(kQueries * kKeys);
     float* ds = memory.take(kQueries * kKeys);
     float* dk = memory.take(kKeys * channels());
     float* dv = memory.take(kKeys * columns());
     float* line = memory.take(channels() + columns());
-    load_columns(problem.key, b, task.head, s.key_start + task.first, keys, kt, kKeys, line);
-    load_columns(problem.value, b, task.head, s.key_start + task.first, keys, vt, kKeys, line);
+    const Rows k = left_rows(problem.key, b, task.head, s.key_start + task.first, keys, k_copy);
+    const Rows v = left_rows(problem.value, b, task.head, s.key_start + task.first, keys, v_copy);
     std::fill(dk, dk + kKeys * channels(), 0.0f);
     std::fill(dv, dv + kKeys * columns(), 0.0f);
     const int64_t group = problem.query.heads / problem.key.heads;
@@ -167,17 +263,11 @@ struct Backward {
         const Span span = seen_by_block(problem, s, block.first, std::min(kQueries, s.query_length - block.first));
         if (span.last <= task.first || span.first >= task.first + keys) continue;
         load(s, b, head, &block, line);
-        differentiate(sequence, head, block, task.first, keys, kt, vt, p, ds);
-        small_gemm(keys, columns(), block.count, p, 1, kKeys, block.go, columns(), dv, columns(), true);
-        small_gemm(keys, channels(), block.count, ds, 1, kKeys, block.q, channels(), dk, channels(), true);
+        differentiate(sequence, head, block, task.first, keys, k, v, p, ds);
+        add_to_keys(b, head, s.query_start, block, keys, p, ds, rows, dk, dv);
       }
     }
-    for (int64_t i = 0; i < keys; ++i) {
-      float* row = dk + i * channels();
-      for (int64_t j = 0; j < channels(); ++j) row[j] *= problem.scale;
-      key_gradient.write(row, b, task.head, s.key_start + task.first + i);
-      value_gradient.write(dv + i * columns(), b, task.head, s.key_start + task.first + i);
-    }
+    write_keys(dk, dv, b, task.head, s.key_start + task.first, keys);
   }
 };
 
@@ -246,7 +336,10 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
         task->query_tasks.push_back({static_cast<int32_t>(i), static_cast<int32_t>(head), first});
       }
     }
+    task->queries = std::max(task->queries, (s.query_length + kQueries - 1) / kQueries * kQueries);
+    task->keys = std::max(task->keys, (s.key_length + kKeys - 1) / kKeys * kKeys);
     for (int64_t head = 0; head < problem.key.heads; ++head) {
+      task->head_tasks.push_back({static_cast<int32_t>(i), static_cast<int32_t>(head), 0});
       for (int64_t first = 0; first < s.key_length; first += kKeys) {
         task->key_tasks.push_back({static_cast<int32_t>(i), static_cast<int32_t>(head), first});
       }
@@ -254,6 +347,7 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
   }
   task->exp = map_kernel(MapOp::kExp, Wide::kF32);
   task->threads = threads_for(flops);
+  task->choose_way();
   plan->workspace_bytes = static_cast<uint64_t>(task->threads * task->floats()) * sizeof(float);
   plan->is_small = flops < kSmallFlops;
   plan->describe = describe_later({&arguments.query, &arguments.key});

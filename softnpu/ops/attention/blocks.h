@@ -19,14 +19,41 @@ inline void load_rows(const Heads& from, int64_t b, int64_t head, int64_t first,
   }
 }
 
-// The transposed block: element [channel][position], `row` floats from channel to channel. `line` holds some channels.
-inline void load_columns(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* to,
-                         int64_t row, float* line) {
+// The transposed block, scaled: element [channel][position], `row` floats from channel to channel. `line` holds some
+// channels.
+inline void load_columns(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float scale,
+                         float* to, int64_t row, float* line) {
   for (int64_t i = 0; i < count; ++i) {
     from.read(b, head, first + i, line);
-    for (int64_t d = 0; d < from.channels; ++d) to[d * row + i] = line[d];
+    for (int64_t d = 0; d < from.channels; ++d) to[d * row + i] = scale * line[d];
   }
   for (int64_t d = 0; d < from.channels; ++d) std::fill(to + d * row + count, to + (d + 1) * row, 0.0f);
+}
+
+// A block's rows as a factor of products: where they lie, or copied. Strides in floats.
+struct Rows {
+  const float* data = nullptr;
+  size_t row = 0;
+  size_t column = 1;
+};
+
+// As a left factor.
+inline Rows left_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
+  constexpr int64_t kSize = sizeof(float);
+  if (from.dtype == ACL_FLOAT) {
+    return {reinterpret_cast<const float*>(from.at(b, head, first)), static_cast<size_t>(from.position_stride / kSize),
+            static_cast<size_t>(from.channel_stride / kSize)};
+  }
+  load_rows(from, b, head, first, count, copy, padded(from.channels));
+  return {copy, static_cast<size_t>(padded(from.channels)), 1};
+}
+
+// As a right factor, whose rows are as long as their padding.
+inline Rows right_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
+  const bool lies_well = from.channel_stride == sizeof(float) && from.channels == padded(from.channels);
+  if (from.dtype == ACL_FLOAT && lies_well) return left_rows(from, b, head, first, count, copy);
+  load_rows(from, b, head, first, count, copy, padded(from.channels));
+  return {copy, static_cast<size_t>(padded(from.channels)), 1};
 }
 
 // float32 numbers of each query and head: [B, N, S, k] or [T, N, k], of which all k are the same.
@@ -54,13 +81,6 @@ struct BlockTask {
   int32_t head;
   int64_t first;
 };
-
-// values = exp(values - subtract).
-inline void exponentials(MapKernel exp, float* values, int64_t count, float subtract) {
-  for (int64_t j = 0; j < count; ++j) values[j] -= subtract;
-  const void* in[] = {values};
-  exp(values, in, static_cast<size_t>(count), nullptr);
-}
 
 // The keys that some query of a block sees lie in [first, last).
 inline Span seen_by_block(const AttentionProblem& problem, const Sequence& sequence, int64_t first, int64_t queries) {

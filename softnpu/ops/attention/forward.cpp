@@ -6,6 +6,7 @@
 #include "ops/attention/attention.h"
 #include "ops/attention/blocks.h"
 #include "ops/attention/gemm.h"
+#include "ops/attention/score_block.h"
 #include "ops/describe.h"
 #include "ops/onednn/engine.h"
 #include "ops/parallel.h"
@@ -27,8 +28,8 @@ struct Forward {
   int64_t channels() const { return problem.query.channels; }
   int64_t columns() const { return padded(problem.value.channels); }
   int64_t floats() const {
-    return kQueries * channels() + channels() * kKeys + kKeys * columns() + kQueries * kKeys + kQueries * columns() +
-           2 * kQueries + channels();
+    return padded(channels()) * kQueries + kKeys * (padded(channels()) + columns()) + kKeys * kQueries +
+           kQueries * columns() + 3 * kQueries + channels();
   }
 
   void run(float* workspace) const {
@@ -38,68 +39,121 @@ struct Forward {
     });
   }
 
+  // Up to so many queries are multiplied with keys one by one: a vector of them would be mostly empty.
+  static constexpr int64_t kFew = 4;
+
+  // Of a block of queries.
+  struct Rowwise {
+    float* o;  // [query][columns]: the sums of weighted values
+    float* most;
+    float* all;
+    float* rescale;
+  };
+
   void run_block(const BlockTask& task, Floats memory) const {
     const auto sequence = static_cast<size_t>(task.sequence);
     const Sequence& s = problem.sequences[sequence];
     const int64_t b = problem.batch_of(sequence);
     const int64_t queries = std::min(kQueries, s.query_length - task.first);
-    const int64_t d = channels();
     const int64_t dv = columns();
-    float* q = memory.take(kQueries * d);
-    float* kt = memory.take(d * kKeys);
-    float* v = memory.take(kKeys * dv);
-    float* p = memory.take(kQueries * kKeys);
-    float* o = memory.take(kQueries * dv);
-    float* most = memory.take(kQueries);
-    float* all = memory.take(kQueries);
-    float* line = memory.take(d);
-    load_rows(problem.query, b, task.head, s.query_start + task.first, queries, q, d);
-    std::fill(o, o + queries * dv, 0.0f);
-    std::fill(most, most + queries, kNone);
-    std::fill(all, all + queries, 0.0f);
-    const int64_t key_head = problem.key_head(task.head);
-    const Span span = seen_by_block(problem, s, task.first, queries);
-    for (int64_t first = span.first / kKeys * kKeys; first < span.last; first += kKeys) {
-      const int64_t keys = std::min(kKeys, s.key_length - first);
-      load_columns(problem.key, b, key_head, s.key_start + first, keys, kt, kKeys, line);
-      load_rows(problem.value, b, key_head, s.key_start + first, keys, v, dv);
-      small_gemm(queries, padded(keys), d, q, d, 1, kt, kKeys, p, kKeys, false);
-      problem.finish_scores(sequence, task.head, task.first, queries, first, keys, p, kKeys);
-      for (int64_t i = 0; i < queries; ++i) {
-        weigh(p + i * kKeys, keys, most + i, all + i, o + i * dv, dv);
-        if (problem.drop_mask == nullptr) continue;
-        for (int64_t j = 0; j < keys; ++j) p[i * kKeys + j] *= problem.kept(s, task.head, task.first + i, first + j);
-      }
-      small_gemm(queries, dv, keys, p, kKeys, 1, v, dv, o, dv, true);
+    const Rowwise sums{memory.take(kQueries * dv), memory.take(kQueries), memory.take(kQueries), memory.take(kQueries)};
+    std::fill(sums.o, sums.o + queries * dv, 0.0f);
+    std::fill(sums.most, sums.most + kQueries, kNone);
+    std::fill(sums.all, sums.all + kQueries, 0.0f);
+    if (queries <= kFew && problem.drop_mask == nullptr) {
+      add_few(task, queries, sums, memory);
+    } else {
+      add_many(task, queries, sums, memory);
     }
     for (int64_t i = 0; i < queries; ++i) {
       const int64_t position = s.query_start + task.first + i;
-      float* row = o + i * dv;
-      const float inverse = all[i] > 0 ? 1 / all[i] : 0;  // where nothing is seen the result is 0
+      float* row = sums.o + i * dv;
+      const float all = sums.all[i];
+      const float inverse = all > 0 ? 1 / all : 0;  // where nothing is seen the result is 0
       for (int64_t j = 0; j < dv; ++j) row[j] *= inverse;
       out.write(row, b, task.head, position);
-      maximum.write(most[i], b, task.head, position);
-      sum.write(all[i], b, task.head, position);
-      log_sum.write(all[i] > 0 ? most[i] + std::log(all[i]) : std::numeric_limits<float>::infinity(), b, task.head,
+      maximum.write(sums.most[i], b, task.head, position);
+      sum.write(all, b, task.head, position);
+      log_sum.write(all > 0 ? sums.most[i] + std::log(all) : std::numeric_limits<float>::infinity(), b, task.head,
                     position);
     }
   }
 
-  // Scores of a row become weights beside the greatest score so far; what was summed before is scaled to it.
-  void weigh(float* scores, int64_t keys, float* most, float* all, float* o, int64_t channels) const {
-    float greatest = *most;
-    for (int64_t j = 0; j < keys; ++j) greatest = scores[j] > greatest || scores[j] != scores[j] ? scores[j] : greatest;
-    if (greatest == kNone) return std::fill(scores, scores + keys, 0.0f);
-    exponentials(exp, scores, keys, greatest);
-    float added = 0;
-    for (int64_t j = 0; j < keys; ++j) added += scores[j];
-    if (greatest != *most) {
-      const float before = *most == kNone ? 0 : std::exp(*most - greatest);
-      *all *= before;
-      for (int64_t j = 0; j < channels; ++j) o[j] *= before;
-      *most = greatest;
+  // Calls visit(first, keys) for each block of keys that the queries see.
+  template <typename Visit>
+  void for_keys(const BlockTask& task, int64_t queries, const Visit& visit) const {
+    const Sequence& s = problem.sequences[static_cast<size_t>(task.sequence)];
+    const Span span = seen_by_block(problem, s, task.first, queries);
+    for (int64_t first = span.first / kKeys * kKeys; first < span.last; first += kKeys) {
+      visit(first, std::min(kKeys, s.key_length - first));
     }
-    *all += added;
+  }
+
+  void rescale(const Rowwise& sums, int64_t queries) const {
+    const int64_t dv = columns();
+    for (int64_t i = 0; i < queries; ++i) {
+      if (sums.rescale[i] == 1) continue;
+      for (int64_t j = 0; j < dv; ++j) sums.o[i * dv + j] *= sums.rescale[i];
+    }
+  }
+
+  void add_many(const BlockTask& task, int64_t queries, const Rowwise& sums, Floats memory) const {
+    const auto sequence = static_cast<size_t>(task.sequence);
+    const Sequence& s = problem.sequences[sequence];
+    const int64_t b = problem.batch_of(sequence);
+    const int64_t d = channels();
+    const int64_t dv = columns();
+    const int64_t width = padded(queries);
+    float* qt = memory.take(d * kQueries);
+    float* k_copy = memory.take(kKeys * padded(d));
+    float* v_copy = memory.take(kKeys * dv);
+    float* p = memory.take(kKeys * kQueries);
+    float* line = memory.take(d);
+    load_columns(problem.query, b, task.head, s.query_start + task.first, queries, problem.scale, qt, width, line);
+    const int64_t key_head = problem.key_head(task.head);
+    for_keys(task, queries, [&](int64_t first, int64_t keys) {
+      const Rows k = left_rows(problem.key, b, key_head, s.key_start + first, keys, k_copy);
+      const Rows v = right_rows(problem.value, b, key_head, s.key_start + first, keys, v_copy);
+      small_gemm(keys, width, d, k.data, k.row, k.column, qt, width, p, width, false);
+      problem.finish_scores(sequence, task.head, task.first, queries, first, keys, p, width, 1);
+      softmax_scores(p, keys, width, sums.most, sums.all, sums.rescale, exp);
+      rescale(sums, queries);
+      if (problem.drop_mask != nullptr) drop(s, task, queries, first, keys, p, width);
+      small_gemm(queries, dv, keys, p, 1, width, v.data, v.row, sums.o, dv, true);
+    });
+  }
+
+  void add_few(const BlockTask& task, int64_t queries, const Rowwise& sums, Floats memory) const {
+    const auto sequence = static_cast<size_t>(task.sequence);
+    const Sequence& s = problem.sequences[sequence];
+    const int64_t b = problem.batch_of(sequence);
+    const int64_t d = padded(channels());
+    const int64_t dv = columns();
+    float* q = memory.take(kFew * d);
+    float* k_copy = memory.take(kKeys * d);
+    float* v_copy = memory.take(kKeys * dv);
+    float* p = memory.take(kFew * kKeys);
+    load_rows(problem.query, b, task.head, s.query_start + task.first, queries, q, d);
+    for (int64_t i = 0; i < queries * d; ++i) q[i] *= problem.scale;
+    const int64_t key_head = problem.key_head(task.head);
+    for_keys(task, queries, [&](int64_t first, int64_t keys) {
+      const Rows k = right_rows(problem.key, b, key_head, s.key_start + first, keys, k_copy);
+      const Rows v = right_rows(problem.value, b, key_head, s.key_start + first, keys, v_copy);
+      for (int64_t i = 0; i < queries; ++i) dot_rows(q + i * d, k.data, k.row, keys, channels(), p + i * kKeys);
+      problem.finish_scores(sequence, task.head, task.first, queries, first, keys, p, 1, kKeys);
+      for (int64_t i = 0; i < queries; ++i) {
+        softmax_row(p + i * kKeys, keys, sums.most + i, sums.all + i, sums.rescale + i, exp);
+      }
+      rescale(sums, queries);
+      small_gemm(queries, dv, keys, p, kKeys, 1, v.data, v.row, sums.o, dv, true);
+    });
+  }
+
+  void drop(const Sequence& s, const BlockTask& task, int64_t queries, int64_t first_key, int64_t keys, float* p,
+            int64_t width) const {
+    for (int64_t i = 0; i < queries; ++i) {
+      for (int64_t j = 0; j < keys; ++j) p[j * width + i] *= problem.kept(s, task.head, task.first + i, first_key + j);
+    }
   }
 };
 

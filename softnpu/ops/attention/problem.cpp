@@ -145,32 +145,42 @@ Span AttentionProblem::seen(const Sequence& s, int64_t query_position) const {
 }
 
 void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t first_query, int64_t queries,
-                                     int64_t first_key, int64_t keys, float* scores, int64_t row) const {
+                                     int64_t first_key, int64_t keys, float* scores, int64_t by_key,
+                                     int64_t by_query) const {
   constexpr float kUnseen = -std::numeric_limits<float>::infinity();
   const Sequence& s = sequences[sequence];
   const int64_t b = batch_of(sequence);
+  const auto sees_all = [&](int64_t query) {
+    const Span span = seen(s, query);
+    return span.first <= first_key && first_key + keys <= span.last;
+  };
+  // Both ends of what is seen grow with the query.
+  const bool is_open = sees_all(first_query) && sees_all(first_query + queries - 1);
+  if (is_open && bias.data == nullptr && mask.data == nullptr) return;
   alignas(64) float biases[kKeys];
   alignas(64) int32_t masked[kKeys];
   for (int64_t i = 0; i < queries; ++i) {
-    float* x = scores + i * row;
+    float* x = scores + i * by_query;
+    const int64_t query = first_query + i;
     if (bias.data != nullptr) {
-      bias.reader.read(bias.at(b, head, first_query + i) + first_key * bias.strides[3], bias.strides[3],
+      bias.reader.read(bias.at(b, head, query) + first_key * bias.strides[3], bias.strides[3],
                        static_cast<size_t>(keys), biases);
       const float factor = scales_bias ? scale : 1;
-      for (int64_t j = 0; j < keys; ++j) x[j] = scale * x[j] + factor * biases[j];
-    } else {
-      for (int64_t j = 0; j < keys; ++j) x[j] *= scale;
+      for (int64_t j = 0; j < keys; ++j) x[j * by_key] += factor * biases[j];
     }
-    const Span span = seen(s, first_query + i);
-    for (int64_t j = 0; j < keys; ++j) {
-      const int64_t place = first_key + j;
-      if ((place < span.first || place >= span.last) && place >= span.prefix) x[j] = kUnseen;
+    if (!is_open) {
+      const Span span = seen(s, query);
+      const auto place = [&](int64_t key) { return std::clamp(key - first_key, int64_t{0}, keys); };
+      const int64_t prefix_end = place(span.prefix);
+      for (int64_t j = prefix_end; j < place(span.first); ++j) x[j * by_key] = kUnseen;
+      for (int64_t j = std::max(prefix_end, place(span.last)); j < keys; ++j) x[j * by_key] = kUnseen;
     }
-    if (mask.data == nullptr) continue;
-    mask.reader.read(mask.at(b, head, first_query + i) + first_key * mask.strides[3], mask.strides[3],
-                     static_cast<size_t>(keys), masked);
-    for (int64_t j = 0; j < keys; ++j) {
-      if (masked[j] != 0) x[j] = kUnseen;
+    if (mask.data != nullptr) {
+      mask.reader.read(mask.at(b, head, query) + first_key * mask.strides[3], mask.strides[3],
+                       static_cast<size_t>(keys), masked);
+      for (int64_t j = 0; j < keys; ++j) {
+        if (masked[j] != 0) x[j * by_key] = kUnseen;
+      }
     }
   }
 }

@@ -55,10 +55,10 @@ struct AttentionProblem {
   int64_t key_head(int64_t head) const { return head / (query.heads / key.heads); }
   Span seen(const Sequence& sequence, int64_t query_position) const;
 
-  // Scores q k' of a block become masked, scaled and biased ones; what is not seen becomes -inf. Row i is query
-  // first_query + i, column j key first_key + j; rows lie `row` floats apart.
+  // Scaled scores of a block get their bias; what is not seen becomes -inf. Key first_key + j is `by_key` floats from
+  // the one before, query first_query + i `by_query`.
   void finish_scores(size_t sequence, int64_t head, int64_t first_query, int64_t queries, int64_t first_key,
-                     int64_t keys, float* scores, int64_t row) const;
+                     int64_t keys, float* scores, int64_t by_key, int64_t by_query) const;
   // What dropout multiplies the weight of this key with.
   float kept(const Sequence& sequence, int64_t head, int64_t query_position, int64_t key_position) const {
     if (drop_mask == nullptr) return 1;
