@@ -32,12 +32,12 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu, utils  # noqa: E402
+from torch_npu import npu, ops, utils  # noqa: E402
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 
 npu._register(_load_error)
 
-__all__ = ["__version__", "npu", "npu_fusion_attention", "utils"]
+__all__ = ["__version__", "npu", "npu_fusion_attention", "ops", "utils"]
 
 # The operators of namespace npu, which codegen writes beside the native libraries.
 if _load_error is None:

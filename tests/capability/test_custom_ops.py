@@ -204,6 +204,8 @@ REST = {
     "npu_silu_": ([(3, 5)], ()),
     "npu_silu_backward": ([(3, 5), (3, 5), (3, 5)], ()),
     "npu_swiglu_backward": ([(3, 4), (3, 8)], ()),
+    "sepia_filter_backward": ([(2, 3, 4, 5), (2, 3, 4, 5)], ()),
+    "sepia_filter_forward": ([(2, 3, 4, 5)], ()),  # more in test_ops.py
 }
 
 

@@ -55,7 +55,7 @@ def _load(layer: nn.Conv2d) -> None:
     layer.load_state_dict(torch.load(file))
 
 
-def _step(optimizer: type[torch.optim.Optimizer], **options: object):  # noqa: ANN202
+def _step(optimizer: type[torch.optim.Optimizer], **options: object):
     def write(layer: nn.Conv2d) -> None:
         layer.weight.grad = _other().npu()
         layer.bias.grad = torch.ones(CHANNELS).npu()

@@ -257,6 +257,19 @@ Draft attention(const Caller& caller, Numbers& n) {
   return d;
 }
 
+Draft colours(const Caller& caller, Numbers& n) {
+  Draft d;
+  const int64_t channels = n.once_in(2) ? 1 : 3;
+  const bool is_forward = !has(caller.name, "Backward");
+  const Sizes place = some(n, 2, 1, 6);
+  const auto image = [&](int64_t count) { return joined({count}, place); };
+  d.dtype = floating(n);
+  d.sizes["self"] = image(channels);
+  d.sizes["gradOutput"] = image(3);
+  d.sizes["out"] = image(is_forward ? 3 : channels);
+  return d;
+}
+
 // The first part that a name has counts.
 constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"MaxUnpool", &unpooling},      {"MaxPool", &pooling},
@@ -266,6 +279,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"ConstantPadNd", &padding},    {"Im2col", &columns},
     {"Upsample", &interpolation},   {"GridSampler", &sampling},
     {"FlashAttention", &attention}, {"FusedInferAttention", &attention},
+    {"SepiaFilter", &colours},
 };
 
 }  // namespace

@@ -30,6 +30,15 @@ Output sized(const at::Tensor& tensor, const at::Tensor& other) {
   return {c10::SymDimVector(tensor.sym_sizes()), other.options()};
 }
 
+Output coloured(const at::Tensor& image) {
+  const int64_t channel = image.dim() - 3;
+  Output output = like(image);
+  TORCH_CHECK(channel >= 0 && (image.sym_size(channel) == 3 || image.sym_size(channel) == 1),
+              "an image is [..., channels, height, width] with 1 or 3 channels, and not ", image.sym_sizes());
+  output.sizes[static_cast<std::size_t>(channel)] = 3;
+  return output;
+}
+
 Output halved(const at::Tensor& tensor, int64_t dim) {
   const int64_t d = at::maybe_wrap_dim(dim, tensor.dim(), /*wrap_scalar=*/false);
   Output output = like(tensor);
