@@ -1,4 +1,4 @@
-"""Runs variants in turn in one process, so that what the machine does meanwhile meets both; prints ratios."""
+"""Runs variants in turn in one process, so that what the machine does meanwhile meets both."""
 
 import os
 import sys
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from statistics import median
 
 import torch
+from results import Measured, table_of
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 # ./dev bench --cpu-time: one thread, and the processor time of the process, for machines that others keep busy.
 CPU_TIME = "--cpu-time"
@@ -26,12 +26,13 @@ def restrict_threads() -> None:
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: the same work on npu and on the CPU."""
+    """One comparison: work on npu, and what it is held against, by default the same work on the CPU."""
 
     name: str
     npu: Callable[[], object]
     cpu: Callable[[], object]
     repeats: int = 100  # calls in one measurement
+    against: str = "cpu"
 
 
 def _time(work: Callable[[], object], repeats: int) -> float:
@@ -42,19 +43,18 @@ def _time(work: Callable[[], object], repeats: int) -> float:
     return (_clock() - started) / repeats
 
 
-def compare(title: str, rows: list[Row], rounds: int = 15) -> None:
-    """Measures each row in ``rounds`` turns; prints median times in us and the ratio npu / cpu."""
-    mode = ", one thread, CPU time" if CPU_TIME in sys.argv else ""
-    table = Table(title=f"{title}: median of {rounds} interleaved rounds{mode}")
-    table.add_column("work")
-    for column in ("npu us", "cpu us", "npu / cpu"):
-        table.add_column(column, justify="right")
+def compare(title: str, rows: list[Row], rounds: int = 15) -> list[Measured]:
+    """Measures each row in ``rounds`` turns; prints median times in us and the medians of the ratios."""
+    measured = []
     for row in track(rows, description=title, transient=True):
         _time(row.npu, 3)
         _time(row.cpu, 3)
         times = [(_time(row.npu, row.repeats), _time(row.cpu, row.repeats)) for _ in range(rounds)]
-        npu, cpu = (median(column) * 1e6 for column in zip(*times, strict=True))
-        table.add_row(
-            row.name, f"{npu:.1f}", f"{cpu:.1f}", f"{median(n / c for n, c in times):.2f}"
-        )
-    Console(width=100).print(table)
+        npu, other = (median(column) * 1e6 for column in zip(*times, strict=True))
+        ratio = median(n / c for n, c in times)
+        measured.append(Measured(title, row.name, row.against, npu, other, ratio))
+    mode = ", one thread, CPU time" if CPU_TIME in sys.argv else ""
+    Console(width=110).print(
+        table_of(f"{title}: median of {rounds} interleaved rounds{mode}", measured)
+    )
+    return measured

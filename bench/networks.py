@@ -72,12 +72,14 @@ class Decoder(nn.Module):
         return self.head(self.norm(x[:, -1:]))
 
 
-def _prefill(device: str) -> Callable[[], object]:
+def prefill(device: str) -> Callable[[], object]:
+    """The first token behind a prompt."""
     model, tokens = Decoder().to(device).eval(), torch.randint(WORDS, (1, PROMPT)).to(device)
     return torch.no_grad()(partial(model, tokens, 0))
 
 
-def _decode(device: str) -> Callable[[], object]:
+def decode(device: str) -> Callable[[], object]:
+    """Some tokens behind one another."""
     model, token = Decoder().to(device).eval(), torch.randint(WORDS, (1, 1)).to(device)
 
     def generate() -> None:
@@ -87,9 +89,16 @@ def _decode(device: str) -> Callable[[], object]:
     return torch.no_grad()(generate)
 
 
-def _resnet(device: str, batch: int, trained: bool) -> Callable[[], object]:
+def resnet(
+    device: str,
+    batch: int,
+    trained: bool,
+    memory_format: torch.memory_format = torch.contiguous_format,
+) -> Callable[[], object]:
+    """ResNet-50: logits of some images, or a step of SGD."""
     model = ResNetForImageClassification(ResNetConfig(num_labels=1000)).to(device)
-    images = torch.randn(batch, 3, 224, 224).to(device)
+    model = model.to(memory_format=memory_format)
+    images = torch.randn(batch, 3, 224, 224).to(device).to(memory_format=memory_format)
     if not trained:
         model.eval()
         return torch.no_grad()(lambda: model(images).logits)
@@ -107,9 +116,9 @@ def _resnet(device: str, batch: int, trained: bool) -> Callable[[], object]:
 def rows() -> list[Row]:
     """ResNet-50 and the decoder."""
     return [
-        both("ResNet-50, one image", partial(_resnet, batch=1, trained=False), 2),
-        both("ResNet-50, 8 images", partial(_resnet, batch=8, trained=False), 1),
-        both("ResNet-50, training step of 8", partial(_resnet, batch=8, trained=True), 1),
-        both(f"Llama-like, {PROMPT} tokens at once", _prefill, 2),
-        both(f"Llama-like, {GENERATED} tokens one by one", _decode, 1),
+        both("ResNet-50, one image", partial(resnet, batch=1, trained=False), 2),
+        both("ResNet-50, 8 images", partial(resnet, batch=8, trained=False), 1),
+        both("ResNet-50, training step of 8", partial(resnet, batch=8, trained=True), 1),
+        both(f"Llama-like, {PROMPT} tokens at once", prefill, 2),
+        both(f"Llama-like, {GENERATED} tokens one by one", decode, 1),
     ]

@@ -24,11 +24,13 @@ def _normal(*size: int, device: str) -> Tensor:
     return torch.randn(*size).to(device)
 
 
-def _rms(x: Tensor, weight: Tensor) -> Tensor:
+def rms_norm(x: Tensor, weight: Tensor) -> Tensor:
+    """As operators."""
     return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * weight
 
 
-def _rope(q: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+def rope(q: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
+    """As operators: halves of the last dimension are turned against each other."""
     half = q.shape[-1] // 2
     return q * cos + torch.cat((-q[..., half:], q[..., :half]), -1) * sin
 
@@ -72,10 +74,10 @@ def language() -> list[Row]:
 
     def rms(device: str, fused: bool, trained: bool) -> Callable[[], object]:
         x, weight = _normal(1, TOKENS, WIDTH, device=device), _normal(WIDTH, device=device)
-        work = (lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else _rms
+        work = (lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else rms_norm
         return _trained(work, [x, weight]) if trained else partial(work, x, weight)
 
-    def rope(device: str, trained: bool) -> Callable[[], object]:
+    def turned(device: str, trained: bool) -> Callable[[], object]:
         depth = WIDTH // HEADS
         q = _normal(1, TOKENS, HEADS, depth, device=device)
         angles = torch.arange(TOKENS)[:, None] / 10000 ** (torch.arange(0, depth, 2) / depth)
@@ -83,8 +85,8 @@ def language() -> list[Row]:
             torch.cat((t, t), -1)[None, :, None].to(device) for t in (angles.cos(), angles.sin())
         )
         if trained:
-            return _trained(lambda a: _rope(a, cos, sin), [q])
-        return partial(_rope, q, cos, sin)
+            return _trained(lambda a: rope(a, cos, sin), [q])
+        return partial(rope, q, cos, sin)
 
     def swiglu(device: str, trained: bool) -> Callable[[], object]:
         pair = [_normal(1, TOKENS, WIDTH, device=device) for _ in range(2)]
@@ -97,7 +99,7 @@ def language() -> list[Row]:
         rows += [
             both(f"rms_norm as operators, {what}", partial(rms, fused=False, trained=trained)),
             both(f"F.rms_norm, {what}", partial(rms, fused=True, trained=trained)),
-            both(f"rope, {what}", partial(rope, trained=trained)),
+            both(f"rope, {what}", partial(turned, trained=trained)),
             both(f"swiglu, {what}", partial(swiglu, trained=trained)),
         ]
     return rows
@@ -110,12 +112,39 @@ def products() -> list[Row]:
         layer = nn.Linear(inputs, outputs, bias=False).to(device)
         return torch.no_grad()(partial(layer, _normal(rows, inputs, device=device)))
 
-    sizes = [(1, 512, 32000), (1, 4096, 11008), (8, 4096, 4096), (128, 512, 32000), (512, 512, 512),
-             (1024, 1024, 1024), (4096, 1024, 1024)]  # fmt: skip
+    sizes = [(1, 512, 32000), (1, 4096, 11008), (8, 4096, 4096), (128, 384, 1536), (128, 512, 32000),
+             (512, 512, 512), (1024, 1024, 1024), (4096, 1024, 1024)]  # fmt: skip
     return [
         both(f"linear {m} x {k} -> {n}", partial(make, rows=m, inputs=k, outputs=n), 5)
         for m, k, n in sizes
     ]
+
+
+def attention() -> list[Row]:
+    """Queries and keys of a ViT, of a decoder, and of a decoder's single token."""
+
+    def make(
+        device: str, sizes: tuple[int, ...], keys: int, causal: bool, trained: bool
+    ) -> Callable[[], object]:
+        batch, heads, queries, depth = sizes
+        q = _normal(batch, heads, queries, depth, device=device)
+        k, v = (_normal(batch, heads, keys, depth, device=device) for _ in range(2))
+        work = partial(F.scaled_dot_product_attention, is_causal=causal)
+        if trained:
+            return _trained(work, [q, k, v])
+        return torch.no_grad()(partial(work, q, k, v))
+
+    rows = []
+    for name, sizes, keys, causal in [
+        ("4 x 12 heads, 197 x 197 x 64", (4, 12, 197, 64), 197, False),
+        ("32 heads, 512 x 512 x 128, causal", (1, 32, 512, 128), 512, True),
+        ("16 heads, 1 x 1024 x 64", (1, 16, 1, 64), 1024, False),
+    ]:
+        for trained in (False, True):
+            what = "forward and backward" if trained else "forward"
+            work = partial(make, sizes=sizes, keys=keys, causal=causal, trained=trained)
+            rows.append(both(f"attention, {name}, {what}", work))
+    return rows
 
 
 def convolution() -> list[Row]:
@@ -150,4 +179,4 @@ def optimizer() -> list[Row]:
 
 def rows() -> list[Row]:
     """All of them."""
-    return [*big(), *language(), *products(), *convolution(), *optimizer()]
+    return [*big(), *language(), *products(), *attention(), *convolution(), *optimizer()]

@@ -1,5 +1,11 @@
-"""./dev bench [--cpu-time] [runtime|dispatch|elementwise|matmul|alloc|models|ops|networks|neighbours]: npu against CPU eager in one process. Without a name: all."""
+"""./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
+Without a suite: all of them. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
+each other.
+"""
+
+import argparse
 import os
 import random
 import subprocess
@@ -10,6 +16,7 @@ from pathlib import Path
 
 import torch
 from interleave import CPU_TIME, Row, compare, restrict_threads
+from results import Measured, Results, machine, print_comparison
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -20,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 RUNTIME = Path(__file__).resolve().parents[1] / "build" / "bench" / "bench_runtime"
 
 
-def runtime() -> None:
+def runtime() -> list[Measured]:
     """The runtime against the plainest means of the host, without torch (bench/runtime.cpp)."""
     table = Table(
         title="runtime: medians of 21 interleaved rounds; in brackets what it is held against"
@@ -35,9 +42,10 @@ def runtime() -> None:
     if process.returncode != 0:
         sys.exit(f"{RUNTIME.name} failed with exit code {process.returncode}")
     Console(width=140).print(table)
+    return []  # in nanoseconds, and against other things
 
 
-def dispatch() -> None:
+def dispatch() -> list[Measured]:
     """What one small operator costs, seen from Python."""
     rows = []
     for name, work in {
@@ -60,42 +68,24 @@ def dispatch() -> None:
         return lambda: (a * b).sum().backward()
 
     rows.append(Row("(a * b).sum().backward()", backward("npu"), backward("cpu"), 500))
-    compare("dispatch", rows)
+    return compare("dispatch", rows)
 
 
-def elementwise() -> None:
+def elementwise() -> list[Measured]:
     """Operators that allocate 64 MiB results."""
     from ops import big
 
-    compare("elementwise", big(), rounds=7)
+    return compare("elementwise", big(), rounds=7)
 
 
-def matmul() -> None:
-    """Linear layers of the sizes that transformers have: batch x inputs -> outputs."""
-    rows = []
-    for batch, inputs, outputs in [
-        (1, 4096, 4096),
-        (8, 4096, 4096),
-        (128, 384, 1536),
-        (512, 512, 512),
-        (1024, 1024, 1024),
-    ]:
-        layer = torch.nn.Linear(inputs, outputs)
-        x = torch.randn(batch, inputs)
-        on_npu = torch.nn.Linear(inputs, outputs).npu()
-        rows.append(
-            Row(
-                f"linear {batch} x {inputs} -> {outputs}",
-                partial(on_npu, x.npu()),
-                partial(layer, x),
-                5,
-            )
-        )
-    with torch.no_grad():
-        compare("matmul", rows)
+def matmul() -> list[Measured]:
+    """Linear layers of the sizes that transformers have: rows x inputs -> outputs."""
+    from ops import products
+
+    return compare("matmul", products())
 
 
-def alloc() -> None:
+def alloc() -> list[Measured]:
     """Tensors that come and go: memory alone, memory that is written, sizes in turn, many alive at once."""
 
     def both(name: str, work: Callable[[str], object], repeats: int) -> Row:
@@ -127,10 +117,10 @@ def alloc() -> None:
     rows.append(both("10,000 of 256 B alive", many, 2))
     sources = {device: torch.ones(16 << 20, device=device) for device in ("npu", "cpu")}
     rows.append(both("clone of 64 MiB", lambda device: sources[device].clone(), 5))
-    compare("alloc", rows)
+    return compare("alloc", rows)
 
 
-def models() -> None:
+def models() -> list[Measured]:
     """The demo's networks."""
     import digits
     from efficientnet_lite import pretrained
@@ -153,7 +143,7 @@ def models() -> None:
         image = torch.randn(1, 3, 224, 224, device=device).to(memory_format=torch.channels_last)
         return torch.no_grad()(lambda: model(image))
 
-    compare(
+    return compare(
         "models",
         [
             Row("digits, training step of 64", step("npu"), step("cpu"), 10),
@@ -163,21 +153,21 @@ def models() -> None:
     )
 
 
-def operators() -> None:
+def operators() -> list[Measured]:
     """What networks are made of, at their sizes."""
     from ops import rows
 
-    compare("ops", rows(), rounds=7)
+    return compare("ops", rows(), rounds=7)
 
 
-def networks() -> None:
+def networks() -> list[Measured]:
     """ResNet-50 and a Llama-like decoder."""
     from networks import rows
 
-    compare("networks", rows(), rounds=5)
+    return compare("networks", rows(), rounds=5)
 
 
-def neighbours() -> None:
+def neighbours() -> list[Measured]:
     """The same work beside processes that keep every core busy: what a preempted thread costs."""
     from ops import big, products
 
@@ -187,18 +177,27 @@ def neighbours() -> None:
         "linear 1024 x 1024 -> 1024",
         "linear 8 x 4096 -> 4096",
     )
+    measured = []
     for count in (0, os.cpu_count() or 1):
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
         try:
             work = [row for row in (*big(), *products()) if row.name in chosen]
-            compare(f"beside {count} busy processes", work, rounds=9)
+            measured += compare(f"beside {count} busy processes", work, rounds=9)
         finally:
             for process in busy:
                 process.kill()
                 process.wait()
+    return measured
 
 
-SUITES = {
+def seeds() -> list[Measured]:
+    """The comparisons that the project began with."""
+    from seeds import rows
+
+    return compare("seeds", rows(), rounds=7)
+
+
+SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
     "elementwise": elementwise,
@@ -207,14 +206,35 @@ SUITES = {
     "models": models,
     "ops": operators,
     "networks": networks,
+    "seeds": seeds,
     "neighbours": neighbours,
 }
 
+
+def main() -> None:
+    """Reads the command line."""
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument(CPU_TIME, action="store_true", help="one thread, and its processor time")
+    parser.add_argument("--runs", type=int, default=1, help="runs, of which the slowest counts")
+    parser.add_argument("--write", type=Path, help="a file, .json or .md")
+    parser.add_argument("suites", nargs="*", help=", ".join(SUITES))
+    arguments = parser.parse_args()
+    names = arguments.suites or list(SUITES)
+    if unknown := [name for name in names if name not in SUITES]:
+        parser.error(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")
+    results = Results(machine("one thread, CPU time" if arguments.cpu_time else "wall time"))
+    for _ in range(arguments.runs):
+        for name in names:
+            results.add(SUITES[name]())
+    if arguments.write is not None:
+        results.write(arguments.write)
+
+
 if __name__ == "__main__":
-    restrict_threads()
-    names = [a for a in sys.argv[1:] if a != CPU_TIME] or list(SUITES)
-    unknown = [name for name in names if name not in SUITES]
-    if unknown:
-        sys.exit(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")
-    for name in names:
-        SUITES[name]()
+    if sys.argv[1:2] == ["compare"]:
+        if len(sys.argv) != 4:
+            sys.exit("./dev bench compare A.json B.json")
+        print_comparison(Path(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        restrict_threads()
+        main()
