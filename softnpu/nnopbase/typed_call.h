@@ -12,8 +12,8 @@
 
 namespace softnpu {
 
-// One input or output. In the format FRACTAL_NZ `tensor.dims` are the sizes that the program sees and
-// `tensor.storage_dims` the blocks in memory; the strides hold for formats without blocks.
+// One input or output. In formats with blocks (nnopbase/format.h) `tensor.dims` are the sizes that the program sees and
+// `tensor.storage_dims` those in memory; the strides hold for formats without.
 struct TypedTensor {
   aclTensor tensor;
   std::string name;

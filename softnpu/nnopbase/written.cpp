@@ -1,31 +1,15 @@
 #include "nnopbase/written.h"
 
+#include "nnopbase/format.h"
+
 namespace softnpu {
-namespace {
-
-// Formats whose elements lie by their strides; the others fill the storage with blocks.
-bool has_strides(aclFormat format) {
-  switch (format) {
-    case ACL_FORMAT_NCHW:
-    case ACL_FORMAT_NHWC:
-    case ACL_FORMAT_ND:
-    case ACL_FORMAT_HWCN:
-    case ACL_FORMAT_NDHWC:
-    case ACL_FORMAT_NCDHW:
-    case ACL_FORMAT_NC:
-    case ACL_FORMAT_NCL: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
 
 void add_written(const aclTensor* out, Plan* plan) {
   if (out == nullptr || out->data == nullptr) return;
   const size_t size = aclDataTypeSize(out->dtype);
   int64_t first = 0;
   int64_t count = 1;
-  if (has_strides(out->format)) {
+  if (!has_blocks(out->format)) {
     first = out->offset;
     count = extent(*out);
   } else {

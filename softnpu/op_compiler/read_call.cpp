@@ -4,6 +4,7 @@
 
 #include "acl/data_buffer.h"
 #include "acl/tensor_desc.h"
+#include "nnopbase/format.h"
 
 namespace softnpu {
 namespace {
@@ -31,7 +32,7 @@ Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDa
   if (!count_bytes(held, desc.dtype, &needed) || !count_bytes(out->tensor.dims, desc.dtype, &needed)) {
     return {ACL_ERROR_INVALID_PARAM, text(role, " has more bytes than 64 bits count")};
   }
-  (void)count_bytes(out->tensor.format == ACL_FORMAT_FRACTAL_NZ ? held : out->tensor.dims, desc.dtype, &needed);
+  (void)count_bytes(has_blocks(out->tensor.format) ? held : out->tensor.dims, desc.dtype, &needed);
   if (buffer.size < needed) {
     return {ACL_ERROR_INVALID_PARAM,
             text("the buffer of ", role, " has ", buffer.size, " bytes, where ", needed, " are needed")};
@@ -58,7 +59,9 @@ Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, co
   aclTensor& tensor = out->tensor;
   tensor.dtype = desc->dtype;
   tensor.format = desc->storage_format.value_or(desc->format);
-  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->dims, &tensor.dims));
+  // Of blocks that were described by their sizes in memory the origin has the sizes that the program sees.
+  const bool is_held = has_blocks(desc->format) && desc->origin_dims.has_value();
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc->origin_dims : desc->dims, &tensor.dims));
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->storage_dims.value_or(desc->dims), &tensor.storage_dims));
   SOFTNPU_RETURN_IF_ERROR(read_data(role, *desc, *buffer, out));
   tensor.strides = Dims(tensor.dims.size());

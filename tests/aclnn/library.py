@@ -3,6 +3,7 @@
 import ctypes
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -44,6 +45,15 @@ _VALUES = {
     "dtype": ctypes.c_int32,
     "string": ctypes.c_char_p,
 }
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A tensor in a format with blocks: ``held`` is what is in memory, ``sizes`` are those that a program sees."""
+
+    held: torch.Tensor
+    sizes: tuple[int, ...]
+    format: int
 
 
 class AclnnError(RuntimeError):
@@ -148,6 +158,7 @@ class Library:
         """
         Call(self, operators()[name]).run(arguments)
         tensors = [a for a in arguments if isinstance(a, torch.Tensor)]
+        tensors += [a.held for a in arguments if isinstance(a, Blocks)]
         for given in arguments:
             if isinstance(given, list | tuple):
                 tensors += [item for item in given if isinstance(item, torch.Tensor)]
@@ -216,7 +227,8 @@ class Call:
         self._made.append((kind, made))
         return made
 
-    def _describe(self, tensor: torch.Tensor) -> int | None:
+    def _describe(self, given: torch.Tensor | Blocks) -> int | None:
+        tensor = given.held if isinstance(given, Blocks) else given
         storage = tensor.untyped_storage()
         key = storage.data_ptr()
         if key not in self._memory or storage.nbytes() == 0:
@@ -225,22 +237,23 @@ class Call:
             self._memory[key if storage.nbytes() else id(memory)] = (storage, memory)
         else:
             memory = self._memory[key][1]
-        dims = (ctypes.c_int64 * tensor.dim())(*tensor.shape)
-        strides = (ctypes.c_int64 * tensor.dim())(*tensor.stride())
-        elements = (ctypes.c_int64 * 1)(storage.nbytes() // tensor.element_size())
+        sizes, held = tensor.shape, [storage.nbytes() // tensor.element_size()]
+        strides: object = (ctypes.c_int64 * tensor.dim())(*tensor.stride())
+        if isinstance(given, Blocks):
+            sizes, held, strides = given.sizes, tensor.shape, None
         return self._library.objects.aclCreateTensor(
-            dims,
-            ctypes.c_uint64(tensor.dim()),
+            (ctypes.c_int64 * len(sizes))(*sizes),
+            ctypes.c_uint64(len(sizes)),
             DTYPES[tensor.dtype],
             strides,
             ctypes.c_int64(tensor.storage_offset()),
-            FORMAT_ND,
-            elements,
-            ctypes.c_uint64(1),
+            given.format if isinstance(given, Blocks) else FORMAT_ND,
+            (ctypes.c_int64 * len(held))(*held),
+            ctypes.c_uint64(len(held)),
             memory.address,
         )
 
-    def _tensor(self, tensor: torch.Tensor) -> ctypes.c_void_p:
+    def _tensor(self, tensor: torch.Tensor | Blocks) -> ctypes.c_void_p:
         return self._keep("Tensor", self._describe(tensor))
 
     def _scalar(self, value: object) -> ctypes.c_void_p:

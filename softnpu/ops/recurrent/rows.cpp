@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/describe.h"
+#include "ops/format/layout.h"
 #include "ops/parallel.h"
 #include "softnpu/softnpu.h"
 

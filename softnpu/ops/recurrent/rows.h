@@ -18,10 +18,6 @@ struct RowLayout {
   int64_t bytes = 0;
 };
 
-// A block of FRACTAL_NZ has 16 rows; a matrix [rows, columns] is [columns / block, rows / 16, 16, block] in memory, the
-// edges filled up.
-constexpr int64_t kFractalRows = 16;
-
 // `tensor` has these rows and columns, in any format that rows can be found in.
 Status read_rows(const aclTensor& tensor, const char* role, int64_t rows, int64_t columns, RowLayout* out);
 

@@ -1,6 +1,5 @@
 // Mappings by the name of their type.
 
-#include "ops/copy/strided_copy.h"
 #include "ops/elementwise/operators.h"
 #include "ops/iterate/view.h"
 #include "ops/typed/operators.h"
@@ -173,7 +172,6 @@ std::span<const PlannedType> elementwise_types() {
       {"HardShrink", "t", 1, &plan_shrink<MapOp::kHardshrink>},
       {"HardSigmoid", "t", 1, &plan_unary<MapOp::kHardsigmoid>},
       {"HardSwish", "t", 1, &plan_unary<MapOp::kHardswish>},
-      {"Identity", "t", 1, [](Operands& of, Plan* plan) { return plan_copy(of.in(0), of.out(), plan); }},
       {"Invert", "t", 1, [](Operands& of, Plan* plan) { return bitwise_not(of.in(0), of.out(), plan); }},
       {"IsClose", "tt", 1, [](Operands& of, Plan* plan) {
          return is_close(of.in(0), of.in(1), of.real("rtol", 1e-5), of.real("atol", 1e-8), of.flag("equal_nan", false), of.out(), plan);

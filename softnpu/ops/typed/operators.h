@@ -34,6 +34,7 @@ std::span<const PlannedType> gradient_types();
 std::span<const PlannedType> reduction_types();
 std::span<const PlannedType> shape_types();
 std::span<const PlannedType> index_types();
+std::span<const PlannedType> format_types();
 std::span<const PlannedType> matmul_types();
 std::span<const PlannedType> image_types();
 std::span<const PlannedType> norm_types();

@@ -18,8 +18,8 @@ std::span<const OperatorType> operator_types() {
 
 std::span<const std::span<const PlannedType>> planned_types() {
   static const std::span<const PlannedType> kFamilies[] = {
-      elementwise_types(), gradient_types(), reduction_types(), shape_types(), index_types(),
-      matmul_types(),      image_types(),    norm_types(),      loss_types(),  random_types(),
+      elementwise_types(), gradient_types(), reduction_types(), shape_types(),  index_types(),  matmul_types(),
+      image_types(),       norm_types(),     loss_types(),      random_types(), format_types(),
   };
   return kFamilies;
 }

@@ -185,6 +185,13 @@ void* Arguments::make_tensor(const Argument& argument) {
   const bool is_contiguous = strides == contiguous(sizes);
   const size_t element = aclDataTypeSize(dtype);
   size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
+  Held held{numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND, {}};
+  if (const Held* is_held = drafted(draft_.held, argument); is_held != nullptr) held = *is_held;
+  if (!held.sizes.empty()) {
+    bytes = element;
+    for (int64_t size : held.sizes) bytes *= static_cast<size_t>(size);
+    if (numbers_.once_in(32)) ++held.sizes[numbers_.below(static_cast<uint32_t>(held.sizes.size()))];
+  }
   if (bytes > kMostBytes) return nullptr;
   if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
   void* memory = bytes == 0 ? nullptr : make_memory(bytes, dtype);
@@ -193,8 +200,7 @@ void* Arguments::make_tensor(const Argument& argument) {
     sizes[0] = numbers_.integer();
     strides[0] = std::max<int64_t>(1, strides[0]);
   }
-  const aclFormat format = numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND;
-  const auto held = static_cast<int64_t>(element == 0 ? 0 : bytes / element);
+  if (held.sizes.empty()) held.sizes = {static_cast<int64_t>(element == 0 ? 0 : bytes / element)};
   said_ += "sizes ";
   for (int64_t size : sizes) said_ += text(size, " ");
   if (!is_contiguous) {
@@ -202,7 +208,12 @@ void* Arguments::make_tensor(const Argument& argument) {
     for (int64_t stride : strides) said_ += text(stride, " ");
   }
   said_ += text("of type ", static_cast<int>(dtype));
-  return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, format, &held, 1, memory);
+  if (held.format != ACL_FORMAT_ND) {
+    said_ += text(" in format ", static_cast<int>(held.format), " with ");
+    for (int64_t size : held.sizes) said_ += text(size, " ");
+  }
+  return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, held.format, held.sizes.data(),
+                         held.sizes.size(), memory);
 }
 
 void* Arguments::make_scalar() {

@@ -272,14 +272,14 @@ Draft colours(const Caller& caller, Numbers& n) {
 
 // The first part that a name has counts.
 constexpr std::pair<std::string_view, Rule> kRules[] = {
-    {"MaxUnpool", &unpooling},      {"MaxPool", &pooling},
-    {"AvgPool", &pooling},          {"ConvTbc", &sequence_convolution},
-    {"Convolution", &convolution},  {"ConvDepthwise", &convolution},
-    {"ReflectionPad", &padding},    {"ReplicationPad", &padding},
-    {"ConstantPadNd", &padding},    {"Im2col", &columns},
-    {"Upsample", &interpolation},   {"GridSampler", &sampling},
-    {"FlashAttention", &attention}, {"FusedInferAttention", &attention},
-    {"SepiaFilter", &colours},
+    {"MaxUnpool", &unpooling},       {"MaxPool", &pooling},
+    {"AvgPool", &pooling},           {"ConvTbc", &sequence_convolution},
+    {"Convolution", &convolution},   {"ConvDepthwise", &convolution},
+    {"ReflectionPad", &padding},     {"ReplicationPad", &padding},
+    {"ConstantPadNd", &padding},     {"Im2col", &columns},
+    {"Upsample", &interpolation},    {"GridSampler", &sampling},
+    {"FlashAttention", &attention},  {"FusedInferAttention", &attention},
+    {"NpuFormatCast", &format_cast}, {"SepiaFilter", &colours},
 };
 
 }  // namespace

@@ -12,6 +12,12 @@
 
 namespace fuzz {
 
+// A tensor's format and its sizes in memory, which say how much of it there is where the format has blocks.
+struct Held {
+  aclFormat format = ACL_FORMAT_ND;
+  std::vector<int64_t> sizes;
+};
+
 // By the names of arguments; what is not named is drawn as it would be without a draft.
 struct Draft {
   std::map<std::string, std::vector<int64_t>> sizes;    // of tensors, and of all tensors of a list
@@ -19,6 +25,7 @@ struct Draft {
   std::map<std::string, double> reals;
   std::map<std::string, const char*> words;
   std::map<std::string, aclDataType> dtypes;
+  std::map<std::string, Held> held;
   std::set<std::string> absent;  // null
   aclDataType dtype = ACL_FLOAT;
 

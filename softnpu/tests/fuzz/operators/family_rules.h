@@ -39,4 +39,7 @@ using Rule = Draft (*)(const Caller&, Numbers&);
 // The rule for matrices, rows, losses and the like; null for other operators.
 Rule rule_of_rows(std::string_view name);
 
+// The rule for casts between formats.
+Draft format_cast(const Caller& caller, Numbers& n);
+
 }  // namespace fuzz

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "acl/acl_base.h"
+
+namespace softnpu {
+
+// Whether a tensor of this format lies in memory in blocks: its `dims` are the sizes that the program sees, its
+// `storage_dims` say what is in memory, and its strides say nothing. ops/format/layout.h has the blocks.
+constexpr bool has_blocks(aclFormat format) {
+  switch (format) {
+    case ACL_FORMAT_NC1HWC0:
+    case ACL_FORMAT_NC1HWC0_C04:
+    case ACL_FORMAT_FRACTAL_Z:
+    case ACL_FORMAT_FRACTAL_NZ:
+    case ACL_FORMAT_NDC1HWC0:
+    case ACL_FRACTAL_Z_3D:
+    case ACL_FORMAT_FRACTAL_NZ_C0_16:
+    case ACL_FORMAT_FRACTAL_NZ_C0_32:
+    case ACL_FORMAT_FRACTAL_NZ_C0_2:
+    case ACL_FORMAT_FRACTAL_NZ_C0_4:
+    case ACL_FORMAT_FRACTAL_NZ_C0_8: return true;
+    default: return false;
+  }
+}
+
+}  // namespace softnpu

@@ -1,0 +1,28 @@
+#pragma once
+// What the sizes of a tensor without blocks stand for, and the tensor in another order of them.
+
+#include <string_view>
+
+#include "ops/format/layout.h"
+#include "ops/iterate/view.h"
+
+namespace softnpu {
+
+// A letter for each size: those of the format where it has an order of its own (NHWC, HWCN, NDHWC), else by their
+// number: C, CH, CHW, NCHW, NCDHW, as the plug-in gives tensors formats; ACL_FORMAT_ND takes any number. Fails where
+// sizes and format do not go together, and for formats with blocks.
+Status letters_of(aclFormat format, size_t rank, std::string_view* out);
+
+// Dimension i of the result is dimension `places[i]` of the tensor; kMissing is a size of 1.
+constexpr size_t kMissing = ~size_t{0};
+using Places = SmallVector<size_t, 8>;
+
+// The places of the sizes that `format` is laid out for, in a tensor without blocks.
+Status places_for(const BlockFormat& format, aclFormat plain, size_t rank, Places* out);
+// The places of the sizes of a tensor in the format `to`, in one in `from`, both without blocks.
+Status places_between(aclFormat from, aclFormat to, size_t rank, Places* out);
+
+Dims arranged(const Dims& sizes, const Places& places);
+View arranged(const View& view, const Places& places);
+
+}  // namespace softnpu

@@ -1,0 +1,149 @@
+// TransData and Identity: casts between formats by the name of their type, with the formats of the descriptions.
+
+#include "acl/acl_op_compiler.h"
+#include "format/cast_fixture.h"
+
+namespace format_test {
+namespace {
+
+// A description with its buffer; both end with it.
+class Operand {
+ public:
+  // As the plug-in describes a tensor: its sizes and the format that it had, then what is in memory.
+  Operand(const Tensor& tensor, aclFormat origin, aclFormat format, const Dims& held)
+      : desc(aclCreateTensorDesc(ACL_FLOAT16, static_cast<int>(tensor.dims.size()), tensor.dims.data(), origin)),
+        buffer(aclCreateDataBuffer(tensor.device, tensor.host.size())) {
+    EXPECT_EQ(aclSetTensorFormat(desc, format), ACL_SUCCESS);
+    EXPECT_EQ(aclSetTensorShape(desc, static_cast<int>(held.size()), held.data()), ACL_SUCCESS);
+  }
+  Operand(const Operand&) = delete;
+  Operand& operator=(const Operand&) = delete;
+  ~Operand() {
+    aclDestroyTensorDesc(desc);
+    (void)aclDestroyDataBuffer(buffer);
+  }
+
+  aclTensorDesc* desc;
+  aclDataBuffer* buffer;
+};
+
+class TypedCastTest : public FormatTest {
+ protected:
+  void SetUp() override {
+    FormatTest::SetUp();
+    attributes_ = aclopCreateAttr();
+  }
+  void TearDown() override {
+    aclopDestroyAttr(attributes_);
+    FormatTest::TearDown();
+  }
+
+  void set(const char* src, const char* dst, int64_t groups) {
+    ASSERT_EQ(aclopSetAttrString(attributes_, "src_format", src), ACL_SUCCESS);
+    ASSERT_EQ(aclopSetAttrString(attributes_, "dst_format", dst), ACL_SUCCESS);
+    ASSERT_EQ(aclopSetAttrInt(attributes_, "groups", groups), ACL_SUCCESS);
+  }
+
+  aclError run(const char* type, const Operand& in, const Operand& out) {
+    const aclTensorDesc* in_desc = in.desc;
+    const aclTensorDesc* out_desc = out.desc;
+    aclDataBuffer* out_buffer = out.buffer;
+    const aclError status = aclopCompileAndExecute(type, 1, &in_desc, &in.buffer, 1, &out_desc, &out_buffer,
+                                                   attributes_, ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, nullptr);
+    return status != ACL_SUCCESS ? status : aclrtSynchronizeStream(nullptr);
+  }
+
+  aclopAttr* attributes_ = nullptr;
+};
+
+Tensor make(const Dims& dims, aclFormat format, const Dims& held) {
+  return {ACL_FLOAT16, dims, contiguous(dims), 0, format, held, random_bytes(static_cast<size_t>(product(held)) * 2)};
+}
+
+// The same bytes as aclnnNpuFormatCast's, which other tests hold against the formulas.
+TEST_F(TypedCastTest, BothTypesCastAsTheFunctionDoes) {
+  struct Row {
+    aclFormat format;
+    const char* name;
+    Dims dims;
+  };
+  for (const Row& row :
+       {Row{ACL_FORMAT_NC1HWC0, "NC1HWC0", {2, 20, 3, 5}}, Row{ACL_FORMAT_FRACTAL_Z, "FRACTAL_Z", {20, 18, 3, 3}},
+        Row{ACL_FORMAT_FRACTAL_NZ, "FRACTAL_NZ", {2, 3, 20, 18}},
+        Row{ACL_FORMAT_FRACTAL_NZ_C0_8, "FRACTAL_NZ_C0_8", {2, 3, 20, 18}}}) {
+    SCOPED_TRACE(row.name);
+    const Format& format = format_of(row.format);
+    const Dims held = sizes_in_memory(format, ACL_FORMAT_NCHW, row.dims, format.block == 0 ? 16 : format.block);
+    const Tensor plain = make(row.dims, ACL_FORMAT_NCHW, row.dims);
+    const Tensor expected = make(row.dims, row.format, held);
+    ASSERT_EQ(cast(plain.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
+    for (const char* type : {"TransData", "Identity"}) {
+      const Tensor blocks = make(row.dims, row.format, held);
+      const Tensor back = make(row.dims, ACL_FORMAT_NCHW, row.dims);
+      const Operand in(plain, ACL_FORMAT_NCHW, ACL_FORMAT_NCHW, row.dims);
+      const Operand middle(blocks, ACL_FORMAT_NCHW, row.format, held);
+      const Operand out(back, ACL_FORMAT_NCHW, ACL_FORMAT_NCHW, row.dims);
+      set("NCHW", row.name, 1);
+      ASSERT_EQ(run(type, in, middle), ACL_SUCCESS) << recent_error();
+      EXPECT_TRUE(blocks.download() == expected.download()) << type;
+      set(row.name, "ND", 1);
+      ASSERT_EQ(run(type, middle, out), ACL_SUCCESS) << recent_error();
+      EXPECT_TRUE(back.download() == plain.host) << type;
+    }
+  }
+}
+
+// Blocks that are described by their sizes in memory, with the tensor's own as the origin's.
+TEST_F(TypedCastTest, TheOriginHasTheTensorsSizes) {
+  const Dims dims = {20, 18};
+  const Dims held = {2, 2, 16, 16};
+  const Tensor plain = make(dims, ACL_FORMAT_ND, dims);
+  const Tensor expected = make(dims, ACL_FORMAT_FRACTAL_NZ, held);
+  ASSERT_EQ(cast(plain.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
+  const Tensor blocks = make(held, ACL_FORMAT_ND, held);
+  const Operand in(plain, ACL_FORMAT_ND, ACL_FORMAT_ND, dims);
+  const Operand out(blocks, ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_FRACTAL_NZ, held);
+  ASSERT_EQ(aclSetTensorOriginShape(out.desc, 2, dims.data()), ACL_SUCCESS);
+  ASSERT_EQ(aclSetTensorOriginFormat(out.desc, ACL_FORMAT_ND), ACL_SUCCESS);
+  ASSERT_EQ(run("TransData", in, out), ACL_SUCCESS) << recent_error();
+  EXPECT_TRUE(blocks.download() == expected.download());
+}
+
+// Elements are looked for in the order that the attribute names where the description says none.
+TEST_F(TypedCastTest, AttributesNameTheOrderOfND) {
+  const Tensor nhwc = make({2, 3, 5, 20}, ACL_FORMAT_NHWC, {2, 3, 5, 20});
+  const Dims held = {2, 2, 3, 5, 16};
+  const Tensor expected = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, held);
+  const Tensor blocks = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, held);
+  ASSERT_EQ(cast(nhwc.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
+  set("NHWC", "NC1HWC0", 1);
+  const Operand in(nhwc, ACL_FORMAT_ND, ACL_FORMAT_ND, nhwc.dims);
+  const Operand out(blocks, ACL_FORMAT_NCHW, ACL_FORMAT_NC1HWC0, held);
+  ASSERT_EQ(run("TransData", in, out), ACL_SUCCESS) << recent_error();
+  EXPECT_TRUE(blocks.download() == expected.download());
+}
+
+TEST_F(TypedCastTest, WhatDoesNotFitIsRefused) {
+  const Dims dims = {20, 18};
+  const Dims held = {2, 2, 16, 16};
+  const Tensor plain = make(dims, ACL_FORMAT_ND, dims);
+  const Tensor blocks = make(dims, ACL_FORMAT_FRACTAL_NZ, held);
+  const Operand in(plain, ACL_FORMAT_ND, ACL_FORMAT_ND, dims);
+  const Operand out(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, held);
+  const auto expect_refused = [&](const Operand& to, const char* said) {
+    EXPECT_NE(run("TransData", in, to), ACL_SUCCESS);
+    EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
+  };
+  set("ND", "NC1HWC0", 1);
+  expect_refused(out, "dst_format is NC1HWC0, and the description says the format 29");
+  set("FRACTAL_NZ", "FRACTAL_NZ", 1);
+  expect_refused(out, "src_format is FRACTAL_NZ");
+  set("ND", "FRACTAL_NZ", 2);
+  expect_refused(out, "without groups");
+  set("ND", "FRACTAL_NZ", 1);
+  expect_refused(Operand(plain, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, held), "bytes, where 2048 are needed");
+  expect_refused(Operand(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, {4, 1, 16, 16}), "[2, 2, 16, 16] are needed");
+}
+
+}  // namespace
+}  // namespace format_test

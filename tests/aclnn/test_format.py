@@ -1,0 +1,108 @@
+"""Casts between formats, against PyTorch's pad, reshape and permute; softnpu's own tests have every format."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from tests.aclnn.cases import ALL, LAYOUTS, dtype_name, laid_out, unwritten, whole
+from tests.aclnn.compare import NULL, assert_same, refused
+from tests.aclnn.library import Blocks, Library
+
+NC1HWC0, FRACTAL_Z, FRACTAL_NZ, NDC1HWC0, FRACTAL_Z_3D = 3, 4, 29, 32, 33
+
+
+def _filled(x: torch.Tensor, *pairs: tuple[int, int]) -> torch.Tensor:
+    """With zeros behind dimension ``dim``, up to a multiple of ``piece``, for each (dim, piece)."""
+    sizes = list(x.shape)
+    for dim, piece in pairs:
+        sizes[dim] = -(-sizes[dim] // piece) * piece
+    out = torch.zeros(sizes, dtype=x.dtype)
+    out[tuple(slice(size) for size in x.shape)] = x
+    return out
+
+
+def _images(x: torch.Tensor) -> torch.Tensor:
+    return _filled(x, (1, 16)).unflatten(1, (-1, 16)).movedim(2, -1)
+
+
+def _volumes(x: torch.Tensor) -> torch.Tensor:
+    return _images(x).movedim(2, 1)  # [N, C1, D, H, W, C0] -> [N, D, C1, H, W, C0]
+
+
+def _weights(x: torch.Tensor) -> torch.Tensor:
+    cut = _filled(x, (0, 16), (1, 16)).unflatten(1, (-1, 16)).unflatten(0, (-1, 16))
+    return cut.permute(2, 4, 5, 0, 1, 3).flatten(0, 2)  # of [N1, N0, C1, C0, H, W]
+
+
+def _volume_weights(x: torch.Tensor) -> torch.Tensor:
+    cut = _filled(x, (0, 16), (1, 16)).unflatten(1, (-1, 16)).unflatten(0, (-1, 16))
+    return cut.permute(4, 2, 5, 6, 0, 1, 3).flatten(0, 3)  # of [N1, N0, C1, C0, D, H, W]
+
+
+def _matrices(block: int) -> Callable[[torch.Tensor], torch.Tensor]:
+    def cut(x: torch.Tensor) -> torch.Tensor:
+        blocks = _filled(x, (-2, 16), (-1, block)).unflatten(-1, (-1, block))
+        return blocks.unflatten(-3, (-1, 16)).movedim(-2, -4)  # of [M1, M0, K1, C0]
+
+    return cut
+
+
+ROWS = [
+    pytest.param(NC1HWC0, (2, 20, 5, 7), _images, id="NC1HWC0"),
+    pytest.param(NC1HWC0, (1, 3, 17, 19), _images, id="NC1HWC0-few"),
+    pytest.param(FRACTAL_Z, (18, 20, 3, 3), _weights, id="FRACTAL_Z"),
+    pytest.param(FRACTAL_Z, (16, 32, 1, 1), _weights, id="FRACTAL_Z-whole"),
+    pytest.param(FRACTAL_NZ, (20, 33), _matrices(16), id="FRACTAL_NZ"),
+    pytest.param(FRACTAL_NZ, (2, 3, 17, 40), _matrices(32), id="FRACTAL_NZ-batch"),
+    pytest.param(FRACTAL_NZ, (15, 17), _matrices(8), id="FRACTAL_NZ-8"),
+    pytest.param(54, (15, 17), _matrices(8), id="FRACTAL_NZ_C0_8"),
+    pytest.param(NDC1HWC0, (2, 20, 3, 5, 7), _volumes, id="NDC1HWC0"),
+    pytest.param(FRACTAL_Z_3D, (18, 20, 2, 3, 3), _volume_weights, id="FRACTAL_Z_3D"),
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("number", "shape", "reference"), ROWS)
+def test_into_blocks_and_back(
+    library: Library,
+    number: int,
+    shape: tuple[int, ...],
+    reference: Callable[[torch.Tensor], torch.Tensor],
+    layout: str,
+) -> None:
+    for dtype in ALL:
+        x = whole(shape, dtype, number)
+        expected = reference(x).contiguous()
+        blocks = Blocks(unwritten(expected), shape, number)
+        library.call("aclnnNpuFormatCast", laid_out(x, layout), blocks)
+        assert_same(blocks.held, expected)
+        back = unwritten(x, layout)
+        library.call("aclnnNpuFormatCast", blocks, back)
+        assert_same(back, x)
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
+def test_between_blocks(library: Library, dtype: torch.dtype) -> None:
+    x = whole((2, 20, 18, 19), dtype)
+    images = Blocks(_images(x).contiguous(), tuple(x.shape), NC1HWC0)
+    expected = _matrices(16)(x).contiguous()
+    matrices = Blocks(unwritten(expected), tuple(x.shape), FRACTAL_NZ)
+    library.call("aclnnNpuFormatCast", images, matrices)
+    assert_same(matrices.held, expected)
+
+
+def test_nothing(library: Library) -> None:
+    blocks = Blocks(torch.empty(2, 0, 4, 5, 16), (2, 0, 4, 5), NC1HWC0)
+    library.call("aclnnNpuFormatCast", torch.empty(2, 0, 4, 5), blocks)
+    library.call("aclnnNpuFormatCast", blocks, torch.empty(2, 0, 4, 5))
+
+
+def test_refused(library: Library) -> None:
+    x, name = torch.zeros(20, 20), "aclnnNpuFormatCast"
+    held = torch.zeros(2, 2, 16, 16)
+    refused(library, name, x, Blocks(torch.zeros(2, 2, 16, 8), (20, 20), FRACTAL_NZ), said="needed")
+    refused(library, name, x, Blocks(held, (20, 20), 99), said="the format 99 is none")
+    refused(library, name, x, Blocks(held.half(), (20, 20), FRACTAL_NZ), said="data type")
+    refused(library, name, x, Blocks(held, (20, 21), FRACTAL_NZ), said="the sizes differ")
+    refused(library, name, x, None, code=NULL)
