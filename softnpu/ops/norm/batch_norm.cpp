@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/norm/channel_rows.h"
 #include "ops/norm/channels.h"
 #include "ops/norm/norms.h"
 
@@ -20,23 +21,93 @@ class BatchNormTask {
   double eps = 0;
   std::optional<FlatReader<T>> x, weight, bias, old_mean, old_var;
   std::optional<FlatWriter<T>> y, new_mean, new_var, save_mean, save_rstd;
+  bool by_rows = false;  // x and y are seen with the channels innermost
 
   void run() const {
+    if (by_rows) return run_rows();
     for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
   }
 
  private:
+  // y = (x - mean) factor + offset.
+  struct Affine {
+    T mean, factor, offset;
+  };
+
   void run_channel(int64_t c) const {
     alignas(64) T values[kNormTile];
+    Moment moment;
+    for (int64_t n = 0; training && n < shape.samples; ++n) {
+      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+        moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
+      });
+    }
+    const Affine affine = settle(c, moment);
+    for (int64_t n = 0; y && n < shape.samples; ++n) {
+      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+        const T* v = x->read(first, count, values);
+        T* to = y->place(first, count, values);
+        kernel.affine(v, static_cast<size_t>(count), affine.mean, affine.factor, affine.offset, to);
+        y->put(first, count, to);
+      });
+    }
+  }
+
+  void run_rows() const {
+    const ChannelRows rows(shape);
+    const std::vector<Moment> moments = training ? moments_of(rows) : std::vector<Moment>(shape.channels);
+    std::vector<T> mean, factor, offset;
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      const Affine affine = settle(c, moments[static_cast<size_t>(c)]);
+      mean.push_back(affine.mean);
+      factor.push_back(affine.factor);
+      offset.push_back(affine.offset);
+    }
+    if (!y) return;
+    rows.for_pieces([&](int64_t piece) {
+      alignas(64) T values[kNormTile];
+      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+        const T* v = x->read(first, count, values);
+        T* to = y->place(first, count, values);
+        kernel.channels.affine(v, static_cast<size_t>(count), mean.data() + c, factor.data() + c, offset.data() + c,
+                               to);
+        y->put(first, count, to);
+      });
+    });
+  }
+
+  // Of each channel: those of the pieces, joined in their order.
+  std::vector<Moment> moments_of(const ChannelRows& rows) const {
+    const auto channels = static_cast<size_t>(shape.channels);
+    std::vector<double> means(static_cast<size_t>(rows.pieces()) * channels);
+    std::vector<double> squares(means.size());
+    rows.for_pieces([&](int64_t piece) {
+      alignas(64) T values[kNormTile];
+      double* mean = means.data() + static_cast<size_t>(piece) * channels;
+      double* square = squares.data() + static_cast<size_t>(piece) * channels;
+      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+        kernel.channels.sum(x->read(first, count, values), static_cast<size_t>(count), mean + c);
+      });
+      for (size_t c = 0; c < channels; ++c) mean[c] /= static_cast<double>(rows.rows_in(piece));
+      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+        kernel.channels.squares(x->read(first, count, values), static_cast<size_t>(count), mean + c, square + c);
+      });
+    });
+    std::vector<Moment> moments(channels);
+    for (int64_t piece = 0; piece < rows.pieces(); ++piece) {
+      const size_t at = static_cast<size_t>(piece) * channels;
+      for (size_t c = 0; c < channels; ++c) {
+        moments[c].add({static_cast<double>(rows.rows_in(piece)), means[at + c], squares[at + c]});
+      }
+    }
+    return moments;
+  }
+
+  // Writes the statistics of channel `c`, in training those of `moment`.
+  Affine settle(int64_t c, const Moment& moment) const {
     double mean = static_cast<double>(value_of(old_mean, c, T(0)));
     double variance = static_cast<double>(value_of(old_var, c, T(1)));
     if (training) {
-      Moment moment;
-      for (int64_t n = 0; n < shape.samples; ++n) {
-        for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
-          moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
-        });
-      }
       put_value(new_mean, c, momentum * moment.mean + (1 - momentum) * mean);
       put_value(new_var, c, momentum * moment.squares / (moment.count - 1) + (1 - momentum) * variance);
       mean = moment.mean;
@@ -45,17 +116,8 @@ class BatchNormTask {
     const double rstd = is_rstd ? variance : 1 / std::sqrt(variance + eps);
     put_value(save_mean, c, mean);
     put_value(save_rstd, c, saves_variance ? variance : rstd);
-    if (!y) return;
-    const T factor = static_cast<T>(rstd * static_cast<double>(value_of(weight, c, T(1))));
-    const T offset = value_of(bias, c, T(0));
-    for (int64_t n = 0; n < shape.samples; ++n) {
-      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
-        const T* v = x->read(first, count, values);
-        T* to = y->place(first, count, values);
-        kernel.affine(v, static_cast<size_t>(count), static_cast<T>(mean), factor, offset, to);
-        y->put(first, count, to);
-      });
-    }
+    return {static_cast<T>(mean), static_cast<T>(rstd * static_cast<double>(value_of(weight, c, T(1)))),
+            value_of(bias, c, T(0))};
   }
 };
 
@@ -68,34 +130,105 @@ class BatchNormGradientTask {
   double eps = 0;
   // The statistics: saved ones in training, else the running ones.
   std::optional<FlatReader<T>> mean, spread;
+  bool by_rows = false;  // the images are seen with the channels innermost
 
   void run() const {
     const Channels& shape = slices.shape;
+    if (by_rows) return run_rows();
     for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
   }
 
  private:
+  bool needs_sums() const { return training || slices.dweight || slices.dbias; }
+
+  T rstd_of(int64_t c) const {
+    const T given = value_of(spread, c, T(1));
+    return is_rstd ? given : static_cast<T>(1 / std::sqrt(static_cast<double>(given) + eps));
+  }
+
+  // dx = factor (g - a - z b).
+  struct Slope {
+    T factor, a, b;
+  };
+
+  // Writes the gradients of weight and bias of channel `c`.
+  Slope settle(int64_t c, T rstd, const GradientSums& sum) const {
+    put_value(slices.dweight, c, sum.gz);
+    put_value(slices.dbias, c, sum.g);
+    const double values = static_cast<double>(slices.shape.per_channel());
+    return {rstd * value_of(slices.weight, c, T(1)), training ? static_cast<T>(sum.g / values) : T(0),
+            training ? static_cast<T>(sum.gz / values) : T(0)};
+  }
+
   void run_channel(int64_t c) const {
     const Channels& shape = slices.shape;
     const T center = value_of(mean, c, T(0));
-    T rstd = value_of(spread, c, T(1));
-    if (!is_rstd) rstd = static_cast<T>(1 / std::sqrt(static_cast<double>(rstd) + eps));
+    const T rstd = rstd_of(c);
     GradientSums sum;
-    if (training || slices.dweight || slices.dbias) {
-      for (int64_t n = 0; n < shape.samples; ++n) {
-        const GradientSums part = slices.sums(n, c, center, rstd);
-        sum.g += part.g;
-        sum.gz += part.gz;
-      }
+    for (int64_t n = 0; needs_sums() && n < shape.samples; ++n) {
+      const GradientSums part = slices.sums(n, c, center, rstd);
+      sum.g += part.g;
+      sum.gz += part.gz;
     }
-    put_value(slices.dweight, c, sum.gz);
-    put_value(slices.dbias, c, sum.g);
+    const Slope slope = settle(c, rstd, sum);
+    for (int64_t n = 0; slices.dx && n < shape.samples; ++n) {
+      slices.put(n, c, center, rstd, slope.factor, slope.a, slope.b);
+    }
+  }
+
+  void run_rows() const {
+    const ChannelRows rows(slices.shape);
+    const auto channels = static_cast<size_t>(slices.shape.channels);
+    std::vector<T> centers(channels), scales(channels), factors(channels), a(channels), b(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      centers[c] = value_of(mean, static_cast<int64_t>(c), T(0));
+      scales[c] = rstd_of(static_cast<int64_t>(c));
+    }
+    const std::vector<GradientSums> sums = needs_sums() ? sums_of(rows, centers) : std::vector<GradientSums>(channels);
+    for (size_t c = 0; c < channels; ++c) {
+      const GradientSums sum{sums[c].g, sums[c].gz * static_cast<double>(scales[c])};
+      const Slope slope = settle(static_cast<int64_t>(c), scales[c], sum);
+      factors[c] = slope.factor;
+      a[c] = slope.a;
+      b[c] = slope.b;
+    }
     if (!slices.dx) return;
-    const double values = static_cast<double>(shape.per_channel());
-    const T a = training ? static_cast<T>(sum.g / values) : T(0);
-    const T b = training ? static_cast<T>(sum.gz / values) : T(0);
-    const T factor = rstd * value_of(slices.weight, c, T(1));
-    for (int64_t n = 0; n < shape.samples; ++n) slices.put(n, c, center, rstd, factor, a, b);
+    rows.for_pieces([&](int64_t piece) {
+      alignas(64) T gs[kNormTile];
+      alignas(64) T xs[kNormTile];
+      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+        const T* g = slices.grad->read(first, count, gs);
+        const T* v = slices.x->read(first, count, xs);
+        T* to = slices.dx->place(first, count, xs);
+        slices.kernel.channels.gradient(g, v, static_cast<size_t>(count), centers.data() + c, scales.data() + c,
+                                        factors.data() + c, a.data() + c, b.data() + c, to);
+        slices.dx->put(first, count, to);
+      });
+    });
+  }
+
+  // Of each channel, those of the pieces joined in their order; gz lacks the scale.
+  std::vector<GradientSums> sums_of(const ChannelRows& rows, const std::vector<T>& centers) const {
+    const size_t channels = centers.size();
+    std::vector<double> slopes(static_cast<size_t>(rows.pieces()) * channels);
+    std::vector<double> products(slopes.size());
+    rows.for_pieces([&](int64_t piece) {
+      alignas(64) T gs[kNormTile];
+      alignas(64) T xs[kNormTile];
+      const size_t at = static_cast<size_t>(piece) * channels;
+      rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
+        const auto place = at + static_cast<size_t>(c);
+        slices.kernel.channels.gradient_sums(slices.grad->read(first, count, gs), slices.x->read(first, count, xs),
+                                             static_cast<size_t>(count), centers.data() + c, slopes.data() + place,
+                                             products.data() + place);
+      });
+    });
+    std::vector<GradientSums> sums(channels);
+    for (size_t i = 0; i < slopes.size(); ++i) {
+      sums[i % channels].g += slopes[i];
+      sums[i % channels].gz += products[i];
+    }
+    return sums;
   }
 };
 
@@ -111,11 +244,13 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
                        bool saves_variance, Plan* plan) {
   auto task = std::make_shared<BatchNormTask<T>>();
   task->shape = shape;
+  task->by_rows = has_channel_rows(x);
   task->training = training;
   task->saves_variance = saves_variance;
   task->momentum = momentum;
   task->eps = eps;
-  SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, shape.last));
+  const int64_t innermost = task->by_rows ? kChannelDim : shape.last;
+  SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, innermost));
   SOFTNPU_RETURN_IF_ERROR(open(weight, "the weight", shape.channels, &task->weight));
   SOFTNPU_RETURN_IF_ERROR(open(bias, "the bias", shape.channels, &task->bias));
   SOFTNPU_RETURN_IF_ERROR(open(running_mean, "the running mean", shape.channels, &task->old_mean));
@@ -124,7 +259,7 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
     SOFTNPU_RETURN_IF_ERROR(open(running_mean, "the running mean", shape.channels, &task->new_mean));
     SOFTNPU_RETURN_IF_ERROR(open(running_var, "the running variance", shape.channels, &task->new_var));
   }
-  SOFTNPU_RETURN_IF_ERROR(open(y, "the result", shape.count(), &task->y, shape.last));
+  SOFTNPU_RETURN_IF_ERROR(open(y, "the result", shape.count(), &task->y, innermost));
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
   SOFTNPU_RETURN_IF_ERROR(open(save_rstd, "the saved rstd", shape.channels, &task->save_rstd));
   if (shape.count() == 0) return nothing_to_do(plan);
@@ -138,6 +273,8 @@ Status plan_batch_gradient(const Channels& shape, const aclTensor& grad, const a
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan) {
   auto task = std::make_shared<BatchNormGradientTask<T>>();
   task->slices.shape = shape;
+  task->by_rows = has_channel_rows(x);
+  if (task->by_rows) task->slices.shape.last = kChannelDim;
   task->training = training;
   task->is_rstd = is_rstd;
   task->eps = eps;
@@ -234,13 +371,15 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
     // Evaluation whose spread is given as rstd: y = (x - mean) rstd weight + bias.
     auto task = std::make_shared<BatchNormTask<T>>();
     task->shape = shape;
+    task->by_rows = has_channel_rows(x);
     task->is_rstd = true;
-    SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, shape.last));
+    const int64_t innermost = task->by_rows ? kChannelDim : shape.last;
+    SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, innermost));
     SOFTNPU_RETURN_IF_ERROR(open(weight, "the weight", shape.channels, &task->weight));
     SOFTNPU_RETURN_IF_ERROR(open(bias, "the bias", shape.channels, &task->bias));
     SOFTNPU_RETURN_IF_ERROR(open(&mean, "the mean", shape.channels, &task->old_mean));
     SOFTNPU_RETURN_IF_ERROR(open(&rstd, "invstd", shape.channels, &task->old_var));
-    SOFTNPU_RETURN_IF_ERROR(open(&y, "the result", shape.count(), &task->y, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open(&y, "the result", shape.count(), &task->y, innermost));
     if (shape.count() == 0) return nothing_to_do(plan);
     hand_out(std::move(task), shape, x, plan);
     return Status::ok();

@@ -160,9 +160,54 @@ void weight_gradient(const T* HWY_RESTRICT g, const T* HWY_RESTRICT x, size_t co
 }
 
 template <typename T>
+void sum_channels(const T* HWY_RESTRICT x, size_t count, double* HWY_RESTRICT sums) {
+  for (size_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i]);
+}
+
+template <typename T>
+void square_channels(const T* HWY_RESTRICT x, size_t count, const double* HWY_RESTRICT mean,
+                     double* HWY_RESTRICT sums) {
+  for (size_t i = 0; i < count; ++i) {
+    const double distance = static_cast<double>(x[i]) - mean[i];
+    sums[i] += distance * distance;
+  }
+}
+
+template <typename T>
+void affine_channels(const T* x, size_t count, const T* mean, const T* factor, const T* offset, T* y) {
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) y[i] = (x[i] - mean[i]) * factor[i] + offset[i];
+}
+
+template <typename T>
+void gradient_sums_of_channels(const T* HWY_RESTRICT g, const T* HWY_RESTRICT x, size_t count,
+                               const T* HWY_RESTRICT mean, double* HWY_RESTRICT sums, double* HWY_RESTRICT products) {
+  for (size_t i = 0; i < count; ++i) {
+    const double slope = static_cast<double>(g[i]);
+    sums[i] += slope;
+    products[i] += slope * (static_cast<double>(x[i]) - static_cast<double>(mean[i]));
+  }
+}
+
+template <typename T>
+void gradient_of_channels(const T* g, const T* x, size_t count, const T* mean, const T* scale, const T* factor,
+                          const T* a, const T* b, T* out) {
+#pragma GCC ivdep
+  for (size_t i = 0; i < count; ++i) out[i] = factor[i] * (g[i] - a[i] - (x[i] - mean[i]) * scale[i] * b[i]);
+}
+
+template <typename T>
 NormRows<T> rows() {
-  return {&moment<T>, &squares<T>,       &normalize<T>, &affine<T>,
-          &add<T>,    &gradient_sums<T>, &gradient<T>,  &weight_gradient<T>};
+  return {&moment<T>,
+          &squares<T>,
+          &normalize<T>,
+          &affine<T>,
+          &add<T>,
+          &gradient_sums<T>,
+          &gradient<T>,
+          &weight_gradient<T>,
+          {&sum_channels<T>, &square_channels<T>, &affine_channels<T>, &gradient_sums_of_channels<T>,
+           &gradient_of_channels<T>}};
 }
 
 NormRows<float> rows_float() { return rows<float>(); }

@@ -26,6 +26,22 @@ struct GradientSums {
   double gz = 0;
 };
 
+// A row has one value of each channel.
+template <typename T>
+struct RowsOfChannels {
+  // sums += x.
+  void (*sum)(const T* x, size_t count, double* sums);
+  // sums += (x - mean)^2.
+  void (*squares)(const T* x, size_t count, const double* mean, double* sums);
+  // y = (x - mean) * factor + offset.
+  void (*affine)(const T* x, size_t count, const T* mean, const T* factor, const T* offset, T* y);
+  // sums += g, products += g * (x - mean).
+  void (*gradient_sums)(const T* g, const T* x, size_t count, const T* mean, double* sums, double* products);
+  // out = factor * (g - a - (x - mean) * scale * b).
+  void (*gradient)(const T* g, const T* x, size_t count, const T* mean, const T* scale, const T* factor, const T* a,
+                   const T* b, T* out);
+};
+
 template <typename T>
 struct NormRows {
   Moment (*moment)(const T* x, size_t count);
@@ -41,6 +57,8 @@ struct NormRows {
   void (*gradient)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight, T factor, T a, T b, T* out);
   // dweight += g * z, dbias += g; each may be null.
   void (*weight_gradient)(const T* g, const T* x, size_t count, T mean, T scale, double* dweight, double* dbias);
+  // The same where each value of the row has statistics of its own.
+  RowsOfChannels<T> channels;
 };
 
 NormRows<float> norm_rows_float();

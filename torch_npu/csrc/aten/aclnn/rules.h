@@ -151,7 +151,7 @@ struct batch_norm : at::impl::MetaBase {
   void meta(const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef,
             at::OptionalTensorRef, bool training, double, double) {
     const int64_t channels = training ? input.size(1) : 0;
-    set_output_raw_strided(0, input.sizes(), {}, input.options());
+    set_output_raw_strided(0, input.sizes(), {}, input.options().memory_format(input.suggest_memory_format()));
     set_output_raw_strided(1, {channels}, {}, input.options());
     set_output_raw_strided(2, {channels}, {}, input.options());
   }
@@ -206,8 +206,9 @@ struct adaptive_avg_pool_backward : at::impl::MetaBase {
 // Gradients of input, weight and bias, of those that the mask asks for.
 struct norm_gradients : at::impl::MetaBase {
  protected:
-  void announce(const at::Tensor& input, at::IntArrayRef weight_sizes, std::array<bool, 3> mask) {
-    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, input.options());
+  void announce(const at::Tensor& input, at::IntArrayRef weight_sizes, std::array<bool, 3> mask,
+                at::MemoryFormat format = at::MemoryFormat::Contiguous) {
+    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, input.options().memory_format(format));
     if (mask[1]) set_output_raw_strided(1, weight_sizes, {}, input.options());
     if (mask[2]) set_output_raw_strided(2, weight_sizes, {}, input.options());
   }
@@ -231,7 +232,7 @@ struct batch_norm_backward : norm_gradients {
   void meta(const at::Tensor&, const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef,
             at::OptionalTensorRef, at::OptionalTensorRef, at::OptionalTensorRef, bool, double,
             std::array<bool, 3> mask) {
-    announce(input, {input.size(1)}, mask);
+    announce(input, {input.size(1)}, mask, input.suggest_memory_format());
   }
 };
 
