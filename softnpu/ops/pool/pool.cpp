@@ -67,6 +67,25 @@ class Pool {
     }
   }
 
+  // Whether the channels of both images lie one behind the other.
+  bool has_channel_rows() const {
+    const auto is_row = [](const Image& image) { return image.channel_stride == 1; };
+    return p_.in.channels > 1 && is_row(p_.in) && is_row(p_.out) && (!has_indices_ || is_row(p_.indices));
+  }
+
+  // One row of `out` in all channels.
+  template <typename T>
+  void forward_channels(int64_t row_index) const {
+    const Triple& sizes = p_.out.sizes;
+    const int64_t plane = row_index / sizes[1] % sizes[0];
+    for (int64_t x = 0; x < sizes[2]; ++x) {
+      for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
+        forward_place<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
+                         std::min(kAtATime, p_.in.channels - c));
+      }
+    }
+  }
+
   // One row of `in`.
   template <typename T>
   void backward(int64_t row_index) const {
@@ -129,14 +148,73 @@ class Pool {
                         row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
   }
 
+  // One place of `out` in `count` channels from to.channel on.
+  template <typename T>
+  void forward_place(const Place& to, int64_t x, int64_t count) const {
+    Block<T> block;
+    T buffer[kAtATime];
+    const Triple& step = p_.windows.step;
+    const Range& planes = range(0, to.plane);
+    const Range& rows = range(1, to.row);
+    const Range& columns = range(2, x);
+    const auto size = static_cast<ptrdiff_t>(aclDataTypeSize(p_.in.dtype));
+    std::fill(block.values, block.values + count, lowest<T>());
+    std::fill(block.indices, block.indices + count,
+              (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + columns.begin);
+    for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
+      for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
+        for (int64_t at = columns.begin; at < columns.end; at += step[2]) {
+          const char* from = row_of(p_.in, to.batch, to.channel, plane, row, at);
+          const T* values = reinterpret_cast<const T*>(from);
+          if (!in_reader_.is_direct()) {
+            in_reader_.read(from, size, static_cast<size_t>(count), buffer);
+            values = buffer;
+          }
+          bring(values, count, (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + at, &block);
+        }
+      }
+    }
+    if (p_.kind == PoolKind::kAverage) {
+      const T values = static_cast<T>(divisor(to.plane, to.row, x));
+      for (int64_t c = 0; c < count; ++c) block.values[c] /= values;
+    }
+    out_writer_.write(block.values, static_cast<size_t>(count),
+                      row_of(p_.out, to.batch, to.channel, to.plane, to.row, x),
+                      static_cast<ptrdiff_t>(aclDataTypeSize(p_.out.dtype)));
+    if (!has_indices_) return;
+    index_writer_.write(block.indices, static_cast<size_t>(count),
+                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x),
+                        static_cast<ptrdiff_t>(aclDataTypeSize(p_.indices.dtype)));
+  }
+
+  // Brings one value of each channel, all of index `at`, into the results.
+  template <typename T>
+  void bring(const T* values, int64_t count, int64_t at, Block<T>* block) const {
+    if (p_.kind == PoolKind::kAverage) {
+      for (int64_t c = 0; c < count; ++c) block->values[c] += values[c];
+      return;
+    }
+    for (int64_t c = 0; c < count; ++c) {
+      const bool is_more = values[c] > block->values[c] || values[c] != values[c];
+      block->values[c] = is_more ? values[c] : block->values[c];
+      block->indices[c] = is_more ? at : block->indices[c];
+    }
+  }
+
+  // What a result begins with.
+  template <typename T>
+  T lowest() const {
+    if (p_.kind == PoolKind::kAverage) return T{};
+    if constexpr (std::is_floating_point_v<T>) {
+      return -std::numeric_limits<T>::infinity();
+    } else {
+      return std::numeric_limits<T>::lowest();
+    }
+  }
+
   template <typename T>
   void begin(const Range& planes, const Range& rows, int64_t x, int64_t count, Block<T>* block) const {
-    T first{};
-    if constexpr (std::is_floating_point_v<T>) {
-      if (p_.kind == PoolKind::kMax) first = -std::numeric_limits<T>::infinity();
-    } else {
-      if (p_.kind == PoolKind::kMax) first = std::numeric_limits<T>::lowest();
-    }
+    const T first = lowest<T>();
     for (int64_t i = 0; i < count; ++i) {
       block->values[i] = first;
       block->indices[i] = (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + range(2, x + i).begin;
@@ -234,13 +312,15 @@ class Pool {
   const bool has_indices_;
 };
 
-// Runs `body` for each row of `image`.
+// Runs `body` for each row of `image`: of each channel, or of all of them at once.
 template <typename Body>
-Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, Body body) {
-  const int64_t rows = pool->problem().batch * image.channels * image.sizes[0] * image.sizes[1];
-  const double flops = 4 * work * static_cast<double>(rows) * static_cast<double>(image.sizes[2]);
+Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, bool at_once, Body body) {
+  const int64_t channels = at_once ? 1 : image.channels;
+  const int64_t row = image.sizes[2] * (at_once ? image.channels : 1);
+  const int64_t rows = pool->problem().batch * channels * image.sizes[0] * image.sizes[1];
+  const double flops = 4 * work * static_cast<double>(rows) * static_cast<double>(row);
   const int threads = threads_for(flops);
-  const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, image.sizes[2]));
+  const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, row));
   return {0, flops < kSmallFlops, [pool, rows, threads, grain, body](void*) {
             parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {
               for (int64_t row = first; row < last; ++row) body(*pool, row);
@@ -279,15 +359,19 @@ std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
 Plan plan_pool(PoolProblem problem) {
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<const Pool>(std::move(problem));
-  return plan_rows(pool, pool->problem().out, work, [](const Pool& p, int64_t row) {
-    with_real(p.problem().dtype, [&]<typename T>() { p.forward<T>(row); });
+  const bool by_channels = pool->has_channel_rows();
+  return plan_rows(pool, pool->problem().out, work, by_channels, [by_channels](const Pool& p, int64_t row) {
+    with_real(p.problem().dtype, [&]<typename T>() {
+      if (by_channels) return p.forward_channels<T>(row);
+      p.forward<T>(row);
+    });
   });
 }
 
 Plan plan_pool_backward(PoolProblem problem) {
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<const Pool>(std::move(problem));
-  return plan_rows(pool, pool->problem().in, work, [](const Pool& p, int64_t row) {
+  return plan_rows(pool, pool->problem().in, work, false, [](const Pool& p, int64_t row) {
     with_real(p.problem().dtype, [&]<typename T>() { p.backward<T>(row); });
   });
 }
