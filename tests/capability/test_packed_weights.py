@@ -8,13 +8,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from torch_npu.utils import packed_weights_bytes
+
 CHANNELS = 64
 
 
 def packed_bytes() -> int:
     """What the packed copies of all weights take on the current device."""
     torch.npu.synchronize()
-    return torch.npu.memory_stats()["packed_weights_bytes.current"]
+    return packed_weights_bytes()
 
 
 @pytest.fixture

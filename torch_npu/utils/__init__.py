@@ -1,5 +1,6 @@
 """Tools around the device."""
 
 from torch_npu.utils.explanation import Explanation, explain, synchronizations
+from torch_npu.utils.packed_weights import packed_weights_bytes
 
-__all__ = ["Explanation", "explain", "synchronizations"]
+__all__ = ["Explanation", "explain", "packed_weights_bytes", "synchronizations"]

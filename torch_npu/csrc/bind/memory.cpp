@@ -49,9 +49,6 @@ py::dict memory_stats(c10::DeviceIndex device) {
   d["requested_bytes"] = stat_array_dict(s.requested_bytes);
   d["oversize_allocations"] = stat_dict(s.oversize_allocations);
   d["oversize_segments"] = stat_dict(s.oversize_segments);
-  py::dict packed;
-  packed["current"] = packed_weights_bytes(device);
-  d["packed_weights_bytes"] = packed;  // beside what the allocator has
   d["num_alloc_retries"] = s.num_alloc_retries;
   d["num_ooms"] = s.num_ooms;
   d["num_sync_all_streams"] = s.num_sync_all_streams;
@@ -250,6 +247,7 @@ py::dict host_memory_stats() {
 void bind_memory(py::module_& m) {
   using release_gil = py::call_guard<py::gil_scoped_release>;
   m.def("memory_stats", &memory_stats);
+  m.def("packed_weights_bytes", [](int d) { return packed_weights_bytes(static_cast<c10::DeviceIndex>(d)); });
   m.def("reset_peak_memory_stats", [](int d) { caching_allocator().resetPeakStats(static_cast<c10::DeviceIndex>(d)); });
   m.def("reset_accumulated_memory_stats",
         [](int d) { caching_allocator().resetAccumulatedStats(static_cast<c10::DeviceIndex>(d)); });
