@@ -33,6 +33,8 @@ struct Plan {
   std::shared_ptr<const Sweep> sweep = nullptr;
   // What it writes; a launch marks it.
   SmallVector<DeviceBytes, 2> written = {};
+  // Asks a planner for a sweep of small work, too, where it has one: the work becomes part of larger.
+  bool wants_sweep = false;
 };
 
 // The write clock (softnpuWriteClock) at the launch of what the calling thread runs, before the launch marked what it

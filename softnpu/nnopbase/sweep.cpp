@@ -8,7 +8,7 @@ namespace {
 
 using Memory = std::vector<SweepMemory>;
 
-auto place(const SweepMemory& memory) { return std::tie(memory.begin, memory.end, memory.element_bytes); }
+auto place(const SweepMemory& memory) { return std::tie(memory.begin, memory.end, memory.element_bytes, memory.first); }
 
 // Brings the places into the order of their beginnings and leaves each once, written if one says so.
 void join_equal(Memory* all) {

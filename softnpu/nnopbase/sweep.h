@@ -15,9 +15,10 @@ namespace softnpu {
 struct SweepMemory {
   const char* begin;
   const char* end;
-  // Element i lies at begin + i * element_bytes; 0 where every element may read all of it.
+  // Element first + i lies at begin + i * element_bytes; 0 where every element may read all of it.
   uint32_t element_bytes;
   bool is_written;
+  int64_t first = 0;
 };
 
 class Sweep {

@@ -63,6 +63,18 @@ TEST(JoinedTasksTest, OtherElementsMayNot) {
   EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}), 2U);
 }
 
+TEST(JoinedTasksTest, AListInAnotherOrderMayNot) {
+  const auto later = [](softnpu::SweepMemory memory) {
+    memory.first = 10;
+    return memory;
+  };
+  const Touching makes(20, {writes(100), later(writes(200))});
+  EXPECT_EQ(together({makes, Touching(20, {reads(100), later(reads(200)), writes(300)})}), 2U);
+  EXPECT_EQ(together({makes, Touching(20, {reads(200), later(reads(100)), writes(300)})}), 1U);
+  EXPECT_EQ(together({Touching(20, {reads(100), later(reads(200))}), Touching(20, {reads(200), later(reads(100))})}),
+            2U);
+}
+
 using JoinedRunTest = AclTest;
 
 // Chains of additions, negations and products over five tensors, behind a task that holds the stream, against the same

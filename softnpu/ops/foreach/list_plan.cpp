@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "nnopbase/tensor.h"
+#include "ops/foreach/list_sweep.h"
 #include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
@@ -74,7 +75,29 @@ Status run(const Parts& parts) {
   return first;
 }
 
+bool is_empty(const ListPart& part) {
+  return std::ranges::all_of(part.writes, [](const aclTensor* tensor) { return element_count(*tensor) == 0; });
+}
+
+// All parts as one sweep; null where one is none, or was not wanted.
+std::shared_ptr<const ListSweep> join_sweeps(const std::vector<ListPart>& parts, double cost) {
+  std::vector<std::shared_ptr<const Sweep>> sweeps;
+  for (const ListPart& part : parts) {
+    if (is_empty(part)) continue;
+    if (part.plan.sweep == nullptr || !part.plan.wants_sweep) return nullptr;
+    sweeps.push_back(part.plan.sweep);
+  }
+  return std::make_shared<const ListSweep>(std::move(sweeps), cost);
+}
+
 }  // namespace
+
+bool may_sweep(const aclTensorList& out) {
+  constexpr double kLeastElements = 2048;  // of a tensor, on average
+  double elements = 0;
+  for (const aclTensor* tensor : out) elements += static_cast<double>(element_count(*tensor));
+  return kFlopsPerElement * elements >= kSmallFlops && elements >= kLeastElements * static_cast<double>(out.size());
+}
 
 void join_parts(std::vector<ListPart> parts, Plan* plan) {
   double elements = 0;
@@ -85,17 +108,27 @@ void join_parts(std::vector<ListPart> parts, Plan* plan) {
   }
   const double cost = kFlopsPerElement * elements;
   plan->is_small = all_small && cost < kSmallFlops;
-  auto joined = std::make_shared<Parts>();
+  plan->describe = [count = parts.size(), elements] {
+    return text("(", count, " tensors, ", static_cast<int64_t>(elements), " elements)");
+  };
   const bool in_order = !are_independent(parts);
+  if (!in_order && !plan->is_small) {
+    if (auto sweep = join_sweeps(parts, cost); sweep != nullptr) {
+      plan->run = [sweep](void*) {
+        sweep->run_all();
+        return Status::ok();
+      };
+      plan->sweep = std::move(sweep);
+      return;
+    }
+  }
+  auto joined = std::make_shared<Parts>();
   joined->threads = in_order || plan->is_small ? 1 : threads_for(cost);
   for (ListPart& part : parts) {
     auto& group = part.plan.is_small && !in_order ? joined->small : joined->large;
     group.push_back(std::move(part.plan.run));
   }
   plan->run = [joined = std::shared_ptr<const Parts>(std::move(joined))](void*) { return run(*joined); };
-  plan->describe = [count = parts.size(), elements] {
-    return text("(", count, " tensors, ", static_cast<int64_t>(elements), " elements)");
-  };
 }
 
 Status check_list(const aclTensorList& list, const char* role, size_t count) {

@@ -15,8 +15,12 @@ struct ListPart {
   std::vector<const aclTensor*> writes;
 };
 
-// Runs all parts. Small ones run side by side unless one touches what another writes; then they go in their order.
-// No part may need a workspace.
+// Whether work that writes `out` may go together with what stands behind it: it is large, and so are its tensors, since
+// the places of all have to be compared.
+bool may_sweep(const aclTensorList& out);
+
+// Runs all parts: as one sweep where all of them are sweeps that were wanted. Else small ones run side by side. Where
+// one touches what another writes they go in their order. No part may need a workspace.
 void join_parts(std::vector<ListPart> parts, Plan* plan);
 
 // No tensor of the list is missing; it has `count` of them.

@@ -1,11 +1,13 @@
 #pragma once
 // Several tensors that are walked together: one shape, and each tensor's strides in it.
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/small_vector.h"
 #include "base/status.h"
@@ -38,6 +40,11 @@ class Space {
   // Whether all elements of `operand` lie one behind the other, in the space's order.
   bool is_contiguous(size_t operand) const;
 
+  using Addresses = std::array<char*, kMostOperands>;
+  // Calls body(addresses of the first element of each operand, count) for each run along the innermost dimension in
+  // [first, first + count).
+  template <typename Body>
+  void for_all_runs(int64_t first, int64_t count, Body&& body) const;
   // Calls body(address, stride in bytes, count) for each run of `operand`'s elements in [first, first + count).
   template <typename Body>
   void for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const;
@@ -52,6 +59,10 @@ class Space {
   void flatten(std::span<const aclTensor* const> tensors);
   // Orders and joins the dimensions of `shape`; `strides` are those of operand 0, of operand 1, ... in it.
   void order(const Sizes& shape, const Strides& strides, size_t outputs);
+  // Moves all addresses by `steps` along `dim`.
+  void advance(Addresses* addresses, size_t dim, int64_t steps) const {
+    for (size_t k = 0; k < operand_count_; ++k) (*addresses)[k] += steps * stride(k, dim);
+  }
 
   int64_t count_ = 0;
   size_t operand_count_ = 0;
@@ -78,6 +89,33 @@ void Space::for_runs(size_t operand, int64_t first, int64_t count, Body&& body) 
     body(address, strides[n - 1], static_cast<size_t>(here));
     first += here;
     count -= here;
+  }
+}
+
+template <typename Body>
+void Space::for_all_runs(int64_t first, int64_t count, Body&& body) const {
+  if (count <= 0) return;
+  const size_t last = sizes_.size() - 1;
+  SmallVector<int64_t, 8> at(sizes_.size());
+  Addresses addresses{};
+  for (size_t k = 0; k < operand_count_; ++k) addresses[k] = operands_[k].data;
+  for (size_t d = sizes_.size(); d-- > 0; first /= sizes_[d]) {
+    at[d] = first % sizes_[d];
+    advance(&addresses, d, at[d]);
+  }
+  for (;;) {
+    const int64_t here = std::min(sizes_[last] - at[last], count);
+    body(std::as_const(addresses), here);
+    count -= here;
+    if (count == 0) return;
+    advance(&addresses, last, -at[last]);
+    at[last] = 0;
+    for (size_t d = last; d-- > 0;) {
+      advance(&addresses, d, 1);
+      if (++at[d] < sizes_[d]) break;
+      advance(&addresses, d, -sizes_[d]);
+      at[d] = 0;
+    }
   }
 }
 

@@ -1,0 +1,242 @@
+#include "ops/elementwise/map_task.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "ops/copy/element.h"
+#include "ops/iterate/sweeps.h"
+#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+// The least that is worth a thread's turn.
+constexpr int64_t kGrain = int64_t{1} << 14;
+// About what one element costs: it waits for memory.
+constexpr double kElementFlops = 16;
+// Shorter runs are brought together in tiles: calling the kernel takes longer than copying them.
+constexpr int64_t kLeastRun = 4;
+
+// The bytes of `operand` in `space`. Where it lies element behind element, the sweep's elements are its own.
+SweepMemory memory_of(const Space& space, size_t operand, bool is_written) {
+  const Operand& from = space.operand(operand);
+  const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
+  const bool is_row = !from.is_constant && space.is_contiguous(operand);
+  const char* begin = from.data;
+  const char* end = from.data + size;
+  for (size_t d = 0; !from.is_constant && d < space.dims(); ++d) {
+    const ptrdiff_t reach = (space.size(d) - 1) * space.stride(operand, d);
+    (reach < 0 ? begin : end) += reach;
+  }
+  return {begin, end, is_row ? size : 0, is_written};
+}
+
+// Whether the result lies over elements of `operand` other than the one that each is computed from.
+bool is_overwritten(const Space& space, size_t operand) {
+  const SweepMemory result = memory_of(space, 0, true);
+  const SweepMemory read = memory_of(space, operand, false);
+  if (read.end <= result.begin || result.end <= read.begin) return false;
+  bool is_same = space.operand(operand).data == space.operand(0).data &&
+                 aclDataTypeSize(space.operand(operand).dtype) == aclDataTypeSize(space.operand(0).dtype);
+  for (size_t d = 0; is_same && d < space.dims(); ++d) is_same = space.stride(operand, d) == space.stride(0, d);
+  return !is_same;
+}
+
+bool is_run_in_place(const Space& space, size_t operand) {
+  return space.stride(operand, space.dims() - 1) ==
+         static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
+}
+
+// Makes all of `count` values of `bytes` bytes what the first one is.
+void repeat_first(char* tile, size_t bytes, size_t count) {
+  with_element(bytes, [&]<typename T>() {
+    auto* values = reinterpret_cast<T*>(tile);
+    std::fill_n(values, count, T(values[0]));
+  });
+}
+
+}  // namespace
+
+double cost_of(const Mapping& mapping, int64_t count) {
+  return kElementFlops * mapping.cost * static_cast<double>(count);
+}
+
+void put_scalar(const aclScalar& value, aclDataType dtype, void* to) {
+  with_wide(wide_of(dtype), [&]<typename T>() {
+    T converted;
+    if constexpr (std::is_same_v<T, uint64_t>) {
+      converted = value.as_uint64();
+    } else if constexpr (std::is_integral_v<T>) {
+      converted = static_cast<T>(value.as_int64());
+    } else if constexpr (std::is_floating_point_v<T>) {
+      converted = static_cast<T>(value.as_double());
+    } else {
+      converted = static_cast<T>(value.as_complex());
+    }
+    std::memcpy(to, &converted, sizeof converted);
+  });
+  if (!is_integral(dtype)) return;
+  uint64_t narrow = 0;
+  store_row(dtype)(to, 1, &narrow, sizeof narrow);
+  load_row(dtype)(&narrow, sizeof narrow, 1, to);
+}
+
+MapTask::MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space)
+    : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
+  wide_bytes_ = wide_size(wide_of(mapping.dtype));
+  writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
+  in_place_ = writer_.is_direct() && space_.is_contiguous(0);
+  run_in_place_ = writer_.is_direct() && is_run_in_place(space_, 0);
+  all_in_place_ = in_place_;
+  Input* input = inputs_.data();
+  size_t operand = 0;
+  for (const MapInput& given : inputs) {
+    if (given.scalar != nullptr) {
+      put_scalar(*given.scalar, mapping.dtype, input->value.data());
+      input->is_constant = true;
+    } else {
+      input->operand = ++operand;
+      input->reader = ElementReader(space_.operand(operand).dtype, mapping.dtype);
+      input->is_constant = space_.operand(operand).is_constant;
+      if (!input->is_constant) {
+        input->in_place = input->reader.is_direct() && space_.is_contiguous(operand);
+        input->run_in_place = input->reader.is_direct() && is_run_in_place(space_, operand);
+        input->run_repeats = inner_stride(operand) == 0;
+      }
+    }
+    all_in_place_ = all_in_place_ && input->in_place;
+    ++input;
+  }
+  by_runs_ = goes_by_runs();
+  const bool needs_no_tile =
+      run_in_place_ && std::ranges::all_of(this->inputs(), [](const Input& each) { return each.run_in_place; });
+  if (needs_no_tile) step_ = std::numeric_limits<int64_t>::max();
+  cost_ = cost_of(mapping, space_.count());
+}
+
+bool MapTask::is_small() const { return cost_ < kSmallFlops; }
+
+bool MapTask::is_sweep() const {
+  return in_place_ &&
+         std::ranges::all_of(inputs(), [](const Input& input) { return input.is_constant || input.in_place; });
+}
+
+// Runs are worth it where they are long and the kernel may use some of them in place. What is overwritten while it is
+// read goes by tiles, whose values are read before one of them is written.
+bool MapTask::goes_by_runs() const {
+  if (space_.dims() < 2 || space_.size(space_.dims() - 1) < kLeastRun) return false;
+  bool found = run_in_place_;
+  for (const Input& input : inputs()) {
+    if (input.operand != 0 && is_overwritten(space_, input.operand)) return false;
+    found = found || input.run_in_place;
+  }
+  return found;
+}
+
+void MapTask::run_all() const {
+  parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
+}
+
+void MapTask::add_memory(std::vector<SweepMemory>* to) const {
+  for (size_t k = 0; k < space_.operands(); ++k) to->push_back(memory_of(space_, k, k == 0));
+}
+
+void MapTask::run_together(std::span<const Sweep* const> sweeps) const {
+  run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
+}
+
+void MapTask::run(int64_t first, int64_t last) const {
+  if (by_runs_) return run_by_runs(first, last);
+  run_by_tiles(first, last);
+}
+
+void MapTask::run_by_tiles(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min(kTile, last - first), tiles, in);
+  const int64_t step = all_in_place_ ? last - first : kTile;
+  for (int64_t at = first; at < last; at += step) {
+    const int64_t here = std::min(step, last - at);
+    const ptrdiff_t bytes = at * static_cast<int64_t>(wide_bytes_);
+    for (size_t k = 0; k < input_count_; ++k) {
+      const Input& input = inputs_[k];
+      if (input.in_place) {
+        in[k] = space_.operand(input.operand).data + bytes;
+      } else if (!input.is_constant) {
+        gather(input, at, here, tiles[k]);
+      }
+    }
+    void* out = in_place_ ? space_.operand(0).data + bytes : tiles[kMostInputs];
+    mapping_.kernel(out, in, static_cast<size_t>(here), mapping_.constants.data());
+    if (!in_place_) scatter(at, here, tiles[kMostInputs]);
+  }
+}
+
+void MapTask::run_by_runs(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min({kTile, last - first, space_.size(space_.dims() - 1)}), tiles, in);
+  space_.for_all_runs(first, last - first, [&](const Space::Addresses& run, int64_t count) {
+    for (size_t k = 0; k < input_count_; ++k) {
+      const Input& input = inputs_[k];
+      if (input.run_repeats) {
+        input.reader.read(run[input.operand], 0, 1, tiles[k]);
+        repeat_first(tiles[k], wide_bytes_, static_cast<size_t>(std::min(step_, count)));
+      }
+    }
+    for (int64_t at = 0; at < count; at += step_) {
+      const auto here = static_cast<size_t>(std::min(step_, count - at));
+      for (size_t k = 0; k < input_count_; ++k) {
+        const Input& input = inputs_[k];
+        if (input.is_constant || input.run_repeats) continue;
+        const ptrdiff_t stride = inner_stride(input.operand);
+        const char* from = run[input.operand] + at * stride;
+        if (input.run_in_place) {
+          in[k] = from;
+        } else {
+          input.reader.read(from, stride, here, tiles[k]);
+        }
+      }
+      const ptrdiff_t stride = inner_stride(0);
+      char* to = run[0] + at * stride;
+      mapping_.kernel(run_in_place_ ? to : tiles[kMostInputs], in, here, mapping_.constants.data());
+      if (!run_in_place_) writer_.write(tiles[kMostInputs], here, to, stride);
+    }
+  });
+}
+
+// Sets where kernels find their inputs to the tiles, and fills those that stay as they are.
+void MapTask::fill_constants(int64_t count, Tile* tiles, const void** in) const {
+  for (size_t k = 0; k < input_count_; ++k) {
+    in[k] = tiles[k];
+    if (inputs_[k].is_constant) fill_constant(inputs_[k], static_cast<size_t>(count), tiles[k]);
+  }
+}
+
+void MapTask::fill_constant(const Input& input, size_t count, char* tile) const {
+  if (input.operand != 0) {
+    input.reader.read(space_.operand(input.operand).data, 0, 1, tile);
+  } else {
+    std::memcpy(tile, input.value.data(), wide_bytes_);
+  }
+  repeat_first(tile, wide_bytes_, count);
+}
+
+void MapTask::gather(const Input& input, int64_t at, int64_t count, char* tile) const {
+  space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
+    input.reader.read(from, stride, here, tile);
+    tile += here * wide_bytes_;
+  });
+}
+
+void MapTask::scatter(int64_t at, int64_t count, const char* tile) const {
+  space_.for_runs(0, at, count, [&](char* to, ptrdiff_t stride, size_t here) {
+    writer_.write(tile, here, to, stride);
+    tile += here * wide_bytes_;
+  });
+}
+
+}  // namespace softnpu

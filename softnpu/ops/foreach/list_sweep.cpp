@@ -1,0 +1,45 @@
+#include "ops/foreach/list_sweep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/iterate/sweeps.h"
+#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+
+ListSweep::ListSweep(std::vector<std::shared_ptr<const Sweep>> parts, double cost)
+    : parts_(std::move(parts)), begins_{0}, cost_(cost) {
+  for (const auto& part : parts_) begins_.push_back(begins_.back() + part->count());
+}
+
+void ListSweep::run_all() const {
+  constexpr int64_t kGrain = int64_t{1} << 14;  // elements that are worth a thread's turn
+  parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
+}
+
+void ListSweep::add_memory(std::vector<SweepMemory>* to) const {
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    const size_t known = to->size();
+    parts_[i]->add_memory(to);
+    for (size_t k = known; k < to->size(); ++k) {
+      if ((*to)[k].element_bytes != 0) (*to)[k].first += begins_[i];
+    }
+  }
+}
+
+void ListSweep::run(int64_t first, int64_t last) const {
+  auto i = static_cast<size_t>(std::ranges::upper_bound(begins_, first) - begins_.begin()) - 1;
+  for (; first < last; ++i) {
+    const int64_t end = std::min(last, begins_[i + 1]);
+    if (first < end) parts_[i]->run(first - begins_[i], end - begins_[i]);
+    first = end;
+  }
+}
+
+void ListSweep::run_together(std::span<const Sweep* const> sweeps) const {
+  run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
+}
+
+}  // namespace softnpu
