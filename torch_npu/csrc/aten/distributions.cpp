@@ -61,7 +61,8 @@ double greatest_of(at::ScalarType type) {
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
-  if (std >= 0 && draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std))) return self;
+  if (std >= 0 && draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
+    return self;
   return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
 }
 
@@ -77,7 +78,8 @@ Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator)
 
 Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize)> op("aclnnSimThreadExponential");
-  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, route::kFloating, generator, self.numel(), lambda)) return self;
+  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, route::kFloating, generator, self.numel(), lambda))
+    return self;
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
 }
 
