@@ -69,6 +69,32 @@ def big() -> list[Row]:
     ]
 
 
+def limits() -> list[Row]:
+    """The same against the CPU without page faults, into memory that is there, and against a copy on npu."""
+    aten = torch.ops.aten
+    works: dict[str, tuple[Callable[[Tensor], object], Callable[[Tensor, Tensor], object]]] = {
+        "add": (lambda x: x + x, lambda x, out: torch.add(x, x, out=out)),
+        "gelu": (F.gelu, lambda x, out: aten.gelu.out(x, out=out)),
+        "exp": (torch.exp, lambda x, out: torch.exp(x, out=out)),
+        "softmax": (lambda x: x.softmax(-1), lambda x, out: torch.softmax(x, -1, out=out)),
+        "transposed copy": (
+            lambda x: x.t().contiguous(),
+            lambda x, out: out.copy_(x.t()),
+        ),
+    }
+    npu, cpu = (_normal(4096, 4096, device=device) for device in ("npu", "cpu"))
+    npu_out, cpu_out = torch.empty_like(npu), torch.empty_like(cpu)
+    copy = partial(npu_out.copy_, npu)
+    rows = []
+    for name, (work, into) in works.items():
+        on_npu = partial(work, npu)
+        rows += [
+            Row(f"{name}, 64 MiB", on_npu, partial(into, cpu, cpu_out), 3, "cpu, out="),
+            Row(f"{name}, 64 MiB", on_npu, copy, 3, "a copy on npu"),
+        ]
+    return rows
+
+
 def language() -> list[Row]:
     """What stands between the products of a decoder."""
 
@@ -179,4 +205,12 @@ def optimizer() -> list[Row]:
 
 def rows() -> list[Row]:
     """All of them."""
-    return [*big(), *language(), *products(), *attention(), *convolution(), *optimizer()]
+    return [
+        *big(),
+        *limits(),
+        *language(),
+        *products(),
+        *attention(),
+        *convolution(),
+        *optimizer(),
+    ]

@@ -46,7 +46,7 @@ struct Backward {
 
   void choose_way() {
     by_heads = true;
-    by_heads = static_cast<int64_t>(head_tasks.size()) >= 2 * threads && floats() <= kMostFloats &&
+    by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && floats() <= kMostFloats &&
                bias_gradient.data == nullptr;
   }
 

@@ -53,6 +53,7 @@ aclTensor plane(const aclTensor& image, size_t colour) {
 Status plan_mix(const std::vector<aclTensor>& outs, const std::vector<aclTensor>& ins, std::vector<Weights> weights,
                 Plan* plan) {
   std::vector<const aclTensor*> tensors;
+  tensors.reserve(outs.size() + ins.size());
   for (const aclTensor& out : outs) tensors.push_back(&out);
   for (const aclTensor& in : ins) tensors.push_back(&in);
   Space space;
@@ -101,6 +102,7 @@ Status sepia(const aclTensor& image, const aclTensor& out, Plan* plan) {
 Status sepia_grad(const aclTensor& grad, const aclTensor& out, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check(out, grad, "the gradient"));
   std::vector<Weights> weights;
+  weights.reserve(kColours);
   for (size_t colour = 0; colour < kColours; ++colour) {
     weights.push_back({kSepia[0][colour], kSepia[1][colour], kSepia[2][colour]});
   }

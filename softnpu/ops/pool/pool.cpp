@@ -51,6 +51,8 @@ class Pool {
       index_reader_ = ElementReader(p_.indices.dtype, ACL_INT64);
       index_writer_ = ElementWriter(ACL_INT64, p_.indices.dtype);
     }
+    const bool in_place = in_reader_.is_direct() && step_of(p_.in) == static_cast<ptrdiff_t>(aclDataTypeSize(p_.dtype));
+    if (p_.kind == PoolKind::kMax && in_place) find_even();
   }
 
   const PoolProblem& problem() const { return p_; }
@@ -62,9 +64,12 @@ class Pool {
     const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
     const int64_t row = row_index % (sizes[0] * sizes[1]);
     const Place to{channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
-    for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
-      forward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
-    }
+    const auto go = [](int64_t first, int64_t last, const auto& block) {
+      for (int64_t x = first; x < last; x += kAtATime) block(x, std::min(kAtATime, last - x));
+    };
+    go(0, even_.first, [&](int64_t x, int64_t count) { forward_block<T>(to, x, count); });
+    go(even_.first, even_.last, [&](int64_t x, int64_t count) { forward_even<T>(to, x, count); });
+    go(even_.last, sizes[2], [&](int64_t x, int64_t count) { forward_block<T>(to, x, count); });
   }
 
   // Whether the channels of both images lie one behind the other.
@@ -102,6 +107,27 @@ class Pool {
   struct Place {
     int64_t batch, channel, plane, row;
   };
+
+  // Results [first, last) of a row, whose windows are equally long and begin equally far apart.
+  struct Even {
+    int64_t first = 0, last = 0, stride = 1, length = 0;
+  };
+
+  void find_even() {
+    const std::vector<Range>& all = p_.windows.ranges[2];
+    const auto length_of = [&](const Range& r) { return length(r, p_.windows.step[2]); };
+    for (const Range& r : all) even_.length = std::max(even_.length, length_of(r));
+    const auto is_longest = [&](const Range& r) { return length_of(r) == even_.length; };
+    even_.first = std::ranges::find_if(all, is_longest) - all.begin();
+    const auto at = [&](int64_t i) -> const Range& { return all[static_cast<size_t>(i)]; };
+    const auto end = static_cast<int64_t>(all.size());
+    even_.last = std::min(even_.first + 1, end);
+    if (even_.last < end) even_.stride = std::max<int64_t>(1, at(even_.last).begin - at(even_.first).begin);
+    while (even_.last < end && is_longest(at(even_.last)) &&
+           at(even_.last).begin - at(even_.last - 1).begin == even_.stride) {
+      ++even_.last;
+    }
+  }
 
   template <typename T>
   struct Block {
@@ -146,6 +172,56 @@ class Pool {
     if (!has_indices_) return;
     index_writer_.write(block.indices, static_cast<size_t>(count),
                         row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
+  }
+
+  // The greatest values of even windows, place by place of the window: that goes along the row, without a branch.
+  template <typename T>
+  void forward_even(const Place& to, int64_t x, int64_t count) const {
+    T most[kAtATime];
+    int32_t found[kAtATime];  // the place of the window
+    std::fill(most, most + count, lowest<T>());
+    std::fill(found, found + count, 0);
+    const Triple& step = p_.windows.step;
+    const Range& planes = range(0, to.plane);
+    const Range& rows = range(1, to.row);
+    const int64_t left = range(2, x).begin;
+    int32_t place = 0;
+    for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
+      for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
+        const auto* values = reinterpret_cast<const T*>(row_of(p_.in, to.batch, to.channel, plane, row, left));
+        for (int64_t k = 0; k < even_.length; ++k, ++place) take_all(values + k * step[2], count, place, most, found);
+      }
+    }
+    out_writer_.write(most, static_cast<size_t>(count), row_of(p_.out, to.batch, to.channel, to.plane, to.row, x),
+                      step_of(p_.out));
+    if (!has_indices_) return;
+    int64_t indices[kAtATime];
+    const int64_t lines = length(rows, step[1]);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t line = found[i] / even_.length;
+      const int64_t plane = planes.begin + line / lines * step[0];
+      const int64_t row = rows.begin + line % lines * step[1];
+      indices[i] =
+          (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + left + i * even_.stride + found[i] % even_.length * step[2];
+    }
+    index_writer_.write(indices, static_cast<size_t>(count),
+                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
+  }
+
+  // Brings one place of each window, `even_.stride` values apart, into the results.
+  template <typename T>
+  void take_all(const T* values, int64_t count, int32_t place, T* most, int32_t* found) const {
+    const auto go = [&](int64_t stride) {
+      for (int64_t i = 0; i < count; ++i) {
+        const T value = values[i * stride];
+        const bool is_more = value > most[i] || value != value;
+        most[i] = is_more ? value : most[i];
+        found[i] = is_more ? place : found[i];
+      }
+    };
+    if (even_.stride == 1) return go(1);  // strides that the compiler knows become vectors
+    if (even_.stride == 2) return go(2);
+    go(even_.stride);
   }
 
   // One place of `out` in `count` channels from to.channel on.
@@ -310,6 +386,7 @@ class Pool {
   ElementReader in_reader_, out_reader_, index_reader_;
   ElementWriter in_writer_, out_writer_, index_writer_;
   const bool has_indices_;
+  Even even_;
 };
 
 // Runs `body` for each row of `image`: of each channel, or of all of them at once.
