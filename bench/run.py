@@ -197,6 +197,15 @@ def seeds() -> list[Measured]:
     return compare("seeds", rows(), rounds=7)
 
 
+@torch.no_grad()
+def peers() -> list[Measured]:
+    """Other runtimes on the same networks."""
+    from peers import rows
+
+    return compare("peers", rows(), rounds=7)
+
+
+# `peers` alone is not among what runs without a name: it needs an environment of its own.
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -208,6 +217,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "networks": networks,
     "seeds": seeds,
     "neighbours": neighbours,
+    "peers": peers,
 }
 
 
@@ -219,7 +229,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a file, .json or .md")
     parser.add_argument("suites", nargs="*", help=", ".join(SUITES))
     arguments = parser.parse_args()
-    names = arguments.suites or list(SUITES)
+    names = arguments.suites or [name for name in SUITES if name != "peers"]
     if unknown := [name for name in names if name not in SUITES]:
         parser.error(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")
     results = Results(machine("one thread, CPU time" if arguments.cpu_time else "wall time"))

@@ -12,6 +12,7 @@ from dev.lint import fmt, lint
 from dev.operators import operators
 from dev.oracle import oracle
 from dev.paths import PYTHON, ROOT
+from dev.peers import interpreter
 from dev.run import DevError, run, say
 from dev.setup import setup
 from dev.test import test
@@ -39,7 +40,7 @@ def _demo(arguments: list[str]) -> None:
 
 def _bench(arguments: list[str]) -> None:
     _build([])
-    run([PYTHON, ROOT / "bench" / "run.py", *arguments])
+    run([interpreter(arguments), ROOT / "bench" / "run.py", *arguments])
 
 
 def _lint(_: list[str]) -> None:
