@@ -1,5 +1,7 @@
 """torch_npu.ops: the fused block against its layers, the filter against its definition."""
 
+import doctest
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -72,6 +74,11 @@ def test_in_eval_it_is_one_convolution():
     assert explanation.calls(operator="aten::convolution") == 1
     assert explanation.calls(operator="aten::native_batch_norm") == 0
     assert explanation.calls("AI CPU") == explanation.synchronizations == 0
+
+
+def test_the_example_runs():
+    found = doctest.testmod(torch_npu.ops.conv, extraglobs={"torch_npu": torch_npu})
+    assert (found.attempted, found.failed) == (2, 0)
 
 
 def test_layers_that_do_not_fit_are_refused():
