@@ -138,23 +138,19 @@ TEST_F(PackedWeightsTest, FollowTheOrderOfTheStream) {
     ASSERT_EQ(aclnnInplaceFillScalar(nullptr, 0, executor, stream_), ACL_SUCCESS);
     aclDestroyScalar(scalar);
   };
-  {
-    HeldTask held;
-    ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
-    launch();
-    fill(2);
-    held.let_go();
-  }
+  HeldTask first;
+  ASSERT_EQ(first.launch(stream_), ACL_SUCCESS);
+  launch();
+  fill(2);
+  first.let_go();
   EXPECT_EQ(value_seen(), 1.0F);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), 2.0F);
-  {
-    HeldTask held;
-    ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
-    fill(3);
-    launch();
-    fill(4);
-    held.let_go();
-  }
+  HeldTask second;
+  ASSERT_EQ(second.launch(stream_), ACL_SUCCESS);
+  fill(3);
+  launch();
+  fill(4);
+  second.let_go();
   EXPECT_EQ(value_seen(), 3.0F);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), 4.0F);
   aclDestroyTensor(weight);
