@@ -4,22 +4,36 @@
 
 #include <algorithm>
 
+#include "base/round.h"
+
 namespace softnpu {
+namespace {
+
+// Nothing is mapped this far before and behind the slots: the device's memory may be the neighbour, and what runs past
+// its ends must not be a mark.
+constexpr size_t kGuard = size_t{64} << 10;
+
+}  // namespace
 
 WriteClock::WriteClock(const Region& region) : base_(region.base()), range_(region.range()) {
   const size_t pieces = range_ / kPiece + 1;
-  const size_t bytes = (2 * pieces + pieces * (kPiece / kGrain)) * sizeof(Slot);
-  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED) return;
-  slots_ = pages;
+  const size_t bytes = round_up((2 * pieces + pieces * (kPiece / kGrain)) * sizeof(Slot), kGuard);
+  void* reserved = mmap(nullptr, bytes + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved == MAP_FAILED) return;
+  void* slots = static_cast<char*>(reserved) + kGuard;
+  if (mprotect(slots, bytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(reserved, bytes + 2 * kGuard);
+    return;
+  }
+  slots_ = slots;
   slot_bytes_ = bytes;
-  touched_ = static_cast<Slot*>(pages);
+  touched_ = static_cast<Slot*>(slots);
   covered_ = touched_ + pieces;
   grains_ = covered_ + pieces;
 }
 
 WriteClock::~WriteClock() {
-  if (slots_ != nullptr) munmap(slots_, slot_bytes_);
+  if (slots_ != nullptr) munmap(static_cast<char*>(slots_) - kGuard, slot_bytes_ + 2 * kGuard);
 }
 
 template <typename Covered, typename Part>
