@@ -48,14 +48,15 @@ TEST_F(WriteClockTest, CopiesAndFillsMoveIt) {
   expect_first_alone([&] { aclrtMemcpy(first_, kBytes, host.data(), 1, ACL_MEMCPY_HOST_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemcpy(first_ + kPiece, 1, second_, 1, ACL_MEMCPY_DEVICE_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemcpyAsync(first_, kBytes, second_, 8, ACL_MEMCPY_DEVICE_TO_DEVICE, nullptr); });
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   expect_first_alone(
       [&] { aclrtMemcpy2d(first_, 2 * kPiece, host.data(), kPiece, kPiece, 2, ACL_MEMCPY_HOST_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemset(first_, kBytes, 0, kBytes); });
   expect_first_alone([&] { aclrtMemsetAsync(first_, kBytes, 0, 1, nullptr); });
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   const uint64_t before = softnpuWriteClock();
   aclrtMemcpy(host.data(), kBytes, first_, kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
   EXPECT_LE(first(), before);
-  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
 }
 
 // When they are launched, and not when they run.
