@@ -48,48 +48,44 @@ def _trained(work: Callable[..., Tensor], inputs: list[Tensor]) -> Callable[[], 
     return step
 
 
+_BIG: dict[str, Callable[[Tensor], object]] = {
+    "add": lambda x: x + x,
+    "gelu": F.gelu,
+    "exp": torch.exp,
+    "softmax": lambda x: x.softmax(-1),
+    "layer_norm": lambda x: F.layer_norm(x, (4096,)),
+    "sum": torch.sum,
+    "sum of columns": lambda x: x.sum(0),
+    "transposed copy": lambda x: x.t().contiguous(),
+}
+
+
 def big() -> list[Row]:
     """4096 x 4096: 64 MiB."""
 
-    def row(name: str, work: Callable[[Tensor], object]) -> Row:
-        def make(device: str) -> Callable[[], object]:
-            return partial(work, _normal(4096, 4096, device=device))
+    def make(device: str, work: Callable[[Tensor], object]) -> Callable[[], object]:
+        return partial(work, _normal(4096, 4096, device=device))
 
-        return both(f"{name}, 64 MiB", make)
-
-    return [
-        row("add", lambda x: x + x),
-        row("gelu", F.gelu),
-        row("exp", torch.exp),
-        row("softmax", lambda x: x.softmax(-1)),
-        row("layer_norm", lambda x: F.layer_norm(x, (4096,))),
-        row("sum", torch.sum),
-        row("sum of columns", lambda x: x.sum(0)),
-        row("transposed copy", lambda x: x.t().contiguous()),
-    ]
+    return [both(f"{name}, 64 MiB", partial(make, work=work)) for name, work in _BIG.items()]
 
 
 def limits() -> list[Row]:
     """The same against the CPU without page faults, into memory that is there, and against a copy on npu."""
-    aten = torch.ops.aten
-    works: dict[str, tuple[Callable[[Tensor], object], Callable[[Tensor, Tensor], object]]] = {
-        "add": (lambda x: x + x, lambda x, out: torch.add(x, x, out=out)),
-        "gelu": (F.gelu, lambda x, out: aten.gelu.out(x, out=out)),
-        "exp": (torch.exp, lambda x, out: torch.exp(x, out=out)),
-        "softmax": (lambda x: x.softmax(-1), lambda x, out: torch.softmax(x, -1, out=out)),
-        "transposed copy": (
-            lambda x: x.t().contiguous(),
-            lambda x, out: out.copy_(x.t()),
-        ),
+    into: dict[str, Callable[[Tensor, Tensor], object]] = {
+        "add": lambda x, out: torch.add(x, x, out=out),
+        "gelu": lambda x, out: torch.ops.aten.gelu.out(x, out=out),
+        "exp": lambda x, out: torch.exp(x, out=out),
+        "softmax": lambda x, out: torch.softmax(x, -1, out=out),
+        "transposed copy": lambda x, out: out.copy_(x.t()),
     }
     npu, cpu = (_normal(4096, 4096, device=device) for device in ("npu", "cpu"))
     npu_out, cpu_out = torch.empty_like(npu), torch.empty_like(cpu)
     copy = partial(npu_out.copy_, npu)
     rows = []
-    for name, (work, into) in works.items():
-        on_npu = partial(work, npu)
+    for name, work in into.items():
+        on_npu = partial(_BIG[name], npu)
         rows += [
-            Row(f"{name}, 64 MiB", on_npu, partial(into, cpu, cpu_out), 3, "cpu, out="),
+            Row(f"{name}, 64 MiB", on_npu, partial(work, cpu, cpu_out), 3, "cpu, out="),
             Row(f"{name}, 64 MiB", on_npu, copy, 3, "a copy on npu"),
         ]
     return rows

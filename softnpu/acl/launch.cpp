@@ -67,8 +67,7 @@ Device* clip(const void* address, size_t* bytes) {
   Device* device = Process::get().device_of(address);
   softnpu::Allocation allocation;
   if (device == nullptr || !device->find(address, &allocation)) return nullptr;
-  const auto at = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(allocation.base));
-  *bytes = std::min(*bytes, allocation.size - std::min(at, allocation.size));
+  *bytes = std::min(*bytes, allocation.size - std::min(allocation.offset_of(address), allocation.size));
   return device;
 }
 

@@ -6,18 +6,12 @@ namespace softnpu {
 
 void add_written(const aclTensor* out, Plan* plan) {
   if (out == nullptr || out->data == nullptr) return;
-  const size_t size = aclDataTypeSize(out->dtype);
-  int64_t first = 0;
-  int64_t count = 1;
-  if (!has_blocks(out->format)) {
-    first = out->offset;
-    count = extent(*out);
-  } else {
-    for (int64_t held : out->storage_dims) count *= held;
+  DeviceBytes bytes = device_bytes(*out);
+  if (has_blocks(out->format)) {
+    bytes = {out->data, aclDataTypeSize(out->dtype)};
+    for (int64_t held : out->storage_dims) bytes.bytes *= static_cast<size_t>(held);
   }
-  if (count <= 0) return;
-  plan->written.push_back(
-      {static_cast<const char*>(out->data) + static_cast<size_t>(first) * size, static_cast<size_t>(count) * size});
+  if (bytes.bytes > 0) plan->written.push_back(bytes);
 }
 
 void add_written(const aclTensorList* out, Plan* plan) {

@@ -1,11 +1,18 @@
 #pragma once
-// What a call's outputs are in memory.
+// What tensors are in memory, and which of them a call writes.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/plan.h"
 #include "nnopbase/tensor.h"
 
 namespace softnpu {
+
+// The memory of a tensor that lies by its strides; no bytes where it has no elements.
+inline DeviceBytes device_bytes(const aclTensor& tensor) {
+  const size_t size = aclDataTypeSize(tensor.dtype);
+  return {static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size,
+          static_cast<size_t>(extent(tensor)) * size};
+}
 
 // Adds the memory of `out` to what `plan` writes; a tensor that is missing has none.
 ACL_FUNC_VISIBILITY void add_written(const aclTensor* out, Plan* plan);

@@ -4,6 +4,7 @@
 
 #include "base/small_vector.h"
 #include "base/text.h"
+#include "nnopbase/written.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
@@ -15,9 +16,8 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
     if (stride < 0) return {ACLNN_ERR_PARAM_INVALID, text(role, " has the negative stride ", stride)};
   }
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
-  const size_t size = aclDataTypeSize(tensor.dtype);
-  const void* first = static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size;
-  if (softnpuKernelAddress(first, static_cast<size_t>(extent(tensor)) * size, out) != ACL_SUCCESS) {
+  const auto [first, bytes] = device_bytes(tensor);
+  if (softnpuKernelAddress(first, bytes, out) != ACL_SUCCESS) {
     *out = nullptr;
     return {ACLNN_ERR_PARAM_INVALID,
             text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",

@@ -16,10 +16,9 @@ Status resolve(const Process& process, const char* role, const void* address, si
     return {ACL_ERROR_RT_PARAM_INVALID,
             text(role, " ", address, " lies in the memory of device ", device->id(), " but in no live allocation")};
   }
-  auto at = static_cast<size_t>(byte - static_cast<char*>(allocation.base));
-  if (count > allocation.size || at > allocation.size - count) {
-    return {ACL_ERROR_RT_PARAM_INVALID,
-            text(role, " runs past its allocation: ", count, " bytes at byte ", at, " of ", allocation.size)};
+  if (!allocation.holds(address, count)) {
+    return {ACL_ERROR_RT_PARAM_INVALID, text(role, " runs past its allocation: ", count, " bytes at byte ",
+                                             allocation.offset_of(address), " of ", allocation.size)};
   }
   *out = {byte + device->region().kernel_offset(), true};
   return Status::ok();

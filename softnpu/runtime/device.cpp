@@ -31,9 +31,7 @@ bool Device::find(const void* address, Allocation* out) const {
 
 bool Device::last_written(const void* address, size_t bytes, uint64_t* clock) const {
   Allocation allocation;
-  if (!find(address, &allocation)) return false;
-  const auto at = static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(allocation.base));
-  if (at > allocation.size || bytes > allocation.size - at) return false;
+  if (!find(address, &allocation) || !allocation.holds(address, bytes)) return false;
   if (address >= region_->window() && !virtual_memory_.is_private(address, bytes)) return false;
   *clock = write_clock_.last(address, bytes);
   return *clock != WriteClock::kUnknown;

@@ -19,6 +19,12 @@ namespace softnpu {
 struct Allocation {
   void* base = nullptr;
   size_t size = 0;  // as it was asked for
+
+  // From its beginning to `address`, which is not before it.
+  size_t offset_of(const void* address) const {
+    return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(base));
+  }
+  bool holds(const void* address, size_t count) const { return count <= size && offset_of(address) <= size - count; }
 };
 
 class Heap {

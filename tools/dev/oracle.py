@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from dev.build import build, site_packages
 from dev.paths import PACKAGE_ROOT, ROOT
 from dev.run import run, say
+from dev.side_venv import make_side_venv
 
 VENV = ROOT / ".venv-oracle"
 INTERPRETER = VENV / "bin" / "python"
@@ -21,16 +21,7 @@ LIBRARIES = PACKAGE_ROOT / "torch_npu" / "lib"
 
 def make_venv() -> None:
     """An environment with the wheel of its own that sees torch and pytest of .venv, and not the checkout's plug-in."""
-    ready = VENV / "ready"  # written last, so that a broken run is done anew
-    if ready.exists():
-        return
-    say(f"virtual environment {VENV.name} with {WHEEL}")
-    run([sys.executable, "-m", "venv", "--clear", VENV])
-    # A path in a .pth file is searched, but the .pth files in it (the checkout's) are not read.
-    link = site_packages(INTERPRETER) / "torch_of_the_checkout.pth"
-    link.write_text(f"{site_packages()}\n")
-    run([INTERPRETER, "-m", "pip", "install", "--quiet", "--no-deps", WHEEL])
-    ready.touch()
+    make_side_venv(VENV, [WHEEL], [site_packages()], "--no-deps")
 
 
 # The dynamic linker's report of a name that a program looked up in vain.

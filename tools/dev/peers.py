@@ -1,11 +1,10 @@
 """`./dev bench peers`: an environment with the runtimes that npu is held against."""
 
-import sys
 from pathlib import Path
 
 from dev.build import site_packages
 from dev.paths import PACKAGE_ROOT, PYTHON, ROOT
-from dev.run import run, say
+from dev.side_venv import make_side_venv
 
 VENV = ROOT / ".venv-peers"
 INTERPRETER = VENV / "bin" / "python"
@@ -14,15 +13,7 @@ PACKAGES = ["onnx==1.23.2", "onnxruntime==1.31.1", "openvino==2026.4.1"]
 
 def make_venv() -> None:
     """An environment with the peers of its own that sees torch and the checkout's plug-in."""
-    ready = VENV / "ready"  # written last, so that a broken run is done anew
-    if ready.exists() and ready.read_text() == "\n".join(PACKAGES):
-        return
-    say(f"virtual environment {VENV.name} with {', '.join(PACKAGES)}")
-    run([sys.executable, "-m", "venv", "--clear", VENV])
-    link = site_packages(INTERPRETER) / "checkout.pth"
-    link.write_text(f"{site_packages()}\n{PACKAGE_ROOT}\n")
-    run([INTERPRETER, "-m", "pip", "install", "--quiet", *PACKAGES])
-    ready.write_text("\n".join(PACKAGES))
+    make_side_venv(VENV, PACKAGES, [site_packages(), PACKAGE_ROOT])
 
 
 def interpreter(arguments: list[str]) -> Path:

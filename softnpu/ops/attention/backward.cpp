@@ -9,7 +9,6 @@
 #include "ops/attention/score_block.h"
 #include "ops/describe.h"
 #include "ops/onednn/engine.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 
 namespace softnpu {
@@ -32,35 +31,32 @@ struct Backward {
 
   int64_t channels() const { return padded(problem.query.channels); }
   int64_t columns() const { return padded(problem.value.channels); }
+  // What every way needs.
+  int64_t block_floats() const { return 2 * kQueries * kKeys + channels() + columns(); }
+  int64_t head_floats() const {
+    return block_floats() + queries * (2 * channels() + columns() + 3) + (keys + kKeys) * (channels() + columns()) +
+           kQueries * std::max(channels(), columns());
+  }
   int64_t floats() const {
-    const int64_t blocks = 2 * kQueries * kKeys + channels() + columns();
-    if (by_heads) {
-      return blocks + queries * (2 * channels() + columns() + 3) + (keys + kKeys) * (channels() + columns()) +
-             kQueries * std::max(channels(), columns());
-    }
-    return blocks + (2 * kQueries + 2 * kKeys) * (channels() + columns()) + 3 * kQueries;
+    if (by_heads) return head_floats();
+    return block_floats() + (2 * kQueries + 2 * kKeys) * (channels() + columns()) + 3 * kQueries;
   }
 
   // What one head's gradients may take: the second-level cache holds them.
   static constexpr int64_t kMostFloats = int64_t{1} << 19;
 
   void choose_way() {
-    by_heads = true;
-    by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && floats() <= kMostFloats &&
+    by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && head_floats() <= kMostFloats &&
                bias_gradient.data == nullptr;
   }
 
   void run(float* workspace) const {
-    const auto go = [&](const std::vector<BlockTask>& tasks,
-                        void (Backward::*run_task)(const BlockTask&, Floats) const) {
-      parallel_for(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
-        float* own = workspace + omp_get_thread_num() * floats();
-        for (int64_t i = first; i < last; ++i) (this->*run_task)(tasks[static_cast<size_t>(i)], Floats(own));
-      });
+    const auto go = [&](const std::vector<BlockTask>& tasks, const auto& run_task) {
+      run_tasks(tasks, threads, workspace, floats(), run_task);
     };
-    if (by_heads) return go(head_tasks, &Backward::run_head);
-    go(query_tasks, &Backward::run_queries);
-    go(key_tasks, &Backward::run_keys);
+    if (by_heads) return go(head_tasks, [this](const BlockTask& task, Floats memory) { run_head(task, memory); });
+    go(query_tasks, [this](const BlockTask& task, Floats memory) { run_queries(task, memory); });
+    go(key_tasks, [this](const BlockTask& task, Floats memory) { run_keys(task, memory); });
   }
 
   // What both passes know of a block of queries. Transposed, [channel][query], `width` floats from channel to channel.

@@ -4,9 +4,11 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "ops/attention/problem.h"
 #include "ops/elementwise/map_op.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 
@@ -37,23 +39,24 @@ struct Rows {
   size_t column = 1;
 };
 
+inline Rows copied_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
+  const int64_t row = padded(from.channels);
+  load_rows(from, b, head, first, count, copy, row);
+  return {copy, static_cast<size_t>(row), 1};
+}
+
 // As a left factor.
 inline Rows left_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
   constexpr int64_t kSize = sizeof(float);
-  if (from.dtype == ACL_FLOAT) {
-    return {reinterpret_cast<const float*>(from.at(b, head, first)), static_cast<size_t>(from.position_stride / kSize),
-            static_cast<size_t>(from.channel_stride / kSize)};
-  }
-  load_rows(from, b, head, first, count, copy, padded(from.channels));
-  return {copy, static_cast<size_t>(padded(from.channels)), 1};
+  if (from.dtype != ACL_FLOAT) return copied_rows(from, b, head, first, count, copy);
+  return {reinterpret_cast<const float*>(from.at(b, head, first)), static_cast<size_t>(from.position_stride / kSize),
+          static_cast<size_t>(from.channel_stride / kSize)};
 }
 
 // As a right factor, whose rows are as long as their padding.
 inline Rows right_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
   const bool lies_well = from.channel_stride == sizeof(float) && from.channels == padded(from.channels);
-  if (from.dtype == ACL_FLOAT && lies_well) return left_rows(from, b, head, first, count, copy);
-  load_rows(from, b, head, first, count, copy, padded(from.channels));
-  return {copy, static_cast<size_t>(padded(from.channels)), 1};
+  return (lies_well ? left_rows : copied_rows)(from, b, head, first, count, copy);
 }
 
 // float32 numbers of each query and head: [B, N, S, k] or [T, N, k], of which all k are the same.
@@ -104,5 +107,15 @@ class Floats {
  private:
   float* at_;
 };
+
+// Calls run_task(task, memory) for all tasks; a thread has `floats` floats of the workspace for itself.
+template <typename RunTask>
+void run_tasks(const std::vector<BlockTask>& tasks, int threads, float* workspace, int64_t floats,
+               const RunTask& run_task) {
+  parallel_for(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
+    float* own = workspace + omp_get_thread_num() * floats;
+    for (int64_t i = first; i < last; ++i) run_task(tasks[static_cast<size_t>(i)], Floats(own));
+  });
+}
 
 }  // namespace softnpu

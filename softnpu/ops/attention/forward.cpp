@@ -9,7 +9,6 @@
 #include "ops/attention/score_block.h"
 #include "ops/describe.h"
 #include "ops/onednn/engine.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 
 namespace softnpu {
@@ -33,10 +32,8 @@ struct Forward {
   }
 
   void run(float* workspace) const {
-    parallel_for(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last) {
-      float* own = workspace + omp_get_thread_num() * floats();
-      for (int64_t i = first; i < last; ++i) run_block(tasks[static_cast<size_t>(i)], Floats(own));
-    });
+    run_tasks(tasks, threads, workspace, floats(),
+              [this](const BlockTask& task, Floats memory) { run_block(task, memory); });
   }
 
   // Up to so many queries are multiplied with keys one by one: a vector of them would be mostly empty.

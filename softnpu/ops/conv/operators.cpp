@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "nnopbase/written.h"
 #include "ops/conv/step.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -47,9 +48,7 @@ Status read_filter(const aclTensor& tensor, const char* role, Filter* out) {
   const size_t dims = tensor.dims.size() - 2;
   SOFTNPU_RETURN_IF_ERROR(memory_of(tensor, role, &out->data));
   out->dtype = tensor.dtype;
-  const size_t size = aclDataTypeSize(tensor.dtype);
-  out->source = {static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size,
-                 static_cast<size_t>(extent(tensor)) * size};
+  out->source = device_bytes(tensor);
   out->out_stride = tensor.strides[0];
   out->in_stride = tensor.strides[1];
   for (size_t i = 0; i < dims; ++i) {

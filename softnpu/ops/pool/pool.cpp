@@ -24,8 +24,13 @@ char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t plane, 
   return image.data + element * static_cast<int64_t>(aclDataTypeSize(image.dtype));
 }
 
-ptrdiff_t step_of(const Image& image) {
-  return image.strides[2] * static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype));
+ptrdiff_t element_of(const Image& image) { return static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype)); }
+ptrdiff_t step_of(const Image& image) { return image.strides[2] * element_of(image); }
+
+// Whether `value` takes the place of the greatest one so far.
+template <typename T>
+bool is_greater(T value, T most) {
+  return value > most || value != value;
 }
 
 // Whether x lies on the steps of a range.
@@ -51,8 +56,25 @@ class Pool {
       index_reader_ = ElementReader(p_.indices.dtype, ACL_INT64);
       index_writer_ = ElementWriter(ACL_INT64, p_.indices.dtype);
     }
+  }
+
+  // Before forward().
+  void find_even() {
     const bool in_place = in_reader_.is_direct() && step_of(p_.in) == static_cast<ptrdiff_t>(aclDataTypeSize(p_.dtype));
-    if (p_.kind == PoolKind::kMax && in_place) find_even();
+    if (p_.kind != PoolKind::kMax || !in_place) return;
+    const std::vector<Range>& all = p_.windows.ranges[2];
+    const auto length_of = [&](const Range& r) { return length(r, p_.windows.step[2]); };
+    for (const Range& r : all) even_.length = std::max(even_.length, length_of(r));
+    const auto is_longest = [&](const Range& r) { return length_of(r) == even_.length; };
+    even_.first = std::ranges::find_if(all, is_longest) - all.begin();
+    const auto at = [&](int64_t i) -> const Range& { return all[static_cast<size_t>(i)]; };
+    const auto end = static_cast<int64_t>(all.size());
+    even_.last = std::min(even_.first + 1, end);
+    if (even_.last < end) even_.stride = std::max<int64_t>(1, at(even_.last).begin - at(even_.first).begin);
+    while (even_.last < end && is_longest(at(even_.last)) &&
+           at(even_.last).begin - at(even_.last - 1).begin == even_.stride) {
+      ++even_.last;
+    }
   }
 
   const PoolProblem& problem() const { return p_; }
@@ -61,9 +83,7 @@ class Pool {
   template <typename T>
   void forward(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
-    const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
-    const int64_t row = row_index % (sizes[0] * sizes[1]);
-    const Place to{channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
+    const Place to = place_of(sizes, row_index);
     const auto go = [](int64_t first, int64_t last, const auto& block) {
       for (int64_t x = first; x < last; x += kAtATime) block(x, std::min(kAtATime, last - x));
     };
@@ -95,9 +115,7 @@ class Pool {
   template <typename T>
   void backward(int64_t row_index) const {
     const Triple& sizes = p_.in.sizes;
-    const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
-    const int64_t row = row_index % (sizes[0] * sizes[1]);
-    const Place to{channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
+    const Place to = place_of(sizes, row_index);
     for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
       backward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
     }
@@ -108,26 +126,26 @@ class Pool {
     int64_t batch, channel, plane, row;
   };
 
+  // The row of that number in all channels of the batch.
+  Place place_of(const Triple& sizes, int64_t row_index) const {
+    const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
+    const int64_t row = row_index % (sizes[0] * sizes[1]);
+    return {channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
+  }
+
+  // Writes results from place x on, and their indices, `along` the row or the channels.
+  template <typename T>
+  void put(const Place& to, int64_t x, int64_t count, const T* values, const int64_t* indices,
+           ptrdiff_t (*along)(const Image&)) const {
+    const auto at = [&](const Image& image) { return row_of(image, to.batch, to.channel, to.plane, to.row, x); };
+    out_writer_.write(values, static_cast<size_t>(count), at(p_.out), along(p_.out));
+    if (has_indices_) index_writer_.write(indices, static_cast<size_t>(count), at(p_.indices), along(p_.indices));
+  }
+
   // Results [first, last) of a row, whose windows are equally long and begin equally far apart.
   struct Even {
     int64_t first = 0, last = 0, stride = 1, length = 0;
   };
-
-  void find_even() {
-    const std::vector<Range>& all = p_.windows.ranges[2];
-    const auto length_of = [&](const Range& r) { return length(r, p_.windows.step[2]); };
-    for (const Range& r : all) even_.length = std::max(even_.length, length_of(r));
-    const auto is_longest = [&](const Range& r) { return length_of(r) == even_.length; };
-    even_.first = std::ranges::find_if(all, is_longest) - all.begin();
-    const auto at = [&](int64_t i) -> const Range& { return all[static_cast<size_t>(i)]; };
-    const auto end = static_cast<int64_t>(all.size());
-    even_.last = std::min(even_.first + 1, end);
-    if (even_.last < end) even_.stride = std::max<int64_t>(1, at(even_.last).begin - at(even_.first).begin);
-    while (even_.last < end && is_longest(at(even_.last)) &&
-           at(even_.last).begin - at(even_.last - 1).begin == even_.stride) {
-      ++even_.last;
-    }
-  }
 
   template <typename T>
   struct Block {
@@ -167,11 +185,7 @@ class Pool {
     if (p_.kind == PoolKind::kAverage) {
       for (int64_t i = 0; i < count; ++i) block.values[i] /= static_cast<T>(divisor(to.plane, to.row, x + i));
     }
-    out_writer_.write(block.values, static_cast<size_t>(count),
-                      row_of(p_.out, to.batch, to.channel, to.plane, to.row, x), step_of(p_.out));
-    if (!has_indices_) return;
-    index_writer_.write(block.indices, static_cast<size_t>(count),
-                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
+    put(to, x, count, block.values, block.indices, step_of);
   }
 
   // The greatest values of even windows, place by place of the window: that goes along the row, without a branch.
@@ -192,20 +206,16 @@ class Pool {
         for (int64_t k = 0; k < even_.length; ++k, ++place) take_all(values + k * step[2], count, place, most, found);
       }
     }
-    out_writer_.write(most, static_cast<size_t>(count), row_of(p_.out, to.batch, to.channel, to.plane, to.row, x),
-                      step_of(p_.out));
-    if (!has_indices_) return;
     int64_t indices[kAtATime];
     const int64_t lines = length(rows, step[1]);
-    for (int64_t i = 0; i < count; ++i) {
+    for (int64_t i = 0; has_indices_ && i < count; ++i) {
       const int64_t line = found[i] / even_.length;
       const int64_t plane = planes.begin + line / lines * step[0];
       const int64_t row = rows.begin + line % lines * step[1];
       indices[i] =
           (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + left + i * even_.stride + found[i] % even_.length * step[2];
     }
-    index_writer_.write(indices, static_cast<size_t>(count),
-                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x), step_of(p_.indices));
+    put(to, x, count, most, indices, step_of);
   }
 
   // Brings one place of each window, `even_.stride` values apart, into the results.
@@ -214,7 +224,7 @@ class Pool {
     const auto go = [&](int64_t stride) {
       for (int64_t i = 0; i < count; ++i) {
         const T value = values[i * stride];
-        const bool is_more = value > most[i] || value != value;
+        const bool is_more = is_greater(value, most[i]);
         most[i] = is_more ? value : most[i];
         found[i] = is_more ? place : found[i];
       }
@@ -233,7 +243,6 @@ class Pool {
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const Range& columns = range(2, x);
-    const auto size = static_cast<ptrdiff_t>(aclDataTypeSize(p_.in.dtype));
     std::fill(block.values, block.values + count, lowest<T>());
     std::fill(block.indices, block.indices + count,
               (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + columns.begin);
@@ -243,7 +252,7 @@ class Pool {
           const char* from = row_of(p_.in, to.batch, to.channel, plane, row, at);
           const T* values = reinterpret_cast<const T*>(from);
           if (!in_reader_.is_direct()) {
-            in_reader_.read(from, size, static_cast<size_t>(count), buffer);
+            in_reader_.read(from, element_of(p_.in), static_cast<size_t>(count), buffer);
             values = buffer;
           }
           bring(values, count, (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + at, &block);
@@ -254,13 +263,7 @@ class Pool {
       const T values = static_cast<T>(divisor(to.plane, to.row, x));
       for (int64_t c = 0; c < count; ++c) block.values[c] /= values;
     }
-    out_writer_.write(block.values, static_cast<size_t>(count),
-                      row_of(p_.out, to.batch, to.channel, to.plane, to.row, x),
-                      static_cast<ptrdiff_t>(aclDataTypeSize(p_.out.dtype)));
-    if (!has_indices_) return;
-    index_writer_.write(block.indices, static_cast<size_t>(count),
-                        row_of(p_.indices, to.batch, to.channel, to.plane, to.row, x),
-                        static_cast<ptrdiff_t>(aclDataTypeSize(p_.indices.dtype)));
+    put(to, x, count, block.values, block.indices, element_of);
   }
 
   // Brings one value of each channel, all of index `at`, into the results.
@@ -271,7 +274,7 @@ class Pool {
       return;
     }
     for (int64_t c = 0; c < count; ++c) {
-      const bool is_more = values[c] > block->values[c] || values[c] != values[c];
+      const bool is_more = is_greater(values[c], block->values[c]);
       block->values[c] = is_more ? values[c] : block->values[c];
       block->indices[c] = is_more ? at : block->indices[c];
     }
@@ -309,7 +312,7 @@ class Pool {
     T most = block->values[i];
     int64_t index = block->indices[i];
     for (int64_t k = first; k < last; k += step) {
-      if (values[k] > most || values[k] != values[k]) {
+      if (is_greater(values[k], most)) {
         most = values[k];
         index = at + k;
       }
@@ -435,7 +438,8 @@ std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
 
 Plan plan_pool(PoolProblem problem) {
   const double work = window_size(problem.windows);
-  const auto pool = std::make_shared<const Pool>(std::move(problem));
+  const auto pool = std::make_shared<Pool>(std::move(problem));
+  pool->find_even();
   const bool by_channels = pool->has_channel_rows();
   return plan_rows(pool, pool->problem().out, work, by_channels, [by_channels](const Pool& p, int64_t row) {
     with_real(p.problem().dtype, [&]<typename T>() {

@@ -18,6 +18,7 @@
 #include "aten/aclnn/outputs.h"
 #include "aten/aclnn/route.h"
 #include "aten/empty.h"
+#include "aten/tangent.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 
@@ -46,8 +47,6 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
                                                                                     AclObject::kIntArray);
   return op;
 }
-
-bool has_tangent(const Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); }
 
 // One bias for all scores, or one that is broadcast to them.
 bool takes_bias(route::Check& check, const Tensor& bias, const Tensor& query, const Tensor& key, bool takes_bool) {

@@ -16,6 +16,7 @@
 
 #include "aten/aclnn/route.h"
 #include "aten/empty.h"
+#include "aten/tangent.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 
@@ -100,7 +101,6 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
 Tensor rms_norm_with_gradients(const Tensor& input, c10::SymIntArrayRef normalized_shape,
                                const std::optional<Tensor>& weight, std::optional<double> eps) {
   at::native::_check_rms_norm_inputs_symint(input, normalized_shape, weight.value_or(Tensor()));
-  const auto has_tangent = [](const Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); };
   const at::IntArrayRef shape = C10_AS_INTARRAYREF_SLOW(normalized_shape);
   if (input.is_complex() || has_tangent(input) || (is_given(weight) && has_tangent(*weight)))
     return std::get<0>(at::compositeimplicitautograd::_fused_rms_norm(input, shape, weight, eps));

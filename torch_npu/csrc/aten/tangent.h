@@ -1,0 +1,10 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace torch_npu {
+
+// Whether forward-mode differentiation goes through `tensor`.
+inline bool has_tangent(const at::Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); }
+
+}  // namespace torch_npu
