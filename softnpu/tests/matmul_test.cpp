@@ -13,6 +13,7 @@
 #include "aclnnop/aclnn_batch_mat_mul.h"
 #include "aclnnop/aclnn_matmul.h"
 #include "aclnnop/aclnn_mm.h"
+#include "softnpu/softnpu.h"
 
 namespace {
 
@@ -203,6 +204,43 @@ TEST_F(MatmulTest, OneCachedPrimitiveServesManyThreads) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+// A second factor that is met often is kept in blocks where the CPU has a kernel for them.
+TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
+  uint64_t before = 0;
+  ASSERT_EQ(softnpuGetPackedBytes(0, &before), ACL_SUCCESS);
+  for (const Lie lie : {Lie::kDense, Lie::kTransposed, Lie::kSliced}) {
+    for (const Sizes& s : {Sizes{1, 5, 64, 64},
+                           {1, 8, 100, 96},
+                           {1, 31, 512, 33},
+                           {1, 16, 8192, 17},
+                           {1, 8, 1376, 512},
+                           {1, 128, 384, 1000},
+                           {1, 512, 96, 768}}) {
+      Tensor a({s.m, s.k}, Lie::kDense, random);
+      Tensor b({s.k, s.n}, lie, random);
+      Tensor first({s.m, s.n}, Lie::kDense, random);
+      Tensor last({s.m, s.n}, Lie::kDense, random);
+      uint64_t bytes = 0;
+      aclOpExecutor* executor = nullptr;
+      for (int i = 0; i < 12; ++i) {
+        Tensor& out = i == 0 ? first : last;
+        ASSERT_EQ(aclnnMmGetWorkspaceSize(a.get(), b.get(), out.get(), 0, &bytes, &executor), ACLNN_SUCCESS);
+        ASSERT_EQ(finish(&aclnnMm, bytes, executor), ACLNN_SUCCESS);
+      }
+      first.download();
+      last.download();
+      for (int64_t row = 0; row < s.m; ++row) {
+        for (int64_t column = 0; column < s.n; ++column) {
+          ASSERT_EQ(first.at(0, row, column), last.at(0, row, column)) << s.m << " " << s.k << " " << s.n;
+        }
+      }
+    }
+  }
+  uint64_t behind = 0;
+  ASSERT_EQ(softnpuGetPackedBytes(0, &behind), ACL_SUCCESS);
+  EXPECT_EQ(before, behind);  // they went with their originals
 }
 
 TEST_F(MatmulTest, AnExecutorServesOneLaunchUnlessRepeatable) {

@@ -357,8 +357,9 @@ class Convolution {
   std::shared_ptr<void> packed_filter(char* space) const {
     const Layout& lies = lies_[kFilter];
     const std::string_view layout(reinterpret_cast<const char*>(&lies), sizeof lies);
-    return PackedWeights::get().find({p_.filter.source.address, p_.filter.source.bytes, layout},
-                                     primitive_->wanted[kFilter], [&](void* to) { bring(kFilter, space, to); });
+    return PackedWeights::get().find(
+        {p_.filter.source.address, p_.filter.source.bytes, layout}, [&] { return primitive_->wanted[kFilter]; },
+        [&](void* to) { bring(kFilter, space, to); });
   }
 
   void read_bias(char* to) const {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "nnopbase/plan.h"
 #include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
 #include "ops/dtype.h"
@@ -35,6 +36,7 @@ struct MatmulProblem {
   Dims batch;                            // sizes, outermost first
   Matrices a;
   Matrices b;
+  DeviceBytes b_source;  // the second factor as the device knows it
   Matrices c;
   Matrices addend;
   aclScalar alpha;

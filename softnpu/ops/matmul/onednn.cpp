@@ -4,7 +4,10 @@
 #include <array>
 #include <bit>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "base/round.h"
 #include "ops/matmul/copy.h"
 #include "ops/onednn/engine.h"
+#include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
@@ -30,6 +34,13 @@ struct Layout {
   std::array<int64_t, 3> strides{};
 };
 
+// The second factor in memory, and what it is multiplied as.
+struct Given {
+  Layout layout;
+  int64_t dtype = 0;
+  int64_t multiplied = 0;
+};
+
 // Everything that a primitive depends on.
 struct Key {
   Layout a, b, c;
@@ -39,15 +50,27 @@ struct Key {
   int64_t threads = 0;
   int64_t alpha = 0;  // bit patterns of doubles
   int64_t beta = 0;
+  int64_t packed = 0;  // b comes in the layout that the kernel likes best
 };
 
 struct Primitive {
   Primitive(const dnnl::matmul::primitive_desc& plan, std::vector<PrimitiveRuns::Argument> arguments)
-      : runs(dnnl::matmul(plan), std::move(arguments)), scratchpad_bytes(plan.scratchpad_desc().get_size()) {}
+      : implementation(plan.impl_info_str()),
+        weights(plan.weights_desc()),
+        runs(dnnl::matmul(plan), std::move(arguments)),
+        scratchpad_bytes(plan.scratchpad_desc().get_size()) {}
 
-  PrimitiveRuns runs;  // of a, b, c, the scratchpad and, where there is one, the row
+  std::string implementation;
+  memory::desc weights;
+  PrimitiveRuns runs;                   // of a, b, c, the scratchpad and, where there is one, the row
+  std::unique_ptr<PrimitiveRuns> pack;  // of b, the packed b and the scratchpad; of packed primitives
   size_t scratchpad_bytes;
 };
+
+// Packed weights save a kernel the packing of its own, which counts for little where the lines are many. They are
+// packed in the time of some products.
+constexpr int64_t kMostLines = 512;
+constexpr int kPatience = 8;  // meetings
 
 PrimitiveCache<Key, Primitive>& cache() {
   static NoDestroy<PrimitiveCache<Key, Primitive>> instance(kCachedPrimitives);
@@ -145,14 +168,29 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   attributes.set_post_ops(after);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const memory::desc a = descriptor(key.a, key.dtype);
-  const memory::desc b = descriptor(key.b, key.dtype);
+  const memory::desc given = descriptor(key.b, key.dtype);
+  const memory::desc b =
+      key.packed == 0 ? given : memory::desc(given.get_dims(), given.get_data_type(), memory::format_tag::any);
   const memory::desc c = descriptor(key.c, key.result);
+  dnnl::primitive_attr own_scratchpad;
+  own_scratchpad.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto plan = key.has_row_addend != 0 ? dnnl::matmul::primitive_desc(onednn_engine(), a, b, row, c, attributes)
                                             : dnnl::matmul::primitive_desc(onednn_engine(), a, b, c, attributes);
-  std::vector<PrimitiveRuns::Argument> arguments = {
-      {DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}, {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}};
+  std::vector<PrimitiveRuns::Argument> arguments = {{DNNL_ARG_SRC, a},
+                                                    {DNNL_ARG_WEIGHTS, plan.weights_desc()},
+                                                    {DNNL_ARG_DST, c},
+                                                    {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}};
   if (key.has_row_addend != 0) arguments.push_back({DNNL_ARG_BIAS, row});
-  return std::make_shared<Primitive>(plan, std::move(arguments));
+  auto made = std::make_shared<Primitive>(plan, std::move(arguments));
+  if (key.packed != 0) {
+    const dnnl::reorder::primitive_desc pack(onednn_engine(), given, onednn_engine(), made->weights, own_scratchpad);
+    made->pack = std::make_unique<PrimitiveRuns>(
+        dnnl::reorder(pack),
+        std::vector<PrimitiveRuns::Argument>{
+            {DNNL_ARG_FROM, given}, {DNNL_ARG_TO, made->weights}, {DNNL_ARG_SCRATCHPAD, pack.scratchpad_desc()}});
+    made->scratchpad_bytes = std::max(made->scratchpad_bytes, pack.scratchpad_desc().get_size());
+  }
+  return made;
 }
 
 // A row that oneDNN adds itself, as linear layers have it.
@@ -191,18 +229,19 @@ class Product {
     const double alpha = p_.alpha.as_double();
     const double beta = p_.adds ? p_.beta.as_double() : 0;
     row_ = alpha == 1 && beta == 1 && p_.addend.dtype == c_.lies.dtype && is_row(p_.addend);
-    const Key key{layout(a_.lies, stack_, true),
-                  layout(b_.lies, stack_, false),
-                  layout(c_.lies, stack_, true),
-                  dtype,
-                  c_.lies.dtype,
-                  row_ ? 1 : 0,
-                  threads_,
-                  bits(alpha),
-                  bits(row_ ? 0 : beta)};
+    key_ = {layout(a_.lies, stack_, true),
+            layout(b_.lies, stack_, false),
+            layout(c_.lies, stack_, true),
+            dtype,
+            c_.lies.dtype,
+            row_ ? 1 : 0,
+            threads_,
+            bits(alpha),
+            bits(row_ ? 0 : beta)};
     ThreadScope scope(threads_);
-    primitive_ = cache().get(key, [&] { return make_primitive(key); });
+    primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
+    may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
   bool is_small() const { return small_; }
@@ -213,14 +252,14 @@ class Product {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
     const Matrices a = bring(a_, p_.a, space);
-    const Matrices b = bring(b_, p_.b, space);
     Matrices c = c_.lies;
     c.data = c_.copied ? space + c_.at : p_.c.data;
     if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
-    for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
-      const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
-      const std::array<void*, 5> places{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
-      primitive_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+    if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
+      const std::array<void*, 5> places{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
+      packed_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+    } else {
+      run_stacks(a, bring(b_, p_.b, space), c, space);
     }
     if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
   }
@@ -231,6 +270,39 @@ class Product {
     bool copied = false;
     size_t at = 0;  // of the copy, in the workspace
   };
+
+  void run_stacks(const Matrices& a, const Matrices& b, const Matrices& c, char* space) const {
+    for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
+      const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
+      const std::array<void*, 5> places{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
+      primitive_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+    }
+  }
+
+  // The kernels that bring the second factor into blocks, for each call where it lies otherwise. They make the same
+  // bits of it either way, and the blocks are the same for any number of lines.
+  bool has_packing_kernel() const { return primitive_->implementation.starts_with("brg"); }
+
+  std::shared_ptr<void> packed_weights(char* space) const {
+    const auto wanted = [&]() -> memory::desc {
+      std::call_once(packs_, [&] {
+        Key key = key_;
+        key.packed = 1;
+        auto made = cache().get(key, [&] { return make_primitive(key); });
+        const bool fits = made->implementation == primitive_->implementation &&
+                          made->scratchpad_bytes <= primitive_->scratchpad_bytes;
+        if (fits && made->weights != primitive_->weights) packed_ = std::move(made);
+      });
+      return packed_ != nullptr ? packed_->weights : memory::desc();
+    };
+    const auto pack = [&](void* to) {
+      const std::array<void*, 3> places{bring(b_, p_.b, space).data, to, space + scratchpad_at_};
+      packed_->pack->execute(places);
+    };
+    const Given given{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
+    const std::string_view bytes(reinterpret_cast<const char*>(&given), sizeof given);
+    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kPatience}, wanted, pack);
+  }
 
   size_t reserve(size_t bytes) {
     const size_t at = bytes_;
@@ -265,7 +337,11 @@ class Product {
   int threads_ = 1;
   size_t bytes_ = 0;
   size_t scratchpad_at_ = 0;
+  Key key_;
   std::shared_ptr<const Primitive> primitive_;
+  bool may_pack_ = false;
+  mutable std::once_flag packs_;  // guards packed_
+  mutable std::shared_ptr<const Primitive> packed_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "nnopbase/written.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/matmul/direct.h"
@@ -176,6 +177,7 @@ Status read_product(const Product& p, const Addend* addend, MatmulProblem* probl
   SOFTNPU_RETURN_IF_ERROR(check_no_overlap(p.out));
   SOFTNPU_RETURN_IF_ERROR(read(p.a, problem->batch, true, "the first factor", &problem->a));
   SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b));
+  problem->b_source = device_bytes(p.b);
   SOFTNPU_RETURN_IF_ERROR(read(p.out, problem->batch, true, "out", &problem->c));
   SOFTNPU_RETURN_IF_ERROR(check_sizes(*problem, p));
   if (addend != nullptr) SOFTNPU_RETURN_IF_ERROR(read_addend(*addend, p.out, problem));

@@ -43,50 +43,63 @@ PackedWeights::PackedWeights() {
   softnpuListenToMemory(&listener);
 }
 
-PackedWeights::Copy* PackedWeights::look_up(const Source& source, const dnnl::memory::desc& wanted) {
-  const auto at = copies_.find(source.address);
-  if (at == copies_.end()) return nullptr;
-  const auto found = std::ranges::find_if(
-      at->second, [&](const Copy& copy) { return copy.layout == source.layout && copy.wanted == wanted; });
-  return found == at->second.end() ? nullptr : &*found;
+PackedWeights::Weights* PackedWeights::look_up(const Source& source, uint64_t written) {
+  const auto at = weights_.find(source.address);
+  if (at == weights_.end()) return nullptr;
+  const auto found = std::ranges::find(at->second, source.layout, &Weights::layout);
+  return found == at->second.end() || found->written != written ? nullptr : &*found;
 }
 
-std::shared_ptr<void> PackedWeights::find(const Source& source, const dnnl::memory::desc& wanted,
+bool PackedWeights::meet(const Source& source, uint64_t written, std::vector<Copy>* stale) {
+  if (Weights* known = look_up(source, written); known != nullptr) {
+    if (known->meetings >= source.patience) return true;
+    ++known->meetings;
+    return false;
+  }
+  if (weights_.size() >= kMostAddresses) {
+    std::erase_if(weights_, [](const auto& entry) {
+      return std::ranges::all_of(entry.second, [](const Weights& w) { return w.copies.empty(); });
+    });
+  }
+  std::vector<Weights>& here = weights_[source.address];
+  addresses_ = weights_.size();
+  auto at = std::ranges::find(here, source.layout, &Weights::layout);
+  if (at == here.end()) at = here.insert(at, {std::string(source.layout), 0, 0, {}});
+  for (const Copy& copy : at->copies) drop(copy);
+  *stale = std::exchange(at->copies, {});
+  at->written = written;
+  at->meetings = 1;
+  return false;
+}
+
+std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<dnnl::memory::desc()>& wanted,
                                           const std::function<void(void* to)>& pack) {
   if (source.bytes < kLeastBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
   const uint64_t written = softnpuLastWritten(source.address, source.bytes);
   if (written > launch_clock()) return nullptr;
-  const size_t size = wanted.get_size();
-  std::shared_ptr<void> stale;  // freed without the lock: who frees memory calls forget()
+  std::vector<Copy> stale;  // freed without the lock: who frees memory calls forget()
   {
     std::lock_guard lock(mutex_);
-    Copy* copy = look_up(source, wanted);
-    if (copy != nullptr && copy->written == written) {
-      if (copy->memory != nullptr) return copy->memory;
-      if (size > budget_ || kept_ > budget_ - size) return nullptr;
-    } else {
-      if (copy == nullptr) {
-        if (copies_.size() >= kMostAddresses) {
-          std::erase_if(copies_, [](const auto& entry) {
-            return std::ranges::all_of(entry.second, [](const Copy& c) { return c.memory == nullptr; });
-          });
-        }
-        copy = &copies_[source.address].emplace_back(Copy{std::string(source.layout), wanted, 0, nullptr});
-        addresses_ = copies_.size();
-      }
-      drop(*copy);
-      copy->written = written;
-      stale = std::exchange(copy->memory, nullptr);
-      return nullptr;
-    }
+    if (!meet(source, written, &stale)) return nullptr;
+  }
+  const dnnl::memory::desc desc = wanted();
+  const size_t size = desc.get_size();
+  if (size == 0) return nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    const Weights* known = look_up(source, written);
+    if (known == nullptr) return nullptr;
+    const auto copy = std::ranges::find(known->copies, desc, &Copy::desc);
+    if (copy != known->copies.end()) return copy->memory;
+    if (size > budget_ || kept_ > budget_ - size) return nullptr;
   }
   std::shared_ptr<void> made = allocate(source.address, size);
   if (made == nullptr) return nullptr;
   pack(made.get());
   std::lock_guard lock(mutex_);
-  Copy* copy = look_up(source, wanted);  // another thread may have packed too, or the original was freed
-  if (copy != nullptr && copy->written == written && copy->memory == nullptr) {
-    copy->memory = made;
+  Weights* known = look_up(source, written);  // another thread may have packed too, or the original was freed
+  if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
+    known->copies.push_back({desc, made});
     kept_ += size;
   }
   return made;
@@ -95,39 +108,37 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const dnnl::memo
 uint64_t PackedWeights::bytes_kept(const void* base, size_t size) const {
   uint64_t bytes = 0;
   std::lock_guard lock(mutex_);
-  const auto end = copies_.lower_bound(static_cast<const char*>(base) + size);
-  for (auto at = copies_.lower_bound(base); at != end; ++at) {
-    for (const Copy& copy : at->second) bytes += copy.memory == nullptr ? 0 : copy.wanted.get_size();
+  const auto end = weights_.lower_bound(static_cast<const char*>(base) + size);
+  for (auto at = weights_.lower_bound(base); at != end; ++at) {
+    for (const Weights& weights : at->second) {
+      for (const Copy& copy : weights.copies) bytes += copy.desc.get_size();
+    }
   }
   return bytes;
 }
 
-void PackedWeights::drop(const Copy& copy) {
-  if (copy.memory != nullptr) kept_ -= copy.wanted.get_size();
-}
-
 void PackedWeights::forget(const void* base, size_t bytes) {
   if (addresses_ == 0) return;
-  std::vector<Copies> gone;
+  std::vector<std::vector<Weights>> gone;
   std::lock_guard lock(mutex_);
-  const auto end = copies_.lower_bound(static_cast<const char*>(base) + bytes);
-  for (auto at = copies_.lower_bound(base); at != end; at = copies_.erase(at)) {
-    for (const Copy& copy : at->second) drop(copy);
+  const auto end = weights_.lower_bound(static_cast<const char*>(base) + bytes);
+  for (auto at = weights_.lower_bound(base); at != end; at = weights_.erase(at)) {
+    for (const Weights& weights : at->second) {
+      for (const Copy& copy : weights.copies) drop(copy);
+    }
     gone.push_back(std::move(at->second));
   }
-  addresses_ = copies_.size();
+  addresses_ = weights_.size();
 }
 
 // Half of what there was is let in again: what the program needs and what is kept find a balance.
 void PackedWeights::press() {
-  std::vector<std::shared_ptr<void>> gone;
+  std::vector<std::vector<Copy>> gone;
   std::lock_guard lock(mutex_);
   budget_ = kept_ / 2;
-  for (auto& [address, copies] : copies_) {
-    for (Copy& copy : copies) {
-      drop(copy);
-      gone.push_back(std::exchange(copy.memory, nullptr));
-    }
+  kept_ = 0;
+  for (auto& [address, here] : weights_) {
+    for (Weights& weights : here) gone.push_back(std::exchange(weights.copies, {}));
   }
 }
 

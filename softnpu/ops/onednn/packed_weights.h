@@ -23,14 +23,16 @@ class PackedWeights {
     const void* address = nullptr;
     size_t bytes = 0;
     std::string_view layout;
+    int patience = 1;  // how often it is met before a copy pays
   };
 
   static PackedWeights& get();
 
-  // `source` as `wanted`, for the task that the calling thread runs, made by `pack(to)` where it is not there. Null
-  // where the task has to pack for itself: it meets these bytes for the first time, they are few, they are about to be
-  // written, nobody knows who writes them, or there is no memory.
-  std::shared_ptr<void> find(const Source& source, const dnnl::memory::desc& wanted,
+  // `source` as `wanted()`, for the task that the calling thread runs, made by `pack(to)` where it is not there. Null
+  // where the task has to do without: it has not met these bytes often enough since they were written, they are few,
+  // they are about to be written, nobody knows who writes them, nothing is wanted, or there is no memory. `wanted` is
+  // asked where a copy would pay.
+  std::shared_ptr<void> find(const Source& source, const std::function<dnnl::memory::desc()>& wanted,
                              const std::function<void(void* to)>& pack);
 
   // The bytes that the copies of weights in [base, base + size) take.
@@ -42,24 +44,30 @@ class PackedWeights {
   PackedWeights();
 
   struct Copy {
-    std::string layout;
-    dnnl::memory::desc wanted;
-    uint64_t written = 0;          // by the write clock: the bytes that it was made from
-    std::shared_ptr<void> memory;  // null: they were met once
+    dnnl::memory::desc desc;
+    std::shared_ptr<void> memory;
   };
-  using Copies = std::vector<Copy>;  // of one address
+  // Weights that were read, and their copies.
+  struct Weights {
+    std::string layout;
+    uint64_t written = 0;  // by the write clock: the bytes that the copies were made from
+    int meetings = 0;      // since then, up to the source's patience
+    std::vector<Copy> copies;
+  };
 
-  // The copy of these bytes, or null. mutex_ is held.
-  Copy* look_up(const Source& source, const dnnl::memory::desc& wanted);
-  void drop(const Copy& copy);
+  // The weights, counted as met now. True where they were met often enough before. mutex_ is held.
+  bool meet(const Source& source, uint64_t written, std::vector<Copy>* stale);
+  // Null where they were written since, or freed. mutex_ is held.
+  Weights* look_up(const Source& source, uint64_t written);
+  void drop(const Copy& copy) { kept_ -= copy.desc.get_size(); }
   void forget(const void* base, size_t bytes);
   void press();
 
-  mutable std::mutex mutex_;              // guards all below
-  std::map<const void*, Copies> copies_;  // by the address of the original
-  size_t kept_ = 0;                       // bytes
-  size_t budget_ = SIZE_MAX;              // for kept_: less each time that memory runs out
-  std::atomic<size_t> addresses_{0};      // of copies_, read without the lock
+  mutable std::mutex mutex_;                             // guards all below
+  std::map<const void*, std::vector<Weights>> weights_;  // by their address
+  size_t kept_ = 0;                                      // bytes
+  size_t budget_ = SIZE_MAX;                             // for kept_: less each time that memory runs out
+  std::atomic<size_t> addresses_{0};                     // of weights_, read without the lock
 };
 
 }  // namespace softnpu
