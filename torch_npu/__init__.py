@@ -33,11 +33,33 @@ except Exception as error:
         raise
 
 from torch_npu import npu, ops, utils  # noqa: E402
+from torch_npu._formats import (  # noqa: E402
+    Format,
+    empty_with_format,
+    get_npu_format,
+    get_storage_size,
+    npu_format_cast,
+    npu_format_cast_,
+    unsafe_empty_with_format,
+)
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 
 npu._register(_load_error)
 
-__all__ = ["__version__", "npu", "npu_fusion_attention", "ops", "utils"]
+__all__ = [
+    "Format",
+    "__version__",
+    "empty_with_format",
+    "get_npu_format",
+    "get_storage_size",
+    "npu",
+    "npu_format_cast",
+    "npu_format_cast_",
+    "npu_fusion_attention",
+    "ops",
+    "unsafe_empty_with_format",
+    "utils",
+]
 
 # The operators of namespace npu, which codegen writes beside the native libraries.
 if _load_error is None:

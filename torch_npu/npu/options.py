@@ -60,6 +60,17 @@ class _Config:
     def allow_tf32(self, value: bool) -> None:
         matmul.allow_hf32 = value
 
+    @property
+    def allow_internal_format(self) -> bool:
+        """Whether tensors may be given formats with blocks (``torch_npu.npu_format_cast``). False at the start."""
+        return bool(_state.native().allow_internal_format())
+
+    @allow_internal_format.setter
+    def allow_internal_format(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"allow_internal_format must be a bool, but got {type(value).__name__}")
+        _state.native().set_allow_internal_format(value)
+
 
 matmul = _Matmul()
 config = _Config()

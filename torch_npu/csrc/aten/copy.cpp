@@ -18,6 +18,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/host_allocator.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/stream.h"
 #include "core/trace.h"
 
@@ -43,6 +44,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   if (nbytes == 0) return;
   const at::Tensor& npu = dst.is_privateuseone() ? dst : src;
   bind_device(npu.device().index());
+  for (const at::Tensor* side : {&dst, &src}) make_plain(*side->storage().unsafeGetStorageImpl());
   c10::Stream stream = current_stream(npu.device().index());
   {
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);

@@ -11,13 +11,6 @@
 namespace torch_npu {
 namespace {
 
-c10::DeviceIndex checked_device(std::optional<at::Layout> layout, std::optional<at::Device> device,
-                                std::optional<bool> pin_memory) {
-  TORCH_CHECK(!layout.has_value() || *layout == at::kStrided, "only strided tensors are made by empty, not ", *layout);
-  TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
-  return device.has_value() && device->has_index() ? device->index() : current_device();
-}
-
 at::Tensor& fill_if_deterministic(at::Tensor& tensor) {
   if (C10_UNLIKELY(fills_uninitialized())) at::native::fill_empty_deterministic_(tensor);
   return tensor;
@@ -27,7 +20,7 @@ at::Tensor empty(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std:
                  std::optional<at::Device> device, std::optional<bool> pin_memory,
                  std::optional<at::MemoryFormat> memory_format) {
   at::detail::check_size_nonnegative(size);
-  at::Tensor tensor = make_tensor(size, c10::dtype_or_default(dtype), checked_device(layout, device, pin_memory));
+  at::Tensor tensor = make_tensor(size, c10::dtype_or_default(dtype), factory_device(layout, device, pin_memory));
   auto format = memory_format.value_or(at::MemoryFormat::Contiguous);
   TORCH_CHECK(format != at::MemoryFormat::Preserve, "memory format preserve needs a tensor to preserve it from");
   if (format != at::MemoryFormat::Contiguous) tensor.unsafeGetTensorImpl()->empty_tensor_restride(format);
@@ -39,7 +32,7 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
                          std::optional<bool> pin_memory) {
   at::detail::check_size_nonnegative(size);
   at::Tensor tensor =
-      make_strided_tensor(size, stride, c10::dtype_or_default(dtype), checked_device(layout, device, pin_memory));
+      make_strided_tensor(size, stride, c10::dtype_or_default(dtype), factory_device(layout, device, pin_memory));
   return fill_if_deterministic(tensor);
 }
 
@@ -58,6 +51,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
 }
 
 }  // namespace
+
+c10::DeviceIndex factory_device(std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                std::optional<bool> pin_memory) {
+  TORCH_CHECK(!layout.has_value() || *layout == at::kStrided, "only strided tensors are made by empty, not ", *layout);
+  TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
+  return device.has_value() && device->has_index() ? device->index() : current_device();
+}
 
 bool fills_uninitialized() {
   return at::globalContext().deterministicAlgorithms() && at::globalContext().deterministicFillUninitializedMemory();

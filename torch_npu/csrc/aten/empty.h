@@ -4,6 +4,10 @@
 
 namespace torch_npu {
 
+// The device of a factory's result; throws for what only the CPU makes.
+c10::DeviceIndex factory_device(std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                std::optional<bool> pin_memory);
+
 // A contiguous, uninitialised npu tensor.
 at::Tensor make_tensor(at::IntArrayRef size, at::ScalarType dtype, c10::DeviceIndex device);
 

@@ -82,6 +82,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_cube_math_type", &set_cube_math_type);
   m.def("jit_compile", &jit_compile);
   m.def("set_jit_compile", &set_jit_compile);
+  m.def("allow_internal_format", &allow_internal_format);
+  m.def("set_allow_internal_format", &set_allow_internal_format);
   m.def("task_queue_level", &task_queue_level);
   m.def("set_task_queue_level", &set_task_queue_level, release_gil());
   m.def("copies_arguments", &aicpu::copies_arguments);

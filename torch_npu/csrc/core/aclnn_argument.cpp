@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "core/aclnn.h"
+#include "core/format.h"
 
 namespace torch_npu {
 namespace {
@@ -87,6 +89,7 @@ thread_local constinit KeptDescriptors::Kept KeptDescriptors::kept_;
 aclTensor* make_tensor(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   const c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
+  make_plain(*storage);
   const auto storage_elements = static_cast<int64_t>(storage->nbytes() / impl->itemsize());
   const at::IntArrayRef sizes = impl->sizes();
   const aclDataType dtype = acl_data_type(tensor.scalar_type());
@@ -233,6 +236,14 @@ AclText::AclText(std::string_view text) {
 }
 
 AclTensor acl_argument(const at::Tensor& tensor) { return AclTensor(tensor.defined() ? make_tensor(tensor) : nullptr); }
+
+AclTensor acl_argument(const DeviceElements& elements) {
+  std::vector<int64_t> strides(elements.sizes.size(), 1);
+  for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * elements.sizes[i];
+  return AclTensor(makers().tensor.make(elements.sizes.data(), elements.sizes.size(), acl_data_type(elements.dtype),
+                                        strides.data(), 0, elements.format, elements.held.data(), elements.held.size(),
+                                        elements.data));
+}
 
 AclScalar acl_argument(const at::Scalar& scalar) { return AclScalar(make_scalar(scalar)); }
 

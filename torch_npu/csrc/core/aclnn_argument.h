@@ -79,6 +79,16 @@ class AclText {
 
 // The descriptor of an npu tensor; of an undefined one it is null.
 AclTensor acl_argument(const at::Tensor& tensor);
+
+// Device memory and how the elements of a tensor lie in it.
+struct DeviceElements {
+  at::IntArrayRef sizes;
+  at::ScalarType dtype;
+  aclFormat format;
+  at::IntArrayRef held;  // the sizes in memory
+  void* data;
+};
+AclTensor acl_argument(const DeviceElements& elements);
 inline AclTensor acl_argument(const std::optional<at::Tensor>& tensor) {
   return acl_argument(tensor.has_value() ? *tensor : at::Tensor());
 }

@@ -11,6 +11,7 @@ constexpr int64_t kLast = 4;
 
 std::atomic<int8_t> cube_math{0};
 std::atomic<bool> jit{false};
+std::atomic<bool> internal_format{false};
 
 }  // namespace
 
@@ -23,5 +24,8 @@ void set_cube_math_type(int64_t type) {
 
 bool jit_compile() { return jit.load(std::memory_order_relaxed); }
 void set_jit_compile(bool on) { jit = on; }
+
+bool allow_internal_format() { return internal_format.load(std::memory_order_relaxed); }
+void set_allow_internal_format(bool on) { internal_format = on; }
 
 }  // namespace torch_npu

@@ -13,4 +13,8 @@ void set_cube_math_type(int64_t type);
 bool jit_compile();
 void set_jit_compile(bool on);
 
+// Whether tensors may be given private formats.
+bool allow_internal_format();
+void set_allow_internal_format(bool on);
+
 }  // namespace torch_npu

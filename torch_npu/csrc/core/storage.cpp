@@ -6,6 +6,7 @@
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/stream.h"
 #include "core/trace.h"
 
@@ -42,7 +43,22 @@ void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceInd
   acl_check(find(address, nbytes, &kernel), "softnpuKernelAddress");
 }
 
+StorageImpl* own_storage(const c10::StorageImpl& storage) {
+  // The class is final, so its type says it.
+  return typeid(storage) == typeid(StorageImpl) ? static_cast<StorageImpl*>(const_cast<c10::StorageImpl*>(&storage))
+                                                : nullptr;
+}
+
+std::atomic<int64_t> StorageImpl::count_in_blocks_{0};
+
+StorageImpl::~StorageImpl() { set_in_blocks(false); }
+
+void StorageImpl::set_in_blocks(bool on) {
+  if (in_blocks_.exchange(on, std::memory_order_acq_rel) != on) count_in_blocks_ += on ? 1 : -1;
+}
+
 void StorageImpl::release_resources() {
+  set_in_blocks(false);
   cpu_twin_.reset();
   c10::StorageImpl::release_resources();
 }
@@ -59,6 +75,7 @@ c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DataP
 
 void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
   TORCH_CHECK(storage.resizable(), "Trying to resize storage that is not resizable");
+  make_plain(storage);
   c10::DeviceIndex device = storage.device().index();
   c10::DataPtr grown = caching_allocator().allocate_on(device, nbytes);
   std::size_t kept = std::min(nbytes, storage.nbytes());
@@ -69,7 +86,11 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
                                Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
-  if (typeid(storage) == typeid(StorageImpl)) static_cast<StorageImpl&>(storage).cpu_twin().reset();
+  if (StorageImpl* own = own_storage(storage); own != nullptr) {
+    own->cpu_twin().reset();
+    own->set_blocks(nullptr);  // they were those of the old sizes
+    own->set_format(StorageImpl::kNoFormat);
+  }
   storage.set_data_ptr_noswap(std::move(grown));
   storage.set_nbytes(nbytes);
 }

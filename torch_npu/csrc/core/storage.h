@@ -1,9 +1,13 @@
 #pragma once
 // The storage of an npu tensor: PyTorch's, with room for what only this device knows.
 
+#include <c10/core/ScalarType.h>
 #include <c10/core/StorageImpl.h>
+#include <c10/util/SmallVector.h>
 
 #include <atomic>
+#include <memory>
+#include <utility>
 
 namespace torch_npu {
 
@@ -35,22 +39,49 @@ class SharedStorage {
   std::atomic<c10::StorageImpl*> held_{nullptr};  // owned
 };
 
+// The tensor that a storage in a private format holds.
+struct Blocks {
+  c10::SmallVector<int64_t, 5> sizes;
+  c10::ScalarType dtype;
+  c10::SmallVector<int64_t, 8> held;  // the sizes in memory
+};
+
 class StorageImpl final : public c10::StorageImpl {
  public:
   using c10::StorageImpl::StorageImpl;
+  ~StorageImpl() override;
 
   // The same bytes as a CPU storage, made on first use and kept: what AI CPU kernels are given. It owns nothing.
   SharedStorage& cpu_twin() { return cpu_twin_; }
 
-  // aclFormat of the bytes. Only base formats (ND here) exist so far.
-  int format() const { return format_; }
+  // The aclFormat that the program gave it; kNoFormat where it gave none.
+  static constexpr int kNoFormat = -1;
+  int format() const { return format_.load(std::memory_order_acquire); }
+  void set_format(int format) { format_.store(format, std::memory_order_release); }
+
+  // Whether data() are blocks of a private format. nbytes() count the elements, not what fills blocks up.
+  bool in_blocks() const { return in_blocks_.load(std::memory_order_acquire); }
+  void set_in_blocks(bool on);
+
+  // Of a private format; null where the format is plain.
+  const Blocks* blocks() const { return blocks_.get(); }
+  void set_blocks(std::unique_ptr<const Blocks> blocks) { blocks_ = std::move(blocks); }
+
+  // All storages whose data() are blocks.
+  static int64_t count_in_blocks() { return count_in_blocks_.load(std::memory_order_relaxed); }
 
   void release_resources() override;
 
  private:
   SharedStorage cpu_twin_;
-  int format_ = 2;  // ACL_FORMAT_ND
+  std::atomic<int> format_{kNoFormat};
+  std::atomic<bool> in_blocks_{false};
+  std::unique_ptr<const Blocks> blocks_;
+  static std::atomic<int64_t> count_in_blocks_;
 };
+
+// Our storage, or null for one that PyTorch made by other ways than ours.
+StorageImpl* own_storage(const c10::StorageImpl& storage);
 
 // A storage of `nbytes` on `device` from the caching allocator.
 c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DeviceIndex device);

@@ -9,6 +9,7 @@
 #include "aten/aicpu/allocator.h"
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/storage.h"
 #include "core/stream.h"
 #include "core/written.h"
@@ -17,11 +18,6 @@ namespace torch_npu::aicpu {
 namespace {
 
 c10::Device cpu_device() { return {c10::DeviceType::CPU}; }
-
-// Our storage, or null for one that PyTorch made by other ways than ours. The class is final, so its type says it.
-StorageImpl* own_storage(c10::StorageImpl* impl) {
-  return typeid(*impl) == typeid(StorageImpl) ? static_cast<StorageImpl*>(impl) : nullptr;
-}
 
 void* kernel_address(const c10::StorageImpl& storage, c10::DeviceIndex device) {
   auto* address = static_cast<char*>(const_cast<void*>(storage.data()));
@@ -54,9 +50,10 @@ class WithoutVersions {
 
 c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
+  make_plain(*impl);
   void* address = kernel_address(*impl, device);
   mark_written(impl->data(), impl->nbytes());  // whether the kernel writes it or not
-  auto* own = own_storage(impl);
+  StorageImpl* own = own_storage(*impl);
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_twin().get()) {
     // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.
     if (C10_UNLIKELY(known->data() != address || known->nbytes() != impl->nbytes())) {

@@ -1,0 +1,199 @@
+// Formats of tensors: npu_format_cast and its like. Schemas: torch_npu 2.13.0's operators of these names.
+
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/empty_like.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "aten/empty.h"
+#include "core/aclnn_argument.h"
+#include "core/device.h"
+#include "core/format.h"
+#include "core/options.h"
+#include "core/storage.h"
+
+namespace torch_npu {
+namespace {
+
+constexpr const char* kNotAllowed =
+    "Cannot create tensor with internal format while allow_internal_format=False, tensor will be created with base "
+    "format.";
+
+StorageImpl& storage_of(const at::Tensor& tensor) {
+  StorageImpl* own = own_storage(*tensor.storage().unsafeGetStorageImpl());
+  TORCH_CHECK(own != nullptr, "the tensor's storage was not made by torch_npu: clone it to give it a format");
+  return *own;
+}
+
+aclFormat format_of(const at::Tensor& tensor) {
+  return torch_npu::format_of(*tensor.storage().unsafeGetStorageImpl(), tensor.dim());
+}
+
+// What FRACTAL_NZ's blocks are made for; torch_npu counts aclDataTypes from 256 on where they stand for dtypes.
+aclDataType block_dtype(std::optional<int64_t> customize) {
+  constexpr int64_t kFirst = 256;
+  if (!customize.has_value()) return ACL_DT_UNDEFINED;
+  return static_cast<aclDataType>(*customize >= kFirst ? *customize - kFirst : *customize);
+}
+
+at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclFormat format, aclDataType blocks,
+                           c10::DeviceIndex device) {
+  bind_device(device);
+  if (is_base_format(format) || c10::multiply_integers(sizes) == 0) {
+    at::Tensor made = make_tensor(sizes, dtype, device);
+    storage_of(made).set_format(format);
+    return made;
+  }
+  at::Tensor made = make_tensor_on(c10::Storage(make_blocked_storage(sizes, dtype, format, blocks, device)), dtype);
+  made.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return made;
+}
+
+// A tensor of its own.
+at::Tensor cast_to(const at::Tensor& input, aclFormat format, aclDataType blocks) {
+  if (!is_base_format(format) && !allow_internal_format()) {
+    TORCH_WARN(kNotAllowed);
+    return input.clone(at::MemoryFormat::Contiguous);
+  }
+  at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
+  StorageImpl& storage = storage_of(made);
+  if (!storage.in_blocks()) return made.copy_(input);
+  const at::Tensor plain = input.contiguous();
+  make_plain(*plain.storage().unsafeGetStorageImpl());
+  fill_blocks(storage, plain.mutable_data_ptr());
+  return made;
+}
+
+// Whether the tensor has the format, or takes it as a name.
+bool has_format(const at::Tensor& input, aclFormat format) {
+  const aclFormat current = format_of(input);
+  if (current == format) {
+    make_blocked(storage_of(input));
+    return true;
+  }
+  if (!is_base_format(current) || !is_base_format(format)) return false;
+  storage_of(input).set_format(format);
+  return true;
+}
+
+at::Tensor cast_kernel(const at::Tensor& input, int64_t acl_format, int64_t customize_dtype, int64_t) {
+  return cast_to(input, checked_format(acl_format),
+                 block_dtype(customize_dtype < 0 ? std::nullopt : std::optional(customize_dtype)));
+}
+
+class FormatCast : public torch::autograd::Function<FormatCast> {
+ public:
+  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& input, int64_t acl_format,
+                            int64_t customize_dtype) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    return cast_kernel(input, acl_format, customize_dtype, -1);
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 const torch::autograd::variable_list& grads) {
+    return {grads[0], at::Tensor(), at::Tensor()};
+  }
+};
+
+at::Tensor cast(const at::Tensor& input, int64_t acl_format, std::optional<int64_t> customize_dtype,
+                std::optional<int64_t>) {
+  const aclFormat format = checked_format(acl_format);
+  if (!customize_dtype.has_value() && has_format(input, format)) return input;
+  return FormatCast::apply(input, acl_format, customize_dtype.value_or(-1));
+}
+
+at::Tensor cast_like(const at::Tensor& input, const at::Tensor& dst, std::optional<int64_t> customize_dtype,
+                     std::optional<int64_t> input_dtype) {
+  return cast(input, format_of(dst), customize_dtype, input_dtype);
+}
+
+at::Tensor& cast_in_place(at::Tensor& input, int64_t acl_format, std::optional<int64_t> customize_dtype,
+                          std::optional<int64_t>) {
+  const aclFormat format = checked_format(acl_format);
+  if (!customize_dtype.has_value() && has_format(input, format)) return input;
+  const at::AutoDispatchBelowADInplaceOrView below;
+  return input.set_(cast_to(input, format, block_dtype(customize_dtype)));
+}
+
+// The values of `src` in the format of `input`.
+at::Tensor& take_in_place(at::Tensor& input, const at::Tensor& src, std::optional<int64_t>, std::optional<int64_t>) {
+  input.copy_(src);
+  make_blocked(storage_of(input));
+  return input;
+}
+
+int64_t get_format(const at::Tensor& input) { return format_of(input); }
+
+int64_t get_storage_size(const at::Tensor& input) {
+  const StorageImpl& storage = storage_of(input);
+  if (storage.blocks() != nullptr) return c10::multiply_integers(storage.blocks()->held);
+  return static_cast<int64_t>(storage.nbytes() / input.dtype().itemsize());
+}
+
+at::Tensor empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
+                             std::optional<at::Layout> layout, std::optional<at::Device> device,
+                             std::optional<bool> pin_memory, int64_t acl_format, std::optional<int64_t>) {
+  at::detail::check_size_nonnegative(size);
+  TORCH_CHECK(!device.has_value() || device->is_privateuseone(), "empty_with_format makes npu tensors, not on ",
+              *device);
+  const c10::DeviceIndex index = factory_device(layout, device, pin_memory);
+  aclFormat format = checked_format(acl_format);
+  if (!is_base_format(format) && !allow_internal_format()) {
+    TORCH_WARN(kNotAllowed);
+    format = ACL_FORMAT_ND;
+  }
+  // ND stands for whatever the number of dimensions says.
+  const at::ScalarType type = c10::dtype_or_default(dtype);
+  if (format == ACL_FORMAT_ND) return make_tensor(size, type, index);
+  return empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
+}
+
+at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
+                                    std::optional<at::Layout> layout, std::optional<at::Device> device,
+                                    std::optional<bool> pin_memory, int64_t acl_format, bool) {
+  return empty_with_format(size, dtype, layout, device, pin_memory, acl_format, std::nullopt);
+}
+
+at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, std::optional<int64_t>) {
+  return at::empty_like(input, at::MemoryFormat::Contiguous);
+}
+
+TORCH_LIBRARY_FRAGMENT(npu, m) {
+  m.def("npu_format_cast(Tensor input, int acl_format, *, int? customize_dtype=None, int? input_dtype=None) -> Tensor");
+  m.def("npu_format_cast.Tensor(Tensor input, Tensor dst, *, int? customize_dtype=None, int? input_dtype=None)"
+        " -> Tensor");
+  m.def("npu_format_cast_(Tensor(a!) input, Tensor src, *, int? customize_dtype=None, int? input_dtype=None)"
+        " -> Tensor(a!)");
+  m.def("npu_format_cast_.acl_format(Tensor(a!) input, int acl_format, *, int? customize_dtype=None, "
+        "int? input_dtype=None) -> Tensor(a!)");
+  m.def("get_npu_format(Tensor input) -> int");
+  m.def("get_storage_size(Tensor input) -> int");
+  m.def("empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None, int acl_format=2, int? base_addr_aligned_kb=None) -> Tensor");
+  m.def("unsafe_empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+        "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
+  m.impl("npu_format_cast", &cast);
+  m.impl("npu_format_cast.Tensor", &cast_like);
+  m.impl("npu_format_cast_", &take_in_place);
+  m.impl("npu_format_cast_.acl_format", &cast_in_place);
+  m.impl("get_npu_format", &get_format);
+  m.impl("get_storage_size", &get_storage_size);
+}
+
+TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) {
+  m.impl("npu_format_cast", &cast);
+  m.impl("npu_format_cast.Tensor", &cast_like);
+}
+
+TORCH_LIBRARY_IMPL(npu, Meta, m) { m.impl("npu_format_cast", &cast_meta); }
+
+TORCH_LIBRARY_IMPL(npu, CompositeExplicitAutograd, m) {
+  m.impl("empty_with_format", &empty_with_format);
+  m.impl("unsafe_empty_with_format", &unsafe_empty_with_format);
+}
+
+}  // namespace
+}  // namespace torch_npu

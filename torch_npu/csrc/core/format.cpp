@@ -1,0 +1,141 @@
+#include "core/format.h"
+
+#include <aclnnop/aclnn_npu_format_cast.h>
+#include <aclnnop/aclnn_npu_format_cast_calculate_size_and_format.h>
+#include <c10/util/accumulate.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "core/acl.h"
+#include "core/aclnn.h"
+#include "core/allocator/caching_allocator.h"
+#include "core/device.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+constexpr std::array kBaseFormats = {ACL_FORMAT_ND,    ACL_FORMAT_NCHW, ACL_FORMAT_NHWC, ACL_FORMAT_NCDHW,
+                                     ACL_FORMAT_NDHWC, ACL_FORMAT_HWCN, ACL_FORMAT_NCL,  ACL_FORMAT_NC};
+constexpr std::array kPrivateFormats = {
+    ACL_FORMAT_NC1HWC0,          ACL_FORMAT_FRACTAL_Z,        ACL_FORMAT_NC1HWC0_C04,      ACL_FORMAT_FRACTAL_NZ,
+    ACL_FORMAT_NDC1HWC0,         ACL_FRACTAL_Z_3D,            ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
+    ACL_FORMAT_FRACTAL_NZ_C0_2,  ACL_FORMAT_FRACTAL_NZ_C0_4,  ACL_FORMAT_FRACTAL_NZ_C0_8};
+
+// Guards the change of a storage between blocks and plain bytes: threads that read one tensor may ask for it at once.
+std::mutex& changes() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+// A base format that names the dimensions: what formats with blocks are made from.
+aclFormat base_format(int64_t dims) {
+  if (dims == 4) return ACL_FORMAT_NCHW;
+  return dims == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_ND;
+}
+
+DeviceElements plain_elements(const Blocks& blocks, void* data) {
+  return {blocks.sizes, blocks.dtype, base_format(static_cast<int64_t>(blocks.sizes.size())), blocks.sizes, data};
+}
+
+DeviceElements elements_in_blocks(const StorageImpl& storage) {
+  const Blocks& blocks = *storage.blocks();
+  return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.held,
+          const_cast<void*>(storage.data())};
+}
+
+void cast(const DeviceElements& from, const DeviceElements& to, c10::DeviceIndex device) {
+  static const AclnnOp<decltype(aclnnNpuFormatCastGetWorkspaceSize)> function("aclnnNpuFormatCast");
+  TORCH_CHECK(function.available(), "the bound CANN has no aclnnNpuFormatCast: tensors cannot change their format");
+  bind_device(device);
+  function(device, from, to);
+}
+
+std::size_t bytes_held(const Blocks& blocks) {
+  return static_cast<std::size_t>(c10::multiply_integers(blocks.held)) * c10::elementSize(blocks.dtype);
+}
+
+// Other streams may still work with the bytes, and whoever comes next may use any stream: a change is complete when it
+// returns.
+void replace(StorageImpl& storage, c10::DataPtr data, bool in_blocks) {
+  synchronize_stream(current_stream(storage.device().index()));
+  storage.set_data_ptr_noswap(std::move(data));
+  storage.set_in_blocks(in_blocks);
+}
+
+}  // namespace
+
+aclFormat checked_format(int64_t format) {
+  const auto known = static_cast<aclFormat>(format);
+  TORCH_CHECK(is_base_format(known) || std::ranges::count(kPrivateFormats, known) != 0, "unknown format type:", format,
+              error_tail("ERR00001", "PTA invalid parameter"));
+  return known;
+}
+
+bool is_base_format(aclFormat format) { return std::ranges::count(kBaseFormats, format) != 0; }
+
+aclFormat format_of(const c10::StorageImpl& storage, int64_t dims) {
+  const StorageImpl* own = own_storage(storage);
+  const int given = own == nullptr ? StorageImpl::kNoFormat : own->format();
+  return given == StorageImpl::kNoFormat ? base_format(dims) : static_cast<aclFormat>(given);
+}
+
+c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
+                                                     aclDataType block_dtype, c10::DeviceIndex device) {
+  static const auto calculate = reinterpret_cast<decltype(&aclnnNpuFormatCastCalculateSizeAndFormat)>(
+      aclnn_symbol("aclnnNpuFormatCastCalculateSizeAndFormat"));
+  TORCH_CHECK(calculate != nullptr, "the bound CANN has no aclnnNpuFormatCastCalculateSizeAndFormat: it says what "
+              "private formats take");
+  auto blocks = std::make_unique<Blocks>();
+  blocks->sizes.assign(sizes.begin(), sizes.end());
+  blocks->dtype = dtype;
+  const AclTensor like = acl_argument(plain_elements(*blocks, nullptr));
+  int64_t* held = nullptr;
+  uint64_t count = 0;
+  int actual = 0;
+  aclnn_check(calculate(like.get(), format, block_dtype, &held, &count, &actual),
+              "aclnnNpuFormatCastCalculateSizeAndFormat");
+  const std::unique_ptr<int64_t[]> owned(held);
+  blocks->held.assign(held, held + count);
+  auto storage = c10::make_intrusive<StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(),
+      c10::SymInt(c10::multiply_integers(sizes) * static_cast<int64_t>(c10::elementSize(dtype))),
+      caching_allocator().allocate_on(device, bytes_held(*blocks)), &caching_allocator(), true);
+  storage->set_format(actual);
+  storage->set_blocks(std::move(blocks));
+  storage->set_in_blocks(true);
+  return storage;
+}
+
+void fill_blocks(StorageImpl& storage, void* plain) {
+  cast(plain_elements(*storage.blocks(), plain), elements_in_blocks(storage), storage.device().index());
+}
+
+void make_blocked(StorageImpl& storage) {
+  const std::lock_guard lock(changes());
+  if (storage.blocks() == nullptr || storage.in_blocks()) return;
+  const c10::DeviceIndex device = storage.device().index();
+  const Blocks& blocks = *storage.blocks();
+  synchronize_device(device);
+  c10::DataPtr data = caching_allocator().allocate_on(device, bytes_held(blocks));
+  DeviceElements to = elements_in_blocks(storage);
+  to.data = data.get();
+  cast(plain_elements(blocks, storage.mutable_data()), to, device);
+  replace(storage, std::move(data), true);
+}
+
+void detail::unpack_blocks(const c10::StorageImpl& storage) {
+  StorageImpl* own = own_storage(storage);
+  if (own == nullptr || !own->in_blocks()) return;
+  const std::lock_guard lock(changes());
+  if (!own->in_blocks()) return;
+  const c10::DeviceIndex device = own->device().index();
+  synchronize_device(device);
+  c10::DataPtr plain = caching_allocator().allocate_on(device, own->nbytes());
+  cast(elements_in_blocks(*own), plain_elements(*own->blocks(), plain.get()), device);
+  replace(*own, std::move(plain), false);
+}
+
+}  // namespace torch_npu

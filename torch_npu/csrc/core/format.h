@@ -1,0 +1,42 @@
+#pragma once
+// Formats of storages. A storage in a private format holds blocks until somebody asks for its bytes who does not know
+// blocks: then they become plain, and the format stays that of the storage. Casts bring them into blocks again.
+
+#include <acl/acl_base.h>
+#include <c10/core/Device.h>
+#include <c10/util/ArrayRef.h>
+
+#include "core/storage.h"
+
+namespace torch_npu {
+
+// Throws for a number that is no format.
+aclFormat checked_format(int64_t format);
+
+// Formats whose bytes are plain: they only name the dimensions.
+bool is_base_format(aclFormat format);
+
+// The format of a storage, or what the number of its tensor's dimensions says.
+aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
+
+// The storage of a contiguous tensor of these sizes in a private format; its blocks are undefined. FRACTAL_NZ's blocks
+// are made for `block_dtype` where that is given. Throws where sizes and format do not go together.
+c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
+                                                     aclDataType block_dtype, c10::DeviceIndex device);
+
+// Fills the blocks of such a storage from plain elements, on the current stream.
+void fill_blocks(StorageImpl& storage, void* plain);
+
+// Brings the bytes of a storage in a private format into blocks, where they have become plain.
+void make_blocked(StorageImpl& storage);
+
+namespace detail {
+void unpack_blocks(const c10::StorageImpl& storage);
+}
+
+// Plain bytes, for all that does not know blocks. Costs one load as long as no storage holds any.
+inline void make_plain(const c10::StorageImpl& storage) {
+  if (C10_UNLIKELY(StorageImpl::count_in_blocks() != 0)) detail::unpack_blocks(storage);
+}
+
+}  // namespace torch_npu
