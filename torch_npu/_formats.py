@@ -38,6 +38,9 @@ class Format(IntEnum):
     FRACTAL_NZ_C0_4 = 53
     FRACTAL_NZ_C0_8 = 54
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def get_npu_format(input: Tensor) -> Format:
     """The format of the storage of ``input``, of any shape and dtype.

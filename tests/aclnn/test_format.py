@@ -5,60 +5,33 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from tests.aclnn.blocks import (
+    FRACTAL_NZ,
+    FRACTAL_Z,
+    FRACTAL_Z_3D,
+    NC1HWC0,
+    NDC1HWC0,
+    images,
+    matrices,
+    volume_weights,
+    volumes,
+    weights,
+)
 from tests.aclnn.cases import ALL, LAYOUTS, dtype_name, laid_out, unwritten, whole
 from tests.aclnn.compare import NULL, assert_same, refused
 from tests.aclnn.library import Blocks, Library
 
-NC1HWC0, FRACTAL_Z, FRACTAL_NZ, NDC1HWC0, FRACTAL_Z_3D = 3, 4, 29, 32, 33
-
-
-def _filled(x: torch.Tensor, *pairs: tuple[int, int]) -> torch.Tensor:
-    """With zeros behind dimension ``dim``, up to a multiple of ``piece``, for each (dim, piece)."""
-    sizes = list(x.shape)
-    for dim, piece in pairs:
-        sizes[dim] = -(-sizes[dim] // piece) * piece
-    out = torch.zeros(sizes, dtype=x.dtype)
-    out[tuple(slice(size) for size in x.shape)] = x
-    return out
-
-
-def _images(x: torch.Tensor) -> torch.Tensor:
-    return _filled(x, (1, 16)).unflatten(1, (-1, 16)).movedim(2, -1)
-
-
-def _volumes(x: torch.Tensor) -> torch.Tensor:
-    return _images(x).movedim(2, 1)  # [N, C1, D, H, W, C0] -> [N, D, C1, H, W, C0]
-
-
-def _weights(x: torch.Tensor) -> torch.Tensor:
-    cut = _filled(x, (0, 16), (1, 16)).unflatten(1, (-1, 16)).unflatten(0, (-1, 16))
-    return cut.permute(2, 4, 5, 0, 1, 3).flatten(0, 2)  # of [N1, N0, C1, C0, H, W]
-
-
-def _volume_weights(x: torch.Tensor) -> torch.Tensor:
-    cut = _filled(x, (0, 16), (1, 16)).unflatten(1, (-1, 16)).unflatten(0, (-1, 16))
-    return cut.permute(4, 2, 5, 6, 0, 1, 3).flatten(0, 3)  # of [N1, N0, C1, C0, D, H, W]
-
-
-def _matrices(block: int) -> Callable[[torch.Tensor], torch.Tensor]:
-    def cut(x: torch.Tensor) -> torch.Tensor:
-        blocks = _filled(x, (-2, 16), (-1, block)).unflatten(-1, (-1, block))
-        return blocks.unflatten(-3, (-1, 16)).movedim(-2, -4)  # of [M1, M0, K1, C0]
-
-    return cut
-
-
 ROWS = [
-    pytest.param(NC1HWC0, (2, 20, 5, 7), _images, id="NC1HWC0"),
-    pytest.param(NC1HWC0, (1, 3, 17, 19), _images, id="NC1HWC0-few"),
-    pytest.param(FRACTAL_Z, (18, 20, 3, 3), _weights, id="FRACTAL_Z"),
-    pytest.param(FRACTAL_Z, (16, 32, 1, 1), _weights, id="FRACTAL_Z-whole"),
-    pytest.param(FRACTAL_NZ, (20, 33), _matrices(16), id="FRACTAL_NZ"),
-    pytest.param(FRACTAL_NZ, (2, 3, 17, 40), _matrices(32), id="FRACTAL_NZ-batch"),
-    pytest.param(FRACTAL_NZ, (15, 17), _matrices(8), id="FRACTAL_NZ-8"),
-    pytest.param(54, (15, 17), _matrices(8), id="FRACTAL_NZ_C0_8"),
-    pytest.param(NDC1HWC0, (2, 20, 3, 5, 7), _volumes, id="NDC1HWC0"),
-    pytest.param(FRACTAL_Z_3D, (18, 20, 2, 3, 3), _volume_weights, id="FRACTAL_Z_3D"),
+    pytest.param(NC1HWC0, (2, 20, 5, 7), images, id="NC1HWC0"),
+    pytest.param(NC1HWC0, (1, 3, 17, 19), images, id="NC1HWC0-few"),
+    pytest.param(FRACTAL_Z, (18, 20, 3, 3), weights, id="FRACTAL_Z"),
+    pytest.param(FRACTAL_Z, (16, 32, 1, 1), weights, id="FRACTAL_Z-whole"),
+    pytest.param(FRACTAL_NZ, (20, 33), matrices(16), id="FRACTAL_NZ"),
+    pytest.param(FRACTAL_NZ, (2, 3, 17, 40), matrices(32), id="FRACTAL_NZ-batch"),
+    pytest.param(FRACTAL_NZ, (15, 17), matrices(8), id="FRACTAL_NZ-8"),
+    pytest.param(54, (15, 17), matrices(8), id="FRACTAL_NZ_C0_8"),
+    pytest.param(NDC1HWC0, (2, 20, 3, 5, 7), volumes, id="NDC1HWC0"),
+    pytest.param(FRACTAL_Z_3D, (18, 20, 2, 3, 3), volume_weights, id="FRACTAL_Z_3D"),
 ]
 
 
@@ -85,11 +58,11 @@ def test_into_blocks_and_back(
 @pytest.mark.parametrize("dtype", ALL, ids=dtype_name)
 def test_between_blocks(library: Library, dtype: torch.dtype) -> None:
     x = whole((2, 20, 18, 19), dtype)
-    images = Blocks(_images(x).contiguous(), tuple(x.shape), NC1HWC0)
-    expected = _matrices(16)(x).contiguous()
-    matrices = Blocks(unwritten(expected), tuple(x.shape), FRACTAL_NZ)
-    library.call("aclnnNpuFormatCast", images, matrices)
-    assert_same(matrices.held, expected)
+    source = Blocks(images(x).contiguous(), tuple(x.shape), NC1HWC0)
+    expected = matrices(16)(x).contiguous()
+    target = Blocks(unwritten(expected), tuple(x.shape), FRACTAL_NZ)
+    library.call("aclnnNpuFormatCast", source, target)
+    assert_same(target.held, expected)
 
 
 def test_nothing(library: Library) -> None:

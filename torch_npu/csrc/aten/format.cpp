@@ -16,10 +16,6 @@
 namespace torch_npu {
 namespace {
 
-constexpr const char* kNotAllowed =
-    "Cannot create tensor with internal format while allow_internal_format=False, tensor will be created with base "
-    "format.";
-
 StorageImpl& storage_of(const at::Tensor& tensor) {
   StorageImpl* own = own_storage(*tensor.storage().unsafeGetStorageImpl());
   TORCH_CHECK(own != nullptr, "the tensor's storage was not made by torch_npu: clone it to give it a format");
@@ -37,6 +33,15 @@ aclDataType block_dtype(std::optional<int64_t> customize) {
   return static_cast<aclDataType>(*customize >= kFirst ? *customize - kFirst : *customize);
 }
 
+// Private formats need the program's word.
+bool may_have(aclFormat format) {
+  if (is_base_format(format) || allow_internal_format()) return true;
+  TORCH_WARN_ONCE(
+      "Cannot create tensor with internal format while allow_internal_format=False, tensor will be created with base "
+      "format.");
+  return false;
+}
+
 at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclFormat format, aclDataType blocks,
                            c10::DeviceIndex device) {
   bind_device(device);
@@ -52,10 +57,7 @@ at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclForma
 
 // A tensor of its own.
 at::Tensor cast_to(const at::Tensor& input, aclFormat format, aclDataType blocks) {
-  if (!is_base_format(format) && !allow_internal_format()) {
-    TORCH_WARN(kNotAllowed);
-    return input.clone(at::MemoryFormat::Contiguous);
-  }
+  if (!may_have(format)) return input.clone(at::MemoryFormat::Contiguous);
   at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
   StorageImpl& storage = storage_of(made);
   if (!storage.in_blocks()) return made.copy_(input);
@@ -130,6 +132,16 @@ int64_t get_storage_size(const at::Tensor& input) {
   return static_cast<int64_t>(storage.nbytes() / input.dtype().itemsize());
 }
 
+// Whether the format names so many dimensions in another order than they have without a format.
+bool names(aclFormat format, std::size_t dims) {
+  switch (format) {
+    case ACL_FORMAT_NHWC:
+    case ACL_FORMAT_HWCN: return dims == 4;
+    case ACL_FORMAT_NDHWC: return dims == 5;
+    default: return false;
+  }
+}
+
 at::Tensor empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
                              std::optional<at::Layout> layout, std::optional<at::Device> device,
                              std::optional<bool> pin_memory, int64_t acl_format, std::optional<int64_t>) {
@@ -137,15 +149,13 @@ at::Tensor empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType>
   TORCH_CHECK(!device.has_value() || device->is_privateuseone(), "empty_with_format makes npu tensors, not on ",
               *device);
   const c10::DeviceIndex index = factory_device(layout, device, pin_memory);
-  aclFormat format = checked_format(acl_format);
-  if (!is_base_format(format) && !allow_internal_format()) {
-    TORCH_WARN(kNotAllowed);
-    format = ACL_FORMAT_ND;
-  }
-  // ND stands for whatever the number of dimensions says.
+  const aclFormat asked = checked_format(acl_format);
+  const aclFormat format = may_have(asked) ? asked : ACL_FORMAT_ND;
   const at::ScalarType type = c10::dtype_or_default(dtype);
-  if (format == ACL_FORMAT_ND) return make_tensor(size, type, index);
-  return empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
+  if (!is_base_format(format)) return empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
+  at::Tensor made = make_tensor(size, type, index);
+  if (names(format, size.size())) storage_of(made).set_format(format);
+  return made;
 }
 
 at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType> dtype,
@@ -160,18 +170,23 @@ at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, s
 
 TORCH_LIBRARY_FRAGMENT(npu, m) {
   m.def("npu_format_cast(Tensor input, int acl_format, *, int? customize_dtype=None, int? input_dtype=None) -> Tensor");
-  m.def("npu_format_cast.Tensor(Tensor input, Tensor dst, *, int? customize_dtype=None, int? input_dtype=None)"
-        " -> Tensor");
-  m.def("npu_format_cast_(Tensor(a!) input, Tensor src, *, int? customize_dtype=None, int? input_dtype=None)"
-        " -> Tensor(a!)");
-  m.def("npu_format_cast_.acl_format(Tensor(a!) input, int acl_format, *, int? customize_dtype=None, "
-        "int? input_dtype=None) -> Tensor(a!)");
+  m.def(
+      "npu_format_cast.Tensor(Tensor input, Tensor dst, *, int? customize_dtype=None, int? input_dtype=None)"
+      " -> Tensor");
+  m.def(
+      "npu_format_cast_(Tensor(a!) input, Tensor src, *, int? customize_dtype=None, int? input_dtype=None)"
+      " -> Tensor(a!)");
+  m.def(
+      "npu_format_cast_.acl_format(Tensor(a!) input, int acl_format, *, int? customize_dtype=None, "
+      "int? input_dtype=None) -> Tensor(a!)");
   m.def("get_npu_format(Tensor input) -> int");
   m.def("get_storage_size(Tensor input) -> int");
-  m.def("empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, int acl_format=2, int? base_addr_aligned_kb=None) -> Tensor");
-  m.def("unsafe_empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor");
+  m.def(
+      "empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "bool? pin_memory=None, int acl_format=2, int? base_addr_aligned_kb=None) -> Tensor");
+  m.def(
+      "unsafe_empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {

@@ -20,9 +20,9 @@ namespace {
 constexpr std::array kBaseFormats = {ACL_FORMAT_ND,    ACL_FORMAT_NCHW, ACL_FORMAT_NHWC, ACL_FORMAT_NCDHW,
                                      ACL_FORMAT_NDHWC, ACL_FORMAT_HWCN, ACL_FORMAT_NCL,  ACL_FORMAT_NC};
 constexpr std::array kPrivateFormats = {
-    ACL_FORMAT_NC1HWC0,          ACL_FORMAT_FRACTAL_Z,        ACL_FORMAT_NC1HWC0_C04,      ACL_FORMAT_FRACTAL_NZ,
-    ACL_FORMAT_NDC1HWC0,         ACL_FRACTAL_Z_3D,            ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
-    ACL_FORMAT_FRACTAL_NZ_C0_2,  ACL_FORMAT_FRACTAL_NZ_C0_4,  ACL_FORMAT_FRACTAL_NZ_C0_8};
+    ACL_FORMAT_NC1HWC0,         ACL_FORMAT_FRACTAL_Z,       ACL_FORMAT_NC1HWC0_C04,      ACL_FORMAT_FRACTAL_NZ,
+    ACL_FORMAT_NDC1HWC0,        ACL_FRACTAL_Z_3D,           ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
+    ACL_FORMAT_FRACTAL_NZ_C0_2, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_FORMAT_FRACTAL_NZ_C0_8};
 
 // Guards the change of a storage between blocks and plain bytes: threads that read one tensor may ask for it at once.
 std::mutex& changes() {
@@ -86,7 +86,8 @@ c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10
                                                      aclDataType block_dtype, c10::DeviceIndex device) {
   static const auto calculate = reinterpret_cast<decltype(&aclnnNpuFormatCastCalculateSizeAndFormat)>(
       aclnn_symbol("aclnnNpuFormatCastCalculateSizeAndFormat"));
-  TORCH_CHECK(calculate != nullptr, "the bound CANN has no aclnnNpuFormatCastCalculateSizeAndFormat: it says what "
+  TORCH_CHECK(calculate != nullptr,
+              "the bound CANN has no aclnnNpuFormatCastCalculateSizeAndFormat: it says what "
               "private formats take");
   auto blocks = std::make_unique<Blocks>();
   blocks->sizes.assign(sizes.begin(), sizes.end());
