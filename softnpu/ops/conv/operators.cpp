@@ -137,6 +137,7 @@ std::optional<Step> step_of(const ConvProblem& p) {
   if (empty) return std::nullopt;
   const bool sums = p.batch * p.out.channels * p.out.positions() * p.in.channels * p.in.positions() != 0;
   if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
+    if (auto step = pointwise_convolution(p)) return step;
     if (auto step = onednn_convolution(p)) return step;
   }
   return wide_convolution(p);

@@ -1,0 +1,142 @@
+// Convolutions by kernels of one place: products of matrices over images as they lie, channel by channel. A library's
+// convolution brings such images into another layout and the result back.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ops/conv/step.h"
+#include "ops/matmul/matrices.h"
+#include "ops/matmul/onednn.h"
+
+namespace softnpu {
+namespace {
+
+// Below it a row of an image is too short for the product's kernels.
+constexpr int64_t kLeastPositions = 128;
+
+bool is_all(const Triple& values, int64_t value) {
+  return std::ranges::all_of(values, [=](int64_t v) { return v == value; });
+}
+
+// Whether each channel's positions lie one behind the other.
+bool has_planes(const Image& image) {
+  int64_t next = 1;
+  for (size_t i = 3; i-- > 0;) {
+    if (image.sizes[i] != 1 && image.strides[i] != next) return false;
+    next *= image.sizes[i];
+  }
+  return image.channels == 1 || image.channel_stride >= next;
+}
+
+// [channels, positions], or the transposed matrix: lines are channels where it is the first factor or the result.
+Matrices matrices_of(const Image& image, bool lines_are_channels) {
+  Matrices m;
+  m.dtype = image.dtype;
+  m.data = image.data;
+  m.lines = image.channels;
+  m.depth = image.positions();
+  m.line_stride = image.channel_stride;
+  m.depth_stride = 1;
+  if (!lines_are_channels) {
+    std::swap(m.lines, m.depth);
+    std::swap(m.line_stride, m.depth_stride);
+  }
+  m.piece = m.depth;
+  m.batch_strides = {image.batch_stride};
+  return m;
+}
+
+Matrices matrices_of(const Filter& filter, int64_t lines, int64_t line_stride, int64_t depth, int64_t depth_stride) {
+  Matrices m;
+  m.dtype = filter.dtype;
+  m.data = filter.data;
+  m.lines = lines;
+  m.depth = m.piece = depth;
+  m.line_stride = line_stride;
+  m.depth_stride = depth_stride;
+  m.batch_strides = {0};
+  return m;
+}
+
+MatmulProblem problem_of(const ConvProblem& p) {
+  MatmulProblem m;
+  m.dtype = p.dtype;
+  m.alpha.kind = m.beta.kind = aclScalar::Kind::kSigned;
+  m.alpha.integer = m.beta.integer = 1;
+  m.batch = {p.batch};
+  const Filter& f = p.filter;
+  switch (p.kind) {
+    case ConvKind::kForward:
+      m.a = matrices_of(f, p.out.channels, f.out_stride, p.in.channels, f.in_stride);
+      m.b = matrices_of(p.in, false);
+      m.c = matrices_of(p.out, true);
+      break;
+    case ConvKind::kInputGradient:
+      m.a = matrices_of(f, p.in.channels, f.in_stride, p.out.channels, f.out_stride);
+      m.b = matrices_of(p.out, false);
+      m.c = matrices_of(p.in, true);
+      break;
+    case ConvKind::kFilterGradient:
+      m.a = matrices_of(p.out, true);
+      m.b = matrices_of(p.in, true);
+      m.c = matrices_of(f, p.out.channels, f.out_stride, p.in.channels, f.in_stride);
+      break;
+  }
+  if (p.bias == nullptr) return m;
+  m.adds = true;
+  m.addend = m.c;
+  m.addend.data = const_cast<char*>(p.bias);
+  m.addend.line_stride = p.bias_stride;
+  m.addend.depth_stride = 0;
+  m.addend.batch_strides = {0};
+  return m;
+}
+
+// The gradient of the filter is a sum over the images: each product is added to those before it.
+std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
+  std::vector<MatmulProblem> problems;
+  for (int64_t i = 0; i < all.batch[0]; ++i) {
+    MatmulProblem& m = problems.emplace_back(all);
+    m.a.data = m.a.at(i * m.a.batch_strides[0]);
+    m.b.data = m.b.at(i * m.b.batch_strides[0]);
+    m.adds = i > 0;
+    m.addend = m.c;
+    m.batch = {};
+    for (Matrices* side : {&m.a, &m.b, &m.c, &m.addend}) side->batch_strides = {};
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::optional<Step> pointwise_convolution(const ConvProblem& p) {
+  const bool is_point = p.groups == 1 && is_all(p.filter.sizes, 1) && is_all(p.stride, 1) && is_all(p.padding, 0);
+  const bool is_float = p.dtype == ACL_FLOAT && (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
+  if (!is_point || !is_float) return std::nullopt;
+  for (const Image* image : {&p.in, &p.out}) {
+    if (!has_planes(*image) || image->positions() < kLeastPositions || image->dtype != p.dtype) return std::nullopt;
+  }
+  if (p.filter.dtype != p.dtype) return std::nullopt;
+  std::vector<MatmulProblem> problems;
+  if (p.kind == ConvKind::kFilterGradient) {
+    problems = one_by_one(problem_of(p));
+  } else {
+    problems.push_back(problem_of(p));
+    simplify(&problems[0]);
+  }
+  Step step;
+  step.flops = p.flops();
+  const auto plans = std::make_shared<std::vector<Plan>>();
+  for (const MatmulProblem& problem : problems) {
+    plans->push_back(plan_onednn_matmul(problem));
+    step.workspace_bytes = std::max(step.workspace_bytes, plans->back().workspace_bytes);
+  }
+  step.run = [plans](char* workspace) {
+    for (Plan& plan : *plans) static_cast<void>(plan.run(workspace));
+  };
+  return step;
+}
+
+}  // namespace softnpu
