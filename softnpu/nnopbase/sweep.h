@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ class Sweep {
   virtual int64_t count() const = 0;
   // Appends what it touches.
   virtual void add_memory(std::vector<SweepMemory>* to) const = 0;
+  // The sweep that run() is called of, with what has to be known before the first element; null: it is this one. Asked
+  // once a run, before any element of those that go together. What is read here counts as read by every element.
+  virtual std::unique_ptr<const Sweep> prepared() const { return nullptr; }
   // The elements [first, last): any pieces, in any order, on any threads.
   virtual void run(int64_t first, int64_t last) const = 0;
   // All of `sweeps`, which may go together, with the threads that their work is worth.

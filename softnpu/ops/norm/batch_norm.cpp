@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/iterate/sweeps.h"
 #include "ops/norm/channel_rows.h"
 #include "ops/norm/channels.h"
 #include "ops/norm/norms.h"
@@ -28,13 +29,55 @@ class BatchNormTask {
     for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
   }
 
+  // y = (x - mean) factor + offset, by channels.
+  struct Table {
+    std::vector<T> mean, factor, offset;
+  };
+
+  // Writes the statistics of all channels.
+  Table settle_all() const {
+    const auto channels = static_cast<size_t>(shape.channels);
+    std::vector<Moment> moments(channels);
+    if (training && by_rows) moments = moments_of(ChannelRows(shape));
+    if (training && !by_rows) {
+      for_parts(shape, shape.channels, [&](int64_t c) { moments[static_cast<size_t>(c)] = moment_of(c); });
+    }
+    Table table{std::vector<T>(channels), std::vector<T>(channels), std::vector<T>(channels)};
+    for (size_t c = 0; c < channels; ++c) {
+      const Affine affine = settle(static_cast<int64_t>(c), moments[c]);
+      table.mean[c] = affine.mean;
+      table.factor[c] = affine.factor;
+      table.offset[c] = affine.offset;
+    }
+    return table;
+  }
+
+  // The elements [first, last) of y, where x and y lie in one piece each.
+  void apply(const Table& table, int64_t first, int64_t last) const {
+    const T* from = x->find(0, shape.count());
+    T* to = y->find(0, shape.count());
+    for (int64_t at = first; at < last;) {
+      const int64_t slice = by_rows ? 0 : at / shape.places;
+      const auto c = static_cast<size_t>((by_rows ? at : slice) % shape.channels);
+      const int64_t end = by_rows ? at + shape.channels - static_cast<int64_t>(c) : (slice + 1) * shape.places;
+      const auto count = static_cast<size_t>(std::min(end, last) - at);
+      if (by_rows) {
+        kernel.channels.affine(from + at, count, table.mean.data() + c, table.factor.data() + c,
+                               table.offset.data() + c, to + at);
+      } else {
+        kernel.affine(from + at, count, table.mean[c], table.factor[c], table.offset[c], to + at);
+      }
+      at = std::min(end, last);
+    }
+  }
+
  private:
   // y = (x - mean) factor + offset.
   struct Affine {
     T mean, factor, offset;
   };
 
-  void run_channel(int64_t c) const {
+  Moment moment_of(int64_t c) const {
     alignas(64) T values[kNormTile];
     Moment moment;
     for (int64_t n = 0; training && n < shape.samples; ++n) {
@@ -42,7 +85,12 @@ class BatchNormTask {
         moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
       });
     }
-    const Affine affine = settle(c, moment);
+    return moment;
+  }
+
+  void run_channel(int64_t c) const {
+    alignas(64) T values[kNormTile];
+    const Affine affine = settle(c, moment_of(c));
     for (int64_t n = 0; y && n < shape.samples; ++n) {
       for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
@@ -55,22 +103,15 @@ class BatchNormTask {
 
   void run_rows() const {
     const ChannelRows rows(shape);
-    const std::vector<Moment> moments = training ? moments_of(rows) : std::vector<Moment>(shape.channels);
-    std::vector<T> mean, factor, offset;
-    for (int64_t c = 0; c < shape.channels; ++c) {
-      const Affine affine = settle(c, moments[static_cast<size_t>(c)]);
-      mean.push_back(affine.mean);
-      factor.push_back(affine.factor);
-      offset.push_back(affine.offset);
-    }
+    const Table table = settle_all();
     if (!y) return;
     rows.for_pieces([&](int64_t piece) {
       alignas(64) T values[kNormTile];
       rows.for_rows(piece, [&](int64_t first, int64_t c, int64_t count) {
         const T* v = x->read(first, count, values);
         T* to = y->place(first, count, values);
-        kernel.channels.affine(v, static_cast<size_t>(count), mean.data() + c, factor.data() + c, offset.data() + c,
-                               to);
+        kernel.channels.affine(v, static_cast<size_t>(count), table.mean.data() + c, table.factor.data() + c,
+                               table.offset.data() + c, to);
         y->put(first, count, to);
       });
     });
@@ -120,6 +161,69 @@ class BatchNormTask {
             value_of(bias, c, T(0))};
   }
 };
+
+// A normalization as a sweep, so that what stands behind it (an activation, a sum) goes over its result in the cache.
+template <typename T>
+class BatchNormSweep final : public Sweep {
+ public:
+  using Task = BatchNormTask<T>;
+
+  // Null where the task's memory is not in one piece each.
+  static std::shared_ptr<const Sweep> make(std::shared_ptr<const Task> task) {
+    auto sweep = std::make_shared<BatchNormSweep>(std::move(task));
+    return sweep->is_found_ ? std::shared_ptr<const Sweep>(std::move(sweep)) : nullptr;
+  }
+
+  explicit BatchNormSweep(std::shared_ptr<const Task> task) : task_(std::move(task)) {
+    const Channels& shape = task_->shape;
+    is_found_ = task_->x.has_value() && task_->y.has_value();
+    add(task_->x, shape.count(), sizeof(T), false);
+    if (task_->training) add(task_->x, shape.count(), 0, false);
+    add(task_->y, shape.count(), sizeof(T), true);
+    for (const auto* each : {&task_->weight, &task_->bias, &task_->old_mean, &task_->old_var}) {
+      add(*each, shape.channels, 0, false);
+    }
+    for (const auto* each : {&task_->new_mean, &task_->new_var, &task_->save_mean, &task_->save_rstd}) {
+      add(*each, shape.channels, 0, true);
+    }
+  }
+
+  int64_t count() const override { return task_->shape.count(); }
+  void add_memory(std::vector<SweepMemory>* to) const override {
+    to->insert(to->end(), memory_.begin(), memory_.end());
+  }
+  std::unique_ptr<const Sweep> prepared() const override {
+    auto made = std::make_unique<BatchNormSweep>(*this);
+    made->table_ = task_->settle_all();
+    return made;
+  }
+  void run(int64_t first, int64_t last) const override { task_->apply(table_, first, last); }
+  void run_together(std::span<const Sweep* const> sweeps) const override {
+    run_sweeps(sweeps, kNormFlops * static_cast<double>(count()) * static_cast<double>(sweeps.size()));
+  }
+
+ private:
+  template <typename Door>
+  void add(const std::optional<Door>& door, int64_t count, uint32_t element_bytes, bool is_written) {
+    if (!door) return;
+    const auto* begin = reinterpret_cast<const char*>(door->find(0, count));
+    if (begin == nullptr) is_found_ = false;
+    memory_.push_back({begin, begin + count * static_cast<int64_t>(sizeof(T)), element_bytes, is_written});
+  }
+
+  std::shared_ptr<const Task> task_;
+  std::vector<SweepMemory> memory_;
+  bool is_found_ = false;
+  typename Task::Table table_;
+};
+
+// The task's plan; what is small goes alone.
+template <typename T>
+void hand_out_sweep(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
+  const std::shared_ptr<const BatchNormTask<T>> shared = task;
+  hand_out(std::move(task), shape, x, plan);
+  if (!plan->is_small) plan->sweep = BatchNormSweep<T>::make(shared);
+}
 
 template <typename T>
 class BatchNormGradientTask {
@@ -263,7 +367,7 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
   SOFTNPU_RETURN_IF_ERROR(open(save_rstd, "the saved rstd", shape.channels, &task->save_rstd));
   if (shape.count() == 0) return nothing_to_do(plan);
-  hand_out(std::move(task), shape, x, plan);
+  hand_out_sweep(std::move(task), shape, x, plan);
   return Status::ok();
 }
 
