@@ -280,8 +280,9 @@ class Product {
   }
 
   // The kernels that bring the second factor into blocks, for each call where it lies otherwise. They make the same
-  // bits of it either way, and the blocks are the same for any number of lines.
-  bool has_packing_kernel() const { return primitive_->implementation.starts_with("brg"); }
+  // bits of it either way (those for 16 bits do not where the sum is long), and the blocks are the same for any number
+  // of lines.
+  bool has_packing_kernel() const { return key_.dtype == ACL_FLOAT && primitive_->implementation.starts_with("brg"); }
 
   std::shared_ptr<void> packed_weights(char* space) const {
     const auto wanted = [&]() -> memory::desc {
