@@ -43,6 +43,14 @@ int64_t first_on(const Range& range, int64_t from, int64_t step) {
 
 int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
 
+// `count` values: the memory itself where it holds them so, else `buffer`.
+template <typename T>
+const T* in_place_or_read(const ElementReader& reader, const char* from, ptrdiff_t step, int64_t count, T* buffer) {
+  if (reader.is_direct() && step == static_cast<ptrdiff_t>(sizeof(T))) return reinterpret_cast<const T*>(from);
+  reader.read(from, step, static_cast<size_t>(count), buffer);
+  return buffer;
+}
+
 class Pool {
  public:
   explicit Pool(PoolProblem problem)
@@ -118,6 +126,57 @@ class Pool {
     const Place to = place_of(sizes, row_index);
     for (int64_t x = 0; x < sizes[2]; x += kAtATime) {
       backward_block<T>(to, x, std::min(kAtATime, sizes[2] - x));
+    }
+  }
+
+  // Whether gradients of maxima can be added where their indices say: to values in one order of places.
+  bool can_scatter() const {
+    const Triple& strides = p_.in.strides;
+    const bool is_linear = (p_.in.sizes[1] == 1 || strides[1] == strides[2] * p_.in.sizes[2]) &&
+                           (p_.in.sizes[0] == 1 || strides[0] == strides[2] * p_.in.sizes[2] * p_.in.sizes[1]);
+    return p_.kind == PoolKind::kMax && has_indices_ && in_writer_.is_direct() && is_linear;
+  }
+
+  // All of `in` in up to kAtATime channels that lie one behind the other, or in one.
+  template <typename T>
+  void scatter(int64_t batch, int64_t channel, int64_t channels) const {
+    T* const to = reinterpret_cast<T*>(row_of(p_.in, batch, channel, 0, 0, 0));
+    const int64_t places = p_.in.positions();
+    const int64_t step = p_.in.strides[2];
+    const int64_t joined = step == channels ? places : 1;
+    for (int64_t at = 0; at < places; at += joined) std::fill_n(to + at * step, joined * channels, T(0));
+    const Triple& sizes = p_.out.sizes;
+    const bool is_row = channels == 1;
+    const int64_t along = is_row ? sizes[2] : 1;  // results at a time
+    Block<T> block;
+    for (int64_t row = 0; row < sizes[0] * sizes[1]; ++row) {
+      for (int64_t x = 0; x < sizes[2]; x += std::min(along, kAtATime)) {
+        const int64_t count = is_row ? std::min(kAtATime, sizes[2] - x) : channels;
+        const auto at = [&](const Image& image) {
+          return row_of(image, batch, channel, row / sizes[1], row % sizes[1], x);
+        };
+        const auto step_in = [&](const Image& image) { return is_row ? step_of(image) : element_of(image); };
+        const T* values = in_place_or_read(out_reader_, at(p_.out), step_in(p_.out), count, block.values);
+        const int64_t* places_of =
+            in_place_or_read(index_reader_, at(p_.indices), step_in(p_.indices), count, block.indices);
+        for (int64_t i = 0; i < count; ++i) {
+          const int64_t place = places_of[i];
+          if (place >= 0 && place < places) to[place * step + (is_row ? 0 : i)] += values[i];
+        }
+      }
+    }
+  }
+
+  // One row of `in` in all channels.
+  template <typename T>
+  void backward_channels(int64_t row_index) const {
+    const Triple& sizes = p_.in.sizes;
+    const int64_t plane = row_index / sizes[1] % sizes[0];
+    for (int64_t x = 0; x < sizes[2]; ++x) {
+      for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
+        backward_place<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
+                          std::min(kAtATime, p_.in.channels - c));
+      }
     }
   }
 
@@ -249,12 +308,8 @@ class Pool {
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         for (int64_t at = columns.begin; at < columns.end; at += step[2]) {
-          const char* from = row_of(p_.in, to.batch, to.channel, plane, row, at);
-          const T* values = reinterpret_cast<const T*>(from);
-          if (!in_reader_.is_direct()) {
-            in_reader_.read(from, element_of(p_.in), static_cast<size_t>(count), buffer);
-            values = buffer;
-          }
+          const T* values = in_place_or_read(in_reader_, row_of(p_.in, to.batch, to.channel, plane, row, at),
+                                             element_of(p_.in), count, buffer);
           bring(values, count, (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + at, &block);
         }
       }
@@ -355,13 +410,55 @@ class Pool {
                      step_of(p_.in));
   }
 
+  // One place of `in` in `count` channels from to.channel on.
+  template <typename T>
+  void backward_place(const Place& to, int64_t x, int64_t count) const {
+    T sums[kAtATime] = {};
+    Block<T> block;
+    const Windows& w = p_.windows;
+    const auto planes = w.holders(0, to.plane);
+    const auto rows = w.holders(1, to.row);
+    const auto columns = w.holders(2, x);
+    const int64_t own = (to.plane * p_.in.sizes[1] + to.row) * p_.in.sizes[2] + x;
+    for (int64_t plane = planes.first; plane < planes.second; ++plane) {
+      if (!is_on(range(0, plane), to.plane, w.step[0])) continue;
+      for (int64_t row = rows.first; row < rows.second; ++row) {
+        if (!is_on(range(1, row), to.row, w.step[1])) continue;
+        for (int64_t column = columns.first; column < columns.second; ++column) {
+          out_reader_.read(row_of(p_.out, to.batch, to.channel, plane, row, column), element_of(p_.out),
+                           static_cast<size_t>(count), block.values);
+          if (p_.kind == PoolKind::kAverage) {
+            const T values = static_cast<T>(divisor(plane, row, column));
+            for (int64_t c = 0; c < count; ++c) sums[c] += block.values[c] / values;
+          } else {
+            read_indices_of_channels(to, plane, row, column, count, block.indices);
+            for (int64_t c = 0; c < count; ++c) sums[c] += block.indices[c] == own ? block.values[c] : T(0);
+          }
+        }
+      }
+    }
+    in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
+                     element_of(p_.in));
+  }
+
   void read_indices(const Place& to, int64_t plane, int64_t row, int64_t from, int64_t here, int64_t* indices) const {
     if (has_indices_) {
       return index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, from), step_of(p_.indices),
                                 static_cast<size_t>(here), indices);
     }
-    const int64_t line = (range(0, plane).begin * p_.in.sizes[1] + range(1, row).begin) * p_.in.sizes[2];
-    for (int64_t i = 0; i < here; ++i) indices[i] = line + range(2, from + i).begin;
+    for (int64_t i = 0; i < here; ++i) indices[i] = beginning(plane, row, from + i);
+  }
+
+  void read_indices_of_channels(const Place& to, int64_t plane, int64_t row, int64_t x, int64_t count,
+                                int64_t* indices) const {
+    if (!has_indices_) return std::fill(indices, indices + count, beginning(plane, row, x));
+    index_reader_.read(row_of(p_.indices, to.batch, to.channel, plane, row, x), element_of(p_.indices),
+                       static_cast<size_t>(count), indices);
+  }
+
+  // The index of a window's first value.
+  int64_t beginning(int64_t plane, int64_t row, int64_t x) const {
+    return (range(0, plane).begin * p_.in.sizes[1] + range(1, row).begin) * p_.in.sizes[2] + range(2, x).begin;
   }
 
   template <typename T>
@@ -392,6 +489,13 @@ class Pool {
   Even even_;
 };
 
+template <typename Body>
+void with_real(aclDataType dtype, const Body& body) {
+  with_wide(wide_of(dtype), [&]<typename T>() {
+    if constexpr (std::is_arithmetic_v<T>) body.template operator()<T>();
+  });
+}
+
 // Runs `body` for each row of `image`: of each channel, or of all of them at once.
 template <typename Body>
 Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, bool at_once, Body body) {
@@ -409,6 +513,31 @@ Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, doub
           }};
 }
 
+// Runs Pool::scatter for all of `in`.
+Plan plan_scatter(const std::shared_ptr<const Pool>& pool, bool by_channels) {
+  // So many lines of the cache stay there while results of neighbouring windows are added.
+  constexpr int64_t kChannels = 64;
+  const PoolProblem& p = pool->problem();
+  const int64_t block = by_channels ? kChannels : 1;
+  const int64_t blocks = (p.in.channels + block - 1) / block;
+  const int64_t values = block * (p.in.positions() + 4 * p.out.positions());
+  const double flops = 2 * static_cast<double>(p.batch * blocks) * static_cast<double>(values);
+  const int threads = threads_for(flops);
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, values));
+  return {0, flops < kSmallFlops, [pool, blocks, block, threads, grain](void*) {
+            const PoolProblem& p = pool->problem();
+            parallel_for(p.batch * blocks, grain, threads, [&](int64_t first, int64_t last) {
+              for (int64_t at = first; at < last; ++at) {
+                const int64_t channel = at % blocks * block;
+                with_real(p.dtype, [&]<typename T>() {
+                  pool->scatter<T>(at / blocks, channel, std::min(block, p.in.channels - channel));
+                });
+              }
+            });
+            return Status::ok();
+          }};
+}
+
 // The values of an average window.
 double window_size(const Windows& windows) {
   double size = 1;
@@ -418,13 +547,6 @@ double window_size(const Windows& windows) {
     size *= static_cast<double>(longest);
   }
   return size;
-}
-
-template <typename Body>
-void with_real(aclDataType dtype, const Body& body) {
-  with_wide(wide_of(dtype), [&]<typename T>() {
-    if constexpr (std::is_arithmetic_v<T>) body.template operator()<T>();
-  });
 }
 
 }  // namespace
@@ -452,8 +574,13 @@ Plan plan_pool(PoolProblem problem) {
 Plan plan_pool_backward(PoolProblem problem) {
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<const Pool>(std::move(problem));
-  return plan_rows(pool, pool->problem().in, work, false, [](const Pool& p, int64_t row) {
-    with_real(p.problem().dtype, [&]<typename T>() { p.backward<T>(row); });
+  const bool by_channels = pool->has_channel_rows();
+  if (pool->can_scatter()) return plan_scatter(pool, by_channels);
+  return plan_rows(pool, pool->problem().in, work, by_channels, [by_channels](const Pool& p, int64_t row) {
+    with_real(p.problem().dtype, [&]<typename T>() {
+      if (by_channels) return p.backward_channels<T>(row);
+      p.backward<T>(row);
+    });
   });
 }
 
