@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
+#include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
@@ -31,6 +32,7 @@ aclError run_launch(void* opaque, char* message, size_t size) {
   const auto& planned = *static_cast<Planned*>(opaque);
   const Plan& plan = planned.plan;
   launched_at = planned.launched_at;
+  const LauncherThreads threads(planned.threads);
   Status status = run(plan, planned.workspace);
   if (!status.is_ok()) {
     const std::string said = plan.describe ? text(plan.describe(), ": ", status.message()) : status.message();
@@ -71,6 +73,7 @@ const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept 
                                    }
                                  },
                                  [](void* const* states, size_t count) {
+                                   const LauncherThreads threads(static_cast<const Planned*>(states[0])->threads);
                                    const auto sweeps = sweeps_of(states, count);
                                    sweeps[0]->run_together(sweeps);
                                  }};
@@ -80,6 +83,7 @@ Status submit(Planned* planned, aclrtStream stream) {
   softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
                    [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
   planned->launched_at = softnpuWriteClock();
+  planned->threads = planned->plan.is_small ? 1 : most_threads();
   for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const bool is_sweep = planned->plan.sweep != nullptr;
   const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);

@@ -33,6 +33,7 @@ struct Planned {
   Plan plan;
   void* workspace = nullptr;
   uint64_t launched_at = 0;  // by the write clock
+  int threads = 1;           // that it may use
   HostBlock own_workspace;   // of a plan that was launched without an executor
   PendingPlan::Keep keep = nullptr;
   std::shared_ptr<Repeatable> repeatable;

@@ -73,8 +73,14 @@ struct Sign {
 struct Square {
   static HWY_INLINE auto of(Number auto a, const auto*) { return a * a; }
 };
+struct Cube {
+  static HWY_INLINE auto of(Number auto a, const auto*) { return a * a * a; }
+};
 struct Reciprocal {
   static HWY_INLINE auto of(Real auto a, const auto*) { return 1 / a; }
+};
+struct ReciprocalSquare {
+  static HWY_INLINE auto of(Real auto a, const auto*) { return 1 / (a * a); }
 };
 struct Relu {
   template <Number T>
@@ -462,7 +468,9 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kNeg: return real_loop<Neg>(wide);
     case MapOp::kSign: return real_loop<Sign>(wide);
     case MapOp::kSquare: return real_loop<Square>(wide);
+    case MapOp::kCube: return real_loop<Cube>(wide);
     case MapOp::kReciprocal: return real_loop<Reciprocal>(wide);
+    case MapOp::kReciprocalSquare: return real_loop<ReciprocalSquare>(wide);
     case MapOp::kRelu: return real_loop<Relu>(wide);
     case MapOp::kCeil: return real_loop<Ceil>(wide);
     case MapOp::kFloor: return real_loop<Floor>(wide);

@@ -1,5 +1,7 @@
 // Gradients that a few instructions compute: the compiler makes vectors of them.
 
+#include <limits>
+
 #include "ops/elementwise/map_op.h"
 #include "ops/simd/targets.h"
 
@@ -57,6 +59,17 @@ struct HardshrinkBackward {
     return x >= -k[0] && x <= k[0] ? T(0) : g;
   }
 };
+// Of an input clamped to [k0, 1 - k0], where k0 is not negative.
+struct LogitBackward {
+  template <Real T>
+  static HWY_INLINE T of(T g, T x, const T* k) {
+    const bool is_clamped = k[0] >= 0;
+    const T low = is_clamped ? k[0] : T(0);
+    const T outside = is_clamped ? T(0) : std::numeric_limits<T>::quiet_NaN();
+    const T inside = x == 0 || x == 1 ? g * std::numeric_limits<T>::infinity() : g / (x * (1 - x));
+    return x < low || x > 1 - low ? outside : inside;
+  }
+};
 
 MapKernel kernel_for(MapOp op, Wide wide) {
   switch (op) {
@@ -68,6 +81,7 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(wide);
     case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(wide);
     case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(wide);
+    case MapOp::kLogitBackward: return real_loop<LogitBackward>(wide);
     default: return nullptr;
   }
 }

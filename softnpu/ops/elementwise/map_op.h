@@ -13,7 +13,9 @@ enum class MapOp : uint8_t {
   kNeg,
   kSign,
   kSquare,
+  kCube,
   kReciprocal,
+  kReciprocalSquare,
   kRelu,
   kCeil,
   kFloor,
@@ -141,5 +143,14 @@ MapKernel arithmetic_kernel(MapOp op, Wide wide);
 MapKernel gradient_kernel(MapOp op, Wide wide);
 MapKernel math_kernel(MapOp op, Wide wide);
 MapKernel complex_kernel(MapOp op, Wide wide);
+
+// Of float32 alone: null for all that are not theirs.
+MapKernel float_math_kernel(MapOp op);
+MapKernel trigonometry_kernel(MapOp op);
+MapKernel hyperbolic_kernel(MapOp op);
+MapKernel power_kernel(MapOp op);
+MapKernel remainder_kernel(MapOp op);
+MapKernel erfc_kernel(MapOp op);
+MapKernel activation_kernel(MapOp op);
 
 }  // namespace softnpu

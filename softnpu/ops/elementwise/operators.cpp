@@ -100,6 +100,19 @@ Status common_type(std::initializer_list<MapInput> inputs, const aclTensor& out,
   return Status::ok();
 }
 
+aclScalar number(double value) {
+  aclScalar scalar;
+  scalar.dtype = ACL_DOUBLE;
+  scalar.number = value;
+  return scalar;
+}
+
+// 1 of `dtype` for each element of `self`, whatever it is.
+Status ones_like(const aclTensor& self, aclDataType dtype, const aclTensor& out, Plan* plan) {
+  const aclScalar one = number(1);
+  return plan_map(mapping_of(MapOp::kWhere, dtype), {self, one, one}, out, plan);
+}
+
 }  // namespace
 
 Status unary(MapOp op, const aclTensor& self, const aclTensor& out, Plan* plan) {
@@ -165,6 +178,14 @@ Status power(MapInput self, MapInput exponent, const aclTensor& out, Plan* plan)
     SOFTNPU_RETURN_IF_ERROR(common_type({self, exponent}, out, &dtype));
     const double value = exponent.scalar->as_double();
     if (value == 2) return plan_map(mapping_of(MapOp::kSquare, dtype), {self}, out, plan);
+    if (!is_complex(dtype)) {
+      if (value == 0) return ones_like(*self.tensor, dtype, out, plan);
+      if (value == 1) return plan_map(mapping_of(MapOp::kIdentity, dtype), {self}, out, plan);
+      if (value == 3) return plan_map(mapping_of(MapOp::kCube, dtype), {self}, out, plan);
+    }
+    if (is_floating(dtype) && value == -2) {
+      return plan_map(mapping_of(MapOp::kReciprocalSquare, dtype), {self}, out, plan);
+    }
     if (!is_integral(dtype)) {
       if (value == 0.5) return plan_map(mapping_of(MapOp::kSqrt, dtype), {self}, out, plan);
       if (value == -0.5) return plan_map(mapping_of(MapOp::kRsqrt, dtype), {self}, out, plan);
@@ -309,12 +330,7 @@ Status cast_to(const aclTensor& self, aclDataType dtype, const aclTensor& out, P
   return {ACLNN_ERR_PARAM_INVALID, text("out is of ", name_of(out.dtype), " where dtype says ", name_of(dtype))};
 }
 
-Status fill(const aclTensor& self, double value, Plan* plan) {
-  aclScalar scalar;
-  scalar.dtype = ACL_DOUBLE;
-  scalar.number = value;
-  return fill(self, scalar, plan);
-}
+Status fill(const aclTensor& self, double value, Plan* plan) { return fill(self, number(value), plan); }
 
 Status fill(const aclTensor& self, const aclScalar& value, Plan* plan) {
   if (!is_known(self.dtype)) return unknown_type(self);

@@ -92,13 +92,6 @@ T mish_backward(T g, T x) {
 }
 
 template <std::floating_point T>
-T gelu_backward(T g, T x) {
-  const T cdf = T(0.5) * (1 + std::erf(x * (std::numbers::sqrt2_v<T> / 2)));
-  const T pdf = std::exp(x * x * T(-0.5)) * (std::numbers::inv_sqrtpi_v<T> * std::numbers::sqrt2_v<T> / 2);
-  return g * (cdf + x * pdf);
-}
-
-template <std::floating_point T>
 T gelu_tanh_backward(T g, T x) {
   const T square = x * x;
   const T t = std::tanh(T(kGeluScale) * (x + T(kGeluCube) * x * square));
@@ -110,16 +103,6 @@ template <std::floating_point T>
 T logit(T a, T eps) {
   const T x = eps < 0 ? a : std::clamp(a, eps, 1 - eps);
   return std::isnan(a) ? a : std::log(x / (1 - x));
-}
-
-template <std::floating_point T>
-T logit_backward(T g, T x, T eps) {
-  if (eps < 0) {
-    if (x < 0 || x > 1) return std::numeric_limits<T>::quiet_NaN();
-  } else if (x < eps || x > 1 - eps) {
-    return T(0);
-  }
-  return x == 0 || x == 1 ? g * std::numeric_limits<T>::infinity() : g / (x * (1 - x));
 }
 
 }  // namespace
@@ -136,9 +119,11 @@ MapKernel scalar_kernel(MapOp op, Wide wide) {
     case MapOp::kAsinh: return floating([](floating_point auto a, const auto*) { return std::asinh(a); }, wide);
     case MapOp::kAcosh: return floating([](floating_point auto a, const auto*) { return std::acosh(a); }, wide);
     case MapOp::kAtanh: return floating([](floating_point auto a, const auto*) { return std::atanh(a); }, wide);
+    case MapOp::kErf: return floating([](floating_point auto a, const auto*) { return std::erf(a); }, wide);
     case MapOp::kErfc: return floating([](floating_point auto a, const auto*) { return std::erfc(a); }, wide);
     case MapOp::kErfinv: return floating([](floating_point auto a, const auto*) { return erfinv(a); }, wide);
     case MapOp::kLogSigmoid: return floating([](floating_point auto a, const auto*) { return log_sigmoid(a); }, wide);
+    case MapOp::kGelu: return floating([](floating_point auto a, const auto*) { return gelu(a); }, wide);
     case MapOp::kMish:
       return floating([](floating_point auto a, const auto*) { return a * std::tanh(std::log1p(std::exp(a))); }, wide);
     case MapOp::kSinc:
@@ -166,12 +151,7 @@ MapKernel scalar_kernel(MapOp op, Wide wide) {
     case MapOp::kLogAddExp2:
       return floating([]<floating_point T>(T a, T b, const T*) { return log_add_exp2(a, b); }, wide);
     case MapOp::kSiluBackward:
-      return floating(
-          []<floating_point T>(T g, T x, const T*) {
-            const T s = sigmoid(x);
-            return g * s * (1 + x * (1 - s));
-          },
-          wide);
+      return floating([]<floating_point T>(T g, T x, const T*) { return silu_backward(g, x); }, wide);
     case MapOp::kGeluBackward:
       return floating([]<floating_point T>(T g, T x, const T*) { return gelu_backward(g, x); }, wide);
     case MapOp::kGeluTanhBackward:
@@ -197,8 +177,6 @@ MapKernel scalar_kernel(MapOp op, Wide wide) {
           wide);
     case MapOp::kLogSigmoidBackward:
       return floating([]<floating_point T>(T g, T x, const T*) { return g * sigmoid(-x); }, wide);
-    case MapOp::kLogitBackward:
-      return floating([]<floating_point T>(T g, T x, const T* k) { return logit_backward(g, x, k[0]); }, wide);
     default: return nullptr;
   }
 }

@@ -18,14 +18,22 @@ T gelu_tanh(T x) {
   return x * T(0.5) * (1 + std::tanh(T(kGeluScale) * (x + T(kGeluCube) * x * x * x)));
 }
 
-// F::scalar(a) for each value.
-template <typename F, typename T>
-MapKernel scalar_kernel1() {
-  return [](void* out, const void* const* in, size_t count, const void*) {
-    const auto* a = static_cast<const T*>(in[0]);
-    auto* y = static_cast<T*>(out);
-    for (size_t i = 0; i < count; ++i) y[i] = F::scalar(a[i]);
-  };
+template <typename T>
+T gelu(T x) {
+  return x * T(0.5) * (1 + std::erf(x * (std::numbers::sqrt2_v<T> / 2)));
+}
+
+template <typename T>
+T gelu_backward(T g, T x) {
+  const T cdf = T(0.5) * (1 + std::erf(x * (std::numbers::sqrt2_v<T> / 2)));
+  const T pdf = std::exp(x * x * T(-0.5)) * (std::numbers::inv_sqrtpi_v<T> * std::numbers::sqrt2_v<T> / 2);
+  return g * (cdf + x * pdf);
+}
+
+template <typename T>
+T silu_backward(T g, T x) {
+  const T s = 1 / (1 + std::exp(-x));
+  return g * s * (1 + x * (1 - s));
 }
 
 // The functions that have no vector kernel.

@@ -2,11 +2,10 @@
 
 #include <omp.h>
 
-#include <algorithm>
 #include <stdexcept>
 
-#include "acl/acl_rt.h"
 #include "base/no_destroy.h"
+#include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
@@ -43,11 +42,6 @@ dnnl::stream& onednn_stream() {
 ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
 
-int threads_for(double flops) {
-  if (flops < kSmallFlops) return 1;
-  uint32_t cores = 1;
-  if (aclrtGetResInCurrentThread(ACL_RT_DEV_RES_CUBE_CORE, &cores) != ACL_SUCCESS) return 1;
-  return std::clamp(static_cast<int>(cores), 1, omp_get_max_threads());
-}
+int threads_for(double flops) { return flops < kSmallFlops ? 1 : most_threads(); }
 
 }  // namespace softnpu

@@ -21,8 +21,7 @@ class ThreadScope {
   const int previous_;
 };
 
-// The threads for work of this many floating-point operations: 1 where it is small, else what the calling thread's
-// limit of cores (aclrtGetResInCurrentThread) and its own (omp_set_num_threads, torch.set_num_threads) allow.
+// The threads for work of this many floating-point operations: 1 where it is small, else most_threads().
 int threads_for(double flops);
 
 // Work below this runs on the caller's thread: one thread does it in less time than handing it over takes.

@@ -1,0 +1,60 @@
+// What is launched may use the threads of whoever launched it, also where another thread runs it.
+
+#include "nnopbase/threads.h"
+
+#include <thread>
+
+#include "acl_fixture.h"
+#include "nnopbase/executor.h"
+
+namespace {
+
+using softnpu::most_threads;
+using softnpu::Plan;
+using softnpu::Status;
+
+class ThreadsTest : public AclTest {
+ protected:
+  void SetUp() override {
+    AclTest::SetUp();
+    ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+  }
+  void TearDown() override {
+    ASSERT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
+    AclTest::TearDown();
+  }
+
+  // What an operator sees that runs in its turn.
+  int seen_in_a_launch() {
+    int seen = 0;
+    Plan plan;
+    plan.run = [&seen](void*) {
+      seen = most_threads();
+      return Status::ok();
+    };
+    EXPECT_TRUE(softnpu::launch_plan("ThreadsTest", std::move(plan), stream_).is_ok());
+    EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
+    return seen;
+  }
+
+  aclrtStream stream_ = nullptr;
+};
+
+TEST_F(ThreadsTest, ALaunchHasThoseOfItsLauncher) {
+  const int own = most_threads();
+  EXPECT_GE(own, 1);
+  EXPECT_EQ(seen_in_a_launch(), own);
+  EXPECT_EQ(most_threads(), own);
+  ASSERT_EQ(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_CUBE_CORE, 1), ACL_SUCCESS);
+  EXPECT_EQ(seen_in_a_launch(), 1);
+  ASSERT_EQ(aclrtResetDeviceResLimit(0), ACL_SUCCESS);
+  EXPECT_EQ(seen_in_a_launch(), own);
+}
+
+TEST_F(ThreadsTest, AThreadWithoutADeviceHasOne) {
+  int seen = 0;
+  std::thread([&seen] { seen = most_threads(); }).join();
+  EXPECT_EQ(seen, 1);
+}
+
+}  // namespace
