@@ -2,8 +2,9 @@
 
 Formats with blocks (``NC1HWC0``, ``FRACTAL_Z``, ``FRACTAL_NZ``, ``NDC1HWC0``, ``FRACTAL_Z_3D``) are private to the
 device: where ``torch.npu.config.allow_internal_format`` is true a tensor can be given one. It stays the tensor that it
-was: its values, shape and strides are the same, and any operator takes it. An operator that does not know the blocks
-makes the bytes plain first; the tensor keeps its format, and :func:`npu_format_cast` brings it into blocks again.
+was: its values and shape are the same, it is contiguous, and any operator takes it. An operator that does not know the
+blocks makes the bytes plain first; the tensor keeps its format, and :func:`npu_format_cast` brings it into blocks again.
+The format is the storage's: all views have it.
 """
 
 from enum import IntEnum
@@ -76,7 +77,8 @@ def npu_format_cast(
         input_dtype: not used; official torch_npu's.
 
     Returns:
-        ``input`` itself where it has the format, or where both formats only name the dimensions.
+        ``input`` itself where it has the format, or where both formats only name the dimensions. Where its bytes had
+        become plain they are written: no other thread may read the tensor meanwhile.
 
     Raises:
         RuntimeError: there is no such format, or it does not go with the shape.

@@ -83,7 +83,7 @@ Status submit(Planned* planned, aclrtStream stream) {
   softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
                    [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
   planned->launched_at = softnpuWriteClock();
-  planned->threads = planned->plan.is_small ? 1 : most_threads();
+  planned->threads = planned->plan.is_small && planned->plan.sweep == nullptr ? 1 : most_threads();
   for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const bool is_sweep = planned->plan.sweep != nullptr;
   const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);

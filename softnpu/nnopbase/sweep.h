@@ -16,7 +16,8 @@ namespace softnpu {
 struct SweepMemory {
   const char* begin;
   const char* end;
-  // Element first + i lies at begin + i * element_bytes; 0 where every element may read all of it.
+  // Element first + i lies at begin + i * element_bytes; 0 where every element may read all of it, or where it is
+  // written before the first element (Sweep::prepared).
   uint32_t element_bytes;
   bool is_written;
   int64_t first = 0;
@@ -31,7 +32,7 @@ class Sweep {
   // Appends what it touches.
   virtual void add_memory(std::vector<SweepMemory>* to) const = 0;
   // The sweep that run() is called of, with what has to be known before the first element; null: it is this one. Asked
-  // once a run, before any element of those that go together. What is read here counts as read by every element.
+  // once a run, before any element of those that go together. What is read or written here has element_bytes 0.
   virtual std::unique_ptr<const Sweep> prepared() const { return nullptr; }
   // The elements [first, last): any pieces, in any order, on any threads.
   virtual void run(int64_t first, int64_t last) const = 0;

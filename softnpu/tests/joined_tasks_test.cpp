@@ -54,6 +54,15 @@ TEST(JoinedTasksTest, TheSameElementsMayBeWrittenAndReadAgain) {
   EXPECT_EQ(together({makes, Touching(10, {writes(300), sees(200)})}), 2U);
 }
 
+TEST(JoinedTasksTest, WhatIsWrittenBeforeTheFirstElementIsTouchedByNoOther) {
+  const softnpu::SweepMemory settles{at(300), at(340), 0, true};
+  const Touching norm(10, {writes(100), reads(200), settles});
+  EXPECT_EQ(together({norm, Touching(10, {writes(100), reads(100)})}), 2U);
+  EXPECT_EQ(together({norm, Touching(10, {writes(400), sees(300)})}), 1U);
+  EXPECT_EQ(together({Touching(10, {writes(400), sees(300)}), norm}), 1U);
+  EXPECT_EQ(together({norm, Touching(10, {writes(400), reads(500), settles})}), 1U);
+}
+
 TEST(JoinedTasksTest, OtherElementsMayNot) {
   const Touching makes(10, {writes(100), reads(200)});
   EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(104)})}), 1U);  // a neighbour's

@@ -66,6 +66,8 @@ CASES = [
     Case((2, 5, 150), (7, 5, 1)),
     Case((2, 3, 5, 6, 7), (4, 3, 1, 1, 1)),
     Case((2, 7, 12, 13), (7, 5, 1, 1), transposed=True),
+    Case((2, 7, 12, 13), (7, 5, 1, 1), (1,), (0,), (2,), True, (1,)),
+    Case((3, 64, 30, 31), (65, 64, 1, 1)),  # each image is worth several threads
     Case((2, 4, 9, 10), (8, 1, 3, 2), (2, 1), (1, 0), (1, 2), groups=4),
     Case((2, 6, 7, 70), (4, 3, 3, 3), (1, 2), (2, 1), groups=2),
     Case((4, 10, 9), (4, 2, 3, 3), groups=2),  # one image, no batch

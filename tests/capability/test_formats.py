@@ -5,6 +5,7 @@ import ctypes
 import io
 import threading
 from collections.abc import Iterator
+from multiprocessing.reduction import ForkingPickler
 
 import pytest
 import torch
@@ -212,6 +213,61 @@ def test_threads_and_streams_read_one_tensor():
         assert all(torch.equal(result, x * 2) for result in found)
 
 
+def test_the_block_stays_with_its_stream():
+    """The first reader is another stream; the block goes back to the one that made it."""
+    x = torch.randn(512, 512)
+    cast = npu_format_cast(x.npu(), Format.FRACTAL_NZ)
+    torch.npu.synchronize()
+    address = cast.data_ptr()
+    with torch.npu.stream(torch.npu.Stream()):
+        assert torch.equal(cast.cpu(), x)
+        assert cast.data_ptr() == address
+        results = [cast * i for i in range(20)]
+        torch.npu.current_stream().synchronize()
+    own = [cast + i for i in range(20)]
+    del cast
+    with torch.npu.stream(torch.npu.Stream()):
+        other = torch.zeros(512, 512, device="npu")
+        assert other.data_ptr() != address
+    assert all(torch.equal(result.cpu(), x * i) for i, result in enumerate(results))
+    assert all(torch.equal(result.cpu(), x + i) for i, result in enumerate(own))
+
+
+def test_a_twin_of_the_host_made_before_the_cast():
+    x = torch.randn(20, 33)
+    y = x.npu()
+    torch.linalg.svdvals(y)  # the AI CPU's
+    torch_npu.npu_format_cast_(y, Format.FRACTAL_NZ)
+    assert torch.equal(torch.linalg.svdvals(y).cpu(), torch.linalg.svdvals(x))
+    assert npu_format_cast(y, Format.FRACTAL_NZ) is y
+    assert torch.equal(torch.linalg.svdvals(y).cpu(), torch.linalg.svdvals(x))
+
+
+def test_what_is_not_contiguous_is_cast():
+    x = torch.randn(2, 20, 5, 7).npu()
+    for view in x.transpose(2, 3), x.contiguous(memory_format=torch.channels_last), x[:, 3:]:
+        cast = npu_format_cast(view, Format.NC1HWC0)
+        expected = blocks.images(view.cpu()).contiguous()
+        assert cast.is_contiguous()
+        assert torch.equal(held(cast, expected), expected)
+        assert torch.equal(cast.cpu(), view.cpu())
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_where_a_thread_makes_launches(level):
+    code = """
+import torch, torch_npu
+torch.npu.config.allow_internal_format = True
+x = torch.randn(64, 48)
+for _ in range(50):
+    cast = torch_npu.npu_format_cast(x.npu() * 2, torch_npu.Format.FRACTAL_NZ)
+    cast.add_(1)
+    assert torch.equal(cast.cpu(), x * 2 + 1)
+print(torch_npu.get_npu_format(cast))
+"""
+    assert fresh.output(code, TASK_QUEUE_ENABLE=level) == "FRACTAL_NZ"
+
+
 def test_formats_that_name_dimensions():
     x = torch.randn(2, 3, 4, 5).npu()
     assert get_npu_format(x) is Format.NCHW
@@ -229,7 +285,8 @@ def test_empty_with_format():
         assert (made.shape, made.dtype, get_storage_size(made)) == ((20, 33), torch.half, 32 * 48)
         assert torch.equal(made.fill_(2).cpu(), torch.full((20, 33), 2).half())
         assert get_npu_format(make((2, 3, 4, 5))) is Format.NCHW
-        assert get_npu_format(make((2, 0), acl_format=Format.FRACTAL_NZ)) is Format.FRACTAL_NZ
+        empty = make((2, 0), acl_format=Format.FRACTAL_NZ)
+        assert (get_npu_format(empty), get_storage_size(empty)) == (Format.FRACTAL_NZ, 0)
 
 
 NOT_ALLOWED = """
@@ -261,6 +318,14 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="cpu"):
         torch_npu.empty_with_format((2,), device="cpu")
     assert torch.equal(x.cpu(), x.cpu())
+
+
+def test_a_storage_that_is_sent_forgets_the_format():
+    x = torch.randn(20, 33)
+    cast = npu_format_cast(x.npu(), Format.FRACTAL_NZ)
+    ForkingPickler.dumps(cast)
+    assert get_npu_format(cast) is Format.ND
+    assert torch.equal(held(cast, x), x)
 
 
 def test_resized_storages_forget_the_format():

@@ -9,6 +9,7 @@
 #include "ops/conv/step.h"
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
+#include "ops/onednn/engine.h"
 
 namespace softnpu {
 namespace {
@@ -113,6 +114,10 @@ std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
 
 std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   const bool is_point = p.groups == 1 && is_all(p.filter.sizes, 1) && is_all(p.stride, 1) && is_all(p.padding, 0);
+  if (p.in.sizes != p.out.sizes) return std::nullopt;  // a transposed one's output padding
+  // Its products go one by one: each has to be worth all threads.
+  const bool is_split = p.kind == ConvKind::kFilterGradient && p.batch > 1;
+  if (is_split && p.flops() / static_cast<double>(p.batch) < kSmallFlops) return std::nullopt;
   const bool is_float = p.dtype == ACL_FLOAT && (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
   if (!is_point || !is_float) return std::nullopt;
   for (const Image* image : {&p.in, &p.out}) {

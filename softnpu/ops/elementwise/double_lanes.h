@@ -115,8 +115,10 @@ void float_map2(void* out, const void* const* in, size_t count, const void* cons
     put_vector<F>(y + i, k, hn::LoadU(Floats(), a + i), hn::LoadU(Floats(), b + i));
   }
   if (i == count) return;
-  HWY_ALIGN float last_a[hn::MaxLanes(Floats())] = {};
-  HWY_ALIGN float last_b[hn::MaxLanes(Floats())] = {};
+  HWY_ALIGN float last_a[hn::MaxLanes(Floats())];
+  HWY_ALIGN float last_b[hn::MaxLanes(Floats())];
+  for (float& value : last_a) value = 1;  // no function takes long for 1 and 1
+  for (float& value : last_b) value = 1;
   for (size_t j = 0; i + j < count; ++j) last_a[j] = a[i + j];
   for (size_t j = 0; i + j < count; ++j) last_b[j] = b[i + j];
   put_vector<F>(last_a, k, hn::Load(Floats(), last_a), hn::Load(Floats(), last_b));

@@ -289,10 +289,14 @@ class Product {
       std::call_once(packs_, [&] {
         Key key = key_;
         key.packed = 1;
-        auto made = cache().get(key, [&] { return make_primitive(key); });
-        const bool fits = made->implementation == primitive_->implementation &&
-                          made->scratchpad_bytes <= primitive_->scratchpad_bytes;
-        if (fits && made->weights != primitive_->weights) packed_ = std::move(made);
+        try {
+          auto made = cache().get(key, [&] { return make_primitive(key); });
+          const bool fits = made->implementation == primitive_->implementation &&
+                            made->scratchpad_bytes <= primitive_->scratchpad_bytes;
+          if (fits && made->weights != primitive_->weights) packed_ = std::move(made);
+        } catch (const dnnl::error&) {
+          packed_ = nullptr;  // the other primitive is there
+        }
       });
       return packed_ != nullptr ? packed_->weights : memory::desc();
     };

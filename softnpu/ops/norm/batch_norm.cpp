@@ -168,7 +168,7 @@ class BatchNormSweep final : public Sweep {
  public:
   using Task = BatchNormTask<T>;
 
-  // Null where the task's memory is not in one piece each.
+  // Null where the task's memory is not in one piece each, of values as they are computed.
   static std::shared_ptr<const Sweep> make(std::shared_ptr<const Task> task) {
     auto sweep = std::make_shared<BatchNormSweep>(std::move(task));
     return sweep->is_found_ ? std::shared_ptr<const Sweep>(std::move(sweep)) : nullptr;
@@ -180,8 +180,9 @@ class BatchNormSweep final : public Sweep {
     add(task_->x, shape.count(), sizeof(T), false);
     if (task_->training) add(task_->x, shape.count(), 0, false);
     add(task_->y, shape.count(), sizeof(T), true);
-    for (const auto* each : {&task_->weight, &task_->bias, &task_->old_mean, &task_->old_var}) {
-      add(*each, shape.channels, 0, false);
+    for (const auto* each : {&task_->weight, &task_->bias}) add(*each, shape.channels, 0, false);
+    for (const auto* each : {&task_->old_mean, &task_->old_var}) {
+      if (!task_->training) add(*each, shape.channels, 0, false);  // else they are new_mean and new_var
     }
     for (const auto* each : {&task_->new_mean, &task_->new_var, &task_->save_mean, &task_->save_rstd}) {
       add(*each, shape.channels, 0, true);
@@ -485,7 +486,7 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
     SOFTNPU_RETURN_IF_ERROR(open(&rstd, "invstd", shape.channels, &task->old_var));
     SOFTNPU_RETURN_IF_ERROR(open(&y, "the result", shape.count(), &task->y, innermost));
     if (shape.count() == 0) return nothing_to_do(plan);
-    hand_out(std::move(task), shape, x, plan);
+    hand_out_sweep(std::move(task), shape, x, plan);
     return Status::ok();
   };
   return is_double(x) ? run.template operator()<double>() : run.template operator()<float>();

@@ -15,6 +15,8 @@ namespace {
 constexpr size_t kLeastBytes = size_t{16} << 10;
 // Addresses that are remembered. Past it those without a copy are forgotten.
 constexpr size_t kMostAddresses = 4096;
+// Ways in which the bytes at one address may lie.
+constexpr size_t kMostLayouts = 16;
 
 // Null where the device has no room.
 std::shared_ptr<void> allocate(const void* beside, size_t bytes) {
@@ -63,12 +65,16 @@ bool PackedWeights::meet(const Source& source, uint64_t written, std::vector<Cop
   }
   std::vector<Weights>& here = weights_[source.address];
   addresses_ = weights_.size();
-  auto at = std::ranges::find(here, source.layout, &Weights::layout);
-  if (at == here.end()) at = here.insert(at, {std::string(source.layout), 0, 0, {}});
-  for (const Copy& copy : at->copies) drop(copy);
-  *stale = std::exchange(at->copies, {});
-  at->written = written;
-  at->meetings = 1;
+  // What is older was written since, or lies in a way that is not asked for any more.
+  std::erase_if(here, [&](Weights& known) {
+    if (known.written >= written && known.layout != source.layout && here.size() < kMostLayouts) return false;
+    for (Copy& copy : known.copies) {
+      drop(copy);
+      stale->push_back(std::move(copy));
+    }
+    return true;
+  });
+  here.push_back({std::string(source.layout), written, 1, {}});
   return false;
 }
 

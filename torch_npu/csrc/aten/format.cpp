@@ -128,7 +128,8 @@ int64_t get_format(const at::Tensor& input) { return format_of(input); }
 
 int64_t get_storage_size(const at::Tensor& input) {
   const StorageImpl& storage = storage_of(input);
-  if (storage.blocks() != nullptr) return c10::multiply_integers(storage.blocks()->held);
+  if (storage.blocks() != nullptr && !is_base_format(format_of(input)))
+    return c10::multiply_integers(storage.blocks()->held);
   return static_cast<int64_t>(storage.nbytes() / input.dtype().itemsize());
 }
 

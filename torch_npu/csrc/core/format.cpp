@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <mutex>
 
 #include "core/acl.h"
@@ -23,12 +24,6 @@ constexpr std::array kPrivateFormats = {
     ACL_FORMAT_NC1HWC0,         ACL_FORMAT_FRACTAL_Z,       ACL_FORMAT_NC1HWC0_C04,      ACL_FORMAT_FRACTAL_NZ,
     ACL_FORMAT_NDC1HWC0,        ACL_FRACTAL_Z_3D,           ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
     ACL_FORMAT_FRACTAL_NZ_C0_2, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_FORMAT_FRACTAL_NZ_C0_8};
-
-// Guards the change of a storage between blocks and plain bytes: threads that read one tensor may ask for it at once.
-std::mutex& changes() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 // A base format that names the dimensions: what formats with blocks are made from.
 aclFormat base_format(int64_t dims) {
@@ -57,12 +52,27 @@ std::size_t bytes_held(const Blocks& blocks) {
   return static_cast<std::size_t>(c10::multiply_integers(blocks.held)) * c10::elementSize(blocks.dtype);
 }
 
-// Other streams may still work with the bytes, and whoever comes next may use any stream: a change is complete when it
-// returns.
-void replace(StorageImpl& storage, c10::DataPtr data, bool in_blocks) {
-  synchronize_stream(current_stream(storage.device().index()));
-  storage.set_data_ptr_noswap(std::move(data));
-  storage.set_in_blocks(in_blocks);
+// Brings the bytes of `storage` from one way to lie into another, in place: streams and threads know its block. Other
+// streams may work with them, and whoever comes next may use any stream: a change is complete when it returns.
+// blocks()->changing is held.
+void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to, std::size_t nbytes) {
+  const c10::DeviceIndex device = storage.device().index();
+  bind_device(device);
+  synchronize_device(device);
+  const c10::DataPtr beside = caching_allocator().allocate_on(device, nbytes);
+  to.data = beside.get();
+  cast(from, to, device);
+  const c10::Stream stream = current_stream(device);
+  acl_check(aclrtMemcpyAsync(storage.mutable_data(), nbytes, beside.get(), nbytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                             Enqueue(stream).handle()),
+            "aclrtMemcpyAsync");
+  synchronize_stream(stream);
+}
+
+void unpack(StorageImpl& storage) {
+  if (!storage.in_blocks()) return;
+  change(storage, elements_in_blocks(storage), plain_elements(*storage.blocks(), nullptr), storage.nbytes());
+  storage.set_in_blocks(false);
 }
 
 }  // namespace
@@ -115,28 +125,28 @@ void fill_blocks(StorageImpl& storage, void* plain) {
 }
 
 void make_blocked(StorageImpl& storage) {
-  const std::lock_guard lock(changes());
-  if (storage.blocks() == nullptr || storage.in_blocks()) return;
-  const c10::DeviceIndex device = storage.device().index();
+  if (storage.blocks() == nullptr) return;
   const Blocks& blocks = *storage.blocks();
-  synchronize_device(device);
-  c10::DataPtr data = caching_allocator().allocate_on(device, bytes_held(blocks));
-  DeviceElements to = elements_in_blocks(storage);
-  to.data = data.get();
-  cast(plain_elements(blocks, storage.mutable_data()), to, device);
-  replace(storage, std::move(data), true);
+  const std::lock_guard lock(blocks.changing);
+  if (storage.in_blocks() || storage.format() == StorageImpl::kNoFormat) return;
+  change(storage, plain_elements(blocks, storage.mutable_data()), elements_in_blocks(storage), bytes_held(blocks));
+  storage.set_in_blocks(true);
+}
+
+void forget_format(const c10::StorageImpl& storage) {
+  StorageImpl* own = own_storage(storage);
+  if (own == nullptr) return;
+  if (own->blocks() == nullptr) return own->set_format(StorageImpl::kNoFormat);
+  const std::lock_guard lock(own->blocks()->changing);
+  unpack(*own);
+  own->set_format(StorageImpl::kNoFormat);
 }
 
 void detail::unpack_blocks(const c10::StorageImpl& storage) {
   StorageImpl* own = own_storage(storage);
   if (own == nullptr || !own->in_blocks()) return;
-  const std::lock_guard lock(changes());
-  if (!own->in_blocks()) return;
-  const c10::DeviceIndex device = own->device().index();
-  synchronize_device(device);
-  c10::DataPtr plain = caching_allocator().allocate_on(device, own->nbytes());
-  cast(elements_in_blocks(*own), plain_elements(*own->blocks(), plain.get()), device);
-  replace(*own, std::move(plain), false);
+  const std::lock_guard lock(own->blocks()->changing);
+  unpack(*own);
 }
 
 }  // namespace torch_npu

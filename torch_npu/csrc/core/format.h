@@ -27,8 +27,12 @@ c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10
 // Fills the blocks of such a storage from plain elements, on the current stream.
 void fill_blocks(StorageImpl& storage, void* plain);
 
-// Brings the bytes of a storage in a private format into blocks, where they have become plain.
+// Brings the bytes of a storage in a private format into blocks, where they have become plain. It writes them: no other
+// thread may read them meanwhile.
 void make_blocked(StorageImpl& storage);
+
+// Makes the bytes plain for good: the storage is resized, or shown to other processes.
+void forget_format(const c10::StorageImpl& storage);
 
 namespace detail {
 void unpack_blocks(const c10::StorageImpl& storage);

@@ -17,6 +17,7 @@
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/format.h"
 #include "core/storage.h"
 
 namespace torch_npu {
@@ -258,6 +259,7 @@ void delete_received(void* context) {
 StorageTicket share_storage(const c10::Storage& storage) {
   TORCH_CHECK(storage.device_type() == c10::DeviceType::PrivateUse1, "only an npu storage is shared here, not one on ",
               storage.device());
+  forget_format(*storage.unsafeGetStorageImpl());
   const c10::DataPtr& data = storage.data_ptr();
   TORCH_CHECK(data.get_deleter() != &delete_received,
               "Attempted to send NPU tensor received from another process; this is not currently supported. Consider "

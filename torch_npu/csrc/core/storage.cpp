@@ -75,7 +75,7 @@ c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DataP
 
 void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
   TORCH_CHECK(storage.resizable(), "Trying to resize storage that is not resizable");
-  make_plain(storage);
+  forget_format(storage);
   c10::DeviceIndex device = storage.device().index();
   c10::DataPtr grown = caching_allocator().allocate_on(device, nbytes);
   std::size_t kept = std::min(nbytes, storage.nbytes());
@@ -86,11 +86,7 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
                                Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
-  if (StorageImpl* own = own_storage(storage); own != nullptr) {
-    own->cpu_twin().reset();
-    own->set_blocks(nullptr);  // they were those of the old sizes
-    own->set_format(StorageImpl::kNoFormat);
-  }
+  if (StorageImpl* own = own_storage(storage); own != nullptr) own->cpu_twin().reset();
   storage.set_data_ptr_noswap(std::move(grown));
   storage.set_nbytes(nbytes);
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace torch_npu {
@@ -44,6 +45,7 @@ struct Blocks {
   c10::SmallVector<int64_t, 5> sizes;
   c10::ScalarType dtype;
   c10::SmallVector<int64_t, 8> held;  // the sizes in memory
+  mutable std::mutex changing;        // held while the bytes become blocks or plain
 };
 
 class StorageImpl final : public c10::StorageImpl {
@@ -63,12 +65,13 @@ class StorageImpl final : public c10::StorageImpl {
   bool in_blocks() const { return in_blocks_.load(std::memory_order_acquire); }
   void set_in_blocks(bool on);
 
-  // Of a private format; null where the format is plain.
+  // Of the private format that it was made with, which it may have no more; null for other storages. Stays as long as
+  // the storage.
   const Blocks* blocks() const { return blocks_.get(); }
   void set_blocks(std::unique_ptr<const Blocks> blocks) { blocks_ = std::move(blocks); }
 
   // All storages whose data() are blocks.
-  static int64_t count_in_blocks() { return count_in_blocks_.load(std::memory_order_relaxed); }
+  static int64_t count_in_blocks() { return count_in_blocks_.load(std::memory_order_acquire); }
 
   void release_resources() override;
 
