@@ -227,11 +227,12 @@ struct LogSigmoidBackward {
   static float scalar(float g, float x) { return static_cast<float>(g / (1 + std::exp(static_cast<double>(x)))); }
 };
 struct GeluTanh {
-  static HWY_INLINE auto holds(auto d, auto v) { return hn::Abs(v) <= hn::Set(d, hn::TFromD<decltype(d)>(1e6)); }
+  static HWY_INLINE auto holds(auto d, auto v) { return hn::Abs(v) <= hn::Set(d, 1e6F); }
   static HWY_INLINE auto vector(auto d, auto v) {
-    using T = hn::TFromD<decltype(d)>;
-    const auto inner = hn::Set(d, T(kGeluScale)) * hn::MulAdd(v * v * v, hn::Set(d, T(kGeluCube)), v);
-    const auto half = v * hn::Set(d, T(0.5));
+    constexpr auto kScale = static_cast<float>(kGeluScale);
+    constexpr auto kCube = static_cast<float>(kGeluCube);
+    const auto inner = hn::Set(d, kScale) * hn::MulAdd(v * v * v, hn::Set(d, kCube), v);
+    const auto half = v * hn::Set(d, 0.5F);
     return hn::MulAdd(half, tanh32(d, inner), half);
   }
   static float scalar(float x) { return gelu_tanh(x); }

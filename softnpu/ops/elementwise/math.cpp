@@ -116,13 +116,11 @@ struct Atan {
     return std::atan(x);
   }
 };
+// In float64; float_math.cpp has its own in float32.
 struct Tanh {
   static HWY_INLINE auto holds(auto d, auto v) { return is_finite(d, v); }
   static HWY_INLINE auto vector(auto d, auto v) { return hn::Tanh(d, v); }
-  template <typename T>
-  static T scalar(T x) {
-    return std::tanh(x);
-  }
+  static double scalar(double x) { return std::tanh(x); }
 };
 struct Sigmoid {
   static HWY_INLINE auto holds(auto d, auto v) { return exp_holds(d, hn::Neg(v)); }
@@ -145,20 +143,21 @@ struct Silu {
     return x / (1 + std::exp(-x));
   }
 };
-
+// In float64, as Tanh.
 struct GeluTanh {
-  static HWY_INLINE auto holds(auto d, auto v) { return hn::Abs(v) <= hn::Set(d, hn::TFromD<decltype(d)>(1e6)); }
+  static HWY_INLINE auto holds(auto d, auto v) { return hn::Abs(v) <= hn::Set(d, 1e6); }
   static HWY_INLINE auto vector(auto d, auto v) {
-    using T = hn::TFromD<decltype(d)>;
-    const auto inner = hn::Set(d, T(kGeluScale)) * hn::MulAdd(v * v * v, hn::Set(d, T(kGeluCube)), v);
-    const auto half = v * hn::Set(d, T(0.5));
+    const auto inner = hn::Set(d, kGeluScale) * hn::MulAdd(v * v * v, hn::Set(d, kGeluCube), v);
+    const auto half = v * hn::Set(d, 0.5);
     return hn::MulAdd(half, hn::Tanh(d, inner), half);
   }
-  template <typename T>
-  static T scalar(T x) {
-    return gelu_tanh(x);
-  }
+  static double scalar(double x) { return gelu_tanh(x); }
 };
+
+template <typename F>
+MapKernel doubles(Wide wide) {
+  return wide == Wide::kF64 ? &map_vector<F, double> : nullptr;
+}
 
 MapKernel kernel_for(MapOp op, Wide wide) {
   switch (op) {
@@ -171,10 +170,10 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kSin: return vectors<Sin>(wide);
     case MapOp::kCos: return vectors<Cos>(wide);
     case MapOp::kAtan: return vectors<Atan>(wide);
-    case MapOp::kTanh: return vectors<Tanh>(wide);
+    case MapOp::kTanh: return doubles<Tanh>(wide);
     case MapOp::kSigmoid: return vectors<Sigmoid>(wide);
     case MapOp::kSilu: return vectors<Silu>(wide);
-    case MapOp::kGeluTanh: return vectors<GeluTanh>(wide);
+    case MapOp::kGeluTanh: return doubles<GeluTanh>(wide);
     default: return nullptr;
   }
 }

@@ -79,17 +79,12 @@ bool has_format(const at::Tensor& input, aclFormat format) {
   return true;
 }
 
-at::Tensor cast_kernel(const at::Tensor& input, int64_t acl_format, int64_t customize_dtype, int64_t) {
-  return cast_to(input, checked_format(acl_format),
-                 block_dtype(customize_dtype < 0 ? std::nullopt : std::optional(customize_dtype)));
-}
-
 class FormatCast : public torch::autograd::Function<FormatCast> {
  public:
-  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& input, int64_t acl_format,
-                            int64_t customize_dtype) {
+  static at::Tensor forward(torch::autograd::AutogradContext*, const at::Tensor& input, aclFormat format,
+                            aclDataType blocks) {
     const at::AutoDispatchBelowADInplaceOrView below;
-    return cast_kernel(input, acl_format, customize_dtype, -1);
+    return cast_to(input, format, blocks);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
                                                  const torch::autograd::variable_list& grads) {
@@ -101,7 +96,7 @@ at::Tensor cast(const at::Tensor& input, int64_t acl_format, std::optional<int64
                 std::optional<int64_t>) {
   const aclFormat format = checked_format(acl_format);
   if (!customize_dtype.has_value() && has_format(input, format)) return input;
-  return FormatCast::apply(input, acl_format, customize_dtype.value_or(-1));
+  return FormatCast::apply(input, format, block_dtype(customize_dtype));
 }
 
 at::Tensor cast_like(const at::Tensor& input, const at::Tensor& dst, std::optional<int64_t> customize_dtype,
