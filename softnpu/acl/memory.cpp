@@ -6,6 +6,7 @@
 #include "api.h"
 #include "base/text.h"
 #include "runtime/address_lock.h"
+#include "softnpu/softnpu.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -24,6 +25,24 @@ Status allocate(void** out, size_t size) {
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
   return Process::get().allocate_on(*context->device, [&] { return context->device->heap().allocate(size, out); });
+}
+
+Status release(void* devPtr) {
+  Process& process = Process::get();
+  if (process.forked()) return Status::ok();  // the memory is the parent's
+  Device* device = process.device_of(devPtr);
+  if (device == nullptr) return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", devPtr, " is not a device address")};
+  softnpu::Allocation freed;
+  const bool is_live = device->heap().find(devPtr, &freed);
+  {
+    const softnpu::AddressChange change;
+    SOFTNPU_RETURN_IF_ERROR(device->heap().release(devPtr));
+  }
+  if (is_live) {
+    device->write_clock().unshare(freed.base, freed.size);
+    process.release_memory(*device, freed.base, freed.size);
+  }
+  return Status::ok();
 }
 
 constexpr uint32_t kHostPage = 4096;
@@ -71,25 +90,11 @@ aclError aclrtMallocCached(void** devPtr, size_t size, aclrtMemMallocPolicy) {
 }
 
 aclError aclrtFree(void* devPtr) {
-  return api("aclrtFree", [&]() -> Status {
-    Process& process = Process::get();
-    if (process.forked()) return Status::ok();  // the memory is the parent's
-    Device* device = process.device_of(devPtr);
-    if (device == nullptr) {
-      return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", devPtr, " is not a device address")};
-    }
-    softnpu::Allocation freed;
-    const bool is_live = device->heap().find(devPtr, &freed);
-    {
-      const softnpu::AddressChange change;
-      SOFTNPU_RETURN_IF_ERROR(device->heap().release(devPtr));
-    }
-    if (is_live) {
-      device->write_clock().unshare(freed.base, freed.size);
-      process.release_memory(*device, freed.base, freed.size);
-    }
-    return Status::ok();
-  });
+  return api("aclrtFree", [&] { return release(devPtr); });
+}
+
+aclError softnpuFree(void* address) {
+  return api("softnpuFree", [&] { return release(address); });
 }
 
 aclError aclrtMallocHost(void** hostPtr, size_t size) {

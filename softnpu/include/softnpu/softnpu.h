@@ -59,9 +59,11 @@ typedef struct softnpuMemoryListener {
 ACL_FUNC_VISIBILITY aclError softnpuListenToMemory(const softnpuMemoryListener* listener);
 // For an allocator that cuts allocations into blocks: a block was freed. Blocks of less than 16 KiB need no word.
 ACL_FUNC_VISIBILITY void softnpuReleased(const void* address, size_t bytes);
-// Memory, to be freed by aclrtFree, of the device that `address` belongs to; null where it has none left. Never presses
-// on listeners.
+// Memory, to be freed by softnpuFree, of the device that `address` belongs to; null where it has none left. Never
+// presses on listeners.
 ACL_FUNC_VISIBILITY void* softnpuMallocBeside(const void* address, size_t bytes);
+// aclrtFree under a name of its own: a library that stands in for aclrtFree sees what the program frees and no more.
+ACL_FUNC_VISIBILITY aclError softnpuFree(void* address);
 
 // 0 where SOFTNPU_PACK=0: weights are packed anew in each run.
 ACL_FUNC_VISIBILITY int32_t softnpuKeepsPackedWeights(void);

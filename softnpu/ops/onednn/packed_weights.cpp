@@ -24,10 +24,10 @@ std::shared_ptr<void> allocate(const void* beside, size_t bytes) {
   void* kernel = nullptr;
   if (device == nullptr) return nullptr;
   if (softnpuKernelAddress(device, bytes, &kernel) != ACL_SUCCESS) {
-    aclrtFree(device);
+    softnpuFree(device);
     return nullptr;
   }
-  return {kernel, [device](void*) { aclrtFree(device); }};
+  return {kernel, [device](void*) { softnpuFree(device); }};
 }
 
 }  // namespace

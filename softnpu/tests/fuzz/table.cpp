@@ -156,7 +156,12 @@ constexpr Row kTable[] = {
     {"softnpuMallocBeside", 1,
      [](Draw& d) {
        void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));
-       return block == nullptr ? ACL_SUCCESS : aclrtFree(block);
+       return block == nullptr ? ACL_SUCCESS : softnpuFree(block);
+     }},
+    {"softnpuFree", 1,
+     [](Draw& d) {
+       void* handle = d.world.memory.draw(d.random);
+       return ended(d.world.memory, handle, softnpuFree(handle));
      }},
     // contexts
     {"aclrtCreateContext", 1,
