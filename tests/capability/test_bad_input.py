@@ -183,6 +183,10 @@ class DLTensor(ctypes.Structure):
     )
 
 
+# What capsules point at: a tensor made of one reads it once more when it goes.
+MANAGED: list[object] = []
+
+
 def capsule(address: int, elements: int):
     """A DLPack capsule that claims ``elements`` floats of npu:0 at ``address``."""
     shape = (ctypes.c_int64 * 1)(elements)
@@ -192,17 +196,15 @@ def capsule(address: int, elements: int):
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
     )
-    made = new(ctypes.addressof(managed), b"dltensor", None)
-    return made, (shape, managed)
+    MANAGED.extend((shape, managed))
+    return new(ctypes.addressof(managed), b"dltensor", None)
 
 
 def test_no_tensor_over_a_foreign_address():
     x = torch.arange(4.0, device="npu")
-    made, keep = capsule(x.data_ptr(), 4)
-    assert torch.utils.dlpack.from_dlpack(made).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert torch.utils.dlpack.from_dlpack(capsule(x.data_ptr(), 4)).tolist() == [0.0, 1.0, 2.0, 3.0]
     host = torch.arange(4.0)
-    made, keep = capsule(host.data_ptr(), 4)
-    foreign = torch.utils.dlpack.from_dlpack(made)
+    foreign = torch.utils.dlpack.from_dlpack(capsule(host.data_ptr(), 4))
     for work in (foreign.add, foreign.add_, x.add_, x.mul, foreign.fill_, lambda y: y @ foreign):
         with pytest.raises(
             RuntimeError, match=r"is not in the memory of npu:0: make npu tensors|is not a device's"
@@ -210,10 +212,8 @@ def test_no_tensor_over_a_foreign_address():
             work(foreign)
     with pytest.raises(RuntimeError, match="does not fit its addresses: source on the host"):
         foreign.cpu()
-    made, keep = capsule(x.data_ptr(), 1 << 32)
     with pytest.raises(RuntimeError, match="runs past its allocation"):
-        torch.utils.dlpack.from_dlpack(made).sum()
-    del keep
+        torch.utils.dlpack.from_dlpack(capsule(x.data_ptr(), 1 << 32)).sum()
     assert host.tolist() == x.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
