@@ -229,6 +229,10 @@ class _Resolver:
     def rule(self) -> tuple[str | None, str | None, str | None]:
         """Class, header and, where the entry itself says it, definition of what gives outputs their sizes."""
         entry = self.entry
+        if entry.keeps_format and (self.is_inplace_only or is_on_lists(self.function)):
+            raise EntryError(
+                entry.line, f"'keeps_format' of '{entry.func}': no rule makes its first output"
+            )
         if is_on_lists(self.function):
             if entry.rule not in (None, "one_number"):
                 raise EntryError(
@@ -335,6 +339,7 @@ def resolve(
                 dtypes=resolver.dtypes(),
                 same_dtype=entry.same_dtype,
                 when=resolver.condition(),
+                keeps_format=entry.keeps_format,
                 members=tuple(resolver.members(takes_cpu_tensors, as_on_cpu)),
             )
         )

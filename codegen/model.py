@@ -46,6 +46,7 @@ class Entry:
     dtypes: tuple[tuple[str, frozenset[str]], ...] = ()  # "": all tensors
     same_dtype: tuple[str, ...] = ()
     when: Attribute | None = None  # a function in namespace torch_npu::conditions
+    keeps_format: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class AclnnOperator:
     ]  # tensor argument -> what is taken, None: all
     same_dtype: tuple[str, ...]
     when: str | None  # C++ expression: whether aclnn takes the call
+    keeps_format: bool  # of images in NC1HWC0 the first output is one, too
     members: tuple[Member, ...]
 
     @property

@@ -4,6 +4,7 @@
 
 #include "base/small_vector.h"
 #include "base/text.h"
+#include "nnopbase/format.h"
 #include "nnopbase/written.h"
 #include "softnpu/softnpu.h"
 
@@ -12,6 +13,10 @@ namespace softnpu {
 Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   *out = nullptr;
   if (element_count(tensor) == 0) return Status::ok();
+  if (has_blocks(tensor.format)) {
+    return {ACLNN_ERR_PARAM_INVALID, text(role, " is in the format ", static_cast<int>(tensor.format),
+                                          ", whose blocks this operator does not know: cast it to ND")};
+  }
   for (int64_t stride : tensor.strides) {
     if (stride < 0) return {ACLNN_ERR_PARAM_INVALID, text(role, " has the negative stride ", stride)};
   }

@@ -35,6 +35,7 @@ struct Layout {
   Sizes strides{};
   int64_t dims = 0;
   int64_t dtype = 0;
+  int64_t in_blocks = 0;  // NC1HWC0, which is oneDNN's nChw16c; strides are 0
 };
 
 // Everything that a primitive depends on.
@@ -66,6 +67,9 @@ memory::dims first(const Sizes& values, int64_t count) { return {values.begin(),
 memory::dims last(const Triple& values, int64_t count) { return {values.end() - count, values.end()}; }
 
 memory::desc given_desc(const Layout& l) {
+  if (l.in_blocks != 0) {
+    return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), memory::format_tag::nChw16c};
+  }
   return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), first(l.strides, l.dims)};
 }
 
@@ -95,13 +99,19 @@ Primitive primitive_of(const Description& made, const std::array<int, kOperands>
   return p;
 }
 
+// What the primitive is to take: images in blocks as they are, else what it likes best.
+enum class Blocks : uint8_t { kAsTheyAre, kReordered };
+
 // Throws dnnl::error where there is no such primitive.
-Primitive describe_primitive(const Key& key) {
+Primitive describe_primitive(const Key& key, Blocks blocks) {
   const dnnl::engine& engine = onednn_engine();
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const memory::desc in = any_desc(key.in);
-  const memory::desc out = any_desc(key.out);
+  const auto image_desc = [blocks](const Layout& l) {
+    return l.in_blocks != 0 && blocks == Blocks::kAsTheyAre ? given_desc(l) : any_desc(l);
+  };
+  const memory::desc in = image_desc(key.in);
+  const memory::desc out = image_desc(key.out);
   const memory::desc filter = any_desc(key.filter);
   const memory::dims stride = last(key.stride, key.dims);
   const memory::dims dilation = last(key.dilation, key.dims);
@@ -127,9 +137,9 @@ Primitive describe_primitive(const Key& key) {
     case ConvKind::kInputGradient: {
       Layout like = key.in;
       like.dtype = key.out.dtype;
-      const dnnl::convolution_backward_data::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
-                                                                 before, after,
-                                                                 make_forward(any_desc(like), filter, out), attributes);
+      const dnnl::convolution_backward_data::primitive_desc made(
+          engine, algorithm, in, filter, out, stride, dilation, before, after,
+          make_forward(image_desc(like), filter, out), attributes);
       refuse_reference(made.impl_info_str());
       return primitive_of(made, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
                           {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()}, {});
@@ -153,6 +163,16 @@ Operand result_of(ConvKind kind) {
     case ConvKind::kFilterGradient: break;
   }
   return kFilter;
+}
+
+Primitive describe_primitive(const Key& key) {
+  if (key.in.in_blocks == 0 && key.out.in_blocks == 0) return describe_primitive(key, Blocks::kReordered);
+  try {
+    return describe_primitive(key, Blocks::kAsTheyAre);
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return describe_primitive(key, Blocks::kReordered);
+  }
 }
 
 std::shared_ptr<const Primitive> make_primitive(const Key& key) {
@@ -238,7 +258,8 @@ size_t bytes_of(const Layout& l) {
 }
 
 Layout layout_of(const Image& image, int64_t batch, size_t dims) {
-  Layout l{{batch, image.channels}, {image.batch_stride, image.channel_stride}, 2, image.dtype};
+  Layout l{
+      {batch, image.channels}, {image.batch_stride, image.channel_stride}, 2, image.dtype, image.in_blocks ? 1 : 0};
   for (size_t i = 3 - dims; i < 3; ++i) {
     l.sizes[static_cast<size_t>(l.dims)] = image.sizes[i];
     l.strides[static_cast<size_t>(l.dims++)] = image.strides[i];
@@ -274,6 +295,10 @@ class Convolution {
       const bool widens = !native || (adds_bias_ && i == result_);
       const aclDataType dtype = widens ? ACL_FLOAT : static_cast<aclDataType>(lies_[i].dtype);
       seen_[i] = lies_[i];
+      if (lies_[i].in_blocks != 0) {
+        if (widens) throw dnnl::error(dnnl_unimplemented, "images in blocks are taken as they are");
+        continue;
+      }
       const Layout plain = contiguous(lies_[i], dtype);
       const bool ordered = !adds_bias_ || i != result_ || lies_[i].strides == plain.strides;
       if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;

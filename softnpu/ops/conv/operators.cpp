@@ -11,6 +11,7 @@
 #include "ops/conv/step.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/format/images.h"
 #include "ops/onednn/engine.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -120,8 +121,8 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   int64_t result_batch = 0;
   Image* read = attributes.transposed ? &p->out : &p->in;
   Image* made = attributes.transposed ? &p->in : &p->out;
-  SOFTNPU_RETURN_IF_ERROR(read_image(image, p->dims, "the input", &p->batch, read));
-  SOFTNPU_RETURN_IF_ERROR(read_image(result, p->dims, "the result", &result_batch, made));
+  SOFTNPU_RETURN_IF_ERROR(read_any_image(image, p->dims, "the input", &p->batch, read));
+  SOFTNPU_RETURN_IF_ERROR(read_any_image(result, p->dims, "the result", &result_batch, made));
   SOFTNPU_RETURN_IF_ERROR(read_filter(weight, "the weight", &p->filter));
   if (result_batch != p->batch || image.dims.size() != result.dims.size()) {
     return invalid(
@@ -130,32 +131,51 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   return check_sizes(*p, weight, attributes.transposed, output_padding);
 }
 
-// Nothing where nothing is written.
-std::optional<Step> step_of(const ConvProblem& p) {
+// Adds nothing where nothing is written.
+Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
                                                          : p.batch * p.made().channels * p.made().positions() == 0;
-  if (empty) return std::nullopt;
+  if (empty) return Status::ok();
   const bool sums = p.batch * p.out.channels * p.out.positions() * p.in.channels * p.in.positions() != 0;
+  const bool has_blocks = p.in.in_blocks || p.out.in_blocks;
+  std::optional<Step> step;
   if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
-    if (auto step = pointwise_convolution(p)) return step;
-    if (auto step = onednn_convolution(p)) return step;
+    if (!has_blocks) step = pointwise_convolution(p);
+    if (!step) step = onednn_convolution(p);
   }
-  return wide_convolution(p);
+  if (!step && has_blocks) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));
+  steps->push_back(step ? std::move(*step) : wide_convolution(p));
+  return Status::ok();
 }
 
-Plan plan_of(std::vector<std::optional<Step>> steps, std::string said) {
+// The sums of the channels of `image`.
+void add_channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype,
+                      std::vector<Step>* steps) {
+  if (!image.in_blocks) return steps->push_back(channel_sums(image, batch, to, stride, dtype));
+  const int64_t blocks = (image.channels + kImageBlock - 1) / kImageBlock;
+  const int64_t block = image.positions() * kImageBlock;
+  for (int64_t i = 0; i < blocks; ++i) {
+    Image part = image;
+    part.data += static_cast<size_t>(i * block) * aclDataTypeSize(image.dtype);
+    part.channels = std::min(kImageBlock, image.channels - i * kImageBlock);
+    part.batch_stride = blocks * block;
+    part.channel_stride = 1;
+    part.strides = {0, image.sizes[2] * kImageBlock, kImageBlock};
+    const int64_t first = i * kImageBlock * stride * static_cast<int64_t>(aclDataTypeSize(dtype));
+    steps->push_back(channel_sums(part, batch, to + first, stride, dtype));
+  }
+}
+
+Plan plan_of(std::vector<Step> steps, std::string said) {
   Plan plan;
   double flops = 0;
-  std::vector<Step> present;
-  for (std::optional<Step>& step : steps) {
-    if (!step) continue;
-    flops += step->flops;
-    plan.workspace_bytes = std::max(plan.workspace_bytes, step->workspace_bytes);
-    present.push_back(std::move(*step));
+  for (const Step& step : steps) {
+    flops += step.flops;
+    plan.workspace_bytes = std::max(plan.workspace_bytes, step.workspace_bytes);
   }
   plan.is_small = flops < kSmallFlops;
-  plan.run = [present = std::move(present)](void* workspace) {
-    for (const Step& step : present) step.run(static_cast<char*>(workspace));
+  plan.run = [steps = std::move(steps)](void* workspace) {
+    for (const Step& step : steps) step.run(static_cast<char*>(workspace));
     return Status::ok();
   };
   plan.describe = [said = std::move(said)] { return said; };
@@ -194,8 +214,8 @@ Status convolution(const aclTensor& input, const aclTensor& weight, const aclTen
   SOFTNPU_RETURN_IF_ERROR(read_problem(input, weight, out, attributes, cube_math_type, &problem));
   problem.kind = attributes.transposed ? ConvKind::kInputGradient : ConvKind::kForward;
   SOFTNPU_RETURN_IF_ERROR(read_bias(bias, &problem));
-  std::vector<std::optional<Step>> steps;
-  steps.push_back(step_of(problem));
+  std::vector<Step> steps;
+  SOFTNPU_RETURN_IF_ERROR(add_step(problem, &steps));
   *plan = plan_of(std::move(steps), describe(problem));
   return Status::ok();
 }
@@ -212,20 +232,20 @@ Status convolution_backward(const aclTensor& grad, const aclTensor& input, const
   ConvProblem problem;
   SOFTNPU_RETURN_IF_ERROR(read_problem(input, weight, grad, attributes, cube_math_type, &problem));
   const bool transposed = attributes.transposed;
-  std::vector<std::optional<Step>> steps;
+  std::vector<Step> steps;
   if (mask[0]) {
     SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, input, "gradInput"));
     ConvProblem p = problem;
     p.kind = transposed ? ConvKind::kForward : ConvKind::kInputGradient;
-    SOFTNPU_RETURN_IF_ERROR(read_image(*grad_input, p.dims, "gradInput", &p.batch, transposed ? &p.out : &p.in));
-    steps.push_back(step_of(p));
+    SOFTNPU_RETURN_IF_ERROR(read_any_image(*grad_input, p.dims, "gradInput", &p.batch, transposed ? &p.out : &p.in));
+    SOFTNPU_RETURN_IF_ERROR(add_step(p, &steps));
   }
   if (mask[1]) {
     SOFTNPU_RETURN_IF_ERROR(check_like(grad_weight, weight, "gradWeight"));
     ConvProblem p = problem;
     p.kind = ConvKind::kFilterGradient;
     SOFTNPU_RETURN_IF_ERROR(read_filter(*grad_weight, "gradWeight", &p.filter));
-    steps.push_back(step_of(p));
+    SOFTNPU_RETURN_IF_ERROR(add_step(p, &steps));
   }
   if (mask[2]) {
     const Image& image = transposed ? problem.in : problem.out;
@@ -237,7 +257,7 @@ Status convolution_backward(const aclTensor& grad, const aclTensor& input, const
     }
     char* to = nullptr;
     SOFTNPU_RETURN_IF_ERROR(memory_of(*grad_bias, "gradBias", &to));
-    steps.emplace_back(channel_sums(image, problem.batch, to, grad_bias->strides[0], grad_bias->dtype));
+    add_channel_sums(image, problem.batch, to, grad_bias->strides[0], grad_bias->dtype, &steps);
   }
   *plan = plan_of(std::move(steps), describe(problem));
   return Status::ok();

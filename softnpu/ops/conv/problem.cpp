@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/format/images.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 
@@ -45,6 +46,20 @@ Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_
     out->sizes[3 - dims + i] = whole.dims[2 + i];
     out->strides[3 - dims + i] = whole.strides[2 + i];
   }
+  return Status::ok();
+}
+
+Status read_any_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out) {
+  if (!is_in_blocks(tensor)) return read_image(tensor, dims, role, batch, out);
+  SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(tensor, role));
+  if (dims != 2)
+    return invalid(text(role, " is ", describe(tensor), " where ", dims, " spatial dimensions are needed"));
+  SOFTNPU_RETURN_IF_ERROR(memory_of(elements_of_blocks(tensor), role, &out->data));
+  out->in_blocks = true;
+  out->dtype = tensor.dtype;
+  *batch = tensor.dims[0];
+  out->channels = tensor.dims[1];
+  out->sizes = {1, tensor.dims[2], tensor.dims[3]};
   return Status::ok();
 }
 

@@ -22,6 +22,7 @@ struct Image {
   int64_t channel_stride = 0;
   Triple sizes = {1, 1, 1};
   Triple strides = {0, 0, 0};
+  bool in_blocks = false;  // NC1HWC0: strides say nothing
 
   int64_t positions() const { return sizes[0] * sizes[1] * sizes[2]; }
 };
@@ -74,5 +75,7 @@ std::string describe(const ConvProblem& problem);
 Status memory_of(const aclTensor& tensor, const char* role, char** out);
 // `tensor` as [batch, channels, `dims` spatial dimensions], the batch of which may be missing.
 Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
+// The same of one that may be in NC1HWC0, where `dims` is 2.
+Status read_any_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
 
 }  // namespace softnpu

@@ -1,11 +1,14 @@
 #include "ops/elementwise/map.h"
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "base/small_vector.h"
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/elementwise/map_task.h"
+#include "ops/format/images.h"
 #include "ops/iterate/space.h"
 #include "ops/onednn/engine.h"
 
@@ -46,6 +49,41 @@ struct FlatMap {
   }
 };
 
+// Whether `mapping` makes 0 of zeros beside the numbers among `inputs`.
+bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
+  constexpr size_t kBytes = 16;  // of the widest type
+  alignas(kBytes) std::byte values[MapTask::kMostInputs + 1][kBytes]{};
+  const void* in[MapTask::kMostInputs]{};
+  size_t i = 0;
+  for (const MapInput& input : inputs) {
+    if (input.scalar != nullptr) put_scalar(*input.scalar, mapping.dtype, values[i]);
+    in[i] = values[i];
+    ++i;
+  }
+  std::byte* const out = values[MapTask::kMostInputs];
+  mapping.kernel(out, in, 1, mapping.constants.data());
+  return std::ranges::all_of(std::span(out, kBytes), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Tensors in blocks, element by element as they lie in memory.
+Status plan_map_of_blocks(const Mapping& mapping, std::span<const MapInput> inputs,
+                          std::span<const aclTensor* const> tensors, const aclTensor& out, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_alike_in_blocks(tensors));
+  if (!fills_blocks(out) && !keeps_zeros(mapping, inputs)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("not defined for blocks that are not full: ", describe(tensors))};
+  }
+  const aclTensor result = elements_of_blocks(out);
+  std::vector<aclTensor> elements;
+  elements.reserve(inputs.size());
+  std::vector<MapInput> seen(inputs.begin(), inputs.end());
+  for (MapInput& input : seen) {
+    if (input.tensor == nullptr) continue;
+    elements.push_back(elements_of_blocks(*input.tensor));
+    input.tensor = &elements.back();
+  }
+  return plan_map(mapping, seen, result, plan);
+}
+
 }  // namespace
 
 void Mapping::set(size_t i, const aclScalar& value) {
@@ -60,7 +98,7 @@ void Mapping::set(size_t i, double value) {
   });
 }
 
-Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out, Plan* plan) {
+Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan) {
   SmallVector<const aclTensor*, Space::kMostOperands> tensors;
   tensors.push_back(&out);
   for (const MapInput& input : inputs) {
@@ -69,6 +107,9 @@ Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, 
   const std::span<const aclTensor* const> all(tensors.data(), tensors.size());
   if (mapping.kernel == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(mapping.dtype), " values: ", describe(all))};
+  }
+  if (std::ranges::any_of(all, [](const aclTensor* tensor) { return is_in_blocks(*tensor); })) [[unlikely]] {
+    return plan_map_of_blocks(mapping, inputs, all, out, plan);
   }
   Space space;
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 
 #include "nnopbase/executor.h"
 #include "nnopbase/scalar.h"
@@ -39,7 +40,12 @@ struct MapInput {
   const aclScalar* scalar = nullptr;
 };
 
-// Plans the mapping of `inputs` to `out`.
-Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out, Plan* plan);
+// Plans the mapping of `inputs` to `out`. Tensors in blocks are all alike; where their blocks are not full, zeros
+// become zeros.
+Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan);
+inline Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out,
+                       Plan* plan) {
+  return plan_map(mapping, std::span(inputs.begin(), inputs.size()), out, plan);
+}
 
 }  // namespace softnpu

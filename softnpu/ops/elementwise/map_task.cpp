@@ -84,7 +84,7 @@ void put_scalar(const aclScalar& value, aclDataType dtype, void* to) {
   load_row(dtype)(&narrow, sizeof narrow, 1, to);
 }
 
-MapTask::MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space)
+MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space)
     : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
   wide_bytes_ = wide_size(wide_of(mapping.dtype));
   writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);

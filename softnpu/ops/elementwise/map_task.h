@@ -28,7 +28,7 @@ class MapTask final : public Sweep {
   static constexpr size_t kMostInputs = Space::kMostOperands - 1;
 
   // `space`: of the result and the inputs that are tensors.
-  MapTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, Space space);
+  MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space);
 
   bool is_small() const;
   // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than

@@ -354,8 +354,8 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
   task->saves_variance = saves_variance;
   task->momentum = momentum;
   task->eps = eps;
-  const int64_t innermost = task->by_rows ? kChannelDim : shape.last;
-  SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, innermost));
+  if (task->by_rows) task->shape.last = kChannelDim;
+  SOFTNPU_RETURN_IF_ERROR(open_image(&x, "the input", task->shape, &task->x));
   SOFTNPU_RETURN_IF_ERROR(open(weight, "the weight", shape.channels, &task->weight));
   SOFTNPU_RETURN_IF_ERROR(open(bias, "the bias", shape.channels, &task->bias));
   SOFTNPU_RETURN_IF_ERROR(open(running_mean, "the running mean", shape.channels, &task->old_mean));
@@ -364,7 +364,7 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
     SOFTNPU_RETURN_IF_ERROR(open(running_mean, "the running mean", shape.channels, &task->new_mean));
     SOFTNPU_RETURN_IF_ERROR(open(running_var, "the running variance", shape.channels, &task->new_var));
   }
-  SOFTNPU_RETURN_IF_ERROR(open(y, "the result", shape.count(), &task->y, innermost));
+  SOFTNPU_RETURN_IF_ERROR(open_image(y, "the result", task->shape, &task->y));
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
   SOFTNPU_RETURN_IF_ERROR(open(save_rstd, "the saved rstd", shape.channels, &task->save_rstd));
   if (shape.count() == 0) return nothing_to_do(plan);
@@ -478,13 +478,13 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
     task->shape = shape;
     task->by_rows = has_channel_rows(x);
     task->is_rstd = true;
-    const int64_t innermost = task->by_rows ? kChannelDim : shape.last;
-    SOFTNPU_RETURN_IF_ERROR(open(&x, "the input", shape.count(), &task->x, innermost));
+    if (task->by_rows) task->shape.last = kChannelDim;
+    SOFTNPU_RETURN_IF_ERROR(open_image(&x, "the input", task->shape, &task->x));
     SOFTNPU_RETURN_IF_ERROR(open(weight, "the weight", shape.channels, &task->weight));
     SOFTNPU_RETURN_IF_ERROR(open(bias, "the bias", shape.channels, &task->bias));
     SOFTNPU_RETURN_IF_ERROR(open(&mean, "the mean", shape.channels, &task->old_mean));
     SOFTNPU_RETURN_IF_ERROR(open(&rstd, "invstd", shape.channels, &task->old_var));
-    SOFTNPU_RETURN_IF_ERROR(open(&y, "the result", shape.count(), &task->y, innermost));
+    SOFTNPU_RETURN_IF_ERROR(open_image(&y, "the result", task->shape, &task->y));
     if (shape.count() == 0) return nothing_to_do(plan);
     hand_out_sweep(std::move(task), shape, x, plan);
     return Status::ok();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "ops/format/images.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
 #include "ops/parallel.h"
@@ -27,6 +28,19 @@ struct Channels {
   int64_t per_channel() const { return samples * places; }
   int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * places; }
 };
+
+constexpr int64_t kChannelDim = 1;
+
+// Opens an image for `shape`; one in blocks of channels where the channels are seen as the innermost dimension.
+template <typename Door>
+Status open_image(const aclTensor* image, const char* role, const Channels& shape, std::optional<Door>* out) {
+  if (image == nullptr || !is_in_blocks(*image) || shape.last != kChannelDim) {
+    return open(image, role, shape.count(), out, shape.last);
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(*image, role));
+  const aclTensor rows = blocks_as_rows(*image);
+  return open(&rows, role, shape.count(), out);
+}
 
 // Calls body(first element, count) for tiles of one slice.
 template <typename Body>
@@ -84,10 +98,10 @@ struct SliceGradient {
 
   Status open_all(const aclTensor& g, const aclTensor& in, const aclTensor* w, const aclTensor* gx, const aclTensor* gw,
                   const aclTensor* gb) {
-    SOFTNPU_RETURN_IF_ERROR(open(&g, "the gradient", shape.count(), &grad, shape.last));
-    SOFTNPU_RETURN_IF_ERROR(open(&in, "the input", shape.count(), &x, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open_image(&g, "the gradient", shape, &grad));
+    SOFTNPU_RETURN_IF_ERROR(open_image(&in, "the input", shape, &x));
     SOFTNPU_RETURN_IF_ERROR(open(w, "the weight", shape.channels, &weight));
-    SOFTNPU_RETURN_IF_ERROR(open(gx, "the input's gradient", shape.count(), &dx, shape.last));
+    SOFTNPU_RETURN_IF_ERROR(open_image(gx, "the input's gradient", shape, &dx));
     SOFTNPU_RETURN_IF_ERROR(open(gw, "the weight's gradient", shape.channels, &dweight));
     return open(gb, "the bias's gradient", shape.channels, &dbias);
   }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/format/images.h"
 #include "ops/parallel.h"
 #include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
@@ -106,9 +107,14 @@ Status read_images(PoolKind kind, size_t dims, const aclTensor& in, const aclTen
   }
   p->kind = kind;
   p->dtype = in.dtype;
+  const bool in_blocks = is_in_blocks(in) || is_in_blocks(out);
+  if (in_blocks) {  // each of them a batch of images with 16 channels
+    SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(in, "the input"));
+    SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(out, "the result"));
+  }
   int64_t batch = 0;
-  SOFTNPU_RETURN_IF_ERROR(read_image(in, dims, "the input", &p->batch, &p->in));
-  SOFTNPU_RETURN_IF_ERROR(read_image(out, dims, "the result", &batch, &p->out));
+  SOFTNPU_RETURN_IF_ERROR(read_image(in_blocks ? blocks_as_images(in) : in, dims, "the input", &p->batch, &p->in));
+  SOFTNPU_RETURN_IF_ERROR(read_image(in_blocks ? blocks_as_images(out) : out, dims, "the result", &batch, &p->out));
   if (batch == p->batch && p->in.channels == p->out.channels && in.dims.size() == out.dims.size()) return Status::ok();
   return invalid(text("the input is ", describe(in), " and the result ", describe(out), ": batch and channels differ"));
 }
@@ -119,7 +125,21 @@ Status read_indices(size_t dims, const aclTensor& indices, const aclTensor& out,
     return invalid(text("the indices are ", describe(indices), ", where int32 or int64 ", "of the shape ",
                         describe_shape({out.dims.data(), out.dims.size()}), " is needed"));
   }
-  return read_image(indices, dims, "the indices", &batch, &p->indices);
+  if (!is_in_blocks(out)) return read_image(indices, dims, "the indices", &batch, &p->indices);
+  if (out.dims[1] % kImageBlock != 0 || indices.strides[0] != indices.dims[1] * indices.strides[1]) {
+    return invalid(
+        text("the indices ", describe(indices), " of images in blocks of 16 channels are of part of a block"));
+  }
+  aclTensor blocks = indices;
+  blocks.dims[0] = p->batch;
+  blocks.dims[1] = kImageBlock;
+  blocks.strides[0] = kImageBlock * indices.strides[1];
+  return read_image(blocks, dims, "the indices", &batch, &p->indices);
+}
+
+Status not_in_blocks(const aclTensor& image) {
+  if (!is_in_blocks(image)) return Status::ok();
+  return invalid("a mask is of images without blocks");
 }
 
 Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p) {
@@ -241,6 +261,7 @@ Status max_pool_backward(const PoolAttributes& a, const aclTensor& grad, const a
 
 Status max_pool_mask(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& mask,
                      Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
   PoolProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, self, out, &p));
   SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
@@ -250,6 +271,7 @@ Status max_pool_mask(const PoolAttributes& a, const aclTensor& self, const aclTe
 
 Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& mask, const aclTensor& grad_input, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
   PoolProblem p;
   SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, grad_input, grad, &p));
@@ -260,6 +282,7 @@ Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, co
 
 Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& bits,
                      Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
   PoolProblem p;
   std::shared_ptr<BitsTask> task;
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, 2, self, out, &p));
@@ -276,6 +299,7 @@ Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTe
 
 Status max_pool_bits_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& bits, const aclTensor& grad_input, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
   PoolProblem p;
   std::shared_ptr<BitsTask> task;
   SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));

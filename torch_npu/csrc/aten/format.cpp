@@ -6,6 +6,8 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "aten/format.h"
+
 #include "aten/empty.h"
 #include "core/aclnn_argument.h"
 #include "core/device.h"
@@ -42,29 +44,11 @@ bool may_have(aclFormat format) {
   return false;
 }
 
-at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclFormat format, aclDataType blocks,
-                           c10::DeviceIndex device) {
-  bind_device(device);
-  if (is_base_format(format) || c10::multiply_integers(sizes) == 0) {
-    at::Tensor made = make_tensor(sizes, dtype, device);
-    storage_of(made).set_format(format);
-    return made;
-  }
-  at::Tensor made = make_tensor_on(c10::Storage(make_blocked_storage(sizes, dtype, format, blocks, device)), dtype);
-  made.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
-  return made;
-}
-
 // A tensor of its own.
 at::Tensor cast_to(const at::Tensor& input, aclFormat format, aclDataType blocks) {
   if (!may_have(format)) return input.clone(at::MemoryFormat::Contiguous);
-  at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
-  StorageImpl& storage = storage_of(made);
-  if (!storage.in_blocks()) return made.copy_(input);
-  const at::Tensor plain = input.contiguous();
-  make_plain(*plain.storage().unsafeGetStorageImpl());
-  fill_blocks(storage, plain.mutable_data_ptr());
-  return made;
+  if (!is_base_format(format) && input.numel() > 0) return cast_to_blocks(input, format, blocks);
+  return empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index()).copy_(input);
 }
 
 // Whether the tensor has the format, or takes it as a name.
@@ -207,4 +191,25 @@ TORCH_LIBRARY_IMPL(npu, CompositeExplicitAutograd, m) {
 }
 
 }  // namespace
+
+at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclFormat format, aclDataType blocks,
+                           c10::DeviceIndex device) {
+  bind_device(device);
+  if (is_base_format(format) || c10::multiply_integers(sizes) == 0) {
+    at::Tensor made = make_tensor(sizes, dtype, device);
+    storage_of(made).set_format(format);
+    return made;
+  }
+  at::Tensor made = make_tensor_on(c10::Storage(make_blocked_storage(sizes, dtype, format, blocks, device)), dtype);
+  made.unsafeGetTensorImpl()->set_sizes_contiguous(sizes);
+  return made;
+}
+
+at::Tensor cast_to_blocks(const at::Tensor& input, aclFormat format, aclDataType blocks) {
+  at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
+  const at::Tensor plain = input.contiguous();
+  make_plain(*plain.storage().unsafeGetStorageImpl());
+  fill_blocks(storage_of(made), plain.mutable_data_ptr());
+  return made;
+}
 }  // namespace torch_npu

@@ -237,6 +237,11 @@ AclText::AclText(std::string_view text) {
 
 AclTensor acl_argument(const at::Tensor& tensor) { return AclTensor(tensor.defined() ? make_tensor(tensor) : nullptr); }
 
+AclTensor acl_argument(const AsHeld& held) {
+  if (!held.tensor.defined() || !shows_all_blocks(held.tensor)) return acl_argument(held.tensor);
+  return acl_argument(elements_in_blocks(*own_storage(*held.tensor.storage().unsafeGetStorageImpl())));
+}
+
 AclTensor acl_argument(const DeviceElements& elements) {
   std::vector<int64_t> strides(elements.sizes.size(), 1);
   for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * elements.sizes[i];

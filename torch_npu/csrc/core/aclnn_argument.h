@@ -80,6 +80,12 @@ class AclText {
 // The descriptor of an npu tensor; of an undefined one it is null.
 AclTensor acl_argument(const at::Tensor& tensor);
 
+// The same, in blocks where the tensor shows all of a storage in blocks; the others' bytes become plain.
+struct AsHeld {
+  at::Tensor tensor;
+};
+AclTensor acl_argument(const AsHeld& held);
+
 // Device memory and how the elements of a tensor lie in it.
 struct DeviceElements {
   at::IntArrayRef sizes;

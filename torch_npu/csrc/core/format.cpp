@@ -35,12 +35,6 @@ DeviceElements plain_elements(const Blocks& blocks, void* data) {
   return {blocks.sizes, blocks.dtype, base_format(static_cast<int64_t>(blocks.sizes.size())), blocks.sizes, data};
 }
 
-DeviceElements elements_in_blocks(const StorageImpl& storage) {
-  const Blocks& blocks = *storage.blocks();
-  return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.held,
-          const_cast<void*>(storage.data())};
-}
-
 void cast(const DeviceElements& from, const DeviceElements& to, c10::DeviceIndex device) {
   static const AclnnOp<decltype(aclnnNpuFormatCastGetWorkspaceSize)> function("aclnnNpuFormatCast");
   TORCH_CHECK(function.available(), "the bound CANN has no aclnnNpuFormatCast: tensors cannot change their format");
@@ -90,6 +84,18 @@ aclFormat format_of(const c10::StorageImpl& storage, int64_t dims) {
   const StorageImpl* own = own_storage(storage);
   const int given = own == nullptr ? StorageImpl::kNoFormat : own->format();
   return given == StorageImpl::kNoFormat ? base_format(dims) : static_cast<aclFormat>(given);
+}
+
+DeviceElements elements_in_blocks(const StorageImpl& storage) {
+  const Blocks& blocks = *storage.blocks();
+  return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.held,
+          const_cast<void*>(storage.data())};
+}
+
+bool shows_all_blocks(const at::Tensor& tensor) {
+  const StorageImpl* own = own_storage(*tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl());
+  return own != nullptr && own->in_blocks() && tensor.storage_offset() == 0 && tensor.is_contiguous() &&
+         tensor.scalar_type() == own->blocks()->dtype && tensor.sizes() == at::IntArrayRef(own->blocks()->sizes);
 }
 
 c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,

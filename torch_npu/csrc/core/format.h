@@ -6,6 +6,7 @@
 #include <c10/core/Device.h>
 #include <c10/util/ArrayRef.h>
 
+#include "core/aclnn_argument.h"
 #include "core/storage.h"
 
 namespace torch_npu {
@@ -18,6 +19,12 @@ bool is_base_format(aclFormat format);
 
 // The format of a storage, or what the number of its tensor's dimensions says.
 aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
+
+// Whether the bytes of the tensor's storage are blocks, and the tensor is what they hold.
+bool shows_all_blocks(const at::Tensor& tensor);
+
+// The memory of a storage in blocks.
+DeviceElements elements_in_blocks(const StorageImpl& storage);
 
 // The storage of a contiguous tensor of these sizes in a private format; its blocks are undefined. FRACTAL_NZ's blocks
 // are made for `block_dtype` where that is given. Throws where sizes and format do not go together.

@@ -186,6 +186,10 @@ void* Arguments::make_tensor(const Argument& argument) {
   const size_t element = aclDataTypeSize(dtype);
   size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
   Held held{numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND, {}};
+  if (in_blocks_ && sizes.size() == 4 && !numbers_.once_in(6)) {
+    constexpr int64_t kBlock = 16;
+    held = {ACL_FORMAT_NC1HWC0, {sizes[0], (sizes[1] + kBlock - 1) / kBlock, sizes[2], sizes[3], kBlock}};
+  }
   if (const Held* is_held = drafted(draft_.held, argument); is_held != nullptr) held = *is_held;
   if (!held.sizes.empty()) {
     bytes = element;

@@ -52,6 +52,7 @@ class Arguments {
   Draft draft_;
   std::vector<int64_t> sizes_;  // that most tensors of the call have
   aclDataType dtype_;           // that most tensors of the call have
+  bool in_blocks_;              // most tensors of four dimensions are in NC1HWC0
   std::vector<Value> values_;
   std::vector<Object> objects_;
   std::vector<void*> memory_;
