@@ -19,9 +19,10 @@ class Measured:
     suite: str
     work: str
     against: str
-    time_us: float
-    against_us: float
+    npu: float
+    other: float
     ratio: float
+    unit: str = "us"
 
 
 @dataclass
@@ -72,16 +73,16 @@ def table_of(title: str, rows: Iterable[Measured]) -> Table:
     """For people."""
     table = Table(title=title)
     table.add_column("work")
-    table.add_column("us", justify="right")
+    table.add_column("npu", justify="right")
     table.add_column("against")
-    table.add_column("us", justify="right")
+    table.add_column("takes", justify="right")
     table.add_column("ratio", justify="right")
     for row in rows:
         table.add_row(
             row.work,
-            f"{row.time_us:.1f}",
+            f"{row.npu:.1f} {row.unit}",
             row.against,
-            f"{row.against_us:.1f}",
+            f"{row.other:.1f} {row.unit}",
             f"{row.ratio:.2f}",
         )
     return table
@@ -117,9 +118,14 @@ def _key(row: Measured) -> tuple[str, str, str]:
 
 def _markdown(results: Results) -> str:
     head = ", ".join(f"{k} {v}" for k, v in results.machine.items())
-    lines = [head, "", "| suite | work | us | against | us | ratio |", "|---|---|--:|---|--:|--:|"]
+    lines = [
+        head,
+        "",
+        "| suite | work | npu | against | takes | ratio |",
+        "|---|---|--:|---|--:|--:|",
+    ]
     lines += [
-        f"| {r.suite} | {r.work} | {r.time_us:.1f} | {r.against} | {r.against_us:.1f} | {r.ratio:.2f} |"
+        f"| {r.suite} | {r.work} | {r.npu:.1f} {r.unit} | {r.against} | {r.other:.1f} {r.unit} | {r.ratio:.2f} |"
         for r in results.rows
     ]
     return "\n".join(lines)

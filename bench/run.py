@@ -16,7 +16,7 @@ from pathlib import Path
 
 import torch
 from interleave import CPU_TIME, Row, compare, restrict_threads
-from results import Measured, Results, machine, print_comparison
+from results import Measured, Results, machine, print_comparison, table_of
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -167,6 +167,15 @@ def networks() -> list[Measured]:
     return compare("networks", rows(), rounds=5)
 
 
+def memory() -> list[Measured]:
+    """What a process needs for ResNet-50 at its peak."""
+    from memory import measure
+
+    measured = measure()
+    Console(width=110).print(table_of("memory: peak growth of a process", measured))
+    return measured
+
+
 def neighbours() -> list[Measured]:
     """The same work beside processes that keep every core busy: what a preempted thread costs."""
     from ops import big, products
@@ -216,6 +225,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "ops": operators,
     "networks": networks,
     "seeds": seeds,
+    "memory": memory,
     "neighbours": neighbours,
     "peers": peers,
 }
