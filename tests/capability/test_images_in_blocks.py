@@ -1,7 +1,9 @@
 """Operators on images in NC1HWC0: they stay in it, and say what they say of plain images."""
 
 import copy
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -47,6 +49,7 @@ def normalised(training: bool) -> Callable[[Tensor], Tensor]:
 STAY = {
     "relu": (torch.relu, False),
     "relu_": (lambda x: (x * 1).relu_(), False),
+    "clone": (torch.clone, False),
     "add": (lambda x: x + x * 2, False),
     "add_": (lambda x: (x * 1).add_(x, alpha=3), False),
     "a plain image added": (lambda x: x + parameter(*x.shape), False),
@@ -87,8 +90,10 @@ def test_images_stay_in_blocks(name):
     torch.testing.assert_close(made.cpu(), expected, rtol=0, atol=atol)
 
 
-# Autograd clones a gradient that the caller holds.
-@pytest.mark.parametrize("name", [name for name in STAY if name != "a plain image added"])
+# Of the others autograd copies the gradient that the caller holds into a plain tensor.
+@pytest.mark.parametrize(
+    "name", [name for name in STAY if name not in ("clone", "a plain image added")]
+)
 def test_gradients_are_in_blocks(name):
     operator, is_reordered = STAY[name]
     x = torch.randn(2, 32, 9, 7)
@@ -144,6 +149,27 @@ def test_zeros_fill_the_last_block(channels):
     atol = tolerance(False, expected) * 4
     torch.testing.assert_close(held(made, filled), filled, rtol=0, atol=atol)
     assert not held(made, filled)[:, 1, ..., 8:].any()
+
+
+def read_together(
+    start: threading.Barrier, reader: Callable[[Tensor], Tensor], image: Tensor
+) -> Tensor:
+    """What ``reader`` makes of the image, when all are ready."""
+    start.wait()
+    return reader(image).cpu()
+
+
+def test_threads_read_one_image_in_blocks_and_plainly():
+    readers = [lambda x: torch.relu(x * 2), lambda x: x.flatten(1) + 1] * 2
+    x = torch.randn(2, 32, 24, 24)
+    expected = [reader(x) for reader in readers]
+    for _ in range(20):
+        image = npu_format_cast(x.npu(), NAME)
+        with ThreadPoolExecutor(len(readers)) as pool:
+            start = threading.Barrier(len(readers))
+            jobs = [pool.submit(read_together, start, reader, image) for reader in readers]
+        for job, right in zip(jobs, expected, strict=True):
+            assert torch.equal(job.result(), right)
 
 
 class Residual(nn.Module):

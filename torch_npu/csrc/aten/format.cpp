@@ -2,6 +2,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/ops/clone_compositeexplicitautograd_dispatch.h>
 #include <ATen/ops/empty_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -61,6 +62,20 @@ bool has_format(const at::Tensor& input, aclFormat format) {
   if (!is_base_format(current) || !is_base_format(format)) return false;
   storage_of(input).set_format(format);
   return true;
+}
+
+// Of a tensor in blocks that keeps its memory order one in blocks.
+at::Tensor clone(const at::Tensor& self, std::optional<at::MemoryFormat> order) {
+  const bool keeps = order.value_or(at::MemoryFormat::Preserve) == at::MemoryFormat::Preserve;
+  if (C10_UNLIKELY(StorageImpl::count_in_blocks() != 0) && keeps) {
+    const BlocksInUse in_use;
+    if (shows_all_blocks(self)) {
+      at::Tensor made = make_tensor_on(c10::Storage(copy_blocks(storage_of(self))), self.scalar_type());
+      made.unsafeGetTensorImpl()->set_sizes_contiguous(self.sizes());
+      return made;
+    }
+  }
+  return at::compositeexplicitautograd::clone(self, order);
 }
 
 class FormatCast : public torch::autograd::Function<FormatCast> {
@@ -177,6 +192,8 @@ TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
   m.impl("get_npu_format", &get_format);
   m.impl("get_storage_size", &get_storage_size);
 }
+
+TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("clone", &clone); }
 
 TORCH_LIBRARY_IMPL(npu, AutogradPrivateUse1, m) {
   m.impl("npu_format_cast", &cast);

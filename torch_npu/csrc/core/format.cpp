@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 
 #include "core/acl.h"
 #include "core/aclnn.h"
@@ -24,6 +25,12 @@ constexpr std::array kPrivateFormats = {
     ACL_FORMAT_NC1HWC0,         ACL_FORMAT_FRACTAL_Z,       ACL_FORMAT_NC1HWC0_C04,      ACL_FORMAT_FRACTAL_NZ,
     ACL_FORMAT_NDC1HWC0,        ACL_FRACTAL_Z_3D,           ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
     ACL_FORMAT_FRACTAL_NZ_C0_2, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_FORMAT_FRACTAL_NZ_C0_8};
+
+// Held alone while bytes become blocks or plain, and shared while calls show blocks to the device.
+std::shared_mutex& blocks_mutex() {
+  static std::shared_mutex mutex;
+  return mutex;
+}
 
 // A base format that names the dimensions: what formats with blocks are made from.
 aclFormat base_format(int64_t dims) {
@@ -48,7 +55,7 @@ std::size_t bytes_held(const Blocks& blocks) {
 
 // Brings the bytes of `storage` from one way to lie into another, in place: streams and threads know its block. Other
 // streams may work with them, and whoever comes next may use any stream: a change is complete when it returns.
-// blocks()->changing is held.
+// The blocks' mutex is held.
 void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to, std::size_t nbytes) {
   const c10::DeviceIndex device = storage.device().index();
   bind_device(device);
@@ -92,6 +99,8 @@ DeviceElements elements_in_blocks(const StorageImpl& storage) {
           const_cast<void*>(storage.data())};
 }
 
+BlocksInUse::BlocksInUse() : lock_(blocks_mutex()) {}
+
 bool shows_all_blocks(const at::Tensor& tensor) {
   const StorageImpl* own = own_storage(*tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl());
   return own != nullptr && own->in_blocks() && tensor.storage_offset() == 0 && tensor.is_contiguous() &&
@@ -126,6 +135,22 @@ c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10
   return storage;
 }
 
+c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
+  const c10::DeviceIndex device = storage.device().index();
+  const std::size_t bytes = bytes_held(*storage.blocks());
+  auto copy = c10::make_intrusive<StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(storage.nbytes())),
+      caching_allocator().allocate_on(device, bytes), &caching_allocator(), true);
+  copy->set_format(storage.format());
+  copy->set_blocks(std::make_unique<Blocks>(*storage.blocks()));
+  copy->set_in_blocks(true);
+  bind_device(device);
+  acl_check(aclrtMemcpyAsync(copy->mutable_data(), bytes, storage.data(), bytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
+                             Enqueue(current_stream(device)).handle()),
+            "aclrtMemcpyAsync");
+  return copy;
+}
+
 void fill_blocks(StorageImpl& storage, void* plain) {
   cast(plain_elements(*storage.blocks(), plain), elements_in_blocks(storage), storage.device().index());
 }
@@ -133,7 +158,7 @@ void fill_blocks(StorageImpl& storage, void* plain) {
 void make_blocked(StorageImpl& storage) {
   if (storage.blocks() == nullptr) return;
   const Blocks& blocks = *storage.blocks();
-  const std::lock_guard lock(blocks.changing);
+  const std::lock_guard lock(blocks_mutex());
   if (storage.in_blocks() || storage.format() == StorageImpl::kNoFormat) return;
   change(storage, plain_elements(blocks, storage.mutable_data()), elements_in_blocks(storage), bytes_held(blocks));
   storage.set_in_blocks(true);
@@ -143,7 +168,7 @@ void forget_format(const c10::StorageImpl& storage) {
   StorageImpl* own = own_storage(storage);
   if (own == nullptr) return;
   if (own->blocks() == nullptr) return own->set_format(StorageImpl::kNoFormat);
-  const std::lock_guard lock(own->blocks()->changing);
+  const std::lock_guard lock(blocks_mutex());
   unpack(*own);
   own->set_format(StorageImpl::kNoFormat);
 }
@@ -151,7 +176,7 @@ void forget_format(const c10::StorageImpl& storage) {
 void detail::unpack_blocks(const c10::StorageImpl& storage) {
   StorageImpl* own = own_storage(storage);
   if (own == nullptr || !own->in_blocks()) return;
-  const std::lock_guard lock(own->blocks()->changing);
+  const std::lock_guard lock(blocks_mutex());
   unpack(*own);
 }
 

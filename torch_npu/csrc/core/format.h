@@ -6,6 +6,8 @@
 #include <c10/core/Device.h>
 #include <c10/util/ArrayRef.h>
 
+#include <shared_mutex>
+
 #include "core/aclnn_argument.h"
 #include "core/storage.h"
 
@@ -20,6 +22,16 @@ bool is_base_format(aclFormat format);
 // The format of a storage, or what the number of its tensor's dimensions says.
 aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
 
+// From before a call asks which storages hold blocks until it is launched with descriptors that show them: nobody brings
+// their bytes into another order meanwhile.
+class BlocksInUse {
+ public:
+  BlocksInUse();
+
+ private:
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
 // Whether the bytes of the tensor's storage are blocks, and the tensor is what they hold.
 bool shows_all_blocks(const at::Tensor& tensor);
 
@@ -30,6 +42,9 @@ DeviceElements elements_in_blocks(const StorageImpl& storage);
 // are made for `block_dtype` where that is given. Throws where sizes and format do not go together.
 c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
                                                      aclDataType block_dtype, c10::DeviceIndex device);
+
+// A storage of its own with the same blocks, on the current stream.
+c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage);
 
 // Fills the blocks of such a storage from plain elements, on the current stream.
 void fill_blocks(StorageImpl& storage, void* plain);

@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <utility>
 
 namespace torch_npu {
@@ -45,7 +44,6 @@ struct Blocks {
   c10::SmallVector<int64_t, 5> sizes;
   c10::ScalarType dtype;
   c10::SmallVector<int64_t, 8> held;  // the sizes in memory
-  mutable std::mutex changing;        // held while the bytes become blocks or plain
 };
 
 class StorageImpl final : public c10::StorageImpl {

@@ -54,6 +54,7 @@ class HeldOutputs {
 // launch(outputs, tensors...) in blocks. False where aclnn does not take it so, with outputs as they were.
 template <typename Launch, std::size_t N, typename... Tensors>
 bool launch_in_blocks(const Launch& launch, Outputs<N>& results, const Tensors&... tensors) {
+  const BlocksInUse in_use;
   Images images(tensors...);
   if (results.form() != Form::kNew) images.look_at(results[0]);
   if (!images.stay_in_blocks()) return false;
