@@ -34,7 +34,7 @@ def test_markdown_is_a_table(tmp_path):
     Results({"processor": "one"}, [row()]).write(tmp_path / "a.md")
     lines = (tmp_path / "a.md").read_text().splitlines()
     assert lines[0] == "processor one"
-    assert lines[-1] == "| ops | add | 5.0 | cpu | 10.0 | 0.50 |"
+    assert lines[-1] == "| ops | add | 5.0 us | cpu | 10.0 us | 0.50 |"
     assert len({line.count("|") for line in lines[2:]}) == 1
 
 
