@@ -22,8 +22,8 @@ bool is_base_format(aclFormat format);
 // The format of a storage, or what the number of its tensor's dimensions says.
 aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
 
-// From before a call asks which storages hold blocks until it is launched with descriptors that show them: nobody brings
-// their bytes into another order meanwhile.
+// From before a call asks which storages hold blocks until it is launched with descriptors that show them: nobody
+// brings their bytes into another order meanwhile.
 class BlocksInUse {
  public:
   BlocksInUse();
