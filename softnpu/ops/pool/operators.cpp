@@ -200,8 +200,10 @@ Status read_bits(const PoolAttributes& a, const aclTensor& tensor, PoolProblem* 
     return invalid(text("the mask is ", describe(tensor), ", where ", task->bits.channel_words(),
                         " words of 16 bits for each channel are needed"));
   }
+  aclTensor words = tensor;
+  words.format = ACL_FORMAT_ND;  // torch_npu names a format with blocks; the words are the operator's own
   char* memory = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(memory_of(tensor, "the mask", &memory));
+  SOFTNPU_RETURN_IF_ERROR(memory_of(words, "the mask", &memory));
   task->words = reinterpret_cast<uint16_t*>(memory);
   task->indices.resize(static_cast<size_t>(task->channels * task->bits.windows()));
   p->indices.data = reinterpret_cast<char*>(task->indices.data());
