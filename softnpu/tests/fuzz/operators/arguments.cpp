@@ -47,7 +47,8 @@ Arguments::Arguments(const Caller& caller, Numbers* numbers)
     : numbers_(*numbers),
       draft_(draft(caller, numbers)),
       sizes_(numbers_.sizes()),
-      dtype_(draft_.empty() ? numbers_.dtype() : draft_.dtype) {
+      dtype_(draft_.empty() ? numbers_.dtype() : draft_.dtype),
+      in_blocks_(numbers_.once_in(16)) {
   for (const Argument& argument : caller.arguments) {
     said_ += said_.empty() ? "" : ", ";
     said_ += argument.name;
