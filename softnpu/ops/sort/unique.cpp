@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
@@ -119,12 +120,12 @@ int64_t Unique::run_slices(char* workspace) const {
   auto* keys = reinterpret_cast<uint64_t*>(workspace);
   auto* order = reinterpret_cast<int64_t*>(keys + rows * width);
   const Walk<1> slice = walk_of(self.erase(dim));
+  std::iota(order, order + rows, int64_t{0});
   with_real(self.dtype, [&]<typename Element>() {
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t row = 0; row < rows && width > 0; ++row) {  // without elements there may be no memory
       const char* from = self.data + row * self.strides[dim];
       uint64_t* key = keys + row * width;
       slice.for_each(0, width, [&](const Walk<1>::Offsets& at) { *key++ = key_of(Element::load(from + at[0])); });
-      order[row] = row;
     }
   });
   if (sorts) {
@@ -154,7 +155,7 @@ int64_t Unique::run_slices(char* workspace) const {
   }
   copy.join();
   int64_t group = 0;
-  for (int64_t i = 0; i < rows; ++i) {
+  for (int64_t i = 0; i < rows && width > 0; ++i) {
     if (i > 0 && is_equal(i)) continue;
     const char* from = self.data + order[i] * self.strides[dim];
     char* target = to.data + group++ * to.strides[dim];
