@@ -12,6 +12,7 @@ import yaml
 from codegen.entries import (
     Fail,
     entries_of,
+    flag,
     keys_of,
     pairs,
     read_attribute,
@@ -36,14 +37,6 @@ _NAME = re.compile(r"^\s*(\w+(?:\.\w+)?)\s*\(")
 _SCHEMA = "a schema: npu_swiglu(Tensor self, int dim=-1) -> Tensor"
 
 
-def _flag(nodes: dict[str, yaml.Node], key: str, fail: Fail) -> bool:
-    if key not in nodes:
-        return False
-    if nodes[key].value not in ("true", "false"):
-        raise fail(nodes[key], f"'{key}' takes true or false")
-    return nodes[key].value == "true"
-
-
 def _function(text: str, node: yaml.Node, key: str, fail: Fail) -> Attribute:
     function = read_attribute(text, node, fail)
     if function.arguments is None:
@@ -60,7 +53,7 @@ def _outputs(node: yaml.Node | None, fail: Fail) -> tuple[Attribute, ...]:
 
 
 def _kernel(node: yaml.Node, nodes: dict[str, yaml.Node], fail: Fail) -> Call | None:
-    if _flag(nodes, "op_api", fail) == ("exec" in nodes):
+    if flag(nodes, "op_api", fail) == ("exec" in nodes):
         raise fail(node, "an entry has either 'exec' or 'op_api: true'")
     return read_call(nodes["exec"], "exec", fail) if "exec" in nodes else None
 
@@ -96,7 +89,7 @@ def _entry(node: yaml.Node, fail: Fail) -> CustomEntry:
         outputs=_outputs(nodes.get("out"), fail),
         gradients=_gradients(nodes.get("autograd"), fail),
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
-        is_exposed=_flag(nodes, "exposed", fail),
+        is_exposed=flag(nodes, "exposed", fail),
         doc=" ".join(str(nodes["doc"].value).split()),
     )
 

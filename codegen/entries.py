@@ -22,7 +22,7 @@ KEYS = {
     "dtypes": "the types that aclnn takes, for all tensors or {argument: types}",
     "same_dtype": "arguments that aclnn takes only where their types are one",
     "when": "a function of aten/aclnn/conditions.h, with its arguments, that says whether aclnn takes the call",
-    "keeps_format": "true: the first output is in NC1HWC0 where a tensor argument is",
+    "keeps_format": "true or false: the first output is in NC1HWC0 where a tensor argument is",
 }
 
 GROUPS = {
@@ -129,10 +129,13 @@ def pairs(node: yaml.Node, key: str, says: str, fail: Fail) -> Iterator[tuple[st
         yield str(name.value), value
 
 
-def _is_true(node: yaml.Node, key: str, fail: Fail) -> bool:
-    if node.value != "true":
-        raise fail(node, f"'{key}' takes true, or is left out")
-    return True
+def flag(nodes: dict[str, yaml.Node], key: str, fail: Fail) -> bool:
+    """Whether ``key`` is there and true."""
+    if key not in nodes:
+        return False
+    if nodes[key].value not in ("true", "false"):
+        raise fail(nodes[key], f"'{key}' takes true or false")
+    return nodes[key].value == "true"
 
 
 def _texts(node: yaml.Node, key: str, fail: Fail) -> tuple[str, ...]:
@@ -201,9 +204,7 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
         same_dtype=_texts(nodes["same_dtype"], "same_dtype", fail) if "same_dtype" in nodes else (),
         when=_condition(nodes["when"], fail) if "when" in nodes else None,
-        keeps_format=_is_true(nodes["keeps_format"], "keeps_format", fail)
-        if "keeps_format" in nodes
-        else False,
+        keeps_format=flag(nodes, "keeps_format", fail),
     )
 
 

@@ -68,7 +68,7 @@ def text_of(operators):
         ("  - func: relu\n    exec: aclnnRelu\n", 4, "'relu' is not structured in torch: 'out' or"),
         ("  - func: zero_\n    exec: aclnnInplaceZero\n    out: unary\n", 4, "writes self in place and takes no 'out'"),
         ("  - func: mm.out\n    exec: aclnnMm(self, mat1, out)\n", 5, "'mm.out' has no argument 'mat1': there are self, mat2, out"),
-        (ADD + "    keeps_format: yes\n", 6, "'keeps_format' takes true, or is left out"),
+        (ADD + "    keeps_format: yes\n", 6, "'keeps_format' takes true or false"),
         ("  - func: zero_\n    exec: aclnnInplaceZero\n    keeps_format: true\n", 4, "'keeps_format' of 'zero_': no rule makes its first output"),
         (ADD + "    when: fits\n", 6, "'when' takes a function of arguments"),
         (ADD + "    when: fits(sizes)\n", 5, "'add.out' has no argument 'sizes'"),

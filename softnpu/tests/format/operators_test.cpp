@@ -1,6 +1,6 @@
 // Operators on tensors in blocks: those that know them, or need not, stay in them; the others refuse them.
 
-#include <cmath>
+#include <algorithm>
 
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_relu.h"

@@ -53,6 +53,19 @@ std::size_t bytes_held(const Blocks& blocks) {
   return static_cast<std::size_t>(c10::multiply_integers(blocks.held)) * c10::elementSize(blocks.dtype);
 }
 
+// An uninitialised storage of these blocks.
+c10::intrusive_ptr<StorageImpl> storage_for(std::unique_ptr<const Blocks> blocks, int format, c10::DeviceIndex device) {
+  const int64_t elements = c10::multiply_integers(blocks->sizes);
+  auto storage = c10::make_intrusive<StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(),
+      c10::SymInt(elements * static_cast<int64_t>(c10::elementSize(blocks->dtype))),
+      caching_allocator().allocate_on(device, bytes_held(*blocks)), &caching_allocator(), true);
+  storage->set_format(format);
+  storage->set_blocks(std::move(blocks));
+  storage->set_in_blocks(true);
+  return storage;
+}
+
 // Brings the bytes of `storage` from one way to lie into another, in place: streams and threads know its block. Other
 // streams may work with them, and whoever comes next may use any stream: a change is complete when it returns.
 // The blocks' mutex is held.
@@ -125,25 +138,13 @@ c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10
               "aclnnNpuFormatCastCalculateSizeAndFormat");
   const std::unique_ptr<int64_t[]> owned(held);
   blocks->held.assign(held, held + count);
-  auto storage = c10::make_intrusive<StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(),
-      c10::SymInt(c10::multiply_integers(sizes) * static_cast<int64_t>(c10::elementSize(dtype))),
-      caching_allocator().allocate_on(device, bytes_held(*blocks)), &caching_allocator(), true);
-  storage->set_format(actual);
-  storage->set_blocks(std::move(blocks));
-  storage->set_in_blocks(true);
-  return storage;
+  return storage_for(std::move(blocks), actual, device);
 }
 
 c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
   const c10::DeviceIndex device = storage.device().index();
   const std::size_t bytes = bytes_held(*storage.blocks());
-  auto copy = c10::make_intrusive<StorageImpl>(
-      c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(storage.nbytes())),
-      caching_allocator().allocate_on(device, bytes), &caching_allocator(), true);
-  copy->set_format(storage.format());
-  copy->set_blocks(std::make_unique<Blocks>(*storage.blocks()));
-  copy->set_in_blocks(true);
+  auto copy = storage_for(std::make_unique<const Blocks>(*storage.blocks()), storage.format(), device);
   bind_device(device);
   acl_check(aclrtMemcpyAsync(copy->mutable_data(), bytes, storage.data(), bytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
                              Enqueue(current_stream(device)).handle()),
