@@ -50,7 +50,12 @@ class LaunchState {
   void* state_;
 };
 
-// Null where the task goes alone.
+Cost cost_of(int32_t cost) {
+  if (cost == SOFTNPU_COST_SMALL) return Cost::kSmall;
+  return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
+}
+
+// `join` is null where the task goes alone.
 Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join) {
   SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
   LaunchState state(*task);
@@ -58,7 +63,7 @@ Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* jo
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
   const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state};
   return target->submit(
-      task->name, task->isSmall != 0 ? Cost::kSmall : Cost::kLarge, [state = std::move(state)] { return state.run(); },
+      task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); },
       joinable);
 }
 

@@ -78,12 +78,17 @@ const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept 
                                    sweeps[0]->run_together(sweeps);
                                  }};
 
+softnpuCost cost_of(const Plan& plan) {
+  if (plan.work < kSmallWork) return SOFTNPU_COST_SMALL;
+  return plan.work < kShortWork ? SOFTNPU_COST_SHORT : SOFTNPU_COST_LARGE;
+}
+
 // Gives a claimed executor to the stream.
 Status submit(Planned* planned, aclrtStream stream) {
-  softnpuTask task{planned->op, planned->plan.is_small ? 1 : 0, &run_launch,
+  softnpuTask task{planned->op, cost_of(planned->plan), &run_launch,
                    [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
   planned->launched_at = softnpuWriteClock();
-  planned->threads = planned->plan.is_small && planned->plan.sweep == nullptr ? 1 : most_threads();
+  planned->threads = planned->plan.is_small() && planned->plan.sweep == nullptr ? 1 : most_threads();
   for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const bool is_sweep = planned->plan.sweep != nullptr;
   const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);
@@ -117,7 +122,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   Planned* launch = executors().make(made_by);
   launch = executors().claim(executors().name(launch));
   launch->workspace = kernel_workspace;
-  launch->plan.is_small = plan->is_small;
+  launch->plan.work = plan->work;
   launch->plan.sweep = plan->sweep;
   launch->plan.written = plan->written;
   launch->plan.run = [plan](void* space) { return plan->run(space); };

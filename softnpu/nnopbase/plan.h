@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -20,10 +21,16 @@ struct DeviceBytes {
   size_t bytes = 0;
 };
 
+// Of `Plan::work`, in what is about a floating-point operation on data that is at hand; reading or writing an element
+// that is not counts for 8. Below kSmallWork one thread is done, within tens of microseconds, about when two would be. Below
+// kShortWork it is over, with all threads, before handing it to the executor would have paid (softnpuCost).
+constexpr double kSmallWork = 1 << 22;
+constexpr double kShortWork = 1 << 28;
+
 // What phase one decides about one call. Captures of the sizes below need no heap.
 struct Plan {
   uint64_t workspace_bytes = 0;
-  bool is_small = false;  // serial and done within a few microseconds
+  double work = std::numeric_limits<double>::infinity();  // what it costs; 0: next to nothing
   // Does the work. `workspace` is where a kernel on the host may write it. Any thread, once a launch; launches of a
   // repeatable executor on two streams may overlap.
   InlineFunction<Status(void* workspace), 256> run;
@@ -35,6 +42,8 @@ struct Plan {
   SmallVector<DeviceBytes, 2> written = {};
   // Asks a planner for a sweep of small work, too, where it has one: the work becomes part of larger.
   bool wants_sweep = false;
+
+  bool is_small() const { return work < kSmallWork; }
 };
 
 // The write clock (softnpuWriteClock) at the launch of what the calling thread runs, before the launch marked what it

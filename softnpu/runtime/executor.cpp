@@ -64,6 +64,11 @@ std::shared_ptr<Stream> Executor::pop() noexcept {
   return nullptr;
 }
 
+bool Executor::is_rested() const {
+  constexpr std::chrono::milliseconds kRest(2);
+  return std::chrono::steady_clock::now() - last_end_.load(std::memory_order_relaxed) > kRest;
+}
+
 void Executor::run() {
   using Clock = std::chrono::steady_clock;
   current_executor = this;
@@ -83,7 +88,9 @@ void Executor::run() {
     lock.unlock();
     const auto start = Clock::now();
     stream->advance();
-    busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
+    const auto end = Clock::now();
+    last_end_.store(end, std::memory_order_relaxed);
+    busy_.fetch_add(std::chrono::nanoseconds(end - start).count(), std::memory_order_relaxed);
   }
 }
 

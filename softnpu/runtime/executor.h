@@ -37,6 +37,9 @@ class Executor {
   // How long tasks have run on the thread altogether.
   std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
 
+  // Whether no task has run on the thread for some time: its team has gone to sleep.
+  bool is_rested() const;
+
   // Tasks that went together with the one before them.
   uint64_t joined_tasks() const { return joined_tasks_.load(std::memory_order_relaxed); }
   void count_joined_tasks(size_t count) { joined_tasks_.fetch_add(count, std::memory_order_relaxed); }
@@ -50,6 +53,7 @@ class Executor {
   std::shared_ptr<Stream> pop() noexcept;
 
   std::atomic<int64_t> busy_{0};  // in ns
+  std::atomic<std::chrono::steady_clock::time_point> last_end_{};  // of a task
   std::atomic<uint64_t> joined_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without
   mutable std::mutex mutex_;         // guards all below

@@ -17,15 +17,6 @@
 namespace softnpu {
 namespace {
 
-bool may_run_inline(Cost cost) {
-  switch (config().inline_mode) {
-    case InlineMode::kNever: return false;
-    case InlineMode::kAlways: return true;
-    case InlineMode::kAuto: break;
-  }
-  return cost == Cost::kSmall;
-}
-
 uint32_t this_thread() {
   static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
   return id;
@@ -47,6 +38,15 @@ Status Stream::submit(const char* name, Cost cost, Work work, Joinable joinable)
   task.work = nullptr;  // what it holds is released before anyone learns that it is done
   end_turn();
   return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();
+}
+
+bool Stream::may_run_inline(Cost cost) const {
+  switch (config().inline_mode) {
+    case InlineMode::kNever: return false;
+    case InlineMode::kAlways: return true;
+    case InlineMode::kAuto: break;
+  }
+  return cost == Cost::kSmall || (cost == Cost::kShort && executor_->is_rested());
 }
 
 bool Stream::take_turn() {

@@ -1,6 +1,6 @@
 #pragma once
-// A strict FIFO of tasks. Small serial work runs at once on the caller's thread when the stream is idle; everything
-// else goes to the device's executor. A task that waits parks its stream and occupies no thread.
+// A strict FIFO of tasks. Small work runs at once on the caller's thread when the stream is idle; most other
+// work goes to the device's executor. A task that waits parks its stream and occupies no thread.
 
 #include <atomic>
 #include <chrono>
@@ -20,7 +20,9 @@ namespace softnpu {
 
 class Executor;
 
-enum class Cost { kSmall, kLarge };  // small: serial and done within a few microseconds
+// Where work on an idle stream runs: small, on the caller's thread; short, there as well, unless the executor ran
+// something of late; large, on the executor.
+enum class Cost { kSmall, kShort, kLarge };
 
 // What a stream is created with.
 struct StreamConfig {
@@ -130,6 +132,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
+  bool may_run_inline(Cost cost) const;
   void execute(Task& task);
   // Takes up to kMostTogether tasks off the queue that may go together with `first`, and runs all of them. False where
   // there are none. Executor thread only.

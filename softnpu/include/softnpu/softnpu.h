@@ -72,10 +72,19 @@ ACL_FUNC_VISIBILITY aclError softnpuGetPackedBytes(int32_t deviceId, uint64_t* b
 
 // ---- launches ----
 
+// What decides where work on an idle stream runs.
+typedef enum softnpuCost {
+  SOFTNPU_COST_LARGE = 0,  // on the device's executor
+  SOFTNPU_COST_SMALL = 1,  // serial, tens of microseconds at most: on the caller's thread
+  // Over, with several threads, before handing it over would have paid: on the caller's thread, unless the executor ran
+  // something of late, since its threads would be in the way.
+  SOFTNPU_COST_SHORT = 2,
+} softnpuCost;
+
 // Work that one of softnpu's libraries gives to a stream.
 typedef struct softnpuTask {
   const char* name;  // the operator's, a literal
-  int32_t isSmall;   // nonzero: serial and done within a few microseconds, so that it may run on the caller's thread
+  int32_t cost;      // a softnpuCost
   // Does the work. Where it fails it returns an aclError and writes a sentence of at most `size` bytes.
   aclError (*run)(void* state, char* message, size_t size);
   void (*release)(void* state);  // called exactly once: after the run, when the work is dropped, when launching fails

@@ -345,7 +345,7 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
   task->threads = threads_for(flops);
   task->choose_way();
   plan->workspace_bytes = static_cast<uint64_t>(task->threads * task->floats()) * sizeof(float);
-  plan->is_small = flops < kSmallFlops;
+  plan->work = flops;
   plan->describe = describe_later({&arguments.query, &arguments.key});
   plan->run = [task = std::shared_ptr<const Backward>(std::move(task))](void* workspace) {
     task->run(static_cast<float*>(workspace));

@@ -209,7 +209,7 @@ Status attention(const AttentionArguments& arguments, const AttentionResults& re
   task->exp = map_kernel(MapOp::kExp, Wide::kF32);
   task->threads = threads_for(flops);
   plan->workspace_bytes = static_cast<uint64_t>(task->threads * task->floats()) * sizeof(float);
-  plan->is_small = flops < kSmallFlops;
+  plan->work = flops;
   plan->describe = describe_later({&arguments.query, &arguments.key});
   plan->run = [task = std::shared_ptr<const Forward>(std::move(task))](void* workspace) {
     task->run(static_cast<float*>(workspace));

@@ -49,7 +49,7 @@ Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, 
   }
   auto tiles = std::make_shared<const Tiles>(std::move(space), uses);
   const double cost = kFlopsPerElement * static_cast<double>(tiles->count());
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = describe_later(tensors);
   plan->run = [=, threads = threads_for(cost)](void*) {
     parallel_for(tiles->count(), Tiles::kGrain, threads, [&](int64_t first, int64_t last) {

@@ -154,7 +154,7 @@ Status rotate_both(const aclTensor& query, const aclTensor& key, const aclTensor
   SOFTNPU_RETURN_IF_ERROR(rotate(query, cos, sin, interleaved ? 1 : 0, query, &first));
   SOFTNPU_RETURN_IF_ERROR(rotate(key, cos, sin, interleaved ? 1 : 0, key, &second));
   plan->workspace_bytes = std::max(first.workspace_bytes, second.workspace_bytes);
-  plan->is_small = first.is_small && second.is_small;
+  plan->work = first.work + second.work;
   plan->describe = std::move(first.describe);
   plan->run = [first = std::move(first.run), second = std::move(second.run)](void* workspace) {
     SOFTNPU_RETURN_IF_ERROR(first(workspace));
@@ -188,7 +188,7 @@ Status rotate_grad(const aclTensor& grad, const aclTensor& cos, const aclTensor&
   task->rows = task->length == 0 ? 0 : element_count(grad) / task->length;
   task->pairs = {task->length / 2, mode == 1};
   plan->workspace_bytes = task->workspace_bytes();
-  plan->is_small = 48 * static_cast<double>(element_count(grad)) < kSmallFlops;
+  plan->work = 48 * static_cast<double>(element_count(grad));
   plan->describe = describe_later({&grad});
   plan->run = [task = std::shared_ptr<const RotationGradient>(std::move(task))](void* workspace) {
     task->run(static_cast<double*>(workspace));

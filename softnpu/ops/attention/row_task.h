@@ -37,7 +37,7 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   const int64_t bytes = count * length * static_cast<int64_t>(sizeof(double));
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / std::max<int64_t>(1, length));
   plan->workspace_bytes = static_cast<uint64_t>(threads * bytes);
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
     parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {

@@ -65,7 +65,7 @@ Status plan_mix(const std::vector<aclTensor>& outs, const std::vector<aclTensor>
   }
   auto tiles = std::make_shared<const Tiles>(std::move(space), uses);
   const double cost = kFlopsPerPosition * static_cast<double>(tiles->count());
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = describe_later(tensors);
   plan->run = [=, weights = std::move(weights), threads = threads_for(cost)](void*) {
     const auto run_as = [&]<typename T>(T) {

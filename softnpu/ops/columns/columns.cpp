@@ -114,7 +114,7 @@ template <typename Body>
 Plan plan_lines(int64_t count, int64_t values, const Body& body) {
   const double flops = 8 * static_cast<double>(count) * static_cast<double>(values);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, values));
-  return {0, flops < kSmallFlops, [count, grain, body, threads = threads_for(flops)](void*) {
+  return {0, flops, [count, grain, body, threads = threads_for(flops)](void*) {
             parallel_for(count, grain, threads, [&](int64_t first, int64_t last) {
               for (int64_t line = first; line < last; ++line) body(line);
             });

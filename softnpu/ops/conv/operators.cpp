@@ -173,7 +173,8 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
     flops += step.flops;
     plan.workspace_bytes = std::max(plan.workspace_bytes, step.workspace_bytes);
   }
-  plan.is_small = flops < kSmallFlops;
+  // A larger one is always large: what stands behind it goes together while it runs.
+  if (flops < kSmallWork) plan.work = flops;
   plan.run = [steps = std::move(steps)](void* workspace) {
     for (const Step& step : steps) step.run(static_cast<char*>(workspace));
     return Status::ok();

@@ -160,7 +160,7 @@ void CopyList::fill(const View& to, const aclScalar& value) {
 void CopyList::zero(const View& to) { fill(to, Constant()); }
 
 Status CopyList::finish(std::string said, Plan* plan) {
-  plan->is_small = effort_of(elements_).is_small;
+  plan->work = effort_of(elements_).work;
   auto list = std::make_shared<const CopyList>(std::move(*this));
   plan->run = [list](void*) {
     for (const Part& part : list->parts_) part.copy.run(part.threads);

@@ -79,7 +79,7 @@ constexpr auto plan_masked_scale = [](const aclTensor* self, const aclTensor* ma
   SOFTNPU_RETURN_IF_ERROR(read(self, mask, scale, y, &task));
   const double cost = kFlopsPerElement * static_cast<double>(task.count);
   task.threads = softnpu::threads_for(cost);
-  plan->is_small = cost < softnpu::kSmallFlops;
+  plan->work = cost;
   plan->run = [task, is_float = mask->dtype == ACL_FLOAT](void*) {
     if (is_float) {
       run<float>(task);

@@ -25,7 +25,7 @@ struct FlatMap {
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
-    if (space.operands() != inputs + 1 || cost_of(mapping, space.count()) >= kSmallFlops)
+    if (space.operands() != inputs + 1 || cost_of(mapping, space.count()) >= kSmallWork)
       return false;  // or there are scalars
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
@@ -114,18 +114,18 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   Space space;
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));
   if (space.count() == 0) {
-    plan->is_small = true;
+    plan->work = 0;
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
   plan->describe = describe_later(all);
   if (!plan->wants_sweep && FlatMap::fits(mapping, inputs.size(), space)) {
-    plan->is_small = true;
+    plan->work = 0;
     plan->run = FlatMap(mapping, space);
     return Status::ok();
   }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
-  plan->is_small = task->is_small();
+  plan->work = task->work();
   if (task->is_sweep()) plan->sweep = task;
   plan->run = [task = std::move(task)](void*) {
     task->run_all();

@@ -117,8 +117,6 @@ MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space
   cost_ = cost_of(mapping, space_.count());
 }
 
-bool MapTask::is_small() const { return cost_ < kSmallFlops; }
-
 bool MapTask::is_sweep() const {
   return in_place_ &&
          std::ranges::all_of(inputs(), [](const Input& input) { return input.is_constant || input.in_place; });

@@ -30,7 +30,7 @@ class MapTask final : public Sweep {
   // `space`: of the result and the inputs that are tensors.
   MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space);
 
-  bool is_small() const;
+  double work() const { return cost_; }
   // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than
   // memory, and gains nothing from the cache.
   bool is_sweep() const;

@@ -96,23 +96,23 @@ bool may_sweep(const aclTensorList& out) {
   constexpr double kLeastElements = 2048;  // of a tensor, on average
   double elements = 0;
   for (const aclTensor* tensor : out) elements += static_cast<double>(element_count(*tensor));
-  return kFlopsPerElement * elements >= kSmallFlops && elements >= kLeastElements * static_cast<double>(out.size());
+  return kFlopsPerElement * elements >= kSmallWork && elements >= kLeastElements * static_cast<double>(out.size());
 }
 
 void join_parts(std::vector<ListPart> parts, Plan* plan) {
   double elements = 0;
-  bool all_small = true;
+  double work = 0;
   for (const ListPart& part : parts) {
     for (const aclTensor* tensor : part.writes) elements += static_cast<double>(element_count(*tensor));
-    all_small = all_small && part.plan.is_small;
+    work += part.plan.work;
   }
   const double cost = kFlopsPerElement * elements;
-  plan->is_small = all_small && cost < kSmallFlops;
+  plan->work = std::max(work, cost);
   plan->describe = [count = parts.size(), elements] {
     return text("(", count, " tensors, ", static_cast<int64_t>(elements), " elements)");
   };
   const bool in_order = !are_independent(parts);
-  if (!in_order && !plan->is_small) {
+  if (!in_order && !plan->is_small()) {
     if (auto sweep = join_sweeps(parts, cost); sweep != nullptr) {
       plan->run = [sweep](void*) {
         sweep->run_all();
@@ -123,9 +123,9 @@ void join_parts(std::vector<ListPart> parts, Plan* plan) {
     }
   }
   auto joined = std::make_shared<Parts>();
-  joined->threads = in_order || plan->is_small ? 1 : threads_for(cost);
+  joined->threads = in_order || plan->is_small() ? 1 : threads_for(cost);
   for (ListPart& part : parts) {
-    auto& group = part.plan.is_small && !in_order ? joined->small : joined->large;
+    auto& group = part.plan.is_small() && !in_order ? joined->small : joined->large;
     group.push_back(std::move(part.plan.run));
   }
   plan->run = [joined = std::shared_ptr<const Parts>(std::move(joined))](void*) { return run(*joined); };

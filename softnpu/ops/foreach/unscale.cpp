@@ -78,7 +78,7 @@ Status unscale(const aclTensorList& grads, const aclTensor& found_inf, const acl
   SOFTNPU_RETURN_IF_ERROR(one_float(found_inf, "foundInf", &task->found_inf));
   const double cost = kFlopsPerElement * task->list.elements;
   task->threads = threads_for(cost);
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = [count = grads.size()] { return text("(", count, " gradients)"); };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     task->run();

@@ -89,7 +89,7 @@ Status differ(const aclTensor& src, const aclTensor& dst) {
 // The threads for a cast of so many elements in blocks.
 int set_effort(int64_t elements, Plan* plan) {
   const Effort effort = effort_of(static_cast<double>(elements));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   return effort.threads;
 }
 

@@ -122,7 +122,7 @@ Status embedding_backward(const aclTensor& grad, const aclTensor& indices, int64
   task.places.join();
   const Effort effort =
       effort_of(2 * static_cast<double>(task.count() + weights) * static_cast<double>(task.width + 4));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->workspace_bytes = task.workspace_bytes();
   const aclTensor* all[] = {&grad, &indices, &out};
   plan->describe = describe_later(all);

@@ -159,7 +159,7 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   if (count > 0) SOFTNPU_RETURN_IF_ERROR(check_reach(task.index, task.out, task.dim, true, "self"));
   const double passes = task.is_mean ? 3 : task.include_self ? 1 : 2;
   const Effort effort = effort_of(2 * passes * static_cast<double>(count));
-  plan->is_small = effort.is_small && (start.run == nullptr || start.is_small);
+  plan->work = effort.work + (start.run == nullptr ? 0 : start.work);
   if (task.is_mean) plan->workspace_bytes = static_cast<uint64_t>(task.out.count()) * sizeof(int64_t);
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = describe_later(all);
@@ -187,7 +187,7 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   if (indices.count() == 0) return plan_nothing(plan);
   SOFTNPU_RETURN_IF_ERROR(check_reach(indices, from, at, true, "self"));
   const Effort effort = effort_of(2 * static_cast<double>(indices.count()));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = describe_later(all);
   plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()), effort](void*) {

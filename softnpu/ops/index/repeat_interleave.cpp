@@ -147,7 +147,7 @@ Status repeat_interleave_indices(const aclTensor& repeats, int64_t size, const a
   SOFTNPU_RETURN_IF_ERROR(view_of(out, "out", &to));
   SOFTNPU_RETURN_IF_ERROR(require_index(out, "out"));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, {size}, "out"));
-  plan->is_small = effort_of(static_cast<double>(size)).is_small;
+  plan->work = effort_of(static_cast<double>(size)).work;
   const aclTensor* both[] = {&repeats, &out};
   plan->describe = describe_later(both);
   plan->run = [numbers, to, size](void*) {
@@ -190,7 +190,7 @@ Status repeat_interleave_grad(const aclTensor& grad, const aclTensor& repeats, i
   rest.order();
   rest.join();
   const Effort effort = effort_of(2 * static_cast<double>(from.count() + to.count()));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   const aclTensor* all[] = {&grad, &repeats, &out};
   plan->describe = describe_later(all);
   plan->run = [=](void*) {

@@ -46,15 +46,15 @@ Status require_index(const aclTensor& index, const char* role);  // int32 or int
 // Whether `sizes` broadcast to `to`.
 bool broadcasts_to(const Dims& sizes, const Dims& to);
 
-// What moving `elements` of them costs: the threads for it, and whether it is done at once.
+// What moving `elements` of them costs: the threads for it, and Plan::work.
 struct Effort {
   int threads = 1;
-  bool is_small = true;
+  double work = 0;
 };
 inline Effort effort_of(double elements) {
-  constexpr double kFlopsPerElement = 16;  // in the operations that threads_for counts: it waits for memory
-  const double flops = kFlopsPerElement * elements;
-  return {threads_for(flops), flops < kSmallFlops};
+  constexpr double kWorkPerElement = 16;  // one is read, one written
+  const double work = kWorkPerElement * elements;
+  return {threads_for(work), work};
 }
 
 // The least number of elements that is worth a thread's turn.

@@ -226,7 +226,7 @@ Status open(const aclTensor& tensor, const char* role, int64_t count, Door* out)
 
 template <typename Task>
 Status finish(std::shared_ptr<const Task> task, const aclTensor& x, const aclTensor& target, Plan* plan) {
-  plan->is_small = task->rows.flops() < kSmallFlops;
+  plan->work = task->rows.flops();
   plan->describe = describe_later({&x, &target});
   plan->run = [task = std::move(task)](void*) { return task->run(); };
   return Status::ok();

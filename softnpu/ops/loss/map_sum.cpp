@@ -43,10 +43,10 @@ class MapSumTask {
     }
     const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
     threads_ = threads_for(cost);
-    small_ = cost < kSmallFlops;
+    work_ = cost;
   }
 
-  bool is_small() const { return small_; }
+  double work() const { return work_; }
   uint64_t workspace_bytes() const { return static_cast<uint64_t>(pieces()) * sizeof(double); }
 
   void run(void* workspace) const {
@@ -124,7 +124,7 @@ class MapSumTask {
   double divisor_ = 1;
   size_t wide_bytes_ = 0;
   bool is_double_ = false;
-  bool small_ = false;
+  double work_ = 0;
   int threads_ = 1;
 };
 
@@ -149,7 +149,7 @@ Status plan_map_sum(const Mapping& mapping, std::initializer_list<MapInput> inpu
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(out, "the result", &memory));
   auto task = std::make_shared<const MapSumTask>(mapping, inputs, mean, static_cast<char*>(memory), out.dtype,
                                                  std::move(space));
-  plan->is_small = task->is_small();
+  plan->work = task->work();
   plan->workspace_bytes = task->workspace_bytes();
   plan->run = [task](void* workspace) {
     task->run(workspace);

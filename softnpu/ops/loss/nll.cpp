@@ -249,7 +249,7 @@ Status plan_loss(const aclTensor& self, const aclTensor& target, const aclTensor
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(total, -1, "totalWeight", &flat));
   task->total = FlatWriter<T>(flat);
   task->reduction = reduction;
-  plan->is_small = kFlopsPerTarget * static_cast<double>(task->in.shape.targets()) < kSmallFlops;
+  plan->work = kFlopsPerTarget * static_cast<double>(task->in.shape.targets());
   plan->workspace_bytes = static_cast<uint64_t>(task->pieces()) * sizeof(Sums);
   plan->run = [task = std::shared_ptr<const NllTask<T>>(task)](void* workspace) { return task->run(workspace); };
   return Status::ok();
@@ -274,7 +274,7 @@ Status plan_gradient(const aclTensor& grad, const aclTensor& self, const aclTens
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, -1, "the gradient", &flat));
   task->out = FlatWriter<T>(flat);
   task->reduction = reduction;
-  plan->is_small = 8 * static_cast<double>(element_count(self)) < kSmallFlops;
+  plan->work = 8 * static_cast<double>(element_count(self));
   plan->run = [task = std::shared_ptr<const NllGradientTask<T>>(task)](void*) { return task->run(); };
   return Status::ok();
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "nnopbase/threads.h"
 #include "ops/matmul/direct_kernels.h"
 #include "ops/onednn/engine.h"
 #include "ops/parallel.h"
@@ -17,6 +18,8 @@ constexpr auto kColumns = static_cast<int64_t>(kDirectColumns);
 // Up to here oneDNN's call takes longer than the product.
 constexpr double kTinyFlops = 1 << 17;
 constexpr double kFewLinesFlops = 1 << 20;
+// From here on two threads read the second factor in less time than one.
+constexpr double kSharedWork = 1 << 20;
 // Elements of the second factor that are worth a thread's turn.
 constexpr int64_t kGrain = 1 << 14;
 
@@ -59,7 +62,7 @@ class Product {
         b_stride_(shape.along_depth ? p_.b.line_stride : p_.b.depth_stride),
         alpha_(static_cast<float>(p_.alpha.as_double())),
         beta_(p_.adds ? static_cast<float>(p_.beta.as_double()) : 0),
-        threads_(threads_for(shape.work)) {}
+        threads_(shape.work < kSharedWork ? 1 : most_threads()) {}
 
   void run() const {
     const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
@@ -123,7 +126,7 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     const std::optional<Shape> shape = shape_of(p);
     if (!shape.has_value()) continue;
     auto product = std::make_shared<const Product>(p, *shape);
-    return Plan{0, shape->work < kSmallFlops,
+    return Plan{0, shape->work,
                 [product](void*) {
                   product->run();
                   return Status::ok();

@@ -220,7 +220,7 @@ class Product {
     const double flops = 2.0 * static_cast<double>(p_.batch_count()) * static_cast<double>(p_.c.lines) *
                          static_cast<double>(p_.c.depth) * static_cast<double>(p_.a.depth);
     threads_ = threads_for(flops);
-    small_ = flops < kSmallFlops;
+    work_ = flops;
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
     a_ = take(p_.a, dtype);
@@ -244,7 +244,7 @@ class Product {
     may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
-  bool is_small() const { return small_; }
+  double work() const { return work_; }
   uint64_t workspace_bytes() const { return bytes_; }
   std::string describe() const { return softnpu::describe(p_); }
 
@@ -338,7 +338,7 @@ class Product {
   const int64_t stack_;
   Operand a_, b_, c_;
   bool row_ = false;  // the addend is a row that the primitive adds
-  bool small_ = false;
+  double work_ = 0;
   int threads_ = 1;
   size_t bytes_ = 0;
   size_t scratchpad_at_ = 0;
@@ -353,7 +353,7 @@ class Product {
 
 Plan plan_onednn_matmul(const MatmulProblem& problem) {
   auto product = std::make_shared<const Product>(problem);
-  return {product->workspace_bytes(), product->is_small(),
+  return {product->workspace_bytes(), product->work(),
           [product](void* workspace) {
             product->run(workspace);
             return Status::ok();

@@ -113,7 +113,7 @@ Plan plan_wide_matmul(const MatmulProblem& problem) {
   const GemmSizes sizes{problem.batch_count(), problem.c.lines, problem.c.depth, problem.a.depth};
   const int threads = threads_for(sizes.flops());
   const auto shared = std::make_shared<const MatmulProblem>(problem);
-  return {0, sizes.flops() < kSmallFlops,
+  return {0, sizes.flops(),
           [shared, sizes, threads](void*) {
             const MatmulProblem& p = *shared;
             const MatrixSource a(p.batch, p.a, p.dtype);

@@ -223,7 +223,7 @@ template <typename T>
 void hand_out_sweep(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
   const std::shared_ptr<const BatchNormTask<T>> shared = task;
   hand_out(std::move(task), shape, x, plan);
-  if (!plan->is_small) plan->sweep = BatchNormSweep<T>::make(shared);
+  if (!plan->is_small()) plan->sweep = BatchNormSweep<T>::make(shared);
 }
 
 template <typename T>

@@ -109,7 +109,7 @@ struct SliceGradient {
 
 template <typename Task>
 void hand_out(std::shared_ptr<Task> task, const Channels& shape, const aclTensor& x, Plan* plan) {
-  plan->is_small = kNormFlops * static_cast<double>(shape.count()) < kSmallFlops;
+  plan->work = kNormFlops * static_cast<double>(shape.count());
   plan->describe = [said = describe(x)] { return "(" + said + ")"; };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void* workspace) {
     if constexpr (requires { task->run(workspace); }) {

@@ -213,7 +213,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   task->eps = norm.eps;
   task->rows = rows;
   task->length = length;
-  plan->is_small = kFlopsPerValue * static_cast<double>(count) < kSmallFlops;
+  plan->work = kFlopsPerValue * static_cast<double>(count);
   plan->describe = describe_later({norm.x});
   plan->run = [task = std::shared_ptr<const RowNormTask<T>>(task)](void*) {
     task->run();
@@ -244,7 +244,7 @@ Status plan_backward(const RowNormGradient& norm, int64_t rows, Plan* plan) {
   task->eps = norm.eps;
   task->rows = rows;
   task->length = length;
-  plan->is_small = kFlopsPerValue * static_cast<double>(count) < kSmallFlops;
+  plan->work = kFlopsPerValue * static_cast<double>(count);
   plan->workspace_bytes = task->workspace_bytes();
   plan->describe = describe_later({norm.x});
   plan->run = [task = std::shared_ptr<const RowNormGradientTask<T>>(task)](void* workspace) {

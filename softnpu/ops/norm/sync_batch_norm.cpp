@@ -34,7 +34,7 @@ struct Counts {
 
 template <typename Work>
 Status run_now(Plan* plan, Work work) {
-  plan->is_small = true;
+  plan->work = 0;
   plan->run = [work = std::move(work)](void*) {
     work();
     return Status::ok();

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/no_destroy.h"
+#include "nnopbase/plan.h"
 #include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
 
@@ -42,6 +43,6 @@ dnnl::stream& onednn_stream() {
 ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) { omp_set_num_threads(threads); }
 ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
 
-int threads_for(double flops) { return flops < kSmallFlops ? 1 : most_threads(); }
+int threads_for(double work) { return work < kSmallWork ? 1 : most_threads(); }
 
 }  // namespace softnpu

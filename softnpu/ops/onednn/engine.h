@@ -21,10 +21,7 @@ class ThreadScope {
   const int previous_;
 };
 
-// The threads for work of this many floating-point operations: 1 where it is small, else most_threads().
-int threads_for(double flops);
-
-// Work below this runs on the caller's thread: one thread does it in less time than handing it over takes.
-constexpr double kSmallFlops = 1 << 22;
+// The threads for work (Plan::work): 1 below kSmallWork, else most_threads().
+int threads_for(double work);
 
 }  // namespace softnpu

@@ -60,7 +60,7 @@ Status plan_adam(const AdamTensors& tensors, bool amsgrad, MakeStep make_step, P
   task->make_step = std::move(make_step);
   const double cost = kFlopsPerStep * static_cast<double>(task->tiles.count());
   task->threads = threads_for(cost);
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = describe_later({&tensors.var});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     if (task->dtype == ACL_DOUBLE) {

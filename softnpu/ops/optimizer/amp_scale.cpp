@@ -41,7 +41,7 @@ Status amp_update_scale(const aclTensor& scale, const aclTensor& tracker, const 
   found = value;
   SOFTNPU_RETURN_IF_ERROR(one(new_scale, ACL_FLOAT, "updatedScale", &to));
   SOFTNPU_RETURN_IF_ERROR(one(new_tracker, ACL_INT32, "updatedGrowthTracker", &new_steps));
-  plan->is_small = true;
+  plan->work = 0;
   plan->run = [=](void*) {
     if (*found != 0) {
       *to = static_cast<float>(*from * backoff);

@@ -77,7 +77,7 @@ Status fused_sgd(const aclTensorList& params, const aclTensorList& grads, const 
     task->numbers = numbers;
     const double cost = kFlopsPerStep * static_cast<double>(task->tiles.count());
     task->threads = threads_for(cost);
-    parts[i].plan.is_small = cost < kSmallFlops;
+    parts[i].plan.work = cost;
     parts[i].plan.run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
       if (task->dtype == ACL_DOUBLE) {
         task->run_as<double>();

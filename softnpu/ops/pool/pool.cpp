@@ -505,7 +505,7 @@ Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, doub
   const double flops = 4 * work * static_cast<double>(rows) * static_cast<double>(row);
   const int threads = threads_for(flops);
   const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, row));
-  return {0, flops < kSmallFlops, [pool, rows, threads, grain, body](void*) {
+  return {0, flops, [pool, rows, threads, grain, body](void*) {
             parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {
               for (int64_t row = first; row < last; ++row) body(*pool, row);
             });
@@ -524,7 +524,7 @@ Plan plan_scatter(const std::shared_ptr<const Pool>& pool, bool by_channels) {
   const double flops = 2 * static_cast<double>(p.batch * blocks) * static_cast<double>(values);
   const int threads = threads_for(flops);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, values));
-  return {0, flops < kSmallFlops, [pool, blocks, block, threads, grain](void*) {
+  return {0, flops, [pool, blocks, block, threads, grain](void*) {
             const PoolProblem& p = pool->problem();
             parallel_for(p.batch * blocks, grain, threads, [&](int64_t first, int64_t last) {
               for (int64_t at = first; at < last; ++at) {

@@ -110,7 +110,7 @@ Status max_unpool(size_t dims, const aclTensor& self, const aclTensor& indices, 
   const int64_t count = batch * to.channels;
   const double flops = 8 * static_cast<double>(element_count(out) + element_count(self));
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, to.positions()));
-  plan->is_small = flops < kSmallFlops;
+  plan->work = flops;
   plan->describe = describe_later({&self, &out});
   plan->run = [unpool = std::make_shared<const Unpool>(from, where, to), count, grain, channels = to.channels,
                size = aclDataTypeSize(out.dtype), threads = threads_for(flops)](void*) {

@@ -286,7 +286,7 @@ template <typename Task>
 Status finish(std::shared_ptr<Task> task, std::string said, Plan* plan) {
   const double flops = task->shapes.sizes.flops();
   task->threads = threads_for(flops);
-  plan->is_small = flops < kSmallFlops;
+  plan->work = flops;
   plan->describe = [said = std::move(said)] { return said; };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     const GemmSizes& sizes = task->shapes.sizes;
@@ -324,7 +324,7 @@ Status pack_quant_parameters(const aclTensor& scale, const aclTensor* offset, co
     return no_quantization(text("no packed parameters are defined of ", describe(scale), " in ", describe(packed)));
   }
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(packed, -1, "the packed parameters", &task->packed));
-  plan->is_small = true;
+  plan->work = 0;
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     const std::vector<float> scales = task->scale.spread(task->count, 1);
     const std::vector<float> offsets = task->offset.spread(task->count, 0);

@@ -172,7 +172,7 @@ Status finish(std::shared_ptr<Task> task, const RowPair& pair, const aclTensor& 
     *plan = nothing();
     return Status::ok();
   }
-  plan->is_small = pair.flops() < kSmallFlops;
+  plan->work = pair.flops();
   plan->describe = describe_later({&x});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) { return task->run(); };
   return Status::ok();

@@ -58,7 +58,7 @@ Status plan_draw(const RandomSeed& seed, const aclTensor& out, std::span<const a
   const double cost = kFlopsPerNumber * static_cast<double>(task->tiles.count() * distribution.words_per_element);
   task->distribution = std::move(distribution);
   task->threads = threads_for(cost);
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = describe_later({&out});
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void*) {
     task->run();

@@ -205,7 +205,7 @@ Status make_keep_task(const aclTensor& self, const aclTensor& mask, double prob,
 }
 
 void finish(int64_t count, Plan* plan) {
-  plan->is_small = kFlopsPerElement * static_cast<double>(count) < kSmallFlops;
+  plan->work = kFlopsPerElement * static_cast<double>(count);
   plan->describe = [count] { return text("(", count, " elements)"); };
 }
 

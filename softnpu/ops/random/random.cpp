@@ -36,7 +36,7 @@ Status dense_bernoulli(const aclTensor& self, uint64_t limit, const RandomSeed& 
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(self, "selfRef", &data));
   const int64_t count = element_count(self);
   const double cost = kFlopsPerMaskNumber * static_cast<double>(count);
-  plan->is_small = cost < kSmallFlops;
+  plan->work = cost;
   plan->describe = [count] { return text("(", count, " elements)"); };
   plan->run = [source, limit, count, out = static_cast<T*>(data), threads = threads_for(cost)](void*) {
     const Bernoulli numbers{source.sequence(), limit};

@@ -130,7 +130,7 @@ Status permutation(int64_t n, const RandomSeed& seed, const aclTensor& out, Plan
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(out, "out", &data));
   const ptrdiff_t stride = n > 0 ? out.strides[0] * static_cast<ptrdiff_t>(aclDataTypeSize(out.dtype)) : 0;
   plan->workspace_bytes = static_cast<uint64_t>(n) * sizeof(int64_t);
-  plan->is_small = static_cast<double>(n) * 64 < kSmallFlops;
+  plan->work = static_cast<double>(n) * 64;
   plan->describe = describe_later({&out});
   // Durstenfeld, 1964: the last place takes any, the one before it any of the rest.
   plan->run = [=, writer = ElementWriter(ACL_INT64, out.dtype)](void* workspace) {
@@ -184,7 +184,7 @@ Status multinomial(const aclTensor& self, int64_t num_samples, bool replacement,
   task->reader = ElementReader(self.dtype, ACL_DOUBLE);
   task->writer = ElementWriter(ACL_INT64, out.dtype);
   plan->workspace_bytes = task->workspace_bytes();
-  plan->is_small = static_cast<double>(task->rows * (task->categories + num_samples)) * 64 < kSmallFlops;
+  plan->work = static_cast<double>(task->rows * (task->categories + num_samples)) * 64;
   plan->describe = describe_later({&self});
   plan->run = [task = std::shared_ptr<const Multinomial>(std::move(task))](void* workspace) {
     return task->run(workspace);

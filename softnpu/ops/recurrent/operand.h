@@ -83,7 +83,7 @@ class RecurrentOperator final : public CompiledOperator {
     auto run = std::make_shared<Run>(problem_, layouts_);
     SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
     plan->workspace_bytes = run->workspace_bytes();
-    plan->is_small = run->flops() < kSmallFlops;
+    plan->work = run->flops();
     plan->run = [run](void* workspace) {
       run->run(static_cast<float*>(workspace));
       return Status::ok();

@@ -55,10 +55,10 @@ class ReduceTask {
     const double values = static_cast<double>(space_.kept_count()) * static_cast<double>(length);
     const double cost = kFlopsPerValue * reduction.cost * values;
     threads_ = threads_for(cost);
-    small_ = cost < kSmallFlops;
+    work_ = cost;
   }
 
-  bool is_small() const { return small_; }
+  double work() const { return work_; }
   uint64_t workspace_bytes() const {
     if (chunks_ == 1) return 0;
     return static_cast<uint64_t>(chunks_ * space_.kept_count()) * kernel_.state_bytes;
@@ -185,7 +185,7 @@ class ReduceTask {
   std::array<ptrdiff_t, kMostResults> result_bytes_{};
   ptrdiff_t wide_bytes_ = 0;
   bool by_columns_ = false;
-  bool small_ = false;
+  double work_ = 0;
   int threads_ = 1;
   int64_t block_ = 1;  // results
   int64_t blocks_ = 0;
@@ -213,7 +213,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
   ReduceSpace space;
   SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, keepdim, results, &space));
   if (space.kept_count() == 0) {
-    plan->is_small = true;
+    plan->work = 0;
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
@@ -222,7 +222,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
             text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};
   }
   auto task = std::make_shared<const ReduceTask>(reduction, kernel, self, results, std::move(space));
-  plan->is_small = task->is_small();
+  plan->work = task->work();
   plan->workspace_bytes = task->workspace_bytes();
   plan->run = [task](void* workspace) {
     task->run(workspace);

@@ -41,10 +41,10 @@ class ScanTask {
     by_columns_ = space_.is_by_columns();
     const double cost = kFlopsPerValue * static_cast<double>(space_.kept_count()) * static_cast<double>(length_);
     threads_ = threads_for(cost);
-    small_ = cost < kSmallFlops;
+    work_ = cost;
   }
 
-  bool is_small() const { return small_; }
+  double work() const { return work_; }
 
   void run() const {
     const int64_t block = by_columns_ ? kTile : std::max<int64_t>(1, (int64_t{1} << 14) / length_);
@@ -107,7 +107,7 @@ class ScanTask {
   int64_t length_ = 1;
   bool has_indices_ = false;
   bool by_columns_ = false;
-  bool small_ = false;
+  double work_ = 0;
   int threads_ = 1;
 };
 
@@ -144,14 +144,14 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(dtype), " values: ", describe(self))};
   }
   if (element_count(self) == 0) {
-    plan->is_small = true;
+    plan->work = 0;
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }
   ReduceSpace space;
   SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, true, lines, &space));
   auto task = std::make_shared<const ScanTask>(kernel, self, at, dtype, results, std::move(space));
-  plan->is_small = task->is_small();
+  plan->work = task->work();
   plan->run = [task](void*) {
     task->run();
     return Status::ok();

@@ -259,7 +259,7 @@ void for_channels(const SamplerProblem& p, int threads, const Body& body) {
 Plan plan_sampler(const SamplerProblem& problem) {
   const double flops = flops_of(problem);
   Plan plan;
-  plan.is_small = flops < kSmallFlops;
+  plan.work = flops;
   with_floating(problem.in.dtype, [&]<typename T>() {
     auto sampler = std::make_shared<const Sampler<T>>(problem);
     plan.run = [sampler = std::move(sampler), threads = threads_for(flops)](void*) {
@@ -274,7 +274,7 @@ Plan plan_sampler(const SamplerProblem& problem) {
 Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad) {
   const double flops = 4 * flops_of(problem);
   Plan plan;
-  plan.is_small = flops < kSmallFlops;
+  plan.work = flops;
   with_floating(problem.in.dtype, [&]<typename T>() {
     auto sampler = std::make_shared<const Sampler<T>>(problem);
     auto gradients = std::make_shared<const std::pair<Image, Image>>(in_grad, grid_grad);

@@ -59,7 +59,7 @@ Status plan_moves(const std::vector<Move>& moves, std::string said, Plan* plan) 
   }
   SOFTNPU_RETURN_IF_ERROR(copies.finish(std::move(said), plan));
   if (conversions.empty()) return Status::ok();
-  plan->is_small = effort_of(elements).is_small;
+  plan->work = effort_of(elements).work;
   plan->run = [run = std::move(plan->run), conversions = std::move(conversions)](void* workspace) {
     SOFTNPU_RETURN_IF_ERROR(run(workspace));
     for (const Plan& conversion : conversions) SOFTNPU_RETURN_IF_ERROR(conversion.run(nullptr));

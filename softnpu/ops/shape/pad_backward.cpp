@@ -124,7 +124,7 @@ Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclT
   }
   if (task->out.count() == 0) return plan_nothing(plan);
   const Effort effort = effort_of(16 * static_cast<double>(task->out.count()));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   const aclTensor* all[] = {&grad, &self, &out};
   plan->describe = describe_later(all);
   plan->run = [task = std::shared_ptr<const Task>(std::move(task)), effort](void*) {

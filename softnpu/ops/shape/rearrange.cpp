@@ -44,7 +44,7 @@ Status roll_flat(const View& from, const View& to, int64_t shift, std::string sa
   const int64_t count = to.count();
   if (count == 0) return plan_nothing(plan);
   const Effort effort = effort_of(static_cast<double>(count));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->describe = [said = std::move(said)] { return said; };
   plan->run = [from = from, to = to, shift = wrapped_shift(shift, count), count, effort](void*) {
     const Walk<1> write = walk_of(to);

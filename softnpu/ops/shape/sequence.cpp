@@ -31,7 +31,7 @@ Status plan_sequence(const aclTensor& out, Value value, Plan* plan) {
   const int64_t count = to.count();
   if (count == 0) return plan_nothing(plan);
   const Effort effort = effort_of(static_cast<double>(count));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->describe = [said = describe(out)] { return said; };
   plan->run = [to, count, effort, value, write = ElementWriter(compute_type(out.dtype), out.dtype)](void*) {
     Walk<1> walk;

@@ -107,7 +107,7 @@ Status triangle(bool upper, const aclTensor& self, int64_t diagonal, const aclTe
   Triangle task{upper, near, to.data, from.data, to.sizes[last], to.strides[last], from.strides[last], {}, rows};
   for (size_t i = 0; i < last; ++i) task.lines.add(to.sizes[i], {to.strides[i], from.strides[i]});
   const Effort effort = effort_of(static_cast<double>(to.count()));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);
   plan->run = [task, effort, size = static_cast<size_t>(to.element())](void*) {
@@ -136,7 +136,7 @@ Status trace(const aclTensor& self, const aclTensor& out, Plan* plan) {
   if (from.rank() != 2) return {ACLNN_ERR_PARAM_INVALID, text("self is ", describe(self), "; a trace is of a matrix")};
   const aclDataType as = is_integral(self.dtype) ? ACL_INT64 : is_complex(self.dtype) ? ACL_COMPLEX128 : ACL_DOUBLE;
   const View diagonal = diagonal_of(from, std::min(from.sizes[0], from.sizes[1]));
-  plan->is_small = effort_of(static_cast<double>(diagonal.count())).is_small;
+  plan->work = effort_of(static_cast<double>(diagonal.count())).work;
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);
   plan->run = [diagonal, to, as, read = ElementReader(self.dtype, as), write = ElementWriter(as, out.dtype)](void*) {

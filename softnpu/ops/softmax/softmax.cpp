@@ -41,7 +41,7 @@ class SoftmaxTask {
   SoftmaxTask(bool log, const Shape& shape) : kernel_(softmax_lines<T>()), shape_(shape), log_(log) {
     const double cost = kFlopsPerValue * static_cast<double>(shape.lines) * static_cast<double>(shape.length);
     threads_ = threads_for(cost);
-    is_small = cost < kSmallFlops;
+    work = cost;
   }
 
   void run() const {
@@ -64,7 +64,7 @@ class SoftmaxTask {
     });
   }
 
-  bool is_small = false;
+  double work = 0;
   // The input of softmax, or its result.
   FlatReader<T> in;
   std::unique_ptr<FlatReader<T>> grad;
@@ -237,7 +237,7 @@ Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const a
   task->in = FlatReader<T>(flat);
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, last, "the result", &flat));
   task->out = FlatWriter<T>(flat);
-  plan->is_small = task->is_small;
+  plan->work = task->work;
   plan->run = [task = std::shared_ptr<const SoftmaxTask<T>>(task)](void*) {
     task->run();
     return Status::ok();
@@ -253,7 +253,7 @@ Status plan_any(bool log, int64_t dim, const aclTensor* grad, const aclTensor& i
   Shape shape;
   SOFTNPU_RETURN_IF_ERROR(shape_of(in, dim, &shape));
   if (element_count(in) == 0) {
-    plan->is_small = true;
+    plan->work = 0;
     plan->run = [](void*) { return Status::ok(); };
     return Status::ok();
   }

@@ -73,7 +73,7 @@ Status bincount(const aclTensor& self, const aclTensor* weights, int64_t minleng
   } else if (is_complex(out.dtype) || out.dtype == ACL_BOOL) {
     return {ACLNN_ERR_PARAM_INVALID, text("out is ", describe(out), "; it holds numbers of elements")};
   }
-  plan->is_small = effort_of(2 * static_cast<double>(from.count() + to.count())).is_small;
+  plan->work = effort_of(2 * static_cast<double>(from.count() + to.count())).work;
   const aclTensor* all[] = {&self, weights, &out};
   plan->describe = describe_later(all);
   plan->workspace_bytes = static_cast<uint64_t>(to.sizes[0]) * sizeof(double);
@@ -108,7 +108,7 @@ Status histc(const aclTensor& self, int64_t bins, const aclScalar& min, const ac
     return {ACLNN_ERR_PARAM_INVALID, text("there is no range from ", low, " to ", high)};
   }
   const int64_t count = from.count();
-  plan->is_small = effort_of(2 * static_cast<double>(count + bins)).is_small;
+  plan->work = effort_of(2 * static_cast<double>(count + bins)).work;
   plan->workspace_bytes = static_cast<uint64_t>(bins) * sizeof(int64_t);
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);

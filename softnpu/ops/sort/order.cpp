@@ -168,7 +168,7 @@ Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
   const Effort effort = effort_of(rounds * static_cast<double>(lines.self.count()));
   plan->describe = [said = std::move(said)] { return said; };
   if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->workspace_bytes = static_cast<uint64_t>(std::max(effort.threads, 1)) * lines.scratch_bytes();
   plan->run = [lines = std::move(lines), effort](void* workspace) {
     lines.run(static_cast<char*>(workspace), effort.threads);
@@ -286,7 +286,7 @@ Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* 
   const int64_t count = lines.self.count();
   const Effort effort = effort_of(4 * static_cast<double>(count));
   lines.length = count;
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->workspace_bytes = static_cast<uint64_t>(count) * packed_size(self.dtype, count);
   plan->describe = describe_later(both);
   // Without elements: NaN, or what an integer of PyTorch's makes of it.

@@ -111,7 +111,7 @@ Status open(const aclTensor& sequence, const aclTensor* sorter, const aclTensor&
 
 Effort prepare(const Search& task, std::string said, Plan* plan) {
   const Effort effort = effort_of(4 * static_cast<double>(task.walk.count()));
-  plan->is_small = effort.is_small;
+  plan->work = effort.work;
   plan->describe = [said = std::move(said)] { return said; };
   return effort;
 }
@@ -167,7 +167,7 @@ Status is_in(const aclScalar& element, const aclTensor& tests, bool invert, cons
     return {ACLNN_ERR_PARAM_INVALID, text("testElements are ", describe(tests), "; complex numbers are not supported")};
   }
   const int64_t count = from.count();
-  plan->is_small = effort_of(static_cast<double>(count)).is_small;
+  plan->work = effort_of(static_cast<double>(count)).work;
   const aclTensor* both[] = {&tests, &out};
   plan->describe = describe_later(both);
   const bool whole = element.is_integral() && is_integral(tests.dtype);

@@ -194,7 +194,7 @@ Status plan_unique(Unique task, const aclTensor& self, aclTensor& out, aclTensor
       return {ACLNN_ERR_PARAM_INVALID, text(describe(*tensor), " is to hold numbers of rows; it is of int64")};
     }
   }
-  plan->is_small = effort_of(8 * static_cast<double>(task.self.count())).is_small;
+  plan->work = effort_of(8 * static_cast<double>(task.self.count())).work;
   plan->workspace_bytes = task.workspace_bytes();
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);

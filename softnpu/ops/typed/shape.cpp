@@ -146,7 +146,7 @@ Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, 
 // The one, then the other.
 Status run_both(Plan one, Plan other, Plan* plan) {
   plan->workspace_bytes = std::max(one.workspace_bytes, other.workspace_bytes);
-  plan->is_small = one.is_small && other.is_small;
+  plan->work = one.work + other.work;
   plan->run = [first = std::move(one.run), second = std::move(other.run)](void* workspace) {
     SOFTNPU_RETURN_IF_ERROR(first(workspace));
     return second(workspace);

@@ -184,7 +184,7 @@ Plan plan_resample(ResampleProblem problem) {
     if constexpr (std::is_arithmetic_v<T>) {
       auto work = std::make_shared<const Resample<T>>(std::move(problem));
       const double flops = work->flops();
-      plan.is_small = flops < kSmallFlops;
+      plan.work = flops;
       const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, work->row_values()));
       plan.run = [work = std::move(work), grain, threads = threads_for(flops)](void*) {
         parallel_for(work->count(), grain, threads, [&](int64_t first, int64_t last) { work->run(first, last); });

@@ -28,7 +28,7 @@ class AclnnExecutorTest : public AclTest {
     const aclnnStatus status =
         softnpu::plan_operator("aclnnCount", &bytes, &executor, [this, workspace_bytes](Plan* plan) {
           plan->workspace_bytes = workspace_bytes;
-          plan->is_small = true;
+          plan->work = 0;
           plan->run = [counter = counter_](void*) {
             ++*counter;
             return Status::ok();

@@ -43,7 +43,7 @@ constexpr auto plan_sum = [](const aclTensor* self, const aclTensorList* others,
   const float factor = scale == nullptr ? 1 : scale->as_float();
   const auto added =
       static_cast<float>((mode == nullptr ? 0 : std::string(mode).size()) + (unused == nullptr ? 0 : unused->size()));
-  plan->is_small = true;
+  plan->work = 0;
   plan->run = [=](void*) {
     for (int i = 0; i < 2; ++i) {
       float sum = 0;
