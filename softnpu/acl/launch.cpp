@@ -63,8 +63,7 @@ Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* jo
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
   const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state};
   return target->submit(
-      task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); },
-      joinable);
+      task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, joinable);
 }
 
 // The device of `address`, with `bytes` cut where the allocation ends; null where there is none.

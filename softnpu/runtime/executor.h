@@ -52,7 +52,7 @@ class Executor {
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};  // in ns
+  std::atomic<int64_t> busy_{0};                                   // in ns
   std::atomic<std::chrono::steady_clock::time_point> last_end_{};  // of a task
   std::atomic<uint64_t> joined_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without

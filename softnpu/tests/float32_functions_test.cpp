@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -18,8 +19,10 @@
 #include "aclnnop/aclnn_atanh.h"
 #include "aclnnop/aclnn_cosh.h"
 #include "aclnnop/aclnn_erfc.h"
+#include "aclnnop/aclnn_exp.h"
 #include "aclnnop/aclnn_exp2.h"
 #include "aclnnop/aclnn_fmod_tensor.h"
+#include "aclnnop/aclnn_gelu.h"
 #include "aclnnop/aclnn_pow_tensor_tensor.h"
 #include "aclnnop/aclnn_sinh.h"
 #include "aclnnop/aclnn_tan.h"
@@ -57,6 +60,7 @@ const Function1 kOfOne[] = {{"tan", &aclnnTanGetWorkspaceSize, &aclnnTan, &std::
                             {"asinh", &aclnnAsinhGetWorkspaceSize, &aclnnAsinh, &std::asinh},
                             {"acosh", &aclnnAcoshGetWorkspaceSize, &aclnnAcosh, &std::acosh},
                             {"atanh", &aclnnAtanhGetWorkspaceSize, &aclnnAtanh, &std::atanh},
+                            {"exp", &aclnnExpGetWorkspaceSize, &aclnnExp, &std::exp},
                             {"exp2", &aclnnExp2GetWorkspaceSize, &aclnnExp2, &std::exp2},
                             {"erfc", &aclnnErfcGetWorkspaceSize, &aclnnErfc, &std::erfc}};
 const Function2 kOfTwo[] = {{"atan2", &aclnnAtan2GetWorkspaceSize, &aclnnAtan2, &std::atan2},
@@ -156,6 +160,27 @@ TEST_F(Float32FunctionsTest, AreThoseOfFloat64) {
         }
       }
     }
+  });
+}
+
+// Relative to the result on both sides of 0: the exponent's own rounding grows with it.
+TEST_F(Float32FunctionsTest, GeluKeepsTheDigitsOfItsTail) {
+  for_each_instruction_set([&] {
+    fill(2, false);
+    const auto& [a, b, out] = operands_;
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    ASSERT_EQ(aclnnGeluGetWorkspaceSize(a.tensor, out.tensor, &bytes, &executor), ACLNN_SUCCESS) << recent_error();
+    const auto& y = launched(&aclnnGelu, executor);
+    for (size_t i = 256; i < y.size(); ++i) {  // behind the special ones
+      const double x = a.values[i];
+      const double exact = x / 2 * std::erfc(-x / std::numbers::sqrt2);
+      ASSERT_NEAR(y[i], exact, std::ldexp(16 + x * x, -24) * std::fabs(exact)) << x;
+    }
+    const float at_special[] = {y[14 * 16], a.values[14 * 16], y[13 * 16], y[8 * 16]};
+    EXPECT_EQ(at_special[0], at_special[1]);  // infinity
+    EXPECT_TRUE(std::isnan(at_special[2]));
+    EXPECT_EQ(at_special[3], 1e10F);
   });
 }
 

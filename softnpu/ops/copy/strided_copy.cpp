@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "ops/convert/rows.h"
 #include "ops/copy/element.h"
+#include "ops/copy/streamed.h"
+#include "ops/copy/transpose.h"
 #include "ops/describe.h"
 #include "ops/parallel.h"
 
@@ -14,6 +16,10 @@ namespace {
 
 // A tile's rows and columns: one line of the cache.
 constexpr int64_t kLine = 64;
+// Of a thread's turn, along the result's lines.
+constexpr int64_t kTilesOfUnit = 16;
+// Shorter runs are not worth writing past the caches.
+constexpr int64_t kLeastStreamed = 16 * kLine;
 
 template <typename T>
 void copy_row(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride, int64_t count) {
@@ -51,16 +57,6 @@ void copy_block(char* to, const Walk<2>::Dim& across, const Walk<2>::Dim& along,
   constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(T));
   alignas(64) T buffer[kSide * kSide];
   const ptrdiff_t read = across.strides[1] / kSize;
-  if (rows == kSide && columns == kSide && read == 1 && along.strides[0] == kSize) {
-    // A whole block between contiguous lines: constant bounds, which the compiler unrolls.
-    for (int64_t c = 0; c < kSide; ++c) std::memcpy(buffer + c * kSide, from + c * along.strides[1], kLine);
-    for (int64_t r = 0; r < kSide; ++r) {
-      alignas(64) T line[kSide];
-      for (int64_t c = 0; c < kSide; ++c) line[c] = buffer[c * kSide + r];
-      std::memcpy(to + r * across.strides[0], line, kLine);
-    }
-    return;
-  }
   for (int64_t c = 0; c < columns; ++c) {
     const auto* in = reinterpret_cast<const T*>(from + c * along.strides[1]);
     for (int64_t r = 0; r < rows; ++r) buffer[r * kSide + c] = in[r * read];
@@ -101,9 +97,42 @@ void StridedCopy::run(int threads) const {
   }
 }
 
+// Whether the result is too large to be found in the caches later; the two sides lie apart.
+bool StridedCopy::streams() const {
+  const auto reach = [this](size_t k) {
+    ptrdiff_t low = 0;
+    ptrdiff_t high = static_cast<ptrdiff_t>(element_);
+    const auto add = [&](const Walk<2>::Dim& dim) {
+      (dim.strides[k] < 0 ? low : high) += (dim.size - 1) * dim.strides[k];
+    };
+    for (size_t i = 0; i < walk_.dims(); ++i) add(walk_.dim(i));
+    if (tiled_) {
+      add(across_);
+      add(along_);
+    }
+    return std::pair(low, high);
+  };
+  const int64_t count = walk_.count() * (tiled_ ? across_.size * along_.size : 1);
+  if (count * static_cast<int64_t>(element_) < kStreamedBytes) return false;
+  const auto [to_low, to_high] = reach(0);
+  const auto [from_low, from_high] = reach(1);
+  return to_ + to_high <= from_ + from_low || from_ + from_high <= to_ + to_low;
+}
+
 void StridedCopy::run_rows(int threads) const {
+  const Walk<2>::Offsets strides = walk_.inner().strides;
+  const auto size = static_cast<ptrdiff_t>(element_);
+  if (strides[0] == size && strides[1] == size && walk_.inner().size * size >= kLeastStreamed && streams()) {
+    const StreamBytes stream = stream_bytes();
+    return parallel_for(walk_.count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
+      walk_.for_runs(first, last - first, [&](const Walk<2>::Offsets& at, int64_t count) {
+        const char* from = from_ + at[1];
+        stream(to_ + at[0], from, static_cast<size_t>(count) * element_, from + kAheadBytes);
+      });
+      finish_streams();
+    });
+  }
   with_element(element_, [&]<typename T>() {
-    const Walk<2>::Offsets strides = walk_.inner().strides;
     parallel_for(walk_.count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
       walk_.for_runs(first, last - first, [&](const Walk<2>::Offsets& at, int64_t count) {
         copy_row<T>(to_ + at[0], strides[0], from_ + at[1], strides[1], count);
@@ -112,27 +141,60 @@ void StridedCopy::run_rows(int threads) const {
   });
 }
 
+// Whether tiles write whole lines of the cache: parts of lines would be read and written twice past them.
+bool StridedCopy::lines_are_whole() const {
+  bool whole = reinterpret_cast<uintptr_t>(to_) % kLine == 0 && across_.strides[0] % kLine == 0 &&
+               along_.size * static_cast<int64_t>(element_) >= kLine;
+  for (size_t i = 0; i < walk_.dims(); ++i) whole = whole && walk_.dim(i).strides[0] % kLine == 0;
+  return whole;
+}
+
+// Units of work are bands of `columns` lines of one of the outer positions, in stretches of `rows` elements; calls
+// body(offsets of the unit, its lines, its elements of each).
+template <typename Body>
+void StridedCopy::for_units(int threads, int64_t columns, int64_t rows, const Body& body) const {
+  const int64_t bands = (across_.size + columns - 1) / columns;
+  const int64_t stretches = (along_.size + rows - 1) / rows;
+  const int64_t grain = std::max<int64_t>(1, kGrainElements / (columns * std::min(rows, along_.size)));
+  parallel_for(walk_.count() * bands * stretches, grain, threads, [&](int64_t first, int64_t last) {
+    for (int64_t unit = first; unit < last; ++unit) {
+      const int64_t along = unit % stretches * rows;
+      const int64_t across = unit / stretches % bands * columns;
+      walk_.for_runs(unit / stretches / bands, 1, [&](Walk<2>::Offsets at, int64_t) {
+        for (size_t k = 0; k < 2; ++k) at[k] += across * across_.strides[k] + along * along_.strides[k];
+        body(at, std::min(columns, across_.size - across), std::min(rows, along_.size - along));
+      });
+    }
+  });
+}
+
 void StridedCopy::run_tiles(int threads) const {
+  const auto size = static_cast<ptrdiff_t>(element_);
+  if (across_.strides[1] == size && along_.strides[0] == size) return run_transposed(threads);
   with_element(element_, [&]<typename T>() {
     constexpr int64_t kSide = kLine / static_cast<int64_t>(sizeof(T));
-    // A unit of work is a band of kSide rows of one of the outer positions.
-    const int64_t bands = (across_.size + kSide - 1) / kSide;
-    const int64_t grain = std::max<int64_t>(1, kGrainElements / (kSide * along_.size));
-    parallel_for(walk_.count() * bands, grain, threads, [&](int64_t first, int64_t last) {
-      for (int64_t unit = first; unit < last; ++unit) {
-        const int64_t row = unit % bands * kSide;
-        const int64_t rows = std::min(kSide, across_.size - row);
-        walk_.for_runs(unit / bands, 1, [&](const Walk<2>::Offsets& at, int64_t) {
-          char* to = to_ + at[0] + row * across_.strides[0];
-          const char* from = from_ + at[1] + row * across_.strides[1];
-          for (int64_t column = 0; column < along_.size; column += kSide) {
-            copy_block<T>(to + column * along_.strides[0], across_, along_, from + column * along_.strides[1], rows,
-                          std::min(kSide, along_.size - column));
-          }
-        });
+    for_units(threads, kSide, kTilesOfUnit * kSide, [&](const Walk<2>::Offsets& at, int64_t columns, int64_t rows) {
+      for (int64_t row = 0; row < rows; row += kSide) {
+        copy_block<T>(to_ + at[0] + row * along_.strides[0], across_, along_, from_ + at[1] + row * along_.strides[1],
+                      columns, std::min(kSide, rows - row));
       }
     });
   });
+}
+
+void StridedCopy::run_transposed(int threads) const {
+  const Transpose transpose = transpose_of(element_);
+  const bool past_caches = lines_are_whole() && streams();
+  for_units(threads, transpose.columns, kTilesOfUnit * transpose.rows,
+            [&](const Walk<2>::Offsets& at, int64_t columns, int64_t rows) {
+              for (int64_t row = 0; row < rows; row += transpose.rows) {
+                transpose.run(
+                    {to_ + at[0] + row * along_.strides[0], across_.strides[0], from_ + at[1] + row * along_.strides[1],
+                     along_.strides[1], std::min(transpose.rows, rows - row), columns},
+                    past_caches);
+              }
+              finish_streams();
+            });
 }
 
 void CopyList::add(const View& to, const View& from) {

@@ -23,6 +23,11 @@ class StridedCopy {
  private:
   void run_rows(int threads) const;
   void run_tiles(int threads) const;
+  void run_transposed(int threads) const;
+  template <typename Body>
+  void for_units(int threads, int64_t columns, int64_t rows, const Body& body) const;
+  bool streams() const;
+  bool lines_are_whole() const;
 
   char* to_;
   const char* from_;

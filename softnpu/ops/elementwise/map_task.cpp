@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/copy/element.h"
+#include "ops/copy/streamed.h"
 #include "ops/iterate/sweeps.h"
 #include "ops/onednn/engine.h"
 #include "ops/parallel.h"
@@ -134,7 +135,24 @@ bool MapTask::goes_by_runs() const {
   return found;
 }
 
+// Whether the result is too large to be found in the caches later, and lies apart from what it is computed from.
+bool MapTask::streams() const {
+  if (!is_sweep() || space_.count() * static_cast<int64_t>(wide_bytes_) < kStreamedBytes) return false;
+  const SweepMemory result = memory_of(space_, 0, true);
+  return std::ranges::none_of(inputs(), [&](const Input& input) {
+    if (input.operand == 0) return false;
+    const SweepMemory read = memory_of(space_, input.operand, false);
+    return read.begin < result.end && result.begin < read.end;
+  });
+}
+
 void MapTask::run_all() const {
+  if (streams()) {
+    return parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) {
+      run_streamed(first, last);
+      finish_streams();
+    });
+  }
   parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
 }
 
@@ -170,6 +188,28 @@ void MapTask::run_by_tiles(int64_t first, int64_t last) const {
     void* out = in_place_ ? space_.operand(0).data + bytes : tiles[kMostInputs];
     mapping_.kernel(out, in, static_cast<size_t>(here), mapping_.constants.data());
     if (!in_place_) scatter(at, here, tiles[kMostInputs]);
+  }
+}
+
+// By tiles that are written past the caches: what is not constant is read in place.
+void MapTask::run_streamed(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min(kTile, last - first), tiles, in);
+  const StreamBytes stream = stream_bytes();
+  const auto* ahead =
+      std::find_if(inputs_.data(), inputs_.data() + input_count_, [](const Input& input) { return input.in_place; });
+  for (int64_t at = first; at < last; at += kTile) {
+    const int64_t here = std::min(kTile, last - at);
+    const ptrdiff_t begin = at * static_cast<int64_t>(wide_bytes_);
+    const size_t bytes = static_cast<size_t>(here) * wide_bytes_;
+    for (size_t k = 0; k < input_count_; ++k) {
+      if (inputs_[k].in_place) in[k] = space_.operand(inputs_[k].operand).data + begin;
+    }
+    mapping_.kernel(tiles[kMostInputs], in, static_cast<size_t>(here), mapping_.constants.data());
+    const bool reads = ahead != inputs_.data() + input_count_;
+    stream(space_.operand(0).data + begin, tiles[kMostInputs], bytes,
+           reads ? static_cast<const char*>(in[ahead - inputs_.data()]) + bytes : nullptr);
   }
 }
 

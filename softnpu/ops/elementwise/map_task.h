@@ -60,6 +60,8 @@ class MapTask final : public Sweep {
   bool goes_by_runs() const;
   void run_by_tiles(int64_t first, int64_t last) const;
   void run_by_runs(int64_t first, int64_t last) const;
+  bool streams() const;
+  void run_streamed(int64_t first, int64_t last) const;
   void fill_constants(int64_t count, Tile* tiles, const void** in) const;
   void fill_constant(const Input& input, size_t count, char* tile) const;
   void gather(const Input& input, int64_t at, int64_t count, char* tile) const;

@@ -15,6 +15,7 @@
 
 #include <hwy/contrib/math/math-inl.h>
 
+#include "ops/elementwise/exp32.h"
 #include "ops/elementwise/map_vectors.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,7 +31,13 @@ HWY_INLINE auto exp_holds(D d, V v) {
 
 struct Exp {
   static HWY_INLINE auto holds(auto d, auto v) { return exp_holds(d, v); }
-  static HWY_INLINE auto vector(auto d, auto v) { return hn::Exp(d, v); }
+  static HWY_INLINE auto vector(auto d, auto v) {
+    if constexpr (sizeof(hn::TFromD<decltype(d)>) == sizeof(float)) {
+      return exp32(d, v);
+    } else {
+      return hn::Exp(d, v);
+    }
+  }
   template <typename T>
   static T scalar(T x) {
     return std::exp(x);

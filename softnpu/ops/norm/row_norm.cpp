@@ -2,6 +2,7 @@
 #include <cmath>
 #include <memory>
 
+#include "ops/copy/streamed.h"
 #include "ops/norm/norms.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
@@ -46,6 +47,7 @@ template <typename T>
 class RowNormTask {
  public:
   NormRows<T> kernel = norm_rows<T>();
+  StreamBytes stream = stream_bytes();
   bool centered = true;
   double eps = 0;
   int64_t rows = 0;
@@ -58,10 +60,14 @@ class RowNormTask {
     const int threads = threads_for(kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(length));
     parallel_for(rows, std::max<int64_t>(1, kGrain / length), threads, [this](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row) run_row(row);
+      finish_streams();
     });
   }
 
  private:
+  // Whether results are too large to be found in the caches later.
+  bool streams() const { return rows * length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes && !y_again; }
+
   struct Buffers {
     alignas(64) T a[kTile];
     alignas(64) T b[kTile];
@@ -87,14 +93,20 @@ class RowNormTask {
     put_value(mean, row, moment.mean);
     put_value(rstd, row, scale);
     put_value(variance, row, spread);
+    const bool past_caches = streams();
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
       const T* v = values.read(row, length, at, here, buffers.a, buffers.b);
       const T* w = weight ? weight->read(at, here, buffers.b) : nullptr;
       const T* b = bias ? bias->read(at, here, buffers.c) : nullptr;
-      T* to = y->place(first, here, buffers.a);
+      T* past = past_caches ? y->find(first, here) : nullptr;
+      T* to = past == nullptr ? y->place(first, here, buffers.a) : buffers.a;
       kernel.normalize(v, static_cast<size_t>(here), static_cast<T>(moment.mean), static_cast<T>(scale), w, b, to);
+      if (past != nullptr) {
+        stream(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
+        continue;
+      }
       y->put(first, here, to);
       if (y_again) y_again->put(first, here, to);
     }
@@ -105,6 +117,7 @@ template <typename T>
 class RowNormGradientTask {
  public:
   NormRows<T> kernel = norm_rows<T>();
+  StreamBytes stream = stream_bytes();
   bool centered = true;
   int64_t rows = 0;
   int64_t length = 1;
@@ -127,7 +140,13 @@ class RowNormGradientTask {
       for (int64_t i = first; i < last; ++i) {
         double* own = sums() ? all + i * 2 * length : nullptr;
         if (own != nullptr) std::fill_n(own, 2 * length, 0.0);
-        for (int64_t row = i * part(); row < std::min(rows, (i + 1) * part()); ++row) run_row(row, own);
+        const int64_t end = std::min(rows, (i + 1) * part());
+        for (int64_t row = i * part(); row < end; row += kTogether) {
+          const int64_t here = std::min(kTogether, end - row);
+          if (own != nullptr) sum_rows(row, here, own);
+          for (int64_t j = row; dx && j < row + here; ++j) run_row(j);
+        }
+        finish_streams();
       }
     });
     if (dweight) put_sums(*dweight, all, 0);
@@ -135,39 +154,77 @@ class RowNormGradientTask {
   }
 
  private:
-  void run_row(int64_t row, double* own) const {
+  // Whether the input's gradient is too large to be found in the caches later.
+  bool streams() const {
+    return !dsum && !dscaled && rows * length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+  }
+
+  // Rows whose share of the sums is added at once.
+  static constexpr int64_t kTogether = 4;
+
+  struct Statistics {
+    T mean;
+    T scale;
+  };
+  Statistics statistics(int64_t row) const {
+    T scale = value_of(rstd, row, T(1));
+    if (is_variance) scale = static_cast<T>(1 / std::sqrt(static_cast<double>(scale) + eps));
+    return {centered ? value_of(mean, row, T(0)) : T(0), scale};
+  }
+
+  void sum_rows(int64_t first, int64_t count, double* own) const {
+    alignas(64) T gs[kTogether][kTile];
+    alignas(64) T xs[kTogether][kTile];
+    alignas(64) T added[kTile];
+    NormGradientRow<T> all[kTogether];
+    for (int64_t j = 0; j < count; ++j) {
+      const Statistics of = statistics(first + j);
+      all[j].mean = of.mean;
+      all[j].scale = of.scale;
+    }
+    for (int64_t at = 0; at < length; at += kTile) {
+      const int64_t here = std::min(kTile, length - at);
+      for (int64_t j = 0; j < count; ++j) {
+        all[j].g = grad->read((first + j) * length + at, here, gs[j]);
+        all[j].x = values.read(first + j, length, at, here, xs[j], added);
+      }
+      kernel.weight_gradient(all, static_cast<size_t>(count), static_cast<size_t>(here), dweight ? own + at : nullptr,
+                             dbias ? own + length + at : nullptr);
+    }
+  }
+
+  void run_row(int64_t row) const {
     alignas(64) T gs[kTile];
     alignas(64) T xs[kTile];
     alignas(64) T ws[kTile];  // of the weight, or what is added to x
-    const T center = centered ? value_of(mean, row, T(0)) : T(0);
-    T scale = value_of(rstd, row, T(1));
-    if (is_variance) scale = static_cast<T>(1 / std::sqrt(static_cast<double>(scale) + eps));
+    const auto [center, scale] = statistics(row);
     GradientSums sum;
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const auto n = static_cast<size_t>(here);
       const T* g = grad->read(row * length + at, here, gs);
       const T* v = values.read(row, length, at, here, xs, ws);
-      if (own != nullptr)
-        kernel.weight_gradient(g, v, n, center, scale, dweight ? own + at : nullptr,
-                               dbias ? own + length + at : nullptr);
-      if (!dx) continue;
       const GradientSums part =
           kernel.gradient_sums(g, v, n, center, scale, weight ? weight->read(at, here, ws) : nullptr);
       sum.g += part.g;
       sum.gz += part.gz;
     }
-    if (!dx) return;
     const T a = centered ? static_cast<T>(sum.g / static_cast<double>(length)) : T(0);
     const T b = static_cast<T>(sum.gz / static_cast<double>(length));
+    const bool past_caches = streams();
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
       const T* g = grad->read(first, here, gs);
       const T* v = values.read(row, length, at, here, xs, ws);
-      T* to = dx->place(first, here, xs);
+      T* past = past_caches ? dx->find(first, here) : nullptr;
+      T* to = past == nullptr ? dx->place(first, here, xs) : xs;
       kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
                       scale, a, b, to);
+      if (past != nullptr) {
+        stream(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
+        continue;
+      }
       if (dsum) kernel.add(to, dsum->read(first, here, ws), static_cast<size_t>(here), to);
       dx->put(first, here, to);
       if (!dscaled) continue;

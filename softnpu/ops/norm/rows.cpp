@@ -1,9 +1,11 @@
 #include "ops/norm/rows.h"
 
+#include "ops/copy/streamed.h"
 #include "ops/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/norm/rows.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -15,29 +17,49 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::ScalableTag<double>;
 
-template <typename T>
-HWY_INLINE auto load_wide(const T* from) {
-  const Wide d;
-  if constexpr (sizeof(T) == sizeof(double)) {
-    return hn::LoadU(d, from);
+template <typename D, typename V>
+HWY_INLINE hn::Vec<D> widened(D d, V v) {
+  if constexpr (sizeof(hn::TFromV<V>) == sizeof(double)) {
+    return v;
   } else {
-    return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, Wide>(), from));
+    return hn::PromoteTo(d, v);
   }
 }
 
-// Sums of_vector(i) over vectors of float64 of [0, count), and of_value(i) over what is left.
-template <typename OfVector, typename OfValue>
-HWY_INLINE double sum_over(size_t count, OfVector&& of_vector, OfValue&& of_value) {
+template <typename D, typename T>
+HWY_INLINE hn::Vec<D> load_wide(D d, const T* from) {
+  return widened(d, hn::LoadU(hn::Rebind<T, D>(), from));
+}
+template <typename T>
+HWY_INLINE hn::Vec<Wide> load_wide(const T* from) {
+  return load_wide(Wide(), from);
+}
+
+// What is read next where rows lie behind one another: the hardware's own prefetching ends with a page.
+template <typename T>
+HWY_INLINE void prefetch_behind(const T* from) {
+  hwy::Prefetch(reinterpret_cast<const char*>(from) + kAheadBytes);
+}
+
+// Sums over [0, count): add(sum, i) has a sum with the values of the vector of float64 at i in it, of_value(i) is what
+// one of those that are left adds.
+template <typename Add, typename OfValue>
+HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
   const Wide d;
   const size_t lanes = hn::Lanes(d);
-  auto a = hn::Zero(d);
-  auto b = hn::Zero(d);
+  auto s0 = hn::Zero(d);
+  auto s1 = hn::Zero(d);
+  auto s2 = hn::Zero(d);
+  auto s3 = hn::Zero(d);
   size_t i = 0;
-  for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    a = hn::Add(a, of_vector(i));
-    b = hn::Add(b, of_vector(i + lanes));
+  for (; i + 4 * lanes <= count; i += 4 * lanes) {
+    s0 = add(s0, i);
+    s1 = add(s1, i + lanes);
+    s2 = add(s2, i + 2 * lanes);
+    s3 = add(s3, i + 3 * lanes);
   }
-  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+  for (; i + lanes <= count; i += lanes) s0 = add(s0, i);
+  double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
   for (; i < count; ++i) sum += of_value(i);
   return sum;
 }
@@ -45,6 +67,7 @@ HWY_INLINE double sum_over(size_t count, OfVector&& of_vector, OfValue&& of_valu
 template <typename T>
 Moment moment(const T* HWY_RESTRICT x, size_t count) {
   constexpr size_t kAtATime = 1024;  // the second look finds them in the first-level cache
+  using Sum = hn::Vec<Wide>;
   Moment all;
   for (size_t first = 0; first < count; first += kAtATime) {
     const size_t here = HWY_MIN(kAtATime, count - first);
@@ -52,16 +75,21 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
     Moment part;
     part.count = static_cast<double>(here);
     part.mean = sum_over(
-                    here, [&](size_t i) HWY_ATTR { return load_wide(v + i); },
-                    [&](size_t i) { return static_cast<double>(v[i]); }) /
+                    here,
+                    [v](Sum sum, size_t i) HWY_ATTR {
+                      prefetch_behind(v + i);
+                      return hn::Add(sum, load_wide(v + i));
+                    },
+                    [v](size_t i) { return static_cast<double>(v[i]); }) /
                 part.count;
+    const auto means = hn::Set(Wide(), part.mean);
     part.squares = sum_over(
         here,
-        [&](size_t i) HWY_ATTR {
-          const auto distance = hn::Sub(load_wide(v + i), hn::Set(Wide(), part.mean));
-          return hn::Mul(distance, distance);
+        [v, means](Sum sum, size_t i) HWY_ATTR {
+          const auto distance = hn::Sub(load_wide(v + i), means);
+          return hn::MulAdd(distance, distance, sum);
         },
-        [&](size_t i) {
+        [v, &part](size_t i) {
           const double distance = static_cast<double>(v[i]) - part.mean;
           return distance * distance;
         });
@@ -72,13 +100,15 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
 
 template <typename T>
 double squares(const T* HWY_RESTRICT x, size_t count) {
+  using Sum = hn::Vec<Wide>;
   return sum_over(
       count,
-      [&](size_t i) HWY_ATTR {
+      [x](Sum sum, size_t i) HWY_ATTR {
+        prefetch_behind(x + i);
         const auto v = load_wide(x + i);
-        return hn::Mul(v, v);
+        return hn::MulAdd(v, v, sum);
       },
-      [&](size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+      [x](size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
 }
 
 template <typename T>
@@ -114,19 +144,27 @@ template <typename T>
 GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale, const T* weight) {
   const Wide d;
   const size_t lanes = hn::Lanes(d);
-  auto a = hn::Zero(d);
-  auto b = hn::Zero(d);
   const auto means = hn::Set(d, static_cast<double>(mean));
+  const auto slope = [=](size_t i) HWY_ATTR {
+    const auto v = load_wide(g + i);
+    return weight == nullptr ? v : hn::Mul(v, load_wide(weight + i));
+  };
+  auto a0 = hn::Zero(d);
+  auto a1 = hn::Zero(d);
+  auto b0 = hn::Zero(d);
+  auto b1 = hn::Zero(d);
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    auto v = load_wide(g + i);
-    if (weight != nullptr) v = hn::Mul(v, load_wide(weight + i));
-    a = hn::Add(a, v);
-    b = hn::MulAdd(v, hn::Sub(load_wide(x + i), means), b);
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    const auto v0 = slope(i);
+    const auto v1 = slope(i + lanes);
+    a0 = hn::Add(a0, v0);
+    a1 = hn::Add(a1, v1);
+    b0 = hn::MulAdd(v0, hn::Sub(load_wide(x + i), means), b0);
+    b1 = hn::MulAdd(v1, hn::Sub(load_wide(x + i + lanes), means), b1);
   }
   GradientSums sums;
-  sums.g = hn::GetLane(hn::SumOfLanes(d, a));
-  sums.gz = hn::GetLane(hn::SumOfLanes(d, b));
+  sums.g = hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1)));
+  sums.gz = hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1)));
   for (; i < count; ++i) {
     const double v = static_cast<double>(g[i]) * (weight == nullptr ? 1.0 : static_cast<double>(weight[i]));
     sums.g += v;
@@ -147,16 +185,31 @@ void gradient(const T* g, const T* x, size_t count, T mean, T scale, const T* we
   }
 }
 
+// Rows inside, so that sums are read and written once for all of them.
 template <typename T>
-void weight_gradient(const T* HWY_RESTRICT g, const T* HWY_RESTRICT x, size_t count, T mean, T scale,
-                     double* HWY_RESTRICT dweight, double* HWY_RESTRICT dbias) {
-  if (dweight != nullptr) {
-    for (size_t i = 0; i < count; ++i)
-      dweight[i] += static_cast<double>(g[i]) * static_cast<double>((x[i] - mean) * scale);
-  }
-  if (dbias != nullptr) {
-    for (size_t i = 0; i < count; ++i) dbias[i] += static_cast<double>(g[i]);
-  }
+void weight_gradient(const NormGradientRow<T>* rows, size_t row_count, size_t count, double* HWY_RESTRICT dweight,
+                     double* HWY_RESTRICT dbias) {
+  const auto of_lanes = [=](auto d, size_t i) HWY_ATTR {
+    const hn::Rebind<T, decltype(d)> narrow;
+    auto products = dweight == nullptr ? hn::Zero(d) : hn::LoadU(d, dweight + i);
+    auto sums = dbias == nullptr ? hn::Zero(d) : hn::LoadU(d, dbias + i);
+    for (size_t r = 0; r < row_count; ++r) {
+      const NormGradientRow<T>& row = rows[r];
+      prefetch_behind(row.x + i);
+      prefetch_behind(row.g + i);
+      const auto distance = hn::Sub(hn::LoadU(narrow, row.x + i), hn::Set(narrow, row.mean));
+      const auto slope = load_wide(d, row.g + i);
+      products = hn::MulAdd(slope, widened(d, hn::Mul(distance, hn::Set(narrow, row.scale))), products);
+      sums = hn::Add(sums, slope);
+    }
+    if (dweight != nullptr) hn::StoreU(products, d, dweight + i);
+    if (dbias != nullptr) hn::StoreU(sums, d, dbias + i);
+  };
+  const Wide d;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) of_lanes(d, i);
+  for (; i < count; ++i) of_lanes(hn::CappedTag<double, 1>(), i);
 }
 
 template <typename T>

@@ -42,6 +42,15 @@ struct RowsOfChannels {
                    const T* b, T* out);
 };
 
+// A row of a gradient and of what it is of, with the row's statistics.
+template <typename T>
+struct NormGradientRow {
+  const T* g;
+  const T* x;
+  T mean;
+  T scale;
+};
+
 template <typename T>
 struct NormRows {
   Moment (*moment)(const T* x, size_t count);
@@ -55,8 +64,9 @@ struct NormRows {
   GradientSums (*gradient_sums)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight);
   // out = factor * (g * weight - a - z * b).
   void (*gradient)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight, T factor, T a, T b, T* out);
-  // dweight += g * z, dbias += g; each may be null.
-  void (*weight_gradient)(const T* g, const T* x, size_t count, T mean, T scale, double* dweight, double* dbias);
+  // dweight += g * z, dbias += g, row after row; each may be null.
+  void (*weight_gradient)(const NormGradientRow<T>* rows, size_t row_count, size_t count, double* dweight,
+                          double* dbias);
   // The same where each value of the row has statistics of its own.
   RowsOfChannels<T> channels;
 };

@@ -11,45 +11,13 @@
 #include "ops/convert/element_rows.h"
 #include "ops/dtype.h"
 #include "ops/parallel.h"
+#include "ops/pool/values.h"
 
 namespace softnpu {
 namespace {
 
 // Values of a row at a time.
 constexpr int64_t kAtATime = 256;
-
-char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t plane, int64_t row, int64_t x) {
-  const int64_t element = batch * image.batch_stride + channel * image.channel_stride + plane * image.strides[0] +
-                          row * image.strides[1] + x * image.strides[2];
-  return image.data + element * static_cast<int64_t>(aclDataTypeSize(image.dtype));
-}
-
-ptrdiff_t element_of(const Image& image) { return static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype)); }
-ptrdiff_t step_of(const Image& image) { return image.strides[2] * element_of(image); }
-
-// Whether `value` takes the place of the greatest one so far.
-template <typename T>
-bool is_greater(T value, T most) {
-  return value > most || value != value;
-}
-
-// Whether x lies on the steps of a range.
-bool is_on(const Range& range, int64_t x, int64_t step) { return step == 1 || (x - range.begin) % step == 0; }
-
-int64_t first_on(const Range& range, int64_t from, int64_t step) {
-  if (from <= range.begin) return range.begin;
-  return range.begin + (from - range.begin + step - 1) / step * step;
-}
-
-int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
-
-// `count` values: the memory itself where it holds them so, else `buffer`.
-template <typename T>
-const T* in_place_or_read(const ElementReader& reader, const char* from, ptrdiff_t step, int64_t count, T* buffer) {
-  if (reader.is_direct() && step == static_cast<ptrdiff_t>(sizeof(T))) return reinterpret_cast<const T*>(from);
-  reader.read(from, step, static_cast<size_t>(count), buffer);
-  return buffer;
-}
 
 class Pool {
  public:
@@ -379,6 +347,14 @@ class Pool {
   template <typename T>
   void backward_block(const Place& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
+    const auto write = [&] {
+      in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
+                       step_of(p_.in));
+    };
+    if (p_.kind == PoolKind::kAverage) {
+      share(to, x, count, sums);
+      return write();
+    }
     Block<T> block;
     const Windows& w = p_.windows;
     const auto planes = w.holders(0, to.plane);
@@ -394,20 +370,15 @@ class Pool {
           const int64_t here = std::min(kAtATime, right - from);
           out_reader_.read(row_of(p_.out, to.batch, to.channel, plane, row, from), step_of(p_.out),
                            static_cast<size_t>(here), block.values);
-          if (p_.kind == PoolKind::kAverage) {
-            share(plane, row, from, here, block.values, x, count, sums);
-          } else {
-            read_indices(to, plane, row, from, here, block.indices);
-            for (int64_t i = 0; i < here; ++i) {
-              const int64_t at = block.indices[i] - base;
-              if (at >= 0 && at < count) sums[at] += block.values[i];
-            }
+          read_indices(to, plane, row, from, here, block.indices);
+          for (int64_t i = 0; i < here; ++i) {
+            const int64_t at = block.indices[i] - base;
+            if (at >= 0 && at < count) sums[at] += block.values[i];
           }
         }
       }
     }
-    in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
-                     step_of(p_.in));
+    write();
   }
 
   // One place of `in` in `count` channels from to.channel on.
@@ -461,25 +432,47 @@ class Pool {
     return (range(0, plane).begin * p_.in.sizes[1] + range(1, row).begin) * p_.in.sizes[2] + range(2, x).begin;
   }
 
+  // Averages: what the windows that begin at one column give is added first, then spread over their columns.
   template <typename T>
-  void share(int64_t plane, int64_t row, int64_t from, int64_t here, const T* values, int64_t x, int64_t count,
-             T* sums) const {
-    for (int64_t i = 0; i < here; ++i) {
-      const Range& r = range(2, from + i);
-      const T part = values[i] / static_cast<T>(divisor(plane, row, from + i));
-      const int64_t last = std::min(r.end, x + count) - x;
-      for (int64_t k = std::max(r.begin, x) - x; k < last; ++k) sums[k] += part;
+  void share(const Place& to, int64_t x, int64_t count, T* sums) const {
+    T buffer[kAtATime];
+    T column[kAtATime];
+    T widths[kAtATime];
+    const Windows& w = p_.windows;
+    const auto planes = w.holders(0, to.plane);
+    const auto rows = w.holders(1, to.row);
+    const int64_t right = w.holders(2, x + count - 1).second;
+    for (int64_t from = w.holders(2, x).first; from < right; from += kAtATime) {
+      const int64_t here = std::min(kAtATime, right - from);
+      std::fill_n(column, here, T(0));
+      for (int64_t i = 0; i < here; ++i) widths[i] = p_.divisor != 0 ? T(1) : static_cast<T>(counted(2, from + i));
+      for (int64_t plane = planes.first; plane < planes.second; ++plane) {
+        if (!is_on(range(0, plane), to.plane, w.step[0])) continue;
+        for (int64_t row = rows.first; row < rows.second; ++row) {
+          if (!is_on(range(1, row), to.row, w.step[1])) continue;
+          const T* values = in_place_or_read(out_reader_, row_of(p_.out, to.batch, to.channel, plane, row, from),
+                                             step_of(p_.out), here, buffer);
+          const T lines = static_cast<T>(p_.divisor != 0 ? p_.divisor : counted(0, plane) * counted(1, row));
+          for (int64_t i = 0; i < here; ++i) column[i] += values[i] / (lines * widths[i]);
+        }
+      }
+      for (int64_t i = 0; i < here; ++i) {
+        const Range& r = range(2, from + i);
+        const int64_t last = std::min(r.end, x + count) - x;
+        for (int64_t k = std::max(r.begin, x) - x; k < last; ++k) sums[k] += column[i];
+      }
     }
+  }
+
+  // What a window counts along `dim`.
+  int64_t counted(size_t dim, int64_t at) const {
+    const Range& r = range(dim, at);
+    return std::max<int64_t>(1, p_.counts_padding ? r.padded : length(r, p_.windows.step[dim]));
   }
 
   int64_t divisor(int64_t plane, int64_t row, int64_t x) const {
     if (p_.divisor != 0) return p_.divisor;
-    const Range& a = range(0, plane);
-    const Range& b = range(1, row);
-    const Range& c = range(2, x);
-    if (p_.counts_padding) return std::max<int64_t>(1, a.padded * b.padded * c.padded);
-    const Triple& step = p_.windows.step;
-    return std::max<int64_t>(1, length(a, step[0]) * length(b, step[1]) * length(c, step[2]));
+    return counted(0, plane) * counted(1, row) * counted(2, x);
   }
 
   const PoolProblem p_;

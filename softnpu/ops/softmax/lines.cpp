@@ -4,14 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/copy/streamed.h"
 #include "ops/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/softmax/lines.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 #include <hwy/contrib/math/math-inl.h>
+
+#include "ops/elementwise/exp32.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -43,6 +47,9 @@ T greatest(const T* HWY_RESTRICT x, size_t count) {
   auto b = a;
   auto is_number = hn::Eq(a, a);
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    // What is read next where lines lie behind one another: the hardware's own prefetching ends with a page.
+    hwy::Prefetch(reinterpret_cast<const char*>(x + i) + kAheadBytes);
+    hwy::Prefetch(reinterpret_cast<const char*>(x + i + lanes) + kAheadBytes);
     const auto u = hn::LoadU(d, x + i);
     const auto v = hn::LoadU(d, x + i + lanes);
     is_number = hn::And(is_number, hn::And(hn::Eq(u, u), hn::Eq(v, v)));
@@ -81,10 +88,22 @@ HWY_INLINE double sum_of(size_t count, F&& f) {
   return total;
 }
 
+// exp(v) of v <= 0 or NaN. Below -87 the result is no normal number: rare, and Highway has it.
+template <typename D, typename V>
+HWY_INLINE V exp_of_negative(D d, V v) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float)) {
+    const auto held = hn::Ge(v, hn::Set(d, -87.0F));
+    if (HWY_LIKELY(hn::AllTrue(d, held))) return exp32(d, v);
+    return hn::IfThenElse(held, exp32(d, v), hn::Exp(d, v));
+  }
+  return hn::Exp(d, v);
+}
+
 template <typename T>
 double sum(const T* HWY_RESTRICT x, size_t count, T greatest) {
-  return sum_of<T>(
-      count, [=](auto d, size_t i) HWY_ATTR { return hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest))); });
+  return sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    return exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest)));
+  });
 }
 
 template <typename T>
@@ -104,7 +123,8 @@ void results(const T* x, size_t count, T greatest, double sum, bool log, T* y) {
   }
   const T scale = static_cast<T>(1 / sum);
   for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest))), hn::Set(d, scale)), d, y + i);
+    hn::StoreU(hn::Mul(exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest))), hn::Set(d, scale)), d,
+               y + i);
   });
 }
 
@@ -114,7 +134,7 @@ void whole(const T* x, size_t count, bool log, T* y) {
   if (!std::isfinite(best)) return fill_nan(count, y);
   if (log) return results(x, count, best, sum(x, count, best), true, y);
   const double total = sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, best)));
+    const auto e = exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, best)));
     hn::StoreU(e, d, y + i);
     return e;
   });
@@ -136,7 +156,7 @@ void greatest_across(const T* HWY_RESTRICT x, size_t count, T* HWY_RESTRICT grea
 template <typename T>
 void sum_across(const T* HWY_RESTRICT x, size_t count, const T* HWY_RESTRICT greatest, T* HWY_RESTRICT sum) {
   for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
-    const auto e = hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, greatest + i)));
+    const auto e = exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, greatest + i)));
     hn::StoreU(hn::Add(hn::LoadU(d, sum + i), e), d, sum + i);
   });
 }
@@ -147,7 +167,7 @@ void results_across(const T* x, size_t count, const T* greatest, const T* scale,
     const auto best = hn::LoadU(d, greatest + i);
     const auto v = hn::Sub(hn::LoadU(d, x + i), best);
     const auto s = hn::LoadU(d, scale + i);
-    const auto result = log ? hn::Sub(v, s) : hn::Mul(hn::Exp(d, v), s);
+    const auto result = log ? hn::Sub(v, s) : hn::Mul(exp_of_negative(d, v), s);
     const auto is_finite = hn::Le(hn::Abs(best), hn::Set(d, std::numeric_limits<T>::max()));
     hn::StoreU(hn::IfThenElse(is_finite, result, hn::Set(d, std::numeric_limits<T>::quiet_NaN())), d, y + i);
   });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ops/copy/streamed.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 #include "ops/parallel.h"
@@ -42,6 +43,7 @@ class SoftmaxTask {
     const double cost = kFlopsPerValue * static_cast<double>(shape.lines) * static_cast<double>(shape.length);
     threads_ = threads_for(cost);
     work = cost;
+    streams_ = shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
   }
 
   void run() const {
@@ -49,6 +51,7 @@ class SoftmaxTask {
     if (shape_.across == 1) {
       return parallel_for(shape_.lines, grain, threads_, [this](int64_t first, int64_t last) {
         for (int64_t line = first; line < last; ++line) grad ? gradient_of_line(line) : run_line(line);
+        finish_streams();
       });
     }
     // Lines that lie side by side are taken together, up to kAcross of them.
@@ -77,6 +80,10 @@ class SoftmaxTask {
     alignas(64) T values[kWhole];
     if (n <= kWhole) {
       const T* x = in.read(first, n, values);
+      if (T* past = streams_ ? out.find(first, n) : nullptr; past != nullptr) {
+        kernel_.whole(x, static_cast<size_t>(n), log_, values);
+        return stream_(past, values, static_cast<size_t>(n) * sizeof(T), nullptr);
+      }
       T* y = out.place(first, n, values);
       kernel_.whole(x, static_cast<size_t>(n), log_, y);
       return out.put(first, n, y);
@@ -120,8 +127,10 @@ class SoftmaxTask {
     });
     for_tiles(first, values, [&](const T* y, int64_t at, size_t count) {
       const auto here = static_cast<int64_t>(count);
-      T* to = out.place(at, here, placed);
+      T* past = streams_ ? out.find(at, here) : nullptr;
+      T* to = past == nullptr ? out.place(at, here, placed) : placed;
       kernel_.gradient(grad->read(at, here, grads), y, count, sum, log_, to);
+      if (past != nullptr) return stream_(past, to, count * sizeof(T), nullptr);
       out.put(at, here, to);
     });
   }
@@ -190,6 +199,8 @@ class SoftmaxTask {
   SoftmaxLines<T> kernel_;
   Shape shape_;
   bool log_ = false;
+  bool streams_ = false;  // results are written past the caches
+  StreamBytes stream_ = stream_bytes();
   int threads_ = 1;
 };
 

@@ -73,11 +73,18 @@ bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   return inplace_copy.takes(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
 }
 
+// Whether an operator copies these bytes, which lie apart, in less time than one thread does.
+bool is_large(const at::Tensor& dst, const at::Tensor& src) {
+  constexpr std::size_t kLeast = std::size_t{1} << 20;
+  return dst.nbytes() >= kLeast && at::get_overlap_status(dst, src) == at::MemOverlapStatus::No;
+}
+
 // Within one device: bytes, an operator, or the host's copy kernel on the device's bytes.
 void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   c10::DeviceIndex device = dst.device().index();
   bind_device(device);
   if (same_layout(dst, src)) {
+    if (is_large(dst, src) && copy_by_aclnn(dst, src)) return;
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
     return;
   }

@@ -1,0 +1,45 @@
+#pragma once
+// Where the values of images and of windows lie, and how they are read.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ops/convert/element_rows.h"
+#include "ops/pool/pool.h"
+
+namespace softnpu {
+
+inline char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t plane, int64_t row, int64_t x) {
+  const int64_t element = batch * image.batch_stride + channel * image.channel_stride + plane * image.strides[0] +
+                          row * image.strides[1] + x * image.strides[2];
+  return image.data + element * static_cast<int64_t>(aclDataTypeSize(image.dtype));
+}
+
+inline ptrdiff_t element_of(const Image& image) { return static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype)); }
+inline ptrdiff_t step_of(const Image& image) { return image.strides[2] * element_of(image); }
+
+// Whether `value` takes the place of the greatest one so far.
+template <typename T>
+bool is_greater(T value, T most) {
+  return value > most || value != value;
+}
+
+// Whether x lies on the steps of a range.
+inline bool is_on(const Range& range, int64_t x, int64_t step) { return step == 1 || (x - range.begin) % step == 0; }
+
+inline int64_t first_on(const Range& range, int64_t from, int64_t step) {
+  if (from <= range.begin) return range.begin;
+  return range.begin + (from - range.begin + step - 1) / step * step;
+}
+
+inline int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
+
+// `count` values: the memory itself where it holds them so, else `buffer`.
+template <typename T>
+const T* in_place_or_read(const ElementReader& reader, const char* from, ptrdiff_t step, int64_t count, T* buffer) {
+  if (reader.is_direct() && step == static_cast<ptrdiff_t>(sizeof(T))) return reinterpret_cast<const T*>(from);
+  reader.read(from, step, static_cast<size_t>(count), buffer);
+  return buffer;
+}
+
+}  // namespace softnpu
