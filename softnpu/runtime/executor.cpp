@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "runtime/spin.h"
+#include "runtime/team.h"
 
 namespace softnpu {
 namespace {
@@ -64,9 +65,20 @@ std::shared_ptr<Stream> Executor::pop() noexcept {
   return nullptr;
 }
 
-bool Executor::is_rested() const {
+std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
   constexpr std::chrono::milliseconds kRest(2);
-  return std::chrono::steady_clock::now() - last_end_.load(std::memory_order_relaxed) > kRest;
+  std::shared_ptr<Stream> stream;
+  const auto is_wanted = [&] { return stopping_ || (stream = pop()) != nullptr; };
+  sleeping_ = true;
+  if (!rested_ && !ready_cv_.wait_for(*lock, kRest, is_wanted)) {
+    lock->unlock();
+    release_team();
+    rested_ = true;
+    lock->lock();
+  }
+  if (stream == nullptr) ready_cv_.wait(*lock, is_wanted);
+  sleeping_ = false;
+  return stream;
 }
 
 void Executor::run() {
@@ -80,17 +92,14 @@ void Executor::run() {
       lock.unlock();
       spin_until([this, seen] { return pushes_.load(std::memory_order_acquire) != seen; });
       lock.lock();
-      sleeping_ = true;
-      ready_cv_.wait(lock, [&] { return stopping_ || (stream = pop()) != nullptr; });
-      sleeping_ = false;
+      stream = sleep(&lock);
     }
     if (stopping_) return;
     lock.unlock();
+    rested_.store(false, std::memory_order_relaxed);
     const auto start = Clock::now();
     stream->advance();
-    const auto end = Clock::now();
-    last_end_.store(end, std::memory_order_relaxed);
-    busy_.fetch_add(std::chrono::nanoseconds(end - start).count(), std::memory_order_relaxed);
+    busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
   }
 }
 

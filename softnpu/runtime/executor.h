@@ -37,8 +37,8 @@ class Executor {
   // How long tasks have run on the thread altogether.
   std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
 
-  // Whether no task has run on the thread for some time: its team has gone to sleep.
-  bool is_rested() const;
+  // Whether no task has run on the thread for some time, so that it has no team any more.
+  bool is_rested() const { return rested_.load(std::memory_order_relaxed); }
 
   // Tasks that went together with the one before them.
   uint64_t joined_tasks() const { return joined_tasks_.load(std::memory_order_relaxed); }
@@ -49,11 +49,13 @@ class Executor {
 
  private:
   void run();
+  // Waits for a ready stream, and after a while lets the team go; null where stop() was called. `lock` is of mutex_.
+  std::shared_ptr<Stream> sleep(std::unique_lock<std::mutex>* lock);
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};                                   // in ns
-  std::atomic<std::chrono::steady_clock::time_point> last_end_{};  // of a task
+  std::atomic<int64_t> busy_{0};    // in ns
+  std::atomic<bool> rested_{true};  // written by the thread
   std::atomic<uint64_t> joined_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without
   mutable std::mutex mutex_;         // guards all below
