@@ -16,9 +16,6 @@
 namespace softnpu {
 namespace {
 
-// Values of a row at a time.
-constexpr int64_t kAtATime = 256;
-
 class Pool {
  public:
   explicit Pool(PoolProblem problem)
@@ -172,12 +169,6 @@ class Pool {
   // Results [first, last) of a row, whose windows are equally long and begin equally far apart.
   struct Even {
     int64_t first = 0, last = 0, stride = 1, length = 0;
-  };
-
-  template <typename T>
-  struct Block {
-    T values[kAtATime];
-    int64_t indices[kAtATime];
   };
 
   const Range& range(size_t dim, int64_t at) const { return p_.windows.ranges[dim][static_cast<size_t>(at)]; }
@@ -385,6 +376,14 @@ class Pool {
   template <typename T>
   void backward_place(const Place& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
+    const auto write = [&] {
+      in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
+                       element_of(p_.in));
+    };
+    if (p_.kind == PoolKind::kAverage) {
+      share_at_place(to, x, count, sums);
+      return write();
+    }
     Block<T> block;
     const Windows& w = p_.windows;
     const auto planes = w.holders(0, to.plane);
@@ -398,18 +397,12 @@ class Pool {
         for (int64_t column = columns.first; column < columns.second; ++column) {
           out_reader_.read(row_of(p_.out, to.batch, to.channel, plane, row, column), element_of(p_.out),
                            static_cast<size_t>(count), block.values);
-          if (p_.kind == PoolKind::kAverage) {
-            const T values = static_cast<T>(divisor(plane, row, column));
-            for (int64_t c = 0; c < count; ++c) sums[c] += block.values[c] / values;
-          } else {
-            read_indices_of_channels(to, plane, row, column, count, block.indices);
-            for (int64_t c = 0; c < count; ++c) sums[c] += block.indices[c] == own ? block.values[c] : T(0);
-          }
+          read_indices_of_channels(to, plane, row, column, count, block.indices);
+          for (int64_t c = 0; c < count; ++c) sums[c] += block.indices[c] == own ? block.values[c] : T(0);
         }
       }
     }
-    in_writer_.write(sums, static_cast<size_t>(count), row_of(p_.in, to.batch, to.channel, to.plane, to.row, x),
-                     element_of(p_.in));
+    write();
   }
 
   void read_indices(const Place& to, int64_t plane, int64_t row, int64_t from, int64_t here, int64_t* indices) const {
@@ -461,6 +454,30 @@ class Pool {
         const int64_t last = std::min(r.end, x + count) - x;
         for (int64_t k = std::max(r.begin, x) - x; k < last; ++k) sums[k] += column[i];
       }
+    }
+  }
+
+  // The same for one place in `count` channels, in the same order.
+  template <typename T>
+  void share_at_place(const Place& to, int64_t x, int64_t count, T* sums) const {
+    T buffer[kAtATime];
+    const Windows& w = p_.windows;
+    const auto planes = w.holders(0, to.plane);
+    const auto rows = w.holders(1, to.row);
+    const auto columns = w.holders(2, x);
+    for (int64_t at = columns.first; at < columns.second; ++at) {
+      T column[kAtATime] = {};
+      for (int64_t plane = planes.first; plane < planes.second; ++plane) {
+        if (!is_on(range(0, plane), to.plane, w.step[0])) continue;
+        for (int64_t row = rows.first; row < rows.second; ++row) {
+          if (!is_on(range(1, row), to.row, w.step[1])) continue;
+          const T* values = in_place_or_read(out_reader_, row_of(p_.out, to.batch, to.channel, plane, row, at),
+                                             element_of(p_.out), count, buffer);
+          const T divided_by = static_cast<T>(divisor(plane, row, at));
+          for (int64_t c = 0; c < count; ++c) column[c] += values[c] / divided_by;
+        }
+      }
+      for (int64_t c = 0; c < count; ++c) sums[c] += column[c];
     }
   }
 

@@ -9,6 +9,15 @@
 
 namespace softnpu {
 
+// Values of a row at a time.
+constexpr int64_t kAtATime = 256;
+
+template <typename T>
+struct Block {
+  T values[kAtATime];
+  int64_t indices[kAtATime];
+};
+
 inline char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t plane, int64_t row, int64_t x) {
   const int64_t element = batch * image.batch_stride + channel * image.channel_stride + plane * image.strides[0] +
                           row * image.strides[1] + x * image.strides[2];
