@@ -215,8 +215,13 @@ def test_schedule():
 
 def test_recorded_by_events():
     """The older profiler: an event before and one behind each operator."""
+    large = torch.ones(
+        1 << 20, device="npu"
+    )  # takes more than a microsecond, to which times are cut
+    torch.npu.synchronize()
     with torch.autograd.profiler.profile(use_device="npu") as prof:
         work()
+        large + 1
     found = averages(prof)
     for name in ("aten::mm", "aten::add", "aten::to"):
         assert found[name].device_time_total > 0, name
