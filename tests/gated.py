@@ -18,7 +18,7 @@ class _Task(ctypes.Structure):
 
     _fields_ = (
         ("name", ctypes.c_char_p),
-        ("is_small", ctypes.c_int32),
+        ("cost", ctypes.c_int32),
         ("run", _RUN),
         ("release", _RELEASE),
         ("state", ctypes.c_void_p),

@@ -10,6 +10,7 @@
 #include "ops/elementwise/map_task.h"
 #include "ops/format/images.h"
 #include "ops/iterate/space.h"
+#include "ops/iterate/view.h"
 #include "ops/onednn/engine.h"
 
 namespace softnpu {
@@ -113,11 +114,7 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   }
   Space space;
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));
-  if (space.count() == 0) {
-    plan->work = 0;
-    plan->run = [](void*) { return Status::ok(); };
-    return Status::ok();
-  }
+  if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
   if (!plan->wants_sweep && FlatMap::fits(mapping, inputs.size(), space)) {
     plan->work = 0;

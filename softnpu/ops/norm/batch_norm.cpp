@@ -367,7 +367,7 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
   SOFTNPU_RETURN_IF_ERROR(open_image(y, "the result", task->shape, &task->y));
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
   SOFTNPU_RETURN_IF_ERROR(open(save_rstd, "the saved rstd", shape.channels, &task->save_rstd));
-  if (shape.count() == 0) return nothing_to_do(plan);
+  if (shape.count() == 0) return plan_nothing(plan);
   hand_out_sweep(std::move(task), shape, x, plan);
   return Status::ok();
 }
@@ -485,7 +485,7 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
     SOFTNPU_RETURN_IF_ERROR(open(&mean, "the mean", shape.channels, &task->old_mean));
     SOFTNPU_RETURN_IF_ERROR(open(&rstd, "invstd", shape.channels, &task->old_var));
     SOFTNPU_RETURN_IF_ERROR(open_image(&y, "the result", task->shape, &task->y));
-    if (shape.count() == 0) return nothing_to_do(plan);
+    if (shape.count() == 0) return plan_nothing(plan);
     hand_out_sweep(std::move(task), shape, x, plan);
     return Status::ok();
   };

@@ -140,7 +140,7 @@ Status plan_group_norm(const Channels& shape, const aclTensor& x, const aclTenso
   SOFTNPU_RETURN_IF_ERROR(open(&y, "the result", shape.count(), &task->y));
   SOFTNPU_RETURN_IF_ERROR(open(mean, "the mean", shape.samples * groups, &task->mean));
   SOFTNPU_RETURN_IF_ERROR(open(rstd, "rstd", shape.samples * groups, &task->rstd));
-  if (shape.count() == 0) return nothing_to_do(plan);
+  if (shape.count() == 0) return plan_nothing(plan);
   hand_out(std::move(task), shape, x, plan);
   return Status::ok();
 }

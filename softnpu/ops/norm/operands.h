@@ -8,6 +8,7 @@
 #include "nnopbase/executor.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
+#include "ops/iterate/view.h"
 
 namespace softnpu {
 
@@ -57,12 +58,6 @@ inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTen
       SOFTNPU_RETURN_IF_ERROR(not_null(*outputs[i], "a gradient that outputMask asks for"));
     }
   }
-  return Status::ok();
-}
-
-inline Status nothing_to_do(Plan* plan) {
-  plan->work = 0;
-  plan->run = [](void*) { return Status::ok(); };
   return Status::ok();
 }
 

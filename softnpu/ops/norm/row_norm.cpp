@@ -264,7 +264,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(open(norm.rstd, "rstd", rows, &task->rstd));
   SOFTNPU_RETURN_IF_ERROR(open(norm.variance, "the variance", rows, &task->variance));
   SOFTNPU_RETURN_IF_ERROR(open(norm.sum, "the sum", count, &task->sum));
-  if (count == 0) return nothing_to_do(plan);
+  if (count == 0) return plan_nothing(plan);
   task->values.factor = norm.factor;
   task->centered = norm.centered;
   task->eps = norm.eps;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
+#include "ops/iterate/view.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -212,11 +213,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
   }
   ReduceSpace space;
   SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, keepdim, results, &space));
-  if (space.kept_count() == 0) {
-    plan->work = 0;
-    plan->run = [](void*) { return Status::ok(); };
-    return Status::ok();
-  }
+  if (space.kept_count() == 0) return plan_nothing(plan);
   if (reduction.needs_values && space.reduced_count() == 0) {
     return {ACLNN_ERR_PARAM_INVALID,
             text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};

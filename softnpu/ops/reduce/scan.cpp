@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
+#include "ops/iterate/view.h"
 #include "ops/parallel.h"
 #include "ops/reduce/space.h"
 #include "ops/tensor_memory.h"
@@ -143,11 +144,7 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
   if (kernel.rows == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(dtype), " values: ", describe(self))};
   }
-  if (element_count(self) == 0) {
-    plan->work = 0;
-    plan->run = [](void*) { return Status::ok(); };
-    return Status::ok();
-  }
+  if (element_count(self) == 0) return plan_nothing(plan);
   ReduceSpace space;
   SOFTNPU_RETURN_IF_ERROR(ReduceSpace::make(self, marked, true, lines, &space));
   auto task = std::make_shared<const ScanTask>(kernel, self, at, dtype, results, std::move(space));

@@ -10,6 +10,7 @@
 #include "ops/copy/streamed.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
+#include "ops/iterate/view.h"
 #include "ops/parallel.h"
 #include "ops/softmax/lines.h"
 
@@ -263,11 +264,7 @@ Status plan_any(bool log, int64_t dim, const aclTensor* grad, const aclTensor& i
   if (grad != nullptr) SOFTNPU_RETURN_IF_ERROR(check(*grad, in, "the gradient"));
   Shape shape;
   SOFTNPU_RETURN_IF_ERROR(shape_of(in, dim, &shape));
-  if (element_count(in) == 0) {
-    plan->work = 0;
-    plan->run = [](void*) { return Status::ok(); };
-    return Status::ok();
-  }
+  if (element_count(in) == 0) return plan_nothing(plan);
   const bool is_double =
       in.dtype == ACL_DOUBLE || out.dtype == ACL_DOUBLE || (grad != nullptr && grad->dtype == ACL_DOUBLE);
   return is_double ? plan_softmax<double>(log, shape, grad, in, out, plan)
