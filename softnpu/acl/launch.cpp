@@ -56,12 +56,13 @@ Cost cost_of(int32_t cost) {
 }
 
 // `join` is null where the task goes alone.
-Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join) {
+Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join, const void* result) {
   SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
   LaunchState state(*task);
   std::shared_ptr<Stream> target;
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-  const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state};
+  const Joinable joinable =
+      join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state, result};
   return target->submit(
       task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, joinable);
 }
@@ -140,13 +141,24 @@ softnpuCpuCapability softnpuGetCpuCapability(void) {
 }
 
 aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
-  return api("softnpuLaunch", [&] { return launch(stream, task, nullptr); });
+  return api("softnpuLaunch", [&] { return launch(stream, task, nullptr, nullptr); });
 }
 
-aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join) {
+aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join,
+                               const void* result) {
   return api("softnpuLaunchJoinable", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(join, "join"));
-    return launch(stream, task, softnpu::config().fuse ? join : nullptr);
+    return launch(stream, task, softnpu::config().fuse ? join : nullptr, result);
+  });
+}
+
+aclError softnpuDiscard(aclrtStream stream, const void* address, size_t bytes) {
+  return api("softnpuDiscard", [&]() -> Status {
+    if (!softnpu::config().fuse) return Status::ok();
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    target->discard(address, bytes);
+    return Status::ok();
   });
 }
 

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "acl/acl.h"
 #include "base/no_destroy.h"
@@ -13,6 +14,7 @@
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
 #include "nnopbase/threads.h"
+#include "nnopbase/together.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
@@ -28,6 +30,13 @@ Status run(const Plan& plan, void* workspace) {
   }
 }
 
+// Why the work of `plan` failed, into `size` bytes.
+void put_message(const Plan& plan, const std::string& reason, char* message, size_t size) {
+  const std::string said = plan.describe ? text(plan.describe(), ": ", reason) : reason;
+  said.copy(message, size - 1);
+  message[std::min(size - 1, said.size())] = '\0';
+}
+
 aclError run_launch(void* opaque, char* message, size_t size) {
   const auto& planned = *static_cast<Planned*>(opaque);
   const Plan& plan = planned.plan;
@@ -35,9 +44,7 @@ aclError run_launch(void* opaque, char* message, size_t size) {
   const LauncherThreads threads(planned.threads);
   Status status = run(plan, planned.workspace);
   if (!status.is_ok()) {
-    const std::string said = plan.describe ? text(plan.describe(), ": ", status.message()) : status.message();
-    said.copy(message, size - 1);
-    message[std::min(size - 1, said.size())] = '\0';
+    put_message(plan, status.message(), message, size);
   }
   return status.code();
 }
@@ -58,25 +65,46 @@ Status check_launch(const char* op, const char* made_by, const Plan& plan, void*
                                         plan.workspace_bytes, " bytes of device memory")};
 }
 
-// Of executors whose plans are sweeps.
-SmallVector<const Sweep*, 16> sweeps_of(void* const* states, size_t count) {
-  SmallVector<const Sweep*, 16> sweeps(count);
-  for (size_t i = 0; i < count; ++i) sweeps[i] = static_cast<const Planned*>(states[i])->plan.sweep.get();
-  return sweeps;
+// Of executors whose plans are sweeps, or the first a producer.
+std::vector<Link> links_of(void* const* states, const size_t* seen_within, size_t count) {
+  std::vector<Link> links(count);
+  for (size_t i = 0; i < count; ++i) {
+    const auto& planned = *static_cast<const Planned*>(states[i]);
+    links[i] = {planned.plan.producer.get(), planned.plan.sweep.get(), planned.workspace, seen_within[i]};
+  }
+  return links;
 }
 
-const softnpuJoin kJoinSweeps = {[](void* const* states, size_t count) noexcept -> size_t {
-                                   try {
-                                     return count_together(sweeps_of(states, count));
-                                   } catch (const std::bad_alloc&) {
-                                     return 1;  // one after the other needs no memory
-                                   }
-                                 },
-                                 [](void* const* states, size_t count) {
-                                   const LauncherThreads threads(static_cast<const Planned*>(states[0])->threads);
-                                   const auto sweeps = sweeps_of(states, count);
-                                   sweeps[0]->run_together(sweeps);
-                                 }};
+size_t count_states(void* const* states, const size_t* seen_within, size_t count) noexcept {
+  try {
+    return count_together(links_of(states, seen_within, count));
+  } catch (const std::bad_alloc&) {
+    return 1;  // one after the other needs no memory
+  }
+}
+
+aclError run_states(void* const* states, const size_t* seen_within, size_t count, char* message, size_t size) {
+  const auto& first = *static_cast<const Planned*>(states[0]);
+  launched_at = first.launched_at;
+  const LauncherThreads threads(first.threads);
+  try {
+    run_together(links_of(states, seen_within, count));
+    return ACL_SUCCESS;
+  } catch (const std::exception& e) {
+    put_message(first.plan, e.what(), message, size);
+    return ACLNN_ERR_INNER;
+  }
+}
+
+const softnpuJoin kJoin = {&count_states, &run_states};
+
+DeviceBytes largest(const SmallVector<DeviceBytes, 2>& all) {
+  DeviceBytes found;
+  for (const DeviceBytes& bytes : all) {
+    if (bytes.bytes > found.bytes) found = bytes;
+  }
+  return found;
+}
 
 softnpuCost cost_of(const Plan& plan) {
   if (plan.work < kSmallWork) return SOFTNPU_COST_SMALL;
@@ -90,8 +118,10 @@ Status submit(Planned* planned, aclrtStream stream) {
   planned->launched_at = softnpuWriteClock();
   planned->threads = planned->plan.is_small() && planned->plan.sweep == nullptr ? 1 : most_threads();
   for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
-  const bool is_sweep = planned->plan.sweep != nullptr;
-  const aclError code = is_sweep ? softnpuLaunchJoinable(stream, &task, &kJoinSweeps) : softnpuLaunch(stream, &task);
+  const Plan& plan = planned->plan;
+  const bool may_join = plan.sweep != nullptr || plan.producer != nullptr;
+  const void* result = may_join ? largest(plan.written).address : nullptr;
+  const aclError code = may_join ? softnpuLaunchJoinable(stream, &task, &kJoin, result) : softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
@@ -124,6 +154,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   launch->workspace = kernel_workspace;
   launch->plan.work = plan->work;
   launch->plan.sweep = plan->sweep;
+  launch->plan.producer = plan->producer;
   launch->plan.written = plan->written;
   launch->plan.run = [plan](void* space) { return plan->run(space); };
   if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };

@@ -8,6 +8,7 @@
 #include "base/inline_function.h"
 #include "base/small_vector.h"
 #include "base/status.h"
+#include "nnopbase/producer.h"
 #include "nnopbase/sweep.h"
 
 namespace softnpu {
@@ -42,6 +43,8 @@ struct Plan {
   SmallVector<DeviceBytes, 2> written = {};
   // Asks a planner for a sweep of small work, too, where it has one: the work becomes part of larger.
   bool wants_sweep = false;
+  // The same work, where the sweeps behind it may go over its result elsewhere.
+  std::shared_ptr<const Producer> producer = nullptr;
 
   bool is_small() const { return work < kSmallWork; }
 };

@@ -12,6 +12,9 @@
 
 namespace softnpu {
 
+// Fewer elements are gone over as fast as a sweep of them is made.
+constexpr int64_t kLeastSweep = 8192;
+
 // What a sweep touches.
 struct SweepMemory {
   const char* begin;
@@ -21,6 +24,13 @@ struct SweepMemory {
   uint32_t element_bytes;
   bool is_written;
   int64_t first = 0;
+};
+
+// Where a sweep goes over other memory than its own.
+struct SweepMove {
+  const void* read;  // what begins here is read
+  char* read_at;     // there instead; null: nothing moves
+  char* written_at;  // where the result goes; null: to its own place
 };
 
 class Sweep {
@@ -38,6 +48,11 @@ class Sweep {
   virtual void run(int64_t first, int64_t last) const = 0;
   // All of `sweeps`, which may go together, with the threads that their work is worth.
   virtual void run_together(std::span<const Sweep* const> sweeps) const = 0;
+
+  // The same sweep over memory that is moved; its elements may then be read and written in one place. Not null where
+  // may_move().
+  virtual bool may_move() const { return false; }
+  virtual std::unique_ptr<const Sweep> moved(const SweepMove& /*move*/) const { return nullptr; }
 };
 
 // How many of the first sweeps give the same bytes together as one after the other: they have as many elements, and

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
@@ -17,6 +18,8 @@
 
 namespace softnpu {
 namespace {
+
+constexpr size_t kMessageBytes = 512;
 
 uint32_t this_thread() {
   static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -192,17 +195,39 @@ void Stream::finish(size_t tasks) {
   changed_.notify_all();
 }
 
+size_t Stream::seen_within(const Task& task, const Task& first) {
+  return task.discarded_at == UINT64_MAX ? SIZE_MAX : static_cast<size_t>(task.discarded_at - first.number);
+}
+
+void Stream::discard(const void* address, size_t bytes) {
+  // What is freed was made a few tasks ago.
+  constexpr size_t kMostLooks = 8;
+  if (pending_.load(std::memory_order_acquire) == 0) return;
+  const auto* begin = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  const uint64_t now = submitted_ + turns_.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < std::min(kMostLooks, queue_.size()); ++i) {
+    Task& task = queue_[queue_.size() - 1 - i];
+    const auto* result = static_cast<const char*>(task.joinable.result);
+    const bool is_of_block = result != nullptr && begin <= result && result < begin + bytes;
+    if (is_of_block && task.discarded_at == UINT64_MAX) task.discarded_at = now;
+  }
+}
+
 bool Stream::execute_together(Task& first) {
   std::array<Task, kMostTogether> rest;
   std::array<void*, kMostTogether + 1> states{first.joinable.state};
+  std::array<size_t, kMostTogether + 1> seen{seen_within(first, first)};
   size_t count = 1;
   {
     std::lock_guard lock(mutex_);
     while (count < states.size() && count <= queue_.size() && queue_[count - 1].joinable.run == first.joinable.run) {
-      states[count] = queue_[count - 1].joinable.state;
+      const Task& next = queue_[count - 1];
+      states[count] = next.joinable.state;
+      seen[count] = seen_within(next, first);
       ++count;
     }
-    if (count > 1) count = first.joinable.count(states.data(), count);
+    if (count > 1) count = first.joinable.count(states.data(), seen.data(), count);
     if (count == 1) return false;
     for (size_t i = 0; i + 1 < count; ++i) {
       rest[i] = std::move(queue_.front());
@@ -211,9 +236,12 @@ bool Stream::execute_together(Task& first) {
   }
   executor_->count_joined_tasks(count - 1);
   Work held = std::move(first.work);  // keeps the first state
-  first.work = [together = first.joinable.run, all = states.data(), count] {
-    together(all, count);
-    return Status::ok();
+  first.work = [together = first.joinable.run, all = states.data(), within = seen.data(), count]() -> Status {
+    std::array<char, kMessageBytes> message;
+    message[0] = '\0';
+    const aclError code = together(all, within, count, message.data(), message.size());
+    if (code == ACL_SUCCESS) return Status::ok();
+    return {code, message.data()};
   };
   run(first);
   first = {};

@@ -36,11 +36,12 @@ using Work = InlineFunction<Status(), 64>;
 
 // A task that may go together with those behind it that have the same functions; they are null where it goes alone.
 struct Joinable {
-  // How many of the first may; at least one.
-  size_t (*count)(void* const* states, size_t count) = nullptr;
-  // The work of these.
-  void (*run)(void* const* states, size_t count) = nullptr;
-  void* state = nullptr;  // what the task's work holds
+  // How many of the first may; at least one. Nobody but the first seen_within[i] of them can see what task i made.
+  size_t (*count)(void* const* states, const size_t* seen_within, size_t count) = nullptr;
+  // The work of these; where it fails, `message` of `size` bytes says why.
+  aclError (*run)(void* const* states, const size_t* seen_within, size_t count, char* message, size_t size) = nullptr;
+  void* state = nullptr;         // what the task's work holds
+  const void* result = nullptr;  // what it makes, where somebody may discard it
 };
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -67,6 +68,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // Runs `start` in its turn and goes on when `done` is complete, which `start` sees to.
   Status gate(const char* name, Work start, std::shared_ptr<Event> done);
+
+  // No task from now on reads what [address, address + bytes) holds, be it of this stream or another.
+  void discard(const void* address, size_t bytes);
 
   CoreLimits& core_limits() { return core_limits_; }
   // A number of the program's own for the stream, and whether overflow is to be watched; kept, nothing reads them yet.
@@ -111,6 +115,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint64_t generation = 0;
     uint64_t number = 0;
     uint32_t thread = 0;  // that launched it
+    // Tasks from this number on do not see its result.
+    uint64_t discarded_at = UINT64_MAX;
   };
 
   // A small task on an idle stream runs without mutex_, by the stream's turn. It is taken where nothing is pending;
@@ -137,6 +143,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Takes up to kMostTogether tasks off the queue that may go together with `first`, and runs all of them. False where
   // there are none. Executor thread only.
   bool execute_together(Task& first);
+  // Of a task's result, the tasks from `first` on that may see it.
+  static size_t seen_within(const Task& task, const Task& first);
   // False where the work failed, or was left out because an earlier one did.
   bool run(Task& task);
   void finish(size_t tasks);

@@ -94,17 +94,24 @@ typedef struct softnpuTask {
 // Enqueues `task`. Its failure is returned by the stream's next synchronisation.
 ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task);
 
-// How tasks of one kind that stand behind one another in a stream go together. Both get their states, in order.
+// How tasks of one kind that stand behind one another in a stream go together. Both get their states, in order, and how
+// many of the tasks, from the first on, may see what each makes; SIZE_MAX where others may.
 typedef struct softnpuJoin {
   // How many of the first may; at least one.
-  size_t (*count)(void* const* states, size_t count);
-  // Does the work of these, as if one came after the other.
-  void (*run)(void* const* states, size_t count);
+  size_t (*count)(void* const* states, const size_t* seenWithin, size_t count);
+  // Does the work of these, as if one came after the other; what nobody else can see need not be made. Where it fails it
+  // returns an aclError and writes a sentence of at most `size` bytes.
+  aclError (*run)(void* const* states, const size_t* seenWithin, size_t count, char* message, size_t size);
 } softnpuJoin;
 
-// The same for a task that may go together with others of `join`; SOFTNPU_FUSE=0 keeps them apart.
-ACL_FUNC_VISIBILITY aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task,
-                                                   const softnpuJoin* join);
+// The same for a task that may go together with others of `join`; SOFTNPU_FUSE=0 keeps them apart. `result`: the device
+// memory that it makes something in, where softnpuDiscard may be told of it; or null.
+ACL_FUNC_VISIBILITY aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join,
+                                                   const void* result);
+
+// For an allocator: [address, address + bytes) was freed, and what it holds is read by no task that is given to `stream`
+// or another from now on. A task of the stream that has not run yet and whose result lies there need not make it.
+ACL_FUNC_VISIBILITY aclError softnpuDiscard(aclrtStream stream, const void* address, size_t bytes);
 
 // How many tasks of a device have gone together with the one before them since the process began.
 ACL_FUNC_VISIBILITY aclError softnpuGetJoinedTasks(int32_t deviceId, uint64_t* count);

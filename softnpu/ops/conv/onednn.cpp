@@ -281,7 +281,18 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
-class Convolution {
+// The bytes between the first and the last element, of memory as it lies.
+SweepMemory memory_of(const Layout& l, const char* data) {
+  const size_t size = aclDataTypeSize(static_cast<aclDataType>(l.dtype));
+  const char* end = data + size;
+  for (int64_t i = 0; i < l.dims; ++i) {
+    const auto at = static_cast<size_t>(i);
+    end += (l.sizes[at] - 1) * l.strides[at] * static_cast<int64_t>(size);
+  }
+  return {data, end, 0, false};
+}
+
+class Convolution final : public Producer {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
@@ -332,7 +343,35 @@ class Convolution {
 
   uint64_t workspace_bytes() const { return bytes_; }
 
-  void run(char* space) const {
+  // Whether the result is memory without gaps, and apart from the operands.
+  bool may_produce() const {
+    if (std::ranges::any_of(lies_, [](const Layout& l) { return l.in_blocks != 0; })) return false;
+    return !copied_[result_] && is_dense(lies_[result_]);
+  }
+  SweepMemory result() const override {
+    SweepMemory memory = memory_of(lies_[result_], data_[result_]);
+    memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(static_cast<aclDataType>(lies_[result_].dtype)));
+    memory.is_written = true;
+    return memory;
+  }
+  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
+    for (size_t i = 0; i < kOperands; ++i) {
+      if (i != result_) to->push_back(memory_of(lies_[i], data_[i]));
+    }
+    if (p_.bias != nullptr) {
+      const size_t size = aclDataTypeSize(p_.bias_dtype);
+      const int64_t reach = (p_.made().channels - 1) * p_.bias_stride * static_cast<int64_t>(size);
+      to->push_back({p_.bias, p_.bias + reach + size, 0, false});
+    }
+    const auto* space = static_cast<const char*>(workspace);
+    if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
+  }
+  void make(void* workspace, char* to) const override { run(static_cast<char*>(workspace), to); }
+
+  void run(char* space) const { run(space, data_[result_]); }
+
+ private:
+  void run(char* space, char* to) const {
     const ThreadScope scope(threads_);
     char* scratchpad = space + scratchpad_at_;
     std::shared_ptr<void> packed;
@@ -342,7 +381,8 @@ class Convolution {
       if (i == kFilter && packed != nullptr) {
         places[i] = packed.get();
       } else {
-        places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : seen(i, space);
+        char* given = i == result_ ? made_at(space, to) : seen(i, space);
+        places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : given;
         if (i != result_) bring(i, space, places[i]);
       }
     }
@@ -351,13 +391,12 @@ class Convolution {
     if (p_.bias != nullptr) read_bias(space + bias_at_);
     const bool has_bias = p_.bias != nullptr && !adds_bias_;
     primitive_->runs->execute(std::span(places).first(kOperands + (has_bias ? 2 : 1)));
-    char* result = seen(result_, space);
+    char* result = made_at(space, to);
     if (const auto& back = primitive_->reorders[result_]) reorder(*back, places[result_], result, scratchpad);
     if (adds_bias_) add_bias(reinterpret_cast<float*>(result), reinterpret_cast<float*>(space + bias_at_));
-    if (copied_[result_]) copy(lies_[result_], data_[result_], seen_[result_], result, threads_);
+    if (copied_[result_]) copy(lies_[result_], to, seen_[result_], result, threads_);
   }
 
- private:
   size_t reserve(size_t bytes) {
     const size_t at = bytes_;
     bytes_ += round_up(bytes, kAlignment);
@@ -371,6 +410,9 @@ class Convolution {
 
   // Where operand `i` lies as the reorder sees it, or the primitive where there is none.
   char* seen(size_t i, char* space) const { return copied_[i] ? space + copies_at_[i] : data_[i]; }
+
+  // Where the result lies as the primitive or the reorder behind it makes it, for one that belongs at `to`.
+  char* made_at(char* space, char* to) const { return copied_[result_] ? space + copies_at_[result_] : to; }
 
   // Brings operand `i` to `place`, in the layout that the primitive wants.
   void bring(size_t i, char* space, void* place) const {
@@ -427,7 +469,8 @@ class Convolution {
 std::optional<Step> onednn_convolution(const ConvProblem& problem) {
   try {
     const auto made = std::make_shared<const Convolution>(problem);
-    return Step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
+    return Step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); },
+                made->may_produce() ? made : nullptr};
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw;
     return std::nullopt;

@@ -175,6 +175,7 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
   }
   // A larger one is always large: what stands behind it goes together while it runs.
   if (flops < kSmallWork) plan.work = flops;
+  if (steps.size() == 1) plan.producer = steps[0].producer;
   plan.run = [steps = std::move(steps)](void* workspace) {
     for (const Step& step : steps) step.run(static_cast<char*>(workspace));
     return Status::ok();

@@ -138,6 +138,7 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
     plans->push_back(plan_onednn_matmul(problem));
     step.workspace_bytes = std::max(step.workspace_bytes, plans->back().workspace_bytes);
   }
+  if (plans->size() == 1) step.producer = (*plans)[0].producer;
   step.run = [plans](char* workspace) {
     for (Plan& plan : *plans) static_cast<void>(plan.run(workspace));
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "ops/conv/problem.h"
@@ -13,6 +14,7 @@ struct Step {
   uint64_t workspace_bytes = 0;
   double flops = 0;
   std::function<void(char* workspace)> run;
+  std::shared_ptr<const Producer> producer = nullptr;  // the same work, where it may go elsewhere
 };
 
 // As products of matrices: kernels of one place over images whose channels lie one behind the other. Nothing where it

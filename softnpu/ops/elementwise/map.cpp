@@ -16,7 +16,8 @@
 namespace softnpu {
 namespace {
 
-// A small mapping whose kernel finds its operands as it wants them. It lies in the plan, nothing of it on the heap.
+// A mapping of few elements whose kernel finds its operands as it wants them. It lies in the plan, nothing of it on the
+// heap.
 struct FlatMap {
   MapKernel kernel;
   void* out;
@@ -26,8 +27,8 @@ struct FlatMap {
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
-    if (space.operands() != inputs + 1 || cost_of(mapping, space.count()) >= kSmallWork)
-      return false;  // or there are scalars
+    if (space.operands() != inputs + 1) return false;  // there are scalars
+    if (space.count() >= kLeastSweep || cost_of(mapping, space.count()) >= kSmallWork) return false;
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
       if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;

@@ -164,6 +164,15 @@ void MapTask::run_together(std::span<const Sweep* const> sweeps) const {
   run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
 }
 
+std::unique_ptr<const Sweep> MapTask::moved(const SweepMove& move) const {
+  auto made = std::make_unique<MapTask>(*this);
+  for (size_t k = 1; move.read != nullptr && k < space_.operands(); ++k) {
+    if (space_.operand(k).data == move.read) made->space_.move(k, move.read_at);
+  }
+  if (move.written_at != nullptr) made->space_.move(0, move.written_at);
+  return made;
+}
+
 void MapTask::run(int64_t first, int64_t last) const {
   if (by_runs_) return run_by_runs(first, last);
   run_by_tiles(first, last);

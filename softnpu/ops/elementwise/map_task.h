@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,8 @@ class MapTask final : public Sweep {
   void add_memory(std::vector<SweepMemory>* to) const override;
   void run_together(std::span<const Sweep* const> sweeps) const override;
   void run(int64_t first, int64_t last) const override;
+  bool may_move() const override { return true; }
+  std::unique_ptr<const Sweep> moved(const SweepMove& move) const override;
 
  private:
   // Values at a time where operands are brought into tiles: all of them fit into the first-level cache.

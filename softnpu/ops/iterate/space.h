@@ -36,6 +36,7 @@ class Space {
   int64_t size(size_t dim) const { return sizes_[dim]; }  // outermost first; at least one dimension
   size_t operands() const { return operand_count_; }
   const Operand& operand(size_t i) const { return operands_[i]; }
+  void move(size_t operand, char* data) { operands_[operand].data = data; }
   ptrdiff_t stride(size_t operand, size_t dim) const { return strides_[operand * sizes_.size() + dim]; }
   // Whether all elements of `operand` lie one behind the other, in the space's order.
   bool is_contiguous(size_t operand) const;

@@ -213,8 +213,17 @@ int64_t stack_of(const MatmulProblem& p) {
   return p.batch.back();
 }
 
+// The bytes of all of the matrices, as they lie.
+SweepMemory memory_of(const Matrices& m, const Dims& batch) {
+  int64_t last = 0;
+  for (size_t i = 0; i < batch.size(); ++i) last += (batch[i] - 1) * m.batch_strides[i];
+  const int64_t pieces = m.in_pieces() ? (m.depth + m.piece - 1) / m.piece : 1;
+  last += (m.lines - 1) * m.line_stride + (m.piece - 1) * m.depth_stride + (pieces - 1) * m.piece_stride;
+  return {m.data, m.at(last + 1), 0, false};
+}
+
 // One planned product: a run of the primitive for each stack of the batch.
-class Product {
+class Product final : public Producer {
  public:
   explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)) {
     const double flops = 2.0 * static_cast<double>(p_.batch_count()) * static_cast<double>(p_.c.lines) *
@@ -248,12 +257,38 @@ class Product {
   uint64_t workspace_bytes() const { return bytes_; }
   std::string describe() const { return softnpu::describe(p_); }
 
-  void run(void* workspace) const {
+  // Whether the result is memory without gaps, and nothing is added to what lies there.
+  bool may_produce() const {
+    if (c_.copied || p_.c.in_pieces() || (p_.adds && is_same_place(p_.addend, p_.c))) return false;
+    const SweepMemory memory = memory_of(p_.c, p_.batch);
+    const int64_t elements = p_.batch_count() * p_.c.lines * p_.c.depth;
+    return memory.end - memory.begin == elements * static_cast<int64_t>(aclDataTypeSize(p_.c.dtype));
+  }
+  SweepMemory result() const override {
+    SweepMemory memory = memory_of(p_.c, p_.batch);
+    memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(p_.c.dtype));
+    memory.is_written = true;
+    return memory;
+  }
+  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
+    to->push_back(memory_of(p_.a, p_.batch));
+    to->push_back(memory_of(p_.b, p_.batch));
+    if (p_.adds) to->push_back(memory_of(p_.addend, p_.batch));
+    const auto* space = static_cast<const char*>(workspace);
+    if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
+  }
+  void make(void* workspace, char* to) const override { run(workspace, to); }
+
+  void run(void* workspace) const { run(workspace, p_.c.data); }
+
+ private:
+  // The result goes to `to`.
+  void run(void* workspace, char* to) const {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
     const Matrices a = bring(a_, p_.a, space);
     Matrices c = c_.lies;
-    c.data = c_.copied ? space + c_.at : p_.c.data;
+    c.data = c_.copied ? space + c_.at : to;
     if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
     if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
       const std::array<void*, 5> places{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
@@ -264,7 +299,6 @@ class Product {
     if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
   }
 
- private:
   struct Operand {
     Matrices lies;  // as oneDNN sees it
     bool copied = false;
@@ -353,12 +387,14 @@ class Product {
 
 Plan plan_onednn_matmul(const MatmulProblem& problem) {
   auto product = std::make_shared<const Product>(problem);
-  return {product->workspace_bytes(), product->work(),
-          [product](void* workspace) {
-            product->run(workspace);
-            return Status::ok();
-          },
-          [product] { return product->describe(); }};
+  Plan plan{product->workspace_bytes(), product->work(),
+            [product](void* workspace) {
+              product->run(workspace);
+              return Status::ok();
+            },
+            [product] { return product->describe(); }};
+  if (product->may_produce()) plan.producer = product;
+  return plan;
 }
 
 }  // namespace softnpu

@@ -52,10 +52,8 @@ class BatchNormTask {
     return table;
   }
 
-  // The elements [first, last) of y, where x and y lie in one piece each.
-  void apply(const Table& table, int64_t first, int64_t last) const {
-    const T* from = x->find(0, shape.count());
-    T* to = y->find(0, shape.count());
+  // The elements [first, last) of y, which lies in one piece at `to`, from x at `from`.
+  void apply(const Table& table, const T* from, T* to, int64_t first, int64_t last) const {
     for (int64_t at = first; at < last;) {
       const int64_t slice = by_rows ? 0 : at / shape.places;
       const auto c = static_cast<size_t>((by_rows ? at : slice) % shape.channels);
@@ -177,6 +175,10 @@ class BatchNormSweep final : public Sweep {
   explicit BatchNormSweep(std::shared_ptr<const Task> task) : task_(std::move(task)) {
     const Channels& shape = task_->shape;
     is_found_ = task_->x.has_value() && task_->y.has_value();
+    if (is_found_) {
+      from_ = task_->x->find(0, shape.count());
+      to_ = task_->y->find(0, shape.count());
+    }
     add(task_->x, shape.count(), sizeof(T), false);
     if (task_->training) add(task_->x, shape.count(), 0, false);
     add(task_->y, shape.count(), sizeof(T), true);
@@ -198,7 +200,14 @@ class BatchNormSweep final : public Sweep {
     made->table_ = task_->settle_all();
     return made;
   }
-  void run(int64_t first, int64_t last) const override { task_->apply(table_, first, last); }
+  void run(int64_t first, int64_t last) const override { task_->apply(table_, from_, to_, first, last); }
+  bool may_move() const override { return true; }
+  std::unique_ptr<const Sweep> moved(const SweepMove& move) const override {
+    auto made = std::make_unique<BatchNormSweep>(*this);
+    if (move.read == from_ && move.read != nullptr) made->from_ = reinterpret_cast<const T*>(move.read_at);
+    if (move.written_at != nullptr) made->to_ = reinterpret_cast<T*>(move.written_at);
+    return made;
+  }
   void run_together(std::span<const Sweep* const> sweeps) const override {
     run_sweeps(sweeps, kNormFlops * static_cast<double>(count()) * static_cast<double>(sweeps.size()));
   }
@@ -214,16 +223,18 @@ class BatchNormSweep final : public Sweep {
 
   std::shared_ptr<const Task> task_;
   std::vector<SweepMemory> memory_;
+  const T* from_ = nullptr;  // x, as one piece
+  T* to_ = nullptr;          // y
   bool is_found_ = false;
   typename Task::Table table_;
 };
 
-// The task's plan; what is small goes alone.
+// The task's plan.
 template <typename T>
 void hand_out_sweep(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
   const std::shared_ptr<const BatchNormTask<T>> shared = task;
   hand_out(std::move(task), shape, x, plan);
-  if (!plan->is_small()) plan->sweep = BatchNormSweep<T>::make(shared);
+  if (shape.count() >= kLeastSweep) plan->sweep = BatchNormSweep<T>::make(shared);
 }
 
 template <typename T>

@@ -117,6 +117,18 @@ void synchronize_stream(c10::Stream stream) {
   acl_check(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
 }
 
+void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept {
+  using Discard = aclError (*)(aclrtStream, const void*, std::size_t);
+  // What is smaller goes by its way through memory as fast.
+  constexpr std::size_t kLeastBytes = std::size_t{16} << 10;
+  static const auto tell = reinterpret_cast<Discard>(softnpu_symbol("softnpuDiscard"));
+  if (tell == nullptr || nbytes < kLeastBytes || task_queue_level() != 0) return;
+  const StreamSlot& slot = table(stream.device_index()).slots[static_cast<std::size_t>(stream.id())];
+  const aclrtStream handle = slot.handle.load(std::memory_order_acquire);
+  // A stream that is gone by now, at the end of the process, has nothing queued.
+  if (handle != nullptr) static_cast<void>(tell(handle, address, nbytes));
+}
+
 void wait_for_current_stream(c10::DeviceIndex device) {
   check_launches(device);
   StreamSlot& slot = slot_of(device, current[static_cast<std::size_t>(device)]);

@@ -5,6 +5,9 @@
 #include <acl/acl.h>
 #include <c10/core/Stream.h>
 
+#include <cstddef>
+#include <cstdint>
+
 namespace torch_npu {
 
 // The stream `id` of `device`; 0 is the default one.
@@ -48,6 +51,10 @@ void synchronize_stream(c10::Stream stream);
 // How often this process has waited for a stream, an event or a device.
 uint64_t synchronizations() noexcept;
 void count_synchronization() noexcept;
+
+// A block of `stream` was freed: nothing that is enqueued from now on reads what it holds, so that queued work need not
+// make it. Does nothing on a real CANN, or while launches are made by the task queue, which are behind the program.
+void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept;
 
 // Waits for the current stream of `device`; cheap where it is idle. What runs on the host reads device memory after it.
 void wait_for_current_stream(c10::DeviceIndex device);

@@ -280,6 +280,7 @@ void DeviceCache::make_free(Block* block) {
   block->context = nullptr;
   block->freed_at = ++clock_;
   mark_released(block->address, block->size);
+  discard(npu_stream(device_, block->stream), block->address, block->size);
   if (C10_UNLIKELY(caching_is_off())) {
     wait_for_device(device_);
     release_segment(block);
