@@ -46,8 +46,9 @@ class Sweep {
   virtual std::unique_ptr<const Sweep> prepared() const { return nullptr; }
   // The elements [first, last): any pieces, in any order, on any threads.
   virtual void run(int64_t first, int64_t last) const = 0;
-  // All of `sweeps`, which may go together, with the threads that their work is worth.
-  virtual void run_together(std::span<const Sweep* const> sweeps) const = 0;
+  // The elements [first, last) of all of `sweeps`, which are prepared and may go together, with the threads that this
+  // work is worth.
+  virtual void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const = 0;
 
   // The same sweep over memory that is moved; its elements may then be read and written in one place. Not null where
   // may_move().

@@ -147,28 +147,65 @@ size_t count_together(std::span<const Link> links) {
   return 1;
 }
 
-void run_together(std::span<const Link> links) {
-  const Chains chains(links);
-  std::vector<std::unique_ptr<const Sweep>> moved;
-  SmallVector<const Sweep*, 16> sweeps;
+namespace {
+
+// Links as they run.
+struct Ready {
+  char* made_at = nullptr;                           // what the producer makes
+  SmallVector<const Sweep*, 16> sweeps;              // in their order
+  std::vector<std::unique_ptr<const Sweep>> copies;  // that some of these are
+};
+
+Ready make_ready(std::span<const Link> links, const Chains& chains) {
+  Ready ready;
   for (size_t i = 0; i < links.size();) {
     const Chain chain = chains.from(i);
     for (; i <= chain.last; ++i) {
-      const Producer* producer = links[i].producer;
-      if (producer != nullptr) {
-        producer->make(links[i].workspace,
-                       chain.place != nullptr ? chain.place : const_cast<char*>(producer->result().begin));
+      if (const Producer* producer = links[i].producer) {
+        ready.made_at = chain.place != nullptr ? chain.place : const_cast<char*>(producer->result().begin);
         continue;
       }
-      sweeps.push_back(links[i].sweep);
-      if (chain.place == nullptr) continue;
-      const bool reads = i > chain.first;
-      moved.push_back(links[i].sweep->moved({reads ? chains.result(i - 1) : nullptr, reads ? chain.place : nullptr,
+      const Sweep* sweep = links[i].sweep;
+      if (chain.place != nullptr) {
+        const bool reads = i > chain.first;
+        ready.copies.push_back(sweep->moved({reads ? chains.result(i - 1) : nullptr, reads ? chain.place : nullptr,
                                              i < chain.last ? chain.place : nullptr}));
-      sweeps.back() = moved.back().get();
+        sweep = ready.copies.back().get();
+      }
+      if (auto prepared = sweep->prepared()) {
+        ready.copies.push_back(std::move(prepared));
+        sweep = ready.copies.back().get();
+      }
+      ready.sweeps.push_back(sweep);
     }
   }
-  if (!sweeps.empty()) sweeps[0]->run_together({sweeps.data(), sweeps.size()});
+  return ready;
+}
+
+// Whether the sweeps leave alone what the producer reads and writes, but for what it makes.
+bool are_apart(const Producer& producer, const Link& link, const Ready& ready) {
+  Memory touched;
+  producer.add_memory(link.workspace, &touched);
+  Memory swept;
+  for (const Sweep* sweep : ready.sweeps) sweep->add_memory(&swept);
+  return std::ranges::none_of(swept, [&](const SweepMemory& memory) {
+    return memory.is_written &&
+           std::ranges::any_of(touched, [&](const SweepMemory& other) { return overlaps(memory, other); });
+  });
+}
+
+}  // namespace
+
+void run_together(std::span<const Link> links) {
+  const Chains chains(links);
+  const Ready ready = make_ready(links, chains);
+  const std::span<const Sweep* const> sweeps(ready.sweeps.data(), ready.sweeps.size());
+  const auto sweep = [&](int64_t first, int64_t last) { sweeps[0]->run_together(sweeps, first, last); };
+  const Producer* producer = links[0].producer;
+  if (producer == nullptr) return sweep(0, sweeps[0]->count());
+  if (are_apart(*producer, links[0], ready)) return producer->make(links[0].workspace, ready.made_at, sweep);
+  producer->make(links[0].workspace, ready.made_at, [](int64_t, int64_t) {});
+  sweep(0, sweeps[0]->count());
 }
 
 }  // namespace softnpu

@@ -28,7 +28,7 @@ class Touching final : public Sweep {
     to->insert(to->end(), memory_.begin(), memory_.end());
   }
   void run(int64_t, int64_t) const override {}
-  void run_together(std::span<const Sweep* const>) const override {}
+  void run_together(std::span<const Sweep* const>, int64_t, int64_t) const override {}
 
  private:
   int64_t count_;

@@ -38,19 +38,24 @@ using Journal = std::vector<std::string>;
 
 class Makes final : public Producer {
  public:
-  Makes(Journal* journal, int place, std::vector<int> read) : journal_(journal), place_(place), read_(std::move(read)) {}
+  Makes(Journal* journal, int place, std::vector<int> read, int64_t part)
+      : journal_(journal), place_(place), read_(std::move(read)), part_(part) {}
   SweepMemory result() const override { return memory(place_, true); }
   void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
     for (int place : read_) to->push_back(memory(place, false, 0));
     const auto* space = static_cast<const char*>(workspace);
     if (space != nullptr) to->push_back({space, space + 4, 0, true});
   }
-  void make(void*, char* to) const override { journal_->push_back("makes " + name_of(to)); }
+  void make(void*, char* to, const Made& made) const override {
+    journal_->push_back("makes " + name_of(to));
+    for (int64_t at = 0; at < kElements; at += part_) made(at, at + part_);
+  }
 
  private:
   Journal* journal_;
   int place_;
   std::vector<int> read_;
+  int64_t part_;  // elements that are made at a time
 };
 
 class Goes final : public Sweep {
@@ -64,13 +69,13 @@ class Goes final : public Sweep {
     to->push_back({to_, to_ + 4 * kElements, 4, true});
     for (const char* at : from_) to->push_back({at, at + 4 * kElements, 4, false});
   }
-  void run(int64_t, int64_t) const override {
-    std::string said;
+  void run(int64_t first, int64_t last) const override {
+    std::string said = last - first == kElements ? "" : std::to_string(first) + ".. ";
     for (const char* at : from_) said += name_of(at) + " ";
     journal_->push_back(said + "to " + name_of(to_));
   }
-  void run_together(std::span<const Sweep* const> sweeps) const override {
-    for (const Sweep* sweep : sweeps) sweep->run(0, kElements);
+  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override {
+    for (const Sweep* sweep : sweeps) sweep->run(first, last);
   }
   bool may_move() const override { return may_move_; }
   std::unique_ptr<const Sweep> moved(const SweepMove& move) const override {
@@ -100,7 +105,9 @@ class TogetherTest : public ::testing::Test {
     if (count > 1) softnpu::run_together(all.first(count));
     return journal_;
   }
-  Makes makes(int place, std::vector<int> read = {9}) { return {&journal_, place, std::move(read)}; }
+  Makes makes(int place, std::vector<int> read = {9}, int64_t part = kElements) {
+    return {&journal_, place, std::move(read), part};
+  }
   Goes goes(std::vector<int> from, int to) { return {&journal_, std::move(from), to}; }
 
   Journal journal_;
@@ -135,6 +142,15 @@ TEST_F(TogetherTest, APlaceThatIsReadIsNotWrittenBefore) {
   const Goes sum = goes({1, 3}, 2), relu = goes({2}, 3);  // place 3 is an addend first
   EXPECT_EQ(run({{&other, nullptr, nullptr, 2}, {nullptr, &sum, nullptr, 3}, {nullptr, &relu}}),
             (Journal{"3", "makes 2", "2 3 to 2", "2 to 3"}));
+}
+
+TEST_F(TogetherTest, PartsAreSweptAsSoonAsTheyAreMade) {
+  const Makes product = makes(1, {9}, 5);
+  const Goes norm = goes({1}, 2);
+  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm}}),
+            (Journal{"2", "makes 2", "0.. 2 to 2", "5.. 2 to 2"}));
+  const Makes other = makes(1, {2}, 5);  // which the next part reads
+  EXPECT_EQ(run({{&other, nullptr, nullptr, 2}, {nullptr, &norm}}), (Journal{"2", "makes 1", "1 to 2"}));
 }
 
 TEST_F(TogetherTest, SweepsAloneLeaveOutWhatNobodySees) {

@@ -296,7 +296,7 @@ class Convolution final : public Producer {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
-      : p_(problem), result_(result_of(problem.kind)), threads_(threads_for(problem.flops())) {
+      : p_(problem), result_(result_of(problem.kind)), threads_(threads_for(problem.flops())), at_once_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
     lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
@@ -316,6 +316,10 @@ class Convolution final : public Producer {
       seen_[i] = plain;
       copied_[i] = true;
       copies_at_[i] = reserve(bytes_of(seen_[i]));
+    }
+    if (may_part()) {
+      at_once_ = images_at_once(p_.batch, static_cast<int64_t>(bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])) / p_.batch);
+      seen_[kIn].sizes[0] = seen_[kOut].sizes[0] = at_once_;
     }
     Key key;
     key.kind = static_cast<int64_t>(p_.kind);
@@ -345,8 +349,8 @@ class Convolution final : public Producer {
 
   // Whether the result is memory without gaps, and apart from the operands.
   bool may_produce() const {
-    if (std::ranges::any_of(lies_, [](const Layout& l) { return l.in_blocks != 0; })) return false;
-    return !copied_[result_] && is_dense(lies_[result_]);
+    if (lies_[kIn].in_blocks != 0 || lies_[kOut].in_blocks != 0) return false;
+    return result_ != kFilter && !copied_[result_] && is_dense(lies_[result_]);
   }
   SweepMemory result() const override {
     SweepMemory memory = memory_of(lies_[result_], data_[result_]);
@@ -366,35 +370,73 @@ class Convolution final : public Producer {
     const auto* space = static_cast<const char*>(workspace);
     if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
   }
-  void make(void* workspace, char* to) const override { run(static_cast<char*>(workspace), to); }
+  void make(void* workspace, char* to, const Made& made) const override {
+    auto* space = static_cast<char*>(workspace);
+    const auto all = static_cast<int64_t>(bytes_of(lies_[result_]) / element_bytes());
+    const int64_t image = all / p_.batch;
+    const bool by_images = at_once_ < p_.batch && lies_[result_].strides[0] == image;
+    run(space, to, [&](int64_t first, int64_t last) {
+      if (by_images) made(first * image, last * image);
+    });
+    if (!by_images) made(0, all);
+  }
 
-  void run(char* space) const { run(space, data_[result_]); }
+  void run(char* space) const {
+    run(space, data_[result_], [](int64_t, int64_t) {});
+  }
 
  private:
-  void run(char* space, char* to) const {
+  // Calls `made` for the images [first, last) as soon as they are made.
+  template <typename MadeImages>
+  void run(char* space, char* to, const MadeImages& made) const {
     const ThreadScope scope(threads_);
-    char* scratchpad = space + scratchpad_at_;
-    std::shared_ptr<void> packed;
-    if (result_ != kFilter && primitive_->reorders[kFilter]) packed = packed_filter(space);
     std::array<void*, kOperands + 2> places{};
-    for (size_t i = 0; i < kOperands; ++i) {
-      if (i == kFilter && packed != nullptr) {
-        places[i] = packed.get();
-      } else {
-        char* given = i == result_ ? made_at(space, to) : seen(i, space);
-        places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : given;
-        if (i != result_) bring(i, space, places[i]);
-      }
-    }
-    places[kOperands] = scratchpad;
+    places[kOperands] = space + scratchpad_at_;
     places[kOperands + 1] = space + bias_at_;
     if (p_.bias != nullptr) read_bias(space + bias_at_);
+    std::shared_ptr<void> packed;
+    if (result_ != kFilter && primitive_->reorders[kFilter]) packed = packed_filter(space);
+    if (packed != nullptr) {
+      places[kFilter] = packed.get();
+    } else {
+      places[kFilter] = primitive_->reorders[kFilter] ? space + reordered_at_[kFilter] : seen(kFilter, space);
+      if (result_ != kFilter) bring(kFilter, 0, space, places[kFilter]);
+    }
+    for (int64_t image = 0; image < p_.batch; image += at_once_) {
+      run_images(image, space, to, places);
+      made(image, image + at_once_);
+    }
+    if (copied_[result_]) copy(lies_[result_], to, seen_[result_], made_at(space, to), threads_);
+  }
+
+  // Makes at_once_ images, or of all of them the filter.
+  void run_images(int64_t first, char* space, char* to, std::span<void*, kOperands + 2> places) const {
+    for (size_t i : {size_t{kIn}, size_t{kOut}}) {
+      char* given = (i == result_ ? made_at(space, to) : seen(i, space)) + offset_of(first, i);
+      places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : given;
+      if (i != result_) bring(i, offset_of(first, i), space, places[i]);
+    }
     const bool has_bias = p_.bias != nullptr && !adds_bias_;
-    primitive_->runs->execute(std::span(places).first(kOperands + (has_bias ? 2 : 1)));
-    char* result = made_at(space, to);
-    if (const auto& back = primitive_->reorders[result_]) reorder(*back, places[result_], result, scratchpad);
+    primitive_->runs->execute(places.first(kOperands + (has_bias ? 2 : 1)));
+    char* result = made_at(space, to) + (result_ == kFilter ? 0 : offset_of(first, result_));
+    if (const auto& back = primitive_->reorders[result_]) {
+      reorder(*back, places[result_], result, space + scratchpad_at_);
+    }
     if (adds_bias_) add_bias(reinterpret_cast<float*>(result), reinterpret_cast<float*>(space + bias_at_));
-    if (copied_[result_]) copy(lies_[result_], to, seen_[result_], result, threads_);
+  }
+
+  // Whether images may be made one behind the other.
+  bool may_part() const {
+    const bool lie_alone = !copied_[kIn] && !copied_[kOut] && lies_[kIn].in_blocks == 0 && lies_[kOut].in_blocks == 0;
+    return result_ != kFilter && lie_alone && !adds_bias_ && p_.batch > 1;
+  }
+
+  size_t element_bytes() const { return aclDataTypeSize(static_cast<aclDataType>(lies_[result_].dtype)); }
+
+  // Bytes from the first image to this one.
+  ptrdiff_t offset_of(int64_t image, size_t operand) const {
+    const Layout& l = lies_[operand];
+    return image * l.strides[0] * static_cast<ptrdiff_t>(aclDataTypeSize(static_cast<aclDataType>(l.dtype)));
   }
 
   size_t reserve(size_t bytes) {
@@ -414,9 +456,9 @@ class Convolution final : public Producer {
   // Where the result lies as the primitive or the reorder behind it makes it, for one that belongs at `to`.
   char* made_at(char* space, char* to) const { return copied_[result_] ? space + copies_at_[result_] : to; }
 
-  // Brings operand `i` to `place`, in the layout that the primitive wants.
-  void bring(size_t i, char* space, void* place) const {
-    char* from = seen(i, space);
+  // Brings operand `i`, from `offset` on, to `place`, in the layout that the primitive wants.
+  void bring(size_t i, ptrdiff_t offset, char* space, void* place) const {
+    char* from = seen(i, space) + offset;
     if (copied_[i]) copy(seen_[i], from, lies_[i], data_[i], threads_);
     if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
   }
@@ -426,7 +468,7 @@ class Convolution final : public Producer {
     const std::string_view layout(reinterpret_cast<const char*>(&lies), sizeof lies);
     return PackedWeights::get().find(
         {p_.filter.source.address, p_.filter.source.bytes, layout}, [&] { return primitive_->wanted[kFilter]; },
-        [&](void* to) { bring(kFilter, space, to); });
+        [&](void* to) { bring(kFilter, 0, space, to); });
   }
 
   void read_bias(char* to) const {
@@ -453,6 +495,7 @@ class Convolution final : public Producer {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
+  int64_t at_once_;  // images
   std::array<Layout, kOperands> lies_{}, seen_{};  // in memory; with the copies
   std::array<char*, kOperands> data_{};
   std::array<bool, kOperands> copied_{};

@@ -67,6 +67,8 @@ MatmulProblem problem_of(const ConvProblem& p) {
   m.alpha.kind = m.beta.kind = aclScalar::Kind::kSigned;
   m.alpha.integer = m.beta.integer = 1;
   m.batch = {p.batch};
+  const int64_t values = p.in.channels * p.in.positions() + p.out.channels * p.out.positions();
+  m.at_once = images_at_once(p.batch, values * static_cast<int64_t>(aclDataTypeSize(p.dtype)));
   const Filter& f = p.filter;
   switch (p.kind) {
     case ConvKind::kForward:

@@ -68,6 +68,17 @@ double ConvProblem::flops() const {
          static_cast<double>(in_channels() * filter.places() + 1);
 }
 
+int64_t images_at_once(int64_t batch, int64_t bytes) {
+  constexpr int64_t kBytes = int64_t{2} << 20;
+  for (int64_t parts = 1; parts <= batch; ++parts) {
+    const int64_t images = batch / parts;
+    if (batch % parts != 0 || images * bytes > kBytes) continue;
+    // Where no divisor fits, runs of few small images would take longer than the way through memory.
+    return images * bytes >= kBytes / 4 ? images : batch;
+  }
+  return 1;
+}
+
 std::string describe(const ConvProblem& p) {
   const char* name = name_of(p.dtype);
   return text("(", name, shape(p.batch, p.in.channels, p.in.sizes, p.dims), " and ", name,

@@ -160,8 +160,8 @@ void MapTask::add_memory(std::vector<SweepMemory>* to) const {
   for (size_t k = 0; k < space_.operands(); ++k) to->push_back(memory_of(space_, k, k == 0));
 }
 
-void MapTask::run_together(std::span<const Sweep* const> sweeps) const {
-  run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
+void MapTask::run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const {
+  run_sweeps(sweeps, cost_of(mapping_, 1) * static_cast<double>(sweeps.size()), first, last);
 }
 
 std::unique_ptr<const Sweep> MapTask::moved(const SweepMove& move) const {

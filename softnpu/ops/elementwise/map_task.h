@@ -39,7 +39,7 @@ class MapTask final : public Sweep {
 
   int64_t count() const override { return space_.count(); }
   void add_memory(std::vector<SweepMemory>* to) const override;
-  void run_together(std::span<const Sweep* const> sweeps) const override;
+  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override;
   void run(int64_t first, int64_t last) const override;
   bool may_move() const override { return true; }
   std::unique_ptr<const Sweep> moved(const SweepMove& move) const override;

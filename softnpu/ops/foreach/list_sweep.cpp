@@ -38,8 +38,8 @@ void ListSweep::run(int64_t first, int64_t last) const {
   }
 }
 
-void ListSweep::run_together(std::span<const Sweep* const> sweeps) const {
-  run_sweeps(sweeps, cost_ * static_cast<double>(sweeps.size()));
+void ListSweep::run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const {
+  run_sweeps(sweeps, cost_ / static_cast<double>(count()) * static_cast<double>(sweeps.size()), first, last);
 }
 
 }  // namespace softnpu

@@ -18,7 +18,7 @@ class ListSweep final : public Sweep {
   int64_t count() const override { return begins_.back(); }
   void add_memory(std::vector<SweepMemory>* to) const override;
   void run(int64_t first, int64_t last) const override;
-  void run_together(std::span<const Sweep* const> sweeps) const override;
+  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override;
 
  private:
   std::vector<std::shared_ptr<const Sweep>> parts_;

@@ -5,8 +5,8 @@
 
 namespace softnpu {
 
-// Runs all of `sweeps`, which count_together has let through, tile by tile. `cost`: of all their elements, in the
-// operations that threads_for counts.
-void run_sweeps(std::span<const Sweep* const> sweeps, double cost);
+// Runs the elements [first, last) of all of `sweeps`, which are prepared and may go together, tile by tile. `cost`: of
+// one element of all of them, in the operations that threads_for counts.
+void run_sweeps(std::span<const Sweep* const> sweeps, double cost, int64_t first, int64_t last);
 
 }  // namespace softnpu

@@ -42,6 +42,8 @@ struct MatmulProblem {
   aclScalar alpha;
   aclScalar beta;
   bool adds = false;
+  // As many matrices of the batch's last dimension are made at once, which this divides; 0: all.
+  int64_t at_once = 0;
 
   int64_t batch_count() const {
     int64_t count = 1;

@@ -210,7 +210,8 @@ bool is_same_place(const Matrices& x, const Matrices& y) {
 // along it, which oneDNN refuses.
 int64_t stack_of(const MatmulProblem& p) {
   if (p.batch.empty() || (p.a.batch_strides.back() == 0 && p.b.batch_strides.back() == 0)) return 1;
-  return p.batch.back();
+  const bool has_parts = p.at_once != 0 && p.batch.back() % p.at_once == 0;  // unless it was simplified
+  return has_parts ? p.at_once : p.batch.back();
 }
 
 // The bytes of all of the matrices, as they lie.
@@ -277,13 +278,23 @@ class Product final : public Producer {
     const auto* space = static_cast<const char*>(workspace);
     if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
   }
-  void make(void* workspace, char* to) const override { run(workspace, to); }
+  void make(void* workspace, char* to, const Made& made) const override {
+    const int64_t matrix = p_.c.lines * p_.c.depth;
+    const bool in_order = p_.batch.size() == 1 && p_.c.batch_strides[0] == matrix;
+    run(workspace, to, [&](int64_t first, int64_t last) {
+      if (in_order) made(first * matrix, last * matrix);
+    });
+    if (!in_order) made(0, p_.batch_count() * matrix);
+  }
 
-  void run(void* workspace) const { run(workspace, p_.c.data); }
+  void run(void* workspace) const {
+    run(workspace, p_.c.data, [](int64_t, int64_t) {});
+  }
 
  private:
-  // The result goes to `to`.
-  void run(void* workspace, char* to) const {
+  // The result goes to `to`. Calls `made` for the matrices [first, last) of the batch as soon as they are made.
+  template <typename MadeMatrices>
+  void run(void* workspace, char* to, const MadeMatrices& made) const {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
     const Matrices a = bring(a_, p_.a, space);
@@ -293,8 +304,9 @@ class Product final : public Producer {
     if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
       const std::array<void*, 5> places{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
       packed_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+      made(0, 1);
     } else {
-      run_stacks(a, bring(b_, p_.b, space), c, space);
+      run_stacks(a, bring(b_, p_.b, space), c, space, made);
     }
     if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
   }
@@ -305,11 +317,14 @@ class Product final : public Producer {
     size_t at = 0;  // of the copy, in the workspace
   };
 
-  void run_stacks(const Matrices& a, const Matrices& b, const Matrices& c, char* space) const {
+  template <typename MadeMatrices>
+  void run_stacks(const Matrices& a, const Matrices& b, const Matrices& c, char* space,
+                  const MadeMatrices& made) const {
     for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
       const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
       const std::array<void*, 5> places{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
       primitive_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+      made(i, i + stack_);
     }
   }
 

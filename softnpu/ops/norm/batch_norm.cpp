@@ -204,12 +204,18 @@ class BatchNormSweep final : public Sweep {
   bool may_move() const override { return true; }
   std::unique_ptr<const Sweep> moved(const SweepMove& move) const override {
     auto made = std::make_unique<BatchNormSweep>(*this);
-    if (move.read == from_ && move.read != nullptr) made->from_ = reinterpret_cast<const T*>(move.read_at);
+    if (move.read == from_) made->from_ = reinterpret_cast<const T*>(move.read_at);
     if (move.written_at != nullptr) made->to_ = reinterpret_cast<T*>(move.written_at);
+    for (SweepMemory& memory : made->memory_) {
+      if (memory.element_bytes == 0) continue;
+      const auto* begin = reinterpret_cast<const char*>(memory.is_written ? made->to_ : made->from_);
+      memory.end += begin - memory.begin;
+      memory.begin = begin;
+    }
     return made;
   }
-  void run_together(std::span<const Sweep* const> sweeps) const override {
-    run_sweeps(sweeps, kNormFlops * static_cast<double>(count()) * static_cast<double>(sweeps.size()));
+  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override {
+    run_sweeps(sweeps, kNormFlops * static_cast<double>(sweeps.size()), first, last);
   }
 
  private:
