@@ -61,8 +61,7 @@ Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* jo
   LaunchState state(*task);
   std::shared_ptr<Stream> target;
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-  const Joinable joinable =
-      join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state, result};
+  const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state, result};
   return target->submit(
       task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, joinable);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Work that makes one tensor, which may be made somewhere else in memory where nobody sees the tensor itself: the sweeps
-// that stand behind it go over it there.
+// Work that makes one tensor, which may be made somewhere else in memory where nobody sees the tensor itself: the
+// sweeps that stand behind it go over it there.
 
 #include <functional>
 #include <vector>

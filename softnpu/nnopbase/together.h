@@ -1,6 +1,6 @@
 #pragma once
-// Work that stands behind one another in a stream, as it goes together. What one makes for the next, and nobody else can
-// see, is not brought to its place in memory: both go over the place of what the last of them makes.
+// Work that stands behind one another in a stream, as it goes together. What one makes for the next, and nobody else
+// can see, is not brought to its place in memory: both go over the place of what the last of them makes.
 
 #include <cstddef>
 #include <cstdint>

@@ -19,17 +19,19 @@
 namespace {
 
 using softnpu::Link;
-using softnpu::SweepMove;
 using softnpu::Producer;
 using softnpu::Sweep;
 using softnpu::SweepMemory;
+using softnpu::SweepMove;
 
 constexpr int64_t kElements = 10;
 constexpr int64_t kPlace = 100;  // bytes from one place to the next
 
 // Places are numbers: place 1 is memory at 100.
 char* address(int place) { return reinterpret_cast<char*>(static_cast<uintptr_t>(place * kPlace)); }
-std::string name_of(const char* at) { return at == nullptr ? "-" : std::to_string(reinterpret_cast<uintptr_t>(at) / kPlace); }
+std::string name_of(const char* at) {
+  return at == nullptr ? "-" : std::to_string(reinterpret_cast<uintptr_t>(at) / kPlace);
+}
 SweepMemory memory(int place, bool is_written, uint32_t element_bytes = 4) {
   return {address(place), address(place) + 4 * kElements, element_bytes, is_written};
 }
@@ -60,7 +62,7 @@ class Makes final : public Producer {
 
 class Goes final : public Sweep {
  public:
-  Goes(Journal* journal, std::vector<int> from, int to, bool may_move = true)
+  Goes(Journal* journal, const std::vector<int>& from, int to, bool may_move = true)
       : journal_(journal), to_(address(to)), may_move_(may_move) {
     for (int place : from) from_.push_back(address(place));
   }
@@ -118,7 +120,9 @@ TEST_F(TogetherTest, WhatIsDiscardedGoesToThePlaceOfTheLast) {
   const Goes norm = goes({1}, 2), sum = goes({2, 5}, 2), relu = goes({2}, 3);
   EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm}, {nullptr, &sum}, {nullptr, &relu}}),
             (Journal{"4", "makes 2", "2 to 2", "2 5 to 2", "2 to 3"}));
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm, nullptr, 4}, {nullptr, &sum, nullptr, 4},
+  EXPECT_EQ(run({{&product, nullptr, nullptr, 2},
+                 {nullptr, &norm, nullptr, 4},
+                 {nullptr, &sum, nullptr, 4},
                  {nullptr, &relu}}),
             (Journal{"4", "makes 3", "3 to 3", "3 5 to 3", "3 to 3"}));
 }
@@ -190,8 +194,7 @@ class DiscardTest : public AclTest {
     std::uniform_real_distribution<float> uniform(-0.1F, 0.1F);
     for (size_t i = 0; i < kBlocks; ++i) {
       ASSERT_EQ(aclrtMalloc(&memory_[i], kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-      tensors_[i] =
-          aclCreateTensor(sizes.data(), 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, sizes.data(), 2, memory_[i]);
+      tensors_[i] = aclCreateTensor(sizes.data(), 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, sizes.data(), 2, memory_[i]);
       start_[i].resize(kCount);
       for (float& value : start_[i]) value = uniform(random_);
     }
@@ -321,7 +324,8 @@ TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
   ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
   call(product);
   call(last);
-  ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_),
+            ACL_SUCCESS);
   ASSERT_EQ(softnpuDiscard(stream_, memory_[2], kBytes), ACL_SUCCESS);
   held.let_go();
   synchronize();
@@ -355,7 +359,8 @@ TEST_F(DiscardTest, RandomProgramsGiveTheSameBytesWhereSomebodyLooks) {
   for (int round = 0; round < 12; ++round) {
     std::vector<Step> steps(24);
     for (Step& step : steps) {
-      step = {static_cast<int>(random_() % (2 * kKinds)), random_() % kBlocks, random_() % kBlocks, random_() % kBlocks};
+      step = {static_cast<int>(random_() % (size_t{2} * kKinds)), random_() % kBlocks, random_() % kBlocks,
+              random_() % kBlocks};
       if (step.kind >= kKinds) step.kind = kNeg;
       while (step.kind == kProduct && (step.out == step.a || step.out == step.b)) step.out = random_() % kBlocks;
     }

@@ -99,8 +99,8 @@ ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask
 typedef struct softnpuJoin {
   // How many of the first may; at least one.
   size_t (*count)(void* const* states, const size_t* seenWithin, size_t count);
-  // Does the work of these, as if one came after the other; what nobody else can see need not be made. Where it fails it
-  // returns an aclError and writes a sentence of at most `size` bytes.
+  // Does the work of these, as if one came after the other; what nobody else can see need not be made. Where it fails
+  // it returns an aclError and writes a sentence of at most `size` bytes.
   aclError (*run)(void* const* states, const size_t* seenWithin, size_t count, char* message, size_t size);
 } softnpuJoin;
 
@@ -109,8 +109,9 @@ typedef struct softnpuJoin {
 ACL_FUNC_VISIBILITY aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join,
                                                    const void* result);
 
-// For an allocator: [address, address + bytes) was freed, and what it holds is read by no task that is given to `stream`
-// or another from now on. A task of the stream that has not run yet and whose result lies there need not make it.
+// For an allocator: [address, address + bytes) was freed, and what it holds is read by no task that is given to
+// `stream` or another from now on. A task of the stream that has not run yet and whose result lies there need not make
+// it.
 ACL_FUNC_VISIBILITY aclError softnpuDiscard(aclrtStream stream, const void* address, size_t bytes);
 
 // How many tasks of a device have gone together with the one before them since the process began.

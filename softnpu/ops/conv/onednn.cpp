@@ -318,7 +318,8 @@ class Convolution final : public Producer {
       copies_at_[i] = reserve(bytes_of(seen_[i]));
     }
     if (may_part()) {
-      at_once_ = images_at_once(p_.batch, static_cast<int64_t>(bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])) / p_.batch);
+      at_once_ =
+          images_at_once(p_.batch, static_cast<int64_t>(bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])) / p_.batch);
       seen_[kIn].sizes[0] = seen_[kOut].sizes[0] = at_once_;
     }
     Key key;
@@ -495,7 +496,7 @@ class Convolution final : public Producer {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
-  int64_t at_once_;  // images
+  int64_t at_once_;                                // images
   std::array<Layout, kOperands> lies_{}, seen_{};  // in memory; with the copies
   std::array<char*, kOperands> data_{};
   std::array<bool, kOperands> copied_{};

@@ -69,8 +69,8 @@ struct ConvProblem {
   double flops() const;
 };
 
-// How many of `batch` images, of `bytes` each in what is read and written of one, are best made at once: so many that they
-// stay in the caches on the way through several kernels. A divisor of `batch`.
+// How many of `batch` images, of `bytes` each in what is read and written of one, are best made at once: so many that
+// they stay in the caches on the way through several kernels. A divisor of `batch`.
 int64_t images_at_once(int64_t batch, int64_t bytes);
 
 std::string describe(const ConvProblem& problem);

@@ -153,8 +153,7 @@ constexpr Row kTable[] = {
        softnpuReleased(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
-    {"softnpuDiscard", 2,
-     [](Draw& d) { return softnpuDiscard(stream(d), d.world.memory.draw(d.random), d.size()); }},
+    {"softnpuDiscard", 2, [](Draw& d) { return softnpuDiscard(stream(d), d.world.memory.draw(d.random), d.size()); }},
     {"softnpuMallocBeside", 1,
      [](Draw& d) {
        void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));
