@@ -211,6 +211,8 @@ class Pool {
   void forward_even(const Place& to, int64_t x, int64_t count) const {
     T most[kAtATime];
     int32_t found[kAtATime];  // the place of the window
+    constexpr int32_t kKnownPlaces = 64;
+    int64_t indices_of_first[kKnownPlaces];  // of the places of the first window
     std::fill(most, most + count, lowest<T>());
     std::fill(found, found + count, 0);
     const Triple& step = p_.windows.step;
@@ -221,12 +223,20 @@ class Pool {
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         const auto* values = reinterpret_cast<const T*>(row_of(p_.in, to.batch, to.channel, plane, row, left));
-        for (int64_t k = 0; k < even_.length; ++k, ++place) take_all(values + k * step[2], count, place, most, found);
+        const int64_t first = (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + left;
+        for (int64_t k = 0; k < even_.length; ++k, ++place) {
+          take_all(values + k * step[2], count, place, most, found);
+          if (place < kKnownPlaces) indices_of_first[place] = first + k * step[2];
+        }
       }
     }
     int64_t indices[kAtATime];
     const int64_t lines = length(rows, step[1]);
     for (int64_t i = 0; has_indices_ && i < count; ++i) {
+      if (place <= kKnownPlaces) {
+        indices[i] = indices_of_first[found[i]] + i * even_.stride;
+        continue;
+      }
       const int64_t line = found[i] / even_.length;
       const int64_t plane = planes.begin + line / lines * step[0];
       const int64_t row = rows.begin + line % lines * step[1];
