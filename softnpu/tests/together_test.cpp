@@ -110,7 +110,7 @@ class TogetherTest : public ::testing::Test {
   Makes makes(int place, std::vector<int> read = {9}, int64_t part = kElements) {
     return {&journal_, place, std::move(read), part};
   }
-  Goes goes(std::vector<int> from, int to) { return {&journal_, std::move(from), to}; }
+  Goes goes(const std::vector<int>& from, int to) { return {&journal_, from, to}; }
 
   Journal journal_;
 };

@@ -34,7 +34,8 @@ class Pool {
   // Before forward().
   void find_even() {
     const bool in_place = in_reader_.is_direct() && step_of(p_.in) == static_cast<ptrdiff_t>(aclDataTypeSize(p_.dtype));
-    if (p_.kind != PoolKind::kMax || !in_place) return;
+    const bool fits = p_.in.positions() <= std::numeric_limits<int32_t>::max();  // what indices are found in
+    if (p_.kind != PoolKind::kMax || !in_place || !fits) return;
     const std::vector<Range>& all = p_.windows.ranges[2];
     const auto length_of = [&](const Range& r) { return length(r, p_.windows.step[2]); };
     for (const Range& r : all) even_.length = std::max(even_.length, length_of(r));
@@ -210,51 +211,38 @@ class Pool {
   template <typename T>
   void forward_even(const Place& to, int64_t x, int64_t count) const {
     T most[kAtATime];
-    int32_t found[kAtATime];  // the place of the window
-    constexpr int32_t kKnownPlaces = 64;
-    int64_t indices_of_first[kKnownPlaces];  // of the places of the first window
-    std::fill(most, most + count, lowest<T>());
-    std::fill(found, found + count, 0);
+    int32_t found[kAtATime];  // the index that the value would have in the first window
     const Triple& step = p_.windows.step;
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const int64_t left = range(2, x).begin;
-    int32_t place = 0;
+    const auto index_of = [&](int64_t plane, int64_t row, int64_t column) {
+      return static_cast<int32_t>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
+    };
+    std::fill(most, most + count, lowest<T>());
+    std::fill(found, found + count, index_of(planes.begin, rows.begin, left));
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         const auto* values = reinterpret_cast<const T*>(row_of(p_.in, to.batch, to.channel, plane, row, left));
-        const int64_t first = (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + left;
-        for (int64_t k = 0; k < even_.length; ++k, ++place) {
-          take_all(values + k * step[2], count, place, most, found);
-          if (place < kKnownPlaces) indices_of_first[place] = first + k * step[2];
+        for (int64_t k = 0; k < even_.length; ++k) {
+          take_all(values + k * step[2], count, index_of(plane, row, left + k * step[2]), most, found);
         }
       }
     }
     int64_t indices[kAtATime];
-    const int64_t lines = length(rows, step[1]);
-    for (int64_t i = 0; has_indices_ && i < count; ++i) {
-      if (place <= kKnownPlaces) {
-        indices[i] = indices_of_first[found[i]] + i * even_.stride;
-        continue;
-      }
-      const int64_t line = found[i] / even_.length;
-      const int64_t plane = planes.begin + line / lines * step[0];
-      const int64_t row = rows.begin + line % lines * step[1];
-      indices[i] =
-          (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + left + i * even_.stride + found[i] % even_.length * step[2];
-    }
+    for (int64_t i = 0; has_indices_ && i < count; ++i) indices[i] = found[i] + i * even_.stride;
     put(to, x, count, most, indices, step_of);
   }
 
   // Brings one place of each window, `even_.stride` values apart, into the results.
   template <typename T>
-  void take_all(const T* values, int64_t count, int32_t place, T* most, int32_t* found) const {
+  void take_all(const T* values, int64_t count, int32_t index, T* most, int32_t* found) const {
     const auto go = [&](int64_t stride) {
       for (int64_t i = 0; i < count; ++i) {
         const T value = values[i * stride];
         const bool is_more = is_greater(value, most[i]);
         most[i] = is_more ? value : most[i];
-        found[i] = is_more ? place : found[i];
+        found[i] = is_more ? index : found[i];
       }
     };
     if (even_.stride == 1) return go(1);  // strides that the compiler knows become vectors
