@@ -1,7 +1,6 @@
 // What softnpu's other libraries need of the runtime.
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <new>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "runtime/address.h"
 #include "runtime/config.h"
+#include "runtime/told_status.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -37,11 +37,7 @@ class LaunchState {
   }
 
   Status run() const {
-    std::array<char, 512> message;
-    message[0] = '\0';
-    const aclError code = run_(state_, message.data(), message.size());
-    if (code == ACL_SUCCESS) return Status::ok();
-    return {code, message.data()};
+    return softnpu::told_status([this](char* message, size_t size) { return run_(state_, message, size); });
   }
 
  private:

@@ -43,9 +43,7 @@ aclError run_launch(void* opaque, char* message, size_t size) {
   launched_at = planned.launched_at;
   const LauncherThreads threads(planned.threads);
   Status status = run(plan, planned.workspace);
-  if (!status.is_ok()) {
-    put_message(plan, status.message(), message, size);
-  }
+  if (!status.is_ok()) put_message(plan, status.message(), message, size);
   return status.code();
 }
 
@@ -98,14 +96,6 @@ aclError run_states(void* const* states, const size_t* seen_within, size_t count
 
 const softnpuJoin kJoin = {&count_states, &run_states};
 
-DeviceBytes largest(const SmallVector<DeviceBytes, 2>& all) {
-  DeviceBytes found;
-  for (const DeviceBytes& bytes : all) {
-    if (bytes.bytes > found.bytes) found = bytes;
-  }
-  return found;
-}
-
 softnpuCost cost_of(const Plan& plan) {
   if (plan.work < kSmallWork) return SOFTNPU_COST_SMALL;
   return plan.work < kShortWork ? SOFTNPU_COST_SHORT : SOFTNPU_COST_LARGE;
@@ -120,7 +110,8 @@ Status submit(Planned* planned, aclrtStream stream) {
   for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const Plan& plan = planned->plan;
   const bool may_join = plan.sweep != nullptr || plan.producer != nullptr;
-  const void* result = may_join ? largest(plan.written).address : nullptr;
+  const bool has_result = may_join && !plan.written.empty();
+  const void* result = has_result ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
   const aclError code = may_join ? softnpuLaunchJoinable(stream, &task, &kJoin, result) : softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();

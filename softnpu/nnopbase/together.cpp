@@ -16,7 +16,11 @@ bool is_same_place(const SweepMemory& a, const SweepMemory& b) {
 
 bool overlaps(const SweepMemory& a, const SweepMemory& b) { return a.begin < b.end && b.begin < a.end; }
 
-// What a link touches, and the one place of it that holds what it makes.
+bool touches(const Memory& all, const SweepMemory& place) {
+  return std::ranges::any_of(all, [&](const SweepMemory& memory) { return overlaps(memory, place); });
+}
+
+// What a link touches, a producer's result left out, and the one place that holds what it makes.
 struct Touched {
   Memory all;
   std::optional<SweepMemory> result;
@@ -39,7 +43,6 @@ Touched touched_by(const Link& link) {
   Touched touched;
   if (link.producer != nullptr) {
     touched.result = link.producer->result();
-    touched.all.push_back(*touched.result);
     link.producer->add_memory(link.workspace, &touched.all);
   } else {
     link.sweep->add_memory(&touched.all);
@@ -62,6 +65,12 @@ class Chains {
     for (const Link& link : links) touched_.push_back(touched_by(link));
   }
 
+  size_t size() const { return links_.size(); }
+  void drop_last() {
+    links_ = links_.first(links_.size() - 1);
+    touched_.pop_back();
+  }
+  const Memory& memory(size_t i) const { return touched_[i].all; }
   const void* result(size_t i) const { return touched_[i].result->begin; }
 
   // The longest chain from link `first` on, of one link where there is none.
@@ -123,9 +132,7 @@ class Chains {
   bool is_free_for_producer(size_t first, const SweepMemory& place) const {
     const Link& link = links_[first];
     if (link.producer == nullptr || is_same_place(place, *touched_[first].result)) return true;
-    return std::ranges::none_of(touched_[first].all, [&](const SweepMemory& memory) {
-      return overlaps(memory, place) && !is_same_place(memory, *touched_[first].result);
-    });
+    return !touches(touched_[first].all, place);
   }
 
   std::span<const Link> links_;
@@ -141,10 +148,9 @@ size_t count_together(std::span<const Link> links) {
   }
   if (links[0].producer == nullptr) return sweeps.empty() ? 1 : count_together({sweeps.data(), sweeps.size()});
   if (sweeps.empty()) return 1;
-  for (size_t count = count_together({sweeps.data(), sweeps.size()}) + 1; count > 1; --count) {
-    if (Chains(links.first(count)).from(0).last > 0) return count;
-  }
-  return 1;
+  Chains chains(links.first(count_together({sweeps.data(), sweeps.size()}) + 1));
+  while (chains.size() > 1 && chains.from(0).last == 0) chains.drop_last();
+  return chains.size();
 }
 
 namespace {
@@ -182,16 +188,12 @@ Ready make_ready(std::span<const Link> links, const Chains& chains) {
   return ready;
 }
 
-// Whether the sweeps leave alone what the producer reads and writes, but for what it makes.
-bool are_apart(const Producer& producer, const Link& link, const Ready& ready) {
-  Memory touched;
-  producer.add_memory(link.workspace, &touched);
+// Whether the sweeps leave alone what the producer touches beside what it makes.
+bool are_apart(const Memory& producers, const Ready& ready) {
   Memory swept;
   for (const Sweep* sweep : ready.sweeps) sweep->add_memory(&swept);
-  return std::ranges::none_of(swept, [&](const SweepMemory& memory) {
-    return memory.is_written &&
-           std::ranges::any_of(touched, [&](const SweepMemory& other) { return overlaps(memory, other); });
-  });
+  return std::ranges::none_of(
+      swept, [&](const SweepMemory& memory) { return memory.is_written && touches(producers, memory); });
 }
 
 }  // namespace
@@ -203,7 +205,7 @@ void run_together(std::span<const Link> links) {
   const auto sweep = [&](int64_t first, int64_t last) { sweeps[0]->run_together(sweeps, first, last); };
   const Producer* producer = links[0].producer;
   if (producer == nullptr) return sweep(0, sweeps[0]->count());
-  if (are_apart(*producer, links[0], ready)) return producer->make(links[0].workspace, ready.made_at, sweep);
+  if (are_apart(chains.memory(0), ready)) return producer->make(links[0].workspace, ready.made_at, sweep);
   producer->make(links[0].workspace, ready.made_at, [](int64_t, int64_t) {});
   sweep(0, sweeps[0]->count());
 }

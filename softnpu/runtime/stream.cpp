@@ -15,11 +15,10 @@
 #include "runtime/executor.h"
 #include "runtime/spin.h"
 #include "runtime/team.h"
+#include "runtime/told_status.h"
 
 namespace softnpu {
 namespace {
-
-constexpr size_t kMessageBytes = 512;
 
 uint32_t this_thread() {
   static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
@@ -236,12 +235,8 @@ bool Stream::execute_together(Task& first) {
   }
   executor_->count_joined_tasks(count - 1);
   Work held = std::move(first.work);  // keeps the first state
-  first.work = [together = first.joinable.run, all = states.data(), within = seen.data(), count]() -> Status {
-    std::array<char, kMessageBytes> message;
-    message[0] = '\0';
-    const aclError code = together(all, within, count, message.data(), message.size());
-    if (code == ACL_SUCCESS) return Status::ok();
-    return {code, message.data()};
+  first.work = [together = first.joinable.run, all = states.data(), within = seen.data(), count] {
+    return told_status([&](char* message, size_t size) { return together(all, within, count, message, size); });
   };
   run(first);
   first = {};

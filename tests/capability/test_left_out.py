@@ -56,6 +56,21 @@ def check(work: Callable[[], object], least: int = 1) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
 
 
+@pytest.fixture
+def conv() -> nn.Module:
+    return nn.Conv2d(16, 32, 3, padding=1).npu()
+
+
+@pytest.fixture
+def norm() -> nn.Module:
+    return nn.BatchNorm2d(32).npu().eval()
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(2, 16, 40, 40, device="npu")
+
+
 class Block(nn.Module):
     """Convolutions with batch norm and ReLU about a residual sum."""
 
@@ -116,19 +131,14 @@ def test_linear_layers(act, bias):
         check(lambda: act(first(x[0]) * 2 + 1), 3)
 
 
-def test_nan_and_infinity_go_through():
-    conv, norm = nn.Conv2d(16, 32, 3, padding=1).npu(), nn.BatchNorm2d(32).npu().eval()
-    x = torch.randn(2, 16, 40, 40)
+def test_nan_and_infinity_go_through(conv, norm, x):
     x[0, 3, 20, 20], x[1, 5, 3, 3], x[1, 6, 30, 30] = torch.nan, torch.inf, -torch.inf
-    x = x.npu()
     with torch.no_grad():
         check(lambda: torch.relu(norm(conv(x))), 2)
         assert torch.relu(norm(conv(x))).isnan().any()
 
 
-def test_what_somebody_keeps_is_there():
-    conv, norm = nn.Conv2d(16, 32, 3, padding=1).npu(), nn.BatchNorm2d(32).npu().eval()
-    x = torch.randn(2, 16, 40, 40, device="npu")
+def test_what_somebody_keeps_is_there(conv, norm, x):
 
     def keep() -> tuple[Tensor, ...]:
         a = conv(x)
@@ -163,9 +173,7 @@ def test_what_somebody_keeps_is_there():
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_another_stream_sees_what_it_waits_for(recorded):
-    conv, norm = nn.Conv2d(16, 32, 3, padding=1).npu(), nn.BatchNorm2d(32).npu().eval()
-    x = torch.randn(2, 16, 40, 40, device="npu")
+def test_another_stream_sees_what_it_waits_for(recorded, conv, norm, x):
     side = torch.npu.Stream()
 
     def work() -> tuple[Tensor, ...]:
@@ -188,9 +196,7 @@ def test_another_stream_sees_what_it_waits_for(recorded):
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
-def test_levels_of_the_task_queue(level):
-    conv, norm = nn.Conv2d(16, 32, 3, padding=1).npu(), nn.BatchNorm2d(32).npu().eval()
-    x = torch.randn(2, 16, 40, 40, device="npu")
+def test_levels_of_the_task_queue(level, conv, norm, x):
     before = torch.npu.get_task_queue_enable()
 
     def work() -> tuple[Tensor, ...]:

@@ -251,8 +251,10 @@ Layout contiguous(const Layout& like, aclDataType dtype) {
   return l;
 }
 
+size_t element_bytes(const Layout& l) { return aclDataTypeSize(static_cast<aclDataType>(l.dtype)); }
+
 size_t bytes_of(const Layout& l) {
-  size_t bytes = aclDataTypeSize(static_cast<aclDataType>(l.dtype));
+  size_t bytes = element_bytes(l);
   for (int64_t i = 0; i < l.dims; ++i) bytes *= static_cast<size_t>(l.sizes[static_cast<size_t>(i)]);
   return bytes;
 }
@@ -283,7 +285,7 @@ Layout layout_of(const ConvProblem& p) {
 
 // The bytes between the first and the last element, of memory as it lies.
 SweepMemory memory_of(const Layout& l, const char* data) {
-  const size_t size = aclDataTypeSize(static_cast<aclDataType>(l.dtype));
+  const size_t size = element_bytes(l);
   const char* end = data + size;
   for (int64_t i = 0; i < l.dims; ++i) {
     const auto at = static_cast<size_t>(i);
@@ -355,7 +357,7 @@ class Convolution final : public Producer {
   }
   SweepMemory result() const override {
     SweepMemory memory = memory_of(lies_[result_], data_[result_]);
-    memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(static_cast<aclDataType>(lies_[result_].dtype)));
+    memory.element_bytes = static_cast<uint32_t>(element_bytes(lies_[result_]));
     memory.is_written = true;
     return memory;
   }
@@ -373,7 +375,7 @@ class Convolution final : public Producer {
   }
   void make(void* workspace, char* to, const Made& made) const override {
     auto* space = static_cast<char*>(workspace);
-    const auto all = static_cast<int64_t>(bytes_of(lies_[result_]) / element_bytes());
+    const auto all = static_cast<int64_t>(bytes_of(lies_[result_]) / element_bytes(lies_[result_]));
     const int64_t image = all / p_.batch;
     const bool by_images = at_once_ < p_.batch && lies_[result_].strides[0] == image;
     run(space, to, [&](int64_t first, int64_t last) {
@@ -432,12 +434,10 @@ class Convolution final : public Producer {
     return result_ != kFilter && lie_alone && !adds_bias_ && p_.batch > 1;
   }
 
-  size_t element_bytes() const { return aclDataTypeSize(static_cast<aclDataType>(lies_[result_].dtype)); }
-
   // Bytes from the first image to this one.
   ptrdiff_t offset_of(int64_t image, size_t operand) const {
     const Layout& l = lies_[operand];
-    return image * l.strides[0] * static_cast<ptrdiff_t>(aclDataTypeSize(static_cast<aclDataType>(l.dtype)));
+    return image * l.strides[0] * static_cast<ptrdiff_t>(element_bytes(l));
   }
 
   size_t reserve(size_t bytes) {
