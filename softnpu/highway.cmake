@@ -8,13 +8,10 @@ endif()
 add_library(highway INTERFACE)
 target_link_libraries(highway INTERFACE hwy::hwy)
 # Not for SSSE3 and SSE4: machines without AVX2 are rare, and each set of instructions costs compile time and size. A
-# sanitizer sees the same sources with AVX2 as with AVX-512, and that of threads has no interest in kernels.
+# sanitizer sees the same sources with AVX2 as with AVX-512.
 set(disabled 6144)
 if(TORCH_NPU_SANITIZE)
   math(EXPR disabled "${disabled} + 256")  # AVX-512
-endif()
-if(TORCH_NPU_SANITIZE STREQUAL "thread")
-  math(EXPR disabled "${disabled} + 512")  # AVX2
 endif()
 target_compile_definitions(highway INTERFACE HWY_DISABLED_TARGETS=${disabled})
 

@@ -152,19 +152,23 @@ class Kept<Char*> {
   std::string value_;
 };
 
-// The call of a Planner, which has no state, with these arguments.
-template <typename Planner, typename... Args>
+// What plans an operator with these arguments.
+template <typename... Args>
+using Planner = Status (*)(Args..., Plan*);
+
+// The call of a planner.
+template <typename... Args>
 class KeptCallOf : public KeptCall {
  public:
-  explicit KeptCallOf(const std::tuple<Args...>& args)
-      : args_(std::apply([](const Args&... arg) { return Arguments(Kept<Args>(arg)...); }, args)) {
+  KeptCallOf(Planner<Args...> planner, const std::tuple<Args...>& args)
+      : planner_(planner), args_(std::apply([](const Args&... arg) { return Arguments(Kept<Args>(arg)...); }, args)) {
     std::apply([this](const Kept<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
   }
 
   Status plan(Plan* plan) const override {
     return std::apply(
-        [plan](const Kept<Args>&... arg) {
-          Status status = Planner()(arg.get()..., plan);
+        [this, plan](const Kept<Args>&... arg) {
+          Status status = planner_(arg.get()..., plan);
           (add_if_written(arg.get(), plan), ...);
           return status;
         },
@@ -173,6 +177,7 @@ class KeptCallOf : public KeptCall {
 
  private:
   using Arguments = std::tuple<Kept<Args>...>;
+  Planner<Args...> planner_;
   Arguments args_;
 };
 

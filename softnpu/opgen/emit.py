@@ -37,14 +37,14 @@ def _bind(argument: Argument) -> str:
 
 
 def _plan(operator: Operator) -> str:
-    """What checks for null and plans, within namespace softnpu; plan_operator.h says why it is a lambda."""
+    """The function that checks for null and plans, within namespace softnpu."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
     plan = operator.plan.removesuffix(")")
     plan += "plan)" if plan.endswith("(") else ", plan)"
     return (
-        f"constexpr auto plan_{operator.name} = []({', '.join([*own, 'Plan* plan'])}) -> Status {{\n"
+        f"Status plan_{operator.name}({', '.join([*own, 'Plan* plan'])}) {{\n"
         f"{''.join(map(_bind, operator.arguments))}"
-        f"  return {plan};\n}};\n"
+        f"  return {plan};\n}}\n"
     )
 
 

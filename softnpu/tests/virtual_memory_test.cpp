@@ -132,7 +132,8 @@ TEST_F(VirtualMemoryTest, AKeyOpensTheSameBytes) {
   EXPECT_NE(write(opened, data), ACL_SUCCESS);
   EXPECT_NE(aclrtIpcMemImportByKey(&opened, "nonsense", 0), ACL_SUCCESS);
   std::string stranger = key.data();
-  stranger[std::strlen("softnpu-")] = 'f';  // another process's number
+  char& digit = stranger[std::strlen("softnpu-")];
+  digit = digit == 'f' ? 'e' : 'f';  // another number
   EXPECT_NE(aclrtIpcMemImportByKey(&opened, stranger.c_str(), 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtFree(block), ACL_SUCCESS);
 }

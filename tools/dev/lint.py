@@ -106,8 +106,11 @@ def _clang_tidy() -> None:
     """Checks softnpu with the flags of its build; the plug-in's torch headers would cost minutes."""
     say("clang-tidy")
     configure()
+    commands = (BUILD / "compile_commands.json").read_text()
     # clang-tidy refuses what it does not know of GCC's flags.
-    commands = (BUILD / "compile_commands.json").read_text().replace(" -mtls-dialect=gnu2", "")
+    commands = commands.replace(" -mtls-dialect=gnu2", "")
+    # Highway's kernels are the same text for each set of instructions: the smallest set will do.
+    commands = re.sub(r"-DHWY_DISABLED_TARGETS=\d+", "-DHWY_DISABLED_TARGETS=6912", commands)
     database = BUILD / "tidy"
     database.mkdir(exist_ok=True)
     (database / "compile_commands.json").write_text(commands)

@@ -1,4 +1,4 @@
-"""`./dev test`: the default tier, in minutes; `--all` adds what takes longer, `--sanitize` is a part of it alone."""
+"""`./dev test`: the default tier; `--all` and `--configurations` are what takes longer, `--sanitize` is a part alone."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -18,8 +18,9 @@ ORACLE = "tests/oracle"
 # Cases that say the same under every configuration.
 ONCE = ("tests/modules", "tests/opinfo/test_variants.py", "tests/tools")
 
-# The same cases under the configurations that change how the device behaves, and on a machine without AVX-512: PyTorch's
-# kernels, its oneDNN and MKL, and softnpu's kernels each have a switch of their own.
+# Configurations that change how the device behaves, and a machine without AVX-512: PyTorch's kernels, its oneDNN and MKL,
+# and softnpu's kernels each have a switch of their own. Beside the default, each runs every test of a capability, and a
+# share of the operators' cases: each case runs under the default configuration and one other.
 CONFIGURATIONS: dict[str, Mapping[str, str]] = {
     "default": {},
     "queued": {"SOFTNPU_INLINE": "0"},
@@ -81,8 +82,24 @@ def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
     )
 
 
+def configurations(*, whole: bool) -> None:
+    """The tests under each configuration; `whole`: every case under every one."""
+    others = len(CONFIGURATIONS) - 1
+    for index, (name, env) in enumerate(CONFIGURATIONS.items()):
+        variables = " ".join(f"{k}={v}" for k, v in env.items()) or "no variables"
+        say(f"configuration {name}: {variables}")
+        gtest(env, FUNCTIONS + LIMITS if index == 0 else FUNCTIONS)
+        once = [] if index == 0 else [o for path in ONCE for o in ("--ignore", path)]
+        share = "1/1" if index == 0 or whole else f"{index}/{others}"
+        pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once, "--sweeps", share])
+
+
 def test(arguments: list[str]) -> None:
-    """Runs the default tier; `--all` every OpInfo and ModuleInfo case; `--sanitize` softnpu under the sanitizers; other arguments go to pytest and select the tests to run."""
+    """Runs the default tier.
+
+    `--all` runs every OpInfo and ModuleInfo case; `--configurations` every case under every configuration; `--sanitize`
+    softnpu under the sanitizers; other arguments go to pytest and select the tests to run.
+    """
     if arguments == ["--sanitize"]:
         BUILD.mkdir(exist_ok=True)
         sanitize()
@@ -91,16 +108,13 @@ def test(arguments: list[str]) -> None:
     if arguments[:1] == ["--all"]:
         opinfo(arguments[1:])
         return
+    if arguments == ["--configurations"]:
+        configurations(whole=True)
+        return
     if arguments:
         pytest({}, arguments)
         return
-    for name, env in CONFIGURATIONS.items():
-        say(
-            f"configuration {name}: {' '.join(f'{k}={v}' for k, v in env.items()) or 'no variables'}"
-        )
-        gtest(env, FUNCTIONS + LIMITS if name == "default" else FUNCTIONS)
-        once = [] if name == "default" else [o for path in ONCE for o in ("--ignore", path)]
-        pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once])
+    configurations(whole=False)
     pytest({}, ["codegen/tests", "-n", "0"])
     say("the official wheel on softnpu")
     oracle([])

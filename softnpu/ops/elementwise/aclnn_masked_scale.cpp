@@ -73,8 +73,7 @@ Status read(const aclTensor* self, const aclTensor* mask, double scale, const ac
   return tensor_memory(*y, "y", &task->y);
 }
 
-constexpr auto plan_masked_scale = [](const aclTensor* self, const aclTensor* mask, double scale, aclTensor* y,
-                                      Plan* plan) -> Status {
+Status plan_masked_scale(const aclTensor* self, const aclTensor* mask, double scale, aclTensor* y, Plan* plan) {
   MaskedScale task;
   SOFTNPU_RETURN_IF_ERROR(read(self, mask, scale, y, &task));
   const double cost = kFlopsPerElement * static_cast<double>(task.count);
@@ -90,7 +89,7 @@ constexpr auto plan_masked_scale = [](const aclTensor* self, const aclTensor* ma
   };
   plan->describe = [count = task.count] { return text("(float32, ", count, " elements)"); };
   return Status::ok();
-};
+}
 
 }  // namespace
 

@@ -27,9 +27,8 @@ float* memory(const aclTensor* tensor) {
 }
 
 // out = (self + the sum of others) * scale + the length of mode, for float32 of two elements.
-constexpr auto plan_sum = [](const aclTensor* self, const aclTensorList* others, const aclScalar* scale,
-                             const aclIntArray* unused, const char* mode, bool fails, aclTensor* out,
-                             Plan* plan) -> Status {
+Status plan_sum(const aclTensor* self, const aclTensorList* others, const aclScalar* scale, const aclIntArray* unused,
+                const char* mode, bool fails, aclTensor* out, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(not_null(self, "self"));
   SOFTNPU_RETURN_IF_ERROR(not_null(out, "out"));
   if (fails) return {ACLNN_ERR_PARAM_INVALID, "fails on purpose"};
@@ -53,7 +52,7 @@ constexpr auto plan_sum = [](const aclTensor* self, const aclTensorList* others,
     return Status::ok();
   };
   return Status::ok();
-};
+}
 
 struct Call {
   const aclTensor* self = nullptr;
