@@ -13,6 +13,14 @@ namespace torch_npu::route {
 // The handle of "add.Tensor".
 c10::OperatorHandle operator_named(const char* name);
 
+// The boxed fallback. Not inline: operators of one signature share it.
+template <typename R, typename... Args>
+[[gnu::noinline]] R call_boxed(const c10::OperatorHandle& op, Args... args) {
+  const auto kernel = c10::BoxedKernel::makeFromFunction<&aicpu::fallback>();
+  return c10::impl::BoxedKernelWrapper<R(Args...)>::call(kernel, op, c10::DispatchKeySet(),
+                                                         std::forward<Args>(args)...);
+}
+
 // Host<"add.Tensor", &at::cpu::add>::call has the operator's signature.
 template <aicpu::OpName kName, auto kKernel, aicpu::Takes kTakes = aicpu::Takes::kOneDevice>
 struct Host;
@@ -22,9 +30,7 @@ struct Host<kName, kKernel, kTakes> {
   static R call(Args... args) {
     if (aicpu::copies_arguments()) [[unlikely]] {
       static const c10::OperatorHandle op = operator_named(kName.text);
-      const auto kernel = c10::BoxedKernel::makeFromFunction<&aicpu::fallback>();
-      return c10::impl::BoxedKernelWrapper<R(Args...)>::call(kernel, op, c10::DispatchKeySet(),
-                                                             std::forward<Args>(args)...);
+      return call_boxed<R, Args...>(op, std::forward<Args>(args)...);
     }
     return aicpu::Unboxed<kName, kKernel, kTakes>::call(std::forward<Args>(args)...);
   }

@@ -300,26 +300,32 @@ R convert(R&& result, Convert& to_npu) {
 
 // ---- the kernel -------------------------------------------------------------------------------------------------
 
+// Not inline: operators of one signature share it.
+template <Takes kTakes, typename R, typename... Args>
+[[gnu::noinline]] R call_unboxed(const char* name, R (*kernel)(Args...), Args... args) {
+  const Call scope(name, aicpu::device_of(args...));  // at:: has one, too
+  // Braces: the arguments are converted from left to right.
+  std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
+  auto run = [&]() -> R { return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params); };
+  auto sync = [&] { std::apply([&](auto&... p) { (p.sync(scope), ...); }, params); };
+  if constexpr (std::is_void_v<R>) {
+    run();
+    sync();
+  } else {
+    R result = run();
+    sync();
+    Results<std::tuple<Param<Args, kTakes>...>> to_npu(scope, params);
+    return convert(std::forward<R>(result), to_npu);
+  }
+}
+
 template <OpName kName, auto kKernel, Takes kTakes = Takes::kOneDevice>
 struct Unboxed;
 
 template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
-    const Call scope(kName.text, aicpu::device_of(args...));  // at:: has one, too
-    // Braces: the arguments are converted from left to right.
-    std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
-    auto run = [&]() -> R { return std::apply([](auto&... p) -> R { return kKernel(p.pass()...); }, params); };
-    auto sync = [&] { std::apply([&](auto&... p) { (p.sync(scope), ...); }, params); };
-    if constexpr (std::is_void_v<R>) {
-      run();
-      sync();
-    } else {
-      R result = run();
-      sync();
-      Results<std::tuple<Param<Args, kTakes>...>> to_npu(scope, params);
-      return convert(std::forward<R>(result), to_npu);
-    }
+    return call_unboxed<kTakes, R, Args...>(kName.text, kKernel, std::forward<Args>(args)...);
   }
 };
 
