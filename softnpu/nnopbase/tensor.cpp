@@ -33,48 +33,55 @@ struct Description {
   void* data;
 };
 
-Status check_dims(const char* what, const int64_t* dims, uint64_t count) {
+// What is wrong with sizes that are. Apart from the check, which is on the way of every descriptor.
+[[gnu::cold]] Status wrong_dims(const char* what, const int64_t* dims, uint64_t count) {
   if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
-  if (count > 0) SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
-  for (uint64_t i = 0; i < count; ++i) {
-    if (dims[i] < 0) return {ACLNN_ERR_PARAM_INVALID, text(what, " hold the negative size ", dims[i])};
-  }
-  return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
+  const int64_t negative = *std::find_if(dims, dims + count, [](int64_t size) { return size < 0; });
+  return {ACLNN_ERR_PARAM_INVALID, text(what, " hold the negative size ", negative)};
 }
 
-// The number of elements, and the distance of each from the storage's start, are numbers that fit.
-Status check_extent(const Description& from) {
+bool are_dims(const int64_t* dims, uint64_t count) {
+  if (count > kMaxDims || (count > 0 && dims == nullptr)) return false;
+  return std::all_of(dims, dims + count, [](int64_t size) { return size >= 0; });
+}
+
+// Whether the number of elements, and the distance of each from the storage's start, are numbers that fit.
+bool has_extent(const Description& from, int64_t element_bytes) {
   int64_t count = 1;
+  int64_t last = from.offset;
   bool overflows = false;
   for (uint64_t i = 0; i < from.count; ++i) {
-    if (from.dims[i] == 0) return Status::ok();
-    overflows = overflows || __builtin_mul_overflow(count, from.dims[i], &count);
+    if (from.dims[i] == 0) return true;
+    overflows = __builtin_mul_overflow(count, from.dims[i], &count) || overflows;
+    if (from.strides == nullptr) continue;
+    int64_t step = 0;
+    overflows = __builtin_mul_overflow(from.dims[i] - 1, from.strides[i], &step) || overflows;
+    overflows = __builtin_add_overflow(last, step, &last) || overflows;
   }
-  int64_t last = from.offset;
-  if (from.strides == nullptr) {
-    overflows = overflows || __builtin_add_overflow(last, count - 1, &last);
-  } else {
-    for (uint64_t i = 0; i < from.count; ++i) {
-      int64_t step = 0;
-      overflows = overflows || __builtin_mul_overflow(from.dims[i] - 1, from.strides[i], &step) ||
-                  __builtin_add_overflow(last, step, &last);
-    }
-  }
+  if (from.strides == nullptr) overflows = __builtin_add_overflow(last, count - 1, &last) || overflows;
   int64_t bytes = 0;
-  const auto size = static_cast<int64_t>(aclDataTypeSize(from.dtype));
-  overflows = overflows || __builtin_mul_overflow(count, size, &bytes) || __builtin_mul_overflow(last, size, &bytes);
-  if (!overflows) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID, "the view's sizes, strides and offset reach beyond 2^63 bytes"};
+  overflows = __builtin_mul_overflow(count, element_bytes, &bytes) || overflows;
+  return !__builtin_mul_overflow(last, element_bytes, &bytes) && !overflows;
 }
 
-Status check(const Description& from) {
-  SOFTNPU_RETURN_IF_ERROR(check_dims("view dimensions", from.dims, from.count));
-  SOFTNPU_RETURN_IF_ERROR(check_dims("storage dimensions", from.storage_dims, from.storage_count));
+[[gnu::cold]] Status wrong(const Description& from) {
+  if (!are_dims(from.dims, from.count)) return wrong_dims("view dimensions", from.dims, from.count);
+  if (!are_dims(from.storage_dims, from.storage_count)) {
+    return wrong_dims("storage dimensions", from.storage_dims, from.storage_count);
+  }
   if (aclDataTypeSize(from.dtype) == 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(from.dtype), " is not supported")};
   }
   if (from.offset < 0) return {ACLNN_ERR_PARAM_INVALID, text("the view's offset ", from.offset, " is negative")};
-  return check_extent(from);
+  return {ACLNN_ERR_PARAM_INVALID, "the view's sizes, strides and offset reach beyond 2^63 bytes"};
+}
+
+Status check(const Description& from) {
+  const auto element_bytes = static_cast<int64_t>(aclDataTypeSize(from.dtype));
+  const bool is_right = are_dims(from.dims, from.count) && are_dims(from.storage_dims, from.storage_count) &&
+                        element_bytes != 0 && from.offset >= 0 && has_extent(from, element_bytes);
+  return is_right ? Status::ok() : wrong(from);
 }
 
 // Where the tensor has no elements the strides may wrap around: nothing is read by them.

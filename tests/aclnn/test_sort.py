@@ -15,6 +15,7 @@ from tests.aclnn.cases import (
 )
 from tests.aclnn.compare import INVALID, NULL, assert_same
 from tests.aclnn.library import AclnnError, Library, view_shape
+from tests.aclnn.refusals import check_refused, refusals
 
 SHAPES = [
     ((6, 5, 4), 0),
@@ -362,14 +363,6 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("operator", "arguments", "code", "message"),
-    REFUSED,
-    ids=lambda v: v if isinstance(v, str) else "",
-)
-def test_bad_input_is_refused(
-    library: Library, operator: str, arguments: tuple, code: int, message: str
-) -> None:
-    with pytest.raises(AclnnError, match=message) as refused:
-        library.call(operator, *arguments)
-    assert refused.value.code == code
+@refusals(REFUSED)
+def test_bad_input_is_refused(library: Library, operator, arguments, code, message) -> None:
+    check_refused(library, operator, arguments, code, message)

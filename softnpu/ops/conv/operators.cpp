@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "nnopbase/written.h"
+#include "ops/conv/spatial.h"
 #include "ops/conv/step.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -22,20 +23,6 @@ namespace {
 constexpr int kLastCubeMathType = 4;
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
-
-Status spatial(const aclIntArray* values, const char* name, size_t dims, int64_t least, int64_t fallback, Triple* out) {
-  out->fill(fallback);
-  if (values == nullptr) return Status::ok();
-  if (values->size() != dims && values->size() != 1) {
-    return invalid(text(name, " has ", values->size(), " values, where 1 or ", dims, " are needed"));
-  }
-  for (size_t i = 0; i < dims; ++i) {
-    const int64_t value = (*values)[values->size() == 1 ? 0 : i];
-    if (value < least) return invalid(text(name, " is ", value, "; it is ", least, " or more"));
-    (*out)[3 - dims + i] = value;
-  }
-  return Status::ok();
-}
 
 Status check_dtype(const aclTensor& tensor, aclDataType dtype, const char* role) {
   if (!is_known(tensor.dtype) || tensor.dtype == ACL_BOOL) {
@@ -114,10 +101,10 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   SOFTNPU_RETURN_IF_ERROR(check_dtype(weight, image.dtype, "the weight"));
   SOFTNPU_RETURN_IF_ERROR(check_dtype(result, image.dtype, "the result"));
   Triple output_padding{};
-  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.stride, "stride", p->dims, 1, 1, &p->stride));
-  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.padding, "padding", p->dims, 0, 0, &p->padding));
-  SOFTNPU_RETURN_IF_ERROR(spatial(&attributes.dilation, "dilation", p->dims, 1, 1, &p->dilation));
-  SOFTNPU_RETURN_IF_ERROR(spatial(attributes.output_padding, "outputPadding", p->dims, 0, 0, &output_padding));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&attributes.stride, "stride", p->dims, 1, 1, &p->stride));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&attributes.padding, "padding", p->dims, 0, 0, &p->padding));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&attributes.dilation, "dilation", p->dims, 1, 1, &p->dilation));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(attributes.output_padding, "outputPadding", p->dims, 0, 0, &output_padding));
   int64_t result_batch = 0;
   Image* read = attributes.transposed ? &p->out : &p->in;
   Image* made = attributes.transposed ? &p->in : &p->out;

@@ -59,6 +59,12 @@ struct HardshrinkBackward {
     return x >= -k[0] && x <= k[0] ? T(0) : g;
   }
 };
+struct EluBackwardOfResult {
+  template <Real T>
+  static HWY_INLINE T of(T g, T y, const T* k) {
+    return y <= 0 ? g * k[2] * (y + k[0] * k[1]) : g * k[1];
+  }
+};
 // Of an input clamped to [k0, 1 - k0], where k0 is not negative.
 struct LogitBackward {
   template <Real T>
@@ -81,6 +87,7 @@ MapKernel kernel_for(MapOp op, Wide wide) {
     case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(wide);
     case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(wide);
     case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(wide);
+    case MapOp::kEluBackwardOfResult: return real_loop<EluBackwardOfResult>(wide);
     case MapOp::kLogitBackward: return real_loop<LogitBackward>(wide);
     default: return nullptr;
   }

@@ -1,61 +1,48 @@
 #include "ops/elementwise/map_op.h"
 
+#include <array>
+
 namespace softnpu {
 namespace {
 
+constexpr size_t kOps = static_cast<size_t>(MapOp::kClampTensor) + 1;
+using Table = std::array<std::array<MapKernel, kWides>, kOps>;
+
 // Null where float32 has no kernel of its own.
 MapKernel float32_kernel(MapOp op) {
-  switch (op) {
-    case MapOp::kExp2:
-    case MapOp::kAsin:
-    case MapOp::kAcos:
-    case MapOp::kTanh:
-    case MapOp::kErf:
-    case MapOp::kErfinv:
-    case MapOp::kGelu:
-    case MapOp::kGeluTanh:
-    case MapOp::kGeluBackward:
-    case MapOp::kSiluBackward:
-    case MapOp::kLogSigmoidBackward: return float_math_kernel(op);
-    case MapOp::kTan:
-    case MapOp::kSinc:
-    case MapOp::kAtan2: return trigonometry_kernel(op);
-    case MapOp::kSinh:
-    case MapOp::kCosh:
-    case MapOp::kAsinh:
-    case MapOp::kAcosh:
-    case MapOp::kAtanh: return hyperbolic_kernel(op);
-    case MapOp::kPow:
-    case MapOp::kXlogy:
-    case MapOp::kLogAddExp:
-    case MapOp::kLogAddExp2: return power_kernel(op);
-    case MapOp::kFmod:
-    case MapOp::kRemainder:
-    case MapOp::kFloorDivide: return remainder_kernel(op);
-    case MapOp::kErfc: return erfc_kernel(op);
-    case MapOp::kMish:
-    case MapOp::kSoftplus:
-    case MapOp::kElu:
-    case MapOp::kLogSigmoid:
-    case MapOp::kLogit:
-    case MapOp::kGeluTanhBackward:
-    case MapOp::kMishBackward:
-    case MapOp::kSoftplusBackward:
-    case MapOp::kEluBackward: return activation_kernel(op);
-    default: return nullptr;
+  for (const auto kernel_of : {&float_math_kernel, &trigonometry_kernel, &hyperbolic_kernel, &power_kernel,
+                               &remainder_kernel, &erfc_kernel, &activation_kernel}) {
+    if (MapKernel kernel = kernel_of(op)) return kernel;
   }
+  return nullptr;
+}
+
+MapKernel find_kernel(MapOp op, Wide wide) {
+  if (wide == Wide::kC64 || wide == Wide::kC128) return complex_kernel(op, wide);
+  if (wide == Wide::kF32) {
+    if (MapKernel kernel = float32_kernel(op)) return kernel;
+  }
+  for (const auto kernel_of : {&arithmetic_kernel, &gradient_kernel, &math_kernel}) {
+    if (MapKernel kernel = kernel_of(op, wide)) return kernel;
+  }
+  return nullptr;
+}
+
+Table make_table() {
+  Table table{};
+  for (size_t op = 0; op < kOps; ++op) {
+    for (size_t wide = 0; wide < kWides; ++wide) {
+      table[op][wide] = find_kernel(static_cast<MapOp>(op), static_cast<Wide>(wide));
+    }
+  }
+  return table;
 }
 
 }  // namespace
 
 MapKernel map_kernel(MapOp op, Wide wide) {
-  if (wide == Wide::kC64 || wide == Wide::kC128) return complex_kernel(op, wide);
-  if (wide == Wide::kF32) {
-    if (MapKernel kernel = float32_kernel(op)) return kernel;
-  }
-  if (MapKernel kernel = arithmetic_kernel(op, wide)) return kernel;
-  if (MapKernel kernel = gradient_kernel(op, wide)) return kernel;
-  return math_kernel(op, wide);
+  static const Table table = make_table();
+  return table[static_cast<size_t>(op)][static_cast<size_t>(wide)];
 }
 
 }  // namespace softnpu

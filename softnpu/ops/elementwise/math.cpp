@@ -201,7 +201,7 @@ HWY_EXPORT(kernel_for);
 MapKernel math_kernel(MapOp op, Wide wide) {
   limit_simd_targets();
   if (MapKernel kernel = HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide)) return kernel;
-  return scalar_kernel(op, wide);
+  return wide == Wide::kF64 ? scalar_kernel(op) : nullptr;
 }
 
 }  // namespace softnpu

@@ -36,7 +36,7 @@ T silu_backward(T g, T x) {
   return g * s * (1 + x * (1 - s));
 }
 
-// The functions that have no vector kernel.
-MapKernel scalar_kernel(MapOp op, Wide wide);
+// The functions of float64 that have no vector kernel; null for all others.
+MapKernel scalar_kernel(MapOp op);
 
 }  // namespace softnpu

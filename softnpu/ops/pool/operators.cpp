@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/conv/spatial.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
@@ -21,26 +22,11 @@ struct Sizes {
   Triple kernel, stride, padding, dilation;
 };
 
-Status spatial(const aclIntArray* values, const char* name, size_t dims, int64_t least, Triple* out) {
-  if (values == nullptr) return Status::ok();
-  if (values->size() != dims && values->size() != 1) {
-    return invalid(text(name, " has ", values->size(), " values, where 1 or ", dims, " are needed"));
-  }
-  for (size_t i = 0; i < dims; ++i) {
-    const int64_t value = (*values)[values->size() == 1 ? 0 : i];
-    if (value < least) return invalid(text(name, " is ", value, "; it is ", least, " or more"));
-    (*out)[3 - dims + i] = value;
-  }
-  return Status::ok();
-}
-
 Status read_sizes(const PoolAttributes& a, Sizes* out) {
-  out->kernel = out->stride = out->dilation = {1, 1, 1};
-  out->padding = {0, 0, 0};
-  SOFTNPU_RETURN_IF_ERROR(spatial(&a.kernel, "kernelSize", a.dims, 1, &out->kernel));
-  SOFTNPU_RETURN_IF_ERROR(spatial(a.stride.empty() ? &a.kernel : &a.stride, "stride", a.dims, 1, &out->stride));
-  SOFTNPU_RETURN_IF_ERROR(spatial(&a.padding, "padding", a.dims, 0, &out->padding));
-  SOFTNPU_RETURN_IF_ERROR(spatial(a.dilation, "dilation", a.dims, 1, &out->dilation));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&a.kernel, "kernelSize", a.dims, 1, 1, &out->kernel));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(a.stride.empty() ? &a.kernel : &a.stride, "stride", a.dims, 1, 1, &out->stride));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&a.padding, "padding", a.dims, 0, 0, &out->padding));
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(a.dilation, "dilation", a.dims, 1, 1, &out->dilation));
   for (size_t i = 0; i < 3; ++i) {
     if (2 * out->padding[i] > (out->kernel[i] - 1) * out->dilation[i] + 1) {
       return invalid(text("the padding ", out->padding[i], " is more than half of the kernel ", out->kernel[i]));

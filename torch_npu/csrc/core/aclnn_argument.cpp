@@ -59,13 +59,20 @@ const Makers& makers() {
 class KeptDescriptors {
  public:
   // Null where none is left.
-  static aclTensor* take() { return kept_.count == 0 ? nullptr : kept_.descriptors[--kept_.count]; }
+  static aclTensor* take() {
+    Kept& kept = kept_;
+    return kept.count == 0 ? nullptr : kept.descriptors[--kept.count];
+  }
 
   // False where the caller has to destroy it.
   static bool keep(const aclTensor* descriptor) {
-    if (kept_.count == kMost || makers().init_tensor == nullptr || kept_.is_over) return false;
-    static thread_local const Returner returner;
-    kept_.descriptors[kept_.count++] = const_cast<aclTensor*>(descriptor);
+    Kept& kept = kept_;
+    if (kept.count == kMost || !kept.is_open) {
+      if (kept.count == kMost || kept.is_over || makers().init_tensor == nullptr) return false;
+      static thread_local const Returner returner;
+      kept.is_open = true;
+    }
+    kept.descriptors[kept.count++] = const_cast<aclTensor*>(descriptor);
     return true;
   }
 
@@ -74,10 +81,12 @@ class KeptDescriptors {
   struct Kept {
     std::array<aclTensor*, kMost> descriptors{};
     uint8_t count = 0;
+    bool is_open = false;  // descriptors are kept
     bool is_over = false;  // the thread ends
   };
   struct Returner {
     ~Returner() {
+      kept_.is_open = false;
       kept_.is_over = true;
       while (aclTensor* descriptor = take()) makers().tensor.destroy(descriptor);
     }

@@ -6,9 +6,9 @@
 
 #include <array>
 #include <atomic>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 
 #include "core/acl.h"
 #include "core/stream.h"
@@ -32,9 +32,10 @@ struct RuntimeState {
   std::array<DeviceState, kMaxDevices> devices;
 };
 
+// Made at compile time and never destroyed: used until the very end of the process.
 RuntimeState& state() {
-  static RuntimeState& instance =
-      *std::make_unique<RuntimeState>().release();  // used until the very end of the process
+  static constinit RuntimeState instance;
+  static_assert(std::is_trivially_destructible_v<RuntimeState>);
   return instance;
 }
 
@@ -42,6 +43,9 @@ struct CountResult {
   c10::DeviceIndex count = 0;
   std::string error;
 };
+
+// What count_result() has found; 0 before.
+std::atomic<c10::DeviceIndex> known_count{0};
 
 const CountResult& count_result() {
   static const CountResult result = [] {
@@ -54,6 +58,7 @@ const CountResult& count_result() {
       r.count = static_cast<c10::DeviceIndex>(std::min<uint32_t>(count, kMaxDevices));
       if (count == 0) r.error = "the runtime reports 0 devices (SOFTNPU_DEVICE_COUNT, ASCEND_RT_VISIBLE_DEVICES)";
     }
+    known_count.store(r.count, std::memory_order_relaxed);
     return r;
   }();
   return result;
@@ -119,6 +124,7 @@ c10::DeviceIndex current_device() noexcept { return current; }
 
 c10::DeviceIndex checked_device(c10::DeviceIndex device) {
   if (device == -1) device = current_device();
+  if (C10_LIKELY(device >= 0 && device < known_count.load(std::memory_order_relaxed))) return device;
   TORCH_CHECK(device >= 0 && device < device_count(), "Invalid NPU device index npu:", static_cast<int>(device), ": ",
               device_count() == 0 ? c10::str("there is no device: ", device_count_error())
                                   : c10::str("the valid indices are 0 to ", device_count() - 1),

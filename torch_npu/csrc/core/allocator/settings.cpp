@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -68,26 +67,27 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+// Always true: the initializer of a constant runs once.
+bool read_variables() {
+  const char* npu = variable("PYTORCH_NPU_ALLOC_CONF");
+  const char* all = variable("PYTORCH_ALLOC_CONF");
+  TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
+                    "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
+  if (npu != nullptr) {
+    parse_npu_keys(npu);  // first: PyTorch's parser asserts where a value is missing
+    c10::CachingAllocator::setAllocatorSettings(npu);
+  }
+  if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
+  const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
+  if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
+    c10::CachingAllocator::setAllocatorSettings(kFrugal);
+  }
+  return true;
+}
+
 }  // namespace
 
-void read_allocator_settings() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    const char* npu = variable("PYTORCH_NPU_ALLOC_CONF");
-    const char* all = variable("PYTORCH_ALLOC_CONF");
-    TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
-                      "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
-    if (npu != nullptr) {
-      parse_npu_keys(npu);  // first: PyTorch's parser asserts where a value is missing
-      c10::CachingAllocator::setAllocatorSettings(npu);
-    }
-    if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
-    const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
-    if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
-      c10::CachingAllocator::setAllocatorSettings(kFrugal);
-    }
-  });
-}
+void read_allocator_settings() { [[maybe_unused]] static const bool done = read_variables(); }
 
 std::size_t expandable_unit(bool large) {
   if (const std::size_t given = segment_bytes; given != 0) return given;

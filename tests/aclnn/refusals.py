@@ -1,0 +1,27 @@
+"""Calls that an operator refuses, as rows of (operator, arguments, code, part of the message)."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.aclnn.library import AclnnError, Library
+
+
+def refusals(rows: Sequence[tuple]) -> pytest.MarkDecorator:
+    """Parametrizes a test that hands its arguments on to :func:`check_refused`."""
+    names = ("operator", "arguments", "code", "message")
+    return pytest.mark.parametrize(names, rows, ids=lambda v: v if isinstance(v, str) else "")
+
+
+def check_refused(
+    library: Library,
+    operator: str,
+    arguments: tuple | Callable[[], tuple],
+    code: int,
+    message: str,
+) -> None:
+    """The call fails with ``code`` and says ``message``, a regular expression."""
+    given = arguments() if callable(arguments) else arguments
+    with pytest.raises(AclnnError, match=message) as refused:
+        library.call(operator, *given)
+    assert refused.value.code == code
