@@ -31,13 +31,10 @@ aclError api(const char* name, Body&& body) noexcept {
   }
 }
 
-[[gnu::cold, gnu::noinline]] inline Status missing_result(const char* argument) {
-  return {ACL_ERROR_INVALID_PARAM, std::string(argument) + " is null"};
-}
-
 // For functions that write a result: a null pointer is the caller's error.
 inline Status require(const void* out, const char* argument) {
-  return out != nullptr ? Status::ok() : missing_result(argument);
+  if (out != nullptr) return Status::ok();
+  return {ACL_ERROR_INVALID_PARAM, std::string(argument) + " is null"};
 }
 
 }  // namespace softnpu

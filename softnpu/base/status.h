@@ -10,13 +10,14 @@
 
 namespace softnpu {
 
-// Success is a null pointer: it costs nothing to make, pass on and forget.
+// Success costs nothing to make, pass on and forget: only a message is on the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
   Status(aclError code, std::string message)
-      : failure_(code == ACL_SUCCESS ? nullptr : new_failure(code, std::move(message))) {}
-  Status(const Status& other) : failure_(other.is_ok() ? nullptr : std::make_unique<const Failure>(*other.failure_)) {}
+      : code_(code), message_(message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message))) {}
+  Status(const Status& other)
+      : code_(other.code_), message_(other.message_ ? std::make_unique<const std::string>(*other.message_) : nullptr) {}
   Status(Status&&) noexcept = default;
   Status& operator=(const Status& other) { return *this = Status(other); }
   Status& operator=(Status&&) noexcept = default;
@@ -24,26 +25,18 @@ class [[nodiscard]] Status {
 
   static Status ok() { return {}; }
 
-  bool is_ok() const { return failure_ == nullptr; }
-  aclError code() const { return is_ok() ? ACL_SUCCESS : failure_->code; }
-  const std::string& message() const { return is_ok() ? empty() : failure_->message; }
+  bool is_ok() const { return code_ == ACL_SUCCESS; }
+  aclError code() const { return code_; }
+  const std::string& message() const { return message_ ? *message_ : empty(); }
 
  private:
-  struct Failure {
-    Failure(aclError failed_with, std::string why) : code(failed_with), message(std::move(why)) {}
-    aclError code;
-    std::string message;
-  };
-
-  [[gnu::cold]] static std::unique_ptr<const Failure> new_failure(aclError code, std::string message) {
-    return std::make_unique<const Failure>(code, std::move(message));
-  }
   static const std::string& empty() {
     static NoDestroy<std::string> none;
     return none.get();
   }
 
-  std::unique_ptr<const Failure> failure_;
+  aclError code_ = ACL_SUCCESS;
+  std::unique_ptr<const std::string> message_;
 };
 
 }  // namespace softnpu

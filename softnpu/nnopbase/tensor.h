@@ -21,13 +21,10 @@ struct aclTensor {
 
 namespace softnpu {
 
-[[gnu::cold, gnu::noinline]] inline Status missing_argument(const char* name) {
-  return {ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is null"};
-}
-
 // aclnn's own word for a missing argument.
 inline Status not_null(const void* argument, const char* name) {
-  return argument != nullptr ? Status::ok() : missing_argument(name);
+  if (argument != nullptr) return Status::ok();
+  return {ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is null"};
 }
 
 inline int64_t element_count(const aclTensor& tensor) {
