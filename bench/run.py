@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``peers`` and ``instructions``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -8,6 +8,7 @@ each other.
 import argparse
 import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from results import Measured, Results, machine, print_comparison, table_of
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from small import small_works
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
@@ -47,28 +49,29 @@ def runtime() -> list[Measured]:
 
 def dispatch() -> list[Measured]:
     """What one small operator costs, seen from Python."""
-    rows = []
-    for name, work in {
-        "add, 16 elements": lambda x: x + x,
-        "add_, 16 elements": lambda x: x.add_(1),
-        "sum, 16 elements": lambda x: x.sum(),
-        "view": lambda x: x.view(4, 4),
-        "empty_like": torch.empty_like,
-    }.items():
-        npu, cpu = torch.ones(16, device="npu"), torch.ones(16)
-        rows.append(Row(name, lambda f=work, x=npu: f(x), lambda f=work, x=cpu: f(x), 2000))
+    npu, cpu = small_works("npu"), small_works("cpu")
+    repeats = {name: 500 if "backward" in name else 2000 for name in npu}
+    return compare("dispatch", [Row(name, npu[name], cpu[name], repeats[name]) for name in npu])
 
-    matrices = {device: torch.ones(16, 16, device=device) for device in ("npu", "cpu")}
-    rows.append(
-        Row("mm, 16 x 16", *(partial(torch.mm, m, m) for m in matrices.values()), repeats=2000)
-    )
 
-    def backward(device: str) -> Callable[[], object]:
-        a, b = (torch.ones(16, device=device, requires_grad=True) for _ in range(2))
-        return lambda: (a * b).sum().backward()
+def instructions() -> list[Measured]:
+    """The same in instructions, which no other process changes; takes minutes."""
+    if shutil.which("callgrind_control") is None:
+        sys.exit("./dev bench instructions counts with callgrind: install valgrind")
+    from instructions import measure
 
-    rows.append(Row("(a * b).sum().backward()", backward("npu"), backward("cpu"), 500))
-    return compare("dispatch", rows)
+    table = Table(title="instructions of one call, seen from Python")
+    table.add_column("work")
+    for column in ("npu", "CPU eager", "ratio"):
+        table.add_column(column, justify="right")
+    counts = measure(list(small_works("cpu")))
+    for work, npu, cpu in counts:
+        table.add_row(work, f"{npu:,.0f}", f"{cpu:,.0f}", f"{npu / cpu:.2f}")
+    Console(width=140).print(table)
+    return [
+        Measured("instructions", work, "CPU eager", npu, cpu, npu / cpu, "instructions")
+        for work, npu, cpu in counts
+    ]
 
 
 def elementwise() -> list[Measured]:
@@ -214,10 +217,12 @@ def peers() -> list[Measured]:
     return compare("peers", rows(), rounds=7)
 
 
-# `peers` alone is not among what runs without a name: it needs an environment of its own.
+# What needs an environment of its own, or a tool that `./dev setup` does not install, runs by its name only.
+BY_NAME = ("peers", "instructions")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
+    "instructions": instructions,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,
@@ -239,7 +244,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a file, .json or .md")
     parser.add_argument("suites", nargs="*", help=", ".join(SUITES))
     arguments = parser.parse_args()
-    names = arguments.suites or [name for name in SUITES if name != "peers"]
+    names = arguments.suites or [name for name in SUITES if name not in BY_NAME]
     if unknown := [name for name in names if name not in SUITES]:
         parser.error(f"no suite {unknown[0]}: there are {', '.join(SUITES)}")
     results = Results(machine("one thread, CPU time" if arguments.cpu_time else "wall time"))
