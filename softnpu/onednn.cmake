@@ -17,8 +17,18 @@ endif()
 add_library(onednn INTERFACE)
 target_link_libraries(onednn INTERFACE DNNL::dnnl)
 
+# What it calls libgomp for becomes softnpu's workers.
 get_target_property(library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
-add_needed_library(${library} libdnnl.so.3)
+get_filename_component(library ${library} REALPATH)
+set(bind_onednn ${CMAKE_CURRENT_SOURCE_DIR}/workers/bind_onednn.py)
+set(bound_onednn ${CMAKE_CURRENT_BINARY_DIR}/libdnnl.so.3)
+add_custom_command(
+  OUTPUT ${bound_onednn}
+  COMMAND ${Python3_EXECUTABLE} ${bind_onednn} ${library} ${bound_onednn} libsoftnpu_workers.so
+  DEPENDS ${bind_onednn} ${library}
+  VERBATIM)
+add_custom_target(bound_onednn ALL DEPENDS ${bound_onednn})
+add_needed_library(${bound_onednn} libdnnl.so.3)
 # Its symbol table is a fifth of it and serves nobody.
 install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \
   \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/torch_npu/lib/libdnnl.so.3 COMMAND_ERROR_IS_FATAL ANY)" COMPONENT package)

@@ -1,36 +1,51 @@
 #pragma once
-// The threads of one kernel: the team of the thread that runs it.
+// The threads of one kernel: the one that runs it, and workers.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 
-#include "ops/onednn/engine.h"
+#include "nnopbase/plan.h"
+#include "nnopbase/threads.h"
+#include "workers/workers.h"
 
 namespace softnpu {
 
-// Calls body(first, last) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece once.
-// Which thread takes which piece is open: what a piece computes must not depend on it. A team that lost a core to
-// somebody else goes on with the others, since pieces are taken as threads come free. The first exception is thrown at
-// the end.
+// The threads for work (Plan::work): 1 below kSmallWork, else most_threads().
+inline int threads_for(double work) { return work < kSmallWork ? 1 : most_threads(); }
+
+// Calls body(first, last, seat) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece
+// once. `seat` is below `threads` and one call's at a time: what it numbers is that call's own. Which thread takes
+// which piece is open: what a piece computes must not depend on it. A thread that lost its core to somebody else delays
+// the piece that it has, since pieces are taken as threads come free. The first exception is thrown at the end.
 template <typename Body>
-void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
+void parallel_for_seats(int64_t count, int64_t grain, int threads, const Body& body) {
   if (count <= 0) return;
   const int64_t pieces = (count + grain - 1) / grain;
-  if (threads <= 1 || pieces == 1) return body(int64_t{0}, count);
+  if (threads <= 1 || pieces == 1) return body(int64_t{0}, count, 0);
+  std::atomic<int64_t> next{0};
   std::mutex mutex;  // guards error
   std::exception_ptr error;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int64_t piece = 0; piece < pieces; ++piece) {
-    try {
-      body(piece * grain, std::min(count, (piece + 1) * grain));
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      if (error == nullptr) error = std::current_exception();
+  const auto take_pieces = [&](int seat) {
+    for (int64_t piece = next++; piece < pieces; piece = next++) {
+      try {
+        body(piece * grain, std::min(count, (piece + 1) * grain), seat);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (error == nullptr) error = std::current_exception();
+      }
     }
-  }
+  };
+  share_work(static_cast<int>(std::min<int64_t>(threads, pieces)), take_pieces);
   if (error != nullptr) std::rethrow_exception(error);
+}
+
+// The same for what needs nothing of its own: body(first, last).
+template <typename Body>
+void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
+  parallel_for_seats(count, grain, threads, [&](int64_t first, int64_t last, int) { body(first, last); });
 }
 
 }  // namespace softnpu

@@ -3,9 +3,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/spin.h"
 #include "base/text.h"
-#include "runtime/spin.h"
-#include "runtime/team.h"
 
 namespace softnpu {
 namespace {
@@ -71,10 +70,7 @@ std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
   const auto is_wanted = [&] { return stopping_ || (stream = pop()) != nullptr; };
   sleeping_ = true;
   if (!rested_ && !ready_cv_.wait_for(*lock, kRest, is_wanted)) {
-    lock->unlock();
-    release_team();
     rested_ = true;
-    lock->lock();
   }
   if (stream == nullptr) ready_cv_.wait(*lock, is_wanted);
   sleeping_ = false;

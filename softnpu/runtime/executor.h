@@ -37,7 +37,7 @@ class Executor {
   // How long tasks have run on the thread altogether.
   std::chrono::nanoseconds busy() const { return std::chrono::nanoseconds(busy_.load(std::memory_order_relaxed)); }
 
-  // Whether no task has run on the thread for some time, so that it has no team any more.
+  // Whether no task has run on the thread for some time: the program waits for what it launches one by one.
   bool is_rested() const { return rested_.load(std::memory_order_relaxed); }
 
   // Tasks that went together with the one before them.
@@ -49,7 +49,7 @@ class Executor {
 
  private:
   void run();
-  // Waits for a ready stream, and after a while lets the team go; null where stop() was called. `lock` is of mutex_.
+  // Waits for a ready stream, and rests after a while; null where stop() was called. `lock` is of mutex_.
   std::shared_ptr<Stream> sleep(std::unique_lock<std::mutex>* lock);
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;

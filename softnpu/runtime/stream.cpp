@@ -9,12 +9,11 @@
 #include <new>
 #include <utility>
 
+#include "base/spin.h"
 #include "base/text.h"
 #include "runtime/config.h"
 #include "runtime/exceptions.h"
 #include "runtime/executor.h"
-#include "runtime/spin.h"
-#include "runtime/team.h"
 #include "runtime/told_status.h"
 
 namespace softnpu {
@@ -32,11 +31,7 @@ Status Stream::submit(const char* name, Cost cost, Work work, Joinable joinable)
   task.name = name;
   task.work = std::move(work);
   task.joinable = joinable;
-  if (!may_run_inline(cost) || !take_turn()) {
-    // The executor will have a team of its own.
-    if (cost == Cost::kLarge && executor_->is_rested()) release_team();
-    return enqueue(std::move(task), cost);
-  }
+  if (!may_run_inline(cost) || !take_turn()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   const uint64_t turns = turns_.load(std::memory_order_relaxed);
   turns_.store(turns + 1, std::memory_order_relaxed);

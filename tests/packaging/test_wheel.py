@@ -79,7 +79,7 @@ def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
     others = {"libdnnl.so.3": "oneDNN", "libhwy.so.1": "highway"}
     beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
-    assert beside == {"libtorch_npu.so", *others}
+    assert beside == {"libtorch_npu.so", "libsoftnpu_workers.so", *others}
     licences = {f"torch_npu/lib/LICENSE.{name}.txt" for name in others.values()}
     assert licences <= set(zipfile.ZipFile(wheel).namelist())
     cann = {Path(n).name for n in libraries if n.startswith("torch_npu/lib/cann/")}
@@ -95,19 +95,25 @@ def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():
     }
 
 
-def test_matmul_runs_on_the_wheels_onednn_with_torchs_openmp(python):
+def test_matmul_runs_on_the_wheels_onednn_and_workers(python):
     out = sh(
         python,
         "import torch\n"
-        "x = torch.randn(64, 64, device='npu')\n"
-        "assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-4)\n"
+        "x = torch.randn(256, 256, device='npu')\n"
+        "assert torch.allclose((x @ x).cpu(), x.cpu() @ x.cpu(), atol=1e-3)\n"
         "maps = {line.split()[-1] for line in open('/proc/self/maps') if ' r-xp ' in line}\n"
         "print(*[m for m in maps if 'libdnnl' in m], sep='\\n')\n"
-        "print(*[m for m in maps if 'libgomp' in m], sep='\\n')",
+        "print(*[m for m in maps if 'libsoftnpu_workers' in m], sep='\\n')",
     )
-    dnnl, gomp = out.split()  # one of each
-    assert dnnl.startswith(str(python.parents[1]))
-    assert "/torch/lib/" in gomp
+    libraries = out.split()
+    assert [Path(p).name for p in libraries] == ["libdnnl.so.3", "libsoftnpu_workers.so"]
+    assert all(p.startswith(str(python.parents[1])) for p in libraries)
+    asked = subprocess.run(
+        ["objdump", "-T", libraries[0]], capture_output=True, text=True, check=True
+    )
+    openmp = set(re.findall(r"\bG?OMP_1\.0\)?\s+(\w+)", asked.stdout))
+    assert len(openmp) == 10
+    assert all(name.startswith("softnpu_") for name in openmp)
 
 
 def test_it_is_the_wheel_and_not_the_checkout(python):

@@ -8,7 +8,7 @@
 #include "ops/attention/gemm.h"
 #include "ops/attention/score_block.h"
 #include "ops/describe.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 
 namespace softnpu {

@@ -8,6 +8,7 @@
 #include "ops/attention/row_task.h"
 #include "ops/elementwise/map_op.h"
 #include "ops/iterate/tiles.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -1,8 +1,6 @@
 #pragma once
 // Rows that are computed with one at a time.
 
-#include <omp.h>
-
 #include <functional>
 #include <memory>
 #include <utility>
@@ -11,7 +9,6 @@
 #include "nnopbase/executor.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -40,8 +37,8 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
-    parallel_for(rows, grain, threads, [&](int64_t first, int64_t last) {
-      void* own = static_cast<char*>(workspace) + omp_get_thread_num() * bytes;
+    parallel_for_seats(rows, grain, threads, [&](int64_t first, int64_t last, int seat) {
+      void* own = static_cast<char*>(workspace) + seat * bytes;
       for (int64_t row = first; row < last; ++row) (*body)(row, own);
     });
     return Status::ok();

@@ -10,7 +10,6 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/iterate/tiles.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

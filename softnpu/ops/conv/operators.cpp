@@ -13,7 +13,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 

@@ -9,7 +9,7 @@
 #include "ops/conv/step.h"
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

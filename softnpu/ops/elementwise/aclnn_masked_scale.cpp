@@ -6,7 +6,7 @@
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/tensor.h"
 #include "ops/elementwise/masked_scale.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 
 using softnpu::not_null;
@@ -38,12 +38,8 @@ void run_part(const MaskedScale& task, int64_t first, int64_t count) {
 template <typename Mask>
 void run(const MaskedScale& task) {
   constexpr int64_t kAtATime = 1 << 14;
-  // A parallel region of one thread costs about a microsecond, too.
-  if (task.threads == 1) return run_part<Mask>(task, 0, task.count);
-#pragma omp parallel for num_threads(task.threads) schedule(static)
-  for (int64_t first = 0; first < task.count; first += kAtATime) {
-    run_part<Mask>(task, first, std::min(kAtATime, task.count - first));
-  }
+  softnpu::parallel_for(task.count, kAtATime, task.threads,
+                        [&](int64_t first, int64_t last) { run_part<Mask>(task, first, last - first); });
 }
 
 bool same_layout(const aclTensor& a, const aclTensor& b) { return a.dims == b.dims && a.strides == b.strides; }

@@ -11,7 +11,7 @@
 #include "ops/format/images.h"
 #include "ops/iterate/space.h"
 #include "ops/iterate/view.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -8,7 +8,6 @@
 #include "ops/copy/element.h"
 #include "ops/copy/streamed.h"
 #include "ops/iterate/sweeps.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "nnopbase/tensor.h"
 #include "ops/foreach/list_sweep.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

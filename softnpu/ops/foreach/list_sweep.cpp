@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "ops/iterate/sweeps.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

@@ -8,7 +8,6 @@
 #include "ops/foreach/foreach.h"
 #include "ops/foreach/list_plan.h"
 #include "ops/foreach/pieces.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 

@@ -6,7 +6,6 @@
 #include "ops/dtype.h"
 #include "ops/foreach/foreach.h"
 #include "ops/foreach/pieces.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 

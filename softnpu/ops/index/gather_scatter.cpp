@@ -15,6 +15,7 @@
 #include "ops/index/lines.h"
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

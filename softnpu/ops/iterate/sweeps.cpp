@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

@@ -5,7 +5,7 @@
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 

@@ -7,7 +7,6 @@
 
 #include "nnopbase/threads.h"
 #include "ops/matmul/direct_kernels.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

@@ -19,6 +19,7 @@
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

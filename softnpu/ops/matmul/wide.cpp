@@ -9,7 +9,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/block.h"
 #include "ops/gemm/gemm.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/norm/channels.h"
+#include "ops/parallel.h"
 
 namespace softnpu {
 

@@ -1,13 +1,11 @@
 #include "ops/onednn/engine.h"
 
-#include <omp.h>
-
 #include <stdexcept>
 
 #include "base/no_destroy.h"
-#include "nnopbase/plan.h"
-#include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
+#include "workers/openmp.h"
+#include "workers/workers.h"
 
 namespace softnpu {
 namespace {
@@ -40,9 +38,11 @@ dnnl::stream& onednn_stream() {
   return stream;
 }
 
-ThreadScope::ThreadScope(int threads) : previous_(omp_get_max_threads()) { omp_set_num_threads(threads); }
-ThreadScope::~ThreadScope() { omp_set_num_threads(previous_); }
-
-int threads_for(double work) { return work < kSmallWork ? 1 : most_threads(); }
+ThreadScope::ThreadScope(int threads) : previous_(exchange_openmp_threads(threads)) {
+  if (reserve_workers(threads - 1)) return;
+  exchange_openmp_threads(previous_);
+  throw std::runtime_error("the threads for the device's cores cannot be started");
+}
+ThreadScope::~ThreadScope() { exchange_openmp_threads(previous_); }
 
 }  // namespace softnpu

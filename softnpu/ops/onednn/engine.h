@@ -8,8 +8,8 @@ namespace softnpu {
 const dnnl::engine& onednn_engine();
 dnnl::stream& onednn_stream();
 
-// While it lives, OpenMP regions of this thread have `threads` threads. A primitive is made and run under the same
-// number, since its blocking and its scratchpad depend on it.
+// While it lives, oneDNN has `threads` threads on this one. A primitive is made and run under the same number, since
+// its blocking and its scratchpad depend on it. Throws std::runtime_error where the system gives no threads.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -20,8 +20,5 @@ class ThreadScope {
  private:
   const int previous_;
 };
-
-// The threads for work (Plan::work): 1 below kSmallWork, else most_threads().
-int threads_for(double work);
 
 }  // namespace softnpu

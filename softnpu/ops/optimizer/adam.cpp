@@ -5,7 +5,6 @@
 
 #include "ops/describe.h"
 #include "ops/device_number.h"
-#include "ops/onednn/engine.h"
 #include "ops/optimizer/kernels.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/optimizer/step_tiles.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "ops/device_number.h"
 #include "ops/foreach/list_plan.h"
-#include "ops/onednn/engine.h"
 #include "ops/optimizer/kernels.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/optimizer/step_tiles.h"

@@ -8,7 +8,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/gemm.h"
 #include "ops/matmul/matrices.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
 #include "ops/tensor_memory.h"

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 
 namespace softnpu {

@@ -8,7 +8,6 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/onednn/engine.h"
 #include "ops/parallel.h"
 #include "ops/random/bernoulli.h"
 #include "ops/random/draw.h"

@@ -9,7 +9,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/random/draw.h"
 #include "ops/tensor_memory.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/onednn/engine.h"
+#include "ops/parallel.h"
 #include "ops/recurrent/rows.h"
 #include "ops/typed/reading.h"
 

@@ -1,7 +1,5 @@
 // sort, argsort, topk, kthvalue, median: elements of a line in the order of their values, or some of them.
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -118,10 +116,8 @@ struct Lines {
 
   void run(char* workspace, int threads) const {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 8 / std::max<int64_t>(length, 1));
-    parallel_for(walk.count(), grain, threads, [&](int64_t first, int64_t last) {
-      // Each thread of the team sorts in memory of its own.
-      const int thread = threads <= 1 ? 0 : omp_get_thread_num() % threads;
-      char* scratch = workspace + static_cast<uint64_t>(thread) * scratch_bytes();
+    parallel_for_seats(walk.count(), grain, threads, [&](int64_t first, int64_t last, int seat) {
+      char* scratch = workspace + static_cast<uint64_t>(seat) * scratch_bytes();
       with_packed(self.dtype, length, [&]<typename Packed>() {
         walk.for_each(first, last - first,
                       [&](const Walk<3>::Offsets& at) { run_line(at, reinterpret_cast<Packed*>(scratch)); });

@@ -1,0 +1,40 @@
+#pragma once
+// Waiting awake, for a bounded time.
+
+#include <chrono>
+#include <thread>
+
+namespace softnpu {
+
+// Looks whether `done()` holds, for about as long as putting a thread to sleep and waking it takes unless said
+// otherwise; whether it does. The processor is offered to others meanwhile.
+template <typename Done>
+bool spin_until(Done done, std::chrono::microseconds longest = std::chrono::microseconds(20)) {
+  using Clock = std::chrono::steady_clock;
+  if (done()) return true;
+  const auto end = Clock::now() + longest;
+  do {
+    std::this_thread::yield();
+    if (done()) return true;
+  } while (Clock::now() < end);
+  return false;
+}
+
+// The same for the end of work that other threads are at: the processor is kept.
+template <typename Done>
+bool watch_until(Done done, std::chrono::microseconds longest) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kLooksPerClock = 16;
+  const auto end = Clock::now() + longest;
+  do {
+    for (int i = 0; i < kLooksPerClock; ++i) {
+      if (done()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  } while (Clock::now() < end);
+  return false;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,108 @@
+// oneDNN is bound to these functions instead of libgomp's (bind_onednn.py): its regions' threads are the seats of a
+// shared work. A region within another has one thread, as in libgomp by default. The functions' meaning is that of the
+// OpenMP specification and of libgomp's documented ABI.
+
+#include "workers/openmp.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "workers/workers.h"
+
+namespace softnpu {
+namespace {
+
+// The iterations of one loop that this thread makes.
+struct StaticLoop {
+  long start = 0;
+  long step = 1;
+  long trips = 0;
+  long chunk = 0;  // of trips, in turn; 0: one stretch for each thread
+  long turn = 0;
+
+  bool next(long* first, long* end) {
+    const auto [seat, seats, within] = this_seat();
+    long begin = 0;
+    long count = 0;
+    if (chunk > 0) {
+      begin = (turn * seats + seat) * chunk;
+      count = std::min(chunk, trips - begin);
+    } else if (turn == 0) {
+      const long rest = trips % seats;
+      begin = seat * (trips / seats) + std::min<long>(seat, rest);
+      count = trips / seats + (seat < rest ? 1 : 0);
+    }
+    ++turn;
+    if (count <= 0) return false;
+    *first = start + begin * step;
+    *end = *first + count * step;
+    return true;
+  }
+};
+
+// A thread's own regions.
+struct Regions {
+  int threads = 1;
+  void (*body)(void*) = nullptr;
+  void* data = nullptr;
+  SharedWork work;   // the outermost region that this thread opened
+  SharedWork alone;  // those within a seat
+  int within = 0;    // how many of them are open
+  StaticLoop loop;
+};
+constinit thread_local Regions regions;
+
+}  // namespace
+
+int exchange_openmp_threads(int threads) noexcept { return std::exchange(regions.threads, threads); }
+
+}  // namespace softnpu
+
+using softnpu::regions;
+using softnpu::this_seat;
+
+extern "C" {
+
+ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_start(void (*body)(void*), void* data, unsigned threads) {
+  if (this_seat().within) {
+    if (regions.within++ == 0) regions.alone.open(nullptr, nullptr, 1);
+    return;
+  }
+  regions.body = body;
+  regions.data = data;
+  const auto run = [](void* own, int) {
+    const auto& of_opener = *static_cast<const softnpu::Regions*>(own);
+    of_opener.body(of_opener.data);
+  };
+  regions.work.open(run, &regions, threads == 0 ? regions.threads : static_cast<int>(threads));
+}
+
+ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_end() {
+  if (regions.within == 0) return regions.work.close();
+  if (--regions.within == 0) regions.alone.close();
+}
+
+ACL_FUNC_VISIBILITY void softnpu_GOMP_barrier() {
+  if (softnpu::SharedWork* work = softnpu::this_work()) work->barrier();
+}
+
+ACL_FUNC_VISIBILITY bool softnpu_GOMP_loop_static_start(long start, long end, long step, long chunk, long* first,
+                                                        long* last) {
+  const long beyond = step > 0 ? step - 1 : step + 1;
+  const long trips = std::max(0L, (end - start + beyond) / step);
+  regions.loop = {start, step, trips, chunk, 0};
+  return regions.loop.next(first, last);
+}
+
+ACL_FUNC_VISIBILITY bool softnpu_GOMP_loop_static_next(long* first, long* last) {
+  return regions.loop.next(first, last);
+}
+
+ACL_FUNC_VISIBILITY void softnpu_GOMP_loop_end_nowait() {}
+
+ACL_FUNC_VISIBILITY int softnpu_omp_get_max_threads() { return regions.threads; }
+ACL_FUNC_VISIBILITY int softnpu_omp_get_num_threads() { return this_seat().count; }
+ACL_FUNC_VISIBILITY int softnpu_omp_get_thread_num() { return this_seat().number; }
+ACL_FUNC_VISIBILITY int softnpu_omp_in_parallel() { return this_seat().within; }
+
+}  // extern "C"
