@@ -13,8 +13,12 @@
 
 namespace softnpu {
 
-// The threads for work (Plan::work): 1 below kSmallWork, else most_threads().
-inline int threads_for(double work) { return work < kSmallWork ? 1 : most_threads(); }
+// The threads for work (Plan::work) whose pieces are the same however many there are: one below kSharedWork, all from
+// kSmallWork on. Between them it depends on whether workers are at hand, since waking one takes longer than the work.
+inline int threads_for(double work) {
+  constexpr double kSharedWork = 1 << 18;
+  return work < kSharedWork || (work < kSmallWork && !workers_are_at_hand()) ? 1 : most_threads();
+}
 
 // Calls body(first, last, seat) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece
 // once. `seat` is below `threads` and one call's at a time: what it numbers is that call's own. Which thread takes

@@ -16,9 +16,12 @@ namespace softnpu {
 namespace {
 
 constexpr uint32_t kOpenerSleeps = uint32_t{1} << 31;
-// How long a worker looks out for work before it sleeps: about as long as a program takes from one operator to the
-// next.
+// A worker without work looks out for the next for kClose, as the parts of one operator follow each other, then for
+// kIdle, in which a program gets from one operator to the next, while the core is offered to others; then it sleeps.
+constexpr std::chrono::microseconds kClose{10};
 constexpr std::chrono::microseconds kIdle{300};
+// So many works of a few microseconds behind each other are worth waking a worker for.
+constexpr uint32_t kOften = 8;
 // How long a thread waits awake for others' seats: about what sleeping and waking takes.
 constexpr std::chrono::microseconds kPatience{50};
 
@@ -29,6 +32,8 @@ constinit thread_local int current_seat = 0;
 }  // namespace
 
 class Workers {
+  using Clock = std::chrono::steady_clock;
+
  public:
   static Workers& of_process() {
     static NoDestroy<Workers> workers;  // the threads are never joined
@@ -57,10 +62,18 @@ class Workers {
       std::lock_guard lock(mutex_);
       (last_ == nullptr ? first_ : last_->next_) = work;
       last_ = work;
-      wake = std::min(sleeping_, work->seats_ - 1);
+      wake = std::min(sleeping_.load(std::memory_order_relaxed), work->seats_ - 1);
     }
     shown_.fetch_add(1, std::memory_order_release);
     for (; wake > 0; --wake) shown_cv_.notify_one();
+  }
+
+  bool are_at_hand() noexcept {
+    if (sleeping_.load(std::memory_order_relaxed) < started_.load(std::memory_order_relaxed)) return true;
+    const Clock::rep now = Clock::now().time_since_epoch().count();
+    const Clock::rep before = asked_at_.exchange(now, std::memory_order_relaxed);
+    if (Clock::duration(now - before) > kIdle) asked_.store(0, std::memory_order_relaxed);
+    return asked_.fetch_add(1, std::memory_order_relaxed) >= kOften;
   }
 
   // The next free seat of `work`, which is its opener's; 0: none is left.
@@ -89,7 +102,7 @@ class Workers {
       const uint32_t seen = shown_.load(std::memory_order_acquire);
       if (sit()) continue;
       const auto is_new = [&] { return shown_.load(std::memory_order_relaxed) != seen; };
-      if (watch_until(is_new, kPatience) || spin_until(is_new, kIdle)) continue;
+      if (watch_until(is_new, kClose) || spin_until(is_new, kIdle)) continue;
       std::unique_lock lock(mutex_);
       ++sleeping_;
       shown_cv_.wait(lock, [this] { return first_ != nullptr; });
@@ -116,13 +129,17 @@ class Workers {
     return true;
   }
 
-  std::mutex mutex_;  // guards the list of works with free seats, what they say of it, and sleeping_
+  std::mutex mutex_;  // guards the list of works with free seats and what they say of it
   SharedWork* first_ = nullptr;
   SharedWork* last_ = nullptr;
-  int sleeping_ = 0;  // workers that wait for shown_cv_
   std::condition_variable shown_cv_;
-  std::atomic<uint32_t> shown_{0};  // works so far; watched without the mutex
-  std::atomic<int> started_{0};     // workers; written under the mutex
+  // Watched without the mutex; the first two are written under it.
+  std::atomic<int> sleeping_{0};    // workers that wait for shown_cv_
+  std::atomic<int> started_{0};     // workers
+  std::atomic<uint32_t> shown_{0};  // works so far
+  // How often, without a pause, somebody asked for workers and all slept; and when last. Races lose a count.
+  std::atomic<uint32_t> asked_{0};
+  std::atomic<Clock::rep> asked_at_{0};
 };
 
 void SharedWork::open(Run run, void* context, int seats) noexcept {
@@ -180,6 +197,8 @@ Seat this_seat() noexcept {
 }
 
 SharedWork* this_work() noexcept { return current_work; }
+
+bool workers_are_at_hand() noexcept { return Workers::of_process().are_at_hand(); }
 
 bool reserve_workers(int count) noexcept { return Workers::of_process().reserve(count); }
 

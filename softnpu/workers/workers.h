@@ -65,6 +65,10 @@ ACL_FUNC_VISIBILITY SharedWork* this_work() noexcept;
 // Makes sure of `count` workers; false where the system gives no more threads.
 ACL_FUNC_VISIBILITY bool reserve_workers(int count) noexcept;
 
+// For work of a few microseconds, less than waking a worker takes: whether one is awake, or such work has been asked
+// about so often of late that waking one pays.
+ACL_FUNC_VISIBILITY bool workers_are_at_hand() noexcept;
+
 // Calls seat(i) for all i in [0, seats), on up to as many threads. seat() does not throw.
 template <typename Body>
 void share_work(int seats, const Body& seat) {

@@ -298,7 +298,7 @@ class Convolution final : public Producer {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
-      : p_(problem), result_(result_of(problem.kind)), threads_(threads_for(problem.flops())), at_once_(p_.batch) {
+      : p_(problem), result_(result_of(problem.kind)), threads_(onednn_threads(problem.flops())), at_once_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
     lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};

@@ -19,7 +19,6 @@
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
-#include "ops/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -230,7 +229,7 @@ class Product final : public Producer {
   explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)) {
     const double flops = 2.0 * static_cast<double>(p_.batch_count()) * static_cast<double>(p_.c.lines) *
                          static_cast<double>(p_.c.depth) * static_cast<double>(p_.a.depth);
-    threads_ = threads_for(flops);
+    threads_ = onednn_threads(flops);
     work_ = flops;
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;

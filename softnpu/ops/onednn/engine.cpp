@@ -3,6 +3,8 @@
 #include <stdexcept>
 
 #include "base/no_destroy.h"
+#include "nnopbase/plan.h"
+#include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
 #include "workers/openmp.h"
 #include "workers/workers.h"
@@ -44,5 +46,7 @@ ThreadScope::ThreadScope(int threads) : previous_(exchange_openmp_threads(thread
   throw std::runtime_error("the threads for the device's cores cannot be started");
 }
 ThreadScope::~ThreadScope() { exchange_openmp_threads(previous_); }
+
+int onednn_threads(double flops) { return flops < kSmallWork ? 1 : most_threads(); }
 
 }  // namespace softnpu

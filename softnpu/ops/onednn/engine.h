@@ -21,4 +21,7 @@ class ThreadScope {
   const int previous_;
 };
 
+// The threads for a primitive of `flops`, whatever the workers are at: its blocking depends on their number.
+int onednn_threads(double flops);
+
 }  // namespace softnpu
