@@ -181,9 +181,12 @@ def memory() -> list[Measured]:
 
 def neighbours() -> list[Measured]:
     """The same work beside processes that keep every core busy: what a preempted thread costs."""
+    from networks import rows as of_networks
     from ops import big, products
 
     chosen = (
+        "ResNet-50, one image",
+        "Llama-like, 128 tokens at once",
         "gelu, 64 MiB",
         "softmax, 64 MiB",
         "linear 1024 x 1024 -> 1024",
@@ -193,7 +196,7 @@ def neighbours() -> list[Measured]:
     for count in (0, os.cpu_count() or 1):
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
         try:
-            work = [row for row in (*big(), *products()) if row.name in chosen]
+            work = [row for row in (*of_networks(), *big(), *products()) if row.name in chosen]
             measured += compare(f"beside {count} busy processes", work, rounds=9)
         finally:
             for process in busy:

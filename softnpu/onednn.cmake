@@ -33,6 +33,7 @@ add_needed_library(${bound_onednn} libdnnl.so.3)
 install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \
   \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/torch_npu/lib/libdnnl.so.3 COMMAND_ERROR_IS_FATAL ANY)" COMPONENT package)
 file(GLOB licence ${prefix}/lib/python3*/site-packages/onednn_cpu_gomp-*.dist-info/LICENSE.txt)
+install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/workers/CHANGES.oneDNN.txt DESTINATION torch_npu/lib COMPONENT package)
 if(licence)
   install(FILES ${licence} DESTINATION torch_npu/lib RENAME LICENSE.oneDNN.txt COMPONENT package)
 endif()

@@ -10,6 +10,22 @@ from pathlib import Path
 import lief
 
 LIBGOMP = "libgomp.so.1"
+PREFIX = "softnpu_"
+# What openmp.cpp has.
+FUNCTIONS = frozenset(
+    {
+        "GOMP_barrier",
+        "GOMP_loop_end_nowait",
+        "GOMP_loop_static_next",
+        "GOMP_loop_static_start",
+        "GOMP_parallel_end",
+        "GOMP_parallel_start",
+        "omp_get_max_threads",
+        "omp_get_num_threads",
+        "omp_get_thread_num",
+        "omp_in_parallel",
+    }
+)
 
 
 def bind(source: Path, target: Path, library: str) -> None:
@@ -21,7 +37,7 @@ def bind(source: Path, target: Path, library: str) -> None:
         library: The name of the library that has the functions.
 
     Raises:
-        ValueError: ``source`` is not such a library.
+        ValueError: ``source`` is not such a library, or calls what the workers lack.
     """
     binary = lief.ELF.parse(source)
     needs = [r for r in binary.symbols_version_requirement if r.name == LIBGOMP] if binary else []
@@ -30,15 +46,24 @@ def bind(source: Path, target: Path, library: str) -> None:
             f"{source} is no shared library that needs {LIBGOMP}; oneDNN's package for gomp is wanted"
         )
     versions = {version.name for need in needs for version in need.get_auxiliary_symbols()}
-    for symbol in binary.dynamic_symbols:
-        version = symbol.symbol_version
-        aux = version.symbol_version_auxiliary if version else None
-        if symbol.imported and aux is not None and aux.name in versions:
-            symbol.name = f"softnpu_{symbol.name}"
+    called = [symbol for symbol in binary.dynamic_symbols if _version(symbol) in versions]
+    if unknown := {symbol.name for symbol in called} - FUNCTIONS:
+        raise ValueError(
+            f"{source} calls {', '.join(sorted(unknown))}; openmp.cpp has to have them"
+        )
+    for symbol in called:
+        symbol.name = PREFIX + symbol.name
     for need in needs:
         need.name = library
     binary.get_library(LIBGOMP).name = library
     binary.write(str(target))
+
+
+def _version(symbol: lief.ELF.Symbol) -> str | None:
+    """The version of a symbol that is looked up elsewhere."""
+    version = symbol.symbol_version if symbol.imported else None
+    needed = version.symbol_version_auxiliary if version else None
+    return needed.name if needed else None
 
 
 def main() -> None:

@@ -44,11 +44,7 @@ LIMITS = (
     "softnpu_fault_tests",
 )
 
-# The thread sanitizer takes libgomp's own synchronisation for races: there a kernel runs on one thread.
-SANITIZERS: dict[str, Mapping[str, str]] = {
-    "address,undefined": {},
-    "thread": {"SOFTNPU_CORES": "1", "OMP_NUM_THREADS": "1"},
-}
+SANITIZERS = ("address,undefined", "thread")
 
 
 def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build") -> None:
@@ -60,16 +56,16 @@ def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build"
 
 def sanitize() -> None:
     """Softnpu's own tests under each sanitizer."""
-    for sanitizer, env in SANITIZERS.items():
+    for sanitizer in SANITIZERS:
         say(f"softnpu under -fsanitize={sanitizer}")
         build(sanitize=sanitizer)
         folder = f"build-{sanitizer.split(',')[0]}"
-        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0", **env}, FUNCTIONS, folder)
+        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, FUNCTIONS, folder)
         # The thread sanitizer's own start goes through the calls that the fault tests replace; the operators' arguments
         # are drawn to find memory errors, by one thread.
         single = {"softnpu_fault_tests", "softnpu_operator_fuzz_tests"}
         left_out = single if sanitizer == "thread" else set()
-        gtest(env, [program for program in LIMITS if program not in left_out], folder)
+        gtest({}, [program for program in LIMITS if program not in left_out], folder)
 
 
 def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
