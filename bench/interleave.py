@@ -42,6 +42,8 @@ _REST = 0.02
 
 def _time(work: Callable[[], object], repeats: int) -> float:
     time.sleep(_REST)
+    work()  # the first call after a rest wakes threads and cores
+    torch.npu.synchronize()
     started = _clock()
     for _ in range(repeats):
         work()

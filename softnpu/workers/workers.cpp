@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/no_destroy.h"
 #include "base/spin.h"
+#include "workers/core.h"
 
 namespace softnpu {
 namespace {
@@ -30,6 +31,24 @@ constinit thread_local SharedWork* current_work = nullptr;
 constinit thread_local int current_seat = 0;
 
 }  // namespace
+
+// A worker that sleeps until it is woken.
+struct Sleeper {
+  SteeredThread thread;
+  std::atomic<uint32_t> is_woken{0};
+  Sleeper* next = nullptr;
+
+  void sleep() noexcept {
+    while (is_woken.load(std::memory_order_acquire) == 0) is_woken.wait(0, std::memory_order_acquire);
+    thread.release();
+  }
+
+  void wake() noexcept {
+    thread.steer();
+    is_woken.store(1, std::memory_order_release);
+    is_woken.notify_one();
+  }
+};
 
 class Workers {
   using Clock = std::chrono::steady_clock;
@@ -57,15 +76,19 @@ class Workers {
   }
 
   void show(SharedWork* work) noexcept {
-    int wake = 0;
+    Sleeper* wanted = nullptr;
     {
       std::lock_guard lock(mutex_);
       (last_ == nullptr ? first_ : last_->next_) = work;
       last_ = work;
-      wake = std::min(sleeping_.load(std::memory_order_relaxed), work->seats_ - 1);
+      for (int i = 1; i < work->seats_ && sleepers_ != nullptr; ++i) {
+        Sleeper* sleeper = std::exchange(sleepers_, sleepers_->next);
+        sleeper->next = std::exchange(wanted, sleeper);
+        sleeping_.fetch_sub(1, std::memory_order_relaxed);
+      }
     }
     shown_.fetch_add(1, std::memory_order_release);
-    for (; wake > 0; --wake) shown_cv_.notify_one();
+    while (wanted != nullptr) std::exchange(wanted, wanted->next)->wake();
   }
 
   bool are_at_hand() noexcept {
@@ -98,16 +121,24 @@ class Workers {
   }
 
   void run() noexcept {
+    Sleeper self;
     while (true) {
       const uint32_t seen = shown_.load(std::memory_order_acquire);
       if (sit()) continue;
       const auto is_new = [&] { return shown_.load(std::memory_order_relaxed) != seen; };
       if (watch_until(is_new, kClose) || spin_until(is_new, kIdle)) continue;
-      std::unique_lock lock(mutex_);
-      ++sleeping_;
-      shown_cv_.wait(lock, [this] { return first_ != nullptr; });
-      --sleeping_;
+      if (lie_down(&self)) self.sleep();
     }
+  }
+
+  // Makes `self` one of those to wake; false where there is work.
+  bool lie_down(Sleeper* self) noexcept {
+    std::lock_guard lock(mutex_);
+    if (first_ != nullptr) return false;
+    self->is_woken.store(0, std::memory_order_relaxed);
+    self->next = std::exchange(sleepers_, self);
+    sleeping_.fetch_add(1, std::memory_order_relaxed);
+    return true;
   }
 
   // Runs a seat; false where none is free.
@@ -129,12 +160,12 @@ class Workers {
     return true;
   }
 
-  std::mutex mutex_;  // guards the list of works with free seats and what they say of it
+  std::mutex mutex_;  // guards the lists: of works with free seats, and of sleepers
   SharedWork* first_ = nullptr;
   SharedWork* last_ = nullptr;
-  std::condition_variable shown_cv_;
+  Sleeper* sleepers_ = nullptr;
   // Watched without the mutex; the first two are written under it.
-  std::atomic<int> sleeping_{0};    // workers that wait for shown_cv_
+  std::atomic<int> sleeping_{0};    // sleepers
   std::atomic<int> started_{0};     // workers
   std::atomic<uint32_t> shown_{0};  // works so far
   // How often, without a pause, somebody asked for workers and all slept; and when last. Races lose a count.

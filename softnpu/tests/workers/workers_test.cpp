@@ -33,29 +33,29 @@ TEST(Workers, EachSeatIsRunOnceByWhoeverComes) {
 }
 
 TEST(Workers, SeveralOpenersShareThem) {
-  std::vector<std::thread> openers;
   std::atomic<int64_t> sum{0};
-  for (int i = 0; i < 3; ++i) {
-    openers.emplace_back([&] {
-      for (int round = 0; round < 300; ++round) share_work(kSeats, [&](int seat) { sum += seat; });
-    });
-  }
+  const auto open = [&] {
+    for (int round = 0; round < 300; ++round) share_work(kSeats, [&](int seat) { sum += seat; });
+  };
+  std::array openers{std::thread(open), std::thread(open), std::thread(open)};
   for (auto& opener : openers) opener.join();
   EXPECT_EQ(sum, 3 * 300 * (0 + 1 + 2 + 3));
 }
 
 TEST(Workers, WorkWithinASeatIsTheSeatsOwn) {
-  std::array<std::atomic<int>, kSeats * kSeats> runs{};
+  std::array<std::array<std::atomic<int>, kSeats>, kSeats> runs{};
   share_work(kSeats, [&](int outer) {
     const auto self = std::this_thread::get_id();
     share_work(kSeats, [&](int inner) {
       EXPECT_EQ(std::this_thread::get_id(), self);
       EXPECT_EQ(this_seat().number, inner);
-      ++runs[outer * kSeats + inner];
+      ++runs[outer][inner];
     });
     EXPECT_EQ(this_seat().number, outer);
   });
-  for (const auto& count : runs) EXPECT_EQ(count, 1);
+  for (const auto& of_seat : runs) {
+    for (const auto& count : of_seat) EXPECT_EQ(count, 1);
+  }
 }
 
 // Each work has all its seats taken before the next one has any, or two openers would wait for each other here.
