@@ -17,21 +17,21 @@ endif()
 add_library(onednn INTERFACE)
 target_link_libraries(onednn INTERFACE DNNL::dnnl)
 
-# What it calls libgomp for becomes softnpu's workers.
+# Its symbol table is a fifth of it and serves nobody. What it calls libgomp for becomes softnpu's workers.
 get_target_property(library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
 get_filename_component(library ${library} REALPATH)
 set(bind_onednn ${CMAKE_CURRENT_SOURCE_DIR}/workers/bind_onednn.py)
+set(stripped_onednn ${CMAKE_CURRENT_BINARY_DIR}/libdnnl.stripped.so)
 set(bound_onednn ${CMAKE_CURRENT_BINARY_DIR}/libdnnl.so.3)
 add_custom_command(
   OUTPUT ${bound_onednn}
-  COMMAND ${Python3_EXECUTABLE} ${bind_onednn} ${library} ${bound_onednn} libsoftnpu_workers.so
+  COMMAND ${CMAKE_STRIP} --strip-unneeded -o ${stripped_onednn} ${library}
+  COMMAND ${Python3_EXECUTABLE} ${bind_onednn} ${stripped_onednn} ${bound_onednn} libsoftnpu_workers.so
+  COMMAND ${CMAKE_COMMAND} -E rm ${stripped_onednn}
   DEPENDS ${bind_onednn} ${library}
   VERBATIM)
 add_custom_target(bound_onednn ALL DEPENDS ${bound_onednn})
 add_needed_library(${bound_onednn} libdnnl.so.3)
-# Its symbol table is a fifth of it and serves nobody.
-install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \
-  \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/torch_npu/lib/libdnnl.so.3 COMMAND_ERROR_IS_FATAL ANY)" COMPONENT package)
 file(GLOB licence ${prefix}/lib/python3*/site-packages/onednn_cpu_gomp-*.dist-info/LICENSE.txt)
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/workers/CHANGES.oneDNN.txt DESTINATION torch_npu/lib COMPONENT package)
 if(licence)
