@@ -49,6 +49,13 @@ class InlineFunction<Result(Args...), Capacity> {
   friend bool operator==(const InlineFunction& function, std::nullptr_t) { return !function; }
   Result operator()(Args... args) const { return actions_->call(space_, std::forward<Args>(args)...); }
 
+  // The callable that lies in it; null where it is of another type, or on the heap.
+  template <typename Callable>
+  const Callable* target() const {
+    if constexpr (!kFits<Callable>) return nullptr;
+    return actions_ == &kInline<Callable> ? at<Callable>(space_) : nullptr;
+  }
+
   // Whether such a callable needs no heap.
   template <typename Callable>
   static constexpr bool holds_inline() {

@@ -101,23 +101,6 @@ softnpuCost cost_of(const Plan& plan) {
   return plan.work < kShortWork ? SOFTNPU_COST_SHORT : SOFTNPU_COST_LARGE;
 }
 
-// Gives a claimed executor to the stream.
-Status submit(Planned* planned, aclrtStream stream) {
-  softnpuTask task{planned->op, cost_of(planned->plan), &run_launch,
-                   [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
-  planned->launched_at = softnpuWriteClock();
-  planned->threads = planned->plan.is_small() && planned->plan.sweep == nullptr ? 1 : most_threads();
-  for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
-  const Plan& plan = planned->plan;
-  const bool may_join = plan.sweep != nullptr || plan.producer != nullptr;
-  const bool has_result = may_join && !plan.written.empty();
-  const void* result = has_result ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
-  const aclError code = may_join ? softnpuLaunchJoinable(stream, &task, &kJoin, result) : softnpuLaunch(stream, &task);
-  if (code == ACL_SUCCESS) return Status::ok();
-  const char* reason = aclGetRecentErrMsg();
-  return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
-}
-
 // The plan for the next launch, made anew where an address was replaced.
 Status current_plan(Repeatable* repeatable, std::shared_ptr<const Plan>* out) {
   std::lock_guard lock(repeatable->mutex);
@@ -159,6 +142,22 @@ uint64_t launch_clock() { return launched_at; }
 Pool<Planned>& executors() {
   static NoDestroy<Pool<Planned>> instance;
   return instance.get();
+}
+
+Status submit(Planned* planned, aclrtStream stream) {
+  softnpuTask task{planned->op, cost_of(planned->plan), &run_launch,
+                   [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
+  planned->launched_at = softnpuWriteClock();
+  planned->threads = planned->plan.is_small() && planned->plan.sweep == nullptr ? 1 : most_threads();
+  for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
+  const Plan& plan = planned->plan;
+  const bool may_join = plan.sweep != nullptr || plan.producer != nullptr;
+  const bool has_result = may_join && !plan.written.empty();
+  const void* result = has_result ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
+  const aclError code = may_join ? softnpuLaunchJoinable(stream, &task, &kJoin, result) : softnpuLaunch(stream, &task);
+  if (code == ACL_SUCCESS) return Status::ok();
+  const char* reason = aclGetRecentErrMsg();
+  return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
 }
 
 Status unknown_executor(const aclOpExecutor* handle) {

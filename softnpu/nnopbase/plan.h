@@ -9,6 +9,7 @@
 #include "base/small_vector.h"
 #include "base/status.h"
 #include "nnopbase/producer.h"
+#include "nnopbase/replay.h"
 #include "nnopbase/sweep.h"
 
 namespace softnpu {
@@ -45,6 +46,8 @@ struct Plan {
   bool wants_sweep = false;
   // The same work, where the sweeps behind it may go over its result elsewhere.
   std::shared_ptr<const Producer> producer = nullptr;
+  // For work that depends on its tensors' descriptions and places alone.
+  MakeReplay replay = nullptr;
 
   bool is_small() const { return work < kSmallWork; }
 };

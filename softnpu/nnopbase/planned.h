@@ -52,4 +52,7 @@ std::shared_ptr<Repeatable> find_repeatable(const aclOpExecutor* handle, const c
 
 Status unknown_executor(const aclOpExecutor* handle);
 
+// Gives a claimed executor to the stream.
+Status submit(Planned* planned, aclrtStream stream);
+
 }  // namespace softnpu

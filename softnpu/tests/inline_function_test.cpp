@@ -74,4 +74,17 @@ TEST(InlineFunctionTest, PassesReferencesAndExceptionsOn) {
   EXPECT_THROW(throws(1), std::runtime_error);
 }
 
+TEST(InlineFunctionTest, ShowsWhatLiesInIt) {
+  struct Answer {
+    int value;
+    int operator()(int more) const { return value + more; }
+  };
+  const Function function(Answer{42});
+  ASSERT_NE(function.target<Answer>(), nullptr);
+  EXPECT_EQ(function.target<Answer>()->value, 42);
+  const Function other([](int value) { return value; });
+  EXPECT_EQ(other.target<Answer>(), nullptr);
+  EXPECT_EQ(Function().target<Answer>(), nullptr);
+}
+
 }  // namespace

@@ -20,9 +20,9 @@ namespace {
 // heap.
 struct FlatMap {
   MapKernel kernel;
-  void* out;
   size_t count;
-  std::array<const void*, MapTask::kMostInputs> in;
+  size_t operand_count;
+  std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, and what is read
   decltype(Mapping::constants) constants;
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
@@ -38,18 +38,45 @@ struct FlatMap {
 
   FlatMap(const Mapping& mapping, const Space& space)
       : kernel(mapping.kernel),
-        out(space.operand(0).data),
         count(static_cast<size_t>(space.count())),
-        in{},
+        operand_count(space.operands()),
+        operands{},
         constants(mapping.constants) {
-    for (size_t k = 1; k < space.operands(); ++k) in[k - 1] = space.operand(k).data;
+    for (size_t k = 0; k < operand_count; ++k) operands[k] = space.operand(k).data;
   }
 
   Status operator()(void* /*workspace*/) const {
-    kernel(out, in.data(), count, constants.data());
+    kernel(operands[0], operands.data() + 1, count, constants.data());
     return Status::ok();
   }
 };
+
+void put(const FlatMap& map, Plan* plan);
+
+// The same mapping on other memory.
+class FlatReplay final : public Replay {
+ public:
+  explicit FlatReplay(const FlatMap& map) : map_(map) {}
+  static std::unique_ptr<const Replay> make(const Plan& plan) {
+    return std::make_unique<FlatReplay>(*plan.run.target<FlatMap>());
+  }
+
+  std::span<void* const> operands() const override { return {map_.operands.data(), map_.operand_count}; }
+  void plan(std::span<void* const> operands, Plan* plan) const override {
+    FlatMap map = map_;
+    std::ranges::copy(operands, map.operands.begin());
+    put(map, plan);
+  }
+
+ private:
+  const FlatMap map_;
+};
+
+void put(const FlatMap& map, Plan* plan) {
+  plan->work = 0;
+  plan->run = map;
+  plan->replay = &FlatReplay::make;
+}
 
 // Whether `mapping` makes 0 of zeros beside the numbers among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
@@ -118,8 +145,7 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
   if (!plan->wants_sweep && FlatMap::fits(mapping, inputs.size(), space)) {
-    plan->work = 0;
-    plan->run = FlatMap(mapping, space);
+    put(FlatMap(mapping, space), plan);
     return Status::ok();
   }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));

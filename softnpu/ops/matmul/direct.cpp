@@ -52,6 +52,9 @@ std::optional<Shape> shape_of(const MatmulProblem& p) {
   return std::nullopt;
 }
 
+// Where the matrices begin: the result, both factors, what is added.
+using Places = std::array<void*, 4>;
+
 class Product {
  public:
   Product(const MatmulProblem& problem, Shape shape)
@@ -61,38 +64,45 @@ class Product {
         b_stride_(shape.along_depth ? p_.b.line_stride : p_.b.depth_stride),
         alpha_(static_cast<float>(p_.alpha.as_double())),
         beta_(p_.adds ? static_cast<float>(p_.beta.as_double()) : 0),
-        threads_(shape.work < kSharedWork ? 1 : most_threads()) {}
+        work_(shape.work) {}
 
-  void run() const {
+  double work() const { return work_; }
+  Places places() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
+  size_t operands() const { return p_.adds ? 4 : 3; }
+
+  void run(const Places& at) const {
     const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
     const int64_t tiles = (p_.b.lines + kColumns - 1) / kColumns;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.depth));
-    parallel_for(p_.batch_count() * tiles * bands, grain, threads_, [&](int64_t first, int64_t last) {
-      for (int64_t at = first; at < last; ++at) {
-        const int64_t place = at / bands;
-        tile(place / tiles, (at - place * bands) * kLines, place % tiles * kColumns);
+    const int threads = work_ < kSharedWork ? 1 : most_threads();
+    parallel_for(p_.batch_count() * tiles * bands, grain, threads, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i) {
+        const int64_t place = i / bands;
+        tile(at, place / tiles, (i - place * bands) * kLines, place % tiles * kColumns);
       }
     });
   }
 
  private:
-  const float* element(const Matrices& m, int64_t index, int64_t offset) const {
-    return reinterpret_cast<const float*>(m.at(batch_offset(p_.batch, m.batch_strides, index) + offset));
+  // In matrix `index` of a stack that begins at `place`.
+  float* element(void* place, const Matrices& m, int64_t index, int64_t offset) const {
+    return static_cast<float*>(place) + batch_offset(p_.batch, m.batch_strides, index) + offset;
   }
 
-  void tile(int64_t index, int64_t line, int64_t column) const {
+  void tile(const Places& at, int64_t index, int64_t line, int64_t column) const {
+    const auto [c, a, b, added] = at;
     alignas(64) std::array<float, kDirectLines * kDirectColumns> sums;
     const int64_t lines = std::min(kLines, p_.a.lines - line);
     const int64_t columns = std::min(kColumns, p_.b.lines - column);
-    kernel_({element(p_.a, index, line * p_.a.line_stride), p_.a.line_stride, p_.a.depth_stride,
-             static_cast<size_t>(lines), element(p_.b, index, column * b_column_), b_stride_,
+    kernel_({element(a, p_.a, index, line * p_.a.line_stride), p_.a.line_stride, p_.a.depth_stride,
+             static_cast<size_t>(lines), element(b, p_.b, index, column * b_column_), b_stride_,
              static_cast<size_t>(columns), static_cast<size_t>(p_.a.depth)},
             sums.data());
-    const auto of = [&](const Matrices& m) {
-      return const_cast<float*>(element(m, index, line * m.line_stride + column * m.depth_stride));
+    const auto of = [&](void* place, const Matrices& m) {
+      return element(place, m, index, line * m.line_stride + column * m.depth_stride);
     };
-    float* to = of(p_.c);
-    const float* addend = p_.adds ? of(p_.addend) : nullptr;
+    float* to = of(c, p_.c);
+    const float* addend = p_.adds ? of(added, p_.addend) : nullptr;
     for (int64_t i = 0; i < lines; ++i) {
       const float* sum = sums.data() + i * kColumns;
       for (int64_t j = 0; j < columns; ++j) {
@@ -109,7 +119,38 @@ class Product {
   const int64_t b_stride_;
   const float alpha_;
   const float beta_;
-  const int threads_;
+  const double work_;
+};
+
+// A product on its matrices.
+struct DirectRun {
+  std::shared_ptr<const Product> product;
+  Places at;
+
+  Status operator()(void* /*workspace*/) const {
+    product->run(at);
+    return Status::ok();
+  }
+};
+
+// The same product on others.
+class DirectReplay final : public Replay {
+ public:
+  explicit DirectReplay(const DirectRun& run) : run_(run) {}
+  static std::unique_ptr<const Replay> make(const Plan& plan) {
+    return std::make_unique<DirectReplay>(*plan.run.target<DirectRun>());
+  }
+
+  std::span<void* const> operands() const override { return {run_.at.data(), run_.product->operands()}; }
+  void plan(std::span<void* const> operands, Plan* plan) const override {
+    DirectRun run{run_.product, {}};
+    std::ranges::copy(operands, run.at.begin());
+    plan->work = run_.product->work();
+    plan->run = std::move(run);
+  }
+
+ private:
+  const DirectRun run_;
 };
 
 bool takes(const MatmulProblem& p) {
@@ -125,12 +166,12 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     const std::optional<Shape> shape = shape_of(p);
     if (!shape.has_value()) continue;
     auto product = std::make_shared<const Product>(p, *shape);
-    return Plan{0, shape->work,
-                [product](void*) {
-                  product->run();
-                  return Status::ok();
-                },
-                [product, problem] { return describe(problem); }};
+    Plan plan;
+    plan.work = shape->work;
+    plan.run = DirectRun{product, product->places()};
+    plan.describe = [problem] { return describe(problem); };
+    plan.replay = &DirectReplay::make;
+    return plan;
   }
   return std::nullopt;
 }

@@ -47,6 +47,8 @@ void detail::count_refusal(aclnnStatus status, const char* name) {
   refusals.fetch_add(1, std::memory_order_relaxed);
 }
 
+void detail::count_launch() noexcept { launches.fetch_add(1, std::memory_order_relaxed); }
+
 uint64_t aclnn_launches() noexcept { return launches.load(std::memory_order_relaxed); }
 
 void* detail::first_phase(const char* name) { return aclnn_symbol((std::string(name) + "GetWorkspaceSize").c_str()); }

@@ -7,6 +7,7 @@
 #include <concepts>
 
 #include "core/aclnn_argument.h"
+#include "core/replay.h"
 #include "core/task_queue.h"
 
 namespace torch_npu {
@@ -26,6 +27,9 @@ uint64_t aclnn_launches() noexcept;
 uint64_t aclnn_refusals() noexcept;
 
 namespace detail {
+
+// A launch that launch() does not know of.
+void count_launch() noexcept;
 
 // A first phase has refused its arguments; throws where it failed otherwise.
 void count_refusal(aclnnStatus status, const char* name);
@@ -60,13 +64,13 @@ class AclnnOp {
   // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
   template <typename... Args>
   void operator()(c10::DeviceIndex device, const Args&... args) const {
-    aclnn_check(run(device, acl_argument(args)...), name_);
+    aclnn_check(call(device, args...), name_);
   }
 
   // The same for a caller that has another way: false where the first phase refuses the arguments.
   template <typename... Args>
   bool takes(c10::DeviceIndex device, const Args&... args) const {
-    const aclnnStatus status = run(device, acl_argument(args)...);
+    const aclnnStatus status = call(device, args...);
     if (status == ACLNN_SUCCESS) [[likely]]
       return true;
     detail::count_refusal(status, name_);
@@ -74,14 +78,28 @@ class AclnnOp {
   }
 
  private:
-  // What the first phase says.
+  // What the first phase says, if there is one.
+  template <typename... Args>
+  aclnnStatus call(c10::DeviceIndex device, const Args&... args) const {
+    if constexpr ((replay::Keyed<Args> && ...)) {
+      if (replay::is_on()) {
+        replay::Key key(this, device);
+        (key.add(args), ...);
+        if (key.fits()) return replay::launch(key) ? ACLNN_SUCCESS : run(&key, device, acl_argument(args)...);
+      }
+    }
+    return run(nullptr, device, acl_argument(args)...);
+  }
+
   template <typename... Converted>
-  aclnnStatus run(c10::DeviceIndex device, const Converted&... args) const {
+  aclnnStatus run(const replay::Key* key, c10::DeviceIndex device, const Converted&... args) const {
     uint64_t workspace_bytes = 0;
     aclOpExecutor* executor = nullptr;
     const aclnnStatus status = first_(args.get()..., &workspace_bytes, &executor);
-    if (status == ACLNN_SUCCESS) [[likely]]
-      detail::launch(name_, second_, workspace_bytes, executor, device);
+    if (status != ACLNN_SUCCESS) [[unlikely]]
+      return status;
+    if (key != nullptr) replay::keep(*key, executor);
+    detail::launch(name_, second_, workspace_bytes, executor, device);
     return status;
   }
 

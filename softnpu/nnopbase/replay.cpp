@@ -1,0 +1,107 @@
+#include "nnopbase/replay.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "base/border.h"
+#include "base/text.h"
+#include "nnopbase/planned.h"
+#include "softnpu/replay.h"
+#include "softnpu/softnpu.h"
+
+using softnpu::api;
+using softnpu::executors;
+using softnpu::Plan;
+using softnpu::Planned;
+using softnpu::Replay;
+using softnpu::Status;
+using softnpu::text;
+
+// Immutable: several threads replay it.
+struct softnpuKept {
+  const char* op;
+  std::unique_ptr<const Replay> replay;
+  std::vector<size_t> tensor_of;  // of each operand
+  std::vector<size_t> bytes;      // of each tensor
+  std::vector<size_t> written;    // tensors
+};
+
+namespace {
+
+constexpr size_t kMostTensors = 8;
+
+using Kernels = std::array<void*, kMostTensors>;
+
+// Where kernels find the tensors.
+Status find(const void* const* tensors, const size_t* bytes, size_t count, Kernels* out) {
+  for (size_t i = 0; i < count; ++i) {
+    if (softnpuKernelAddress(tensors[i], bytes[i], &(*out)[i]) == ACL_SUCCESS) continue;
+    return {ACLNN_ERR_PARAM_INVALID, text("tensor ", i, " at ", tensors[i], " does not lie in one allocation of ",
+                                          bytes[i], " bytes of device memory")};
+  }
+  return Status::ok();
+}
+
+// The call of `planned` on `count` tensors; null where it needs planning each time, or where something of it is none of
+// the tensors.
+std::unique_ptr<softnpuKept> keep(const Planned& planned, const void* const* tensors, const size_t* bytes,
+                                  size_t count) {
+  if (planned.plan.replay == nullptr) return nullptr;
+  Kernels kernels{};
+  if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
+  auto kept = std::make_unique<softnpuKept>();
+  kept->op = planned.op;
+  kept->replay = planned.plan.replay(planned.plan);
+  kept->bytes.assign(bytes, bytes + count);
+  for (const void* operand : kept->replay->operands()) {
+    const size_t tensor = std::find(kernels.begin(), kernels.begin() + count, operand) - kernels.begin();
+    if (tensor == count) return nullptr;
+    kept->tensor_of.push_back(tensor);
+  }
+  for (const auto& [address, size] : planned.plan.written) {
+    const size_t tensor = std::find(tensors, tensors + count, address) - tensors;
+    if (tensor == count || bytes[tensor] != size) return nullptr;
+    kept->written.push_back(tensor);
+  }
+  return kept;
+}
+
+}  // namespace
+
+aclError softnpuKeep(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes, size_t count,
+                     softnpuKept** kept) {
+  return api("softnpuKeep", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(kept, "kept"));
+    *kept = nullptr;
+    if (count > kMostTensors) return Status::ok();
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
+    Planned* planned = executors().claim(softnpu::name_of(executor));
+    if (planned == nullptr) return softnpu::unknown_executor(executor);
+    const auto give_back = [](Planned* claimed) { executors().give_back(claimed); };
+    const std::unique_ptr<Planned, decltype(give_back)> claimed(planned, give_back);
+    *kept = keep(*claimed, tensors, bytes, count).release();
+    return Status::ok();
+  });
+}
+
+aclError softnpuReplay(const softnpuKept* kept, const void* const* tensors, aclrtStream stream) {
+  return api("softnpuReplay", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(kept, "kept"));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
+    Kernels kernels;
+    SOFTNPU_RETURN_IF_ERROR(find(tensors, kept->bytes.data(), kept->bytes.size(), &kernels));
+    Kernels operands;
+    const size_t count = kept->tensor_of.size();
+    for (size_t i = 0; i < count; ++i) operands[i] = kernels[kept->tensor_of[i]];
+    Planned* planned = executors().make(kept->op);
+    planned = executors().claim(executors().name(planned));
+    kept->replay->plan(std::span(operands).first(count), &planned->plan);
+    for (const size_t i : kept->written) planned->plan.written.push_back({tensors[i], kept->bytes[i]});
+    return softnpu::submit(planned, stream);
+  });
+}
+
+void softnpuForget(softnpuKept* kept) { delete kept; }

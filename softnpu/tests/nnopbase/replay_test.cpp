@@ -1,0 +1,150 @@
+// Calls of aclnn operators that are made again on other memory (softnpuKeep).
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "acl_fixture.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_add.h"
+#include "aclnnop/aclnn_mm.h"
+#include "softnpu/replay.h"
+#include "softnpu/softnpu.h"
+
+namespace {
+
+constexpr int64_t kCount = 4;
+using Values = std::array<float, kCount>;
+
+class ReplayTest : public AclTest {
+ protected:
+  void SetUp() override {
+    AclTest::SetUp();
+    for (void*& block : blocks_) ASSERT_EQ(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    upload(blocks_[0], Values{1, 2, 3, 4});
+    upload(blocks_[1], Values{10, 20, 30, 40});
+    upload(blocks_[2], Values{});
+    upload(blocks_[3], Values{5, 6, 7, 8});
+  }
+  void TearDown() override {
+    softnpuForget(kept_);
+    for (void* block : blocks_) aclrtFree(block);
+    AclTest::TearDown();
+  }
+
+  using Tensor = std::unique_ptr<aclTensor, decltype(&aclDestroyTensor)>;
+  static Tensor tensor(void* data, const std::vector<int64_t>& sizes = {kCount}) {
+    return {aclCreateTensor(sizes.data(), sizes.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, sizes.data(),
+                            sizes.size(), data),
+            &aclDestroyTensor};
+  }
+
+  // Phase one of out = self + 2 * other, or of the product of two 2 x 2 matrices.
+  static aclOpExecutor* plan_add(void* self, void* other, void* out) {
+    float two = 2;
+    const std::unique_ptr<aclScalar, decltype(&aclDestroyScalar)> alpha(aclCreateScalar(&two, ACL_FLOAT),
+                                                                        &aclDestroyScalar);
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    EXPECT_EQ(aclnnAddGetWorkspaceSize(tensor(self).get(), tensor(other).get(), alpha.get(), tensor(out).get(), &bytes,
+                                       &executor),
+              ACLNN_SUCCESS);
+    return executor;
+  }
+  static aclOpExecutor* plan_mm(void* a, void* b, void* out) {
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    const std::vector<int64_t> sizes{2, 2};
+    EXPECT_EQ(aclnnMmGetWorkspaceSize(tensor(a, sizes).get(), tensor(b, sizes).get(), tensor(out, sizes).get(), 0,
+                                      &bytes, &executor),
+              ACLNN_SUCCESS);
+    return executor;
+  }
+
+  using Places = std::array<const void*, 3>;
+  aclError keep(const aclOpExecutor* executor, const Places& at, size_t bytes = sizeof(Values)) {
+    const std::array<size_t, 3> each{bytes, bytes, bytes};
+    return softnpuKeep(executor, at.data(), each.data(), at.size(), &kept_);
+  }
+  aclError replay(const Places& at) { return softnpuReplay(kept_, at.data(), nullptr); }
+  Values value(size_t block) {
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+    return download<Values>(blocks_[block]);
+  }
+
+  std::array<void*, 4> blocks_{};
+  softnpuKept* kept_ = nullptr;
+};
+
+TEST_F(ReplayTest, DoesTheSameToOtherMemory) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_add(x, y, out);
+  ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
+  ASSERT_NE(kept_, nullptr);
+  ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);  // it is what it was
+  EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
+  ASSERT_EQ(replay({other, x, out}), ACL_SUCCESS);
+  EXPECT_EQ(value(2), (Values{7, 10, 13, 16}));
+  ASSERT_EQ(replay({y, out, other}), ACL_SUCCESS);
+  EXPECT_EQ(value(3), (Values{24, 40, 56, 72}));
+}
+
+TEST_F(ReplayTest, KnowsResultsThatLieOverAnArgument) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_add(x, y, x);
+  ASSERT_EQ(keep(executor, {x, y, x}), ACL_SUCCESS);
+  ASSERT_NE(kept_, nullptr);
+  ASSERT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+  ASSERT_EQ(replay({other, y, other}), ACL_SUCCESS);
+  EXPECT_EQ(value(3), (Values{25, 46, 67, 88}));
+}
+
+TEST_F(ReplayTest, MultipliesSmallMatrices) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_mm(x, y, out);
+  ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
+  ASSERT_NE(kept_, nullptr);
+  ASSERT_EQ(aclnnMm(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);
+  EXPECT_EQ(value(2), (Values{70, 100, 150, 220}));
+  ASSERT_EQ(replay({x, other, out}), ACL_SUCCESS);
+  EXPECT_EQ(value(2), (Values{19, 22, 43, 50}));
+}
+
+TEST_F(ReplayTest, MarksWhatItWrites) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_add(x, y, out);
+  ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
+  ASSERT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+  const uint64_t before = softnpuLastWritten(other, sizeof(Values));
+  ASSERT_EQ(replay({x, y, other}), ACL_SUCCESS);
+  EXPECT_GT(softnpuLastWritten(other, sizeof(Values)), before);
+}
+
+TEST_F(ReplayTest, MemoryOfNoDeviceIsRefusedAndNothingIsLaunched) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_add(x, y, out);
+  ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
+  ASSERT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+  Values on_host{};
+  EXPECT_EQ(replay({x, on_host.data(), out}), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_NE(recent_error().find("tensor 1 at "), std::string::npos) << recent_error();
+  EXPECT_EQ(value(2), Values{});
+  EXPECT_EQ(softnpuReplay(nullptr, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
+}
+
+TEST_F(ReplayTest, WhatIsNotAllOfTheCallIsNotKept) {
+  auto [x, y, out, other] = blocks_;
+  aclOpExecutor* executor = plan_add(x, y, out);
+  ASSERT_EQ(keep(executor, {x, other, out}), ACL_SUCCESS);  // an argument lies elsewhere
+  EXPECT_EQ(kept_, nullptr);
+  ASSERT_EQ(keep(executor, {x, y, out}, sizeof(float)), ACL_SUCCESS);  // more is written
+  EXPECT_EQ(kept_, nullptr);
+  ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);
+  EXPECT_NE(keep(executor, {x, y, out}), ACL_SUCCESS);  // used up
+  EXPECT_EQ(kept_, nullptr);
+  EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+"""Small calls are kept and made again (torch_npu/csrc/core/replay.h): what may differ from call to call does."""
+
+import threading
+
+import pytest
+import torch
+
+# Each is called often with values of its own, so that all but the first call is a repeated one.
+ROUNDS = 5
+
+
+def rounds(work, *shapes, dtype=torch.float32):
+    """``work`` on npu, held against the CPU, on fresh tensors of ``shapes``."""
+    for i in range(ROUNDS):
+        cpu = [torch.randn(s, generator=torch.Generator().manual_seed(i)).to(dtype) for s in shapes]
+        result = work(*(t.npu() for t in cpu))
+        expected = work(*cpu)
+        torch.testing.assert_close(result.cpu(), expected)
+
+
+def test_elementwise():
+    rounds(torch.add, (4, 4), (4, 4))
+    rounds(torch.mul, (4, 4), (4,))
+    rounds(lambda x, y: x.t() + y.t(), (4, 3), (4, 3))
+    rounds(torch.nn.functional.gelu, (16,))
+
+
+def test_types_and_shapes_are_told_apart():
+    for shape in ((4, 4), (2, 8), (16,), (), (1, 1)):
+        for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int32):
+            rounds(torch.add, shape, shape, dtype=dtype)
+
+
+def test_numbers_are_told_apart():
+    x = torch.ones(4, device="npu")
+    for number in (1, 2, 2.5, -1, 1):
+        assert torch.add(x, x, alpha=number).tolist() == [1 + number] * 4
+    for number in (1, 2, 2.5, True, False, -1, 1):
+        assert (x * number).tolist() == [number] * 4
+
+
+def test_the_same_tensor_twice_is_told_from_two():
+    x, y = torch.full((4,), 2.0).npu(), torch.full((4,), 3.0).npu()
+    for _ in range(3):
+        assert (x * x).tolist() == [4] * 4
+        assert (x * y).tolist() == [6] * 4
+        assert (y * x).tolist() == [6] * 4
+
+
+def test_in_place():
+    x, y = torch.zeros(4).npu(), torch.ones(4).npu()
+    for _ in range(ROUNDS):
+        x += y
+        y *= 1
+    x += x
+    assert x.tolist() == [2 * ROUNDS] * 4
+
+
+def test_products():
+    rounds(torch.mm, (16, 16), (16, 16))
+    rounds(lambda x, w: torch.nn.functional.linear(x, w), (1, 64), (32, 64))
+    rounds(lambda x, w, b: torch.addmm(b, x, w), (3, 8), (8, 5), (5,))
+    rounds(torch.bmm, (3, 4, 5), (3, 5, 2))
+
+
+def test_a_slice_is_told_from_a_whole_tensor():
+    x = torch.arange(16.0).npu()
+    for _ in range(3):
+        assert (x[::2] + x[1::2]).tolist() == [4 * i + 1 for i in range(8)]
+        assert (x[:8] + x[8:]).tolist() == [2 * i + 8 for i in range(8)]
+    with pytest.raises(RuntimeError, match="must match the size"):
+        x[:8] + x[:7]
+
+
+def test_results_go_to_the_current_stream():
+    x, stream = torch.ones(4, device="npu"), torch.npu.Stream()
+    for _ in range(3):
+        with torch.npu.stream(stream):
+            y = x + x
+            stream.synchronize()
+        assert y.tolist() == [2] * 4
+
+
+def test_threads_keep_their_own():
+    x, sums = torch.ones(4, device="npu"), []
+
+    def add():
+        y = x
+        for _ in range(20):
+            y = y + x
+        sums.append(y.tolist())
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sums == [[21] * 4] * 4
+
+
+def test_a_recording_sees_each_launch():
+    x = torch.ones(4, device="npu")
+    for _ in range(3):
+        x + x
+    with torch.profiler.profile() as profile:
+        for _ in range(3):
+            x + x
+    launched = [e for e in profile.events() if e.name == "aclnnAdd"]
+    assert len(launched) == 3

@@ -1,0 +1,136 @@
+#include "core/replay.h"
+
+#include <array>
+#include <memory>
+
+#include "core/acl.h"
+#include "core/aclnn.h"
+#include "core/format.h"
+#include "core/stream.h"
+#include "core/task_queue.h"
+#include "core/trace.h"
+
+struct softnpuKept;
+
+namespace torch_npu::replay {
+namespace {
+
+struct Functions {
+  using Keep = aclError (*)(const aclOpExecutor*, const void* const*, const size_t*, size_t, softnpuKept**);
+  using Replay = aclError (*)(const softnpuKept*, const void* const*, aclrtStream);
+  using Forget = void (*)(softnpuKept*);
+  Keep keep = reinterpret_cast<Keep>(aclnn_symbol("softnpuKeep"));
+  Replay replay = reinterpret_cast<Replay>(aclnn_symbol("softnpuReplay"));
+  Forget forget = reinterpret_cast<Forget>(aclnn_symbol("softnpuForget"));
+};
+
+const Functions& functions() {
+  static const Functions found;
+  return found;
+}
+
+struct Forgetter {
+  void operator()(softnpuKept* kept) const { functions().forget(kept); }
+};
+
+// The calls of one thread, each in the place that its key's hash names.
+class Calls {
+ public:
+  struct Call {
+    Words words;                                   // none: no call
+    std::unique_ptr<softnpuKept, Forgetter> kept;  // null: such a call is planned each time
+  };
+
+  Call& place(const Key& key) { return calls_[key.words().hash() >> (64 - kBits)]; }
+
+  // Those of the calling thread; null where there are none.
+  static Calls* find() { return of_thread_; }
+  static Calls& of_thread() {
+    static thread_local const Owner owner;
+    return *of_thread_;
+  }
+
+ private:
+  static constexpr int kBits = 7;
+  // Makes them, and ends them with the thread.
+  struct Owner {
+    Owner() { of_thread_ = calls.get(); }
+    ~Owner() { of_thread_ = nullptr; }
+    std::unique_ptr<Calls> calls = std::make_unique<Calls>();
+  };
+
+  static thread_local constinit Calls* of_thread_;
+  std::array<Call, size_t{1} << kBits> calls_;
+};
+thread_local constinit Calls* Calls::of_thread_ = nullptr;
+
+}  // namespace
+
+void Key::add(const at::Tensor& tensor) {
+  const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
+  if (tensors_ == kMostTensors || !tensor.defined() || impl->numel() > kMostElements || impl->numel() == 0) {
+    fits_ = false;
+    return;
+  }
+  const c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
+  make_plain(*storage);
+  const auto item = static_cast<int64_t>(impl->itemsize());
+  const void* address = static_cast<const char*>(storage->data()) + impl->storage_offset() * item;
+  size_t same = 0;  // the first tensor at this address
+  while (same < tensors_ && addresses_[same] != address) ++same;
+  const bool is_contiguous = impl->is_contiguous();
+  const at::IntArrayRef sizes = impl->sizes();
+  add_word(static_cast<uint64_t>(tensor.scalar_type()) | same << 8 | sizes.size() << 16 |
+           uint64_t{is_contiguous} << 32);
+  for (const int64_t size : sizes) add_word(static_cast<uint64_t>(size));
+  int64_t extent = impl->numel();
+  if (!is_contiguous) {
+    extent = 1;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t stride = impl->strides()[i];
+      add_word(static_cast<uint64_t>(stride));
+      extent += (sizes[i] - 1) * stride;
+    }
+  }
+  addresses_[tensors_] = address;
+  bytes_[tensors_++] = static_cast<size_t>(extent * item);
+}
+
+void Key::add(const at::Scalar& scalar) {
+  if (scalar.isComplex() || scalar.isSymbolic()) {
+    fits_ = false;
+  } else if (scalar.isFloatingPoint()) {
+    add_word('d');
+    add(scalar.toDouble());
+  } else {
+    add_word(scalar.isBoolean() ? 'b' : 'i');
+    add(scalar.toLong());
+  }
+}
+
+bool is_on() {
+  static const bool is_available = functions().keep != nullptr;
+  return is_available && task_queue_level() == 0 && !trace::detail::is_watched();
+}
+
+bool launch(const Key& key) {
+  Calls* calls = Calls::find();
+  if (calls == nullptr) return false;
+  const Calls::Call& call = calls->place(key);
+  if (call.kept == nullptr || !(call.words == key.words())) return false;
+  const Enqueue enqueue(current_stream(key.device()), Enqueue::kFromQueue);
+  if (functions().replay(call.kept.get(), key.addresses(), enqueue.handle()) != ACL_SUCCESS) return false;
+  detail::count_launch();
+  return true;
+}
+
+void keep(const Key& key, const aclOpExecutor* executor) {
+  Calls::Call& call = Calls::of_thread().place(key);
+  if (call.words == key.words()) return;  // such a call is planned each time
+  softnpuKept* kept = nullptr;
+  if (functions().keep(executor, key.addresses(), key.bytes(), key.tensors(), &kept) != ACL_SUCCESS) return;
+  call.kept.reset(kept);
+  call.words = key.words();
+}
+
+}  // namespace torch_npu::replay

@@ -1,0 +1,103 @@
+#pragma once
+// Small calls of aclnn operators, kept to be made again: a call that is like one before it but for its tensors' places
+// needs neither descriptors nor a first phase. On softnpu alone (softnpuKeep); CANN keeps executors by itself.
+
+#include <ATen/core/Tensor.h>
+#include <aclnn/aclnn_base.h>
+#include <c10/core/Scalar.h>
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+
+#include "core/aclnn_argument.h"
+
+namespace torch_npu::replay {
+
+// A description of a call in words.
+class Words {
+ public:
+  static constexpr size_t kMost = 40;
+
+  Words() noexcept {}  // the words stay unset: nobody reads past size_
+  Words(const Words& other) noexcept { *this = other; }
+  Words& operator=(const Words& other) noexcept {
+    size_ = other.size_;
+    std::memcpy(words_, other.words_, size_ * sizeof(uint64_t));
+    return *this;
+  }
+
+  bool add(uint64_t word) {
+    if (size_ == kMost) return false;
+    words_[size_++] = word;
+    hash_ = std::rotl(hash_ ^ word, 23) * 0x9E3779B97F4A7C15;
+    return true;
+  }
+  uint64_t hash() const { return hash_; }
+  bool operator==(const Words& other) const {
+    return size_ == other.size_ && std::memcmp(words_, other.words_, size_ * sizeof(uint64_t)) == 0;
+  }
+
+ private:
+  size_t size_ = 0;
+  uint64_t hash_ = 0;
+  uint64_t words_[kMost];
+};
+
+// What tells a call from others: its operator, its device, and of each argument all but where it lies.
+class Key {
+ public:
+  static constexpr size_t kMostTensors = 6;
+  // Beyond it no time that a first phase takes counts.
+  static constexpr int64_t kMostElements = 1 << 22;
+
+  Key(const void* op, c10::DeviceIndex device) : device_(device) {
+    add_word(reinterpret_cast<uintptr_t>(op));
+    add_word(static_cast<uint64_t>(device));
+  }
+
+  void add(const at::Tensor& tensor);
+  void add(const at::Scalar& scalar);
+  void add(at::ScalarType type) { add_word(static_cast<uint64_t>(type)); }
+  template <Number T>
+  requires(sizeof(T) <= sizeof(uint64_t)) void add(T number) {
+    uint64_t word = 0;
+    std::memcpy(&word, &number, sizeof number);
+    add_word(word);
+  }
+
+  // Whether all arguments are such that the call may be kept.
+  bool fits() const { return fits_; }
+  const Words& words() const { return words_; }
+  c10::DeviceIndex device() const { return device_; }
+  size_t tensors() const { return tensors_; }
+  const void* const* addresses() const { return addresses_; }
+  const size_t* bytes() const { return bytes_; }
+
+ private:
+  void add_word(uint64_t word) { fits_ = words_.add(word) && fits_; }
+
+  c10::DeviceIndex device_;
+  bool fits_ = true;
+  Words words_;
+  size_t tensors_ = 0;
+  // Of the tensors; unset behind them.
+  const void* addresses_[kMostTensors];
+  size_t bytes_[kMostTensors];
+};
+
+template <typename T>
+concept Keyed = requires(Key key, const T& value) {
+  key.add(value);
+};
+
+// Whether calls are kept. A recording wants each launch's name, and queued launches are another thread's.
+bool is_on();
+
+// Launches a kept call like `key` on the current stream of its device; false where there is none.
+bool launch(const Key& key);
+// Between the phases of a call that launch() did not know.
+void keep(const Key& key, const aclOpExecutor* executor);
+
+}  // namespace torch_npu::replay
