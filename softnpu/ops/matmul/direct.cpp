@@ -67,14 +67,15 @@ class Product {
         work_(shape.work) {}
 
   double work() const { return work_; }
+  // Those that the calling thread, which plans, may have.
+  int threads() const { return work_ < kSharedWork ? 1 : most_threads(); }
   Places places() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
   size_t operands() const { return p_.adds ? 4 : 3; }
 
-  void run(const Places& at) const {
+  void run(const Places& at, int threads) const {
     const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
     const int64_t tiles = (p_.b.lines + kColumns - 1) / kColumns;
     const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.depth));
-    const int threads = work_ < kSharedWork ? 1 : most_threads();
     parallel_for(p_.batch_count() * tiles * bands, grain, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const int64_t place = i / bands;
@@ -126,9 +127,10 @@ class Product {
 struct DirectRun {
   std::shared_ptr<const Product> product;
   Places at;
+  int threads;
 
   Status operator()(void* /*workspace*/) const {
-    product->run(at);
+    product->run(at, threads);
     return Status::ok();
   }
 };
@@ -143,7 +145,7 @@ class DirectReplay final : public Replay {
 
   std::span<void* const> operands() const override { return {run_.at.data(), run_.product->operands()}; }
   void plan(std::span<void* const> operands, Plan* plan) const override {
-    DirectRun run{run_.product, {}};
+    DirectRun run{run_.product, {}, run_.product->threads()};
     std::ranges::copy(operands, run.at.begin());
     plan->work = run_.product->work();
     plan->run = std::move(run);
@@ -168,7 +170,7 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     auto product = std::make_shared<const Product>(p, *shape);
     Plan plan;
     plan.work = shape->work;
-    plan.run = DirectRun{product, product->places()};
+    plan.run = DirectRun{product, product->places(), product->threads()};
     plan.describe = [problem] { return describe(problem); };
     plan.replay = &DirectReplay::make;
     return plan;
