@@ -123,8 +123,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   SOFTNPU_RETURN_IF_ERROR(current_plan(repeatable.get(), &plan));
   void* kernel_workspace = nullptr;
   SOFTNPU_RETURN_IF_ERROR(check_launch(op, made_by, *plan, workspace, workspace_size, &kernel_workspace));
-  Planned* launch = executors().make(made_by);
-  launch = executors().claim(executors().name(launch));
+  Planned* launch = make_launch(made_by);
   launch->workspace = kernel_workspace;
   launch->plan.work = plan->work;
   launch->plan.sweep = plan->sweep;
@@ -217,8 +216,7 @@ Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
     workspace.reset(std::aligned_alloc(kAlignment, bytes));
     if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
   }
-  Planned* planned = executors().make(op);
-  planned = executors().claim(executors().name(planned));
+  Planned* planned = make_launch(op);
   planned->plan = std::move(plan);
   planned->workspace = workspace.get();
   planned->own_workspace = std::move(workspace);

@@ -52,6 +52,9 @@ std::shared_ptr<Repeatable> find_repeatable(const aclOpExecutor* handle, const c
 
 Status unknown_executor(const aclOpExecutor* handle);
 
+// An executor for one launch, claimed: nobody else knows it.
+inline Planned* make_launch(const char* op) { return executors().claim(executors().name(executors().make(op))); }
+
 // Gives a claimed executor to the stream.
 Status submit(Planned* planned, aclrtStream stream);
 

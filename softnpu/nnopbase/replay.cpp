@@ -96,8 +96,7 @@ aclError softnpuReplay(const softnpuKept* kept, const void* const* tensors, aclr
     Kernels operands;
     const size_t count = kept->tensor_of.size();
     for (size_t i = 0; i < count; ++i) operands[i] = kernels[kept->tensor_of[i]];
-    Planned* planned = executors().make(kept->op);
-    planned = executors().claim(executors().name(planned));
+    Planned* planned = softnpu::make_launch(kept->op);
     kept->replay->plan(std::span(operands).first(count), &planned->plan);
     for (const size_t i : kept->written) planned->plan.written.push_back({tensors[i], kept->bytes[i]});
     return softnpu::submit(planned, stream);

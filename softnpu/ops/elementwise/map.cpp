@@ -12,6 +12,7 @@
 #include "ops/iterate/space.h"
 #include "ops/iterate/view.h"
 #include "ops/parallel.h"
+#include "ops/replay_of.h"
 
 namespace softnpu {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 struct FlatMap {
   MapKernel kernel;
   size_t count;
-  size_t operand_count;
+  size_t inputs;
   std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, and what is read
   decltype(Mapping::constants) constants;
 
@@ -39,44 +40,25 @@ struct FlatMap {
   FlatMap(const Mapping& mapping, const Space& space)
       : kernel(mapping.kernel),
         count(static_cast<size_t>(space.count())),
-        operand_count(space.operands()),
+        inputs(space.operands() - 1),
         operands{},
         constants(mapping.constants) {
-    for (size_t k = 0; k < operand_count; ++k) operands[k] = space.operand(k).data;
+    for (size_t k = 0; k <= inputs; ++k) operands[k] = space.operand(k).data;
   }
+
+  size_t operand_count() const { return inputs + 1; }
 
   Status operator()(void* /*workspace*/) const {
     kernel(operands[0], operands.data() + 1, count, constants.data());
     return Status::ok();
   }
-};
 
-void put(const FlatMap& map, Plan* plan);
-
-// The same mapping on other memory.
-class FlatReplay final : public Replay {
- public:
-  explicit FlatReplay(const FlatMap& map) : map_(map) {}
-  static std::unique_ptr<const Replay> make(const Plan& plan) {
-    return std::make_unique<FlatReplay>(*plan.run.target<FlatMap>());
+  void put(Plan* plan) const {
+    plan->work = 0;
+    plan->run = *this;
+    plan->replay = &ReplayOf<FlatMap>::make;
   }
-
-  std::span<void* const> operands() const override { return {map_.operands.data(), map_.operand_count}; }
-  void plan(std::span<void* const> operands, Plan* plan) const override {
-    FlatMap map = map_;
-    std::ranges::copy(operands, map.operands.begin());
-    put(map, plan);
-  }
-
- private:
-  const FlatMap map_;
 };
-
-void put(const FlatMap& map, Plan* plan) {
-  plan->work = 0;
-  plan->run = map;
-  plan->replay = &FlatReplay::make;
-}
 
 // Whether `mapping` makes 0 of zeros beside the numbers among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
@@ -145,7 +127,7 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
   if (!plan->wants_sweep && FlatMap::fits(mapping, inputs.size(), space)) {
-    put(FlatMap(mapping, space), plan);
+    FlatMap(mapping, space).put(plan);
     return Status::ok();
   }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));

@@ -8,6 +8,7 @@
 #include "nnopbase/threads.h"
 #include "ops/matmul/direct_kernels.h"
 #include "ops/parallel.h"
+#include "ops/replay_of.h"
 
 namespace softnpu {
 namespace {
@@ -70,7 +71,7 @@ class Product {
   // Those that the calling thread, which plans, may have.
   int threads() const { return work_ < kSharedWork ? 1 : most_threads(); }
   Places places() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
-  size_t operands() const { return p_.adds ? 4 : 3; }
+  size_t operand_count() const { return p_.adds ? 4 : 3; }
 
   void run(const Places& at, int threads) const {
     const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
@@ -126,33 +127,21 @@ class Product {
 // A product on its matrices.
 struct DirectRun {
   std::shared_ptr<const Product> product;
-  Places at;
-  int threads;
+  Places operands;
+  int threads = 0;
+
+  size_t operand_count() const { return product->operand_count(); }
 
   Status operator()(void* /*workspace*/) const {
-    product->run(at, threads);
+    product->run(operands, threads);
     return Status::ok();
   }
-};
 
-// The same product on others.
-class DirectReplay final : public Replay {
- public:
-  explicit DirectReplay(const DirectRun& run) : run_(run) {}
-  static std::unique_ptr<const Replay> make(const Plan& plan) {
-    return std::make_unique<DirectReplay>(*plan.run.target<DirectRun>());
+  void put(Plan* plan) const {
+    plan->work = product->work();
+    plan->run = DirectRun{product, operands, product->threads()};
+    plan->replay = &ReplayOf<DirectRun>::make;
   }
-
-  std::span<void* const> operands() const override { return {run_.at.data(), run_.product->operands()}; }
-  void plan(std::span<void* const> operands, Plan* plan) const override {
-    DirectRun run{run_.product, {}, run_.product->threads()};
-    std::ranges::copy(operands, run.at.begin());
-    plan->work = run_.product->work();
-    plan->run = std::move(run);
-  }
-
- private:
-  const DirectRun run_;
 };
 
 bool takes(const MatmulProblem& p) {
@@ -169,10 +158,8 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     if (!shape.has_value()) continue;
     auto product = std::make_shared<const Product>(p, *shape);
     Plan plan;
-    plan.work = shape->work;
-    plan.run = DirectRun{product, product->places(), product->threads()};
+    DirectRun{product, product->places()}.put(&plan);
     plan.describe = [problem] { return describe(problem); };
-    plan.replay = &DirectReplay::make;
     return plan;
   }
   return std::nullopt;

@@ -67,7 +67,7 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
     workspace = caching_allocator().allocate_on(device, workspace_bytes);
     task.workspace = workspace.get();
   }
-  launches.fetch_add(1, std::memory_order_relaxed);
+  count_launch();
   if (is_queued) return queue_launch(task);
   drain_launches(device);
   trace::Launch launch(name, trace::Kind::kKernel, stream);

@@ -45,9 +45,10 @@ class Calls {
 
   // Those of the calling thread; null where there are none.
   static Calls* find() { return of_thread_; }
-  static Calls& of_thread() {
+  // Makes them where there are none; null when the thread ends.
+  static Calls* of_thread() {
     static thread_local const Owner owner;
-    return *of_thread_;
+    return of_thread_;
   }
 
  private:
@@ -125,7 +126,9 @@ bool launch(const Key& key) {
 }
 
 void keep(const Key& key, const aclOpExecutor* executor) {
-  Calls::Call& call = Calls::of_thread().place(key);
+  Calls* calls = Calls::of_thread();
+  if (calls == nullptr) return;
+  Calls::Call& call = calls->place(key);
   if (call.words == key.words()) return;  // such a call is planned each time
   softnpuKept* kept = nullptr;
   if (functions().keep(executor, key.addresses(), key.bytes(), key.tensors(), &kept) != ACL_SUCCESS) return;

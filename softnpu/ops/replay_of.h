@@ -1,0 +1,32 @@
+#pragma once
+// The replay of a plan whose run is a value that holds where its operands lie.
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "nnopbase/plan.h"
+
+namespace softnpu {
+
+// Run: `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it.
+template <typename Run>
+class ReplayOf final : public Replay {
+ public:
+  explicit ReplayOf(const Run& run) : run_(run) {}
+  static std::unique_ptr<const Replay> make(const Plan& plan) {
+    return std::make_unique<ReplayOf>(*plan.run.template target<Run>());
+  }
+
+  std::span<void* const> operands() const override { return {run_.operands.data(), run_.operand_count()}; }
+  void plan(std::span<void* const> operands, Plan* plan) const override {
+    Run run = run_;
+    std::ranges::copy(operands, run.operands.begin());
+    run.put(plan);
+  }
+
+ private:
+  const Run run_;
+};
+
+}  // namespace softnpu
