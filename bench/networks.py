@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 from interleave import Row
-from ops import both
+from ops import both, rope
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import ResNetConfig, ResNetForImageClassification
@@ -35,18 +35,14 @@ class _Layer(nn.Module):
             w(y).view(batch, steps, HEADS, DEPTH).transpose(1, 2) for w in (self.q, self.k, self.v)
         )
         end = at + steps
-        past[0, :, :, at:end] = _turned(k, cos, sin)
+        past[0, :, :, at:end] = rope(k, cos, sin)
         past[1, :, :, at:end] = v
         seen = F.scaled_dot_product_attention(
-            _turned(q, cos, sin), past[0, :, :, :end], past[1, :, :, :end], is_causal=steps > 1
+            rope(q, cos, sin), past[0, :, :, :end], past[1, :, :, :end], is_causal=steps > 1
         )
         x = x + self.out(seen.transpose(1, 2).reshape(batch, steps, WIDTH))
         y = self.between(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
-
-
-def _turned(q: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    return q * cos + torch.cat((-q[..., DEPTH // 2 :], q[..., : DEPTH // 2]), -1) * sin
 
 
 class Decoder(nn.Module):
@@ -78,15 +74,17 @@ def prefill(device: str) -> Callable[[], object]:
     return torch.no_grad()(partial(model, tokens, 0))
 
 
+def generate(model: Decoder, token: Tensor) -> Tensor:
+    """GENERATED tokens one by one, from position PROMPT on; the last one's logits."""
+    for at in range(PROMPT, PROMPT + GENERATED):
+        logits = model(token, at)
+    return logits
+
+
 def decode(device: str) -> Callable[[], object]:
     """Some tokens behind one another."""
     model, token = Decoder().to(device).eval(), torch.randint(WORDS, (1, 1)).to(device)
-
-    def generate() -> None:
-        for at in range(PROMPT, PROMPT + GENERATED):
-            model(token, at)
-
-    return torch.no_grad()(generate)
+    return torch.no_grad()(partial(generate, model, token))
 
 
 def resnet(
@@ -113,9 +111,25 @@ def resnet(
     return step
 
 
+def _with_less(work: Callable[[], object]) -> None:
+    torch.npu.conv.allow_hf32 = True
+    try:
+        work()
+    finally:
+        torch.npu.conv.allow_hf32 = False
+
+
+def less(name: str, batch: int, repeats: int) -> Row:
+    """ResNet-50's convolutions with less than float32's precision on npu, against the CPU with all of it."""
+    row = both(name, partial(resnet, batch=batch, trained=False), repeats)
+    return Row(f"{name}, allow_hf32", partial(_with_less, row.npu), row.cpu, repeats)
+
+
 def rows() -> list[Row]:
     """ResNet-50 and the decoder."""
     return [
+        less("ResNet-50, one image", 1, 2),
+        less("ResNet-50, 8 images", 8, 1),
         both("ResNet-50, one image", partial(resnet, batch=1, trained=False), 2),
         both("ResNet-50, 8 images", partial(resnet, batch=8, trained=False), 1),
         both("ResNet-50, training step of 8", partial(resnet, batch=8, trained=True), 1),

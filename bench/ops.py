@@ -91,12 +91,15 @@ def limits() -> list[Row]:
     return rows
 
 
-def language() -> list[Row]:
-    """What stands between the products of a decoder."""
+Work = Callable[..., Tensor]
+
+
+def language(made: Callable[[Work], Work] = lambda work: work) -> list[Row]:
+    """What stands between the products of a decoder; ``made`` of each of them is called."""
 
     def rms(device: str, fused: bool, trained: bool) -> Callable[[], object]:
         x, weight = _normal(1, TOKENS, WIDTH, device=device), _normal(WIDTH, device=device)
-        work = (lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else rms_norm
+        work = made((lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else rms_norm)
         return _trained(work, [x, weight]) if trained else partial(work, x, weight)
 
     def turned(device: str, trained: bool) -> Callable[[], object]:
@@ -106,13 +109,12 @@ def language() -> list[Row]:
         cos, sin = (
             torch.cat((t, t), -1)[None, :, None].to(device) for t in (angles.cos(), angles.sin())
         )
-        if trained:
-            return _trained(lambda a: rope(a, cos, sin), [q])
-        return partial(rope, q, cos, sin)
+        work = made(rope)
+        return _trained(lambda a: work(a, cos, sin), [q]) if trained else partial(work, q, cos, sin)
 
     def swiglu(device: str, trained: bool) -> Callable[[], object]:
         pair = [_normal(1, TOKENS, WIDTH, device=device) for _ in range(2)]
-        work = lambda a, b: F.silu(a) * b  # noqa: E731
+        work = made(lambda a, b: F.silu(a) * b)
         return _trained(work, pair) if trained else partial(work, *pair)
 
     rows = []
@@ -187,16 +189,19 @@ def convolution() -> list[Row]:
     ]
 
 
+def optimizer_step(device: str, *, fused: bool = False) -> Callable[[], object]:
+    """A step of AdamW over 24 Mi parameters, as operators on lists or as one operator."""
+    parameters = [nn.Parameter(_normal(1024, 1024, device=device)) for _ in range(24)]
+    for parameter in parameters:
+        parameter.grad = torch.ones_like(parameter)
+    return torch.optim.AdamW(parameters, foreach=not fused, fused=fused).step
+
+
 def optimizer() -> list[Row]:
-    """A step of AdamW over 24 Mi parameters."""
-
-    def make(device: str) -> Callable[[], object]:
-        parameters = [nn.Parameter(_normal(1024, 1024, device=device)) for _ in range(24)]
-        for parameter in parameters:
-            parameter.grad = torch.ones_like(parameter)
-        return torch.optim.AdamW(parameters, foreach=True).step
-
-    return [both("AdamW, 24 x 1 Mi parameters, foreach", make)]
+    """The default AdamW, and what its one-pass form takes on the CPU, which waits for memory only."""
+    row = both("AdamW, 24 x 1 Mi parameters, foreach", optimizer_step)
+    fused = optimizer_step("cpu", fused=True)
+    return [row, Row(row.name, row.npu, fused, row.repeats, "cpu, fused=True")]
 
 
 def rows() -> list[Row]:

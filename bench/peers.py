@@ -1,24 +1,21 @@
-"""The same networks in other runtimes: npu against ONNX Runtime, OpenVINO and inductor.
+"""The same work in other runtimes: npu against ONNX Runtime, OpenVINO, inductor and fused operators.
 
 `./dev bench peers` runs this in an environment that has them. Each peer's result is checked before it is measured.
 """
 
 import copy
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-import onnxruntime
-import openvino
 import torch
 from interleave import Row
+from ops import optimizer
+from peer_decoder import rows as of_the_decoder
+from peer_operators import rows as of_operators
+from peer_runtimes import Arrays, arrays, check, inductor, onnx, onnx_runtime, open_vino
 from torch import Tensor, nn
 from transformers import ResNetConfig, ResNetForImageClassification
-
-# What results may differ by, of the largest value: sums of some thousand products in another order, layer on layer.
-TOLERANCE = 1e-4
 
 
 class _Logits(nn.Module):
@@ -46,81 +43,48 @@ def _block() -> nn.Module:
     return nn.Sequential(*layers).eval()
 
 
-def _onnx(network: nn.Module, example: Tensor) -> Path:
-    path = Path(tempfile.mkdtemp()) / "network.onnx"
-    torch.onnx.export(network, (example,), path, dynamo=False, opset_version=17, input_names=["x"])
-    return path
+def _first(run: Callable[[Arrays], Sequence[np.ndarray]], values: Arrays) -> np.ndarray:
+    return run(values)[0]
 
 
-def _onnx_runtime(network: nn.Module, example: Tensor) -> Callable[[], object]:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
-    session = onnxruntime.InferenceSession(
-        _onnx(network, example), options, providers=["CPUExecutionProvider"]
-    )
-    return lambda: session.run(None, {"x": example.numpy()})[0]
-
-
-def _openvino(network: nn.Module, example: Tensor) -> Callable[[], object]:
-    settings = {
-        "INFERENCE_PRECISION_HINT": "f32",
-        "PERFORMANCE_HINT": "LATENCY",
-        "INFERENCE_NUM_THREADS": torch.get_num_threads(),
-    }
-    compiled = openvino.Core().compile_model(str(_onnx(network, example)), "CPU", settings)
-    request = compiled.create_infer_request()
-    request.set_input_tensor(openvino.Tensor(example.numpy(), shared_memory=True))
-
-    def infer() -> np.ndarray:
-        request.infer()
-        return request.get_output_tensor().data
-
-    return infer
-
-
-def _inductor(network: nn.Module, example: Tensor) -> Callable[[], object]:
-    """Its best way: frozen weights, channels_last."""
-    copied = copy.deepcopy(network).to(memory_format=torch.channels_last)
-    image = example.contiguous(memory_format=torch.channels_last)
-    torch._inductor.config.freezing = True
-    return partial(torch.compile(copied), image)
-
-
-PEERS = {"ONNX Runtime": _onnx_runtime, "OpenVINO": _openvino, "inductor": _inductor}
-
-
-def _check(name: str, found: object, expected: Tensor) -> None:
-    values = torch.as_tensor(np.asarray(found))
-    off = (values - expected).abs().max().item() / expected.abs().max().item()
-    if not off <= TOLERANCE:
-        raise ValueError(f"{name} gives another result: {off:.1e} of the largest value")
-
-
-def _against_all(name: str, network: nn.Module, example: Tensor, repeats: int) -> list[Row]:
+def _images(name: str, network: nn.Module, image: Tensor, repeats: int) -> list[Row]:
+    """A network on images, in the layout that is best for npu and for inductor."""
     on_npu = copy.deepcopy(network).npu().to(memory_format=torch.channels_last)
-    image = example.npu().contiguous(memory_format=torch.channels_last)
-    expected = network(example)
-    _check("npu", on_npu(image).cpu(), expected)
-    rows = [Row(name, partial(on_npu, image), partial(network, example), repeats)]
-    for peer, make in PEERS.items():
-        work = make(network, example)
-        _check(peer, work(), expected)
-        rows.append(Row(name, partial(on_npu, image), work, repeats, peer))
+    work = partial(on_npu, image.npu().contiguous(memory_format=torch.channels_last))
+    expected = network(image)
+    check("npu", work().cpu(), expected)
+    path, values = onnx(network, {"x": image}), arrays({"x": image})
+    compiled = inductor(network.to(memory_format=torch.channels_last))
+    peers = {
+        "ONNX Runtime": partial(_first, onnx_runtime(path), values),
+        "OpenVINO": partial(_first, open_vino(path), values),
+        "inductor": partial(compiled, image.contiguous(memory_format=torch.channels_last)),
+    }
+    rows = [Row(name, work, partial(network, image), repeats)]
+    for peer, other in peers.items():
+        check(peer, other(), expected)
+        rows.append(Row(name, work, other, repeats, peer))
     return rows
 
 
 @torch.no_grad()
-def rows() -> list[Row]:
-    """All of them; what they are called with is made under no_grad, and so they have to run."""
+def networks() -> list[Row]:
+    """What is called without gradients."""
     torch.manual_seed(0)
     network = _resnet50()
     return [
-        *_against_all("ResNet-50, batch 1", network, torch.randn(1, 3, 224, 224), 1),
-        *_against_all("ResNet-50, batch 8", network, torch.randn(8, 3, 224, 224), 1),
-        *_against_all(
+        *_images("ResNet-50, batch 1", network, torch.randn(1, 3, 224, 224), 1),
+        *_images("ResNet-50, batch 8", network, torch.randn(8, 3, 224, 224), 1),
+        *_images(
             "conv 3 x 3, batch norm, relu, 8 x 64 x 56 x 56",
             _block(),
             torch.randn(8, 64, 56, 56),
             5,
         ),
+        *of_the_decoder(),
     ]
+
+
+def trained() -> list[Row]:
+    """What is called with gradients."""
+    return [*of_operators(), *optimizer()]

@@ -212,12 +212,13 @@ def seeds() -> list[Measured]:
     return compare("seeds", rows(), rounds=7)
 
 
-@torch.no_grad()
 def peers() -> list[Measured]:
-    """Other runtimes on the same networks."""
-    from peers import rows
+    """Other runtimes on the same work."""
+    from peers import networks, trained
 
-    return compare("peers", rows(), rounds=7)
+    with torch.no_grad():
+        measured = compare("peers", networks(), rounds=7)
+    return measured + compare("peers", trained(), rounds=7)
 
 
 # What needs an environment of its own, or a tool that `./dev setup` does not install, runs by its name only.

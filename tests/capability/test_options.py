@@ -88,6 +88,7 @@ def test_tf32_is_a_permission():
     torch.npu.config.allow_tf32 = True
     try:
         assert torch.npu.matmul.allow_hf32 is True
+        assert torch.npu.conv.allow_hf32 is True
         assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.ALLOW_FP32_DOWN_PRECISION
         assert torch.equal((a.npu() @ b.npu()).cpu(), expected)
         torch.npu.matmul.cube_math_type = torch.npu.CubeMathType.USE_HF32
@@ -101,6 +102,8 @@ def test_tf32_is_a_permission():
 def test_what_is_no_bool_is_refused(value):
     with pytest.raises(TypeError, match="allow_hf32 must be a bool"):
         torch.npu.config.allow_tf32 = value
+    with pytest.raises(TypeError, match="allow_hf32 must be a bool"):
+        torch.npu.conv.allow_hf32 = value
     with pytest.raises(TypeError, match="Enum CubeMathType"):
         torch.npu.matmul.cube_math_type = value
 

@@ -39,7 +39,8 @@ def _demo(arguments: list[str]) -> None:
 
 
 def _bench(arguments: list[str]) -> None:
-    _build([])
+    if not {"-h", "--help"}.intersection(arguments):
+        _build([])
     run([interpreter(arguments), ROOT / "bench" / "run.py", *arguments])
 
 

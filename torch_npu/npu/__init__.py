@@ -58,6 +58,7 @@ from torch_npu.npu.memory import (
 from torch_npu.npu.options import (
     CubeMathType,
     config,
+    conv,
     get_operator_fallback,
     get_task_queue_enable,
     is_jit_compile_false,
@@ -145,6 +146,7 @@ __all__ = [
     "caching_allocator_alloc",
     "caching_allocator_delete",
     "config",
+    "conv",
     "current_device",
     "current_stream",
     "default_generators",

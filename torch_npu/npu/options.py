@@ -15,10 +15,17 @@ class CubeMathType(IntEnum):
     USE_FP32_ADD = 4
 
 
+def _checked_permission(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"allow_hf32 must be a bool, but got {type(value).__name__}")
+    return value
+
+
 class _Matmul:
     """``torch.npu.matmul``: how float32 matrix products may be computed.
 
-    These are permissions: the software NPU computes float32 products in float32 whatever they say.
+    These are permissions. The software NPU computes float32 products in float32 whatever they say, but where the CPU
+    multiplies matrices of bfloat16 (AMX): larger products round their factors to bfloat16 then and add in float32.
     """
 
     @property
@@ -42,10 +49,28 @@ class _Matmul:
 
     @allow_hf32.setter
     def allow_hf32(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(f"allow_hf32 must be a bool, but got {type(value).__name__}")
-        chosen = CubeMathType.ALLOW_FP32_DOWN_PRECISION if value else CubeMathType.KEEP_DTYPE
+        allowed = _checked_permission(value)
+        chosen = CubeMathType.ALLOW_FP32_DOWN_PRECISION if allowed else CubeMathType.KEEP_DTYPE
         self.cube_math_type = chosen
+
+
+class _Conv:
+    """``torch.npu.conv``: how float32 convolutions may be computed."""
+
+    @property
+    def allow_hf32(self) -> bool:
+        """Whether float32 convolutions, and their inputs' gradients, may lose mantissa bits. False at the start.
+
+        Convolutions of 3 x 3 places and stride 1, with 32 channels and more in multiples of 16, take a quarter of the
+        multiplications then, by Winograd's minimal filtering: an error stays below HF32's (2^-11 of the sum of the
+        terms' magnitudes). Where the CPU multiplies matrices of bfloat16 (AMX), convolutions round their factors to
+        bfloat16 instead. On Ascend hardware the permission is given at the start.
+        """
+        return bool(_state.native().conv_allows_less())
+
+    @allow_hf32.setter
+    def allow_hf32(self, value: bool) -> None:
+        _state.native().set_conv_allows_less(_checked_permission(value))
 
 
 class _Config:
@@ -53,12 +78,13 @@ class _Config:
 
     @property
     def allow_tf32(self) -> bool:
-        """The name that CUDA programs know for :attr:`torch.npu.matmul.allow_hf32`."""
-        return matmul.allow_hf32
+        """Both :attr:`torch.npu.matmul.allow_hf32` and :attr:`torch.npu.conv.allow_hf32`, as CUDA programs call it."""
+        return matmul.allow_hf32 and conv.allow_hf32
 
     @allow_tf32.setter
     def allow_tf32(self, value: bool) -> None:
         matmul.allow_hf32 = value
+        conv.allow_hf32 = value
 
     @property
     def allow_internal_format(self) -> bool:
@@ -73,6 +99,7 @@ class _Config:
 
 
 matmul = _Matmul()
+conv = _Conv()
 config = _Config()
 
 

@@ -44,6 +44,7 @@ struct Key {
   int64_t dims = 0;
   int64_t has_bias = 0;
   int64_t threads = 0;
+  int64_t allows_less = 0;
   Layout in, out, filter;
   Triple stride{}, padding{}, padding_after{}, dilation{};
 };
@@ -107,6 +108,7 @@ Primitive describe_primitive(const Key& key, Blocks blocks) {
   const dnnl::engine& engine = onednn_engine();
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (key.allows_less != 0) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   const auto image_desc = [blocks](const Layout& l) {
     return l.in_blocks != 0 && blocks == Blocks::kAsTheyAre ? given_desc(l) : any_desc(l);
   };
@@ -224,20 +226,13 @@ void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, 
   copy_matrices(source.batch, lines_of(to, to_data).matrices, source.matrices, threads);
 }
 
-bool is_dense(const Layout& l) {
-  std::vector<std::pair<int64_t, int64_t>> order;  // stride, size
-  for (int64_t i = 0; i < l.dims; ++i) {
-    const auto at = static_cast<size_t>(i);
-    if (l.sizes[at] != 1) order.emplace_back(l.strides[at], l.sizes[at]);
-  }
-  std::ranges::sort(order);
-  int64_t next = 1;
-  for (const auto& [stride, size] : order) {
-    if (stride != next) return false;
-    next *= size;
-  }
-  return true;
+Extents extents_of(const Layout& l) {
+  Extents all;
+  for (size_t i = 0; i < static_cast<size_t>(l.dims); ++i) all.push_back({l.sizes[i], l.strides[i]});
+  return all;
 }
+
+bool is_dense(const Layout& l) { return is_dense(extents_of(l)); }
 
 // The strides of memory without gaps, in the order of the dimensions.
 Layout contiguous(const Layout& like, aclDataType dtype) {
@@ -283,16 +278,7 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
-// The bytes between the first and the last element, of memory as it lies.
-SweepMemory memory_of(const Layout& l, const char* data) {
-  const size_t size = element_bytes(l);
-  const char* end = data + size;
-  for (int64_t i = 0; i < l.dims; ++i) {
-    const auto at = static_cast<size_t>(i);
-    end += (l.sizes[at] - 1) * l.strides[at] * static_cast<int64_t>(size);
-  }
-  return {data, end, 0, false};
-}
+SweepMemory memory_of(const Layout& l, const char* data) { return memory_of(extents_of(l), data, element_bytes(l)); }
 
 class Convolution final : public Producer {
  public:
@@ -329,6 +315,7 @@ class Convolution final : public Producer {
     key.dims = static_cast<int64_t>(p_.dims);
     key.has_bias = p_.bias != nullptr && !adds_bias_ ? 1 : 0;
     key.threads = threads_;
+    key.allows_less = p_.allows_less ? 1 : 0;
     key.in = seen_[kIn];
     key.out = seen_[kOut];
     key.filter = seen_[kFilter];

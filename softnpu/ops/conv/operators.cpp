@@ -10,6 +10,7 @@
 #include "nnopbase/written.h"
 #include "ops/conv/spatial.h"
 #include "ops/conv/step.h"
+#include "ops/cube_math.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
@@ -19,8 +20,6 @@
 
 namespace softnpu {
 namespace {
-
-constexpr int kLastCubeMathType = 4;
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
@@ -86,15 +85,13 @@ Status check_sizes(const ConvProblem& p, const aclTensor& weight, bool transpose
 // `image` is what the convolution reads, `result` what it makes.
 Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTensor& result,
                     const ConvAttributes& attributes, int8_t cube_math_type, ConvProblem* p) {
-  if (cube_math_type < 0 || cube_math_type > kLastCubeMathType) {
-    return invalid(
-        text("cubeMathType ", static_cast<int>(cube_math_type), " does not exist: it is 0 to ", kLastCubeMathType));
-  }
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   if (weight.dims.size() < 3 || weight.dims.size() > 5) {
     return invalid(text("the weight is ", describe(weight), ", where 3 to 5 dimensions are needed"));
   }
   if (attributes.groups < 1) return invalid(text("groups is ", attributes.groups, "; it is 1 or more"));
   p->dtype = image.dtype;
+  p->allows_less = image.dtype == ACL_FLOAT && allows_less(cube_math_type);
   p->dims = weight.dims.size() - 2;
   p->groups = attributes.groups;
   SOFTNPU_RETURN_IF_ERROR(check_dtype(image, image.dtype, "the input"));
@@ -128,6 +125,7 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   std::optional<Step> step;
   if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
     if (!has_blocks) step = pointwise_convolution(p);
+    if (!step) step = winograd_convolution(p);
     if (!step) step = onednn_convolution(p);
   }
   if (!step && has_blocks) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));

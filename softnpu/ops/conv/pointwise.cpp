@@ -64,6 +64,7 @@ Matrices matrices_of(const Filter& filter, int64_t lines, int64_t line_stride, i
 MatmulProblem problem_of(const ConvProblem& p) {
   MatmulProblem m;
   m.dtype = p.dtype;
+  m.allows_less = p.allows_less;
   m.alpha.kind = m.beta.kind = aclScalar::Kind::kSigned;
   m.alpha.integer = m.beta.integer = 1;
   m.batch = {p.batch};

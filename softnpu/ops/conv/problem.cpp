@@ -1,5 +1,6 @@
 #include "ops/conv/problem.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -77,6 +78,39 @@ int64_t images_at_once(int64_t batch, int64_t bytes) {
     return images * bytes >= kBytes / 4 ? images : batch;
   }
   return 1;
+}
+
+Extents extents_of(const Image& image, int64_t batch) {
+  if (image.in_blocks) return {{batch * image.channels * image.positions(), 1}};
+  Extents all = {{batch, image.batch_stride}, {image.channels, image.channel_stride}};
+  for (size_t i = 0; i < 3; ++i) all.push_back({image.sizes[i], image.strides[i]});
+  return all;
+}
+
+Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channels) {
+  Extents all = {{out_channels, filter.out_stride}, {in_channels, filter.in_stride}};
+  for (size_t i = 0; i < 3; ++i) all.push_back({filter.sizes[i], filter.strides[i]});
+  return all;
+}
+
+SweepMemory memory_of(const Extents& extents, const char* data, size_t element_bytes) {
+  int64_t last = 0;
+  for (const Extent& extent : extents) last += (extent.size - 1) * extent.stride;
+  return {data, data + (last + 1) * static_cast<int64_t>(element_bytes), 0, false};
+}
+
+bool is_dense(const Extents& extents) {
+  Extents order;
+  for (const Extent& extent : extents) {
+    if (extent.size != 1) order.push_back(extent);
+  }
+  std::sort(order.begin(), order.end(), [](const Extent& a, const Extent& b) { return a.stride < b.stride; });
+  int64_t next = 1;
+  for (const Extent& extent : order) {
+    if (extent.stride != next) return false;
+    next *= extent.size;
+  }
+  return true;
 }
 
 std::string describe(const ConvProblem& p) {

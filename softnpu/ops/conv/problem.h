@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/small_vector.h"
 #include "nnopbase/plan.h"
 #include "nnopbase/tensor.h"
 
@@ -62,6 +63,7 @@ struct ConvProblem {
   const char* bias = nullptr;
   int64_t bias_stride = 0;
   aclDataType bias_dtype = ACL_DT_UNDEFINED;
+  bool allows_less = false;  // than float32's precision, for float32 (cubeMathType)
 
   int64_t in_channels() const { return in.channels / groups; }    // of a group
   int64_t out_channels() const { return out.channels / groups; }  // of a group
@@ -74,6 +76,19 @@ struct ConvProblem {
 int64_t images_at_once(int64_t batch, int64_t bytes);
 
 std::string describe(const ConvProblem& problem);
+
+// A dimension in memory.
+struct Extent {
+  int64_t size = 1;
+  int64_t stride = 0;
+};
+using Extents = SmallVector<Extent, 6>;
+Extents extents_of(const Image& image, int64_t batch);
+Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channels);
+// The bytes between the first and the last element, which are read.
+SweepMemory memory_of(const Extents& extents, const char* data, size_t element_bytes);
+// Whether there is nothing else between them.
+bool is_dense(const Extents& extents);
 
 // Where a kernel on the host finds `tensor`; null for one without elements.
 Status memory_of(const aclTensor& tensor, const char* role, char** out);

@@ -20,6 +20,8 @@ struct Step {
 // As products of matrices: kernels of one place over images whose channels lie one behind the other. Nothing where it
 // is not that, or another way is better.
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
+// By fewer multiplications. Nothing where the problem does not allow less than float32's precision, or it is slower.
+std::optional<Step> winograd_convolution(const ConvProblem& problem);
 // By oneDNN: float32, float16, bfloat16. Nothing where it refuses the problem.
 std::optional<Step> onednn_convolution(const ConvProblem& problem);
 // By softnpu's own kernel: every dtype.

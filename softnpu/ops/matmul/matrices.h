@@ -42,6 +42,7 @@ struct MatmulProblem {
   aclScalar alpha;
   aclScalar beta;
   bool adds = false;
+  bool allows_less = false;  // than float32's precision, for float32 (cubeMathType)
   // As many matrices of the batch's last dimension are made at once, which this divides; 0: all.
   int64_t at_once = 0;
 

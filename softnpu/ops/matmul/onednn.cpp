@@ -50,6 +50,7 @@ struct Key {
   int64_t threads = 0;
   int64_t alpha = 0;  // bit patterns of doubles
   int64_t beta = 0;
+  int64_t allows_less = 0;
   int64_t packed = 0;  // b comes in the layout that the kernel likes best
 };
 
@@ -166,6 +167,7 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   if (beta != 0) after.append_sum(beta);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
+  if (key.allows_less != 0) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const memory::desc a = descriptor(key.a, key.dtype);
   const memory::desc given = descriptor(key.b, key.dtype);
@@ -247,7 +249,8 @@ class Product final : public Producer {
             row_ ? 1 : 0,
             threads_,
             bits(alpha),
-            bits(row_ ? 0 : beta)};
+            bits(row_ ? 0 : beta),
+            p_.allows_less ? 1 : 0};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = reserve(primitive_->scratchpad_bytes);

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "nnopbase/written.h"
+#include "ops/cube_math.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/matmul/direct.h"
@@ -17,16 +18,6 @@
 
 namespace softnpu {
 namespace {
-
-// Keep the dtype, allow less precision, float16, HF32, add in float32. The values but the first allow less than
-// float32; the products here are float32 all the same.
-constexpr int kLastCubeMathType = 4;
-
-Status check_cube_math_type(int8_t type) {
-  if (type >= 0 && type <= kLastCubeMathType) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID,
-          text("cubeMathType ", static_cast<int>(type), " does not exist: it is 0 to ", kLastCubeMathType)};
-}
 
 Status check_dims(const aclTensor& tensor, size_t dims, const char* role) {
   if (tensor.dims.size() == dims) return Status::ok();
@@ -184,23 +175,25 @@ Status read_product(const Product& p, const Addend* addend, MatmulProblem* probl
   return Status::ok();
 }
 
-Status product(const aclTensor& a, const aclTensor& b, const aclTensor& out, const Addend* addend, Plan* plan) {
+Status product(const aclTensor& a, const aclTensor& b, const aclTensor& out, const Addend* addend,
+               int8_t cube_math_type, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   aclDataType dtype = ACL_DT_UNDEFINED;
   SOFTNPU_RETURN_IF_ERROR(common_dtype(a, b, out, &dtype));
   MatmulProblem problem;
   SOFTNPU_RETURN_IF_ERROR(read_product({a, b, out, dtype}, addend, &problem));
+  problem.allows_less = dtype == ACL_FLOAT && allows_less(cube_math_type);
   *plan = choose(std::move(problem));
   return Status::ok();
 }
 
 Status matrix_product(const aclTensor& a, const aclTensor& b, const aclTensor& out, const Addend* addend, size_t dims,
                       int8_t cube_math_type, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   SOFTNPU_RETURN_IF_ERROR(check_dims(a, dims, "the first factor"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(b, dims, "the second factor"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, dims, "out"));
   if (dims == 3 && a.dims[0] != b.dims[0]) return misfit(a, b, out);
-  return product(a, b, out, addend, plan);
+  return product(a, b, out, addend, cube_math_type, plan);
 }
 
 }  // namespace
@@ -224,7 +217,6 @@ Status baddbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& b
 }
 
 Status matmul(const aclTensor& self, const aclTensor& mat2, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   if (self.dims.empty() || mat2.dims.empty()) {
     return {ACLNN_ERR_PARAM_INVALID, text("a factor has no dimension: ", describe(self), " and ", describe(mat2))};
   }
@@ -235,7 +227,8 @@ Status matmul(const aclTensor& self, const aclTensor& mat2, const aclTensor& out
   aclTensor result = out;
   if (row) result = unsqueeze(result, result.dims.size() - (column ? 0 : 1));
   if (column) result = unsqueeze(result, result.dims.size());
-  return product(row ? unsqueeze(self, 0) : self, column ? unsqueeze(mat2, 1) : mat2, result, nullptr, plan);
+  return product(row ? unsqueeze(self, 0) : self, column ? unsqueeze(mat2, 1) : mat2, result, nullptr, cube_math_type,
+                 plan);
 }
 
 Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& batch2, const aclTensor& out,
@@ -251,6 +244,7 @@ Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& ba
   // One product, with the batch as part of the sum.
   MatmulProblem problem;
   problem.dtype = dtype;
+  problem.allows_less = dtype == ACL_FLOAT && allows_less(cube_math_type);
   const Dims batch = {batch1.dims[0]};
   SOFTNPU_RETURN_IF_ERROR(read(batch1, batch, true, "batch1", &problem.a));
   SOFTNPU_RETURN_IF_ERROR(read(batch2, batch, false, "batch2", &problem.b));
@@ -269,16 +263,14 @@ Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& ba
 }
 
 Status mv(const aclTensor& self, const aclTensor& vec, const aclTensor& out, int8_t cube_math_type, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   SOFTNPU_RETURN_IF_ERROR(check_dims(self, 2, "self"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(vec, 1, "vec"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, 1, "out"));
-  return product(self, unsqueeze(vec, 1), unsqueeze(out, 1), nullptr, plan);
+  return product(self, unsqueeze(vec, 1), unsqueeze(out, 1), nullptr, cube_math_type, plan);
 }
 
 Status addmv(const Addend& addend, const aclTensor& mat, const aclTensor& vec, const aclTensor& out,
              int8_t cube_math_type, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
   SOFTNPU_RETURN_IF_ERROR(check_dims(mat, 2, "mat"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(vec, 1, "vec"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, 1, "out"));
@@ -287,7 +279,7 @@ Status addmv(const Addend& addend, const aclTensor& mat, const aclTensor& vec, c
   SOFTNPU_RETURN_IF_ERROR(expand(addend.self, size, "self", &self));
   self = unsqueeze(self, 1);
   const Addend column{self, addend.beta, addend.alpha};
-  return product(mat, unsqueeze(vec, 1), unsqueeze(out, 1), &column, plan);
+  return product(mat, unsqueeze(vec, 1), unsqueeze(out, 1), &column, cube_math_type, plan);
 }
 
 Status addr(const Addend& addend, const aclTensor& vec1, const aclTensor& vec2, const aclTensor& out, Plan* plan) {
@@ -314,7 +306,8 @@ Status dot(const aclTensor& self, const aclTensor& other, const aclTensor& out, 
   SOFTNPU_RETURN_IF_ERROR(check_dims(self, 1, "self"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(other, 1, "tensor"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, 0, "out"));
-  return product(unsqueeze(self, 0), unsqueeze(other, 1), unsqueeze(unsqueeze(out, 0), 0), nullptr, plan);
+  return product(unsqueeze(self, 0), unsqueeze(other, 1), unsqueeze(unsqueeze(out, 0), 0), nullptr,
+                 static_cast<int8_t>(CubeMath::kKeepDtype), plan);
 }
 
 }  // namespace softnpu

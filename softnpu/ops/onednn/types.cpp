@@ -32,4 +32,11 @@ bool onednn_multiplies(aclDataType dtype) {
   return dtype == ACL_BF16 ? brain : dtype == ACL_FLOAT;
 }
 
+bool onednn_has_tiles() {
+  static_cast<void>(onednn_engine());  // limits the instructions
+  constexpr auto kTiles = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
+  static const bool has = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kTiles) == kTiles;
+  return has;
+}
+
 }  // namespace softnpu

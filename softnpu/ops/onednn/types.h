@@ -12,4 +12,7 @@ dnnl::memory::data_type onednn_type(aclDataType dtype);
 // Whether the CPU multiplies `dtype`, one of the above, with instructions for it, adding up in float32.
 bool onednn_multiplies(aclDataType dtype);
 
+// Whether the CPU multiplies matrices of bfloat16 (AMX), many times as fast as float32.
+bool onednn_has_tiles();
+
 }  // namespace softnpu

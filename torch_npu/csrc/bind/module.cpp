@@ -80,6 +80,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("stop_counting_routes", &counted_routes);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
+  m.def("conv_allows_less", [] { return conv_cube_math_type() != 0; });
+  m.def("set_conv_allows_less", &set_conv_allows_less);
   m.def("jit_compile", &jit_compile);
   m.def("set_jit_compile", &set_jit_compile);
   m.def("allow_internal_format", &allow_internal_format);

@@ -8,6 +8,9 @@ namespace torch_npu {
 // aclnn's cubeMathType of float32 products: 0 keeps float32, other values allow less. Throws for what does not exist.
 int8_t cube_math_type();
 void set_cube_math_type(int64_t type);
+// The same of float32 convolutions: 1 where they may be computed with less, else 0.
+int8_t conv_cube_math_type();
+void set_conv_allows_less(bool on);
 
 // Whether operators may be compiled while a program runs. Kept for programs that ask: aclnn's are compiled already.
 bool jit_compile();

@@ -14,6 +14,7 @@
 
 namespace torch_npu::attributes {
 
+using torch_npu::conv_cube_math_type;
 using torch_npu::cube_math_type;
 
 inline at::ScalarType dtype_of(const at::Tensor& tensor) { return tensor.scalar_type(); }

@@ -1,0 +1,293 @@
+// Convolutions of 3 x 3 places by Winograd's minimal filtering, where float32 may be computed with less: a quarter of
+// the multiplications, of sums whose terms are larger than the result's. A thread takes some rows of tiles through
+// transform, products and transform in memory of its own.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/no_destroy.h"
+#include "base/round.h"
+#include "ops/conv/step.h"
+#include "ops/conv/winograd_filter.h"
+#include "ops/conv/winograd_kernels.h"
+#include "ops/conv/winograd_rows.h"
+#include "ops/convert/element_rows.h"
+#include "ops/onednn/engine.h"
+#include "ops/onednn/packed_weights.h"
+#include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/runs.h"
+#include "ops/onednn/types.h"
+#include "ops/parallel.h"
+
+namespace softnpu {
+namespace {
+
+using dnnl::memory;
+
+// With fewer channels or tiles the transforms, and the filter that is four times as large, take what the products save.
+constexpr int64_t kLeastChannels = 32;
+constexpr int64_t kLeastTiles = 16;
+// What tiles make beyond the image's edges is thrown away: at most so many times what is needed.
+constexpr double kMostWaste = 1.5;
+// Tiles of one thread's products: so many that their planes stay in its cache, but enough for a factor of a product.
+constexpr int64_t kPlanesBytes = int64_t{1} << 20;
+constexpr int64_t kLeastTogether = 24;
+// Planes a power of two apart would meet in the same lines of a cache.
+constexpr int64_t kSkew = 16;
+constexpr size_t kAlignment = 64;
+constexpr size_t kCachedPrimitives = 128;
+
+// The product of `tiles` lines for each plane, on one thread.
+struct ProductKey {
+  int64_t tiles = 0, read = 0, made = 0;
+};
+
+struct Product {
+  memory::desc filter;
+  std::unique_ptr<PrimitiveRuns> runs;  // tiles, filter, result, scratchpad
+  size_t scratchpad_bytes = 0;
+};
+
+int64_t plane_stride(int64_t tiles, int64_t channels) { return tiles * channels + kSkew; }
+
+std::shared_ptr<const Product> make_product(const ProductKey& key) {
+  const auto planes = [&](int64_t channels) {
+    return memory::desc({kWinogradPlanes, key.tiles, channels}, memory::data_type::f32,
+                        memory::dims{plane_stride(key.tiles, channels), channels, 1});
+  };
+  const memory::desc any({kWinogradPlanes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  const dnnl::matmul::primitive_desc plan(onednn_engine(), planes(key.read), any, planes(key.made), attributes);
+  auto made = std::make_shared<Product>();
+  made->filter = plan.weights_desc();
+  made->scratchpad_bytes = plan.scratchpad_desc().get_size();
+  made->runs = std::make_unique<PrimitiveRuns>(
+      dnnl::matmul(plan), std::vector<PrimitiveRuns::Argument>{{DNNL_ARG_SRC, planes(key.read)},
+                                                               {DNNL_ARG_WEIGHTS, made->filter},
+                                                               {DNNL_ARG_DST, planes(key.made)},
+                                                               {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}});
+  return made;
+}
+
+std::shared_ptr<const Product> product_of(const ProductKey& key) {
+  static NoDestroy<PrimitiveCache<ProductKey, Product>> cache(kCachedPrimitives);
+  const ThreadScope scope(1);
+  return cache.get().get(key, [&] { return make_product(key); });
+}
+
+// How the filter lies, for its copies.
+struct FilterKey {
+  int64_t winograd = kWinogradPlanes;
+  int64_t kind = 0;
+  int64_t read = 0, made = 0;
+  int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
+};
+
+class Winograd final : public Producer {
+ public:
+  // Throws dnnl::error where oneDNN has no product, or one of a filter that cannot be packed.
+  explicit Winograd(const ConvProblem& problem)
+      : p_(problem),
+        tiles_down_((made().sizes[1] + kWinogradMade - 1) / kWinogradMade),
+        tiles_across_((made().sizes[2] + kWinogradMade - 1) / kWinogradMade),
+        threads_(onednn_threads(problem.flops())) {
+    at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.positions() + p_.out.channels * p_.out.positions()) *
+                                            static_cast<int64_t>(sizeof(float)));
+    const int64_t rows = at_once_ * tiles_down_;
+    const int64_t channels = read().channels + made().channels;
+    const int64_t fits = kPlanesBytes / (kWinogradPlanes * channels * static_cast<int64_t>(sizeof(float)));
+    const int64_t together = std::max(kLeastTogether, fits) / tiles_across_;
+    rows_ = std::clamp<int64_t>(together, 1, (rows + threads_ - 1) / threads_);
+    whole_ = product_of({rows_ * tiles_across_, read().channels, made().channels});
+    if (const int64_t left = rows % rows_; left != 0) {
+      rest_ = product_of({left * tiles_across_, read().channels, made().channels});
+    }
+    const bool fits_both = rest_ == nullptr || rest_->filter == whole_->filter;
+    if (!fits_both || !may_pack_winograd_filter(whole_->filter)) {
+      throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
+    }
+    filter_at_ = reserve(whole_->filter.get_size());
+    offsets_at_ = reserve(static_cast<size_t>(made().channels) * sizeof(float));
+    seats_at_ = bytes_;
+    const int64_t tiles = rows_ * tiles_across_;
+    const int64_t floats =
+        kWinogradPlanes * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels));
+    planes_bytes_ = round_up(static_cast<size_t>(floats) * sizeof(float), kAlignment);
+    rows_bytes_ =
+        round_up(static_cast<size_t>(kWinogradRead * positions() * kWinogradChannels) * sizeof(float), kAlignment);
+    const size_t scratchpad = std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes);
+    seat_bytes_ = planes_bytes_ + rows_bytes_ + round_up(scratchpad, kAlignment);
+    bytes_ += seat_bytes_ * static_cast<size_t>(threads_);
+  }
+
+  uint64_t workspace_bytes() const { return bytes_; }
+
+  bool may_produce() const { return !made().in_blocks && is_dense(extents_of(made(), p_.batch)); }
+  SweepMemory result() const override {
+    SweepMemory memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
+    memory.element_bytes = sizeof(float);
+    memory.is_written = true;
+    return memory;
+  }
+  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
+    to->push_back(memory_of(extents_of(read(), p_.batch), read().data, sizeof(float)));
+    to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
+    if (p_.bias != nullptr) {
+      const int64_t reach = (made().channels - 1) * p_.bias_stride + 1;
+      to->push_back({p_.bias, p_.bias + reach * static_cast<int64_t>(aclDataTypeSize(p_.bias_dtype)), 0, false});
+    }
+    const auto* space = static_cast<const char*>(workspace);
+    to->push_back({space, space + bytes_, 0, true});
+  }
+  void make(void* workspace, char* to, const Made& made) const override {
+    const int64_t image = this->made().channels * this->made().positions();
+    run(static_cast<char*>(workspace), to, [&](int64_t first, int64_t last) { made(first * image, last * image); });
+  }
+
+  void run(char* space) const {
+    run(space, made().data, [](int64_t, int64_t) {});
+  }
+
+ private:
+  const Image& read() const { return p_.kind == ConvKind::kForward ? p_.in : p_.out; }
+  const Image& made() const { return p_.made(); }
+  // Zeros around what is read, above and to the left.
+  int64_t before(size_t dim) const {
+    return p_.kind == ConvKind::kForward ? p_.padding[dim] : p_.filter.sizes[dim] - 1 - p_.padding[dim];
+  }
+  // Of a row of tiles as it is read.
+  int64_t positions() const { return tiles_across_ * kWinogradMade + kWinogradRead - kWinogradMade; }
+
+  template <typename MadeImages>
+  void run(char* space, char* to, const MadeImages& made_images) const {
+    const ThreadScope scope(threads_);
+    auto* offsets = reinterpret_cast<float*>(space + offsets_at_);
+    read_offsets(offsets);
+    const std::shared_ptr<void> packed = packed_filter();
+    if (packed == nullptr) {
+      pack_winograd_filter(p_, whole_->filter, threads_, reinterpret_cast<float*>(space + filter_at_));
+    }
+    void* filter = packed != nullptr ? packed.get() : space + filter_at_;
+    for (int64_t image = 0; image < p_.batch; image += at_once_) {
+      parallel_for_seats(at_once_ * tiles_down_, rows_, threads_, [&](int64_t first, int64_t last, int seat) {
+        // One thread takes all of it where it is alone.
+        for (int64_t row = first; row < last; row += rows_) {
+          const int64_t begin = image * tiles_down_ + row;
+          run_rows(begin, begin + std::min(rows_, last - row),
+                   space + seats_at_ + static_cast<size_t>(seat) * seat_bytes_, filter, offsets,
+                   reinterpret_cast<float*>(to));
+        }
+      });
+      made_images(image, image + at_once_);
+    }
+  }
+
+  // Rows of tiles [first, last), counted through all images.
+  void run_rows(int64_t first, int64_t last, char* seat, void* filter, const float* offsets, float* to) const {
+    const ThreadScope scope(1);
+    const int64_t tiles = (last - first) * tiles_across_;
+    const WinogradPlanes read_planes{plane_stride(tiles, read().channels), read().channels};
+    const WinogradPlanes made_planes{plane_stride(tiles, made().channels), made().channels};
+    auto* planes = reinterpret_cast<float*>(seat);
+    float* products = planes + kWinogradPlanes * read_planes.plane_stride;
+    auto* rows = reinterpret_cast<float*>(seat + planes_bytes_);
+    const int64_t row_stride = positions() * kWinogradChannels;
+    const WinogradRows from(read()), back(made());
+    for (int64_t row = first; row < last; ++row) {
+      const float* image = reinterpret_cast<const float*>(read().data) + row / tiles_down_ * from.image_stride();
+      const int64_t y = row % tiles_down_ * kWinogradMade - before(1);
+      float* tile = planes + (row - first) * tiles_across_ * read_planes.tile_stride;
+      for (int64_t c = 0; c < read().channels; c += kWinogradChannels) {
+        from.read(image, c, y, kWinogradRead, before(2), positions(), rows);
+        winograd_image(rows, row_stride, tiles_across_, read_planes, tile + c);
+      }
+    }
+    const Product& product = last - first == rows_ ? *whole_ : *rest_;
+    const std::array<void*, 4> places{planes, filter, products, seat + planes_bytes_ + rows_bytes_};
+    product.runs->execute(places);
+    for (int64_t row = first; row < last; ++row) {
+      float* image = to + row / tiles_down_ * back.image_stride();
+      const float* tile = products + (row - first) * tiles_across_ * made_planes.tile_stride;
+      for (int64_t c = 0; c < made().channels; c += kWinogradChannels) {
+        winograd_result(tile + c, made_planes, tiles_across_, offsets + c, rows, row_stride);
+        back.write(rows, row % tiles_down_ * kWinogradMade, kWinogradMade, positions(), c, image);
+      }
+    }
+  }
+
+  void read_offsets(float* to) const {
+    const auto channels = static_cast<size_t>(made().channels);
+    if (p_.bias == nullptr) {
+      std::fill_n(to, channels, 0.0F);
+      return;
+    }
+    const ElementReader reader(p_.bias_dtype, ACL_FLOAT);
+    reader.read(p_.bias, p_.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.bias_dtype)), channels,
+                reinterpret_cast<char*>(to));
+  }
+
+  std::shared_ptr<void> packed_filter() const {
+    const Filter& f = p_.filter;
+    const FilterKey key{kWinogradPlanes, static_cast<int64_t>(p_.kind),
+                        read().channels, made().channels,
+                        f.out_stride,    f.in_stride,
+                        f.strides[1],    f.strides[2]};
+    const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
+    return PackedWeights::get().find(
+        {f.source.address, f.source.bytes, layout}, [&] { return whole_->filter; },
+        [&](void* to) { pack_winograd_filter(p_, whole_->filter, threads_, static_cast<float*>(to)); });
+  }
+
+  size_t reserve(size_t bytes) {
+    const size_t at = bytes_;
+    bytes_ += round_up(bytes, kAlignment);
+    return at;
+  }
+
+  const ConvProblem p_;
+  const int64_t tiles_down_, tiles_across_;  // of an image
+  const int threads_;
+  int64_t at_once_ = 1;  // images
+  int64_t rows_ = 1;     // of tiles, for one thread's products
+  std::shared_ptr<const Product> whole_, rest_;
+  size_t bytes_ = 0;
+  size_t filter_at_ = 0, offsets_at_ = 0, seats_at_ = 0;
+  size_t planes_bytes_ = 0, rows_bytes_ = 0, seat_bytes_ = 0;  // of a seat: planes and products, rows, scratchpad
+};
+
+bool is_worth_it(const ConvProblem& p) {
+  const Image& made = p.made();
+  const auto tiles_of = [](int64_t size) { return (size + kWinogradMade - 1) / kWinogradMade; };
+  const int64_t tiles = tiles_of(made.sizes[1]) * tiles_of(made.sizes[2]);
+  const auto covered = static_cast<double>(tiles * kWinogradMade * kWinogradMade);
+  return p.batch * tiles >= kLeastTiles && covered <= kMostWaste * static_cast<double>(made.positions());
+}
+
+}  // namespace
+
+std::optional<Step> winograd_convolution(const ConvProblem& p) {
+  const bool has_places = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
+  const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
+  if (onednn_has_tiles()) return std::nullopt;  // bfloat16 takes less time
+  if (!p.allows_less || p.kind == ConvKind::kFilterGradient || !has_places || !is_plain) return std::nullopt;
+  for (const Image* image : {&p.in, &p.out}) {
+    const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;
+    if (!has_channels || !WinogradRows::are_of(*image)) return std::nullopt;
+  }
+  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
+  if (!is_padded || !is_worth_it(p)) return std::nullopt;
+  try {
+    const auto made = std::make_shared<const Winograd>(p);
+    return Step{made->workspace_bytes(), p.flops(), [made](char* workspace) { made->run(workspace); },
+                made->may_produce() ? made : nullptr};
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace softnpu

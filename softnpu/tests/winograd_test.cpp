@@ -1,0 +1,136 @@
+// Convolutions that may be computed with less than float32's precision: near those in float64, and nothing beside their
+// tensors is read or written.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "acl_fixture.h"
+#include "aclnn/acl_meta.h"
+#include "aclnnop/aclnn_convolution.h"
+
+namespace {
+
+constexpr int8_t kAllowLess = 1;
+// bfloat16, which both factors are rounded to where the CPU multiplies matrices of it.
+constexpr double kUnit = 0x1p-8;
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+constexpr int64_t kAround = 16;  // elements that belong to nobody, on each side
+
+struct Case {
+  int64_t batch, read, made, height, width, padding;
+  bool channels_last;
+};
+
+// float32 in device memory between elements that are no numbers.
+class Tensor {
+ public:
+  Tensor(std::array<int64_t, 4> sizes, bool channels_last, std::mt19937& random) : sizes_(sizes) {
+    const auto [n, c, h, w] = sizes;
+    strides_ =
+        channels_last ? std::array<int64_t, 4>{h * w * c, 1, w * c, c} : std::array<int64_t, 4>{c * h * w, h * w, w, 1};
+    host_.assign(static_cast<size_t>(n * c * h * w + 2 * kAround), kNone);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::generate(host_.begin() + kAround, host_.end() - kAround, [&] { return uniform(random); });
+    EXPECT_EQ(aclrtMalloc(&device_, bytes(), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    EXPECT_EQ(aclrtMemcpy(device_, bytes(), host_.data(), bytes(), ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+    descriptor_ = aclCreateTensor(sizes_.data(), 4, ACL_FLOAT, strides_.data(), kAround, ACL_FORMAT_NCHW, sizes_.data(),
+                                  4, device_);
+  }
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+  ~Tensor() {
+    aclDestroyTensor(descriptor_);
+    aclrtFree(device_);
+  }
+
+  aclTensor* get() const { return descriptor_; }
+  size_t bytes() const { return host_.size() * sizeof(float); }
+  double at(int64_t n, int64_t c, int64_t y, int64_t x) const {
+    if (y < 0 || x < 0 || y >= sizes_[2] || x >= sizes_[3]) return 0;
+    return host_[static_cast<size_t>(kAround + n * strides_[0] + c * strides_[1] + y * strides_[2] + x * strides_[3])];
+  }
+  void download() {
+    EXPECT_EQ(aclrtMemcpy(host_.data(), bytes(), device_, bytes(), ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  }
+  bool is_alone() const {
+    const auto is_none = [](float x) { return std::isnan(x); };
+    return std::all_of(host_.begin(), host_.begin() + kAround, is_none) &&
+           std::all_of(host_.end() - kAround, host_.end(), is_none);
+  }
+
+ private:
+  std::array<int64_t, 4> sizes_;
+  std::array<int64_t, 4> strides_;
+  std::vector<float> host_;
+  void* device_ = nullptr;
+  aclTensor* descriptor_ = nullptr;
+};
+
+class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> {
+ protected:
+  static void run(const Tensor& image, const Tensor& filter, const Tensor& result, int64_t padding) {
+    const std::array<int64_t, 2> one = {1, 1}, zero = {0, 0}, pad = {padding, padding};
+    aclIntArray* ones = aclCreateIntArray(one.data(), 2);
+    aclIntArray* zeros = aclCreateIntArray(zero.data(), 2);
+    aclIntArray* pads = aclCreateIntArray(pad.data(), 2);
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones, pads, ones, false, zeros, 1,
+                                               result.get(), kAllowLess, &bytes, &executor),
+              ACL_SUCCESS);
+    void* workspace = nullptr;
+    ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    ASSERT_EQ(aclnnConvolution(workspace, bytes, executor, nullptr), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+    aclrtFree(workspace);
+    for (aclIntArray* array : {ones, zeros, pads}) aclDestroyIntArray(array);
+  }
+
+  static void expect_near(const Case& c, const Tensor& image, const Tensor& filter, const Tensor& result) {
+    const int64_t height = c.height + 2 * c.padding - 2, width = c.width + 2 * c.padding - 2;
+    for (int64_t n = 0; n < c.batch; ++n) {
+      for (int64_t k = 0; k < c.made; k += 7) {
+        for (int64_t y = 0; y < height; ++y) {
+          for (int64_t x = 0; x < width; ++x) {
+            double sum = 0, magnitude = 0;
+            for (int64_t i = 0; i < 9 * c.read; ++i) {
+              const int64_t dy = i / 3 % 3, dx = i % 3;
+              const double term =
+                  image.at(n, i / 9, y + dy - c.padding, x + dx - c.padding) * filter.at(k, i / 9, dy, dx);
+              sum += term;
+              magnitude += std::abs(term);
+            }
+            ASSERT_LE(std::abs(result.at(n, k, y, x) - sum), kUnit * magnitude)
+                << "image " << n << ", channel " << k << ", row " << y << ", column " << x;
+          }
+        }
+      }
+    }
+  }
+};
+
+TEST_P(WinogradTest, IsNearAndAlone) {
+  const Case& c = GetParam();
+  std::mt19937 random(3);
+  const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
+  const Tensor filter({c.made, c.read, 3, 3}, false, random);
+  Tensor result({c.batch, c.made, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last, random);
+  for (int meeting = 0; meeting < 3; ++meeting) {  // the filter is packed from the second on
+    run(image, filter, result, c.padding);
+    result.download();
+    expect_near(c, image, filter, result);
+    EXPECT_TRUE(result.is_alone());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, WinogradTest,
+                         ::testing::Values(Case{1, 32, 48, 18, 18, 0, false}, Case{1, 32, 48, 18, 18, 0, true},
+                                           Case{3, 48, 32, 13, 11, 1, false}, Case{3, 48, 32, 13, 11, 1, true},
+                                           Case{8, 32, 32, 7, 7, 1, false}, Case{2, 32, 32, 30, 9, 2, true},
+                                           Case{1, 64, 64, 61, 5, 2, false}));
+
+}  // namespace
