@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from dev.build import build
 from dev.opinfo import opinfo
@@ -15,8 +16,17 @@ PACKAGING = "tests/packaging"
 # Runs in an environment of its own, as ./dev oracle does.
 ORACLE = "tests/oracle"
 
-# Cases that say the same under every configuration.
-ONCE = ("tests/modules", "tests/opinfo/test_variants.py", "tests/tools")
+# Cases that say the same under every configuration, or start programs that set up one of their own.
+ONCE = (
+    "tests/abi",
+    "tests/capability/test_allocator_settings.py",
+    "tests/capability/test_load.py",
+    "tests/models/test_examples.py",
+    "tests/modules",
+    "tests/opgen",
+    "tests/opinfo/test_variants.py",
+    "tests/tools",
+)
 
 # Configurations that change how the device behaves, and a machine without AVX-512: PyTorch's kernels, its oneDNN and MKL,
 # and softnpu's kernels each have a switch of their own. Beside the default, each runs every test of a capability, and a
@@ -78,10 +88,19 @@ def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
     )
 
 
+def chosen() -> dict[str, Mapping[str, str]]:
+    """The configurations that differ on this machine: one without AVX-512 is limited to AVX2 by itself."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if not cpuinfo.exists() or " avx512f " in cpuinfo.read_text():
+        return CONFIGURATIONS
+    return {name: env for name, env in CONFIGURATIONS.items() if name != "avx2"}
+
+
 def configurations(*, whole: bool) -> None:
     """The tests under each configuration; `whole`: every case under every one."""
-    others = len(CONFIGURATIONS) - 1
-    for index, (name, env) in enumerate(CONFIGURATIONS.items()):
+    ran = chosen()
+    others = len(ran) - 1
+    for index, (name, env) in enumerate(ran.items()):
         variables = " ".join(f"{k}={v}" for k, v in env.items()) or "no variables"
         say(f"configuration {name}: {variables}")
         gtest(env, FUNCTIONS + LIMITS if index == 0 else FUNCTIONS)

@@ -63,8 +63,8 @@ class _Conv:
 
         Convolutions of 3 x 3 places and stride 1, with 32 channels and more in multiples of 16, take a quarter of the
         multiplications then, by Winograd's minimal filtering: an error stays below HF32's (2^-11 of the sum of the
-        terms' magnitudes). Where the CPU multiplies matrices of bfloat16 (AMX), convolutions round their factors to
-        bfloat16 instead. On Ascend hardware the permission is given at the start.
+        terms' magnitudes); an infinity or NaN reaches up to three places further than it would. Where the CPU
+        multiplies matrices of bfloat16 (AMX), convolutions round their factors to bfloat16 instead.
         """
         return bool(_state.native().conv_allows_less())
 
