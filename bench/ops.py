@@ -95,11 +95,14 @@ Work = Callable[..., Tensor]
 
 
 def language(made: Callable[[Work], Work] = lambda work: work) -> list[Row]:
-    """What stands between the products of a decoder; ``made`` of each of them is called."""
+    """What stands between the products of a decoder; on the CPU ``made`` of each of them is called."""
+
+    def of(device: str, work: Work) -> Work:
+        return made(work) if device == "cpu" else work
 
     def rms(device: str, fused: bool, trained: bool) -> Callable[[], object]:
         x, weight = _normal(1, TOKENS, WIDTH, device=device), _normal(WIDTH, device=device)
-        work = made((lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else rms_norm)
+        work = of(device, (lambda a, w: F.rms_norm(a, (WIDTH,), w, 1e-6)) if fused else rms_norm)
         return _trained(work, [x, weight]) if trained else partial(work, x, weight)
 
     def turned(device: str, trained: bool) -> Callable[[], object]:
@@ -109,12 +112,12 @@ def language(made: Callable[[Work], Work] = lambda work: work) -> list[Row]:
         cos, sin = (
             torch.cat((t, t), -1)[None, :, None].to(device) for t in (angles.cos(), angles.sin())
         )
-        work = made(rope)
+        work = of(device, rope)
         return _trained(lambda a: work(a, cos, sin), [q]) if trained else partial(work, q, cos, sin)
 
     def swiglu(device: str, trained: bool) -> Callable[[], object]:
         pair = [_normal(1, TOKENS, WIDTH, device=device) for _ in range(2)]
-        work = made(lambda a, b: F.silu(a) * b)
+        work = of(device, lambda a, b: F.silu(a) * b)
         return _trained(work, pair) if trained else partial(work, *pair)
 
     rows = []

@@ -17,6 +17,7 @@
 #include "aclnnop/aclnn_rms_norm.h"
 #include "aclnnop/aclnn_softmax.h"
 #include "aclnnop/aclnn_softmax_backward.h"
+#include "aclnnop/aclnn_swi_glu.h"
 #include "instruction_sets.h"
 
 namespace {
@@ -63,10 +64,11 @@ class Values {
 
 class StreamedResultsTest : public AclTest {};
 
-// Plans of `x` and `other` to `y`, where each row has a mean and a spread.
+// Plans of `x` and `other`, or `pair`, to `y`, where each row has a mean and a spread.
 struct Some {
   aclTensor* x;
   aclTensor* other;
+  aclTensor* pair;  // rows of two lengths
   aclTensor* y;
   aclTensor* mean;
   aclTensor* spread;
@@ -105,6 +107,8 @@ class Operands {
     }
     for (size_t i = 5'000'000; i < 5'100'000; ++i) values[i] *= 30;  // exponentials that are no normal numbers
     x_.upload(values);
+    values.insert(values.end(), values.rbegin(), values.rend());
+    pair_.upload(values);
     std::vector<float> line(static_cast<size_t>(kLength));
     for (float& value : line) value = normal(random);
     weight_.upload(line);
@@ -122,6 +126,7 @@ class Operands {
       aclOpExecutor* executor = nullptr;
       const Some rows{x_.rows(row, together, kLength),
                       other_.rows(row, together, kLength),
+                      pair_.rows(row, together, 2 * kLength),
                       y_.rows(row, together, kLength),
                       mean_.rows(row, together, 1),
                       spread_.rows(row, together, 1),
@@ -137,12 +142,13 @@ class Operands {
       ASSERT_EQ(launch(workspace, bytes, executor, nullptr), ACLNN_SUCCESS) << aclGetRecentErrMsg();
       ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
       if (workspace != nullptr) aclrtFree(workspace);
-      for (aclTensor* each : {rows.x, rows.other, rows.y, rows.mean, rows.spread, rows.weight, rows.bias})
+      for (aclTensor* each : {rows.x, rows.other, rows.pair, rows.y, rows.mean, rows.spread, rows.weight, rows.bias})
         aclDestroyTensor(each);
     }
   }
 
   Values x_{kRows * kLength}, other_{kRows * kLength}, y_{kRows * kLength};
+  Values pair_{2 * kRows * kLength};
   Values mean_{kRows}, spread_{kRows}, weight_{kLength}, bias_{kLength};
 };
 
@@ -166,6 +172,9 @@ TEST_F(StreamedResultsTest, AreThoseOfSmallTensors) {
       "add",
       [&](const Some& r) { return aclnnAddGetWorkspaceSize(r.x, r.other, scalar, r.y, r.workspace, r.executor); },
       &aclnnAdd);
+  operands.check(
+      "swiglu", [](const Some& r) { return aclnnSwiGluGetWorkspaceSize(r.pair, 1, r.y, r.workspace, r.executor); },
+      &aclnnSwiGlu);
   operands.check(
       "gradient of softmax",
       [](const Some& r) { return aclnnSoftmaxBackwardGetWorkspaceSize(r.x, r.other, 1, r.y, r.workspace, r.executor); },

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "ops/attention/row_task.h"
+#include "ops/contiguous.h"
+#include "ops/copy/streamed.h"
 #include "ops/elementwise/map_op.h"
 #include "ops/iterate/tiles.h"
 #include "ops/parallel.h"
@@ -36,6 +38,12 @@ Status cut(const aclTensor& x, const char* role, int64_t dim, bool left, Halves*
   return Status::ok();
 }
 
+// Null where results of `as` in `out` stay in the caches, or do not lie as they are computed.
+StreamBytes stream_to(const aclTensor& out, aclDataType as) {
+  const int64_t bytes = element_count(out) * static_cast<int64_t>(aclDataTypeSize(out.dtype));
+  return out.dtype == as && is_contiguous(out) && bytes >= kStreamedBytes ? stream_bytes() : nullptr;
+}
+
 // body(values, count, T()) for tiles of `tensors`, the first `outputs` of which are written.
 template <typename Body>
 Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, aclDataType as, Body body, Plan* plan) {
@@ -61,6 +69,7 @@ Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, 
           body(values, count, float());
         }
       });
+      finish_streams();
     });
     return Status::ok();
   };
@@ -115,6 +124,7 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
   tensors.push_back(&halves.other);
   const aclDataType as = row_type(x);
   const MapKernel function = map_kernel(function_of(kind), wide_of(as));
+  const StreamBytes stream = stream_to(out, as);
   return plan_tiles(
       tensors, outputs, as,
       [=]<typename T>(void* const* values, size_t count, T) {
@@ -123,8 +133,9 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
         function(active.data(), in, count, nullptr);
         const T* other = static_cast<const T*>(values[outputs + 1]);
         if (outputs == 2) std::copy_n(active.data(), count, static_cast<T*>(values[1]));
-        T* to = static_cast<T*>(values[0]);
+        T* to = stream == nullptr ? static_cast<T*>(values[0]) : active.data();
         for (size_t i = 0; i < count; ++i) to[i] = active[i] * other[i];
+        if (stream != nullptr) stream(values[0], to, count * sizeof(T), nullptr);
       },
       plan);
 }
