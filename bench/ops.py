@@ -88,6 +88,16 @@ def limits() -> list[Row]:
             Row(f"{name}, 64 MiB", on_npu, partial(work, cpu, cpu_out), 3, "cpu, out="),
             Row(f"{name}, 64 MiB", on_npu, copy, 3, "a copy on npu"),
         ]
+    layer_norm = partial(_BIG["layer_norm"], npu)
+    rows.append(Row("layer_norm, 64 MiB", layer_norm, copy, 3, "a copy on npu"))
+    states = torch.empty(1, TOKENS, WIDTH, device="npu")
+    copy_states = partial(states.copy_, torch.ones_like(states))
+    one_pass = ("F.rms_norm, forward", "rope, forward", "swiglu, forward")
+    rows += [
+        Row(row.name, row.npu, copy_states, 3, "a copy on npu")
+        for row in language()
+        if row.name in one_pass
+    ]
     return rows
 
 
