@@ -162,6 +162,14 @@ void Space::order(const Sizes& shape, const Strides& strides, size_t outputs) {
   }
 }
 
+char* Space::piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const {
+  const int64_t inner = sizes_[sizes_.size() - 1];
+  if (stride(operand, sizes_.size() - 1) != step || first % inner + count > inner) return nullptr;
+  char* place = nullptr;
+  for_runs(operand, first, count, [&place](char* from, ptrdiff_t, size_t) { place = from; });
+  return place;
+}
+
 bool Space::is_contiguous(size_t operand) const {
   return sizes_.size() == 1 &&
          (strides_[operand] == static_cast<ptrdiff_t>(aclDataTypeSize(operands_[operand].dtype)) || count_ <= 1);

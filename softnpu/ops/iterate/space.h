@@ -41,6 +41,9 @@ class Space {
   // Whether all elements of `operand` lie one behind the other, in the space's order.
   bool is_contiguous(size_t operand) const;
 
+  // Where `operand`'s elements [first, first + count) lie, if that is `step` bytes apart; else null.
+  char* piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
+
   using Addresses = std::array<char*, kMostOperands>;
   // Calls body(addresses of the first element of each operand, count) for each run along the innermost dimension in
   // [first, first + count).

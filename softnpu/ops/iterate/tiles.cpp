@@ -12,13 +12,17 @@ Tiles::Tiles(Space space, std::span<const Use> uses) : space_(std::move(space)) 
     way.writer = ElementWriter(uses[k].as, dtype);
     way.wide_bytes = static_cast<int64_t>(wide_size(wide_of(uses[k].as)));
     way.access = uses[k].access;
-    way.in_place = !space_.operand(k).is_constant && way.reader.is_direct() && space_.is_contiguous(k);
+    way.is_direct = !space_.operand(k).is_constant && way.reader.is_direct();
+    way.in_place = way.is_direct && space_.is_contiguous(k);
   }
 }
 
 void* Tiles::bring(size_t k, int64_t at, int64_t count, char* buffer) const {
   const Way& way = ways_[k];
   if (way.in_place) return space_.operand(k).data + at * way.wide_bytes;
+  if (way.is_direct) {
+    if (char* piece = space_.piece(k, at, count, way.wide_bytes)) return piece;
+  }
   if (way.access == Access::kWrite) return buffer;
   char* to = buffer;
   space_.for_runs(k, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
@@ -30,7 +34,7 @@ void* Tiles::bring(size_t k, int64_t at, int64_t count, char* buffer) const {
 
 void Tiles::put_back(size_t k, int64_t at, int64_t count, const char* buffer) const {
   const Way& way = ways_[k];
-  if (way.in_place || way.access == Access::kRead) return;
+  if (way.access == Access::kRead) return;
   space_.for_runs(k, at, count, [&](char* to, ptrdiff_t stride, size_t here) {
     way.writer.write(buffer, here, to, stride);
     buffer += static_cast<int64_t>(here) * way.wide_bytes;

@@ -40,7 +40,9 @@ class Tiles {
       const int64_t here = std::min(kTile, last - at);
       for (size_t k = 0; k < space_.operands(); ++k) values[k] = bring(k, at, here, buffers[k]);
       body(at, static_cast<void* const*>(values), static_cast<size_t>(here));
-      for (size_t k = 0; k < space_.operands(); ++k) put_back(k, at, here, buffers[k]);
+      for (size_t k = 0; k < space_.operands(); ++k) {
+        if (values[k] == buffers[k]) put_back(k, at, here, buffers[k]);
+      }
     }
   }
 
@@ -51,9 +53,11 @@ class Tiles {
     ElementWriter writer;
     int64_t wide_bytes = 0;
     Access access = Access::kRead;
-    bool in_place = false;
+    bool is_direct = false;  // memory holds values as they are computed with
+    bool in_place = false;   // and all of them lie one behind the other
   };
 
+  // Where they lie, if that is in one piece and as they are computed with; else in `buffer`.
   void* bring(size_t k, int64_t at, int64_t count, char* buffer) const;
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
