@@ -9,7 +9,7 @@
 
 #include "base/no_destroy.h"
 #include "base/round.h"
-#include "ops/conv/step.h"
+#include "ops/conv/onednn_step.h"
 #include "ops/convert/element_rows.h"
 #include "ops/dtype.h"
 #include "ops/matmul/copy.h"
@@ -352,11 +352,7 @@ class Convolution final : public Producer {
     for (size_t i = 0; i < kOperands; ++i) {
       if (i != result_) to->push_back(memory_of(lies_[i], data_[i]));
     }
-    if (p_.bias != nullptr) {
-      const size_t size = aclDataTypeSize(p_.bias_dtype);
-      const int64_t reach = (p_.made().channels - 1) * p_.bias_stride * static_cast<int64_t>(size);
-      to->push_back({p_.bias, p_.bias + reach + size, 0, false});
-    }
+    if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
     if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
   }
@@ -497,15 +493,6 @@ class Convolution final : public Producer {
 
 }  // namespace
 
-std::optional<Step> onednn_convolution(const ConvProblem& problem) {
-  try {
-    const auto made = std::make_shared<const Convolution>(problem);
-    return Step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); },
-                made->may_produce() ? made : nullptr};
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
-}
+std::optional<Step> onednn_convolution(const ConvProblem& problem) { return onednn_step<Convolution>(problem); }
 
 }  // namespace softnpu

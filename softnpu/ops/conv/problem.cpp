@@ -99,6 +99,10 @@ SweepMemory memory_of(const Extents& extents, const char* data, size_t element_b
   return {data, data + (last + 1) * static_cast<int64_t>(element_bytes), 0, false};
 }
 
+SweepMemory memory_of_bias(const ConvProblem& p) {
+  return memory_of({{p.made().channels, p.bias_stride}}, p.bias, aclDataTypeSize(p.bias_dtype));
+}
+
 bool is_dense(const Extents& extents) {
   Extents order;
   for (const Extent& extent : extents) {

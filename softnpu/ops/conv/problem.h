@@ -85,9 +85,10 @@ struct Extent {
 using Extents = SmallVector<Extent, 6>;
 Extents extents_of(const Image& image, int64_t batch);
 Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channels);
-// The bytes between the first and the last element, which are read.
+// The bytes between the first and the last element, which are read; of a bias, which is there.
 SweepMemory memory_of(const Extents& extents, const char* data, size_t element_bytes);
-// Whether there is nothing else between them.
+SweepMemory memory_of_bias(const ConvProblem& problem);
+// Whether there is nothing else between the first and the last element.
 bool is_dense(const Extents& extents);
 
 // Where a kernel on the host finds `tensor`; null for one without elements.

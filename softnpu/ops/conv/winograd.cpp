@@ -10,7 +10,7 @@
 
 #include "base/no_destroy.h"
 #include "base/round.h"
-#include "ops/conv/step.h"
+#include "ops/conv/onednn_step.h"
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
 #include "ops/conv/winograd_rows.h"
@@ -126,7 +126,11 @@ class Winograd final : public Producer {
 
   uint64_t workspace_bytes() const { return bytes_; }
 
-  bool may_produce() const { return !made().in_blocks && is_dense(extents_of(made(), p_.batch)); }
+  // Whether the result is memory without gaps, image behind image, as make() tells of it.
+  bool may_produce() const {
+    const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().positions();
+    return !made().in_blocks && in_order && is_dense(extents_of(made(), p_.batch));
+  }
   SweepMemory result() const override {
     SweepMemory memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
     memory.element_bytes = sizeof(float);
@@ -136,10 +140,7 @@ class Winograd final : public Producer {
   void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
     to->push_back(memory_of(extents_of(read(), p_.batch), read().data, sizeof(float)));
     to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
-    if (p_.bias != nullptr) {
-      const int64_t reach = (made().channels - 1) * p_.bias_stride + 1;
-      to->push_back({p_.bias, p_.bias + reach * static_cast<int64_t>(aclDataTypeSize(p_.bias_dtype)), 0, false});
-    }
+    if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
     to->push_back({space, space + bytes_, 0, true});
   }
@@ -280,14 +281,7 @@ std::optional<Step> winograd_convolution(const ConvProblem& p) {
   }
   const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
   if (!is_padded || !is_worth_it(p)) return std::nullopt;
-  try {
-    const auto made = std::make_shared<const Winograd>(p);
-    return Step{made->workspace_bytes(), p.flops(), [made](char* workspace) { made->run(workspace); },
-                made->may_produce() ? made : nullptr};
-  } catch (const dnnl::error& error) {
-    if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
-  }
+  return onednn_step<Winograd>(p);
 }
 
 }  // namespace softnpu
