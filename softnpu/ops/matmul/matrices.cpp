@@ -69,6 +69,26 @@ void simplify(MatmulProblem* problem) {
   }
 }
 
+bool is_row(const Matrices& addend) {
+  for (int64_t stride : addend.batch_strides) {
+    if (stride != 0) return false;
+  }
+  return (addend.line_stride == 0 || addend.lines == 1) && (addend.depth_stride == 1 || addend.depth == 1);
+}
+
+bool is_same_place(const Matrices& x, const Matrices& y) {
+  return x.data == y.data && x.dtype == y.dtype && x.batch_strides == y.batch_strides &&
+         x.line_stride == y.line_stride && x.depth_stride == y.depth_stride;
+}
+
+SweepMemory memory_of(const Matrices& m, const Dims& batch) {
+  int64_t last = 0;
+  for (size_t i = 0; i < batch.size(); ++i) last += (batch[i] - 1) * m.batch_strides[i];
+  const int64_t pieces = m.in_pieces() ? (m.depth + m.piece - 1) / m.piece : 1;
+  last += (m.lines - 1) * m.line_stride + (m.piece - 1) * m.depth_stride + (pieces - 1) * m.piece_stride;
+  return {m.data, m.at(last + 1), 0, false};
+}
+
 std::string describe(const MatmulProblem& problem) {
   const char* name = name_of(problem.dtype);
   return text("(", name, "[", problem.batch_count(), ", ", problem.a.lines, ", ", problem.a.depth, "], ", name, "[",

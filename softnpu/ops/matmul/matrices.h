@@ -6,6 +6,7 @@
 
 #include "nnopbase/plan.h"
 #include "nnopbase/scalar.h"
+#include "nnopbase/sweep.h"
 #include "nnopbase/tensor.h"
 #include "ops/dtype.h"
 
@@ -59,6 +60,13 @@ int64_t batch_offset(const Dims& batch, const Dims& strides, int64_t index);
 // Joins dimensions of the batch where all operands allow, and takes the batch for more rows where the second factor is
 // the same throughout.
 void simplify(MatmulProblem* problem);
+
+// A row that is added to each line, as linear layers have it.
+bool is_row(const Matrices& addend);
+bool is_same_place(const Matrices& x, const Matrices& y);
+
+// The bytes of all of the matrices, as they lie.
+SweepMemory memory_of(const Matrices& m, const Dims& batch);
 
 std::string describe(const MatmulProblem& problem);
 

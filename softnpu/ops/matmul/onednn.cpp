@@ -195,34 +195,12 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   return made;
 }
 
-// A row that oneDNN adds itself, as linear layers have it.
-bool is_row(const Matrices& addend) {
-  for (int64_t stride : addend.batch_strides) {
-    if (stride != 0) return false;
-  }
-  return (addend.line_stride == 0 || addend.lines == 1) && (addend.depth_stride == 1 || addend.depth == 1);
-}
-
-bool is_same_place(const Matrices& x, const Matrices& y) {
-  return x.data == y.data && x.dtype == y.dtype && x.batch_strides == y.batch_strides &&
-         x.line_stride == y.line_stride && x.depth_stride == y.depth_stride;
-}
-
 // The matrices that one run of the primitive makes: the last dimension of the batch, unless both factors are broadcast
 // along it, which oneDNN refuses.
 int64_t stack_of(const MatmulProblem& p) {
   if (p.batch.empty() || (p.a.batch_strides.back() == 0 && p.b.batch_strides.back() == 0)) return 1;
   const bool has_parts = p.at_once != 0 && p.batch.back() % p.at_once == 0;  // unless it was simplified
   return has_parts ? p.at_once : p.batch.back();
-}
-
-// The bytes of all of the matrices, as they lie.
-SweepMemory memory_of(const Matrices& m, const Dims& batch) {
-  int64_t last = 0;
-  for (size_t i = 0; i < batch.size(); ++i) last += (batch[i] - 1) * m.batch_strides[i];
-  const int64_t pieces = m.in_pieces() ? (m.depth + m.piece - 1) / m.piece : 1;
-  last += (m.lines - 1) * m.line_stride + (m.piece - 1) * m.depth_stride + (pieces - 1) * m.piece_stride;
-  return {m.data, m.at(last + 1), 0, false};
 }
 
 // One planned product: a run of the primitive for each stack of the batch.

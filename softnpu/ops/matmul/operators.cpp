@@ -12,6 +12,7 @@
 #include "ops/matmul/direct.h"
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
+#include "ops/matmul/panels.h"
 #include "ops/matmul/wide.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -150,6 +151,7 @@ Plan choose(MatmulProblem problem) {
     return plan_wide_matmul(problem);
   }
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
+  if (std::optional<Plan> panels = plan_panel_matmul(problem)) return *std::move(panels);
   return plan_onednn_matmul(problem);
 }
 

@@ -15,6 +15,15 @@ bool multiplies(dnnl::memory::data_type type) {
   }
 }
 
+bool packs_weights() {
+  using dnnl::memory;
+  constexpr auto kType = memory::data_type::f32;
+  const memory::desc plain({128, 512}, kType, memory::format_tag::ab);
+  const memory::desc any({512, 512}, kType, memory::format_tag::any);
+  const dnnl::matmul::primitive_desc made(onednn_engine(), plain, any, plain);
+  return made.weights_desc() != memory::desc({512, 512}, kType, memory::format_tag::ab);
+}
+
 }  // namespace
 
 dnnl::memory::data_type onednn_type(aclDataType dtype) {
@@ -37,6 +46,11 @@ bool onednn_has_tiles() {
   constexpr auto kTiles = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
   static const bool has = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kTiles) == kTiles;
   return has;
+}
+
+bool onednn_packs_weights() {
+  static const bool packs = packs_weights();
+  return packs;
 }
 
 }  // namespace softnpu

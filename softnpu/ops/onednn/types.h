@@ -15,4 +15,7 @@ bool onednn_multiplies(aclDataType dtype);
 // Whether the CPU multiplies matrices of bfloat16 (AMX), many times as fast as float32.
 bool onednn_has_tiles();
 
+// Whether products of float32 take weights in blocks of their own, packed once.
+bool onednn_packs_weights();
+
 }  // namespace softnpu
