@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 from interleave import Row
-from ops import both, rope
+from ops import both, less, rope
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import ResNetConfig, ResNetForImageClassification
@@ -111,28 +111,16 @@ def resnet(
     return step
 
 
-def _with_less(work: Callable[[], object]) -> None:
-    torch.npu.conv.allow_hf32 = True
-    try:
-        work()
-    finally:
-        torch.npu.conv.allow_hf32 = False
-
-
-def less(name: str, batch: int, repeats: int) -> Row:
-    """ResNet-50's convolutions with less than float32's precision on npu, against the CPU with all of it."""
-    row = both(name, partial(resnet, batch=batch, trained=False), repeats)
-    return Row(f"{name}, allow_hf32", partial(_with_less, row.npu), row.cpu, repeats)
-
-
 def rows() -> list[Row]:
     """ResNet-50 and the decoder."""
-    return [
-        less("ResNet-50, one image", 1, 2),
-        less("ResNet-50, 8 images", 8, 1),
+    images = [
         both("ResNet-50, one image", partial(resnet, batch=1, trained=False), 2),
         both("ResNet-50, 8 images", partial(resnet, batch=8, trained=False), 1),
         both("ResNet-50, training step of 8", partial(resnet, batch=8, trained=True), 1),
+    ]
+    return [
+        *images,
+        *map(less, images),
         both(f"Llama-like, {PROMPT} tokens at once", prefill, 2),
         both(f"Llama-like, {GENERATED} tokens one by one", decode, 1),
     ]
