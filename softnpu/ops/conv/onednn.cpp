@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "base/no_destroy.h"
-#include "base/round.h"
 #include "ops/conv/onednn_step.h"
-#include "ops/convert/element_rows.h"
 #include "ops/dtype.h"
 #include "ops/matmul/copy.h"
 #include "ops/onednn/engine.h"
@@ -19,6 +17,7 @@
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
 #include "ops/parallel.h"
+#include "ops/workspace.h"
 
 namespace softnpu {
 namespace {
@@ -26,7 +25,6 @@ namespace {
 using dnnl::memory;
 using Sizes = std::array<int64_t, 6>;  // as oneDNN has them; filters of several groups have one dimension more
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kCachedPrimitives = 512;
 
 // An operand in memory.
@@ -303,7 +301,7 @@ class Convolution final : public Producer {
       if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;
       seen_[i] = plain;
       copied_[i] = true;
-      copies_at_[i] = reserve(bytes_of(seen_[i]));
+      copies_at_[i] = space_.reserve(bytes_of(seen_[i]));
     }
     if (may_part()) {
       at_once_ =
@@ -329,13 +327,13 @@ class Convolution final : public Producer {
     const ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
     for (size_t i = 0; i < kOperands; ++i) {
-      if (primitive_->reorders[i]) reordered_at_[i] = reserve(primitive_->wanted[i].get_size());
+      if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(primitive_->wanted[i].get_size());
     }
-    if (p_.bias != nullptr) bias_at_ = reserve(static_cast<size_t>(p_.made().channels) * sizeof(float));
-    scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
+    if (p_.bias != nullptr) bias_at_ = space_.reserve(static_cast<size_t>(p_.made().channels) * sizeof(float));
+    scratchpad_at_ = space_.reserve(primitive_->scratchpad_bytes);
   }
 
-  uint64_t workspace_bytes() const { return bytes_; }
+  uint64_t workspace_bytes() const { return space_.bytes(); }
 
   // Whether the result is memory without gaps, and apart from the operands.
   bool may_produce() const {
@@ -354,7 +352,7 @@ class Convolution final : public Producer {
     }
     if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
-    if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
+    if (space_.bytes() > 0) to->push_back({space, space + space_.bytes(), 0, true});
   }
   void make(void* workspace, char* to, const Made& made) const override {
     auto* space = static_cast<char*>(workspace);
@@ -379,7 +377,7 @@ class Convolution final : public Producer {
     std::array<void*, kOperands + 2> places{};
     places[kOperands] = space + scratchpad_at_;
     places[kOperands + 1] = space + bias_at_;
-    if (p_.bias != nullptr) read_bias(space + bias_at_);
+    if (p_.bias != nullptr) read_bias(p_, reinterpret_cast<float*>(space + bias_at_));
     std::shared_ptr<void> packed;
     if (result_ != kFilter && primitive_->reorders[kFilter]) packed = packed_filter(space);
     if (packed != nullptr) {
@@ -423,12 +421,6 @@ class Convolution final : public Producer {
     return image * l.strides[0] * static_cast<ptrdiff_t>(element_bytes(l));
   }
 
-  size_t reserve(size_t bytes) {
-    const size_t at = bytes_;
-    bytes_ += round_up(bytes, kAlignment);
-    return at;
-  }
-
   static void reorder(const PrimitiveRuns& runs, void* from, void* to, void* scratchpad) {
     const std::array<void*, 3> places{from, to, scratchpad};
     runs.execute(places);
@@ -455,12 +447,6 @@ class Convolution final : public Producer {
         [&](void* to) { bring(kFilter, 0, space, to); });
   }
 
-  void read_bias(char* to) const {
-    const ElementReader reader(p_.bias_dtype, ACL_FLOAT);
-    reader.read(p_.bias, p_.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.bias_dtype)),
-                static_cast<size_t>(p_.made().channels), to);
-  }
-
   // To the image that was made, which is contiguous.
   void add_bias(float* image, const float* bias) const {
     const Layout& l = seen_[result_];
@@ -485,7 +471,7 @@ class Convolution final : public Producer {
   std::array<bool, kOperands> copied_{};
   std::array<size_t, kOperands> copies_at_{}, reordered_at_{};
   bool adds_bias_ = false;
-  size_t bytes_ = 0;
+  Workspace space_;
   size_t bias_at_ = 0;
   size_t scratchpad_at_ = 0;
   std::shared_ptr<const Primitive> primitive_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
@@ -101,6 +102,12 @@ SweepMemory memory_of(const Extents& extents, const char* data, size_t element_b
 
 SweepMemory memory_of_bias(const ConvProblem& p) {
   return memory_of({{p.made().channels, p.bias_stride}}, p.bias, aclDataTypeSize(p.bias_dtype));
+}
+
+void read_bias(const ConvProblem& p, float* to) {
+  const ElementReader reader(p.bias_dtype, ACL_FLOAT);
+  reader.read(p.bias, p.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p.bias_dtype)),
+              static_cast<size_t>(p.made().channels), reinterpret_cast<char*>(to));
 }
 
 bool is_dense(const Extents& extents) {

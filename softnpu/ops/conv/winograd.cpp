@@ -9,18 +9,17 @@
 #include <vector>
 
 #include "base/no_destroy.h"
-#include "base/round.h"
 #include "ops/conv/onednn_step.h"
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
 #include "ops/conv/winograd_rows.h"
-#include "ops/convert/element_rows.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
 #include "ops/parallel.h"
+#include "ops/workspace.h"
 
 namespace softnpu {
 namespace {
@@ -37,7 +36,6 @@ constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
 // Planes a power of two apart would meet in the same lines of a cache.
 constexpr int64_t kSkew = 16;
-constexpr size_t kAlignment = 64;
 constexpr size_t kCachedPrimitives = 128;
 
 // The product of `tiles` lines for each plane, on one thread.
@@ -110,21 +108,18 @@ class Winograd final : public Producer {
     if (!fits_both || !may_pack_winograd_filter(whole_->filter)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
-    filter_at_ = reserve(whole_->filter.get_size());
-    offsets_at_ = reserve(static_cast<size_t>(made().channels) * sizeof(float));
-    seats_at_ = bytes_;
+    filter_at_ = space_.reserve(whole_->filter.get_size());
+    offsets_at_ = space_.reserve(static_cast<size_t>(made().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
-    const int64_t floats =
-        kWinogradPlanes * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels));
-    planes_bytes_ = round_up(static_cast<size_t>(floats) * sizeof(float), kAlignment);
-    rows_bytes_ =
-        round_up(static_cast<size_t>(kWinogradRead * positions() * kWinogradChannels) * sizeof(float), kAlignment);
-    const size_t scratchpad = std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes);
-    seat_bytes_ = planes_bytes_ + rows_bytes_ + round_up(scratchpad, kAlignment);
-    bytes_ += seat_bytes_ * static_cast<size_t>(threads_);
+    const auto floats = [](int64_t count) { return static_cast<size_t>(count) * sizeof(float); };
+    seat_.reserve(
+        floats(kWinogradPlanes * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
+    rows_at_ = seat_.reserve(floats(kWinogradRead * positions() * kWinogradChannels));
+    scratchpad_at_ = seat_.reserve(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes));
+    seats_at_ = space_.reserve(seat_.bytes() * static_cast<size_t>(threads_));
   }
 
-  uint64_t workspace_bytes() const { return bytes_; }
+  uint64_t workspace_bytes() const { return space_.bytes(); }
 
   // Whether the result is memory without gaps, image behind image, as make() tells of it.
   bool may_produce() const {
@@ -142,7 +137,7 @@ class Winograd final : public Producer {
     to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
     if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
-    to->push_back({space, space + bytes_, 0, true});
+    to->push_back({space, space + space_.bytes(), 0, true});
   }
   void make(void* workspace, char* to, const Made& made) const override {
     const int64_t image = this->made().channels * this->made().positions();
@@ -167,7 +162,11 @@ class Winograd final : public Producer {
   void run(char* space, char* to, const MadeImages& made_images) const {
     const ThreadScope scope(threads_);
     auto* offsets = reinterpret_cast<float*>(space + offsets_at_);
-    read_offsets(offsets);
+    if (p_.bias != nullptr) {
+      read_bias(p_, offsets);
+    } else {
+      std::fill_n(offsets, made().channels, 0.0F);
+    }
     const std::shared_ptr<void> packed = packed_filter();
     if (packed == nullptr) {
       pack_winograd_filter(p_, whole_->filter, threads_, reinterpret_cast<float*>(space + filter_at_));
@@ -179,7 +178,7 @@ class Winograd final : public Producer {
         for (int64_t row = first; row < last; row += rows_) {
           const int64_t begin = image * tiles_down_ + row;
           run_rows(begin, begin + std::min(rows_, last - row),
-                   space + seats_at_ + static_cast<size_t>(seat) * seat_bytes_, filter, offsets,
+                   space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes(), filter, offsets,
                    reinterpret_cast<float*>(to));
         }
       });
@@ -195,7 +194,7 @@ class Winograd final : public Producer {
     const WinogradPlanes made_planes{plane_stride(tiles, made().channels), made().channels};
     auto* planes = reinterpret_cast<float*>(seat);
     float* products = planes + kWinogradPlanes * read_planes.plane_stride;
-    auto* rows = reinterpret_cast<float*>(seat + planes_bytes_);
+    auto* rows = reinterpret_cast<float*>(seat + rows_at_);
     const int64_t row_stride = positions() * kWinogradChannels;
     const WinogradRows from(read()), back(made());
     for (int64_t row = first; row < last; ++row) {
@@ -208,7 +207,7 @@ class Winograd final : public Producer {
       }
     }
     const Product& product = last - first == rows_ ? *whole_ : *rest_;
-    const std::array<void*, 4> places{planes, filter, products, seat + planes_bytes_ + rows_bytes_};
+    const std::array<void*, 4> places{planes, filter, products, seat + scratchpad_at_};
     product.runs->execute(places);
     for (int64_t row = first; row < last; ++row) {
       float* image = to + row / tiles_down_ * back.image_stride();
@@ -218,17 +217,6 @@ class Winograd final : public Producer {
         back.write(rows, row % tiles_down_ * kWinogradMade, kWinogradMade, positions(), c, image);
       }
     }
-  }
-
-  void read_offsets(float* to) const {
-    const auto channels = static_cast<size_t>(made().channels);
-    if (p_.bias == nullptr) {
-      std::fill_n(to, channels, 0.0F);
-      return;
-    }
-    const ElementReader reader(p_.bias_dtype, ACL_FLOAT);
-    reader.read(p_.bias, p_.bias_stride * static_cast<ptrdiff_t>(aclDataTypeSize(p_.bias_dtype)), channels,
-                reinterpret_cast<char*>(to));
   }
 
   std::shared_ptr<void> packed_filter() const {
@@ -243,21 +231,16 @@ class Winograd final : public Producer {
         [&](void* to) { pack_winograd_filter(p_, whole_->filter, threads_, static_cast<float*>(to)); });
   }
 
-  size_t reserve(size_t bytes) {
-    const size_t at = bytes_;
-    bytes_ += round_up(bytes, kAlignment);
-    return at;
-  }
-
   const ConvProblem p_;
   const int64_t tiles_down_, tiles_across_;  // of an image
   const int threads_;
   int64_t at_once_ = 1;  // images
   int64_t rows_ = 1;     // of tiles, for one thread's products
   std::shared_ptr<const Product> whole_, rest_;
-  size_t bytes_ = 0;
+  Workspace space_;
   size_t filter_at_ = 0, offsets_at_ = 0, seats_at_ = 0;
-  size_t planes_bytes_ = 0, rows_bytes_ = 0, seat_bytes_ = 0;  // of a seat: planes and products, rows, scratchpad
+  Workspace seat_;  // a thread's: planes and products, rows, scratchpad
+  size_t rows_at_ = 0, scratchpad_at_ = 0;
 };
 
 bool is_worth_it(const ConvProblem& p) {

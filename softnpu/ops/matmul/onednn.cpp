@@ -12,20 +12,19 @@
 #include <vector>
 
 #include "base/no_destroy.h"
-#include "base/round.h"
 #include "ops/matmul/copy.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
+#include "ops/workspace.h"
 
 namespace softnpu {
 namespace {
 
 using dnnl::memory;
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kCachedPrimitives = 1024;
 
 // What oneDNN is told about one operand: a stack of matrices with one contiguous dimension.
@@ -231,12 +230,12 @@ class Product final : public Producer {
             p_.allows_less ? 1 : 0};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
-    scratchpad_at_ = reserve(primitive_->scratchpad_bytes);
+    scratchpad_at_ = space_.reserve(primitive_->scratchpad_bytes);
     may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
   double work() const { return work_; }
-  uint64_t workspace_bytes() const { return bytes_; }
+  uint64_t workspace_bytes() const { return space_.bytes(); }
   std::string describe() const { return softnpu::describe(p_); }
 
   // Whether the result is memory without gaps, and nothing is added to what lies there.
@@ -257,7 +256,7 @@ class Product final : public Producer {
     to->push_back(memory_of(p_.b, p_.batch));
     if (p_.adds) to->push_back(memory_of(p_.addend, p_.batch));
     const auto* space = static_cast<const char*>(workspace);
-    if (bytes_ > 0) to->push_back({space, space + bytes_, 0, true});
+    if (space_.bytes() > 0) to->push_back({space, space + space_.bytes(), 0, true});
   }
   void make(void* workspace, char* to, const Made& made) const override {
     const int64_t matrix = p_.c.lines * p_.c.depth;
@@ -339,16 +338,10 @@ class Product final : public Producer {
     return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kPatience}, wanted, pack);
   }
 
-  size_t reserve(size_t bytes) {
-    const size_t at = bytes_;
-    bytes_ += round_up(bytes, kAlignment);
-    return at;
-  }
-
   Operand take(const Matrices& m, aclDataType dtype) {
     if (m.dtype == dtype && is_direct(m, stack_)) return {m, false, 0};
     const Matrices lies = dense(m, p_.batch, dtype);
-    return {lies, true, reserve(dense_bytes(lies, p_.batch))};
+    return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
   }
 
   // A copy is made of each matrix once, however often it is seen.
@@ -370,7 +363,7 @@ class Product final : public Producer {
   bool row_ = false;  // the addend is a row that the primitive adds
   double work_ = 0;
   int threads_ = 1;
-  size_t bytes_ = 0;
+  Workspace space_;
   size_t scratchpad_at_ = 0;
   Key key_;
   std::shared_ptr<const Primitive> primitive_;
