@@ -19,7 +19,7 @@ LAYERS = {
         (2, CHANNELS, 12, 12),
         nn.functional.conv2d,
     ),
-    "linear": (lambda: nn.Linear(CHANNELS, 2 * CHANNELS), (12, CHANNELS), nn.functional.linear),
+    "linear": (lambda: nn.Linear(CHANNELS, 2 * CHANNELS), (80, CHANNELS), nn.functional.linear),
 }
 
 
