@@ -77,10 +77,16 @@ class Pool {
   void forward_channels(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
     const int64_t plane = row_index / sizes[1] % sizes[0];
+    const bool fits = p_.in.positions() <= std::numeric_limits<int32_t>::max();
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
-        forward_place<T>({row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]}, x,
-                         std::min(kAtATime, p_.in.channels - c));
+        const Place to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
+        const int64_t count = std::min(kAtATime, p_.in.channels - c);
+        if (fits) {
+          forward_place<T, int32_t>(to, x, count);
+        } else {
+          forward_place<T, int64_t>(to, x, count);
+        }
       }
     }
   }
@@ -237,59 +243,59 @@ class Pool {
   // Brings one place of each window, `even_.stride` values apart, into the results.
   template <typename T>
   void take_all(const T* values, int64_t count, int32_t index, T* most, int32_t* found) const {
-    const auto go = [&](int64_t stride) {
-      for (int64_t i = 0; i < count; ++i) {
-        const T value = values[i * stride];
-        const bool is_more = is_greater(value, most[i]);
-        most[i] = is_more ? value : most[i];
-        found[i] = is_more ? index : found[i];
-      }
-    };
-    if (even_.stride == 1) return go(1);  // strides that the compiler knows become vectors
-    if (even_.stride == 2) return go(2);
-    go(even_.stride);
+    // Strides that the compiler knows become vectors.
+    if (even_.stride == 1) return take_greater(values, 1, count, index, most, found);
+    if (even_.stride == 2) return take_greater(values, 2, count, index, most, found);
+    take_greater(values, even_.stride, count, index, most, found);
   }
 
-  // One place of `out` in `count` channels from to.channel on.
-  template <typename T>
+  // Brings values that lie `stride` apart, all of index `index`, into the greatest ones so far.
+  template <typename T, typename Index>
+  [[gnu::always_inline]] static void take_greater(const T* values, int64_t stride, int64_t count, Index index, T* most,
+                                                  Index* found) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T value = values[i * stride];
+      const bool is_more = is_greater(value, most[i]);
+      most[i] = is_more ? value : most[i];
+      found[i] = is_more ? index : found[i];
+    }
+  }
+
+  // One place of `out` in `count` channels from to.channel on. Indices as short as values become vectors with them.
+  template <typename T, typename Index>
   void forward_place(const Place& to, int64_t x, int64_t count) const {
-    Block<T> block;
+    T made[kAtATime];
+    Index found[kAtATime];
     T buffer[kAtATime];
     const Triple& step = p_.windows.step;
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const Range& columns = range(2, x);
-    std::fill(block.values, block.values + count, lowest<T>());
-    std::fill(block.indices, block.indices + count,
-              (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + columns.begin);
+    const auto index_of = [&](int64_t plane, int64_t row, int64_t column) {
+      return static_cast<Index>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
+    };
+    std::fill(made, made + count, lowest<T>());
+    std::fill(found, found + count, index_of(planes.begin, rows.begin, columns.begin));
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         for (int64_t at = columns.begin; at < columns.end; at += step[2]) {
           const T* values = in_place_or_read(in_reader_, row_of(p_.in, to.batch, to.channel, plane, row, at),
                                              element_of(p_.in), count, buffer);
-          bring(values, count, (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + at, &block);
+          if (p_.kind == PoolKind::kAverage) {
+            for (int64_t c = 0; c < count; ++c) made[c] += values[c];
+          } else {
+            take_greater(values, 1, count, index_of(plane, row, at), made, found);
+          }
         }
       }
     }
     if (p_.kind == PoolKind::kAverage) {
       const T values = static_cast<T>(divisor(to.plane, to.row, x));
-      for (int64_t c = 0; c < count; ++c) block.values[c] /= values;
+      for (int64_t c = 0; c < count; ++c) made[c] /= values;
     }
-    put(to, x, count, block.values, block.indices, element_of);
-  }
-
-  // Brings one value of each channel, all of index `at`, into the results.
-  template <typename T>
-  void bring(const T* values, int64_t count, int64_t at, Block<T>* block) const {
-    if (p_.kind == PoolKind::kAverage) {
-      for (int64_t c = 0; c < count; ++c) block->values[c] += values[c];
-      return;
-    }
-    for (int64_t c = 0; c < count; ++c) {
-      const bool is_more = is_greater(values[c], block->values[c]);
-      block->values[c] = is_more ? values[c] : block->values[c];
-      block->indices[c] = is_more ? at : block->indices[c];
-    }
+    int64_t indices[kAtATime];
+    if (has_indices_) std::copy(found, found + count, indices);
+    put(to, x, count, made, indices, element_of);
   }
 
   // What a result begins with.
