@@ -78,15 +78,12 @@ class Pool {
     const Triple& sizes = p_.out.sizes;
     const int64_t plane = row_index / sizes[1] % sizes[0];
     const bool fits = p_.in.positions() <= std::numeric_limits<int32_t>::max();
+    const auto forward = fits ? &Pool::forward_place<T, int32_t> : &Pool::forward_place<T, int64_t>;
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
         const Place to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
         const int64_t count = std::min(kAtATime, p_.in.channels - c);
-        if (fits) {
-          forward_place<T, int32_t>(to, x, count);
-        } else {
-          forward_place<T, int64_t>(to, x, count);
-        }
+        (this->*forward)(to, x, count);
       }
     }
   }
