@@ -119,6 +119,22 @@ void expect_product(Tensor& a, Tensor& b, Tensor& before, Tensor& out, const Siz
 
 class MatmulTest : public AclTest {
  protected:
+  // out = beta * addend + alpha * a @ b, with the wait.
+  static void addmm(Tensor& addend, Tensor& a, Tensor& b, double beta, double alpha, Tensor& out) {
+    aclScalar* alpha_scalar = aclCreateScalar(&alpha, ACL_DOUBLE);
+    aclScalar* beta_scalar = aclCreateScalar(&beta, ACL_DOUBLE);
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    ASSERT_EQ(aclnnAddmmGetWorkspaceSize(addend.get(), a.get(), b.get(), beta_scalar, alpha_scalar, out.get(), 0,
+                                         &bytes, &executor),
+              ACLNN_SUCCESS)
+        << recent_error();
+    EXPECT_EQ(aclDestroyScalar(alpha_scalar), ACLNN_SUCCESS);
+    EXPECT_EQ(aclDestroyScalar(beta_scalar), ACLNN_SUCCESS);
+    ASSERT_EQ(finish(&aclnnAddmm, bytes, executor), ACLNN_SUCCESS) << recent_error();
+    out.download();
+  }
+
   std::mt19937 random{7};
 };
 
@@ -162,18 +178,8 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
         }
       }
       Tensor out({s.m, s.n}, Lie::kDense, random);
-      aclScalar* alpha_scalar = aclCreateScalar(&alpha, ACL_DOUBLE);
-      aclScalar* beta_scalar = aclCreateScalar(&beta, ACL_DOUBLE);
-      uint64_t bytes = 0;
-      aclOpExecutor* executor = nullptr;
-      ASSERT_EQ(aclnnAddmmGetWorkspaceSize(addend.get(), a.get(), b.get(), beta_scalar, alpha_scalar, out.get(), 0,
-                                           &bytes, &executor),
-                ACLNN_SUCCESS)
-          << recent_error();
-      EXPECT_EQ(aclDestroyScalar(alpha_scalar), ACLNN_SUCCESS);
-      EXPECT_EQ(aclDestroyScalar(beta_scalar), ACLNN_SUCCESS);
-      ASSERT_EQ(finish(&aclnnAddmm, bytes, executor), ACLNN_SUCCESS) << recent_error();
-      out.download();
+      addmm(addend, a, b, beta, alpha, out);
+      if (HasFatalFailure()) return;
       expect_product(a, b, wide, out, s, alpha, beta);
       if (HasFatalFailure()) return;
     }
@@ -182,7 +188,6 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
 
 // More lines than a panel needs, sums in one part and in several, columns that fill panels and that do not.
 TEST_F(MatmulTest, ManyLinesWithPanelsOfColumns) {
-  double one = 1;
   for_each_instruction_set([&] {
     for (const Sizes& s : {Sizes{1, 64, 16, 16}, {1, 67, 513, 25}, {1, 66, 1030, 31}}) {
       for (const Lie lie : {Lie::kDense, Lie::kTransposed, Lie::kSliced}) {
@@ -195,15 +200,8 @@ TEST_F(MatmulTest, ManyLinesWithPanelsOfColumns) {
             for (int64_t c = 0; c < s.n; ++c) wide.at(0, r, c) = row.at(0, 0, c);
           }
           Tensor out({s.m, s.n}, result, random);
-          aclScalar* scalar = aclCreateScalar(&one, ACL_DOUBLE);
-          uint64_t bytes = 0;
-          aclOpExecutor* executor = nullptr;
-          ASSERT_EQ(
-              aclnnAddmmGetWorkspaceSize(row.get(), a.get(), b.get(), scalar, scalar, out.get(), 0, &bytes, &executor),
-              ACLNN_SUCCESS);
-          ASSERT_EQ(aclDestroyScalar(scalar), ACLNN_SUCCESS);
-          ASSERT_EQ(finish(&aclnnAddmm, bytes, executor), ACLNN_SUCCESS);
-          out.download();
+          addmm(row, a, b, 1, 1, out);
+          if (HasFatalFailure()) return;
           expect_product(a, b, wide, out, s, 1, 1);
           if (HasFatalFailure()) return;
         }

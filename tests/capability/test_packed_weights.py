@@ -183,6 +183,6 @@ def test_every_number_of_lines_shares_a_copy():
         for sample in samples * MEETINGS:
             layer(sample)
         kept = packed_bytes() - before
-    # Panels have up to 24 columns; the last one is filled up.
-    most = layer.weight.nbytes + 23 * CHANNELS * layer.weight.element_size()
-    assert kept == 0 or layer.weight.nbytes <= kept <= most
+    # Panels, on a CPU with AVX2 alone, have 24 columns; the last one is filled up.
+    panels = -(-layer.out_features // 24) * 24 * CHANNELS * layer.weight.element_size()
+    assert kept in (0, layer.weight.nbytes, panels)

@@ -43,8 +43,7 @@ bool is_dense(int64_t stride, int64_t size) { return stride == 1 || size == 1; }
 
 // How the kernels would run it, if they should.
 std::optional<Shape> shape_of(const MatmulProblem& p) {
-  const double flops = 2.0 * static_cast<double>(p.batch_count()) * static_cast<double>(p.c.lines) *
-                       static_cast<double>(p.c.depth) * static_cast<double>(p.a.depth);
+  const double flops = p.flops();
   const bool few = p.a.lines <= kLines;
   const double work = flops * static_cast<double>(kLines) / static_cast<double>(std::min(kLines, p.a.lines));
   if (is_dense(p.a.depth_stride, p.a.depth) && is_dense(p.b.depth_stride, p.b.depth) && (few || flops <= kTinyFlops))

@@ -89,6 +89,21 @@ SweepMemory memory_of(const Matrices& m, const Dims& batch) {
   return {m.data, m.at(last + 1), 0, false};
 }
 
+SweepMemory memory_of_result(const MatmulProblem& p) {
+  SweepMemory memory = memory_of(p.c, p.batch);
+  memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(p.c.dtype));
+  memory.is_written = true;
+  return memory;
+}
+
+void add_memory(const MatmulProblem& p, const void* workspace, uint64_t bytes, std::vector<SweepMemory>* to) {
+  to->push_back(memory_of(p.a, p.batch));
+  to->push_back(memory_of(p.b, p.batch));
+  if (p.adds) to->push_back(memory_of(p.addend, p.batch));
+  const auto* space = static_cast<const char*>(workspace);
+  if (bytes > 0) to->push_back({space, space + bytes, 0, true});
+}
+
 std::string describe(const MatmulProblem& problem) {
   const char* name = name_of(problem.dtype);
   return text("(", name, "[", problem.batch_count(), ", ", problem.a.lines, ", ", problem.a.depth, "], ", name, "[",

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "nnopbase/plan.h"
 #include "nnopbase/scalar.h"
@@ -52,6 +53,11 @@ struct MatmulProblem {
     for (int64_t size : batch) count *= size;
     return count;
   }
+  // Operations on numbers.
+  double flops() const {
+    return 2.0 * static_cast<double>(batch_count()) * static_cast<double>(a.lines) * static_cast<double>(b.lines) *
+           static_cast<double>(a.depth);
+  }
 };
 
 // Where matrix `index` of the stack begins, in elements.
@@ -67,6 +73,10 @@ bool is_same_place(const Matrices& x, const Matrices& y);
 
 // The bytes of all of the matrices, as they lie.
 SweepMemory memory_of(const Matrices& m, const Dims& batch);
+// The result's, as a Producer states it.
+SweepMemory memory_of_result(const MatmulProblem& problem);
+// Appends what is read, and the workspace.
+void add_memory(const MatmulProblem& problem, const void* workspace, uint64_t bytes, std::vector<SweepMemory>* to);
 
 std::string describe(const MatmulProblem& problem);
 

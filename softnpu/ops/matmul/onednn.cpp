@@ -13,6 +13,7 @@
 
 #include "base/no_destroy.h"
 #include "ops/matmul/copy.h"
+#include "ops/matmul/product.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
@@ -206,10 +207,7 @@ int64_t stack_of(const MatmulProblem& p) {
 class Product final : public Producer {
  public:
   explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)) {
-    const double flops = 2.0 * static_cast<double>(p_.batch_count()) * static_cast<double>(p_.c.lines) *
-                         static_cast<double>(p_.c.depth) * static_cast<double>(p_.a.depth);
-    threads_ = onednn_threads(flops);
-    work_ = flops;
+    threads_ = onednn_threads(p_.flops());
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
     a_ = take(p_.a, dtype);
@@ -234,7 +232,6 @@ class Product final : public Producer {
     may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
-  double work() const { return work_; }
   uint64_t workspace_bytes() const { return space_.bytes(); }
   std::string describe() const { return softnpu::describe(p_); }
 
@@ -245,18 +242,9 @@ class Product final : public Producer {
     const int64_t elements = p_.batch_count() * p_.c.lines * p_.c.depth;
     return memory.end - memory.begin == elements * static_cast<int64_t>(aclDataTypeSize(p_.c.dtype));
   }
-  SweepMemory result() const override {
-    SweepMemory memory = memory_of(p_.c, p_.batch);
-    memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(p_.c.dtype));
-    memory.is_written = true;
-    return memory;
-  }
+  SweepMemory result() const override { return memory_of_result(p_); }
   void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    to->push_back(memory_of(p_.a, p_.batch));
-    to->push_back(memory_of(p_.b, p_.batch));
-    if (p_.adds) to->push_back(memory_of(p_.addend, p_.batch));
-    const auto* space = static_cast<const char*>(workspace);
-    if (space_.bytes() > 0) to->push_back({space, space + space_.bytes(), 0, true});
+    softnpu::add_memory(p_, workspace, workspace_bytes(), to);
   }
   void make(void* workspace, char* to, const Made& made) const override {
     const int64_t matrix = p_.c.lines * p_.c.depth;
@@ -311,7 +299,9 @@ class Product final : public Producer {
   // The kernels that bring the second factor into blocks, for each call where it lies otherwise. They make the same
   // bits of it either way (those for 16 bits do not where the sum is long), and the blocks are the same for any number
   // of lines.
-  bool has_packing_kernel() const { return key_.dtype == ACL_FLOAT && primitive_->implementation.starts_with("brg"); }
+  bool has_packing_kernel() const {
+    return key_.dtype == ACL_FLOAT && onednn_packs_weights(primitive_->implementation);
+  }
 
   std::shared_ptr<void> packed_weights(char* space) const {
     const auto wanted = [&]() -> memory::desc {
@@ -361,7 +351,6 @@ class Product final : public Producer {
   const int64_t stack_;
   Operand a_, b_, c_;
   bool row_ = false;  // the addend is a row that the primitive adds
-  double work_ = 0;
   int threads_ = 1;
   Workspace space_;
   size_t scratchpad_at_ = 0;
@@ -374,16 +363,6 @@ class Product final : public Producer {
 
 }  // namespace
 
-Plan plan_onednn_matmul(const MatmulProblem& problem) {
-  auto product = std::make_shared<const Product>(problem);
-  Plan plan{product->workspace_bytes(), product->work(),
-            [product](void* workspace) {
-              product->run(workspace);
-              return Status::ok();
-            },
-            [product] { return product->describe(); }};
-  if (product->may_produce()) plan.producer = product;
-  return plan;
-}
+Plan plan_onednn_matmul(const MatmulProblem& problem) { return plan_product<Product>(problem); }
 
 }  // namespace softnpu

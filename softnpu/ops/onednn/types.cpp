@@ -1,7 +1,5 @@
 #include "ops/onednn/types.h"
 
-#include <string_view>
-
 namespace softnpu {
 namespace {
 
@@ -21,7 +19,7 @@ bool packs_weights() {
   const memory::desc plain({128, 512}, kType, memory::format_tag::ab);
   const memory::desc any({512, 512}, kType, memory::format_tag::any);
   const dnnl::matmul::primitive_desc made(onednn_engine(), plain, any, plain);
-  return made.weights_desc() != memory::desc({512, 512}, kType, memory::format_tag::ab);
+  return onednn_packs_weights(made.impl_info_str());
 }
 
 }  // namespace
@@ -47,6 +45,8 @@ bool onednn_has_tiles() {
   static const bool has = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kTiles) == kTiles;
   return has;
 }
+
+bool onednn_packs_weights(std::string_view implementation) { return implementation.starts_with("brg"); }
 
 bool onednn_packs_weights() {
   static const bool packs = packs_weights();

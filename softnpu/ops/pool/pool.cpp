@@ -34,8 +34,7 @@ class Pool {
   // Before forward().
   void find_even() {
     const bool in_place = in_reader_.is_direct() && step_of(p_.in) == static_cast<ptrdiff_t>(aclDataTypeSize(p_.dtype));
-    const bool fits = p_.in.positions() <= std::numeric_limits<int32_t>::max();  // what indices are found in
-    if (p_.kind != PoolKind::kMax || !in_place || !fits) return;
+    if (p_.kind != PoolKind::kMax || !in_place || !has_short_indices()) return;
     const std::vector<Range>& all = p_.windows.ranges[2];
     const auto length_of = [&](const Range& r) { return length(r, p_.windows.step[2]); };
     for (const Range& r : all) even_.length = std::max(even_.length, length_of(r));
@@ -77,8 +76,7 @@ class Pool {
   void forward_channels(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
     const int64_t plane = row_index / sizes[1] % sizes[0];
-    const bool fits = p_.in.positions() <= std::numeric_limits<int32_t>::max();
-    const auto forward = fits ? &Pool::forward_place<T, int32_t> : &Pool::forward_place<T, int64_t>;
+    const auto forward = has_short_indices() ? &Pool::forward_place<T, int32_t> : &Pool::forward_place<T, int64_t>;
     for (int64_t x = 0; x < sizes[2]; ++x) {
       for (int64_t c = 0; c < p_.in.channels; c += kAtATime) {
         const Place to{row_index / (sizes[0] * sizes[1]), c, plane, row_index % sizes[1]};
@@ -177,6 +175,13 @@ class Pool {
 
   const Range& range(size_t dim, int64_t at) const { return p_.windows.ranges[dim][static_cast<size_t>(at)]; }
 
+  // Of a place of `in`.
+  template <typename Index>
+  Index index_of(int64_t plane, int64_t row, int64_t column) const {
+    return static_cast<Index>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
+  }
+  bool has_short_indices() const { return p_.in.positions() <= std::numeric_limits<int32_t>::max(); }
+
   template <typename T>
   void forward_block(const Place& to, int64_t x, int64_t count) const {
     Block<T> block;
@@ -195,7 +200,7 @@ class Pool {
           in_reader_.read(row_of(p_.in, to.batch, to.channel, plane, row, from), step_of(p_.in),
                           static_cast<size_t>(here), values);
           while (next < count && range(2, x + next).end <= from) ++next;
-          const int64_t at = (plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + from;
+          const auto at = index_of<int64_t>(plane, row, from);
           for (int64_t i = next; i < count && p_.windows.lowest(2, range(2, x + i)) < from + here; ++i) {
             const Range& r = range(2, x + i);
             take(values, first_on(r, from, step[2]) - from, std::min(r.end, from + here) - from, step[2], at, i,
@@ -219,16 +224,13 @@ class Pool {
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const int64_t left = range(2, x).begin;
-    const auto index_of = [&](int64_t plane, int64_t row, int64_t column) {
-      return static_cast<int32_t>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
-    };
     std::fill(most, most + count, lowest<T>());
-    std::fill(found, found + count, index_of(planes.begin, rows.begin, left));
+    std::fill(found, found + count, index_of<int32_t>(planes.begin, rows.begin, left));
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         const auto* values = reinterpret_cast<const T*>(row_of(p_.in, to.batch, to.channel, plane, row, left));
         for (int64_t k = 0; k < even_.length; ++k) {
-          take_all(values + k * step[2], count, index_of(plane, row, left + k * step[2]), most, found);
+          take_all(values + k * step[2], count, index_of<int32_t>(plane, row, left + k * step[2]), most, found);
         }
       }
     }
@@ -268,11 +270,8 @@ class Pool {
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
     const Range& columns = range(2, x);
-    const auto index_of = [&](int64_t plane, int64_t row, int64_t column) {
-      return static_cast<Index>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
-    };
     std::fill(made, made + count, lowest<T>());
-    std::fill(found, found + count, index_of(planes.begin, rows.begin, columns.begin));
+    std::fill(found, found + count, index_of<Index>(planes.begin, rows.begin, columns.begin));
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
         for (int64_t at = columns.begin; at < columns.end; at += step[2]) {
@@ -281,7 +280,7 @@ class Pool {
           if (p_.kind == PoolKind::kAverage) {
             for (int64_t c = 0; c < count; ++c) made[c] += values[c];
           } else {
-            take_greater(values, 1, count, index_of(plane, row, at), made, found);
+            take_greater(values, 1, count, index_of<Index>(plane, row, at), made, found);
           }
         }
       }
@@ -311,7 +310,7 @@ class Pool {
     const T first = lowest<T>();
     for (int64_t i = 0; i < count; ++i) {
       block->values[i] = first;
-      block->indices[i] = (planes.begin * p_.in.sizes[1] + rows.begin) * p_.in.sizes[2] + range(2, x + i).begin;
+      block->indices[i] = index_of<int64_t>(planes.begin, rows.begin, range(2, x + i).begin);
     }
   }
 

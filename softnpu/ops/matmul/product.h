@@ -1,0 +1,25 @@
+#pragma once
+// The plan of a product that may begin a group of tasks that go together.
+
+#include <memory>
+
+#include "nnopbase/plan.h"
+#include "ops/matmul/matrices.h"
+
+namespace softnpu {
+
+// `Made` is a Producer that is made of the problem, and describes it.
+template <typename Made>
+Plan plan_product(const MatmulProblem& problem) {
+  const auto made = std::make_shared<const Made>(problem);
+  Plan plan{made->workspace_bytes(), problem.flops(),
+            [made](void* workspace) {
+              made->run(workspace);
+              return Status::ok();
+            },
+            [made] { return made->describe(); }};
+  if (made->may_produce()) plan.producer = made;
+  return plan;
+}
+
+}  // namespace softnpu
