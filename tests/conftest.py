@@ -1,43 +1,24 @@
 import sys
-import zlib
 from pathlib import Path
 
 import pytest
-import torch
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from selection import pytest_addoption, pytest_collection_modifyitems  # noqa: F401  (hooks)
 
-# Every operator with many arguments: cases of one kind.
-SWEEPS = ("tests/opinfo/", "tests/aclnn/", "tests/modules/")
-
-
-def pytest_addoption(parser):
-    parser.addoption(
-        "--sweeps",
-        default="1/1",
-        help="which part of the sweeps' cases runs: 2/3 is the second third",
-    )
-
-
-def pytest_collection_modifyitems(config, items):
-    """Cases are dealt out by their names: all parts together are all cases."""
-    part, parts = (int(number) for number in config.getoption("--sweeps").split("/"))
-    left_out = [
-        item
-        for item in items
-        if item.nodeid.startswith(SWEEPS) and zlib.crc32(item.nodeid.encode()) % parts != part - 1
-    ]
-    if left_out:
-        gone = set(left_out)
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in gone]
+# Tests of generators and tools.
+WITHOUT_DEVICE = ("tests/tools/", "tests/opgen/")
 
 
 @pytest.fixture(autouse=True)
-def device_stays_usable():
+def device_stays_usable(request):
     """Whatever a test did, the device works behind it."""
     yield
+    if request.node.nodeid.startswith(WITHOUT_DEVICE):
+        return
+    import torch
+
     assert (torch.ones(2, device="npu") + 1).tolist() == [2.0, 2.0]
 
 
@@ -50,7 +31,7 @@ def pytest_terminal_summary(terminalreporter):
     }
     if sum(counts.values()):
         line = ", ".join(f"{count} {name}" for name, count in counts.items())
-        terminalreporter.write_line(f"OpInfos with float32 on npu, all samples: {line}")
+        terminalreporter.write_line(f"OpInfos with float32 on npu: {line}")
 
 
 def _opinfo(reports):

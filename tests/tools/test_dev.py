@@ -1,13 +1,9 @@
 """The command line of the checkout: layers and messages."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
-from dev.gen import gen, table
+from dev.gen import table
 from dev.lint import layer_violations, read_layers, version_conditions
 from dev.run import DevError
 
@@ -49,8 +45,3 @@ def test_what_was_generated_is_an_aligned_table():
         "schemas       24  a.cpp",
         "wrappers   1,035  b_*.cpp",
     ]
-
-
-def test_gen_takes_one_option():
-    with pytest.raises(DevError, match="takes --update-goldens alone, not --golden"):
-        gen(["--golden"])

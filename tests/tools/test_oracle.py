@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
 from dev.oracle import LIBRARIES, missing_names
 
 FOLDER = Path("/build/lib/cann")

@@ -1,129 +1,160 @@
 """Entry point of `./dev`."""
 
+import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
+from contextlib import nullcontext
 
+from dev import bench, gen, quick, test
 from dev.abi import abi
 from dev.build import build
-from dev.gen import gen
+from dev.command_line import Parser, Verb, suggestion
 from dev.lint import fmt, lint
+from dev.lock import locked
 from dev.operators import operators
 from dev.oracle import oracle
-from dev.paths import PYTHON, ROOT
-from dev.peers import interpreter
+from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import DevError, run, say
-from dev.setup import setup
-from dev.test import test
+from dev.setup import ensure, setup
 from dev.wheel import wheel
 
 
-def _setup(_: list[str]) -> None:
-    setup()
-
-
-def _build(_: list[str]) -> None:
-    setup()
+def _build(_: argparse.Namespace) -> None:
+    ensure()
     build()
 
 
-def _test(arguments: list[str]) -> None:
-    setup()
-    test(arguments)
+def _demo(_: argparse.Namespace) -> None:
+    ensure()
+    build()
+    run([PYTHON, ROOT / "examples" / "demo.py"], env={"HF_HUB_OFFLINE": "1"})
 
 
-def _demo(arguments: list[str]) -> None:
-    _build([])
-    run([PYTHON, ROOT / "examples" / "demo.py", *arguments], env={"HF_HUB_OFFLINE": "1"})
+def _bench(options: argparse.Namespace) -> None:
+    bench.check(options)
+    if options.suites[:1] != [bench.COMPARE]:
+        ensure()
+        build()
+    bench.bench(options)
 
 
-def _bench(arguments: list[str]) -> None:
-    if not {"-h", "--help"}.intersection(arguments):
-        _build([])
-    run([interpreter(arguments), ROOT / "bench" / "run.py", *arguments])
+def _test(options: argparse.Namespace) -> None:
+    ensure()
+    test.test(options)
 
 
-def _lint(_: list[str]) -> None:
-    setup()
+def _quick(options: argparse.Namespace) -> None:
+    ensure()
+    quick.quick(options)
+
+
+def _lint(_: argparse.Namespace) -> None:
+    ensure()
     lint()
 
 
-def _fmt(_: list[str]) -> None:
-    setup()
+def _fmt(_: argparse.Namespace) -> None:
+    ensure()
     fmt()
 
 
-def _abi(_: list[str]) -> None:
-    abi()
+def _gen(options: argparse.Namespace) -> None:
+    ensure()
+    gen.gen(options)
 
 
-def _gen(arguments: list[str]) -> None:
-    setup()
-    gen(arguments)
+def _oracle_arguments(parser: Parser) -> None:
+    parser.add_argument("-k", metavar="EXPRESSION", help="the tests that match, as pytest's -k")
+    parser.add_argument("-x", action="store_true", help="ends with the first failure")
 
 
-def _operators(_: list[str]) -> None:
-    operators()
+def _oracle(options: argparse.Namespace) -> None:
+    ensure()
+    expression = ["-k", options.k] if options.k else []
+    oracle([*expression, *(["-x"] if options.x else [])])
 
 
-def _wheel(_: list[str]) -> None:
-    setup()
+def _wheel(_: argparse.Namespace) -> None:
+    ensure()
     wheel()
 
 
-def _doctor(_: list[str]) -> None:
+def _doctor(_: argparse.Namespace) -> None:
     if not PYTHON.exists():
         raise DevError("there is no .venv yet: run ./dev setup")
     run([PYTHON, "-m", "torch_npu.utils.doctor"])
 
 
-def _oracle(arguments: list[str]) -> None:
-    setup()
-    oracle(arguments)
-
-
-VERBS: dict[str, tuple[Callable[[list[str]], None], str]] = {
-    "setup": (_setup, "system packages, .venv, Python packages; goes on where it stopped"),
-    "build": (_build, "set-up and build"),
-    "test": (
-        _test,
-        "set-up, build and tests; --all: every OpInfo and ModuleInfo case; or pytest arguments",
+VERBS = {
+    "setup": Verb(lambda _: setup(), "installs system packages (apt-get), .venv, Python packages"),
+    "build": Verb(_build, "builds what changed", needs_build=True),
+    "quick": Verb(
+        _quick,
+        "what a change broke, in under five minutes: checks, build, the tests that it touches",
+        quick.arguments,
+        needs_build=True,
     ),
-    "demo": (_demo, "set-up, build, then classify photographs, train, compare sentences on npu"),
-    "bench": (_bench, "npu against CPU, as ratios"),
-    "lint": (_lint, "ruff, clang-format, layers"),
-    "fmt": (_fmt, "format in place"),
-    "abi": (_abi, "docs/acl.md from softnpu/abi's tables"),
-    "gen": (
-        _gen,
-        "runs codegen and shows what it wrote; --update-goldens: also what its tests compare with",
+    "test": Verb(_test, "build and tests, as CI runs them", test.arguments, needs_build=True),
+    "demo": Verb(
+        _demo,
+        "build, then classify photographs, train, compare sentences on npu",
+        needs_build=True,
     ),
-    "operators": (_operators, "the aclnn operators that the tests ran, by data type and layout"),
-    "oracle": (_oracle, "the official torch_npu wheel on softnpu, in .venv-oracle"),
-    "wheel": (_wheel, "a self-contained wheel in dist/"),
-    "doctor": (_doctor, "what is bound, and what is missing"),
+    "bench": Verb(_bench, "npu against CPU, as ratios", bench.arguments, needs_build=True),
+    "lint": Verb(_lint, "ruff, clang-format, clang-tidy, layers, documents", needs_build=True),
+    "fmt": Verb(_fmt, "formats in place"),
+    "abi": Verb(lambda _: abi(), "writes docs/acl.md from softnpu/abi's tables"),
+    "gen": Verb(_gen, "runs codegen and shows what it wrote", gen.arguments, needs_build=True),
+    "operators": Verb(
+        lambda _: operators(), "the aclnn operators that the tests ran, by data type and layout"
+    ),
+    "oracle": Verb(
+        _oracle,
+        "the official torch_npu wheel on softnpu, in .venv-oracle",
+        _oracle_arguments,
+        needs_build=True,
+    ),
+    "wheel": Verb(_wheel, "a self-contained wheel in dist/", needs_build=True),
+    "doctor": Verb(_doctor, "what is bound, and what is missing"),
 }
 
 
-def main(arguments: list[str]) -> int:
+def usage() -> str:
+    """The verbs, a line each."""
+    lines = [f"  {name:10} {verb.help}" for name, verb in VERBS.items()]
+    return "\n".join(
+        ("usage: ./dev VERB [arguments]   (./dev VERB --help: the arguments)", "", *lines)
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
     """Runs a verb; 0 where it succeeded, 1 where it failed, 2 where the call was wrong."""
-    if not arguments or arguments[0] not in VERBS:
-        print("usage: ./dev VERB [arguments]\n")
-        for name, (_, text) in VERBS.items():
-            print(f"  {name:8} {text}")
-        return 0 if arguments in (["help"], ["--help"], ["-h"]) else 2
+    name = arguments[0] if arguments else ""
+    if name in ("", "help", "--help", "-h"):
+        print(usage())
+        return 0 if name else 2
+    if name not in VERBS:
+        print(
+            f"./dev: unknown verb '{name}'{suggestion(name, VERBS)}\n(usage: ./dev --help)",
+            file=sys.stderr,
+        )
+        return 2
+    verb = VERBS[name]
+    options = verb.parser(name).read(arguments[1:], VERBS)
     started = time.monotonic()
     os.environ.setdefault("PIP_DISABLE_PIP_VERSION_CHECK", "1")
     try:
-        VERBS[arguments[0]][0](arguments[1:])
+        with locked(BUILD, f"./dev {name}") if verb.needs_build else nullcontext():
+            verb.run(options)
     except DevError as error:
-        print(f"./dev {arguments[0]}: {error}", file=sys.stderr)
+        print(f"./dev {name}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
-    if arguments[0] not in {"doctor"}:
-        say(f"{arguments[0]} done in {time.monotonic() - started:.0f} s")
+    if name != "doctor":
+        say(f"{name} done in {time.monotonic() - started:.0f} s")
     return 0
 
 

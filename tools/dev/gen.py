@@ -1,15 +1,16 @@
 """`./dev gen`: runs codegen into the build folder; `--update-goldens` writes what its tests compare with."""
 
+import argparse
 import json
 import sys
 from pathlib import Path
 
 from dev.build import configure
+from dev.command_line import Parser
 from dev.paths import BUILD, PYTHON, ROOT
-from dev.run import DevError, run, say
+from dev.run import run, say
 
 GENERATED = BUILD / "torch_npu" / "csrc" / "generated"
-UPDATE = "--update-goldens"
 
 
 def table(rows: list[dict], folder: Path) -> str:
@@ -19,15 +20,22 @@ def table(rows: list[dict], folder: Path) -> str:
     return "\n".join((f"{'what':{width}}  {'number':>6}  files in {folder}", *lines))
 
 
-def gen(arguments: list[str]) -> None:
+def arguments(parser: Parser) -> None:
+    """What `./dev gen` takes."""
+    parser.add_argument(
+        "--update-goldens",
+        action="store_true",
+        help="also writes what codegen's tests compare with",
+    )
+
+
+def gen(options: argparse.Namespace) -> None:
     """Generates and prints a table of what was emitted.
 
     Raises DevError where the YAML cannot be used, with its file and line.
     """
-    if any(argument != UPDATE for argument in arguments):
-        raise DevError(f"takes {UPDATE} alone, not {' '.join(arguments)}")
     configure()
-    if arguments:
+    if options.update_goldens:
         say("goldens")
         run([PYTHON, "-m", "codegen.goldens"])
     # CMake knows the options; the stamp says that they were used.

@@ -1,27 +1,16 @@
 """`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and what the style asks of every file."""
 
-import os
 import re
-import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
-from dev.build import configure
-from dev.paths import BUILD, PYTHON, ROOT
+from dev import tidy
+from dev.files import tracked
+from dev.paths import PYTHON, ROOT
 from dev.run import DevError, run, say
 
 MAX_LINES = 600
 COMPAT = "torch_npu/csrc/compat/"
-
-
-def _tracked(*patterns: str) -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "--", *patterns],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
 def read_layers(text: str) -> dict[str, list[str]]:
@@ -68,8 +57,7 @@ def layer_violations(
     return found
 
 
-def _long_files() -> list[str]:
-    files = _tracked("*.cpp", "*.h", "*.py")
+def _long_files(files: list[Path]) -> list[str]:
     lengths = {file: len(file.read_text().splitlines()) for file in files}
     return [
         f"{f.relative_to(ROOT)}:1: {n} lines, more than {MAX_LINES}"
@@ -81,7 +69,7 @@ def _long_files() -> list[str]:
 def _dead_paths() -> list[str]:
     """Paths in documents that do not exist: `folder/file.ext` in backticks, relative to the checkout."""
     found = []
-    for document in _tracked("*.md"):
+    for document in tracked("*.md"):
         for number, line in enumerate(document.read_text().splitlines(), 1):
             for path in re.findall(r"`((?:[\w.-]+/)+[\w.-]*)`", line):
                 if path.startswith(("build/", ".venv/")) or (ROOT / path).exists():
@@ -102,47 +90,38 @@ def version_conditions(files: list[Path], root: Path = ROOT) -> list[str]:
     ]
 
 
-def _clang_tidy() -> None:
-    """Checks softnpu with the flags of its build; the plug-in's torch headers would cost minutes."""
-    say("clang-tidy")
-    configure()
-    commands = (BUILD / "compile_commands.json").read_text()
-    # clang-tidy refuses what it does not know of GCC's flags.
-    commands = commands.replace(" -mtls-dialect=gnu2", "")
-    # Nor does it read GCC's precompiled headers: it sees what each file includes itself.
-    commands = re.sub(r" -Winvalid-pch -include \S+cmake_pch\.hxx", "", commands)
-    # Highway's kernels are the same text for each set of instructions: the smallest set will do.
-    commands = re.sub(r"-DHWY_DISABLED_TARGETS=\d+", "-DHWY_DISABLED_TARGETS=6912", commands)
-    database = BUILD / "tidy"
-    database.mkdir(exist_ok=True)
-    (database / "compile_commands.json").write_text(commands)
-    sources = "/softnpu/(base|runtime|acl|op_compiler|nnopbase|ops)/"
-    run(
-        ["run-clang-tidy", "-p", database, "-quiet", "-j", str(os.cpu_count() or 1), sources],
-        hint="clang-tidy found what is shown above",
-        quiet=True,
-    )
-
-
-def lint() -> None:
-    """Every check; raises DevError with the list of what was found."""
-    say("ruff")
-    run([PYTHON, "-m", "ruff", "check", "."])
-    run([PYTHON, "-m", "ruff", "format", "--check", "."], hint="./dev fmt formats")
-    say("clang-format")
-    sources = _tracked("*.cpp", "*.h")
-    run(["clang-format", "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
+def lint_files(files: Iterable[Path] | None = None) -> None:
+    """Every check but clang-tidy, of ``files`` or the whole checkout; raises DevError with the list of what was found."""
+    chosen = tracked("*.py", "*.cpp", "*.h") if files is None else list(files)
+    python = [file for file in chosen if file.suffix == ".py"]
+    sources = [file for file in chosen if file.suffix in {".cpp", ".h"}]
+    if python:
+        say("ruff")
+        scope = ["."] if files is None else python
+        run([PYTHON, "-m", "ruff", "check", "--quiet", *scope])
+        run(
+            [PYTHON, "-m", "ruff", "format", "--quiet", "--check", *scope],
+            hint="./dev fmt formats",
+        )
+    if sources:
+        say("clang-format")
+        run(["clang-format", "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
     say("layers, lengths, paths in documents")
     layers = read_layers((ROOT / "LAYERS").read_text())
     found = layer_violations(layers, sources) + version_conditions(sources)
-    found += _long_files() + _dead_paths()
+    found += _long_files([*python, *sources]) + _dead_paths()
     if found:
         raise DevError("\n".join(found))
-    _clang_tidy()
+
+
+def lint() -> None:
+    """Every check of every file."""
+    lint_files()
+    tidy.tidy(tidy.sources())
 
 
 def fmt() -> None:
     """Formats Python and C++ in place."""
     run([PYTHON, "-m", "ruff", "check", "--fix", "--quiet", "."])
     run([PYTHON, "-m", "ruff", "format", "--quiet", "."])
-    run(["clang-format", "-i", *_tracked("*.cpp", "*.h")])
+    run(["clang-format", "-i", *tracked("*.cpp", "*.h")])

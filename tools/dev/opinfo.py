@@ -1,4 +1,4 @@
-"""`./dev test --all`: PyTorch's OpInfos and ModuleInfos in every dtype and variant, one process a core, resumable."""
+"""`./dev test --part opinfo`: PyTorch's OpInfos and ModuleInfos in every dtype and variant, one process a core, resumable."""
 
 import json
 import os
@@ -14,10 +14,10 @@ RESULTS = BUILD / "opinfo"
 OUTCOMES = ("passed", "failed", "exception", "unsupported", "not applicable")
 
 
-def _records() -> list[dict]:
+def _records(shards: int) -> list[dict]:
     return [
         json.loads(line)
-        for file in sorted(RESULTS.glob("*.jsonl"))
+        for file in sorted(RESULTS.glob(f"shard-*-of-{shards}.jsonl"))
         for line in file.read_text().splitlines()
     ]
 
@@ -39,8 +39,8 @@ def _table(records: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def opinfo(arguments: list[str]) -> None:
-    """Runs what has no result yet; results stand in build/opinfo/*.jsonl.
+def opinfo(part: tuple[int, int] = (0, 1)) -> None:
+    """Runs what has no result yet of ``part`` (its index, of how many); results stand in build/opinfo/*.jsonl.
 
     Raises DevError where a case failed, with the first of them.
     """
@@ -55,19 +55,22 @@ def opinfo(arguments: list[str]) -> None:
         stamp.write_text(str(newest))
     jobs = os.cpu_count() or 1
     say(f"OpInfos and ModuleInfos, every dtype and variant, {jobs} processes")
+    turn, parts = part
+    shards = parts * jobs
     processes = []
     for index in range(jobs):
-        file = RESULTS / f"shard-{index}-of-{jobs}.jsonl"
+        shard = turn * jobs + index
+        file = RESULTS / f"shard-{shard}-of-{shards}.jsonl"
         _forget_failures(file)
         command = [PYTHON, "-W", "ignore", "-m", "opinfo", "--results", file]
-        command += ["--shard", f"{index}/{jobs}", *arguments]
+        command += ["--shard", f"{shard}/{shards}"]
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         processes.append(subprocess.Popen(command, cwd=ROOT / "tests", env=environment))
     while any(process.poll() is None for process in processes):
         time.sleep(10)
-        print(f"\r{len(_records()):,} cases done", end="", flush=True)
+        print(f"\r{len(_records(shards)):,} cases done", end="", flush=True)
     print()
-    records = _records()
+    records = _records(shards)
     print(_table(records))
     failed = [record for record in records if record["outcome"] == "failed"]
     ended = [process.returncode for process in processes]

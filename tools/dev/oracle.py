@@ -3,7 +3,7 @@
 import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dev.build import build, site_packages
@@ -40,7 +40,7 @@ def missing_names(lines: Iterable[str], folder: Path) -> dict[str, list[str]]:
     return {library: sorted(found[library]) for library in sorted(found)}
 
 
-def oracle(arguments: list[str]) -> None:
+def oracle(arguments: Sequence[str] = ()) -> None:
     """Builds softnpu, installs the wheel where it is missing, and runs tests/oracle with it.
 
     Prints the functions that the wheel looked up and softnpu does not have. ``arguments`` go to pytest.
@@ -61,7 +61,7 @@ def _print_missing(reports: Path) -> None:
         print(*(f"    {name}" for name in names), sep="\n", flush=True)
 
 
-def _run_tests(arguments: list[str], reports: Path) -> None:
+def _run_tests(arguments: Sequence[str], reports: Path) -> None:
     # -P, no configuration and a folder of its own: the checkout's torch_npu must not be found.
     pytest = [
         "-P",

@@ -51,6 +51,19 @@ def _missing_python_packages() -> list[str]:
     return missing
 
 
+def _apt_get(packages: list[str]) -> list[str]:
+    return ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+
+
+def check_debian_packages() -> None:
+    """Raises DevError, with the command that installs them, where system packages are missing."""
+    if missing := _missing_debian_packages():
+        raise DevError(
+            f"missing system packages: {' '.join(missing)}\nrun ./dev setup, which installs them as root, or\n"
+            f"  sudo {' '.join(_apt_get(missing))}"
+        )
+
+
 def install_debian_packages() -> None:
     """Installs what is missing where this is root, else says the command.
 
@@ -59,9 +72,9 @@ def install_debian_packages() -> None:
     missing = _missing_debian_packages()
     if not missing:
         return
-    command = ["apt-get", "install", "-y", "--no-install-recommends", *missing]
     if os.geteuid() != 0 or not shutil.which("apt-get"):
-        raise DevError(f"missing system packages; run:\n  sudo {' '.join(command)}")
+        check_debian_packages()
+    command = _apt_get(missing)
     say(f"system packages: {' '.join(missing)}")
     run(["apt-get", "update", "-qq"], hint="apt-get could not reach its mirrors: check the network")
     run(command, env={"DEBIAN_FRONTEND": "noninteractive"})
@@ -131,11 +144,24 @@ def _install_requirements(path: Path, *options: str) -> None:
     stamp.write_text(digest)
 
 
-def setup() -> None:
-    """Everything that a build, the tests and the demo need."""
-    install_debian_packages()
+def _python_packages() -> None:
     make_venv()
     install_torch()
     _install_requirements(REQUIREMENTS)
     # Their metadata asks for packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
+
+
+def ensure() -> None:
+    """What every verb needs: the system's packages are there, .venv is made where it is not.
+
+    Raises DevError where system packages are missing: only `./dev setup` installs them.
+    """
+    check_debian_packages()
+    _python_packages()
+
+
+def setup() -> None:
+    """Everything that a build, the tests and the demo need."""
+    install_debian_packages()
+    _python_packages()

@@ -1,138 +1,116 @@
-"""`./dev test`: the default tier; `--all` and `--configurations` are what takes longer, `--sanitize` is a part alone."""
+"""`./dev test`: what CI runs; `--full` all of it, `--part` one part, paths the tests that they name."""
 
-import os
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+import argparse
+import time
 
 from dev.build import build
-from dev.opinfo import opinfo
-from dev.oracle import oracle
-from dev.paths import BUILD, PYTHON, ROOT
-from dev.run import run, say
-from dev.wheel import wheel
-
-# Installs the wheel; the configurations of the device make no difference to it.
-PACKAGING = "tests/packaging"
-# Runs in an environment of its own, as ./dev oracle does.
-ORACLE = "tests/oracle"
-
-# Cases that say the same under every configuration, or start programs that set up one of their own.
-ONCE = (
-    "tests/abi",
-    "tests/capability/test_allocator_settings.py",
-    "tests/capability/test_load.py",
-    "tests/models/test_examples.py",
-    "tests/modules",
-    "tests/opgen",
-    "tests/opinfo/test_variants.py",
-    "tests/tools",
+from dev.command_line import Parser
+from dev.files import commit_count
+from dev.parts import (
+    EVERY,
+    IN_TURN,
+    SHARES,
+    SWEEP_PARTS,
+    Part,
+    Turn,
+    by_word,
+    chosen,
+    suite,
+    words,
 )
-
-# Configurations that change how the device behaves, and a machine without AVX-512: PyTorch's kernels, its oneDNN and MKL,
-# and softnpu's kernels each have a switch of their own. Beside the default, each runs every test of a capability, and a
-# share of the operators' cases: each case runs under the default configuration and one other.
-CONFIGURATIONS: dict[str, Mapping[str, str]] = {
-    "default": {},
-    "queued": {"SOFTNPU_INLINE": "0"},
-    "protected": {"SOFTNPU_PROTECT": "1"},
-    "avx2": {
-        "SOFTNPU_CPU_CAPABILITY": "avx2",
-        "ATEN_CPU_CAPABILITY": "avx2",
-        "ONEDNN_MAX_CPU_ISA": "AVX2",
-        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
-    },
-}
+from dev.paths import BUILD, ROOT
+from dev.pytests import NO_DEVICE, pytest, without_device
+from dev.run import DevError, say
 
 
-# Softnpu's tests of what its functions do, and those that bring it to its limits: each executable of the latter sets the
-# process up its own way.
-FUNCTIONS = ("softnpu_tests",)
-LIMITS = (
-    "softnpu_stress_tests",
-    "softnpu_fuzz_tests",
-    "softnpu_operator_fuzz_tests",
-    "softnpu_fault_tests",
-)
-
-SANITIZERS = ("address,undefined", "thread")
-
-
-def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build") -> None:
-    """Softnpu's own tests."""
-    for program in programs:
-        executable = ROOT / folder / "softnpu" / "tests" / program
-        run([executable, "--gtest_brief=1"], env=env, cwd=BUILD)
-
-
-def sanitize() -> None:
-    """Softnpu's own tests under each sanitizer."""
-    for sanitizer in SANITIZERS:
-        say(f"softnpu under -fsanitize={sanitizer}")
-        build(sanitize=sanitizer)
-        folder = f"build-{sanitizer.split(',')[0]}"
-        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, FUNCTIONS, folder)
-        # The thread sanitizer's own start goes through the calls that the fault tests replace; the operators' arguments
-        # are drawn to find memory errors, by one thread.
-        single = {"softnpu_fault_tests", "softnpu_operator_fuzz_tests"}
-        left_out = single if sanitizer == "thread" else set()
-        gtest({}, [program for program in LIMITS if program not in left_out], folder)
-
-
-def pytest(env: Mapping[str, str], arguments: list[str]) -> None:
-    """The tests in tests/, on both cores."""
-    jobs = str(os.cpu_count() or 1)
-    # Workers share the cores: each operator runs on one thread.
-    run(
-        [PYTHON, "-m", "pytest", "-q", "-n", jobs, "--dist", "worksteal", *arguments],
-        env={"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **env},
+def arguments(parser: Parser) -> None:
+    """What `./dev test` takes."""
+    lines = [f"  {part.word:11} {part.what}" for part in (*EVERY, *IN_TURN)]
+    parser.epilog = "parts:\n" + "\n".join(lines)
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="test files, as pytest takes them")
+    parser.add_argument("--full", action="store_true", help="every part, every case")
+    parser.add_argument(
+        "--part", action="append", choices=words(), metavar="WORD", help="a part alone, whole"
     )
+    parser.add_argument("--turn", type=int, help="the rotating part of that number")
+    parser.add_argument("-k", metavar="EXPRESSION", help="the tests that match, as pytest's -k")
+    parser.add_argument("-x", action="store_true", help="ends with the first failure")
+    parser.add_argument("-n", type=int, metavar="N", help="processes; 0 is this one")
+    parser.add_argument("--sweeps", metavar="I/N", help="the I-th of N parts of operators' cases")
+    parser.add_argument("--shuffle", type=int, metavar="SEED", help="the tests in random order")
 
 
-def chosen() -> dict[str, Mapping[str, str]]:
-    """The configurations that differ on this machine: one without AVX-512 is limited to AVX2 by itself."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if not cpuinfo.exists() or " avx512f " in cpuinfo.read_text():
-        return CONFIGURATIONS
-    return {name: env for name, env in CONFIGURATIONS.items() if name != "avx2"}
-
-
-def configurations(*, whole: bool) -> None:
-    """The tests under each configuration; `whole`: every case under every one."""
-    ran = chosen()
-    others = len(ran) - 1
-    for index, (name, env) in enumerate(ran.items()):
-        variables = " ".join(f"{k}={v}" for k, v in env.items()) or "no variables"
-        say(f"configuration {name}: {variables}")
-        gtest(env, FUNCTIONS + LIMITS if index == 0 else FUNCTIONS)
-        once = [] if index == 0 else [o for path in ONCE for o in ("--ignore", path)]
-        share = "1/1" if index == 0 or whole else f"{index}/{others}"
-        pytest(env, ["tests", "--ignore", PACKAGING, "--ignore", ORACLE, *once, "--sweeps", share])
-
-
-def test(arguments: list[str]) -> None:
-    """Runs the default tier.
-
-    `--all` runs every OpInfo and ModuleInfo case; `--configurations` every case under every configuration; `--sanitize`
-    softnpu under the sanitizers; other arguments go to pytest and select the tests to run.
-    """
-    if arguments == ["--sanitize"]:
-        BUILD.mkdir(exist_ok=True)
-        sanitize()
+def _selected(options: argparse.Namespace) -> None:
+    for path in options.paths:
+        if not (ROOT / path.split("::")[0]).exists():
+            raise DevError(f"there is no {path.split('::')[0]}")
+    chosen_options = [option for option in ("-x",) if options.x]
+    for name in ("k", "sweeps", "shuffle"):
+        if (value := getattr(options, name)) is not None:
+            chosen_options += ["-k" if name == "k" else f"--{name}", str(value)]
+    if options.paths and all(path.startswith(NO_DEVICE) for path in options.paths):
+        without_device([*options.paths, *chosen_options])
         return
     build()
-    if arguments[:1] == ["--all"]:
-        opinfo(arguments[1:])
+    pytest({}, [*(options.paths or suite()), *chosen_options], options.n)
+
+
+def _table(rows: list[tuple[Part, float, str]]) -> str:
+    width = max(len(part.what) for part, _, _ in rows)
+    lines = [f"{'part':11} {'':{width}}  seconds  outcome"]
+    lines += [
+        f"{part.word:11} {part.what:{width}}  {seconds:7.0f}  {outcome}"
+        for part, seconds, outcome in rows
+    ]
+    return "\n".join(lines)
+
+
+def run_parts(parts: list[Part], turn: Turn) -> None:
+    """Runs ``parts`` one after another; what fails does not keep the others from running, except the build.
+
+    Raises DevError, behind the table of all parts, where one failed.
+    """
+    rows: list[tuple[Part, float, str]] = []
+    failures = []
+    for part in parts:
+        say(f"{part.word}: {part.what}")
+        started = time.monotonic()
+        outcome = "passed"
+        try:
+            part.run(turn)
+        except DevError as error:
+            outcome = "FAILED"
+            failures.append(f"{part.word}: {error}")
+            say(f"{part.word} FAILED: {error}")
+        rows.append((part, time.monotonic() - started, outcome))
+        if outcome != "passed" and part.word == "build":
+            break
+    print(_table(rows))
+    if failures:
+        raise DevError("\n".join(failures))
+
+
+def test(options: argparse.Namespace) -> None:
+    """Runs what the options name.
+
+    Raises DevError where a part fails, or where options exclude each other.
+    """
+    selects = bool(options.paths or options.k or options.sweeps or options.shuffle is not None)
+    if selects + options.full + bool(options.part) > 1:
+        raise DevError("takes paths, --full or --part, not two of them")
+    if selects:
+        _selected(options)
         return
-    if arguments == ["--configurations"]:
-        configurations(whole=True)
+    BUILD.mkdir(exist_ok=True)
+    number = commit_count() if options.turn is None else options.turn
+    turn = Turn(number, full=options.full)
+    if options.part:
+        parts = [by_word(word) for word in options.part]
+        if parts[0].word not in {"lint", "build", "generators"}:
+            build()
+        # A part on its own is whole, unless a turn is named.
+        run_parts(parts, Turn(number, full=options.turn is None))
         return
-    if arguments:
-        pytest({}, arguments)
-        return
-    configurations(whole=False)
-    pytest({}, ["codegen/tests", "-n", "0"])
-    say("the official wheel on softnpu")
-    oracle([])
-    wheel()
-    pytest({}, [PACKAGING, "-n", "0"])
-    sanitize()
+    row = "all parts" if turn.full else ", ".join(SHARES[number % len(SHARES)])
+    say(f"turn {number}: {row}; operators' cases {turn.share(SWEEP_PARTS)}")
+    run_parts(chosen(turn), turn)

@@ -1,0 +1,49 @@
+"""Which of the collected tests run, and in which order: options of pytest that ./dev gives."""
+
+import random
+import zlib
+
+# Every operator with many arguments: cases of one kind.
+SWEEPS = ("tests/opinfo/", "tests/aclnn/", "tests/modules/")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--sweeps",
+        default="1/1",
+        help="which part of the sweeps' cases runs: 2/3 is the second third",
+    )
+    parser.addoption(
+        "--whole", action="append", default=[], help="a file whose cases run whatever their part"
+    )
+    parser.addoption(
+        "--operator", action="append", default=[], help="an operator whose OpInfo cases all run"
+    )
+    parser.addoption("--shuffle", type=int, help="seed: the tests in random order")
+
+
+def _is_of(item, operators):
+    """Whether the test is an OpInfo's of one of ``operators``."""
+    callspec = getattr(item, "callspec", None)
+    info = callspec.params.get("op") if callspec else None
+    return bool(operators & {getattr(info, "name", None), getattr(info, "aten_name", None)})
+
+
+def pytest_collection_modifyitems(config, items):
+    """Cases are dealt out by their names: all parts together are all cases."""
+    part, parts = (int(number) for number in config.getoption("--sweeps").split("/"))
+    whole = tuple(config.getoption("--whole"))
+    operators = set(config.getoption("--operator"))
+
+    def runs(item):
+        if not item.nodeid.startswith(SWEEPS) or item.nodeid.startswith(whole):
+            return True
+        return zlib.crc32(item.nodeid.encode()) % parts == part % parts or _is_of(item, operators)
+
+    left_out = [item for item in items if not runs(item)]
+    if left_out:
+        gone = set(left_out)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in gone]
+    if (seed := config.getoption("--shuffle")) is not None:
+        random.Random(seed).shuffle(items)

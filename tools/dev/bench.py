@@ -1,0 +1,68 @@
+"""`./dev bench`: the command line of bench/run.py, which measures."""
+
+import argparse
+from pathlib import Path
+
+from dev.command_line import Parser
+from dev.paths import PYTHON, ROOT
+from dev.peers import INTERPRETER, make_venv
+from dev.run import DevError, run
+
+# bench/run.py has a function for each.
+SUITES = {
+    "runtime": "streams, events, copies against plain host code",
+    "dispatch": "16 elements: what one operator costs from Python",
+    "instructions": "the same in instructions (valgrind); by name only",
+    "elementwise": "operators with 64 MiB results",
+    "matmul": "linear layers",
+    "alloc": "tensors that come and go",
+    "models": "the demo's networks",
+    "ops": "operators of networks, at their sizes",
+    "networks": "ResNet-50, a Llama-like decoder",
+    "seeds": "fused convolution, sepia, rotary embedding, SwiGLU, RMSNorm",
+    "memory": "peak memory of ResNet-50",
+    "neighbours": "the same work beside busy processes",
+    "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
+}
+COMPARE = "compare"
+
+
+def arguments(parser: Parser) -> None:
+    """What `./dev bench` takes."""
+    rows = [f"  {name:13} {text}" for name, text in SUITES.items()]
+    rows.append(f"  {COMPARE:13} A.json B.json: two builds' results, side by side")
+    parser.epilog = "suites:\n" + "\n".join(rows)
+    parser.add_argument("suites", nargs="*", metavar="SUITE", help="default: all but those by name")
+    parser.add_argument("--cpu-time", action="store_true", help="one thread, and its CPU time")
+    parser.add_argument("--runs", type=int, default=1, help="runs, of which the slowest counts")
+    parser.add_argument("--write", type=Path, help="a file for the results, .json or .md")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Raises DevError where a suite or a file to compare does not exist."""
+    from dev.command_line import suggestion
+
+    if options.suites[:1] == [COMPARE]:
+        files = options.suites[1:]
+        if len(files) != 2:
+            raise DevError("compare takes two files: ./dev bench compare A.json B.json")
+        if missing := [file for file in files if not Path(file).exists()]:
+            raise DevError(f"there is no {missing[0]}")
+        return
+    for name in options.suites:
+        if name not in SUITES:
+            raise DevError(f"no suite '{name}'{suggestion(name, SUITES)}")
+
+
+def bench(options: argparse.Namespace) -> None:
+    """Runs bench/run.py with the options."""
+    interpreter = PYTHON
+    if "peers" in options.suites:
+        make_venv()
+        interpreter = INTERPRETER
+    words = [*options.suites]
+    if options.suites[:1] != [COMPARE]:
+        words += ["--cpu-time"] if options.cpu_time else []
+        words += ["--runs", str(options.runs)]
+        words += ["--write", str(options.write)] if options.write else []
+    run([interpreter, ROOT / "bench" / "run.py", *words])

@@ -1,0 +1,161 @@
+"""Which tests a changed file may break: rules over paths, and the operators that a family of kernels serves."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dev.paths import ROOT
+from dev.pytests import NO_DEVICE
+
+OPS = "softnpu/ops/"
+YAML = "torch_npu/csrc/aten/npu_native_functions.yaml"
+
+# Beginnings of paths -> tests. The first row that matches counts.
+RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("softnpu/abi/", ("tests/abi",)),
+    ("softnpu/opgen/", ("tests/opgen", "tests/abi/test_conformance.py")),
+    ("softnpu/workers/bind_onednn.py", ("tests/abi/test_bind_onednn.py",)),
+    (
+        "softnpu/runtime/",
+        (
+            "tests/abi/test_ctypes.py",
+            "tests/capability/test_device.py",
+            "tests/capability/test_memory.py",
+            "tests/capability/test_streams.py",
+            "tests/capability/test_threads.py",
+        ),
+    ),
+    ("softnpu/acl/", ("tests/abi", "tests/capability/test_device.py")),
+    ("softnpu/include/", ("tests/abi",)),
+    ("softnpu/", ("tests/abi/test_ctypes.py",)),
+    ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py")),
+    (
+        "torch_npu/csrc/core/allocator/",
+        ("tests/capability/test_memory.py", "tests/capability/test_allocator_settings.py"),
+    ),
+    (
+        "torch_npu/csrc/core/",
+        (
+            "tests/capability/test_device.py",
+            "tests/capability/test_streams.py",
+            "tests/capability/test_memory.py",
+            "tests/capability/test_task_queue.py",
+            "tests/capability/test_replay.py",
+        ),
+    ),
+    ("torch_npu/csrc/aten/custom/", ("tests/capability/test_custom_ops.py",)),
+    (
+        "torch_npu/csrc/aten/aicpu/",
+        ("tests/capability/test_features.py", "tests/capability/test_derived.py"),
+    ),
+    ("torch_npu/csrc/aten/aclnn/", ("tests/capability/test_explain.py",)),
+    ("torch_npu/csrc/profiler/", ("tests/capability/test_profiler.py",)),
+    ("torch_npu/csrc/bind/", ("tests/capability/test_device.py", "tests/capability/test_ops.py")),
+    ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
+    ("tools/", ("tests/tools",)),
+    ("examples/", ("tests/models/test_examples.py",)),
+)
+
+
+@dataclass
+class Impact:
+    """What to run: test files, operators whose OpInfo cases run, whether softnpu's GoogleTest runs."""
+
+    tests: set[str] = field(default_factory=set)
+    operators: set[str] = field(default_factory=set)
+    functions: bool = False
+
+
+def family_functions(family: str, root: Path = ROOT) -> set[str]:
+    """The aclnn functions in the table of a family of kernels; empty where it has none."""
+    table = root / OPS / family / "operators.txt"
+    if not table.exists():
+        return set()
+    return set(re.findall(r"^(aclnn\w+)\(", table.read_text(), re.MULTILINE))
+
+
+def operators_of(functions: Iterable[str], text: str) -> set[str]:
+    """ATen's operators, without overloads, that entries of the YAML ``text`` run by ``functions``."""
+    wanted = set(functions)
+    found = set()
+    for entry in re.split(r"^\s*- (?=func:)", text, flags=re.MULTILINE)[1:]:
+        name = re.match(r"func: (\w+)", entry)
+        if name and wanted & set(re.findall(r"\baclnn\w+", entry)):
+            found.add(name[1])
+    return found
+
+
+def registered(text: str) -> set[str]:
+    """ATen's operators, without overloads, that a source of the plug-in registers."""
+    return set(re.findall(r'\bm\.impl\("(?:\w+::)?(\w+)', text))
+
+
+def _tests_named(stem: str) -> set[str]:
+    """Test files that carry the name of a source, its plural or its folder's."""
+    names = {f"test_{stem}.py", f"test_{stem}s.py", f"test_{stem.rstrip('s')}.py"}
+    return {
+        file.relative_to(ROOT).as_posix()
+        for folder in ("tests/capability", "tests/aclnn", "tests/modules")
+        for file in (ROOT / folder).glob("test_*.py")
+        if file.name in names
+    }
+
+
+def _tests_that_mention(path: str) -> set[str]:
+    """Test files that name the Python module ``path``, or its package."""
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    package = module.rpartition(".")[0]
+    # torch_npu.npu.memory is torch.npu.memory to a program. The names of the whole API say nothing.
+    names = {module, package, module.replace("torch_npu.npu", "torch.npu")}
+    names -= {"", "torch_npu", "torch_npu.npu", "torch.npu"}
+    return {
+        file.relative_to(ROOT).as_posix()
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if not file.is_relative_to(ROOT / "tests/oracle")
+        and any(re.search(rf"\b{re.escape(name)}\b", file.read_text()) for name in names)
+    }
+
+
+def _of_test(path: str) -> set[str]:
+    """A test file, or the tests beside a file that they share."""
+    if Path(path).name.startswith("test_"):
+        return {path}
+    folder = Path(path).parent
+    if not path.endswith(".py") or folder.as_posix() in {"tests", "tests/opinfo", "tests/oracle"}:
+        return set()
+    return {f.relative_to(ROOT).as_posix() for f in (ROOT / folder).glob("test_*.py")}
+
+
+def impact(paths: Iterable[str]) -> Impact:
+    """The tests for changed ``paths``, relative to the checkout."""
+    found = Impact()
+    for path in paths:
+        if not (ROOT / path).exists():
+            continue
+        if path.startswith(("tests/", "codegen/tests/")) and path.endswith(".py"):
+            found.tests |= _of_test(path)
+            continue
+        rule = next((tests for prefix, tests in RULES if path.startswith(prefix)), ())
+        found.tests.update(rule)
+        stem = Path(path).stem
+        if path.startswith("softnpu/"):
+            found.functions = True
+        if path.startswith(OPS) and path.count("/") > 2:
+            family = path.split("/")[2]
+            functions = family_functions(family)
+            found.operators |= operators_of(functions, (ROOT / YAML).read_text())
+            found.tests |= _tests_named(family)
+        elif path.startswith(("softnpu/", "torch_npu/csrc/")):
+            found.tests |= _tests_named(stem) | _tests_named(Path(path).parent.name)
+            found.operators |= registered((ROOT / path).read_text())
+        elif path.startswith("torch_npu/") and path.endswith(".py"):
+            found.tests |= _tests_named(stem) | _tests_that_mention(path)
+    return found
+
+
+def split(tests: Iterable[str]) -> tuple[list[str], list[str]]:
+    """The tests that need a device, and those that need none."""
+    ordered = sorted(tests)
+    alone = [path for path in ordered if path.startswith(NO_DEVICE)]
+    return [path for path in ordered if path not in alone], alone

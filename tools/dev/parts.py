@@ -1,0 +1,175 @@
+"""The parts of `./dev test`: those of every run, and those that take turns."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev import tidy
+from dev.build import build
+from dev.files import recently_changed
+from dev.lint import lint_files
+from dev.opinfo import opinfo
+from dev.oracle import oracle
+from dev.pytests import FUNCTIONS, LIMITS, NO_DEVICE, gtest, pytest, without_device
+from dev.wheel import wheel
+
+# Installs the wheel; the configurations of the device make no difference to it.
+PACKAGING = "tests/packaging"
+# Runs in an environment of its own, as ./dev oracle does.
+ORACLE = "tests/oracle"
+
+# Cases that say the same under every configuration, or start programs that set up one of their own.
+ONCE = (
+    "tests/abi",
+    "tests/capability/test_allocator_settings.py",
+    "tests/capability/test_load.py",
+    "tests/models/test_examples.py",
+    "tests/modules",
+    "tests/opinfo/test_variants.py",
+)
+
+# Configurations that change how the device behaves, and a machine without AVX-512: PyTorch's kernels, its oneDNN and MKL,
+# and softnpu's kernels each have a switch of their own.
+CONFIGURATIONS: dict[str, Mapping[str, str]] = {
+    "queued": {"SOFTNPU_INLINE": "0"},
+    "protected": {"SOFTNPU_PROTECT": "1"},
+    "avx2": {
+        "SOFTNPU_CPU_CAPABILITY": "avx2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+    },
+}
+
+# Into how many parts what is too much for one run is divided.
+SWEEP_PARTS = 4
+TIDY_PARTS = 8
+OPINFO_PARTS = 6
+# clang-tidy reads what so many commits touched in every run, but not more sources than this.
+RECENT_COMMITS, MOST_RECENT = 10, 24
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Which part of the rotating cases a run has; ``full``: all of them."""
+
+    number: int
+    full: bool = False
+
+    def share(self, parts: int) -> str:
+        """This turn's part of ``parts`` as pytest's option --sweeps takes it."""
+        return "1/1" if self.full else f"{self.number % parts + 1}/{parts}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part: its word, what it does, its minutes on two cores without a compiler cache, and the function."""
+
+    word: str
+    what: str
+    minutes: int
+    run: Callable[[Turn], None]
+
+
+def _lint(turn: Turn) -> None:
+    lint_files()
+    if turn.full:
+        tidy.tidy(tidy.sources())
+        return
+    recent = tidy.touched(recently_changed(RECENT_COMMITS))[:MOST_RECENT]
+    tidy.tidy(sorted({*recent, *tidy.part_of(turn.number, TIDY_PARTS)}))
+
+
+def suite(*left_out: str) -> list[str]:
+    """The tests of the device in this environment, as pytest takes them, without the paths ``left_out``."""
+    ignored = (PACKAGING, ORACLE, *NO_DEVICE, *left_out)
+    return ["tests", *(option for path in ignored for option in ("--ignore", path))]
+
+
+def _tests(turn: Turn) -> None:
+    pytest({}, [*suite(), "--sweeps", turn.share(SWEEP_PARTS)])
+
+
+def _configuration(name: str) -> Callable[[Turn], None]:
+    def run(turn: Turn) -> None:
+        env = CONFIGURATIONS[name]
+        gtest(env, FUNCTIONS)
+        # Another part of the cases than the default configuration's.
+        share = Turn(turn.number + 1, turn.full).share(SWEEP_PARTS)
+        pytest(env, [*suite(*(() if turn.full else ONCE)), "--sweeps", share])
+
+    return run
+
+
+def _sanitizer(sanitizer: str) -> Callable[[Turn], None]:
+    def run(_: Turn) -> None:
+        build(sanitize=sanitizer)
+        folder = f"build-{sanitizer.split(',')[0]}"
+        gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, FUNCTIONS, folder)
+        # The thread sanitizer's own start goes through the calls that the fault tests replace; the operators' arguments
+        # are drawn to find memory errors, by one thread.
+        single = {"softnpu_fault_tests", "softnpu_operator_fuzz_tests"}
+        left_out = single if sanitizer == "thread" else set()
+        gtest({}, [program for program in LIMITS if program not in left_out], folder)
+
+    return run
+
+
+def _opinfo(turn: Turn) -> None:
+    opinfo(part=(0, 1) if turn.full else (turn.number % OPINFO_PARTS, OPINFO_PARTS))
+
+
+def _package(_: Turn) -> None:
+    wheel()
+    pytest({}, [PACKAGING], jobs=0)
+
+
+EVERY = (
+    Part("lint", "ruff, clang-format, layers, documents; clang-tidy of recent files", 2, _lint),
+    Part("build", "the libraries, the plug-in, the tests", 10, lambda _: build()),
+    Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
+    Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + LIMITS)),
+    Part("tests", "capabilities, and a part of the operators' cases", 5, _tests),
+)
+
+IN_TURN = (
+    Part("queued", "the tests with every task through the executor", 4, _configuration("queued")),
+    Part("protected", "the tests with device memory protected", 4, _configuration("protected")),
+    Part("avx2", "the tests on a CPU without AVX-512", 4, _configuration("avx2")),
+    Part("address", "softnpu under AddressSanitizer, UBSan", 11, _sanitizer("address,undefined")),
+    Part("thread", "softnpu under ThreadSanitizer", 6, _sanitizer("thread")),
+    Part("wheel", "the official torch_npu wheel on softnpu", 3, lambda _: oracle()),
+    Part("package", "the wheel of this checkout, installed", 2, _package),
+    Part("opinfo", "a part of all OpInfo and ModuleInfo cases", 4, _opinfo),
+)
+
+# Which of them run together: each run has one row.
+SHARES = (
+    ("queued", "wheel"),
+    ("address",),
+    ("protected", "opinfo"),
+    ("thread", "package"),
+    ("avx2", "opinfo"),
+)
+
+
+def applies(part: Part) -> bool:
+    """Whether a part differs on this machine: one without AVX-512 is limited to AVX2 by itself."""
+    cpuinfo = Path("/proc/cpuinfo")
+    return part.word != "avx2" or not cpuinfo.exists() or " avx512f " in cpuinfo.read_text()
+
+
+def words() -> list[str]:
+    """Every part's word."""
+    return [part.word for part in (*EVERY, *IN_TURN)]
+
+
+def by_word(word: str) -> Part:
+    """The part of that word."""
+    return next(part for part in (*EVERY, *IN_TURN) if part.word == word)
+
+
+def chosen(turn: Turn) -> list[Part]:
+    """The parts of one run in their order."""
+    row = words() if turn.full else SHARES[turn.number % len(SHARES)]
+    return [*EVERY, *(part for part in IN_TURN if part.word in row and applies(part))]
