@@ -1,4 +1,4 @@
-"""PyTorch's ModuleInfos in float32; `./dev test --all` has every dtype that they declare."""
+"""PyTorch's ModuleInfos in float32; `./dev test --part opinfo` has every dtype that they declare."""
 
 import pytest
 import torch

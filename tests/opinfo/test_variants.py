@@ -1,4 +1,4 @@
-"""What OpInfos promise beside their plain call, in float32; `./dev test --all` has every dtype."""
+"""What OpInfos promise beside their plain call, in float32; `./dev test --part opinfo` has every dtype."""
 
 import pytest
 import torch

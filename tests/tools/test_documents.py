@@ -1,0 +1,39 @@
+"""Every `./dev` command that a document names is one that ./dev takes."""
+
+import contextlib
+import io
+import re
+import shlex
+
+import pytest
+from dev.__main__ import VERBS
+from dev.files import tracked
+from dev.paths import ROOT
+
+_COMMAND = re.compile(r"`\./dev ([^`\n]+)`|^\./dev ([^\n]+)$", re.MULTILINE)
+
+
+def commands():
+    for document in tracked("*.md"):
+        if document.name == "CHANGELOG.md":
+            continue
+        for match in _COMMAND.finditer(document.read_text()):
+            text = match[1] or match[2]
+            words = shlex.split(text.split(";")[0], comments=True)
+            # VERB, WORD, N: what a reader replaces.
+            if not any(word.isupper() for word in words):
+                yield pytest.param(words, id=f"{document.relative_to(ROOT)}: {text}")
+
+
+@pytest.mark.parametrize("words", commands())
+def test_the_command_is_taken(words):
+    name, *arguments = words
+    assert name in VERBS or name == "help"
+    said, code = io.StringIO(), 0
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
+        try:
+            if name in VERBS:
+                VERBS[name].parser(name).read(arguments, VERBS)
+        except SystemExit as end:
+            code = end.code
+    assert code == 0, said.getvalue()
