@@ -1,6 +1,6 @@
 """What the entries of ``official`` mean together with torch's schemas: one ``AclnnOperator`` each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
@@ -291,9 +291,7 @@ class _Resolver:
             None if when is None else self._writer().function("conditions", when, self.entry.call)
         )
 
-    def members(
-        self, takes_cpu_tensors: frozenset[str], as_on_cpu: frozenset[str]
-    ) -> Iterator[Member]:
+    def members(self, takes: Callable[[str], str], as_on_cpu: frozenset[str]) -> Iterator[Member]:
         """The forms that are registered."""
         for function in self.group:
             name = str(function.func.name)
@@ -305,14 +303,14 @@ class _Resolver:
                 as_on_cpu=name in as_on_cpu,
                 arguments=_arguments(function),
                 outputs=_outputs(function),
-                takes_cpu_tensors=name in takes_cpu_tensors,
+                takes=takes(name),
             )
 
 
 def resolve(
     entries: tuple[Entry, ...],
     parsed: ParsedYaml,
-    takes_cpu_tensors: frozenset[str] = frozenset(),
+    takes: Callable[[str], str] = lambda _: "",
     as_on_cpu: frozenset[str] = frozenset(),
 ) -> tuple[AclnnOperator, ...]:
     """The entries with what torch's schemas add to them.
@@ -340,7 +338,7 @@ def resolve(
                 same_dtype=entry.same_dtype,
                 when=resolver.condition(),
                 keeps_format=entry.keeps_format,
-                members=tuple(resolver.members(takes_cpu_tensors, as_on_cpu)),
+                members=tuple(resolver.members(takes, as_on_cpu)),
             )
         )
     return tuple(found)

@@ -77,8 +77,15 @@ class Settings:
     boxed: frozenset[str]  # CPU kernels that stay with the boxed fallback
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
+    dense_on_cpu: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
     official: tuple[Entry, ...] = ()  # run by aclnn functions
     custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
+
+    def takes(self, name: str) -> str:
+        """The enumerator of aicpu::Takes for an operator's CPU kernel; empty for the plain rule."""
+        if name in self.takes_cpu_tensors:
+            return "kCpuIndices"
+        return "kDense" if name in self.dense_on_cpu else ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ class Operator:
     name: str
     route: Route
     kernel: Kernel | None = None
-    takes_cpu_tensors: bool = False
+    takes: str = ""  # an enumerator of aicpu::Takes
 
 
 class Form(Enum):
@@ -135,7 +142,7 @@ class Member:
     as_on_cpu: bool  # which asks what device it is on, and has to see CPU tensors
     arguments: tuple[Argument, ...]
     outputs: tuple[str, ...]  # of OUT, among the arguments
-    takes_cpu_tensors: bool = False
+    takes: str = ""  # an enumerator of aicpu::Takes
 
 
 @dataclass(frozen=True)

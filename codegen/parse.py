@@ -20,6 +20,7 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 
 _LISTS = (
     "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
+    "dense_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
 _KEYS = (*_TEXTS, *_LISTS, "official", "custom")
@@ -117,7 +118,8 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         texts[key] = str(nodes[key].value)
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
-    both = lists["supported"] & (lists["boxed"] | lists["as_on_cpu"] | lists["takes_cpu_tensors"])
+    routed = ("boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu")
+    both = lists["supported"] & frozenset().union(*(lists[key] for key in routed))
     if both:
         raise ParseError(
             f"{path}:1: '{min(both)}' is written by hand ('supported') and cannot have another route"
@@ -140,7 +142,7 @@ def aclnn_operators(
         ParseError: an entry does not fit its schema, or an operator has another route as well.
     """
     try:
-        found = resolve(settings.official, parsed, settings.takes_cpu_tensors, settings.as_on_cpu)
+        found = resolve(settings.official, parsed, settings.takes, settings.as_on_cpu)
     except EntryError as error:
         raise ParseError(f"{path}:{error.line}: {error}") from None
     taken = dict.fromkeys(settings.supported | settings.boxed, "a list")
@@ -204,7 +206,6 @@ def operators(
         else:
             kernel = signature_kernel(function)
             boxed = name in settings.boxed or _draws_unseen(function, kernel)
-            mixed = name in settings.takes_cpu_tensors
             route = Route.BOXED if boxed else Route.UNBOXED
-            found.append(Operator(name, route, None if boxed else kernel, mixed))
+            found.append(Operator(name, route, None if boxed else kernel, settings.takes(name)))
     return tuple(found)

@@ -110,7 +110,7 @@ def _host(member: Member) -> str:
     function = f"at::{namespace}::{member.kernel.function}"
     if member.is_composite and not member.as_on_cpu:
         return f"{function}({names})"
-    takes = ", aicpu::Takes::kCpuIndices" if member.takes_cpu_tensors else ""
+    takes = f", aicpu::Takes::{member.takes}" if member.takes else ""
     pointer = f"static_cast<{member.kernel.pointer}>(&{function})"
     return f'Host<"{member.operator}", {pointer}{takes}>::call({names})'
 

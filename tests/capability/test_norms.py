@@ -62,3 +62,45 @@ def test_no_rows():
     assert x.grad.shape == (0, 4)
     with pytest.raises(RuntimeError, match="normalized_shape"):
         F.rms_norm(torch.zeros(2, 4, device="npu"), (3,))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64])
+def test_group_norm_reads_weights_of_any_strides(dtype):
+    def weights(device):
+        torch.manual_seed(0)
+        x = torch.randn(2, 6, 4, dtype=dtype).to(device).requires_grad_()
+        weight = torch.randn(1, dtype=dtype).to(device).expand(6)
+        bias = torch.randn(12, dtype=dtype).to(device)[::2]
+        return x, weight, bias
+
+    def result(device, *, dense):
+        x, weight, bias = weights(device)
+        if dense:
+            weight, bias = weight.contiguous(), bias.contiguous()
+        y, mean, rstd = torch.native_group_norm(x, weight, bias, 2, 6, 4, 3, 1e-5)
+        grads = torch.ops.aten.native_group_norm_backward(
+            torch.ones_like(y), x, mean.expand(2, 3), rstd, weight, 2, 6, 4, 3, [True, True, True]
+        )
+        return [t.detach().cpu() for t in (y, *grads)]
+
+    # The CPU's own kernels read weights with gaps as if they were dense: its dense ones are the reference.
+    for expected, actual in zip(result("cpu", dense=True), result("npu", dense=False), strict=True):
+        torch.testing.assert_close(actual, expected)
+
+
+def test_gradients_of_two_types_promote():
+    grad, x = torch.randn(10).half(), torch.randn(10).bfloat16()
+    for name in ("hardswish_backward", "mish_backward"):
+        function = getattr(torch.ops.aten, name)
+        expected = function(grad, x)
+        actual = function(grad.npu(), x.npu())
+        assert actual.dtype == expected.dtype
+        torch.testing.assert_close(actual.cpu(), expected)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16, torch.float64])
+def test_an_embedding_refuses_indices_out_of_range(dtype):
+    grad = torch.ones(4, 3, dtype=dtype, device="npu")
+    indices = torch.tensor([0, 9, 2, 1], device="npu")
+    with pytest.raises(RuntimeError, match="index 9 is out of range"):
+        torch.ops.aten.embedding_dense_backward(grad, indices, 9, -1, True).cpu()

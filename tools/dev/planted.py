@@ -48,8 +48,8 @@ FAULTS = (
     Fault(
         "codegen",
         "codegen/emit/aclnn.py",
-        "if member.takes_cpu_tensors else",
-        "if not member.takes_cpu_tensors else",
+        "if member.takes else",
+        "if not member.takes else",
     ),
 )
 

@@ -28,6 +28,7 @@ struct OpName {
 enum class Takes {
   kOneDevice,
   kCpuIndices,  // lists of indices may hold CPU tensors
+  kDense,       // the kernel reads tensors of any strides as if they were dense: it gets dense copies
 };
 
 // ---- which device -----------------------------------------------------------------------------------------------
@@ -84,7 +85,9 @@ class Param {
 template <Takes kTakes>
 class Param<const at::Tensor&, kTakes> {
  public:
-  Param(const Call& call, const at::Tensor& npu) : npu_(npu), alias_(call.alias(npu, false)) {}
+  Param(const Call& call, const at::Tensor& npu) : npu_(npu), alias_(call.alias(npu, false)) {
+    if (kTakes == Takes::kDense && alias_.defined()) alias_ = alias_.contiguous();
+  }
   const at::Tensor& pass() const { return alias_; }
   void sync(const Call&) const {}
   const at::Tensor* base_of(const at::Tensor& result) const {
@@ -122,6 +125,7 @@ class Param<const std::optional<at::Tensor>&, kTakes> {
  public:
   Param(const Call& call, const std::optional<at::Tensor>& npu) {
     if (npu.has_value()) alias_ = call.alias(*npu, false);
+    if (kTakes == Takes::kDense && alias_.has_value() && alias_->defined()) alias_ = alias_->contiguous();
   }
   const std::optional<at::Tensor>& pass() const { return alias_; }
   void sync(const Call&) const {}

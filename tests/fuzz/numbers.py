@@ -1,0 +1,69 @@
+"""Numbers at which implementations differ: rounding boundaries, ends of types, signed zeros, what is no number."""
+
+import math
+import random
+
+import torch
+
+FLOATING = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+INTEGRAL = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+
+# Scalars: between two float16 or bfloat16 numbers, no float32, beyond integers' ends, at steps.
+SCALARS = (
+    0, 1, -1, 2, 3, -3, 7, 127, 128, 255, 256, -129, 2**31 - 1, 2**31, -(2**31), True, False,
+    0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 0.1, 0.7, 50.3, 1 / 3, 1e-3, -1e-3, 1e-8, 65504.0, 65520.0, 1e30, -1e30,
+    float("inf"), float("-inf"), float("nan"),
+)  # fmt: skip
+# The same without what makes a result of nothing but NaN and infinity.
+PLAIN_SCALARS = tuple(s for s in SCALARS if math.isfinite(s) and abs(s) < 1e4)
+
+
+def scalar(choose: random.Random) -> int | float | bool:
+    """A number for an attribute; seldom an extreme one."""
+    if choose.random() < 0.2:
+        return choose.choice(SCALARS)
+    if choose.random() < 0.5:
+        return choose.choice(PLAIN_SCALARS)
+    return choose.uniform(-4, 4)
+
+
+def floating(
+    t: torch.Tensor, choose: random.Random, generator: torch.Generator, *, extremes: bool
+) -> torch.Tensor:
+    """Numbers of the shape and dtype of ``t``, of one of several kinds; ``extremes``: NaN, infinity, the largest, too."""
+    kind = choose.randrange(7)
+    shape, dtype = t.shape, t.dtype
+    wide = torch.randn(shape, generator=generator, dtype=torch.float64)
+    if kind == 1:  # ties when rounded
+        return (torch.randint(-9, 10, shape, generator=generator) * 0.5).to(dtype)
+    if kind == 2:  # between two numbers of a coarser type
+        return (wide * (1 + 2.0**-9)).to(torch.bfloat16).to(dtype) * (1 + 2.0**-8)
+    if kind == 3:
+        return (wide * 10.0 ** choose.randrange(-6, 4)).to(dtype)
+    if kind == 4:
+        return wide.abs().to(dtype)
+    made = wide.to(dtype)
+    if kind == 5 and made.numel():  # a few extremes among ordinary numbers
+        ends = (
+            0.0,
+            -0.0,
+            math.inf,
+            -math.inf,
+            math.nan,
+            torch.finfo(dtype).max,
+            torch.finfo(dtype).tiny,
+        )
+        flat = made.reshape(-1)
+        for _ in range(choose.randrange(1, 4)):
+            flat[choose.randrange(flat.numel())] = choose.choice(ends)
+        return flat.reshape(shape)
+    return made
+
+
+def integral(t: torch.Tensor, choose: random.Random, generator: torch.Generator) -> torch.Tensor:
+    """Integers of the shape and dtype of ``t``: small ones, or up to the type's ends."""
+    info = torch.iinfo(t.dtype)
+    low, high = max(-9, info.min), 10
+    if choose.random() < 0.2:
+        low, high = info.min, info.max
+    return torch.randint(low, high, t.shape, generator=generator, dtype=t.dtype)

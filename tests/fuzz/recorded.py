@@ -1,0 +1,149 @@
+"""Calls of ATen's operators as PyTorch's own cases make them on the CPU: what draws begin with.
+
+Each is what the dispatcher saw of an OpInfo or ForeachFuncInfo: an overload and its arguments, forward and backward.
+"""
+
+import re
+import warnings
+from collections import defaultdict
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_any, tree_flatten, tree_map
+
+ROOT = Path(__file__).resolve().parents[2]
+YAML = ROOT / "torch_npu/csrc/aten/npu_native_functions.yaml"
+# Calls that are kept of one operator, and the largest tensor in one.
+MOST_CALLS = 60
+MOST_SAMPLES = 12
+MOST_ELEMENTS = 20_000
+DTYPES = (torch.float32, torch.int64)
+# Made of operators that other cases have, and slow.
+_COMPOSED = (
+    "linalg.",
+    "fft.",
+    "special.",
+    "signal.",
+    "masked.",
+    "_refs.",
+    "sparse.",
+    "svd",
+    "pca",
+    "ormqr",
+)
+
+Call = tuple[str, tuple, dict]
+
+
+def entries(text: str | None = None) -> set[str]:
+    """ATen's operators, without overloads, that have an aclnn entry in the YAML."""
+    text = YAML.read_text() if text is None else text
+    return set(re.findall(r"- func: (\w+)", text[text.index("\nofficial:") :]))
+
+
+class Recorder(TorchDispatchMode):
+    """Keeps calls of the wanted operators, with copies of their tensors."""
+
+    def __init__(self, wanted: set[str]):
+        super().__init__()
+        self._wanted = wanted
+        self.calls: dict[str, list[Call]] = defaultdict(list)
+        self._seen: set[str] = set()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        name = func._schema.name.removeprefix("aten::")
+        base = name.rstrip("_") if name.rstrip("_") in self._wanted else name
+        if base in self._wanted and _is_plain((args, kwargs)):
+            self._keep(base, func, args, kwargs)
+        return func(*args, **kwargs)
+
+    def _keep(self, base, func, args, kwargs):
+        # A call of the same kind says nothing new.
+        kind = f"{func} {tree_map(_kind, (args, kwargs))}"
+        if len(self.calls[base]) >= MOST_CALLS or kind in self._seen:
+            return
+        self._seen.add(kind)
+        copied = tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, args)
+        named = tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, kwargs)
+        self.calls[base].append((str(func), copied, named))
+
+
+def _kind(x):
+    if isinstance(x, torch.Tensor):
+        return (x.dtype, x.dim(), min(x.numel(), 2))
+    return x
+
+
+def _is_plain(tree) -> bool:
+    """Whether every tensor is a small strided one on the CPU."""
+
+    def is_other(x):
+        return isinstance(x, torch.Tensor) and (
+            x.layout != torch.strided
+            or x.device.type != "cpu"
+            or x.is_quantized
+            or x._is_zerotensor()
+            or x.numel() > MOST_ELEMENTS
+        )
+
+    return not tree_any(is_other, tree)
+
+
+def _infos() -> list:
+    from torch.testing._internal.common_methods_invocations import (
+        foreach_binary_op_db,
+        foreach_other_op_db,
+        foreach_pointwise_op_db,
+        foreach_reduce_op_db,
+        foreach_unary_op_db,
+        op_db,
+    )
+
+    foreach = (
+        *foreach_unary_op_db,
+        *foreach_binary_op_db,
+        *foreach_pointwise_op_db,
+        *foreach_reduce_op_db,
+        *foreach_other_op_db,
+    )
+    return [*op_db, *foreach]
+
+
+def _run(info, dtype: torch.dtype) -> None:
+    differentiates = dtype.is_floating_point and info.supports_autograd
+    samples = info.sample_inputs("cpu", dtype, requires_grad=differentiates)
+    for sample in islice(samples, MOST_SAMPLES):
+        result = info.op(sample.input, *sample.args, **sample.kwargs)
+        roots = [
+            t for t in tree_flatten(result)[0] if isinstance(t, torch.Tensor) and t.requires_grad
+        ]
+        if roots:
+            torch.autograd.backward(roots, [torch.ones_like(t) for t in roots])
+
+
+def record(wanted: set[str]) -> dict[str, list[Call]]:
+    """The calls of ``wanted`` operators, by operator."""
+    torch.manual_seed(0)
+    recorder = Recorder(wanted)
+    with warnings.catch_warnings(), recorder:
+        warnings.simplefilter("ignore")
+        for info in _infos():
+            if info.name.startswith(_COMPOSED):
+                continue
+            for dtype in DTYPES:
+                if dtype not in info.supported_dtypes("cpu"):
+                    continue
+                try:
+                    _run(info, dtype)
+                except Exception:  # a sample that the CPU refuses has recorded what came before it
+                    continue
+    return {name: calls for name, calls in recorder.calls.items() if calls}
+
+
+def overload(name: str) -> torch._ops.OpOverload:
+    """``aten.add.Tensor`` as the function."""
+    _, packet, which = name.split(".")
+    return getattr(getattr(torch.ops.aten, packet), which)
