@@ -167,4 +167,6 @@ class _Mutation:
                 t = numbers.integral(t, self.choose, self.generator)
         elif t.dtype == torch.bool and fresh and self.shapes is not None:
             t = torch.randint(0, 2, t.shape, generator=self.generator).bool()
-        return layouts.laid_out(t, self.choose, may_repeat=not written)
+        # A place that repeats would lie outside of its window.
+        is_place = self.keeps_integers and not t.is_floating_point()
+        return layouts.laid_out(t, self.choose, may_repeat=not written and not is_place)

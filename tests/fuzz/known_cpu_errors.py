@@ -44,6 +44,22 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     "fmod": _DIVISION,
     "remainder": _DIVISION,
     "floor_divide": _DIVISION,
+    "hardsigmoid_backward": (
+        lambda call: call.args[1].dtype == torch.float64,
+        "a sixth is a float32 number on the CPU, whatever the type",
+    ),
+    "hardswish_backward": (
+        lambda call: bool(call.args[1].isnan().any()),
+        "NaN takes the last branch in the CPU's scalar loop and stays NaN in its vector loop",
+    ),
+    "sinc": (
+        lambda call: not call.args[0].is_floating_point(),
+        "the sine of a multiple of pi: what is left of it is the error of pi",
+    ),
+    "_foreach_norm": (
+        lambda call: len(call.args) > 1 and not 0.5 <= abs(call.args[1]) <= 16,
+        "a power of so large or small an order overflows; the CPU takes single elements as they are",
+    ),
     "mish_backward": (
         _overflows,
         "exp overflows: the CPU gives NaN where the limit is the gradient or 0",

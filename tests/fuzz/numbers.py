@@ -44,15 +44,9 @@ def floating(
         return wide.abs().to(dtype)
     made = wide.to(dtype)
     if kind == 5 and made.numel():  # a few extremes among ordinary numbers
-        ends = (
-            0.0,
-            -0.0,
-            math.inf,
-            -math.inf,
-            math.nan,
-            torch.finfo(dtype).max,
-            torch.finfo(dtype).tiny,
-        )
+        ends = [0.0, -0.0, torch.finfo(dtype).tiny]
+        if extremes:
+            ends += [math.inf, -math.inf, math.nan, torch.finfo(dtype).max]
         flat = made.reshape(-1)
         for _ in range(choose.randrange(1, 4)):
             flat[choose.randrange(flat.numel())] = choose.choice(ends)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from dev import bench, gen, quick, test
+from dev import bench, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
 from dev.command_line import Parser, Verb, suggestion
@@ -48,6 +48,12 @@ def _test(options: argparse.Namespace) -> None:
 def _quick(options: argparse.Namespace) -> None:
     ensure()
     quick.quick(options)
+
+
+def _fuzz(options: argparse.Namespace) -> None:
+    ensure()
+    build()
+    fuzz.verb(options)
 
 
 def _lint(_: argparse.Namespace) -> None:
@@ -97,6 +103,12 @@ VERBS = {
         needs_build=True,
     ),
     "test": Verb(_test, "build and tests, as CI runs them", test.arguments, needs_build=True),
+    "fuzz": Verb(
+        _fuzz,
+        "random calls of every operator, npu against the CPU; a table of compared draws",
+        fuzz.arguments,
+        needs_build=True,
+    ),
     "demo": Verb(
         _demo,
         "build, then classify photographs, train, compare sentences on npu",
