@@ -17,6 +17,10 @@ _CHOICES = ("auto", "softnpu", "system")
 # What a CANN cannot do without, and its operator library, which an installation may lack.
 _RUNTIME = "libascendcl.so"
 _OPERATORS = "libopapi.so"
+# What softnpu's operator library and the plug-in need, each behind what it needs itself: from CANN's folder, and beside
+# it. The linker looks for them on LD_LIBRARY_PATH before it looks where softnpu lies.
+_SIBLINGS = ("libnnopbase.so", "../libsoftnpu_workers.so", "../libhwy.so.1", "../libdnnl.so.3")
+_PLUGIN = "../libtorch_npu.so"
 
 
 class LoadError(ImportError):
@@ -65,15 +69,19 @@ def check_torch() -> None:
         )
 
 
-def _preload(folder: Path) -> None:
+def _preload(folder: Path, names: tuple[str, ...]) -> None:
+    """Loads libraries by their full names; those that need them later find them loaded."""
     # The operator library brings a oneDNN with it, whose names must not meet those of another one: not global.
-    for name, mode in ((_RUNTIME, ctypes.RTLD_GLOBAL), (_OPERATORS, ctypes.RTLD_LOCAL)):
-        if name == _OPERATORS and not (folder / name).exists():
+    for name in names:
+        path = folder / name
+        if name != _RUNTIME and not path.exists():
             continue
         try:
-            ctypes.CDLL(str(folder / name), mode=mode)
+            ctypes.CDLL(
+                str(path), mode=ctypes.RTLD_GLOBAL if name == _RUNTIME else ctypes.RTLD_LOCAL
+            )
         except OSError as error:
-            raise LoadError(f"{name} of {folder} does not load: {error}") from None
+            raise LoadError(f"{path.name} of {folder} does not load: {error}") from None
 
 
 def _system_folder() -> Path | None:
@@ -102,8 +110,11 @@ def load() -> ModuleType:
             f"TORCH_NPU_CANN=system, but no folder of LD_LIBRARY_PATH holds {_RUNTIME}: "
             "source the CANN's set_env.sh first"
         )
-    embedded = _package_dir() / "lib" / "cann"
-    _preload(system if system is not None and choice != "softnpu" else embedded)
+    if system is not None and choice != "softnpu":
+        _preload(system, (_RUNTIME, _OPERATORS))
+    else:
+        embedded = _package_dir() / "lib" / "cann"
+        _preload(embedded, (_RUNTIME, *_SIBLINGS, _OPERATORS, _PLUGIN))
     try:
         from torch_npu import _C
     except ImportError as error:

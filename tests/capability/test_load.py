@@ -1,5 +1,7 @@
 """Which CANN is bound; what cannot be bound never breaks `import torch`."""
 
+from pathlib import Path
+
 import fresh
 import pytest
 import torch
@@ -33,6 +35,25 @@ def test_a_cann_that_does_not_load(tmp_path):
     said = ask(LD_LIBRARY_PATH=str(tmp_path))
     assert said.startswith(f"False libascendcl.so of {tmp_path} does not load")
     assert ask(LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu") == "True"
+
+
+def test_the_forced_choice_takes_nothing_from_the_library_path(tmp_path):
+    libraries = Path(_load.bound_library()).parent
+    names = [
+        path.name
+        for folder in (libraries, libraries.parent)
+        for path in folder.iterdir()
+        if ".so" in path.name
+    ]
+    assert {"libnnopbase.so", "libopapi.so", "libdnnl.so.3", "libsoftnpu_workers.so"} <= set(names)
+    for name in names:
+        (tmp_path / name).write_text("no library")
+    program = (
+        "import torch; x = torch.ones(64, 64, device='npu'); print((x @ x)[0, 0].item());"
+        f"print({str(tmp_path)!r} in open('/proc/self/maps').read())"
+    )
+    said = fresh.output(program, LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu")
+    assert said.splitlines() == ["64.0", "False"]
 
 
 def test_another_torch_is_named(monkeypatch):
