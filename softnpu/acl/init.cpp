@@ -80,7 +80,9 @@ aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
   });
 }
 
-const char* aclrtGetSocName() { return softnpu::config().soc_name.c_str(); }
+const char* aclrtGetSocName() {
+  return softnpu::guarded(static_cast<const char*>(nullptr), [] { return softnpu::config().soc_name.c_str(); });
+}
 
 void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_t line, const char* fmt, ...) {
   if (fmt == nullptr || !softnpu::log_enabled(logLevel)) return;
@@ -89,7 +91,9 @@ void aclAppLog(aclLogLevel logLevel, const char* func, const char* file, uint32_
   va_start(arguments, fmt);
   std::vsnprintf(message.data(), message.size(), fmt, arguments);
   va_end(arguments);
-  softnpu::log(logLevel, softnpu::text(file ? file : "", ":", line, " ", func ? func : "", ": ", message.data()));
+  softnpu::guarded([&] {
+    softnpu::log(logLevel, softnpu::text(file ? file : "", ":", line, " ", func ? func : "", ": ", message.data()));
+  });
 }
 
 size_t aclDataTypeSize(aclDataType dataType) {

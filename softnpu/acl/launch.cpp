@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "api.h"
@@ -90,14 +89,17 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
 uint64_t softnpuWriteClock(void) { return WriteClock::now(); }
 
 void softnpuMarkWritten(const void* address, size_t bytes) {
-  if (Device* device = clip(address, &bytes); device != nullptr) device->write_clock().mark(address, bytes);
+  softnpu::guarded([&] {
+    if (Device* device = clip(address, &bytes); device != nullptr) device->write_clock().mark(address, bytes);
+  });
 }
 
 uint64_t softnpuLastWritten(const void* address, size_t bytes) {
-  uint64_t clock = WriteClock::kUnknown;
-  Device* device = Process::get().device_of(address);
-  if (device != nullptr && device->last_written(address, bytes, &clock)) return clock;
-  return WriteClock::kUnknown;
+  return softnpu::guarded(uint64_t{WriteClock::kUnknown}, [&] {
+    uint64_t clock = WriteClock::kUnknown;
+    Device* device = Process::get().device_of(address);
+    return device != nullptr && device->last_written(address, bytes, &clock) ? clock : uint64_t{WriteClock::kUnknown};
+  });
 }
 
 aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
@@ -109,25 +111,28 @@ aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
 }
 
 void softnpuReleased(const void* address, size_t bytes) {
-  if (Device* device = clip(address, &bytes); device != nullptr) {
-    Process::get().release_memory(*device, address, bytes);
-  }
+  softnpu::guarded([&] {
+    if (Device* device = clip(address, &bytes); device != nullptr) {
+      Process::get().release_memory(*device, address, bytes);
+    }
+  });
 }
 
 void* softnpuMallocBeside(const void* address, size_t bytes) {
-  Device* device = Process::get().device_of(address);
-  void* made = nullptr;
-  try {
-    if (device != nullptr && bytes > 0 && device->heap().allocate(bytes, &made).is_ok()) return made;
-  } catch (const std::bad_alloc&) {  // the same to the caller
-  }
-  return nullptr;
+  return softnpu::guarded(static_cast<void*>(nullptr), [&] {
+    Device* device = Process::get().device_of(address);
+    void* made = nullptr;
+    const bool is_made = device != nullptr && bytes > 0 && device->heap().allocate(bytes, &made).is_ok();
+    return is_made ? made : nullptr;
+  });
 }
 
-int32_t softnpuKeepsPackedWeights(void) { return softnpu::config().pack ? 1 : 0; }
+int32_t softnpuKeepsPackedWeights(void) {
+  return softnpu::guarded(int32_t{0}, [] { return softnpu::config().pack ? 1 : 0; });
+}
 
 softnpuCpuCapability softnpuGetCpuCapability(void) {
-  switch (softnpu::config().cpu_capability) {
+  switch (softnpu::guarded(CpuCapability::kDefault, [] { return softnpu::config().cpu_capability; })) {
     case CpuCapability::kAvx2: return SOFTNPU_CPU_AVX2;
     case CpuCapability::kAvx512: return SOFTNPU_CPU_AVX512;
     case CpuCapability::kDefault: break;

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "base/status.h"
@@ -24,10 +25,29 @@ aclError api(const char* name, Body&& body) noexcept {
     return status.is_ok() ? ACL_SUCCESS : failed(status.code(), status.message().c_str());
   } catch (const std::bad_alloc&) {
     return failed(ACL_ERROR_BAD_ALLOC, "out of host memory");
+  } catch (const std::length_error&) {
+    return failed(ACL_ERROR_BAD_ALLOC, "a list of more elements than host memory has addresses");
   } catch (const std::exception& e) {
     return failed(ACL_ERROR_INTERNAL_ERROR, e.what());
   } catch (...) {
     return failed(ACL_ERROR_INTERNAL_ERROR, "unknown exception");
+  }
+}
+
+// The same for functions that have no code to return: what they return where `body` throws is `otherwise`.
+template <typename Result, typename Body>
+Result guarded(Result otherwise, Body&& body) noexcept {
+  try {
+    return std::forward<Body>(body)();
+  } catch (...) {
+    return otherwise;
+  }
+}
+template <typename Body>
+void guarded(Body&& body) noexcept {
+  try {
+    std::forward<Body>(body)();
+  } catch (...) {  // there is nobody to tell
   }
 }
 

@@ -11,6 +11,7 @@ namespace softnpu {
 namespace {
 
 constexpr int kNone = 4;
+constexpr std::array<const char*, kNone> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
 
 int threshold() {
   static const int value = [] {
@@ -24,12 +25,14 @@ int threshold() {
 
 }  // namespace
 
-bool log_enabled(aclLogLevel level) { return static_cast<int>(level) >= threshold(); }
+bool log_enabled(aclLogLevel level) {
+  const int number = static_cast<int>(level);
+  return number >= threshold() && number >= 0 && number < kNone;
+}
 
 void log(aclLogLevel level, std::string_view text) {
   if (!log_enabled(level)) return;
-  static constexpr std::array<const char*, 4> kNames = {"DEBUG", "INFO", "WARNING", "ERROR"};
-  const char* name = kNames.at(static_cast<size_t>(level));
+  const char* name = kNames[static_cast<size_t>(level)];
   std::printf("[%s] softnpu(%d): %.*s\n", name, getpid(), static_cast<int>(text.size()), text.data());
   std::fflush(stdout);
 }

@@ -23,7 +23,7 @@ Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   return Status::ok();
 }
 
-Device::~Device() { stop(); }
+Device::~Device() { stop(true); }
 
 bool Device::find(const void* address, Allocation* out) const {
   return address < region_->window() ? heap_.find(address, out) : virtual_memory_.find(address, out);
@@ -115,8 +115,9 @@ void Device::reset(const std::function<void()>& drop) {
   heap_.clear();
 }
 
-void Device::stop() {
+void Device::stop(bool lets_go) {
   executor_.stop();
+  if (!lets_go) return;
   std::lock_guard lock(mutex_);
   for (auto& [handle, stream] : streams_) stream->abandon();
 }

@@ -70,8 +70,8 @@ class Device {
   // become empty.
   void reset(const std::function<void()>& drop);
 
-  // Lets the running task end and drops the rest.
-  void stop();
+  // Lets the running task end and drops the rest; `lets_go`: of those that wait for it.
+  void stop(bool lets_go);
 
  private:
   Device(int32_t id, std::unique_ptr<Region> region, size_t capacity)

@@ -3,6 +3,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/join.h"
 #include "base/spin.h"
 #include "base/text.h"
 
@@ -19,7 +20,10 @@ Status Executor::start() {
   std::lock_guard lock(mutex_);
   if (stopping_ || thread_.joinable()) return Status::ok();
   try {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+      is_own_thread = true;
+      run();
+    });
   } catch (const std::system_error& e) {
     return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the device's thread cannot be started: ", e.what())};
   }
@@ -54,7 +58,7 @@ void Executor::stop() {
     thread.swap(thread_);
   }
   ready_cv_.notify_all();
-  if (thread.joinable()) thread.join();
+  join(std::move(thread));
 }
 
 std::shared_ptr<Stream> Executor::pop() noexcept {

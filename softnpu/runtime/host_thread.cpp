@@ -2,13 +2,19 @@
 
 #include <utility>
 
+#include "base/join.h"
+
 namespace softnpu {
 
 void HostThread::post(std::function<void()> function) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (!thread_.joinable())
+      thread_ = std::thread([this] {
+        is_own_thread = true;
+        run();
+      });
     functions_.push_back(std::move(function));
   }
   posted_.notify_one();
@@ -23,7 +29,7 @@ void HostThread::stop() {
     thread.swap(thread_);
   }
   posted_.notify_one();
-  if (thread.joinable()) thread.join();
+  join(std::move(thread));
 }
 
 void HostThread::run() {

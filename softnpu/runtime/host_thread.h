@@ -20,7 +20,7 @@ class HostThread {
   // The thread starts with the first one; after stop() nothing runs any more.
   void post(std::function<void()> function);
 
-  // Lets the running function end and joins the thread. Idempotent.
+  // Lets the running function end and joins the thread, if it is not the caller itself. Idempotent.
   void stop();
 
  private:

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
+
+#include "base/join.h"
 
 namespace softnpu {
 namespace {
@@ -17,7 +20,11 @@ void Poller::watch(std::function<bool()> done) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    if (!thread_.joinable())
+      thread_ = std::thread([this] {
+        is_own_thread = true;
+        run();
+      });
     arrivals_.push_back(std::move(done));
   }
   arrived_.notify_one();
@@ -32,7 +39,7 @@ void Poller::stop() {
     thread.swap(thread_);
   }
   arrived_.notify_one();
-  if (thread.joinable()) thread.join();
+  join(std::move(thread));
 }
 
 void Poller::run() {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "base/join.h"
 #include "base/no_destroy.h"
 #include "base/round.h"
 #include "base/text.h"
@@ -334,8 +335,11 @@ Status Process::event(void* handle, EventRecord* out) const {
 
 void Process::stop() {
   if (forked_) return;
+  // Where a function of the program on one of these threads ends the process, those that wait for a stream go on
+  // waiting: a main function that returned meanwhile would end it with a code of its own.
+  const bool lets_go = !is_own_thread;
   for (const auto& slot : live_) {
-    if (Device* device = slot.load(std::memory_order_acquire)) device->stop();
+    if (Device* device = slot.load(std::memory_order_acquire)) device->stop(lets_go);
   }
   host_thread_.stop();
   poller_.stop();

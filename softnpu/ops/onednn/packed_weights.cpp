@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "acl/acl_rt.h"
+#include "base/border.h"
 #include "base/no_destroy.h"
+#include "base/text.h"
 #include "nnopbase/plan.h"
 #include "softnpu/softnpu.h"
 
@@ -151,9 +153,13 @@ void PackedWeights::press() {
 }  // namespace softnpu
 
 aclError softnpuGetPackedBytes(int32_t deviceId, uint64_t* bytes) {
-  void* base = nullptr;
-  size_t size = 0;
-  const aclError code = softnpuDeviceRange(deviceId, &base, &size);
-  if (code == ACL_SUCCESS) *bytes = softnpu::PackedWeights::get().bytes_kept(base, size);
-  return code;
+  return softnpu::api("softnpuGetPackedBytes", [&]() -> softnpu::Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
+    void* base = nullptr;
+    size_t size = 0;
+    const aclError code = softnpuDeviceRange(deviceId, &base, &size);
+    if (code != ACL_SUCCESS) return {code, softnpu::text("device ", deviceId, " has no memory yet")};
+    *bytes = softnpu::PackedWeights::get().bytes_kept(base, size);
+    return softnpu::Status::ok();
+  });
 }

@@ -1,0 +1,53 @@
+// Functions of the program that run on softnpu's threads may end the process, with the code that they say.
+
+#include <cstdlib>
+
+#include "acl_fixture.h"
+#include "held.h"
+
+namespace {
+
+class ExitTest : public AclTest {
+ protected:
+  void SetUp() override {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the child is a process of its own, with threads of its own
+    AclTest::SetUp();
+    ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
+  }
+
+  aclrtStream stream_ = nullptr;
+};
+
+TEST_F(ExitTest, AHostFunctionEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        (void)aclrtLaunchHostFunc(
+            stream_, [](void*) { std::exit(7); }, nullptr);
+        (void)aclrtSynchronizeStream(stream_);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+TEST_F(ExitTest, ATaskEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        auto end = [] { std::exit(7); };
+        (void)launch(stream_, end);
+        (void)aclrtSynchronizeStream(stream_);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+TEST_F(ExitTest, AnExceptionCallbackEndsTheProcess) {
+  EXPECT_EXIT(
+      {
+        (void)aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) { std::exit(7); });
+        HeldTask fails(ACL_ERROR_RT_INTERNAL_ERROR);
+        fails.let_go();
+        (void)fails.launch(stream_);
+        (void)aclrtSynchronizeStream(stream_);
+      },
+      ::testing::ExitedWithCode(7), "");
+}
+
+}  // namespace
