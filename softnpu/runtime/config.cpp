@@ -1,36 +1,23 @@
 #include "runtime/config.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <string_view>
 
 #include "base/text.h"
+#include "runtime/limits.h"
 
 namespace softnpu {
 namespace {
 
 constexpr int kMaxDevices = 16;
 
-// The least of physical memory and the limits of the process's cgroup (version 2 and 1).
-size_t usable_memory() {
-  size_t bytes = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    size_t limit = 0;
-    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
-  }
-  return bytes;
-}
-
-int usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
+// The default capacity of each of `devices` devices, which `mappings` mappings of its memory show: most of what the
+// process may use, and half of the addresses that it may still map.
+size_t default_capacity(size_t devices, size_t mappings) {
+  return std::min(usable_memory() / 10 * 8, usable_addresses() / 2 / std::max<size_t>(1, devices) / mappings);
 }
 
 std::optional<long long> parse_integer(std::string_view text) {
@@ -135,12 +122,12 @@ const Parsed& parsed() {
 }  // namespace
 
 Status parse_config(const char* (*get)(const char*), Config* out) {
-  out->cores = usable_cpus();
-  out->hbm_bytes = usable_memory() / 10 * 8;
+  out->cores = usable_cores();
   int count = 1;
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &count));
   SOFTNPU_RETURN_IF_ERROR(parse_visible(get, count, &out->devices));
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
+  out->hbm_bytes = 0;
   if (const char* hbm = get("SOFTNPU_HBM"); hbm != nullptr && *hbm != '\0') {
     auto bytes = parse_bytes(hbm);
     if (!bytes) return bad("SOFTNPU_HBM", hbm, "bytes, with K, M or G behind if you like (8G)");
@@ -158,6 +145,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PACK", &pack));
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
+  if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1);
   out->launch_blocking = blocking.value_or(false);
   out->fuse = fuse.value_or(true);
   out->pack = pack.value_or(true);

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/log.h"
+#include "base/text.h"
 #include "runtime/address_lock.h"
 #include "runtime/config.h"
+#include "runtime/limits.h"
 
 namespace softnpu {
 namespace {
@@ -12,12 +15,34 @@ namespace {
 // Addresses for mappings, as a multiple of the memory: reserving them costs nothing, running out of them does.
 constexpr size_t kWindowFactor = 32;
 
+// Maps the memory, with as many addresses behind it as the process's limit leaves: half of the wish each time, down to
+// the memory's size, and none at last.
+Status map(Region* region, int32_t id, size_t capacity) {
+  const size_t memory = Heap::region_size(capacity);
+  const bool protect = config().protect;
+  // The program and its libraries need addresses, too.
+  const size_t room = usable_addresses() / 4 * 3 / (protect ? 2 : 1);
+  size_t window = kWindowFactor * capacity;
+  const auto halve = [&] { window = window / 2 < capacity ? 0 : window / 2; };
+  while (window > 0 && (memory > room || window > room - memory)) halve();
+  Status status = region->map(memory, window, protect);
+  while (!status.is_ok() && window > 0) {
+    halve();
+    status = region->map(memory, window, protect);
+  }
+  if (status.is_ok() && window < kWindowFactor * capacity) {
+    log(ACL_WARNING, text("device ", id, " reserves ", window, " bytes of addresses for mappings instead of ",
+                          kWindowFactor * capacity, ": the process may map no more (ulimit -v)"));
+  }
+  return status;
+}
+
 }  // namespace
 
 Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   auto region = std::make_unique<Region>();
   const size_t capacity = config().hbm_bytes;
-  SOFTNPU_RETURN_IF_ERROR(region->map(Heap::region_size(capacity), kWindowFactor * capacity, config().protect));
+  SOFTNPU_RETURN_IF_ERROR(map(region.get(), id, capacity));
   // Not make_unique: the constructor is private, so that no device exists without its memory.
   out->reset(new Device(id, std::move(region), capacity));
   return Status::ok();

@@ -56,13 +56,18 @@ Status system_error(const char* call) {
 
 }  // namespace
 
-Region::~Region() {
+Region::~Region() { clear(); }
+
+void Region::clear() {
   if (kernel_base_ != nullptr && kernel_base_ != base_) munmap(kernel_base_, range());
   if (base_ != nullptr) munmap(base_, range());
   if (fd_ >= 0) close(fd_);
+  base_ = kernel_base_ = nullptr;
+  fd_ = -1;
 }
 
 Status Region::map(size_t size, size_t window, bool protect) {
+  clear();
   protect_ = protect;
   size_ = round_up(size, kHugePage);
   window_ = window;

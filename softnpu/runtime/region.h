@@ -18,9 +18,9 @@ class Region {
   Region& operator=(const Region&) = delete;
   ~Region();
 
-  // Maps `size` bytes of memory (rounded up to huge pages), with `window` bytes of addresses behind them. With
-  // `protect` the addresses that the host sees cannot be read or written; kernels use a second mapping,
-  // kernel_offset() bytes away.
+  // May be called again after it failed. Maps `size` bytes of memory (rounded up to huge pages), with `window` bytes of
+  // addresses behind them. With `protect` the addresses that the host sees cannot be read or written; kernels use a
+  // second mapping, kernel_offset() bytes away.
   Status map(size_t size, size_t window, bool protect);
 
   // Maps `size` bytes of `fd` (fd() for this device's own) from `offset` at `address` in the window; all in pages.
@@ -43,6 +43,8 @@ class Region {
   }
 
  private:
+  void clear();
+
   int fd_ = -1;
   bool protect_ = false;
   size_t size_ = 0;
