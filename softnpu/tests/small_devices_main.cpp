@@ -6,7 +6,7 @@
 
 // Memory that is asked for and not to be had is an error to report, not the end of the process.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
-  return "allocator_may_return_null=1";
+  return "allocator_may_return_null=1:hard_rss_limit_mb=3000";
 }
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
   return "allocator_may_return_null=1:halt_on_error=1";

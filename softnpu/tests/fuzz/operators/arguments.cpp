@@ -49,6 +49,12 @@ Arguments::Arguments(const Caller& caller, Numbers* numbers)
       sizes_(numbers_.sizes()),
       dtype_(draft_.empty() ? numbers_.dtype() : draft_.dtype),
       in_blocks_(numbers_.once_in(16)) {
+  if (numbers_.once_in(6)) {
+    std::vector<int64_t> seen = sizes_;
+    for (const auto& [name, sizes] : draft_.sizes) seen.insert(seen.end(), sizes.begin(), sizes.end());
+    small_ = seen.empty() ? 0 : numbers_.one_of(seen);
+    huge_ = numbers_.huge();
+  }
   for (const Argument& argument : caller.arguments) {
     said_ += said_.empty() ? "" : ", ";
     said_ += argument.name;
@@ -107,7 +113,7 @@ Value Arguments::draw(const Argument& argument) {
     case Kind::kInt8:
     case Kind::kInt32:
     case Kind::kInt64:
-    case Kind::kUint64: value.integer = numbers_.integer(); break;
+    case Kind::kUint64: value.integer = attribute(numbers_.integer()); break;
     default: {
       const bool is_absent = draft_.absent.contains(argument.name);
       const bool is_null = is_absent ? !numbers_.once_in(64) : numbers_.once_in(argument.optional ? 2 : 64);
@@ -119,7 +125,7 @@ Value Arguments::draw(const Argument& argument) {
   const bool is_whole = argument.kind != Kind::kString && argument.kind != Kind::kFloat &&
                         argument.kind != Kind::kDouble && argument.kind != Kind::kDtype;
   const std::vector<int64_t>* whole = is_whole ? drafted(draft_.numbers, argument) : nullptr;
-  if (whole != nullptr) value.integer = whole->front();
+  if (whole != nullptr) value.integer = attribute(whole->front());
   if (argument.kind == Kind::kString) {
     said_ += value.string == nullptr ? "null" : value.string;
   } else if (argument.kind == Kind::kFloat || argument.kind == Kind::kDouble) {
@@ -184,6 +190,9 @@ void* Arguments::make_tensor(const Argument& argument) {
     offset = numbers_.below(4);
   }
   const bool is_contiguous = strides == contiguous(sizes);
+  if (argument.written && numbers_.once_in(48) && !sizes.empty()) {
+    strides[numbers_.below(static_cast<uint32_t>(sizes.size()))] = 0;
+  }
   const size_t element = aclDataTypeSize(dtype);
   size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
   Held held{numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND, {}};
@@ -205,10 +214,15 @@ void* Arguments::make_tensor(const Argument& argument) {
     sizes[0] = numbers_.integer();
     strides[0] = std::max<int64_t>(1, strides[0]);
   }
+  const bool has_plain_format = held.format == ACL_FORMAT_ND;
+  if (small_ != 0 && held.sizes.empty()) expand(argument, &sizes, &strides);
+  if (argument.written && has_plain_format && std::ranges::count(sizes, 0) == 0) {
+    for (size_t i = 0; i < sizes.size(); ++i) overlaps_ = overlaps_ || (sizes[i] > 1 && strides[i] == 0);
+  }
   if (held.sizes.empty()) held.sizes = {static_cast<int64_t>(element == 0 ? 0 : bytes / element)};
   said_ += "sizes ";
   for (int64_t size : sizes) said_ += text(size, " ");
-  if (!is_contiguous) {
+  if (!is_contiguous || strides != contiguous(sizes)) {
     said_ += "strides ";
     for (int64_t stride : strides) said_ += text(stride, " ");
   }
@@ -219,6 +233,21 @@ void* Arguments::make_tensor(const Argument& argument) {
   }
   return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, held.format, held.sizes.data(),
                          held.sizes.size(), memory);
+}
+
+void Arguments::expand(const Argument& argument, std::vector<int64_t>* sizes, std::vector<int64_t>* strides) {
+  if (argument.written && !numbers_.once_in(6)) return;
+  for (size_t i = 0; i < sizes->size(); ++i) {
+    if ((*sizes)[i] != small_ || numbers_.once_in(8)) continue;
+    (*sizes)[i] = huge_;
+    (*strides)[i] = 0;
+    is_huge_ = true;
+  }
+}
+
+int64_t Arguments::attribute(int64_t drafted) {
+  if (numbers_.once_in(24)) return numbers_.edge();
+  return small_ != 0 && drafted == small_ && numbers_.once_in(2) ? huge_ : drafted;
 }
 
 void* Arguments::make_scalar() {
@@ -253,7 +282,10 @@ void* Arguments::make_int_array(const Argument& argument) {
       for (uint32_t i = 0, count = numbers_.below(7); i < count; ++i) numbers.push_back(numbers_.integer());
       break;
   }
-  for (int64_t number : numbers) said_ += text(number, " ");
+  for (int64_t& number : numbers) {
+    number = attribute(number);
+    said_ += text(number, " ");
+  }
   return aclCreateIntArray(numbers.data(), numbers.size());
 }
 

@@ -22,6 +22,10 @@ class Arguments {
   const Value* values() const { return values_.data(); }
   // Ends one descriptor of the call, which stays among its values; false where there is none.
   bool destroy_one();
+  // Whether a tensor has more elements than an operator goes over in a test's time.
+  bool is_huge() const { return is_huge_; }
+  // Whether a tensor that is written has elements that share a place.
+  bool overlaps() const { return overlaps_; }
   // "self float32[2, 3], dim -1", for the message of a failure.
   const std::string& said() const { return said_; }
 
@@ -41,6 +45,11 @@ class Arguments {
   void* make_memory(size_t bytes, aclDataType dtype);
   static void destroy(const Object& object);
 
+  // Makes sizes huge, as the call has it, with strides of 0; sizes that a result has stay mostly.
+  void expand(const Argument& argument, std::vector<int64_t>* sizes, std::vector<int64_t>* strides);
+  // One number of an attribute: one from the edges now and then, a huge one where a size becomes it.
+  int64_t attribute(int64_t drafted);
+
   // What the draft says of the argument, unless it is left to chance this time.
   template <typename T>
   const T* drafted(const std::map<std::string, T>& values, const Argument& argument) {
@@ -52,7 +61,11 @@ class Arguments {
   Draft draft_;
   std::vector<int64_t> sizes_;  // that most tensors of the call have
   aclDataType dtype_;           // that most tensors of the call have
-  bool in_blocks_;              // most tensors of four dimensions are in NC1HWC0
+  int64_t small_ = 0;           // the size that becomes `huge_` in this call; 0: none
+  int64_t huge_ = 0;
+  bool is_huge_ = false;
+  bool overlaps_ = false;
+  bool in_blocks_;  // most tensors of four dimensions are in NC1HWC0
   std::vector<Value> values_;
   std::vector<Object> objects_;
   std::vector<void*> memory_;

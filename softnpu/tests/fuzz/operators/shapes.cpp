@@ -6,11 +6,22 @@
 
 namespace fuzz {
 
+int64_t Numbers::edge() {
+  static const std::vector<int64_t> kEnds = {INT64_MIN, INT64_MIN + 1, INT32_MIN, -1000,    -65, 64,
+                                             65,        1000,          INT32_MAX, INT64_MAX};
+  static const std::vector<int> kBits = {15, 16, 30, 31, 32, 33, 40, 56, 58, 59, 60, 61, 62};
+  if (once_in(4)) return one_of(kEnds);
+  const int64_t near = (int64_t{1} << one_of(kBits)) + static_cast<int64_t>(below(3)) - 1;
+  return once_in(4) ? -near : near;
+}
+
+int64_t Numbers::huge() {
+  static const std::vector<int> kBits = {31, 32, 40, 48, 56, 57, 58, 59, 60, 61, 62};
+  return (int64_t{1} << one_of(kBits)) + static_cast<int64_t>(below(5)) - 2;
+}
+
 int64_t Numbers::integer() {
-  static const std::vector<int64_t> kEdges = {
-      INT64_MIN,        INT64_MIN + 1,    INT32_MIN,        -1000,    -65, 64, 65, 1000, INT32_MAX,
-      int64_t{1} << 32, int64_t{1} << 40, int64_t{1} << 62, INT64_MAX};
-  if (once_in(16)) return one_of(kEdges);
+  if (once_in(16)) return edge();
   return static_cast<int64_t>(below(8)) - (once_in(3) ? 4 : 0);
 }
 

@@ -20,8 +20,12 @@ class Numbers {
     return values[below(static_cast<uint32_t>(values.size()))];
   }
 
-  // Small; once in sixteen from the ends of the type.
+  // Small; once in sixteen from the edges.
   int64_t integer();
+  // Near powers of two where 32 or 64 bits end, for a number or its product with others, and their negatives.
+  int64_t edge();
+  // A size that only a stride of 0 has room for.
+  int64_t huge();
   double real();
   aclDataType dtype();
   // Up to 4 sizes up to 6, seldom more, seldom 0.
