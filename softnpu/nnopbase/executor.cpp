@@ -52,15 +52,21 @@ Status check_launch(const char* op, const char* made_by, const Plan& plan, void*
   if (op != made_by && std::strcmp(op, made_by) != 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", made_by, "GetWorkspaceSize")};
   }
-  if (workspace_size < plan.workspace_bytes) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("a workspace of ", workspace_size, " bytes, where ", plan.workspace_bytes, " are needed")};
+  const uint64_t needed = plan.workspace_bytes.bytes();
+  if (workspace_size < needed) {
+    return {ACLNN_ERR_PARAM_INVALID, text("a workspace of ", workspace_size, " bytes, where ", needed, " are needed")};
   }
-  if (plan.workspace_bytes == 0) return Status::ok();
+  if (needed == 0) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(workspace, "workspace"));
-  if (softnpuKernelAddress(workspace, plan.workspace_bytes, kernel_workspace) == ACL_SUCCESS) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID, text("the workspace ", workspace, " does not lie in one allocation of ",
-                                        plan.workspace_bytes, " bytes of device memory")};
+  if (softnpuKernelAddress(workspace, needed, kernel_workspace) == ACL_SUCCESS) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
+}
+
+Status check_workspace(const Plan& plan) {
+  if (plan.workspace_bytes.fits() && plan.workspace_bytes.value() >= 0) return Status::ok();
+  const std::string said = plan.describe ? plan.describe() : "the call";
+  return {ACLNN_ERR_PARAM_INVALID, said + " needs a workspace of more than 2^63 bytes"};
 }
 
 // Of executors whose plans are sweeps, or the first a producer.
@@ -107,6 +113,7 @@ Status current_plan(Repeatable* repeatable, std::shared_ptr<const Plan>* out) {
   if (repeatable->is_stale) {
     auto plan = std::make_shared<Plan>();
     SOFTNPU_RETURN_IF_ERROR(repeatable->call->plan(plan.get()));
+    SOFTNPU_RETURN_IF_ERROR(check_workspace(*plan));
     repeatable->plan = std::move(plan);
     repeatable->is_stale = false;
   }
@@ -184,16 +191,17 @@ void* PendingPlan::arguments(Keep keep) {
   return planned_->arguments;
 }
 
-void PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
-  *workspace_size = planned_->plan.workspace_bytes;
+Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
+  SOFTNPU_RETURN_IF_ERROR(check_workspace(planned_->plan));
+  *workspace_size = planned_->plan.workspace_bytes.bytes();
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
+  return Status::ok();
 }
 
 Status make_executor(const char* op, Plan plan, uint64_t* workspace_size, aclOpExecutor** executor) {
   PendingPlan pending(op);
   *pending.plan() = std::move(plan);
-  pending.hand_out(workspace_size, executor);
-  return Status::ok();
+  return pending.hand_out(workspace_size, executor);
 }
 
 Status launch_executor(const char* op, void* workspace, uint64_t workspace_size, aclOpExecutor* executor,
@@ -209,10 +217,10 @@ Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
 }
 
 Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
-  constexpr size_t kAlignment = 64;
+  constexpr int64_t kAlignment = 64;
   HostBlock workspace;
-  if (plan.workspace_bytes != 0) {
-    const size_t bytes = (plan.workspace_bytes + kAlignment - 1) / kAlignment * kAlignment;
+  SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
+  if (const uint64_t bytes = round_up(plan.workspace_bytes, kAlignment).bytes(); bytes != 0) {
     workspace.reset(std::aligned_alloc(kAlignment, bytes));
     if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
   }

@@ -31,7 +31,8 @@ class ACL_FUNC_VISIBILITY PendingPlan {
   // Room for a trivially destructible record of the call, of kArgumentBytes; `keep` reads it if the executor is made
   // repeatable.
   void* arguments(Keep keep);
-  void hand_out(uint64_t* workspace_size, aclOpExecutor** executor);
+  // Fails where the plan's workspace does not fit into 64 bits.
+  Status hand_out(uint64_t* workspace_size, aclOpExecutor** executor);
 
  private:
   Planned* planned_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/checked.h"
 #include "base/inline_function.h"
 #include "base/small_vector.h"
 #include "base/status.h"
@@ -31,7 +32,7 @@ constexpr double kShortWork = 1 << 28;
 
 // What phase one decides about one call. Captures of the sizes below need no heap.
 struct Plan {
-  uint64_t workspace_bytes = 0;
+  Checked workspace_bytes = {};                           // phase one refuses a plan whose bytes do not fit
   double work = std::numeric_limits<double>::infinity();  // what it costs; 0: next to nothing
   // Does the work. `workspace` is where a kernel on the host may write it. Any thread, once a launch; launches of a
   // repeatable executor on two streams may overlap.

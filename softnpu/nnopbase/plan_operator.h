@@ -31,6 +31,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/overlap.h"
 #include "nnopbase/written.h"
 
 namespace softnpu {
@@ -66,14 +67,15 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
     size_t position = 0;
     if (!((++position, is_live_or_null(args)) && ...)) return dead_argument(position);
+    position = 0;
+    if (!((++position, has_own_places(args)) && ...)) return overlapping_argument(position);
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
     (add_if_written(args, pending.plan()), ...);
     using Given = GivenCall<Args...>;
     static_assert(sizeof(Given) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Given>);
     ::new (pending.arguments(&keep_call<Args...>)) Given{planner, {args...}};
-    pending.hand_out(workspace_size, executor);
-    return Status::ok();
+    return pending.hand_out(workspace_size, executor);
   });
 }
 
@@ -85,8 +87,7 @@ aclnnStatus plan_operator(const char* op, uint64_t* workspace_size, aclOpExecuto
     SOFTNPU_RETURN_IF_ERROR(not_null(executor, "executor"));
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(pending.plan()));
-    pending.hand_out(workspace_size, executor);
-    return Status::ok();
+    return pending.hand_out(workspace_size, executor);
   });
 }
 

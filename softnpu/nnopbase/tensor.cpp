@@ -46,25 +46,6 @@ bool are_dims(const int64_t* dims, uint64_t count) {
   return std::all_of(dims, dims + count, [](int64_t size) { return size >= 0; });
 }
 
-// Whether the number of elements, and the distance of each from the storage's start, are numbers that fit.
-bool has_extent(const Description& from, int64_t element_bytes) {
-  int64_t count = 1;
-  int64_t last = from.offset;
-  bool overflows = false;
-  for (uint64_t i = 0; i < from.count; ++i) {
-    if (from.dims[i] == 0) return true;
-    overflows = __builtin_mul_overflow(count, from.dims[i], &count) || overflows;
-    if (from.strides == nullptr) continue;
-    int64_t step = 0;
-    overflows = __builtin_mul_overflow(from.dims[i] - 1, from.strides[i], &step) || overflows;
-    overflows = __builtin_add_overflow(last, step, &last) || overflows;
-  }
-  if (from.strides == nullptr) overflows = __builtin_add_overflow(last, count - 1, &last) || overflows;
-  int64_t bytes = 0;
-  overflows = __builtin_mul_overflow(count, element_bytes, &bytes) || overflows;
-  return !__builtin_mul_overflow(last, element_bytes, &bytes) && !overflows;
-}
-
 [[gnu::cold]] Status wrong(const Description& from) {
   if (!are_dims(from.dims, from.count)) return wrong_dims("view dimensions", from.dims, from.count);
   if (!are_dims(from.storage_dims, from.storage_count)) {
@@ -80,7 +61,8 @@ bool has_extent(const Description& from, int64_t element_bytes) {
 Status check(const Description& from) {
   const auto element_bytes = static_cast<int64_t>(aclDataTypeSize(from.dtype));
   const bool is_right = are_dims(from.dims, from.count) && are_dims(from.storage_dims, from.storage_count) &&
-                        element_bytes != 0 && from.offset >= 0 && has_extent(from, element_bytes);
+                        element_bytes != 0 && from.offset >= 0 &&
+                        softnpu::has_extent(from.dims, from.strides, from.count, from.offset, element_bytes);
   return is_right ? Status::ok() : wrong(from);
 }
 

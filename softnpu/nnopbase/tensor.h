@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "aclnn/aclnn_base.h"
+#include "base/checked.h"
 #include "base/status.h"
 #include "nnopbase/shape.h"
 
@@ -27,10 +29,32 @@ inline Status not_null(const void* argument, const char* name) {
   return {ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is null"};
 }
 
+// The number itself, which `what` names in the text where it does not fit.
+inline Status fit(Checked number, const char* what, int64_t* out) {
+  *out = number.value();
+  if (number.fits()) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, std::string(what) + " does not fit into 64 bits"};
+}
+
 inline int64_t element_count(const aclTensor& tensor) {
   int64_t count = 1;
   for (int64_t size : tensor.dims) count *= size;
   return count;
+}
+
+// Whether the number of elements, and the distance of each from the storage's start, in bytes are numbers that fit.
+// Null strides are those without gaps.
+inline bool has_extent(const int64_t* dims, const int64_t* strides, size_t rank, int64_t offset,
+                       int64_t element_bytes) {
+  Checked count = 1;
+  Checked last = checked(offset);
+  for (size_t i = 0; i < rank; ++i) {
+    if (dims[i] == 0) return true;
+    count = count * dims[i];
+    if (strides != nullptr) last = last + checked(dims[i] - 1) * strides[i];
+  }
+  if (strides == nullptr) last = last + count - 1;
+  return (count * element_bytes).fits() && (last * element_bytes).fits();
 }
 
 // Elements from the first to the last in memory, both counted; 0 where there are none.

@@ -4,18 +4,17 @@
 
 #include "acl/data_buffer.h"
 #include "acl/tensor_desc.h"
+#include "base/checked.h"
 #include "nnopbase/format.h"
 
 namespace softnpu {
 namespace {
 
-// Of a buffer that holds `dims`, in elements. False where 64 bits do not count the bytes.
-bool count_bytes(const Dims& dims, aclDataType dtype, size_t* bytes) {
-  *bytes = aclDataTypeSize(dtype);
-  for (int64_t size : dims) {
-    if (__builtin_mul_overflow(*bytes, static_cast<size_t>(size), bytes)) return false;
-  }
-  return true;
+// Of a buffer that holds `dims`, in elements.
+Checked bytes_of(const Dims& dims, aclDataType dtype) {
+  Checked bytes = checked(aclDataTypeSize(dtype));
+  for (int64_t size : dims) bytes = bytes * size;
+  return bytes;
 }
 
 Status read_sizes(const std::string& role, const std::vector<int64_t>& sizes, Dims* out) {
@@ -27,12 +26,12 @@ Status read_sizes(const std::string& role, const std::vector<int64_t>& sizes, Di
 }
 
 Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer& buffer, TypedTensor* out) {
-  size_t needed = 0;
-  const Dims& held = out->tensor.storage_dims;
-  if (!count_bytes(held, desc.dtype, &needed) || !count_bytes(out->tensor.dims, desc.dtype, &needed)) {
+  const Checked held = bytes_of(out->tensor.storage_dims, desc.dtype);
+  const Checked seen = bytes_of(out->tensor.dims, desc.dtype);
+  if (!held.fits() || !seen.fits()) {
     return {ACL_ERROR_INVALID_PARAM, text(role, " has more bytes than 64 bits count")};
   }
-  (void)count_bytes(has_blocks(out->tensor.format) ? held : out->tensor.dims, desc.dtype, &needed);
+  const uint64_t needed = (has_blocks(out->tensor.format) ? held : seen).bytes();
   if (buffer.size < needed) {
     return {ACL_ERROR_INVALID_PARAM,
             text("the buffer of ", role, " has ", buffer.size, " bytes, where ", needed, " are needed")};

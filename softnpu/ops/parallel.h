@@ -27,7 +27,7 @@ inline int threads_for(double work) {
 template <typename Body>
 void parallel_for_seats(int64_t count, int64_t grain, int threads, const Body& body) {
   if (count <= 0) return;
-  const int64_t pieces = (count + grain - 1) / grain;
+  const int64_t pieces = count / grain + (count % grain != 0 ? 1 : 0);
   if (threads <= 1 || pieces == 1) return body(int64_t{0}, count, 0);
   std::atomic<int64_t> next{0};
   std::mutex mutex;  // guards error

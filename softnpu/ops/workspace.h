@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "base/round.h"
+#include "base/checked.h"
 
 namespace softnpu {
 
@@ -11,16 +11,16 @@ namespace softnpu {
 class Workspace {
  public:
   // Where the next part begins, in bytes.
-  size_t reserve(size_t bytes) {
-    const size_t at = bytes_;
-    bytes_ += round_up(bytes, kLine);
+  size_t reserve(Checked bytes) {
+    const size_t at = bytes_.bytes();
+    bytes_ = bytes_ + round_up(bytes, kLine);
     return at;
   }
-  size_t bytes() const { return bytes_; }
+  Checked bytes() const { return bytes_; }
 
  private:
-  static constexpr size_t kLine = 64;
-  size_t bytes_ = 0;
+  static constexpr int64_t kLine = 64;
+  Checked bytes_;
 };
 
 }  // namespace softnpu

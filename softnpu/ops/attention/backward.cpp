@@ -32,27 +32,28 @@ struct Backward {
   int64_t channels() const { return padded(problem.query.channels); }
   int64_t columns() const { return padded(problem.value.channels); }
   // What every way needs.
-  int64_t block_floats() const { return 2 * kQueries * kKeys + channels() + columns(); }
-  int64_t head_floats() const {
-    return block_floats() + queries * (2 * channels() + columns() + 3) + (keys + kKeys) * (channels() + columns()) +
-           kQueries * std::max(channels(), columns());
+  Checked block_floats() const { return checked(channels()) + columns() + 2 * kQueries * kKeys; }
+  Checked head_floats() const {
+    const Checked width = checked(channels()) + columns();
+    return block_floats() + (width + channels() + 3) * queries + width * (checked(keys) + kKeys) +
+           checked(std::max(channels(), columns())) * kQueries;
   }
-  int64_t floats() const {
+  Checked floats() const {
     if (by_heads) return head_floats();
-    return block_floats() + (2 * kQueries + 2 * kKeys) * (channels() + columns()) + 3 * kQueries;
+    return block_floats() + (checked(channels()) + columns()) * (2 * kQueries + 2 * kKeys) + 3 * kQueries;
   }
 
   // What one head's gradients may take: the second-level cache holds them.
   static constexpr int64_t kMostFloats = int64_t{1} << 19;
 
   void choose_way() {
-    by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && head_floats() <= kMostFloats &&
-               bias_gradient.data == nullptr;
+    by_heads = head_tasks.size() >= 2 * static_cast<size_t>(threads) && head_floats().fits() &&
+               head_floats().value() <= kMostFloats && bias_gradient.data == nullptr;
   }
 
   void run(float* workspace) const {
     const auto go = [&](const std::vector<BlockTask>& tasks, const auto& run_task) {
-      run_tasks(tasks, threads, workspace, floats(), run_task);
+      run_tasks(tasks, threads, workspace, floats().value(), run_task);
     };
     if (by_heads) return go(head_tasks, [this](const BlockTask& task, Floats memory) { run_head(task, memory); });
     go(query_tasks, [this](const BlockTask& task, Floats memory) { run_queries(task, memory); });
@@ -344,7 +345,7 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
   task->exp = map_kernel(MapOp::kExp, Wide::kF32);
   task->threads = threads_for(flops);
   task->choose_way();
-  plan->workspace_bytes = static_cast<uint64_t>(task->threads * task->floats()) * sizeof(float);
+  plan->workspace_bytes = task->floats() * task->threads * sizeof(float);
   plan->work = flops;
   plan->describe = describe_later({&arguments.query, &arguments.key});
   plan->run = [task = std::shared_ptr<const Backward>(std::move(task))](void* workspace) {

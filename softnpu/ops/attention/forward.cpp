@@ -26,13 +26,14 @@ struct Forward {
 
   int64_t channels() const { return problem.query.channels; }
   int64_t columns() const { return padded(problem.value.channels); }
-  int64_t floats() const {
-    return padded(channels()) * kQueries + kKeys * (padded(channels()) + columns()) + kKeys * kQueries +
-           kQueries * columns() + 3 * kQueries + channels();
+  Checked floats() const {
+    const Checked width = checked(padded(channels()));
+    return width * kQueries + (width + columns()) * kKeys + kKeys * kQueries + checked(columns()) * kQueries +
+           3 * kQueries + channels();
   }
 
   void run(float* workspace) const {
-    run_tasks(tasks, threads, workspace, floats(),
+    run_tasks(tasks, threads, workspace, floats().value(),
               [this](const BlockTask& task, Floats memory) { run_block(task, memory); });
   }
 
@@ -208,7 +209,7 @@ Status attention(const AttentionArguments& arguments, const AttentionResults& re
   }
   task->exp = map_kernel(MapOp::kExp, Wide::kF32);
   task->threads = threads_for(flops);
-  plan->workspace_bytes = static_cast<uint64_t>(task->threads * task->floats()) * sizeof(float);
+  plan->workspace_bytes = task->floats() * task->threads * sizeof(float);
   plan->work = flops;
   plan->describe = describe_later({&arguments.query, &arguments.key});
   plan->run = [task = std::shared_ptr<const Forward>(std::move(task))](void* workspace) {

@@ -88,7 +88,10 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
   if (arguments.prefix->size() != problem->sequences.size()) {
     return bad(text(arguments.prefix->size(), " prefixes for ", problem->sequences.size(), " sequences"));
   }
-  for (size_t i = 0; i < problem->sequences.size(); ++i) problem->sequences[i].prefix = (*arguments.prefix)[i];
+  for (size_t i = 0; i < problem->sequences.size(); ++i) {
+    Sequence& s = problem->sequences[i];
+    s.prefix = std::clamp((*arguments.prefix)[i], int64_t{0}, s.key_length);
+  }
   return Status::ok();
 }
 
@@ -101,9 +104,17 @@ Status read_drop_mask(const AttentionArguments& arguments, AttentionProblem* pro
     return {ACLNN_ERR_PARAM_NULLPTR, "dropMask, which a keepProb below 1 needs, is null or empty"};
   }
   const aclTensor& mask = *arguments.drop_mask;
+  const Heads& query = problem->query;
+  // A batch has the bits of whole sequences; those behind one another have as many as there are scores.
+  Checked all =
+      problem->is_packed ? checked(0) : checked(query.batch) * query.heads * query.length * problem->key.length;
+  for (const Sequence& s : problem->sequences) {
+    if (problem->is_packed) all = all + checked(query.heads) * s.query_length * s.key_length;
+  }
   int64_t bits = 0;
-  for (const Sequence& s : problem->sequences)
-    bits = s.drop_start + problem->query.heads * s.query_length * s.key_length;
+  SOFTNPU_RETURN_IF_ERROR(fit(all + 7, "the number of scores", &bits));
+  bits = 0;
+  for (const Sequence& s : problem->sequences) bits = s.drop_start + query.heads * s.query_length * s.key_length;
   if (mask.dtype != ACL_UINT8 || !is_dense(mask) || element_count(mask) < (bits + 7) / 8) {
     return bad(
         text("dropMask is ", describe(mask), "; uint8 without gaps is taken, of ", (bits + 7) / 8, " bytes at least"));

@@ -82,7 +82,9 @@ struct RotationGradient {
   Pairs pairs{};
 
   int64_t sums() const { return length * cos.own_count(); }
-  uint64_t workspace_bytes() const { return static_cast<uint64_t>(5 * length + 2 * sums()) * sizeof(double); }
+  Checked workspace_bytes() const {
+    return (checked(length) * 5 + checked(length) * cos.own_count() * 2) * sizeof(double);
+  }
 
   // In float64 and in the order of the rows: sums of many rows go into one.
   void run(double* workspace) const {
@@ -153,7 +155,7 @@ Status rotate_both(const aclTensor& query, const aclTensor& key, const aclTensor
   Plan second;
   SOFTNPU_RETURN_IF_ERROR(rotate(query, cos, sin, interleaved ? 1 : 0, query, &first));
   SOFTNPU_RETURN_IF_ERROR(rotate(key, cos, sin, interleaved ? 1 : 0, key, &second));
-  plan->workspace_bytes = std::max(first.workspace_bytes, second.workspace_bytes);
+  plan->workspace_bytes = larger(first.workspace_bytes, second.workspace_bytes);
   plan->work = first.work + second.work;
   plan->describe = std::move(first.describe);
   plan->run = [first = std::move(first.run), second = std::move(second.run)](void* workspace) {

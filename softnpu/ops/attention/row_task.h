@@ -31,14 +31,14 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   const int64_t rows = length == 0 ? 0 : element_count(like) / length;
   const double cost = kFlopsPerElement * static_cast<double>(element_count(like));
   const int threads = threads_for(cost);
-  const int64_t bytes = count * length * static_cast<int64_t>(sizeof(double));
+  const Checked row_bytes = checked(count) * length * sizeof(double);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / std::max<int64_t>(1, length));
-  plan->workspace_bytes = static_cast<uint64_t>(threads * bytes);
+  plan->workspace_bytes = row_bytes * threads;
   plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
     parallel_for_seats(rows, grain, threads, [&](int64_t first, int64_t last, int seat) {
-      void* own = static_cast<char*>(workspace) + seat * bytes;
+      void* own = static_cast<char*>(workspace) + seat * row_bytes.value();
       for (int64_t row = first; row < last; ++row) (*body)(row, own);
     });
     return Status::ok();

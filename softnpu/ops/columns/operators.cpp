@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "ops/columns/columns.h"
+#include "ops/conv/spatial.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/view/view.h"
@@ -15,17 +16,12 @@ namespace {
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
+// One value for both dimensions, or one each.
 Status read_pair(const aclIntArray& values, const char* name, int64_t least, Plane* out) {
-  if (values.size() != 1 && values.size() != 2)
-    return invalid(text(name, " has ", values.size(), " values, not 1 or 2"));
-  *out = {values[0], values[values.size() - 1]};
-  if (std::min(out->height, out->width) >= least) return Status::ok();
-  return invalid(text(name, " is ", std::min(out->height, out->width), "; it is ", least, " or more"));
-}
-
-int64_t count_of(int64_t size, int64_t kernel, int64_t dilation, int64_t padding, int64_t stride) {
-  const int64_t room = size + 2 * padding - dilation * (kernel - 1) - 1;
-  return room < 0 ? 0 : room / stride + 1;
+  Triple read{};
+  SOFTNPU_RETURN_IF_ERROR(read_spatial(&values, name, 2, least, least, &read));
+  *out = {read[1], read[2]};
+  return Status::ok();
 }
 
 Status read_problem(const WindowAttributes& a, const aclTensor& image, const aclTensor& columns, ColumnsProblem* p) {
@@ -40,10 +36,14 @@ Status read_problem(const WindowAttributes& a, const aclTensor& image, const acl
   SOFTNPU_RETURN_IF_ERROR(memory_of(columns, "the columns", &p->data));
   p->columns = columns.dims.size() == 2 ? unsqueeze(columns, 0) : columns;
   const Triple& sizes = p->image.sizes;
-  p->windows = {count_of(sizes[1], p->kernel.height, p->dilation.height, p->padding.height, p->stride.height),
-                count_of(sizes[2], p->kernel.width, p->dilation.width, p->padding.width, p->stride.width)};
-  const Dims needed = {p->batch, p->image.channels * p->kernel.height * p->kernel.width,
-                       p->windows.height * p->windows.width};
+  const WindowLine down{p->kernel.height, p->stride.height, p->padding.height, p->dilation.height};
+  const WindowLine across{p->kernel.width, p->stride.width, p->padding.width, p->dilation.width};
+  SOFTNPU_RETURN_IF_ERROR(count_windows(sizes[1], down, false, &p->windows.height));
+  SOFTNPU_RETURN_IF_ERROR(count_windows(sizes[2], across, false, &p->windows.width));
+  Dims needed = {p->batch, 0, 0};
+  SOFTNPU_RETURN_IF_ERROR(
+      fit(checked(p->image.channels) * p->kernel.height * p->kernel.width, "the number of rows", &needed[1]));
+  SOFTNPU_RETURN_IF_ERROR(fit(checked(p->windows.height) * p->windows.width, "the number of windows", &needed[2]));
   if (needed[2] > 0 && std::ranges::equal(p->columns.dims, needed)) return Status::ok();
   return invalid(text("the columns are ", describe(columns), ", where ", describe_shape({needed.data(), needed.size()}),
                       " is needed"));

@@ -246,9 +246,9 @@ Layout contiguous(const Layout& like, aclDataType dtype) {
 
 size_t element_bytes(const Layout& l) { return aclDataTypeSize(static_cast<aclDataType>(l.dtype)); }
 
-size_t bytes_of(const Layout& l) {
-  size_t bytes = element_bytes(l);
-  for (int64_t i = 0; i < l.dims; ++i) bytes *= static_cast<size_t>(l.sizes[static_cast<size_t>(i)]);
+Checked bytes_of(const Layout& l) {
+  Checked bytes = checked(element_bytes(l));
+  for (int64_t i = 0; i < l.dims; ++i) bytes = bytes * l.sizes[static_cast<size_t>(i)];
   return bytes;
 }
 
@@ -304,8 +304,7 @@ class Convolution final : public Producer {
       copies_at_[i] = space_.reserve(bytes_of(seen_[i]));
     }
     if (may_part()) {
-      at_once_ =
-          images_at_once(p_.batch, static_cast<int64_t>(bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])) / p_.batch);
+      at_once_ = images_at_once(p_.batch, (bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])).value() / p_.batch);
       seen_[kIn].sizes[0] = seen_[kOut].sizes[0] = at_once_;
     }
     Key key;
@@ -327,13 +326,13 @@ class Convolution final : public Producer {
     const ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
     for (size_t i = 0; i < kOperands; ++i) {
-      if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(primitive_->wanted[i].get_size());
+      if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(checked(primitive_->wanted[i].get_size()));
     }
-    if (p_.bias != nullptr) bias_at_ = space_.reserve(static_cast<size_t>(p_.made().channels) * sizeof(float));
-    scratchpad_at_ = space_.reserve(primitive_->scratchpad_bytes);
+    if (p_.bias != nullptr) bias_at_ = space_.reserve(checked(p_.made().channels) * sizeof(float));
+    scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
   }
 
-  uint64_t workspace_bytes() const { return space_.bytes(); }
+  Checked workspace_bytes() const { return space_.bytes(); }
 
   // Whether the result is memory without gaps, and apart from the operands.
   bool may_produce() const {
@@ -352,11 +351,11 @@ class Convolution final : public Producer {
     }
     if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
-    if (space_.bytes() > 0) to->push_back({space, space + space_.bytes(), 0, true});
+    if (space_.bytes().bytes() > 0) to->push_back({space, space + space_.bytes().bytes(), 0, true});
   }
   void make(void* workspace, char* to, const Made& made) const override {
     auto* space = static_cast<char*>(workspace);
-    const auto all = static_cast<int64_t>(bytes_of(lies_[result_]) / element_bytes(lies_[result_]));
+    const auto all = bytes_of(lies_[result_]).value() / static_cast<int64_t>(element_bytes(lies_[result_]));
     const int64_t image = all / p_.batch;
     const bool by_images = at_once_ < p_.batch && lies_[result_].strides[0] == image;
     run(space, to, [&](int64_t first, int64_t last) {

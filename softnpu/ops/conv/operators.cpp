@@ -55,28 +55,34 @@ Status check_sizes(const ConvProblem& p, const aclTensor& weight, bool transpose
     return misfit(transposed ? "the input's number of channels" : "the result's number of channels", p.out.channels,
                   weight.dims[0]);
   }
-  if (p.in.channels != weight.dims[1] * p.groups) {
+  int64_t in_channels = 0;
+  SOFTNPU_RETURN_IF_ERROR(fit(checked(weight.dims[1]) * p.groups, "the number of channels", &in_channels));
+  if (p.in.channels != in_channels) {
     return misfit(transposed ? "the result's number of channels" : "the input's number of channels", p.in.channels,
-                  weight.dims[1] * p.groups);
+                  in_channels);
   }
   if (p.out.channels % p.groups != 0) {
     return invalid(text(p.out.channels, " channels cannot be split into ", p.groups, " groups"));
   }
   for (size_t i = 3 - p.dims; i < 3; ++i) {
-    const int64_t kernel = (p.filter.sizes[i] - 1) * p.dilation[i] + 1;
+    const WindowLine line{p.filter.sizes[i], p.stride[i], p.padding[i], p.dilation[i]};
     if (p.filter.sizes[i] < 1) return invalid(text("the weight ", describe(weight), " has an empty kernel"));
     if (transposed) {
-      const int64_t needed = (p.out.sizes[i] - 1) * p.stride[i] - 2 * p.padding[i] + kernel + output_padding[i];
+      int64_t needed = 0;
+      SOFTNPU_RETURN_IF_ERROR(fit(
+          (checked(p.out.sizes[i]) - 1) * p.stride[i] - checked(p.padding[i]) * 2 + line.extent() + output_padding[i],
+          "a size of the result", &needed));
       if (p.in.sizes[i] != needed) return misfit("a size of the result", p.in.sizes[i], needed);
       if (output_padding[i] >= std::max(p.stride[i], p.dilation[i])) {
         return invalid(text("the output padding ", output_padding[i], " is not less than stride or dilation"));
       }
     } else {
-      const int64_t room = p.in.sizes[i] + 2 * p.padding[i] - kernel;
-      if (room < 0) return invalid(text("the kernel's extent ", kernel, " is more than the padded input's"));
-      if (p.out.sizes[i] != room / p.stride[i] + 1) {
-        return misfit("a size of the result", p.out.sizes[i], room / p.stride[i] + 1);
+      int64_t count = 0;
+      SOFTNPU_RETURN_IF_ERROR(count_windows(p.in.sizes[i], line, false, &count));
+      if (count == 0) {
+        return invalid(text("the kernel's extent ", line.extent().value(), " is more than the padded input's"));
       }
+      if (p.out.sizes[i] != count) return misfit("a size of the result", p.out.sizes[i], count);
     }
   }
   return Status::ok();
@@ -120,7 +126,8 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
                                                          : p.batch * p.made().channels * p.made().positions() == 0;
   if (empty) return Status::ok();
-  const bool sums = p.batch * p.out.channels * p.out.positions() * p.in.channels * p.in.positions() != 0;
+  const bool sums =
+      p.batch != 0 && p.out.channels != 0 && p.out.positions() != 0 && p.in.channels != 0 && p.in.positions() != 0;
   const bool has_blocks = p.in.in_blocks || p.out.in_blocks;
   std::optional<Step> step;
   if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
@@ -156,7 +163,7 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
   double flops = 0;
   for (const Step& step : steps) {
     flops += step.flops;
-    plan.workspace_bytes = std::max(plan.workspace_bytes, step.workspace_bytes);
+    plan.workspace_bytes = larger(plan.workspace_bytes, step.workspace_bytes);
   }
   // A larger one is always large: what stands behind it goes together while it runs.
   if (flops < kSmallWork) plan.work = flops;

@@ -139,7 +139,7 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   const auto plans = std::make_shared<std::vector<Plan>>();
   for (const MatmulProblem& problem : problems) {
     plans->push_back(plan_onednn_matmul(problem));
-    step.workspace_bytes = std::max(step.workspace_bytes, plans->back().workspace_bytes);
+    step.workspace_bytes = larger(step.workspace_bytes, plans->back().workspace_bytes);
   }
   if (plans->size() == 1) step.producer = (*plans)[0].producer;
   step.run = [plans](char* workspace) {

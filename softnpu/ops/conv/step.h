@@ -11,7 +11,7 @@
 namespace softnpu {
 
 struct Step {
-  uint64_t workspace_bytes = 0;
+  Checked workspace_bytes = {};
   double flops = 0;
   std::function<void(char* workspace)> run;
   std::shared_ptr<const Producer> producer = nullptr;  // the same work, where it may go elsewhere

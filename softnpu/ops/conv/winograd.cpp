@@ -108,18 +108,19 @@ class Winograd final : public Producer {
     if (!fits_both || !may_pack_winograd_filter(whole_->filter)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
-    filter_at_ = space_.reserve(whole_->filter.get_size());
-    offsets_at_ = space_.reserve(static_cast<size_t>(made().channels) * sizeof(float));
+    filter_at_ = space_.reserve(checked(whole_->filter.get_size()));
+    offsets_at_ = space_.reserve(checked(made().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
-    const auto floats = [](int64_t count) { return static_cast<size_t>(count) * sizeof(float); };
+    const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     seat_.reserve(
         floats(kWinogradPlanes * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
     rows_at_ = seat_.reserve(floats(kWinogradRead * positions() * kWinogradChannels));
-    scratchpad_at_ = seat_.reserve(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes));
-    seats_at_ = space_.reserve(seat_.bytes() * static_cast<size_t>(threads_));
+    scratchpad_at_ =
+        seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
+    seats_at_ = space_.reserve(seat_.bytes() * threads_);
   }
 
-  uint64_t workspace_bytes() const { return space_.bytes(); }
+  Checked workspace_bytes() const { return space_.bytes(); }
 
   // Whether the result is memory without gaps, image behind image, as make() tells of it.
   bool may_produce() const {
@@ -137,7 +138,7 @@ class Winograd final : public Producer {
     to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
     if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
     const auto* space = static_cast<const char*>(workspace);
-    to->push_back({space, space + space_.bytes(), 0, true});
+    to->push_back({space, space + space_.bytes().bytes(), 0, true});
   }
   void make(void* workspace, char* to, const Made& made) const override {
     const int64_t image = this->made().channels * this->made().positions();
@@ -178,7 +179,7 @@ class Winograd final : public Producer {
         for (int64_t row = first; row < last; row += rows_) {
           const int64_t begin = image * tiles_down_ + row;
           run_rows(begin, begin + std::min(rows_, last - row),
-                   space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes(), filter, offsets,
+                   space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes(), filter, offsets,
                    reinterpret_cast<float*>(to));
         }
       });

@@ -133,7 +133,7 @@ Status foreach_norm(const aclTensorList& x, const aclScalar& ord, const aclTenso
   }
   const double cost = kFlopsPerElement * task->list.elements;
   task->threads = threads_for(cost);
-  plan->workspace_bytes = task->list.pieces.size() * sizeof(double);
+  plan->workspace_bytes = checked(task->list.pieces.size()) * sizeof(double);
   plan->work = cost;
   plan->describe = [count = x.size()] { return text("(", count, " tensors)"); };
   plan->run = [task = std::shared_ptr<const Task>(std::move(task))](void* workspace) {

@@ -143,7 +143,7 @@ Status cast_between_blocks(const BlockFormat& from, const aclTensor& src, const 
   SOFTNPU_RETURN_IF_ERROR(
       require_apart(blocks[0].data, blocks[0].layout.bytes, blocks[1].data, blocks[1].layout.bytes));
   const int threads = set_effort(blocks[1].layout.bytes / whole.element(), plan);
-  plan->workspace_bytes = static_cast<uint64_t>(bytes);
+  plan->workspace_bytes = checked(bytes);
   auto unpack = std::make_shared<const BlockCopy>(blocks[0].layout, seen[0]);
   auto pack = std::make_shared<const BlockCopy>(blocks[1].layout, seen[1]);
   plan->run = [unpack, pack, threads, src = blocks[0].data, dst = blocks[1].data](void* workspace) {

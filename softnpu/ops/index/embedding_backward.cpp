@@ -26,7 +26,7 @@ struct EmbeddingBackward {
   Walk<2> places;  // the indices in order: index, grad
 
   int64_t count() const { return places.count(); }
-  uint64_t workspace_bytes() const { return static_cast<uint64_t>(weights + 1 + count()) * sizeof(int64_t); }
+  Checked workspace_bytes() const { return (checked(weights) + 1 + count()) * sizeof(int64_t); }
 
   // Sorts the rows of `grad` by weight: those of weight w are rows[begin[w]] to rows[begin[w + 1]], in order.
   Status sort(int64_t* begin, int64_t* rows) const;
@@ -120,8 +120,8 @@ Status embedding_backward(const aclTensor& grad, const aclTensor& indices, int64
   }
   for (size_t i = 0; i < rows.rank(); ++i) task.places.add(rows.sizes[i], {task.indices.strides[i], rows.strides[i]});
   task.places.join();
-  const Effort effort =
-      effort_of(2 * static_cast<double>(task.count() + weights) * static_cast<double>(task.width + 4));
+  const Effort effort = effort_of(2 * (static_cast<double>(task.count()) + static_cast<double>(weights)) *
+                                  (static_cast<double>(task.width) + 4));
   plan->work = effort.work;
   plan->workspace_bytes = task.workspace_bytes();
   const aclTensor* all[] = {&grad, &indices, &out};

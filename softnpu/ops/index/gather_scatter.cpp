@@ -161,7 +161,7 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   const double passes = task.is_mean ? 3 : task.include_self ? 1 : 2;
   const Effort effort = effort_of(2 * passes * static_cast<double>(count));
   plan->work = effort.work + (start.run == nullptr ? 0 : start.work);
-  if (task.is_mean) plan->workspace_bytes = static_cast<uint64_t>(task.out.count()) * sizeof(int64_t);
+  if (task.is_mean) plan->workspace_bytes = checked(task.out.count()) * sizeof(int64_t);
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = describe_later(all);
   plan->run = [task, keep = std::move(keep), count, effort, first = std::move(start.run)](void* workspace) {

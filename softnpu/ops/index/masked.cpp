@@ -53,7 +53,7 @@ Status check_mask(const aclTensor& mask) {
 
 void prepare(double elements, int64_t count, std::string said, Plan* plan) {
   plan->work = effort_of(elements).work;
-  plan->workspace_bytes = static_cast<uint64_t>(pieces_of(count)) * sizeof(int64_t);
+  plan->workspace_bytes = checked(pieces_of(count)) * sizeof(int64_t);
   plan->describe = [said = std::move(said)] { return said; };
 }
 

@@ -85,9 +85,9 @@ void IndexedRows::set_alpha(const aclScalar& alpha, aclDataType dtype) {
 
 Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan) {
   plan->describe = [said = std::move(said)] { return said; };
-  const Effort effort = effort_of(static_cast<double>(rows.count() + 4 * rows.places()));
+  const Effort effort = effort_of(static_cast<double>(rows.count()) + 4 * static_cast<double>(rows.places()));
   plan->work = effort.work + (before.run == nullptr ? 0 : before.work);
-  plan->workspace_bytes = static_cast<uint64_t>(rows.places()) * sizeof(ptrdiff_t);
+  plan->workspace_bytes = checked(rows.places()) * sizeof(ptrdiff_t);
   plan->run = [fill = std::move(fill), rows = std::move(rows), first = std::move(before.run), effort](void* workspace) {
     if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
     if (rows.count() == 0) return Status::ok();

@@ -47,7 +47,7 @@ class MapSumTask {
   }
 
   double work() const { return work_; }
-  uint64_t workspace_bytes() const { return static_cast<uint64_t>(pieces()) * sizeof(double); }
+  Checked workspace_bytes() const { return checked(pieces()) * sizeof(double); }
 
   void run(void* workspace) const {
     auto* sums = static_cast<double*>(workspace);

@@ -250,7 +250,7 @@ Status plan_loss(const aclTensor& self, const aclTensor& target, const aclTensor
   task->total = FlatWriter<T>(flat);
   task->reduction = reduction;
   plan->work = kFlopsPerTarget * static_cast<double>(task->in.shape.targets());
-  plan->workspace_bytes = static_cast<uint64_t>(task->pieces()) * sizeof(Sums);
+  plan->workspace_bytes = checked(task->pieces()) * sizeof(Sums);
   plan->run = [task = std::shared_ptr<const NllTask<T>>(task)](void* workspace) { return task->run(workspace); };
   return Status::ok();
 }

@@ -124,10 +124,10 @@ Matrices dense(const Matrices& like, const Dims& batch, aclDataType dtype) {
   return m;
 }
 
-size_t dense_bytes(const Matrices& m, const Dims& batch) {
-  int64_t count = m.lines * m.depth;
-  for (size_t i = 0; i < batch.size(); ++i) count *= m.batch_strides[i] == 0 ? 1 : batch[i];
-  return static_cast<size_t>(count) * aclDataTypeSize(m.dtype);
+Checked dense_bytes(const Matrices& m, const Dims& batch) {
+  Checked bytes = checked(m.lines) * m.depth * aclDataTypeSize(m.dtype);
+  for (size_t i = 0; i < batch.size(); ++i) bytes = bytes * (m.batch_strides[i] == 0 ? 1 : batch[i]);
+  return bytes;
 }
 
 // `m` as a stack of up to `stack` matrices of [rows, columns]; one where it is broadcast.
@@ -228,11 +228,11 @@ class Product final : public Producer {
             p_.allows_less ? 1 : 0};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
-    scratchpad_at_ = space_.reserve(primitive_->scratchpad_bytes);
+    scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
     may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
-  uint64_t workspace_bytes() const { return space_.bytes(); }
+  Checked workspace_bytes() const { return space_.bytes(); }
   std::string describe() const { return softnpu::describe(p_); }
 
   // Whether the result is memory without gaps, and nothing is added to what lies there.
@@ -244,7 +244,7 @@ class Product final : public Producer {
   }
   SweepMemory result() const override { return memory_of_result(p_); }
   void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    softnpu::add_memory(p_, workspace, workspace_bytes(), to);
+    softnpu::add_memory(p_, workspace, workspace_bytes().bytes(), to);
   }
   void make(void* workspace, char* to, const Made& made) const override {
     const int64_t matrix = p_.c.lines * p_.c.depth;

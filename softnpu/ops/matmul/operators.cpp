@@ -68,17 +68,6 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
           text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
 }
 
-// A result whose elements share memory would be written twice.
-Status check_no_overlap(const aclTensor& out) {
-  if (element_count(out) == 0) return Status::ok();
-  for (size_t i = 0; i < out.dims.size(); ++i) {
-    if (out.dims[i] > 1 && out.strides[i] == 0) {
-      return {ACLNN_ERR_PARAM_INVALID, text("the result ", describe(out), " has the stride 0 in dimension ", i)};
-    }
-  }
-  return Status::ok();
-}
-
 // The two inner dimensions of `tensor`; its batch dimensions are broadcast to `batch`.
 Status read(const aclTensor& tensor, const Dims& batch, bool lines_are_rows, const char* role, Matrices* out) {
   const size_t n = tensor.dims.size();
@@ -167,7 +156,6 @@ Status read_product(const Product& p, const Addend* addend, MatmulProblem* probl
   problem->alpha.integer = 1;
   problem->batch = Dims(p.out.dims.begin(), p.out.dims.end() - 2);
   if (!is_broadcast(p.a, p.b, p.out)) return misfit(p.a, p.b, p.out);
-  SOFTNPU_RETURN_IF_ERROR(check_no_overlap(p.out));
   SOFTNPU_RETURN_IF_ERROR(read(p.a, problem->batch, true, "the first factor", &problem->a));
   SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b));
   problem->b_source = device_bytes(p.b);
@@ -240,7 +228,6 @@ Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& ba
   SOFTNPU_RETURN_IF_ERROR(check_dims(batch2, 3, "batch2"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, 2, "out"));
   if (batch1.dims[0] != batch2.dims[0]) return misfit(batch1, batch2, out);
-  SOFTNPU_RETURN_IF_ERROR(check_no_overlap(out));
   aclDataType dtype = ACL_DT_UNDEFINED;
   SOFTNPU_RETURN_IF_ERROR(common_dtype(batch1, batch2, out, &dtype));
   // One product, with the batch as part of the sum.

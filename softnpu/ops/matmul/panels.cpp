@@ -45,12 +45,12 @@ class PanelMatmul final : public Producer {
         threads_(onednn_threads(p_.flops())) {}
 
   std::string describe() const { return softnpu::describe(p_); }
-  uint64_t workspace_bytes() const { return static_cast<uint64_t>(panels_ * p_.b.depth * width_) * sizeof(float); }
+  Checked workspace_bytes() const { return checked(panels_) * p_.b.depth * width_ * sizeof(float); }
 
   bool may_produce() const { return p_.c.line_stride == p_.c.depth; }
   SweepMemory result() const override { return memory_of_result(p_); }
   void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    softnpu::add_memory(p_, workspace, workspace_bytes(), to);
+    softnpu::add_memory(p_, workspace, workspace_bytes().bytes(), to);
   }
   void make(void* workspace, char* to, const Made& made) const override {
     run(workspace, to);

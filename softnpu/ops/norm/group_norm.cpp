@@ -56,8 +56,8 @@ class GroupNormGradientTask {
   std::optional<FlatReader<T>> mean, rstd;
 
   // The sums of each slice.
-  uint64_t workspace_bytes() const {
-    return static_cast<uint64_t>(slices.shape.samples * slices.shape.channels) * sizeof(GradientSums);
+  Checked workspace_bytes() const {
+    return checked(slices.shape.samples) * slices.shape.channels * sizeof(GradientSums);
   }
 
   void run(void* workspace) const {
@@ -116,7 +116,7 @@ class GroupNormGradientTask {
 };
 
 Status group_shape(const aclTensor& x, int64_t n, int64_t c, int64_t hw, int64_t groups, Channels* shape) {
-  if (n >= 0 && c >= 0 && hw >= 0 && groups > 0 && c % groups == 0 && element_count(x) == n * c * hw) {
+  if (n >= 0 && c >= 0 && hw >= 0 && groups > 0 && c % groups == 0 && (checked(n) * c * hw).is(element_count(x))) {
     shape->samples = n;
     shape->channels = c;
     shape->places = hw;

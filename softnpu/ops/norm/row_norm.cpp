@@ -131,7 +131,7 @@ class RowNormGradientTask {
   int64_t part() const { return (rows + kMostParts - 1) / kMostParts; }
   int64_t parts() const { return rows == 0 ? 0 : (rows + part() - 1) / part(); }
   // Each part's sums: of the weight's gradient, then of the bias's.
-  uint64_t workspace_bytes() const { return sums() ? static_cast<uint64_t>(parts() * 2 * length) * sizeof(double) : 0; }
+  Checked workspace_bytes() const { return checked(sums() ? parts() : 0) * 2 * length * sizeof(double); }
 
   void run(void* workspace) const {
     const int threads = threads_for(kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(length));

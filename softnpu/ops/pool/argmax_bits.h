@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "base/checked.h"
 #include "ops/conv/problem.h"
 
 namespace softnpu {
@@ -20,7 +21,8 @@ struct ArgmaxBits {
   int64_t windows() const { return out[1] * out[2]; }
   int64_t places() const { return kernel[1] * kernel[2]; }
   int64_t row_words() const { return (windows() + 15) / 16 + 1; }
-  int64_t channel_words() const { return places() * row_words(); }
+  Checked words() const { return checked(places()) * row_words(); }  // of a channel
+  int64_t channel_words() const { return words().value(); }
 
   // Of one channel: `indices` are places in its image.
   void encode(const int32_t* indices, uint16_t* bits) const;

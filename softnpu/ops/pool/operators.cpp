@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/contiguous.h"
 #include "ops/conv/spatial.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -22,26 +23,19 @@ struct Sizes {
   Triple kernel, stride, padding, dilation;
 };
 
+WindowLine line_of(const Sizes& s, size_t i) { return {s.kernel[i], s.stride[i], s.padding[i], s.dilation[i]}; }
+
 Status read_sizes(const PoolAttributes& a, Sizes* out) {
   SOFTNPU_RETURN_IF_ERROR(read_spatial(&a.kernel, "kernelSize", a.dims, 1, 1, &out->kernel));
   SOFTNPU_RETURN_IF_ERROR(read_spatial(a.stride.empty() ? &a.kernel : &a.stride, "stride", a.dims, 1, 1, &out->stride));
   SOFTNPU_RETURN_IF_ERROR(read_spatial(&a.padding, "padding", a.dims, 0, 0, &out->padding));
   SOFTNPU_RETURN_IF_ERROR(read_spatial(a.dilation, "dilation", a.dims, 1, 1, &out->dilation));
   for (size_t i = 0; i < 3; ++i) {
-    if (2 * out->padding[i] > (out->kernel[i] - 1) * out->dilation[i] + 1) {
+    if (2 * out->padding[i] > line_of(*out, i).extent().value()) {
       return invalid(text("the padding ", out->padding[i], " is more than half of the kernel ", out->kernel[i]));
     }
   }
   return Status::ok();
-}
-
-// How many windows there are along a dimension of `size`; 0 or less for none.
-int64_t count_of(int64_t size, const Sizes& s, size_t i, bool ceil_mode) {
-  const int64_t room = size + 2 * s.padding[i] - s.dilation[i] * (s.kernel[i] - 1) - 1;
-  if (room + (ceil_mode ? s.stride[i] - 1 : 0) < 0) return 0;
-  const int64_t count = (room + (ceil_mode ? s.stride[i] - 1 : 0)) / s.stride[i] + 1;
-  // The last window begins within the image or what pads it on the left.
-  return ceil_mode && (count - 1) * s.stride[i] >= size + s.padding[i] ? count - 1 : count;
 }
 
 Range range_of(int64_t at, int64_t size, const Sizes& s, size_t i) {
@@ -54,19 +48,37 @@ Range range_of(int64_t at, int64_t size, const Sizes& s, size_t i) {
   return range;
 }
 
+// That what sums are divided by is a number of the type they are computed in, and not 0.
+Status check_divisor(const PoolProblem& p) {
+  if (p.kind != PoolKind::kAverage) return Status::ok();
+  Checked most = 1;
+  for (const std::vector<Range>& ranges : p.windows.ranges) {
+    int64_t longest = 1;
+    for (const Range& range : ranges) longest = std::max(longest, range.padded);
+    most = most * longest;
+  }
+  if (p.divisor != 0) most = checked(p.divisor);
+  const bool is_narrow = wide_of(p.dtype) == Wide::kI32;
+  const auto is_divisor = [&](int64_t value) { return !is_narrow || static_cast<int32_t>(value) == value; };
+  if (most.fits() && is_divisor(most.value())) return Status::ok();
+  return invalid(text("averages of ", name_of(p.dtype), " over windows of more values than the type counts"));
+}
+
 Status fixed_windows(const PoolAttributes& a, PoolProblem* p) {
   Sizes s;
   SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
   p->windows.step = s.dilation;
   for (size_t i = 0; i < 3; ++i) {
-    const int64_t count = count_of(p->in.sizes[i], s, i, a.ceil_mode);
+    int64_t count = 0;
+    SOFTNPU_RETURN_IF_ERROR(count_windows(p->in.sizes[i], line_of(s, i), a.ceil_mode, &count));
     if (count < 1 || p->out.sizes[i] != count) {
       return invalid(text("a size of the result is ", p->out.sizes[i], ", where windows of ", s.kernel[i],
                           " over an input of ", p->in.sizes[i], " are ", count));
     }
+    p->windows.ranges[i].reserve(static_cast<size_t>(count));
     for (int64_t at = 0; at < count; ++at) p->windows.ranges[i].push_back(range_of(at, p->in.sizes[i], s, i));
   }
-  return Status::ok();
+  return check_divisor(*p);
 }
 
 Status even_windows(PoolProblem* p) {
@@ -74,13 +86,14 @@ Status even_windows(PoolProblem* p) {
     const int64_t size = p->in.sizes[i];
     const int64_t count = p->out.sizes[i];
     if (size < 1 && count > 0) return invalid("the input has a size of 0");
+    p->windows.ranges[i].reserve(static_cast<size_t>(count));
     for (int64_t at = 0; at < count; ++at) {
-      const int64_t begin = at * size / count;
-      const int64_t end = ((at + 1) * size + count - 1) / count;
+      const auto begin = static_cast<int64_t>(static_cast<__int128>(at) * size / count);
+      const auto end = static_cast<int64_t>((static_cast<__int128>(at + 1) * size + count - 1) / count);
       p->windows.ranges[i].push_back({begin, end, end - begin});
     }
   }
-  return Status::ok();
+  return check_divisor(*p);
 }
 
 // `in` and `out` are images of one dtype, with the same batch and channels.
@@ -132,14 +145,16 @@ Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p)
   Sizes s;
   SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
   const int64_t places = s.kernel[1] * s.kernel[2];
-  const int64_t bytes = places * ((p->out.positions() + 15) / 16 + 1) * 32;
+  int64_t bytes = 0;
+  SOFTNPU_RETURN_IF_ERROR(
+      fit(checked(places) * ((p->out.positions() + 15) / 16 + 1) * 32, "the mask of a channel", &bytes));
   int64_t next = 1;
   bool contiguous = true;
   for (size_t i = mask.dims.size(); i-- > 0;) {
     contiguous = contiguous && (mask.dims[i] == 1 || mask.strides[i] == next);
     next *= mask.dims[i];
   }
-  if (aclDataTypeSize(mask.dtype) != 1 || !contiguous || next != p->batch * p->in.channels * bytes) {
+  if (aclDataTypeSize(mask.dtype) != 1 || !contiguous || !(checked(p->batch) * p->in.channels * bytes).is(next)) {
     return invalid(
         text("the mask is ", describe(mask), ", where ", bytes, " contiguous int8 values for each channel are needed"));
   }
@@ -182,9 +197,13 @@ Status read_bits(const PoolAttributes& a, const aclTensor& tensor, PoolProblem* 
   auto task = std::make_shared<BitsTask>();
   task->bits = {p->in.sizes, p->out.sizes, s.kernel, s.stride, s.padding, s.dilation};
   task->channels = p->batch * p->in.channels;
-  if (aclDataTypeSize(tensor.dtype) != 2 || element_count(tensor) < task->channels * task->bits.channel_words()) {
-    return invalid(text("the mask is ", describe(tensor), ", where ", task->bits.channel_words(),
-                        " words of 16 bits for each channel are needed"));
+  int64_t words_of_channel = 0;
+  int64_t needed = 0;
+  SOFTNPU_RETURN_IF_ERROR(fit(task->bits.words(), "the mask of a channel", &words_of_channel));
+  SOFTNPU_RETURN_IF_ERROR(fit(task->bits.words() * task->channels, "the mask", &needed));
+  if (aclDataTypeSize(tensor.dtype) != 2 || element_count(tensor) < needed || !is_contiguous(tensor)) {
+    return invalid(text("the mask is ", describe(tensor), ", where ", words_of_channel,
+                        " contiguous words of 16 bits for each channel are needed"));
   }
   aclTensor words = tensor;
   words.format = ACL_FORMAT_ND;  // torch_npu names a format with blocks; the words are the operator's own

@@ -210,7 +210,9 @@ class Pool {
       }
     }
     if (p_.kind == PoolKind::kAverage) {
-      for (int64_t i = 0; i < count; ++i) block.values[i] /= static_cast<T>(divisor(to.plane, to.row, x + i));
+      for (int64_t i = 0; i < count; ++i) {
+        block.values[i] = quotient(block.values[i], static_cast<T>(divisor(to.plane, to.row, x + i)));
+      }
     }
     put(to, x, count, block.values, block.indices, step_of);
   }
@@ -287,7 +289,7 @@ class Pool {
     }
     if (p_.kind == PoolKind::kAverage) {
       const T values = static_cast<T>(divisor(to.plane, to.row, x));
-      for (int64_t c = 0; c < count; ++c) made[c] /= values;
+      for (int64_t c = 0; c < count; ++c) made[c] = quotient(made[c], values);
     }
     int64_t indices[kAtATime];
     if (has_indices_) std::copy(found, found + count, indices);
@@ -446,7 +448,7 @@ class Pool {
           const T* values = in_place_or_read(out_reader_, row_of(p_.out, to.batch, to.channel, plane, row, from),
                                              step_of(p_.out), here, buffer);
           const T lines = static_cast<T>(p_.divisor != 0 ? p_.divisor : counted(0, plane) * counted(1, row));
-          for (int64_t i = 0; i < here; ++i) column[i] += values[i] / (lines * widths[i]);
+          for (int64_t i = 0; i < here; ++i) column[i] += quotient(values[i], lines * widths[i]);
         }
       }
       for (int64_t i = 0; i < here; ++i) {
@@ -474,7 +476,7 @@ class Pool {
           const T* values = in_place_or_read(out_reader_, row_of(p_.out, to.batch, to.channel, plane, row, at),
                                              element_of(p_.out), count, buffer);
           const T divided_by = static_cast<T>(divisor(plane, row, at));
-          for (int64_t c = 0; c < count; ++c) column[c] += values[c] / divided_by;
+          for (int64_t c = 0; c < count; ++c) column[c] += quotient(values[c], divided_by);
         }
       }
       for (int64_t c = 0; c < count; ++c) sums[c] += column[c];

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "ops/convert/element_rows.h"
 #include "ops/pool/pool.h"
@@ -31,6 +32,15 @@ inline ptrdiff_t step_of(const Image& image) { return image.strides[2] * element
 template <typename T>
 bool is_greater(T value, T most) {
   return value > most || value != value;
+}
+
+// The least integer by -1 wraps around.
+template <typename T>
+T quotient(T value, T by) {
+  if constexpr (std::is_integral_v<T>) {
+    if (by == T(-1)) return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(value));
+  }
+  return value / by;
 }
 
 // Whether x lies on the steps of a range.

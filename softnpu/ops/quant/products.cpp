@@ -386,8 +386,10 @@ Status weight_quant_matmul(const WeightQuantMatmul& o, Plan* plan) {
   const GemmSizes& sizes = task->shapes.sizes;
   if (o.group < 0) return no_quantization(text("antiquantGroupSize is ", o.group));
   task->group = o.group == 0 ? std::max<int64_t>(1, sizes.depth) : o.group;
-  task->groups = std::max<int64_t>(1, (sizes.depth + task->group - 1) / task->group);
-  const int64_t scales = task->groups * sizes.columns;
+  task->groups = std::max<int64_t>(1, sizes.depth / task->group + (sizes.depth % task->group != 0 ? 1 : 0));
+  const Checked all = checked(task->groups) * sizes.columns;
+  if (!all.fits()) return no_quantization("the number of scales does not fit into 64 bits");
+  const int64_t scales = all.value();
   SOFTNPU_RETURN_IF_ERROR(check_columns("antiquantScale", &o.scale, scales));
   SOFTNPU_RETURN_IF_ERROR(check_columns("antiquantOffset", o.offset, scales));
   SOFTNPU_RETURN_IF_ERROR(check_columns("the bias", o.bias, sizes.columns));

@@ -227,7 +227,7 @@ Status dynamic_quant(const DynamicQuant& o, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(task->smooth.make(o.smooth, "smoothScales"));
   SOFTNPU_RETURN_IF_ERROR(task->group_index.make(o.group_index, "groupIndex"));
   const int64_t sets = std::max<int64_t>(1, task->group_index.count());
-  if (task->smooth.count() != 0 && task->smooth.count() != sets * task->pair.length) {
+  if (task->smooth.count() != 0 && !(checked(sets) * task->pair.length).is(task->smooth.count())) {
     return no_quantization(text("smoothScales is ", describe(*o.smooth), ", where ", sets, " times ", task->pair.length,
                                 " elements are needed"));
   }

@@ -54,7 +54,7 @@ struct Multinomial {
   ElementWriter writer;
 
   // The workspace holds the numbers of a row, and indices where samples differ.
-  uint64_t workspace_bytes() const { return static_cast<uint64_t>(categories) * (sizeof(double) + sizeof(int64_t)); }
+  Checked workspace_bytes() const { return checked(categories) * (sizeof(double) + sizeof(int64_t)); }
 
   Status run(void* workspace) const {
     auto* weights = static_cast<double*>(workspace);
@@ -129,7 +129,7 @@ Status permutation(int64_t n, const RandomSeed& seed, const aclTensor& out, Plan
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(out, "out", &data));
   const ptrdiff_t stride = n > 0 ? out.strides[0] * static_cast<ptrdiff_t>(aclDataTypeSize(out.dtype)) : 0;
-  plan->workspace_bytes = static_cast<uint64_t>(n) * sizeof(int64_t);
+  plan->workspace_bytes = checked(n) * sizeof(int64_t);
   plan->work = static_cast<double>(n) * 64;
   plan->describe = describe_later({&out});
   // Durstenfeld, 1964: the last place takes any, the one before it any of the rest.
@@ -184,7 +184,8 @@ Status multinomial(const aclTensor& self, int64_t num_samples, bool replacement,
   task->reader = ElementReader(self.dtype, ACL_DOUBLE);
   task->writer = ElementWriter(ACL_INT64, out.dtype);
   plan->workspace_bytes = task->workspace_bytes();
-  plan->work = static_cast<double>(task->rows * (task->categories + num_samples)) * 64;
+  plan->work =
+      static_cast<double>(task->rows) * (static_cast<double>(task->categories) + static_cast<double>(num_samples)) * 64;
   plan->describe = describe_later({&self});
   plan->run = [task = std::shared_ptr<const Multinomial>(std::move(task))](void* workspace) {
     return task->run(workspace);

@@ -35,16 +35,16 @@ class Run {
         threads_(threads_for(flops())),
         step_threads_(threads_for(flops() / static_cast<double>(std::max<int64_t>(1, p_.sizes.steps)))) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    const int64_t rows = steps * batch;
+    const Checked rows = checked(steps) * batch;
     x_at_ = parts_.add(rows * inputs);
     before_at_ = parts_.add(rows * hidden);
-    w_x_at_ = parts_.add(inputs * p_.width());
-    w_h_at_ = parts_.add(hidden * p_.width());
+    w_x_at_ = parts_.add(checked(inputs) * p_.width());
+    w_h_at_ = parts_.add(checked(hidden) * p_.width());
     d_x_sums_at_ = parts_.add(rows * p_.width());
     d_h_sums_at_ = parts_.add(rows * p_.width());
-    dh_at_ = parts_.add(batch * hidden);
-    rows_at_ = parts_.add(batch * kRows * hidden);
-    results_at_ = parts_.add(std::max(rows * inputs, std::max(std::max(inputs, hidden), int64_t{1}) * p_.width()));
+    dh_at_ = parts_.add(checked(batch) * hidden);
+    rows_at_ = parts_.add(checked(batch) * kRows * hidden);
+    results_at_ = parts_.add(larger(rows * inputs, checked(std::max({inputs, hidden, int64_t{1}})) * p_.width()));
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
@@ -75,7 +75,7 @@ class Run {
     return static_cast<double>(steps * batch) * static_cast<double>(p_.width()) *
            (4.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
-  uint64_t workspace_bytes() const { return parts_.bytes(); }
+  Checked workspace_bytes() const { return parts_.bytes(); }
 
   void run(float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;

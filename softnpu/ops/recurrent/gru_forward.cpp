@@ -57,13 +57,13 @@ class Run {
         sigmoid_(map_kernel(MapOp::kSigmoid, Wide::kF32)),
         tanh_(map_kernel(MapOp::kTanh, Wide::kF32)) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    x_at_ = parts_.add(steps * batch * inputs);
-    w_x_at_ = parts_.add(inputs * p_.width());
-    w_h_at_ = parts_.add(hidden * p_.width());
-    bias_at_ = parts_.add(2 * p_.width());
-    from_x_at_ = parts_.add(steps * batch * p_.width());
-    from_h_at_ = parts_.add(batch * p_.width());
-    h_at_ = parts_.add(batch * hidden);
+    x_at_ = parts_.add(checked(steps) * batch * inputs);
+    w_x_at_ = parts_.add(checked(inputs) * p_.width());
+    w_h_at_ = parts_.add(checked(hidden) * p_.width());
+    bias_at_ = parts_.add(checked(p_.width()) * 2);
+    from_x_at_ = parts_.add(checked(steps) * batch * p_.width());
+    from_h_at_ = parts_.add(checked(batch) * p_.width());
+    h_at_ = parts_.add(checked(batch) * hidden);
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
@@ -80,7 +80,7 @@ class Run {
     return static_cast<double>(steps * batch) * static_cast<double>(p_.width()) *
            (2.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
-  uint64_t workspace_bytes() const { return parts_.bytes(); }
+  Checked workspace_bytes() const { return parts_.bytes(); }
 
   void run(float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;

@@ -43,13 +43,13 @@ class Run {
         d_weights_(layouts.weights.size()) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
     // x and h of the step before side by side, as the weights' rows have it.
-    inputs_at_ = parts_.add(steps * batch * (inputs + hidden));
-    weights_at_ = parts_.add((inputs + hidden) * width());
-    d_gates_at_ = parts_.add(steps * batch * width());
-    dh_at_ = parts_.add(batch * hidden);
-    dc_at_ = parts_.add(batch * hidden);
-    rows_at_ = parts_.add(batch * kRows * hidden);
-    results_at_ = parts_.add(std::max(steps * batch * inputs, (inputs + hidden + 1) * width()));
+    inputs_at_ = parts_.add(checked(steps) * batch * (checked(inputs) + hidden));
+    weights_at_ = parts_.add((checked(inputs) + hidden) * width());
+    d_gates_at_ = parts_.add(checked(steps) * batch * width());
+    dh_at_ = parts_.add(checked(batch) * hidden);
+    dc_at_ = parts_.add(checked(batch) * hidden);
+    rows_at_ = parts_.add(checked(batch) * kRows * hidden);
+    results_at_ = parts_.add(larger(checked(steps) * batch * inputs, (checked(inputs) + hidden + 1) * width()));
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
@@ -85,7 +85,7 @@ class Run {
     const auto width = static_cast<double>(kLstmGates * hidden);
     return static_cast<double>(steps * batch) * width * (4.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
-  uint64_t workspace_bytes() const { return parts_.bytes(); }
+  Checked workspace_bytes() const { return parts_.bytes(); }
 
   void run(float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;

@@ -60,13 +60,13 @@ class Run {
         tanh_(map_kernel(MapOp::kTanh, Wide::kF32)),
         weights_(layouts.weights.size()) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    x_at_ = parts_.add(steps * batch * inputs);
-    weights_at_ = parts_.add((inputs + hidden) * width());
-    bias_at_ = parts_.add(width());
-    gates_at_ = parts_.add(steps * batch * width());
-    h_at_ = parts_.add(batch * hidden);
-    c_at_ = parts_.add(batch * hidden);
-    rows_at_ = parts_.add(batch * 3 * hidden);
+    x_at_ = parts_.add(checked(steps) * batch * inputs);
+    weights_at_ = parts_.add((checked(inputs) + hidden) * width());
+    bias_at_ = parts_.add(checked(width()));
+    gates_at_ = parts_.add(checked(steps) * batch * width());
+    h_at_ = parts_.add(checked(batch) * hidden);
+    c_at_ = parts_.add(checked(batch) * hidden);
+    rows_at_ = parts_.add(checked(batch) * 3 * hidden);
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
@@ -85,7 +85,7 @@ class Run {
     const auto width = static_cast<double>(kLstmGates * hidden);
     return static_cast<double>(steps * batch) * width * (2.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
-  uint64_t workspace_bytes() const { return parts_.bytes(); }
+  Checked workspace_bytes() const { return parts_.bytes(); }
 
   void run(float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;

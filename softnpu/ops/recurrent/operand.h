@@ -58,15 +58,15 @@ Status read_direction(const TypedCall& call, bool* reversed);
 class FloatParts {
  public:
   // The offset of `count` floats.
-  int64_t add(int64_t count) {
-    const int64_t at = count_;
-    count_ += (count + 15) / 16 * 16;
+  int64_t add(Checked count) {
+    const int64_t at = count_.value();
+    count_ = count_ + round_up(count, 16);
     return at;
   }
-  uint64_t bytes() const { return static_cast<uint64_t>(count_) * sizeof(float); }
+  Checked bytes() const { return count_ * sizeof(float); }
 
  private:
-  int64_t count_ = 0;
+  Checked count_;
 };
 
 // A compiled layer: what `Run`, made of problem and layouts, needs of a call is addresses, by bind(), a workspace, and

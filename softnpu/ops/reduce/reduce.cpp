@@ -60,9 +60,8 @@ class ReduceTask {
   }
 
   double work() const { return work_; }
-  uint64_t workspace_bytes() const {
-    if (chunks_ == 1) return 0;
-    return static_cast<uint64_t>(chunks_ * space_.kept_count()) * kernel_.state_bytes;
+  Checked workspace_bytes() const {
+    return checked(chunks_ == 1 ? 0 : chunks_) * space_.kept_count() * kernel_.state_bytes;
   }
 
   void run(void* workspace) const {

@@ -110,7 +110,7 @@ Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan
               text("tensor ", i, " has the shape ", describe_shape(tensor.dims), ", which does not fit ",
                    describe_shape(model->dims), " outside of dimension ", along)};
     }
-    sizes[along] += tensor.dims[along];
+    SOFTNPU_RETURN_IF_ERROR(fit(checked(sizes[along]) + tensor.dims[along], "the sum of the sizes", &sizes[along]));
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   std::vector<Move> moves;

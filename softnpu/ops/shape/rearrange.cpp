@@ -136,7 +136,7 @@ Status repeat(const aclTensor& self, const aclIntArray& repeats, const aclTensor
   Dims sizes = from.sizes;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (repeats[i] < 0) return {ACLNN_ERR_PARAM_INVALID, text("repeats hold the negative number ", repeats[i])};
-    sizes[i] *= repeats[i];
+    SOFTNPU_RETURN_IF_ERROR(fit(checked(sizes[i]) * repeats[i], "a size of the result", &sizes[i]));
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   // Each dimension is two: how often, and the source's own.

@@ -73,10 +73,10 @@ Status bincount(const aclTensor& self, const aclTensor* weights, int64_t minleng
   } else if (is_complex(out.dtype) || out.dtype == ACL_BOOL) {
     return {ACLNN_ERR_PARAM_INVALID, text("out is ", describe(out), "; it holds numbers of elements")};
   }
-  plan->work = effort_of(2 * static_cast<double>(from.count() + to.count())).work;
+  plan->work = effort_of(2 * (static_cast<double>(from.count()) + static_cast<double>(to.count()))).work;
   const aclTensor* all[] = {&self, weights, &out};
   plan->describe = describe_later(all);
-  plan->workspace_bytes = static_cast<uint64_t>(to.sizes[0]) * sizeof(double);
+  plan->workspace_bytes = checked(to.sizes[0]) * sizeof(double);
   plan->run = [from, weight, to](void* workspace) {
     const int64_t bins = to.sizes[0];
     const auto write = [&]<typename Sum>(Sum* sums, aclDataType as) {
@@ -108,8 +108,8 @@ Status histc(const aclTensor& self, int64_t bins, const aclScalar& min, const ac
     return {ACLNN_ERR_PARAM_INVALID, text("there is no range from ", low, " to ", high)};
   }
   const int64_t count = from.count();
-  plan->work = effort_of(2 * static_cast<double>(count + bins)).work;
-  plan->workspace_bytes = static_cast<uint64_t>(bins) * sizeof(int64_t);
+  plan->work = effort_of(2 * (static_cast<double>(count) + static_cast<double>(bins))).work;
+  plan->workspace_bytes = checked(bins) * sizeof(int64_t);
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);
   plan->run = [=](void* workspace) {

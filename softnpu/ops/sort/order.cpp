@@ -40,7 +40,8 @@ struct Lines {
   ptrdiff_t value_stride = 0;
   ptrdiff_t index_stride = 0;
 
-  uint64_t scratch_bytes() const { return 2 * static_cast<uint64_t>(length) * packed_size(self.dtype, length); }
+  // Of a thread.
+  Checked scratch_bytes() const { return checked(length) * 2 * packed_size(self.dtype, length); }
 
   // Puts the least k of a line first, in any order. Those below a bound are gathered until they are twice as many; then
   // the greatest of the least k becomes the bound, which soon few elements pass.
@@ -117,7 +118,7 @@ struct Lines {
   void run(char* workspace, int threads) const {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 8 / std::max<int64_t>(length, 1));
     parallel_for_seats(walk.count(), grain, threads, [&](int64_t first, int64_t last, int seat) {
-      char* scratch = workspace + static_cast<uint64_t>(seat) * scratch_bytes();
+      char* scratch = workspace + static_cast<uint64_t>(seat) * scratch_bytes().bytes();
       with_packed(self.dtype, length, [&]<typename Packed>() {
         walk.for_each(first, last - first,
                       [&](const Walk<3>::Offsets& at) { run_line(at, reinterpret_cast<Packed*>(scratch)); });
@@ -165,7 +166,7 @@ Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
   plan->describe = [said = std::move(said)] { return said; };
   if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
   plan->work = effort.work;
-  plan->workspace_bytes = static_cast<uint64_t>(std::max(effort.threads, 1)) * lines.scratch_bytes();
+  plan->workspace_bytes = lines.scratch_bytes() * std::max(effort.threads, 1);
   plan->run = [lines = std::move(lines), effort](void* workspace) {
     lines.run(static_cast<char*>(workspace), effort.threads);
     return Status::ok();
@@ -283,7 +284,7 @@ Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* 
   const Effort effort = effort_of(4 * static_cast<double>(count));
   lines.length = count;
   plan->work = effort.work;
-  plan->workspace_bytes = static_cast<uint64_t>(count) * packed_size(self.dtype, count);
+  plan->workspace_bytes = checked(count) * packed_size(self.dtype, count);
   plan->describe = describe_later(both);
   // Without elements: NaN, or what an integer of PyTorch's makes of it.
   plan->run = [lines, count](void* workspace) {

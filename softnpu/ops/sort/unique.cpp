@@ -43,10 +43,9 @@ struct Unique {
   int64_t width = 1;
 
   // Keys, then the rows' order; flat ones are packed with their places, and sorted with as much again.
-  uint64_t workspace_bytes() const {
-    const auto n = static_cast<uint64_t>(rows);
-    if (is_flat) return 2 * n * packed_size(self.dtype, rows);
-    return n * (static_cast<uint64_t>(width) + 1) * sizeof(uint64_t);
+  Checked workspace_bytes() const {
+    if (is_flat) return checked(rows) * 2 * packed_size(self.dtype, rows);
+    return checked(rows) * (checked(width) + 1) * sizeof(uint64_t);
   }
 
   // Calls body(row) in order with each row, and whether it is equal to the one before. The number of groups.

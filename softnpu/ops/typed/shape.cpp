@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "nnopbase/overlap.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/elementwise/operators.h"
 #include "ops/index/operators.h"
@@ -71,27 +72,33 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
       if (first >= size) return invalid("an index is out of range");
       continue;
     }
-    view.dims.push_back(last <= first ? 0 : (last - first + steps[i] - 1) / steps[i]);
+    view.dims.push_back(last <= first ? 0 : (last - first - 1) / steps[i] + 1);
     view.strides.push_back(self.strides[i] * steps[i]);
   }
   return plan_copy(view, of.out(), plan);
 }
 
-// `tensor`'s memory seen with other sizes, strides and an offset in elements.
-aclTensor seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntArray& strides, int64_t offset) {
-  aclTensor view = tensor;
-  view.dims = Dims(sizes.begin(), sizes.end());
-  view.strides = Dims(strides.begin(), strides.end());
-  view.offset = offset;
-  return view;
+// `tensor`'s memory seen with other sizes, strides and one offset in elements.
+Status seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntArray& strides, const aclIntArray& offset,
+               aclTensor* view) {
+  if (sizes.size() != strides.size() || offset.size() != 1) return invalid("sizes, strides and one offset are needed");
+  *view = tensor;
+  view->dims = Dims(sizes.begin(), sizes.end());
+  view->strides = Dims(strides.begin(), strides.end());
+  view->offset = offset[0];
+  const bool are_sizes = std::ranges::all_of(sizes, [](int64_t size) { return size >= 0; });
+  const auto element_bytes = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
+  if (!are_sizes || view->offset < 0 ||
+      !has_extent(view->dims.data(), view->strides.data(), sizes.size(), view->offset, element_bytes)) {
+    return invalid("the sizes, strides and the offset do not make a tensor");
+  }
+  return Status::ok();
 }
 
 Status plan_as_strided(Operands& of, Plan* plan) {
-  const aclIntArray sizes = of.numbers(1);
-  const aclIntArray strides = of.numbers(2);
-  const aclIntArray offset = of.numbers(3);
-  if (sizes.size() != strides.size() || offset.size() != 1) return invalid("sizes, strides and one offset are needed");
-  return plan_copy(seen_as(of.in(0), sizes, strides, offset[0]), of.out(), plan);
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(seen_as(of.in(0), of.numbers(1), of.numbers(2), of.numbers(3), &view));
+  return plan_copy(view, of.out(), plan);
 }
 
 // (to, sizes, strides, offset, from, sizes, strides, offset): a part of `to`, which is the result, too, becomes a part
@@ -99,14 +106,10 @@ Status plan_as_strided(Operands& of, Plan* plan) {
 Status plan_view_copy(Operands& of, Plan* plan) {
   std::array<aclTensor, 2> views;
   for (size_t i = 0; i < 2; ++i) {
-    const aclIntArray sizes = of.numbers(4 * i + 1);
-    const aclIntArray strides = of.numbers(4 * i + 2);
-    const aclIntArray offset = of.numbers(4 * i + 3);
-    if (sizes.size() != strides.size() || offset.size() != 1) {
-      return invalid("sizes, strides and one offset are needed");
-    }
-    views[i] = seen_as(of.in(4 * i), sizes, strides, offset[0]);
+    SOFTNPU_RETURN_IF_ERROR(
+        seen_as(of.in(4 * i), of.numbers(4 * i + 1), of.numbers(4 * i + 2), of.numbers(4 * i + 3), &views[i]));
   }
+  if (overlaps_itself(views[0])) return invalid("elements of the part that is written share a place in memory");
   if (of.out().data != of.in(0).data) return invalid("the result is not the first input");
   return plan_copy(views[1], views[0], plan);
 }
@@ -145,7 +148,7 @@ Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, 
 
 // The one, then the other.
 Status run_both(Plan one, Plan other, Plan* plan) {
-  plan->workspace_bytes = std::max(one.workspace_bytes, other.workspace_bytes);
+  plan->workspace_bytes = larger(one.workspace_bytes, other.workspace_bytes);
   plan->work = one.work + other.work;
   plan->run = [first = std::move(one.run), second = std::move(other.run)](void* workspace) {
     SOFTNPU_RETURN_IF_ERROR(first(workspace));
@@ -168,7 +171,8 @@ Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const a
   for (size_t i = 0; i < self.dims.size(); ++i) {
     const int64_t before = pairs[2 * i];
     const int64_t after = pairs[2 * i + 1];
-    if (out.dims[i] != self.dims[i] + before + after) return invalid("the result does not have the padded sizes");
+    if (!(checked(self.dims[i]) + before + after).is(out.dims[i]))
+      return invalid("the result does not have the padded sizes");
     from.offset += std::max<int64_t>(0, -before) * from.strides[i];
     to.offset += std::max<int64_t>(0, before) * to.strides[i];
     from.dims[i] += std::min<int64_t>(0, before) + std::min<int64_t>(0, after);

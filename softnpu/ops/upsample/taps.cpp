@@ -30,6 +30,13 @@ Real step_of(const Resize& r) {
   return r.scale > 0 ? static_cast<Real>(1.0 / r.scale) : static_cast<Real>(r.in) / static_cast<Real>(r.out);
 }
 
+// The value of an input of `size` that a position lies at or behind. Scales may lead anywhere, and to no number.
+template <typename Real>
+int64_t value_at(Real position, int64_t size) {
+  if (position >= static_cast<Real>(size - 1)) return size - 1;
+  return position > 0 ? static_cast<int64_t>(position) : 0;
+}
+
 // PyTorch takes float32 for the positions of every data type here.
 int64_t nearest(const Resize& r, int64_t at) {
   if (r.mode == Interpolation::kNearest) {
@@ -39,7 +46,7 @@ int64_t nearest(const Resize& r, int64_t at) {
   const Resize apart{r.mode, r.in, r.out, false, r.scale};
   const float middle = r.mode == Interpolation::kNearestExact ? 0.5F : 0.0F;
   const float position = (static_cast<float>(at) + middle) * step_of<float>(apart);
-  return std::min(static_cast<int64_t>(std::floor(position)), r.in - 1);
+  return value_at(position, r.in);
 }
 
 template <typename Real>
@@ -48,7 +55,7 @@ void linear(const Resize& r, int64_t at, Taps* taps) {
   const Real step = step_of<Real>(r);
   const auto x = static_cast<Real>(at);
   const Real position = r.align_corners ? step * x : std::max(Real{0}, step * (x + Real(0.5)) - Real(0.5));
-  const int64_t first = std::min(static_cast<int64_t>(position), r.in - 1);
+  const int64_t first = value_at(position, r.in);
   const Real second = std::clamp(position - static_cast<Real>(first), Real{0}, Real{1});
   add(taps, first, Real{1} - second);
   add(taps, std::min(first + 1, r.in - 1), second);
@@ -114,6 +121,8 @@ Taps Taps::transposed(int64_t columns) const {
 template <typename Real>
 Taps taps_of(const Resize& resize) {
   Taps taps;
+  // Where memory is not enough it is said before any of it is used.
+  for (auto* list : {&taps.index, &taps.begin}) list->reserve(static_cast<size_t>(resize.out) + 1);
   for (int64_t at = 0; at < resize.out; ++at) {
     switch (resize.mode) {
       case Interpolation::kNearest:

@@ -27,7 +27,7 @@ class AclnnExecutorTest : public AclTest {
     aclOpExecutor* executor = nullptr;
     const aclnnStatus status =
         softnpu::plan_operator("aclnnCount", &bytes, &executor, [this, workspace_bytes](Plan* plan) {
-          plan->workspace_bytes = workspace_bytes;
+          plan->workspace_bytes = softnpu::checked(workspace_bytes);
           plan->work = 0;
           plan->run = [counter = counter_](void*) {
             ++*counter;
