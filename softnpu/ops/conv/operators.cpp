@@ -14,6 +14,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
+#include "ops/onednn/types.h"
 #include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -121,6 +122,17 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   return check_sizes(*p, weight, attributes.transposed, output_padding);
 }
 
+// Whether oneDNN counts the sizes, and the steps along images.
+bool has_small_sizes(const ConvProblem& p) {
+  bool fits = onednn_counts(
+      {p.batch, p.groups, p.in.channels, p.out.channels, p.filter.places(), p.in.positions(), p.out.positions()});
+  for (size_t i = 0; fits && i < 3; ++i) {
+    const int64_t padded = p.in.sizes[i] + 2 * p.padding[i];
+    fits = onednn_counts({padded}) && p.stride[i] <= padded && p.dilation[i] <= padded;
+  }
+  return fits;
+}
+
 // Adds nothing where nothing is written.
 Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
@@ -130,7 +142,7 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
       p.batch != 0 && p.out.channels != 0 && p.out.positions() != 0 && p.in.channels != 0 && p.in.positions() != 0;
   const bool has_blocks = p.in.in_blocks || p.out.in_blocks;
   std::optional<Step> step;
-  if (sums && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
+  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
     if (!has_blocks) step = pointwise_convolution(p);
     if (!step) step = winograd_convolution(p);
     if (!step) step = onednn_convolution(p);

@@ -14,6 +14,7 @@
 #include "ops/matmul/onednn.h"
 #include "ops/matmul/panels.h"
 #include "ops/matmul/wide.h"
+#include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 
@@ -136,7 +137,8 @@ Plan choose(MatmulProblem problem) {
   // An empty sum is for the general kernel, and so are factors that are converted first and results that are narrowed.
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
   if (!onednn || narrows || problem.a.depth == 0 || problem.a.dtype != problem.dtype ||
-      problem.b.dtype != problem.dtype) {
+      problem.b.dtype != problem.dtype ||
+      !onednn_counts({problem.a.lines, problem.b.lines, problem.a.depth, problem.batch_count()})) {
     return plan_wide_matmul(problem);
   }
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);

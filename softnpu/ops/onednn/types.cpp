@@ -1,5 +1,8 @@
 #include "ops/onednn/types.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace softnpu {
 namespace {
 
@@ -30,6 +33,10 @@ dnnl::memory::data_type onednn_type(aclDataType dtype) {
     case ACL_BF16: return dnnl::memory::data_type::bf16;
     default: return dnnl::memory::data_type::f32;
   }
+}
+
+bool onednn_counts(std::initializer_list<int64_t> sizes) {
+  return std::ranges::all_of(sizes, [](int64_t size) { return size <= std::numeric_limits<int32_t>::max(); });
 }
 
 bool onednn_multiplies(aclDataType dtype) {

@@ -1,6 +1,8 @@
 #pragma once
 // Data types as oneDNN has them.
 
+#include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "acl/acl_base.h"
@@ -10,6 +12,9 @@ namespace softnpu {
 
 // float32, float16, bfloat16.
 dnnl::memory::data_type onednn_type(aclDataType dtype);
+
+// Whether oneDNN takes such sizes: its kernels count some of them in 32 bits, and fail with none of its errors.
+bool onednn_counts(std::initializer_list<int64_t> sizes);
 
 // Whether the CPU multiplies `dtype`, one of the above, with instructions for it, adding up in float32.
 bool onednn_multiplies(aclDataType dtype);
