@@ -274,7 +274,7 @@ TEST_F(SizesTest, ScalesThatLeadOutOfTheImage) {
   }
 }
 
-// 2^57 keys, seen by 2^6 queries, have no drop mask.
+// 2^57 keys, seen by 2^6 queries, are more blocks than a plan lists.
 TEST_F(SizesTest, MoreScoresThan64BitsCount) {
   const Sizes keys = {1, 1, int64_t{1} << 57, 8};
   expect_refused(aclnnFlashAttentionScoreGetWorkspaceSize(
@@ -282,7 +282,7 @@ TEST_F(SizesTest, MoreScoresThan64BitsCount) {
                      tensor(keys, ACL_FLOAT, {0, 0, 0, 1}), nullptr, tensor({8}, ACL_UINT8), nullptr, nullptr, nullptr,
                      1, 0.5, 65535, 65535, 1, "BNSD", 0, 0, nullptr, nullptr, nullptr, tensor({1, 1, 64, 8}, ACL_FLOAT),
                      &bytes_, &executor_),
-                 "the number of scores does not fit");
+                 "blocks of queries and keys are not planned");
 }
 
 // ---- results -----------------------------------------------------------------------------------------------------

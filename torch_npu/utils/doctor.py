@@ -44,6 +44,13 @@ def huge_pages() -> str:
     return f"no: Linux {platform.release()} is older than 6.1 and shmem_enabled is never"
 
 
+def addresses(reserved: int, memory: int) -> str:
+    """What is reserved for mappings behind the memory, and why it is less than usual where it is."""
+    window = max(0, reserved - memory)
+    said = f"{window / 2**30:.0f} GiB for expandable segments and shared memory"
+    return said if window >= 31 * memory else f"{said}: the process may map no more (ulimit -v)"
+
+
 def report() -> tuple[list[tuple[str, str]], list[str]]:
     """Rows of (what, value), and the problems found, a sentence each."""
     problems: list[str] = []
@@ -76,6 +83,8 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
         if torch.npu.is_available():
             free, total = torch.npu.mem_get_info()
             rows.append(("memory", f"{total / 2**30:.1f} GiB, {free / 2**30:.1f} GiB free"))
+            if _C.softnpu_version():
+                rows.append(("addresses", addresses(_C.device_range(0)[1], total)))
         else:
             problems.append(f"no NPU is available: {torch.npu.unavailable_reason()}")
     except Exception as error:

@@ -9,6 +9,7 @@
 #include "ops/attention/gemm.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/listed.h"
 #include "ops/tensor_memory.h"
 
 namespace softnpu {
@@ -56,6 +57,7 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
   const Heads& query = problem->query;
   const Heads& key = problem->key;
   if (!problem->is_packed) {
+    SOFTNPU_RETURN_IF_ERROR(check_listed(checked(query.batch), "sequences"));
     for (int64_t b = 0; b < query.batch; ++b) {
       Sequence s{0, query.length, 0, key.length, b * query.heads * query.length * key.length, 0};
       SOFTNPU_RETURN_IF_ERROR(shorten(arguments.query_lengths, "queries", b, query.batch, &s.query_length));
@@ -83,6 +85,11 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
       problem->sequences.push_back(last);
     }
   }
+  Checked blocks;
+  for (const Sequence& s : problem->sequences) {
+    blocks = blocks + checked(query.heads) * (s.query_length / kQueries + s.key_length / kKeys + 2);
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_listed(blocks, "blocks of queries and keys"));
   if (problem->sparse_mode != 5 && problem->sparse_mode != 6) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(arguments.prefix, "prefix, which this sparse mode needs,"));
   if (arguments.prefix->size() != problem->sequences.size()) {

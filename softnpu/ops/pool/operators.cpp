@@ -10,6 +10,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/images.h"
+#include "ops/listed.h"
 #include "ops/parallel.h"
 #include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
@@ -75,7 +76,7 @@ Status fixed_windows(const PoolAttributes& a, PoolProblem* p) {
       return invalid(text("a size of the result is ", p->out.sizes[i], ", where windows of ", s.kernel[i],
                           " over an input of ", p->in.sizes[i], " are ", count));
     }
-    p->windows.ranges[i].reserve(static_cast<size_t>(count));
+    SOFTNPU_RETURN_IF_ERROR(check_listed(checked(count), "windows"));
     for (int64_t at = 0; at < count; ++at) p->windows.ranges[i].push_back(range_of(at, p->in.sizes[i], s, i));
   }
   return check_divisor(*p);
@@ -86,7 +87,7 @@ Status even_windows(PoolProblem* p) {
     const int64_t size = p->in.sizes[i];
     const int64_t count = p->out.sizes[i];
     if (size < 1 && count > 0) return invalid("the input has a size of 0");
-    p->windows.ranges[i].reserve(static_cast<size_t>(count));
+    SOFTNPU_RETURN_IF_ERROR(check_listed(checked(count), "windows"));
     for (int64_t at = 0; at < count; ++at) {
       const auto begin = static_cast<int64_t>(static_cast<__int128>(at) * size / count);
       const auto end = static_cast<int64_t>((static_cast<__int128>(at + 1) * size + count - 1) / count);

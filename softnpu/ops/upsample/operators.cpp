@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/listed.h"
 #include "ops/upsample/resample.h"
 
 namespace softnpu {
@@ -41,6 +42,9 @@ Status read_images(const UpsampleAttributes& a, size_t dims, const aclTensor& fr
   const auto& sizes = out->to.sizes;
   if (a.output_size.size() != dims || !std::equal(a.output_size.begin(), a.output_size.end(), sizes.end() - dims)) {
     return invalid(text("output_size is not that of ", describe(to)));
+  }
+  for (const Image* image : {&out->from, &out->to}) {
+    for (int64_t size : image->sizes) SOFTNPU_RETURN_IF_ERROR(check_listed(checked(size), "positions"));
   }
   if (out->from.positions() < 1 || out->to.positions() < 1) return invalid("an image has no positions");
   return Status::ok();

@@ -121,8 +121,6 @@ Taps Taps::transposed(int64_t columns) const {
 template <typename Real>
 Taps taps_of(const Resize& resize) {
   Taps taps;
-  // Where memory is not enough it is said before any of it is used.
-  for (auto* list : {&taps.index, &taps.begin}) list->reserve(static_cast<size_t>(resize.out) + 1);
   for (int64_t at = 0; at < resize.out; ++at) {
     switch (resize.mode) {
       case Interpolation::kNearest:

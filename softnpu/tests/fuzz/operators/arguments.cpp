@@ -36,8 +36,10 @@ int64_t reach(const std::vector<int64_t>& sizes, const std::vector<int64_t>& str
 
 std::vector<int64_t> contiguous(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> strides(sizes.size());
-  int64_t stride = 1;
-  for (size_t i = sizes.size(); i-- > 0; stride *= sizes[i]) strides[i] = stride;
+  uint64_t stride = 1;  // wraps around where a stride of 0 has made the sizes huge
+  for (size_t i = sizes.size(); i-- > 0; stride *= static_cast<uint64_t>(sizes[i])) {
+    strides[i] = static_cast<int64_t>(stride);
+  }
   return strides;
 }
 
@@ -49,7 +51,7 @@ Arguments::Arguments(const Caller& caller, Numbers* numbers)
       sizes_(numbers_.sizes()),
       dtype_(draft_.empty() ? numbers_.dtype() : draft_.dtype),
       in_blocks_(numbers_.once_in(16)) {
-  if (numbers_.once_in(6)) {
+  if (numbers_.once_in(3)) {
     std::vector<int64_t> seen = sizes_;
     for (const auto& [name, sizes] : draft_.sizes) seen.insert(seen.end(), sizes.begin(), sizes.end());
     small_ = seen.empty() ? 0 : numbers_.one_of(seen);

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "base/checked.h"
+#include "base/text.h"
+#include "nnopbase/tensor.h"
+
+namespace softnpu {
+
+// Planners list windows, taps and blocks of work in host memory, some tens of bytes each. Only strides of 0 and tensors
+// without elements make more than so many, which is an error before memory is out.
+constexpr int64_t kMostListed = int64_t{1} << 30;
+
+inline Status check_listed(Checked count, const char* what) {
+  if (count.fits() && count.value() <= kMostListed) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("more than ", kMostListed, " ", what, " are not planned")};
+}
+
+}  // namespace softnpu

@@ -1,0 +1,51 @@
+"""A device in a process that may use less than the machine has (control groups: softnpu/tests/limits_test.cpp)."""
+
+import fresh
+import pytest
+
+# As after `ulimit -v`: addresses are limited before torch is imported.
+PROGRAM = """
+import resource
+limit = {limit} << 30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+import torch
+free, total = torch.npu.mem_get_info()
+x = torch.ones(1 << 20, device="npu")
+assert (x + x).sum().item() == 2 << 20
+try:
+    torch.empty(total + (1 << 30), dtype=torch.uint8, device="npu")
+except torch.OutOfMemoryError:
+    print(total)
+"""
+
+
+@pytest.mark.parametrize("limit", [8, 32])
+def test_memory_follows_the_limit_of_addresses(limit):
+    total = int(fresh.output(PROGRAM.format(limit=limit), SOFTNPU_HBM="", OMP_NUM_THREADS="1"))
+    assert 1 << 30 < total <= limit << 29
+
+
+def test_a_capacity_that_is_asked_for_is_had():
+    program = PROGRAM.format(limit=32)
+    assert int(fresh.output(program, SOFTNPU_HBM="2G", OMP_NUM_THREADS="1")) == 2 << 30
+
+
+def test_what_is_not_reserved_is_logged():
+    said = fresh.output(
+        PROGRAM.format(limit=32),
+        SOFTNPU_HBM="2G",
+        OMP_NUM_THREADS="1",
+        ASCEND_SLOG_PRINT_TO_STDOUT="1",
+        ASCEND_GLOBAL_LOG_LEVEL="2",
+    )
+    assert "[WARNING]" in said
+    assert "bytes of addresses for mappings instead of 68719476736" in said
+
+
+def test_doctor_says_what_is_not_reserved():
+    program = (
+        "import resource; limit = 32 << 30; resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
+        "from torch_npu.utils.doctor import report; print(dict(report()[0])['addresses'])"
+    )
+    said = fresh.output(program, SOFTNPU_HBM="2G", OMP_NUM_THREADS="1")
+    assert said.endswith("the process may map no more (ulimit -v)")
