@@ -71,7 +71,7 @@ def test_in_eval_it_is_one_convolution():
     x = torch.randn(2, 8, 6, 6, device="npu")
     with torch.no_grad():
         explanation = explain(fused, x)
-    assert explanation.calls(operator="aten::convolution") == 1
+    assert explanation.calls(operator="aten::_convolution") == 1
     assert explanation.calls(operator="aten::native_batch_norm") == 0
     assert explanation.calls("AI CPU") == explanation.synchronizations == 0
 

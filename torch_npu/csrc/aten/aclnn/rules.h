@@ -167,9 +167,10 @@ inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& 
 }
 
 struct convolution : at::impl::MetaBase {
+  template <typename... Flags>
   void meta(const at::Tensor& input, const at::Tensor& weight, at::OptionalTensorRef, at::IntArrayRef stride,
             at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
-            int64_t groups) {
+            int64_t groups, const Flags&...) {
     const auto sizes = transposed
                            ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding, output_padding, stride,
                                                          dilation, groups)
