@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/text.h"
-#include "ops/convert/rows.h"
+#include "ops/convert/number.h"
 #include "ops/copy/element.h"
 #include "ops/copy/streamed.h"
 #include "ops/copy/transpose.h"
@@ -230,24 +230,6 @@ Status CopyList::finish(std::string said, Plan* plan) {
   };
   plan->describe = [said = std::move(said)] { return said; };
   return Status::ok();
-}
-
-void store_scalar(const aclScalar& value, aclDataType dtype, void* to) {
-  with_wide(wide_of(dtype), [&]<typename T>() {
-    T wide;
-    if (dtype == ACL_BOOL) {
-      wide = static_cast<T>(value.as_bool() ? 1 : 0);
-    } else if constexpr (std::is_same_v<T, uint64_t>) {  // NOLINT(bugprone-branch-clone): one branch a type
-      wide = value.as_uint64();
-    } else if constexpr (std::is_integral_v<T>) {
-      wide = static_cast<T>(value.as_int64());
-    } else if constexpr (std::is_floating_point_v<T>) {
-      wide = static_cast<T>(value.as_double());
-    } else {
-      wide = static_cast<T>(value.as_complex());
-    }
-    store_row(dtype)(&wide, 1, to, static_cast<ptrdiff_t>(aclDataTypeSize(dtype)));
-  });
 }
 
 Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan) {

@@ -63,9 +63,6 @@ class CopyList {
   double elements_ = 0;
 };
 
-// `value` as an element of `dtype` at `to`, as PyTorch converts a number.
-void store_scalar(const aclScalar& value, aclDataType dtype, void* to);
-
 // to = from, which is broadcast; both of one dtype.
 Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan);
 

@@ -6,6 +6,7 @@
 
 #include "base/small_vector.h"
 #include "base/text.h"
+#include "ops/convert/number.h"
 #include "ops/describe.h"
 #include "ops/elementwise/map_task.h"
 #include "ops/format/images.h"
@@ -67,7 +68,7 @@ bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
   const void* in[MapTask::kMostInputs]{};
   size_t i = 0;
   for (const MapInput& input : inputs) {
-    if (input.scalar != nullptr) put_scalar(*input.scalar, mapping.dtype, values[i]);
+    if (input.scalar != nullptr) put_input(*input.scalar, mapping, i, values[i]);
     in[i] = values[i];
     ++i;
   }
@@ -97,8 +98,10 @@ Status plan_map_of_blocks(const Mapping& mapping, std::span<const MapInput> inpu
 
 }  // namespace
 
-void Mapping::set(size_t i, const aclScalar& value) {
-  put_scalar(value, dtype, constants.data() + i * wide_size(wide_of(dtype)));
+void Mapping::set(size_t i, const aclScalar& value, bool is_rounded) {
+  std::byte* const to = constants.data() + i * wide_size(wide_of(dtype));
+  put_scalar(value, dtype, to);
+  if (is_rounded) round_value(dtype, to);
 }
 
 void Mapping::set(size_t i, double value) {

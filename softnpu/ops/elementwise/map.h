@@ -24,11 +24,13 @@ struct Mapping {
   // What operands are converted to before the kernel sees them, and what its result is rounded to.
   aclDataType dtype = ACL_DT_UNDEFINED;
   alignas(16) std::array<std::byte, kMostConstants * 16> constants{};
+  // Whether the second input, where it is one number, keeps the digits that its type has and `dtype` has not.
+  bool keeps_number = false;
   // About what one element costs beside its memory, in simple vector operations.
   double cost = 1;
 
-  // Constant `i`, converted to the wide type. Not rounded to `dtype`: PyTorch computes scalars in the wide type, too.
-  void set(size_t i, const aclScalar& value);
+  // Constant `i`, converted to the wide type; rounded to `dtype` where PyTorch's kernel has it in that.
+  void set(size_t i, const aclScalar& value, bool is_rounded = false);
   void set(size_t i, double value);
 };
 

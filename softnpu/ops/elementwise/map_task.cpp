@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "ops/convert/number.h"
 #include "ops/copy/element.h"
 #include "ops/copy/streamed.h"
 #include "ops/iterate/sweeps.h"
@@ -58,30 +59,20 @@ void repeat_first(char* tile, size_t bytes, size_t count) {
   });
 }
 
+// Whether input `i`, one number, is seen as it is.
+bool keeps_digits(const Mapping& mapping, size_t i) {
+  return mapping.keeps_number && i == 1 && !is_integral(mapping.dtype);
+}
+
 }  // namespace
 
 double cost_of(const Mapping& mapping, int64_t count) {
   return kElementFlops * mapping.cost * static_cast<double>(count);
 }
 
-void put_scalar(const aclScalar& value, aclDataType dtype, void* to) {
-  with_wide(wide_of(dtype), [&]<typename T>() {
-    T converted;
-    if constexpr (std::is_same_v<T, uint64_t>) {
-      converted = value.as_uint64();
-    } else if constexpr (std::is_integral_v<T>) {
-      converted = static_cast<T>(value.as_int64());
-    } else if constexpr (std::is_floating_point_v<T>) {
-      converted = static_cast<T>(value.as_double());
-    } else {
-      converted = static_cast<T>(value.as_complex());
-    }
-    std::memcpy(to, &converted, sizeof converted);
-  });
-  if (!is_integral(dtype)) return;
-  uint64_t narrow = 0;
-  store_row(dtype)(to, 1, &narrow, sizeof narrow);
-  load_row(dtype)(&narrow, sizeof narrow, 1, to);
+void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* to) {
+  put_scalar(value, mapping.dtype, to);
+  if (!keeps_digits(mapping, i)) round_value(mapping.dtype, to);
 }
 
 MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space)
@@ -95,12 +86,14 @@ MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space
   size_t operand = 0;
   for (const MapInput& given : inputs) {
     if (given.scalar != nullptr) {
-      put_scalar(*given.scalar, mapping.dtype, input->value.data());
+      put_input(*given.scalar, mapping, static_cast<size_t>(input - inputs_.data()), input->value.data());
       input->is_constant = true;
     } else {
       input->operand = ++operand;
-      input->reader = ElementReader(space_.operand(operand).dtype, mapping.dtype);
       input->is_constant = space_.operand(operand).is_constant;
+      const bool is_exact = input->is_constant && keeps_digits(mapping, static_cast<size_t>(input - inputs_.data()));
+      input->reader =
+          ElementReader(space_.operand(operand).dtype, is_exact ? computed_as(mapping.dtype) : mapping.dtype);
       if (!input->is_constant) {
         input->in_place = input->reader.is_direct() && space_.is_contiguous(operand);
         input->run_in_place = input->reader.is_direct() && is_run_in_place(space_, operand);

@@ -18,9 +18,8 @@ namespace softnpu {
 // What `count` elements cost, in the operations that threads_for counts.
 double cost_of(const Mapping& mapping, int64_t count);
 
-// `value` in the wide type of `dtype`, as PyTorch converts a number of Python's: an integer wraps at the dtype's width,
-// a floating-point number keeps the precision of the wide type.
-void put_scalar(const aclScalar& value, aclDataType dtype, void* to);
+// `value` as input `i` of the mapping, in its wide type: rounded to its dtype unless the mapping says otherwise.
+void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* to);
 
 // Immutable: several threads run it. The kernel reads and writes memory where it lies as the kernel wants it, be it the
 // whole operand or its innermost dimension; everything else goes through tiles.

@@ -36,18 +36,36 @@ double cost_of(MapOp op) {
   }
 }
 
+// Whether PyTorch computes one number on the right in float32 beside halves: it does so in products and quotients.
+bool keeps_number(MapOp op) {
+  return op == MapOp::kMul || op == MapOp::kDiv || op == MapOp::kTruncDivide || op == MapOp::kFloorDivide;
+}
+
 Mapping mapping_of(MapOp op, aclDataType dtype) {
   Mapping mapping;
+  mapping.keeps_number = keeps_number(op);
   mapping.kernel = map_kernel(op, wide_of(dtype));
   mapping.dtype = dtype;
   mapping.cost = cost_of(op);
   return mapping;
 }
 
+// Whether PyTorch rounds constants to the tensors' type, where that is a half.
+bool rounds_constants(MapOp op) {
+  switch (op) {
+    case MapOp::kAdd:
+    case MapOp::kSub:
+    case MapOp::kRsub:
+    case MapOp::kHardshrink:
+    case MapOp::kHardshrinkBackward: return true;
+    default: return false;
+  }
+}
+
 Mapping mapping_of(MapOp op, aclDataType dtype, Constants constants) {
   Mapping mapping = mapping_of(op, dtype);
   size_t i = 0;
-  for (const aclScalar* constant : constants) mapping.set(i++, *constant);
+  for (const aclScalar* constant : constants) mapping.set(i++, *constant, rounds_constants(op));
   return mapping;
 }
 
@@ -81,18 +99,31 @@ Status unknown_type(const aclTensor& tensor) {
   return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor.dtype))};
 }
 
-// What `inputs` promote to.
+// What a tensor of `dtype` becomes beside one of `single` without dimensions, which counts where its category is
+// higher.
+aclDataType with_single(aclDataType dtype, aclDataType single) {
+  if (category_of(single) <= category_of(dtype)) return dtype;
+  return is_floating(dtype) ? complex_of(dtype) : promote(dtype, single);
+}
+
+// What `inputs` promote to, as torch.result_type has it.
 Status common_type(std::initializer_list<MapInput> inputs, const aclTensor& out, aclDataType* common) {
-  *common = ACL_DT_UNDEFINED;
+  aclDataType whole = ACL_DT_UNDEFINED;   // of tensors with dimensions
+  aclDataType single = ACL_DT_UNDEFINED;  // of those without
   for (const MapInput& input : inputs) {
     if (input.tensor == nullptr) continue;
     if (!is_known(input.tensor->dtype)) return unknown_type(*input.tensor);
-    const aclDataType before = *common;
-    *common = before == ACL_DT_UNDEFINED ? input.tensor->dtype : promote(before, input.tensor->dtype);
-    if (*common == ACL_DT_UNDEFINED) {
+    aclDataType& found = input.tensor->dims.empty() ? single : whole;
+    const aclDataType before = found;
+    found = before == ACL_DT_UNDEFINED ? input.tensor->dtype : promote(before, input.tensor->dtype);
+    if (found == ACL_DT_UNDEFINED) {
       return {ACLNN_ERR_PARAM_INVALID,
               text(name_of(before), " and ", name_of(input.tensor->dtype), " have no common data type")};
     }
+  }
+  *common = whole == ACL_DT_UNDEFINED ? single : (single == ACL_DT_UNDEFINED ? whole : with_single(whole, single));
+  if (*common == ACL_DT_UNDEFINED) {
+    return {ACLNN_ERR_PARAM_INVALID, text(name_of(whole), " and ", name_of(single), " have no common data type")};
   }
   for (const MapInput& input : inputs) {
     if (input.scalar != nullptr) *common = with_scalar(*common, scalar_category(*input.scalar), out);
@@ -173,16 +204,14 @@ Status divide(MapInput self, MapInput other, int32_t mode, const aclTensor& out,
 }
 
 Status power(MapInput self, MapInput exponent, const aclTensor& out, Plan* plan) {
-  if (self.tensor != nullptr && exponent.scalar != nullptr && !exponent.scalar->is_complex()) {
+  if (self.tensor != nullptr && exponent.scalar != nullptr && exponent.scalar->as_complex().imag() == 0) {
     aclDataType dtype = ACL_DT_UNDEFINED;
     SOFTNPU_RETURN_IF_ERROR(common_type({self, exponent}, out, &dtype));
     const double value = exponent.scalar->as_double();
+    if (value == 0) return ones_like(*self.tensor, dtype, out, plan);
+    if (value == 1) return plan_map(mapping_of(MapOp::kIdentity, dtype), {self}, out, plan);
     if (value == 2) return plan_map(mapping_of(MapOp::kSquare, dtype), {self}, out, plan);
-    if (!is_complex(dtype)) {
-      if (value == 0) return ones_like(*self.tensor, dtype, out, plan);
-      if (value == 1) return plan_map(mapping_of(MapOp::kIdentity, dtype), {self}, out, plan);
-      if (value == 3) return plan_map(mapping_of(MapOp::kCube, dtype), {self}, out, plan);
-    }
+    if (value == 3 && !is_complex(dtype)) return plan_map(mapping_of(MapOp::kCube, dtype), {self}, out, plan);
     if (is_floating(dtype) && value == -2) {
       return plan_map(mapping_of(MapOp::kReciprocalSquare, dtype), {self}, out, plan);
     }

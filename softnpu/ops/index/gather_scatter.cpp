@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/convert/number.h"
 #include "ops/convert/typed.h"
 #include "ops/copy/element.h"
 #include "ops/copy/strided_copy.h"

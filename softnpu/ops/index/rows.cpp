@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "ops/convert/typed.h"
+#include "ops/convert/number.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/parallel.h"
 
@@ -66,22 +66,7 @@ void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places
   });
 }
 
-void IndexedRows::set_alpha(const aclScalar& alpha, aclDataType dtype) {
-  with_any(dtype, [&]<typename Element>() {
-    using T = typename Element::Computed;
-    T value;
-    if constexpr (std::is_same_v<T, uint64_t>) {
-      value = alpha.as_uint64();
-    } else if constexpr (std::is_integral_v<T>) {
-      value = static_cast<T>(alpha.as_int64());
-    } else if constexpr (std::is_floating_point_v<T>) {
-      value = static_cast<T>(alpha.as_double());
-    } else {
-      value = static_cast<T>(alpha.as_complex());
-    }
-    std::memcpy(alpha_.data(), &value, sizeof value);
-  });
-}
+void IndexedRows::set_alpha(const aclScalar& alpha, aclDataType dtype) { put_scalar(alpha, dtype, alpha_.data()); }
 
 Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan) {
   plan->describe = [said = std::move(said)] { return said; };

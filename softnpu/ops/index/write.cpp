@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "ops/convert/number.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/index/operators.h"
