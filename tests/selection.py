@@ -4,7 +4,7 @@ import random
 import zlib
 
 # Every operator with many arguments: cases of one kind.
-SWEEPS = ("tests/opinfo/", "tests/aclnn/", "tests/modules/")
+SWEEPS = ("tests/opinfo/", "tests/aclnn/", "tests/modules/", "tests/scalars/")
 
 
 def pytest_addoption(parser):

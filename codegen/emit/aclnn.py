@@ -1,5 +1,6 @@
 """Operators that aclnn functions run: their choice of route, their outputs and their registrations."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from codegen.entries import DTYPES
@@ -49,9 +50,17 @@ def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
         parts.append(f"are_of_one_type({', '.join(same)})")
     if operator.is_on_lists:  # after the checks of what they hold
         parts.append(f"are_lists({', '.join(('results', *(a.name for a in operator.arguments)))})")
+    parts += _ranges(operator, route)
     if operator.when is not None:
         parts.append(operator.when)
     return " && ".join(parts)
+
+
+def _ranges(operator: AclnnOperator, route: AclnnRoute) -> list[str]:
+    """Conditions that numbers lie in the range of the first tensor's type."""
+    first = next(a.name for a in operator.arguments if a.is_tensor and a.name != route.number)
+    numbers = (a.name for a in operator.arguments if re.search(r"at::Scalar\b", a.type))
+    return [f"holds({first}, {name})" for name in numbers]
 
 
 def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:

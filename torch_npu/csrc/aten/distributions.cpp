@@ -61,7 +61,9 @@ double greatest_of(at::ScalarType type) {
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
-  if (std >= 0 && draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
+  const bool are_floats = route::is_float(self.scalar_type(), mean) && route::is_float(self.scalar_type(), std);
+  if (std >= 0 && are_floats &&
+      draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
     return self;
   return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
 }

@@ -5,6 +5,9 @@
 #include <c10/core/Device.h>
 
 #include <concepts>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "core/aclnn_argument.h"
 #include "core/replay.h"
@@ -41,6 +44,14 @@ void* first_phase(const char* name);
 // caching allocator.
 void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOpExecutor* executor,
             c10::DeviceIndex device);
+
+// Whether no argument loses digits on its way into the function: a double that would become a float.
+template <typename FirstPhase, typename Arguments, typename Places>
+inline constexpr bool kKeepsDigits = false;
+template <typename R, typename... Parameters, typename... Arguments, std::size_t... kPlaces>
+inline constexpr bool kKeepsDigits<R(Parameters...), std::tuple<Arguments...>, std::index_sequence<kPlaces...>> =
+    (!(std::is_same_v<Arguments, double> &&
+       std::is_same_v<std::tuple_element_t<kPlaces, std::tuple<Parameters...>>, float>)&&...);
 
 }  // namespace detail
 
@@ -93,6 +104,9 @@ class AclnnOp {
 
   template <typename... Converted>
   aclnnStatus run(const replay::Key* key, c10::DeviceIndex device, const Converted&... args) const {
+    static_assert(detail::kKeepsDigits<FirstPhase, std::tuple<std::remove_cvref_t<decltype(args.get())>...>,
+                                       std::index_sequence_for<Converted...>>,
+                  "the function takes a float: say what becomes of a double that is none (attributes::as_float)");
     uint64_t workspace_bytes = 0;
     aclOpExecutor* executor = nullptr;
     const aclnnStatus status = first_(args.get()..., &workspace_bytes, &executor);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "aten/aclnn/route.h"
 #include "core/options.h"
 
 namespace torch_npu::attributes {
@@ -39,6 +40,23 @@ inline int64_t divisor_or_zero(std::optional<int64_t> divisor) { return divisor.
 
 // 0: the sizes say it.
 inline double scale_or_zero(std::optional<double> scale) { return scale.value_or(0); }
+
+// Where aclnn takes a float: an entry's `when` sees to it that this loses nothing.
+inline float as_float(double value) { return static_cast<float>(value); }
+inline float scale_as_float(std::optional<double> scale) { return as_float(scale_or_zero(scale)); }
+
+// The number `self` on the left of halves, which PyTorch rounds to their type; a product has it on the right here.
+inline at::Scalar rounded_number(const at::Tensor& self, const at::Tensor& other) {
+  const at::Scalar number = route::number(self);
+  if (number.isComplex() || !at::isReducedFloatingType(other.scalar_type())) return number;
+  const auto value = number.to<float>();
+  return other.scalar_type() == at::kHalf ? static_cast<float>(static_cast<at::Half>(value))
+                                          : static_cast<float>(static_cast<at::BFloat16>(value));
+}
+
+inline at::Scalar rounded_number(const at::Tensor& self, const AsHeld& other) {
+  return rounded_number(self, other.tensor);
+}
 
 // Where aclnn wants an object for a number.
 inline at::Scalar as_scalar(int64_t value) { return value; }

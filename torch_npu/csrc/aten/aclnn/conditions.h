@@ -10,6 +10,8 @@
 #include <cmath>
 #include <optional>
 
+#include "aten/aclnn/route.h"
+
 namespace torch_npu::conditions {
 
 namespace detail {
@@ -66,6 +68,32 @@ inline bool is_whole(const std::optional<at::Scalar>& correction) {
   return value == std::floor(value) && std::abs(value) < 0x1p53;
 }
 
+// What aclnn takes as a float beside tensors like `self`.
+inline bool is_float(const at::Tensor& self, double value) { return route::is_float(self.scalar_type(), value); }
+
+// What aclnn takes as a float, where PyTorch inverts it first.
+inline bool is_scale(std::optional<double> scale) {
+  if (!scale.has_value()) return true;
+  const double narrow = static_cast<float>(*scale);
+  return static_cast<float>(1.0 / *scale) == static_cast<float>(1.0 / narrow);
+}
+inline bool are_scales(std::optional<double> height, std::optional<double> width) {
+  return is_scale(height) && is_scale(width);
+}
+
+// PyTorch raises where integers are divided by the number 0. What zeros a divisor in device memory holds nobody knows
+// in time: there the quotient of integers is 0.
+inline bool is_divisor(const at::Tensor& self, const at::Tensor& other) {
+  if (!route::is_number(other) || !at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
+  const at::Scalar number = route::number(other);
+  if (!number.isIntegral(/*includeBool=*/true)) return true;
+  const bool is_bool = self.scalar_type() == at::kBool;  // beside numbers it becomes int64
+  const auto unused = static_cast<int>(is_bool ? 0 : 8 * (sizeof(int64_t) - self.itemsize()));
+  return (static_cast<uint64_t>(number.toLong()) << unused) != 0;
+}
+
+inline bool has_dims(const at::Tensor& self) { return self.dim() > 0; }
+
 // One number stands for the whole list.
 inline bool are_equal(at::ArrayRef<at::Scalar> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [&](const at::Scalar& number) {
@@ -109,8 +137,8 @@ inline bool is_grid_of_images(const at::Tensor& input, const at::Tensor& grid) {
 inline bool is_grid_of_volumes(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 3); }
 
 // What is compared has one shape.
-inline bool are_of_one_shape(const at::Tensor& first, const at::Tensor& second) {
-  return first.sizes() == second.sizes();
+inline bool is_smooth_l1_gradient(const at::Tensor& self, const at::Tensor& target, double beta) {
+  return self.sizes() == target.sizes() && is_float(self, beta);
 }
 
 // Scores of classes for each pixel, and a class for each.

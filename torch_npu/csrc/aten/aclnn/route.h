@@ -102,4 +102,23 @@ inline bool is_real(const at::Scalar& number) {
 // Its value in its own type.
 at::Scalar number(const at::Tensor& tensor);
 
+// Whether a float says all of `number` that a kernel for `type` has use for.
+inline bool is_float(at::ScalarType type, double number) {
+  return type != at::kDouble || static_cast<double>(static_cast<float>(number)) == number;
+}
+
+// Whether `number` lies in the range of `type`. ATen's kernels refuse most that do not, and are asked.
+bool holds(at::ScalarType type, const at::Scalar& number);
+inline bool holds(const at::Tensor& self, const at::Scalar& number) { return holds(self.scalar_type(), number); }
+inline bool holds(const at::Tensor& self, const std::optional<at::Scalar>& number) {
+  return !number.has_value() || holds(self, *number);
+}
+inline bool holds(at::TensorList self, const at::Scalar& number) { return holds(self[0], number); }
+inline bool holds(at::TensorList self, at::ArrayRef<at::Scalar> numbers) {
+  for (const at::Scalar& number : numbers) {
+    if (!holds(self[0], number)) return false;
+  }
+  return true;
+}
+
 }  // namespace torch_npu::route

@@ -1,0 +1,91 @@
+"""Elements and numbers at the edges of data types, and what two results have to have in common."""
+
+import math
+
+import torch
+
+FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+INTEGRAL = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+DTYPES = (*FLOATING, *INTEGRAL, torch.bool, torch.complex64)
+
+# Halves between two float16s or bfloat16s, numbers out of an integer's range, and what is no number.
+NUMBERS = (
+    0, 1, -1, 2, -3, 50, 255, 256, 300, -129, 70000, 2**31, 2**40, -(2**40), 2**63 - 1, 2**53 + 1, 0.0, -0.0, 0.5, -0.5,
+    0.1, -0.1, 0.3, 1 / 3, 50.3, -50.3, 1e-8, 1e10, 1e300, 65520.0, 1e39, math.inf, -math.inf, math.nan, True, False,
+    1.00048828125, 1.00146484375,
+)  # fmt: skip
+
+_REAL = (
+    0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -3.0, 7.5, 50.3125, -50.3125, 100.125, 0.1, -0.1, 0.3, 1 / 3, 1000.0,
+    1.0009765625, 0.0999755859375, -2.5, math.inf, -math.inf, math.nan,
+)  # fmt: skip
+
+
+def elements(dtype: torch.dtype) -> torch.Tensor:
+    """Numbers of ``dtype``: two vectors of the CPU's and a rest."""
+    if dtype == torch.bool:
+        return torch.tensor([True, False, False] * 13)
+    if dtype.is_complex:
+        return torch.tensor([1, 2.5, -3j, 1 + 2j, 50.3125, -0.1] * 6, dtype=dtype)
+    if dtype.is_floating_point:
+        return torch.tensor(_REAL * 2, dtype=torch.float64).to(dtype)
+    greatest = torch.iinfo(dtype).max
+    least = (
+        0 if dtype == torch.uint8 else -greatest
+    )  # the CPU's process dies of the least integer over -1
+    real = (
+        0,
+        1,
+        2,
+        3,
+        7,
+        50,
+        100,
+        greatest,
+        greatest - 1,
+        least,
+        least + 1,
+        least + 3,
+        greatest // 2,
+    )
+    return torch.tensor(real * 3, dtype=dtype)
+
+
+def attempt(call, x: torch.Tensor, number) -> object:
+    """The result, or the error."""
+    try:
+        return call(x, number)
+    except (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError) as error:
+        return error
+
+
+def one_by_one(call, x: torch.Tensor, number) -> object:
+    """The result by elements alone: the CPU's vectors and its last elements round in different places."""
+    results = [call(x[i : i + 1], number) for i in range(len(x))]
+    if isinstance(results[0], torch.Tensor):
+        return torch.cat(results)
+    return [torch.cat(parts) for parts in zip(*results, strict=True)]
+
+
+def tensors(result) -> list[torch.Tensor]:
+    """One tensor or several."""
+    return [result] if isinstance(result, torch.Tensor) else list(result)
+
+
+def same(expected: torch.Tensor, actual: torch.Tensor, roundings: int = 0) -> torch.Tensor:
+    """Where two results agree, up to ``roundings`` of the type; complex infinities have no direction."""
+    agree = (expected == actual) | ((expected != expected) & (actual != actual))
+    if expected.is_complex():
+        agree |= expected.isinf() & actual.isinf()
+    if roundings == 0 or not (expected.is_floating_point() or expected.is_complex()):
+        return agree
+    wide = torch.complex128 if expected.is_complex() else torch.float64
+    apart = (expected.to(wide) - actual.to(wide)).abs()
+    return agree | (apart <= roundings * torch.finfo(expected.dtype).eps * expected.to(wide).abs())
+
+
+def near(reference: torch.Tensor, actual: torch.Tensor, roundings: int) -> torch.Tensor:
+    """Where a result is one of double precision, up to ``roundings`` of it, and one of 1 where terms cancel."""
+    apart = (reference - actual.to(reference.dtype)).abs()
+    eps = torch.finfo(actual.dtype).eps
+    return same(reference.to(actual.dtype), actual, roundings) | (apart <= eps)
