@@ -1,3 +1,6 @@
+import threading
+
+import gated
 import torch
 
 
@@ -33,6 +36,24 @@ def test_record_stream_keeps_the_block():
     torch.empty(1, device="npu")  # lets the allocator see that the mark has passed
     y = torch.empty(1 << 20, device="npu")
     assert y.data_ptr() == address
+
+
+def test_a_slow_stream_keeps_no_block_of_another_one():
+    slow, fast = torch.npu.Stream(), torch.npu.Stream()
+    gate = threading.Event()
+    torch.npu.synchronize()
+    torch.npu.empty_cache()
+    a, b = (torch.empty(1 << 20, device="npu") for _ in range(2))
+    address = b.data_ptr()
+    gated.launch(slow, gate.wait)
+    try:
+        a.record_stream(slow)
+        b.record_stream(fast)
+        del a, b
+        assert torch.empty(1 << 20, device="npu").data_ptr() == address
+    finally:
+        gate.set()
+    slow.synchronize()
 
 
 def test_accelerator_interface():

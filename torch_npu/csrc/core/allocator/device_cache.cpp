@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/acl.h"
@@ -31,6 +32,18 @@ std::size_t block_size(std::size_t requested) {
     return round_up(requested, power / divisions);
   }
   return round_up(requested, kMinBlock);
+}
+
+// Whether its stream has passed `event`; with `wait` once it has.
+bool has_passed(aclrtEvent event, bool wait) {
+  if (wait) {
+    count_synchronization();
+    acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+    return true;
+  }
+  aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+  acl_check(aclrtQueryEventStatus(event, &status), "aclrtQueryEventStatus");
+  return status == ACL_EVENT_RECORDED_STATUS_COMPLETE;
 }
 
 bool is_oversize(std::size_t size) { return size >= AcceleratorAllocatorConfig::max_split_size(); }
@@ -344,27 +357,23 @@ void DeviceCache::insert_events(Block* block) {
   // Where this throws the block stays out of use for good: nobody knows when the other streams are done with it.
   for (c10::StreamId stream : std::exchange(block->other_streams, {})) {
     aclrtEvent event = nullptr;
-    acl_check(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), "aclrtCreateEventExWithFlag");
     ++block->pending_events;
-    events_.emplace_back(event, block);
+    acl_check(aclrtCreateEventExWithFlag(&event, ACL_EVENT_SYNC), "aclrtCreateEventExWithFlag");
     acl_check(aclrtRecordEvent(event, Enqueue(npu_stream(device_, stream)).handle()), "aclrtRecordEvent");
+    events_[stream].emplace_back(event, block);
   }
 }
 
 void DeviceCache::process_events(bool wait) {
-  while (!events_.empty()) {
-    auto [event, block] = events_.front();
-    if (wait) {
-      count_synchronization();
-      acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
-    } else {
-      aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
-      acl_check(aclrtQueryEventStatus(event, &status), "aclrtQueryEventStatus");
-      if (status != ACL_EVENT_RECORDED_STATUS_COMPLETE) return;
+  for (auto queue = events_.begin(); queue != events_.end();) {
+    auto& events = queue->second;
+    while (!events.empty() && has_passed(events.front().first, wait)) {
+      auto [event, block] = events.front();
+      events.pop_front();
+      acl_warn(aclrtDestroyEvent(event), "aclrtDestroyEvent");
+      if (--block->pending_events == 0) make_free(block);
     }
-    events_.pop_front();
-    acl_warn(aclrtDestroyEvent(event), "aclrtDestroyEvent");
-    if (--block->pending_events == 0) make_free(block);
+    queue = events.empty() ? events_.erase(queue) : std::next(queue);
   }
   if (wait) ++stats_.values.num_sync_all_streams;
 }

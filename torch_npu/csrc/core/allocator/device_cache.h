@@ -4,6 +4,7 @@
 #include <acl/acl.h>
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -77,6 +78,7 @@ class DeviceCache {
   // Joins the block behind `block`, which is in no pool, to it.
   void absorb_next(Block* block);
   void insert_events(Block* block);
+  // Frees the blocks whose events have passed; `wait`: of all, once they have.
   void process_events(bool wait);
   [[noreturn]] void throw_out_of_memory(std::size_t size);
   void record(Action action, const Block* block, std::size_t size, History::Context context = nullptr);
@@ -104,7 +106,8 @@ class DeviceCache {
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, by address
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
-  std::deque<std::pair<aclrtEvent, Block*>> events_;  // oldest first
+  // One queue per stream, oldest first, so that a slow stream keeps no other stream's blocks. Empty queues are erased.
+  std::map<c10::StreamId, std::deque<std::pair<aclrtEvent, Block*>>> events_;
   QuickBins quick_;
   std::uint64_t clock_ = 0;  // of freed_at
   double fraction_ = 1;
