@@ -56,6 +56,36 @@ def test_a_slow_stream_keeps_no_block_of_another_one():
     slow.synchronize()
 
 
+def test_priorities_are_kept():
+    least, greatest = torch.npu.Stream.priority_range()
+    assert least == 0 > greatest
+    assert [torch.npu.Stream(priority=p).priority for p in (0, -1, greatest)] == [0, -1, greatest]
+    assert torch.npu.Stream(priority=greatest - 1).priority == greatest
+    assert torch.npu.Stream(priority=1).priority == least
+    assert torch.npu.default_stream().priority == torch.npu.Stream().priority == 0
+    with torch.npu.stream(torch.npu.Stream(priority=-2)):
+        assert torch.npu.current_stream().priority == -2
+    generic = torch.Stream("npu", priority=-3)
+    named = torch.npu.Stream(
+        stream_id=generic.stream_id,
+        device_index=generic.device_index,
+        device_type=generic.device_type,
+    )
+    assert named.priority == -3
+
+
+def test_the_most_urgent_stream_runs_first():
+    gate = threading.Event()
+    order = []
+    streams = [torch.npu.Stream(priority=p) for p in (0, -1, -7, -3)]
+    gated.launch(torch.npu.Stream(), gate.wait)
+    for stream in streams:
+        gated.launch(stream, lambda stream=stream: order.append(stream.priority))
+    gate.set()
+    torch.npu.synchronize()
+    assert order == [-7, -3, -1, 0]
+
+
 def test_accelerator_interface():
     assert torch.accelerator.current_accelerator().type == "npu"
     assert torch.accelerator.device_count() == torch.npu.device_count()

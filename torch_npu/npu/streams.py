@@ -6,13 +6,27 @@ from torch_npu.npu import _state
 
 
 class Stream(torch.Stream):
-    """A queue of work on one NPU. ``priority`` is accepted; a software NPU has one priority."""
+    """A queue of work on one NPU.
+
+    ``priority`` is 0 or negative; of the streams that are ready the device takes the one with the least number. Numbers
+    outside of :meth:`priority_range` become the nearest one in it.
+    """
 
     def __new__(cls, device: _state.Device = None, priority: int = 0, **kwargs: int) -> "Stream":
         """A stream of ``device`` (default: the current one), or the one that ``stream_id`` names."""
         if "stream_id" in kwargs:
             return super().__new__(cls, **kwargs)
-        return super().__new__(cls, device=f"npu:{_state.device_index(device)}")
+        return super().__new__(cls, device=f"npu:{_state.device_index(device)}", priority=priority)
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least urgent priority and the most urgent one."""
+        return 0, int(_state.native().GREATEST_STREAM_PRIORITY)
+
+    @property
+    def priority(self) -> int:
+        """The stream's priority: 0, or less where it is more urgent than others."""
+        return int(_state.native().stream_priority(self.device_index, self.stream_id))
 
     def wait_event(self, event: "Event") -> None:
         """Makes work enqueued from now on wait for ``event``."""

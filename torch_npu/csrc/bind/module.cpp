@@ -97,6 +97,11 @@ PYBIND11_MODULE(_C, m) {
     return guard->elapsedTime(reinterpret_cast<void*>(start), reinterpret_cast<void*>(end), current_device());
   });
 
+  m.def("stream_priority", [](int device, std::int64_t id) {
+    return stream_priority(npu_stream(static_cast<c10::DeviceIndex>(device), id));
+  });
+  m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
+
   bind_memory(m);
   bind_sharing(m);
 

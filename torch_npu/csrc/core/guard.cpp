@@ -38,8 +38,10 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   Stream getStream(Device device) const override { return current_stream(device.index()); }
   Stream getDefaultStream(Device device) const override { return default_stream(device.index()); }
-  Stream getNewStream(Device device, int) const override { return stream_from_pool(device.index()); }
-  Stream getStreamFromGlobalPool(Device device, bool) const override { return stream_from_pool(device.index()); }
+  Stream getNewStream(Device device, int priority) const override { return stream_from_pool(device.index(), priority); }
+  Stream getStreamFromGlobalPool(Device device, bool is_high_priority) const override {
+    return stream_from_pool(device.index(), is_high_priority ? kGreatestPriority : 0);
+  }
 
   Stream exchangeStream(Stream stream) const override {
     Stream previous = current_stream(stream.device_index());

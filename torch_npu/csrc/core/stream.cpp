@@ -2,6 +2,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -24,12 +25,20 @@ struct StreamSlot {
 namespace {
 
 constexpr c10::StreamId kPoolSize = 32;
+constexpr std::size_t kPriorities = 1 - kGreatestPriority;
+constexpr c10::StreamId kStreams = 1 + kPoolSize * static_cast<c10::StreamId>(kPriorities);
 
 struct StreamTable {
   std::mutex mutex;  // guards the making of a stream
-  std::array<StreamSlot, kPoolSize + 1> slots{};
-  std::atomic<uint32_t> next{0};
+  std::array<StreamSlot, kStreams> slots{};
+  std::array<std::atomic<uint32_t>, kPriorities> next{};  // of each pool
 };
+
+// The pool that a stream is of, which is its priority without the sign.
+std::size_t pool_of(c10::StreamId id) { return id == 0 ? 0 : static_cast<std::size_t>((id - 1) / kPoolSize); }
+
+// The runtime counts the other way: 0 is the most urgent.
+uint32_t runtime_priority(c10::StreamId id) { return static_cast<uint32_t>(kPriorities - 1 - pool_of(id)); }
 
 StreamTable& table(c10::DeviceIndex device) {
   static auto& tables =
@@ -42,13 +51,14 @@ thread_local std::array<c10::StreamId, kMaxDevices> current{};
 std::atomic<uint64_t> waits{0};
 
 StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
-  TORCH_CHECK(id >= 0 && id <= kPoolSize, "npu stream ", id, " does not exist");
+  TORCH_CHECK(id >= 0 && id < kStreams, "npu stream ", id, " does not exist");
   return table(device).slots[static_cast<std::size_t>(id)];
 }
 
 StreamSlot& slot_of(c10::Stream stream) { return slot_of(checked_device(stream.device_index()), stream.id()); }
 
-aclrtStream handle(StreamSlot& slot, c10::DeviceIndex device) {
+aclrtStream handle(StreamSlot& slot, c10::Stream stream) {
+  const c10::DeviceIndex device = stream.device_index();
   check_not_reset(device);
   aclrtStream found = slot.handle.load(std::memory_order_acquire);
   if (C10_LIKELY(found != nullptr)) return found;
@@ -56,13 +66,13 @@ aclrtStream handle(StreamSlot& slot, c10::DeviceIndex device) {
   std::lock_guard lock(table(device).mutex);
   found = slot.handle.load(std::memory_order_relaxed);
   if (found == nullptr) {
-    acl_check(aclrtCreateStream(&found), "aclrtCreateStream");
+    acl_check(aclrtCreateStreamWithConfig(&found, runtime_priority(stream.id()), 0), "aclrtCreateStreamWithConfig");
     slot.handle.store(found, std::memory_order_release);
   }
   return found;
 }
 
-aclrtStream handle(c10::Stream stream) { return handle(slot_of(stream), checked_device(stream.device_index())); }
+aclrtStream handle(c10::Stream stream) { return handle(slot_of(stream), stream); }
 
 }  // namespace
 
@@ -72,10 +82,14 @@ c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id) {
 
 c10::Stream default_stream(c10::DeviceIndex device) { return npu_stream(checked_device(device), 0); }
 
-c10::Stream stream_from_pool(c10::DeviceIndex device) {
+c10::Stream stream_from_pool(c10::DeviceIndex device, int priority) {
   device = checked_device(device);
-  return npu_stream(device, 1 + table(device).next.fetch_add(1, std::memory_order_relaxed) % kPoolSize);
+  const auto pool = static_cast<std::size_t>(-std::clamp(priority, kGreatestPriority, 0));
+  const uint32_t next = table(device).next[pool].fetch_add(1, std::memory_order_relaxed);
+  return npu_stream(device, 1 + static_cast<c10::StreamId>(pool) * kPoolSize + next % kPoolSize);
 }
+
+int stream_priority(c10::Stream stream) { return -static_cast<int>(pool_of(stream.id())); }
 
 c10::Stream current_stream(c10::DeviceIndex device) {
   device = checked_device(device);
@@ -94,8 +108,7 @@ aclrtStream stream_handle(c10::Stream stream) {
   return handle(stream);
 }
 
-Enqueue::Enqueue(c10::Stream stream, FromQueue)
-    : slot_(slot_of(stream)), handle_(torch_npu::handle(slot_, stream.device_index())) {}
+Enqueue::Enqueue(c10::Stream stream, FromQueue) : slot_(slot_of(stream)), handle_(torch_npu::handle(slot_, stream)) {}
 
 Enqueue::Enqueue(c10::Stream stream) : Enqueue(stream, kFromQueue) { drain_launches(stream.device_index()); }
 

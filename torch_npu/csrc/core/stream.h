@@ -1,6 +1,6 @@
 #pragma once
 // PyTorch's streams (device and id) and the runtime's (handles). Id 0 is a device's default stream; the others come
-// from a pool of 32 a device, handed out in turn, and live as long as the process.
+// from pools, one of 32 streams per device and priority, handed out in turn, and live as long as the process.
 
 #include <acl/acl.h>
 #include <c10/core/Stream.h>
@@ -14,7 +14,13 @@ namespace torch_npu {
 c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id);
 
 c10::Stream default_stream(c10::DeviceIndex device);
-c10::Stream stream_from_pool(c10::DeviceIndex device);
+
+// Priorities as PyTorch counts them: 0, which the default stream has, to this one, the most urgent.
+constexpr int kGreatestPriority = -7;
+
+// `priority` outside of the range becomes the nearest one in it.
+c10::Stream stream_from_pool(c10::DeviceIndex device, int priority = 0);
+int stream_priority(c10::Stream stream);
 
 // This thread's current stream on `device`.
 c10::Stream current_stream(c10::DeviceIndex device);
