@@ -2,6 +2,7 @@
 
 import threading
 
+import gated
 import pytest
 import torch
 from opinfo.cases import check_in_device_memory
@@ -73,6 +74,24 @@ def test_copies_follow_queued_work(source, target):
         there = product.to(f"npu:{target}")
         product.zero_()
         assert torch.equal((there @ there).cpu(), (a @ a) @ (a @ a))
+
+
+@pytest.mark.parametrize(("source", "target"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize("busy", ["source", "target"])
+def test_copies_do_not_block_the_host(source, target, busy):
+    x = torch.arange(1000.0, device=f"npu:{source}")
+    y = torch.zeros(1000, device=f"npu:{target}")
+    gate = threading.Event()
+    in_time = []
+    device = source if busy == "source" else target
+    gated.launch(torch.npu.current_stream(device), lambda: in_time.append(gate.wait(timeout=30)))
+    y.copy_(x)
+    x.copy_(torch.zeros_like(x))  # the copy has read it before
+    z = x.to(f"npu:{target}")
+    gate.set()
+    assert torch.equal(y.cpu(), torch.arange(1000.0))
+    assert torch.equal(z.cpu(), torch.zeros(1000))
+    assert in_time == [True]  # the gate opened behind the copies
 
 
 def test_gradients_cross_devices():

@@ -7,6 +7,7 @@
 #include <ATen/ops/copy_ops.h>
 #include <ATen/ops/empty_like.h>
 #include <aclnnop/aclnn_inplace_copy.h>
+#include <c10/core/Event.h>
 #include <torch/library.h>
 
 #include "aten/aclnn/route.h"
@@ -118,13 +119,24 @@ void copy_to_host(const at::Tensor& dst, const at::Tensor& src, bool non_blockin
   dst.copy_(host);
 }
 
+// What `second` gets from now on runs after what `first` has by now.
+void order_streams(c10::Stream first, c10::Stream second) {
+  c10::Event event(c10::DeviceType::PrivateUse1);
+  event.record(first);
+  event.block(second);
+}
+
+// On the target's stream, between what both streams have by now and what they get from now on.
 void copy_between(const at::Tensor& dst, const at::Tensor& src) {
+  const c10::Stream from = current_stream(src.device().index());
+  const c10::Stream to = current_stream(dst.device().index());
   at::Tensor dense = src.resolve_conj().resolve_neg().contiguous();
-  synchronize_stream(current_stream(src.device().index()));
+  make_plain(*dense.storage().unsafeGetStorageImpl());
   at::Tensor staged = make_tensor(src.sizes(), src.scalar_type(), dst.device().index());
+  order_streams(from, to);
   copy_bytes(staged, dense, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
+  order_streams(to, from);
   copy_within(dst, staged.expand(dst.sizes()));
-  synchronize_stream(current_stream(dst.device().index()));
 }
 
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
