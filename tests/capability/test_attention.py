@@ -142,3 +142,172 @@ def test_what_the_operator_does_not_take_is_an_error():
         operator(q, k, v, dropout_p=0.1)
     with pytest.raises(RuntimeError, match="a bias of the same type"):
         operator(q, k, v, torch.zeros(3, 3, device="npu"))
+
+
+def _of_cpu(call, *inputs: Tensor) -> Tensor:
+    """The same by the definition in float64."""
+    wide = [x.detach().cpu().double().requires_grad_(x.requires_grad) for x in inputs]
+    return call(lambda q, k, v, mask=None: definition(q, k, v, mask, False, None), *wide)
+
+
+def _loss_gradients(attention, *inputs: Tensor) -> list[Tensor]:
+    out = attention(*inputs)
+    loss = (
+        out * torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape).to(out.device)
+    ).sum()
+    return list(torch.autograd.grad(loss, inputs))
+
+
+EPS = torch.finfo(torch.float32).eps
+
+
+def _heads_joined(attention, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    return attention(q * 2, k, v, mask).transpose(1, 2).flatten(2)
+
+
+def _check_compiled(compiled, queries: int, masked: bool) -> None:
+    torch.manual_seed(queries)
+    inputs = [torch.randn(2, 2, n, 8, device="npu", requires_grad=True) for n in (queries, 6, 6)]
+    mask = torch.rand(queries, 6, device="npu") > 0.3 if masked else None
+    found = explain(lambda: _loss_gradients(lambda *x: compiled(*x, mask), *inputs))
+    assert found.calls("aclnn", operator=FUSED) == 1
+    host_mask = None if mask is None else mask.cpu()
+    wanted = _of_cpu(
+        lambda f, *x: _loss_gradients(lambda *y: _heads_joined(f, *y, host_mask), *x), *inputs
+    )
+    for gradient, of_cpu in zip(found.result, wanted, strict=True):
+        assert_near(gradient, of_cpu, EPS)
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("masked", [False, True], ids=["plain", "masked"])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_compiled_training(backend, masked, dynamic):
+    torch._dynamo.reset()
+
+    def attend(q, k, v, mask=None):
+        return _heads_joined(F.scaled_dot_product_attention, q, k, v, mask)
+
+    compiled = torch.compile(attend, backend=backend, dynamic=dynamic)
+    for queries in (4, 5):
+        _check_compiled(compiled, queries, masked)
+
+
+def test_exported_program_has_the_operator():
+    class Attention(torch.nn.Module):
+        def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    inputs = tuple(_inputs())
+    program = torch.export.export(Attention(), inputs)
+    found = program.module()(*inputs)
+    torch.testing.assert_close(found, F.scaled_dot_product_attention(*inputs, is_causal=True))
+
+
+def _mapped_inputs(**options: bool) -> list[Tensor]:
+    torch.manual_seed(0)
+    return [torch.randn(3, 2, 2, n, 8, device="npu", **options) for n in (4, 6, 6)]
+
+
+@pytest.mark.parametrize("dims", [(0, 0, 0), (0, None, None), (None, 2, 2), (1, 3, 3)], ids=str)
+def test_vmap(dims):
+    inputs = [
+        x.movedim(0, dim) if dim is not None else x[0]
+        for x, dim in zip(_mapped_inputs(), dims, strict=True)
+    ]
+    mapped = torch.func.vmap(F.scaled_dot_product_attention, in_dims=dims)
+    explanation = explain(mapped, *inputs)
+    assert explanation.calls("aclnn", operator=FUSED) == 1
+    wanted = _of_cpu(
+        lambda f, *x: torch.stack(
+            [
+                f(*(t if d is None else t.select(d, i) for t, d in zip(x, dims, strict=True)))
+                for i in range(3)
+            ]
+        ),
+        *inputs,
+    )
+    assert_near(explanation.result, wanted, EPS)
+
+
+MAPPED_MASKS = [((3, 4, 6), 0), ((4, 6), None), ((3, 2, 1, 1, 6), 0), ((2, 4, 3, 6), 2), ((3, 2, 4, 1), 0)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("shape", "dim"), MAPPED_MASKS, ids=str)
+def test_vmap_over_masks(shape, dim):
+    inputs = _mapped_inputs()
+    mask = torch.randn(shape, device="npu")
+    found = torch.func.vmap(F.scaled_dot_product_attention, in_dims=(0, 0, 0, dim))(*inputs, mask)
+    wide, wide_mask = [x.cpu().double() for x in inputs], mask.cpu().double()
+    of = (lambda i: wide_mask) if dim is None else (lambda i: wide_mask.select(dim, i))
+    wanted = torch.stack([definition(*(x[i] for x in wide), of(i), False, None) for i in range(3)])
+    assert_near(found, wanted, EPS)
+
+
+def test_gradients_of_each_sample():
+    inputs = _mapped_inputs()
+
+    def loss(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v).square().sum()
+
+    per_sample = torch.func.vmap(torch.func.grad(loss, argnums=(0, 1, 2)), in_dims=(0, 0, None))
+    explanation = explain(per_sample, *inputs[:2], inputs[2][0])
+    assert explanation.calls("aclnn", operator=FUSED) == 1
+    for i in range(3):
+        wide = [
+            x.cpu().double().requires_grad_() for x in (inputs[0][i], inputs[1][i], inputs[2][0])
+        ]
+        definition(*wide, None, False, None).square().sum().backward()
+        for found, leaf in zip(explanation.result, wide, strict=True):
+            assert_near(found[i], leaf.grad, EPS)
+
+
+def test_the_gradient_of_a_bias_of_each_sample():
+    inputs = _mapped_inputs()
+    operator = torch.ops.aten._scaled_dot_product_fused_attention_overrideable
+    bias = torch.randn(3, 4, 1, 4, 6, device="npu")[:, :2]
+
+    def loss(q, k, v, bias):
+        return operator(q, k, v, bias)[0].square().sum()
+
+    found = torch.func.vmap(torch.func.grad(loss, argnums=3))(*inputs, bias)
+    for i in range(3):
+        wide = [x[i].cpu().double() for x in (*inputs, bias)]
+        wide[3].requires_grad_()
+        definition(*wide, False, None).square().sum().backward()
+        assert_near(found[i], wide[3].grad, EPS)
+
+
+@pytest.mark.parametrize("mapped", [False, True], ids=["jvp", "jvp of vmap"])
+def test_forward_mode(mapped):
+    inputs = _mapped_inputs()
+    directions = [torch.randn_like(x) for x in inputs]
+    attention = torch.func.vmap(F.scaled_dot_product_attention) if mapped else F.scaled_dot_product_attention  # fmt: skip
+    if not mapped:
+        inputs, directions = ([x[0] for x in of] for of in (inputs, directions))
+    out, tangent = torch.func.jvp(attention, tuple(inputs), tuple(directions))
+    by_definition = lambda q, k, v: definition(q, k, v, None, False, None)  # noqa: E731
+    wanted = torch.func.jvp(
+        torch.func.vmap(by_definition) if mapped else by_definition,
+        tuple(x.cpu().double() for x in inputs),
+        tuple(x.cpu().double() for x in directions),
+    )
+    assert_near(out, wanted[0], EPS)
+    assert_near(tangent, wanted[1], EPS)
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+def test_checkpoint(use_reentrant):
+    from torch.utils.checkpoint import checkpoint
+
+    inputs = _inputs(requires_grad=True)
+
+    def attend(q, k, v):
+        return F.scaled_dot_product_attention(q.sin(), k, v).cos()
+
+    direct = _loss_gradients(attend, *inputs)
+    out = checkpoint(attend, *inputs, use_reentrant=use_reentrant)
+    weights = torch.linspace(-1, 1, out.numel(), device="npu").view(out.shape)
+    (out * weights).sum().backward()
+    for x, wanted in zip(inputs, direct, strict=True):
+        assert torch.equal(x.grad, wanted)

@@ -127,12 +127,15 @@ def _register(load_error: Exception | None) -> None:
         _state.attach(None, str(load_error))
         return
     from torch_npu import _C
+    from torch_npu.utils import batching_rules, fake_kernels
 
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
     default_generators = _make_default_generators()
     reductions.register()
     _compat.apply()
+    fake_kernels.register()
+    batching_rules.register()
     atexit.register(_finish)
 
 

@@ -4,6 +4,7 @@
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/functorch/BatchedTensorImpl.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/native/transformers/sdp_utils_cpp.h>
 #include <ATen/ops/ones.h>
@@ -48,13 +49,19 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
   return op;
 }
 
+// Of the tensors that PyTorch asks about some have symbols for sizes, or no memory.
+bool has_type(route::Check& check, const Tensor& tensor, route::Dtypes allowed) {
+  return check.takes_output(tensor) && (route::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
+         tensor.sym_numel() != 0;
+}
+
 // One bias for all scores, or one that is broadcast to them.
 bool takes_bias(route::Check& check, const Tensor& bias, const Tensor& query, const Tensor& key, bool takes_bool) {
-  const bool has_type = bias.scalar_type() == query.scalar_type() || (takes_bool && bias.scalar_type() == at::kBool);
-  if (!check.takes(bias, kDtypes | kBool) || !has_type || bias.dim() < 2 || bias.dim() > 4) return false;
-  const std::array<int64_t, 4> scores = {query.size(0), query.size(1), query.size(2), key.size(2)};
+  const bool is_alike = bias.scalar_type() == query.scalar_type() || (takes_bool && bias.scalar_type() == at::kBool);
+  if (!is_alike || !has_type(check, bias, kDtypes | kBool) || bias.dim() < 2 || bias.dim() > 4) return false;
+  const std::array<c10::SymInt, 4> scores = {query.sym_size(0), query.sym_size(1), query.sym_size(2), key.sym_size(2)};
   for (int64_t i = 1; i <= bias.dim(); ++i) {
-    if (bias.size(-i) != 1 && bias.size(-i) != scores[static_cast<std::size_t>(4 - i)]) return false;
+    if (bias.sym_size(-i) != 1 && bias.sym_size(-i) != scores[static_cast<std::size_t>(4 - i)]) return false;
   }
   return true;
 }
@@ -62,11 +69,19 @@ bool takes_bias(route::Check& check, const Tensor& bias, const Tensor& query, co
 bool takes(route::Check& check, const Tensor& query, const Tensor& key, const Tensor& value) {
   if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return false;
   for (const Tensor& tensor : {query, key, value}) {
-    if (!check.takes(tensor, kDtypes) || tensor.scalar_type() != query.scalar_type() || tensor.numel() == 0 ||
-        tensor.size(0) != query.size(0) || tensor.size(3) != query.size(3))
+    if (!has_type(check, tensor, kDtypes) || tensor.scalar_type() != query.scalar_type() ||
+        tensor.sym_size(0) != query.sym_size(0) || tensor.sym_size(3) != query.sym_size(3))
       return false;
   }
-  return key.sizes() == value.sizes() && query.size(1) % key.size(1) == 0;
+  return key.sym_sizes() == value.sym_sizes() && query.sym_size(1) % key.sym_size(1) == 0;
+}
+
+// What `has` says of the tensor, or of one that torch.func.vmap wraps in it.
+template <typename Has>
+bool any_level(const Tensor& tensor, const Has& has) {
+  if (has(tensor)) return true;
+  const auto* batched = at::functorch::maybeGetBatchedImpl(tensor);
+  return C10_UNLIKELY(batched != nullptr) && any_level(batched->value(), has);
 }
 
 // torch.nn.functional.scaled_dot_product_attention asks here. Derivatives of a mask, and forward-mode ones, have no
@@ -74,14 +89,16 @@ bool takes(route::Check& check, const Tensor& query, const Tensor& key, const Te
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask,
                double dropout_p, bool /*is_causal*/, std::optional<double> /*scale*/, bool is_grouped) {
   route::Check check;
+  const auto has_derivative = [](const Tensor& tensor) { return any_level(tensor, &has_tangent); };
   const bool has_mask = mask.has_value() && mask->defined();
   bool fuses = at::globalContext().userEnabledOverrideableSDP() && forward_op().available() &&
                backward_op().available() && takes(check, query, key, value) && dropout_p == 0 &&
-               (is_grouped || query.size(1) == key.size(1)) && !has_tangent(query) && !has_tangent(key) &&
-               !has_tangent(value);
+               (is_grouped || query.sym_size(1) == key.sym_size(1)) && !has_derivative(query) && !has_derivative(key) &&
+               !has_derivative(value);
   if (fuses && has_mask) {
+    const auto needs_gradient = [](const Tensor& tensor) { return tensor.requires_grad() || has_tangent(tensor); };
     // Of booleans PyTorch makes a bias.
-    fuses = !mask->requires_grad() && !has_tangent(*mask) && takes_bias(check, *mask, query, key, /*takes_bool=*/true);
+    fuses = !any_level(*mask, needs_gradient) && takes_bias(check, *mask, query, key, /*takes_bool=*/true);
   }
   return static_cast<int64_t>(fuses ? sdp::SDPBackend::overrideable : sdp::SDPBackend::math);
 }
@@ -112,7 +129,7 @@ double scale_of(std::optional<double> scale, const Tensor& query) {
 
 // The result lies as [batch, positions, heads, channels], so that its heads are joined without a copy. PyTorch hands
 // the second and third result to the backward pass and does not look at them: the greatest score of each row, and the
-// sum of its exponentials beside it.
+// sum of its exponentials beside it. torch_npu/utils/fake_kernels.py has the same results without memory.
 std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor> attention(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& given_bias,
     double dropout_p, bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {
