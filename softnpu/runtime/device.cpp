@@ -102,7 +102,10 @@ Status Device::synchronize(std::chrono::milliseconds timeout) {
   }
   Status first;
   for (auto& stream : streams) {
-    if (Status status = stream->synchronize(timeout); first.is_ok()) first = std::move(status);
+    Status status = stream->synchronize(timeout);
+    const bool is_busy = status.code() == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
+    if (first.is_ok()) first = std::move(status);
+    if (is_busy) break;  // the errors of the other streams stay for the next wait
   }
   return first;
 }

@@ -110,11 +110,16 @@ def __getattr__(name: str) -> object:
 
 
 def _finish() -> None:
-    """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped."""
+    """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped.
+
+    Work that failed is reported here where nobody waited for it, and the process ends with an error.
+    """
     from torch_npu import _C
 
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:
-        _C.shutdown()
+        failure = _C.shutdown()
+        if failure:
+            print(f"Work on the npu that nobody waited for failed: {failure}", file=sys.stderr)
     _C.close_shared()  # behind the wait: queued work may write what other processes own
 
 

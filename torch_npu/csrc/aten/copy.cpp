@@ -47,6 +47,8 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   bind_device(npu.device().index());
   for (const at::Tensor* side : {&dst, &src}) make_plain(*side->storage().unsafeGetStorageImpl());
   c10::Stream stream = current_stream(npu.device().index());
+  // This wait can be interrupted; behind it the host's memory has to stay until the copy is done.
+  if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) wait_for_current_stream(npu.device().index());
   {
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
     acl_check(

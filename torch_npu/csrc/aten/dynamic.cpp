@@ -25,7 +25,10 @@ namespace {
 class Found {
  public:
   Found(at::IntArrayRef most, at::ScalarType dtype, c10::DeviceIndex device)
-      : room_(make_tensor(most, dtype, device)), descriptor_(acl_argument(room_)) {}
+      : room_(make_tensor(most, dtype, device)), descriptor_(acl_argument(room_)) {
+    // This wait can be interrupted; behind it the descriptor has to stay until the operator has written to it.
+    wait_for_current_stream(device);
+  }
 
   aclTensor* descriptor() const { return descriptor_.get(); }
 

@@ -2,10 +2,12 @@
 
 #include <acl/acl.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <sys/syscall.h>
 #include <torch/csrc/Device.h>
 #include <torch/csrc/Generator.h>
 #include <torch/csrc/python_headers.h>
 #include <torch/csrc/utils/pybind.h>
+#include <unistd.h>
 
 #include "aten/aicpu/copying.h"
 #include "bind/memory.h"
@@ -18,6 +20,7 @@
 #include "core/routes.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 namespace {
@@ -53,6 +56,13 @@ py::list counted_routes() {
   return rows;
 }
 
+// Throws what a signal's handler raises (KeyboardInterrupt). Handlers run on the main thread alone.
+void check_signals() {
+  if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return;
+  const py::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
 }  // namespace
 
 PYBIND11_MODULE(_C, m) {
@@ -67,8 +77,16 @@ PYBIND11_MODULE(_C, m) {
   m.def(
       "set_device", [](int device) { set_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   m.def(
-      "synchronize", [](int device) { synchronize_device(static_cast<c10::DeviceIndex>(device)); }, release_gil());
-  m.def("shutdown", &shutdown, release_gil());
+      "synchronize", [](int device) { wait_for_all_work(static_cast<c10::DeviceIndex>(device)); }, release_gil());
+  set_interrupt_check(&check_signals);
+  // What of the work that nobody waited for has failed; then the process ends with an error.
+  m.def(
+      "shutdown",
+      [] {
+        shutdown();
+        return take_final_failure();
+      },
+      release_gil());
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
   m.def("cann_version", &cann_version);
   m.def("softnpu_version", &softnpu_version);

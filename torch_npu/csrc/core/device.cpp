@@ -13,6 +13,7 @@
 #include "core/acl.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 namespace {
@@ -185,7 +186,14 @@ void synchronize_device(c10::DeviceIndex device) {
 void wait_for_device(c10::DeviceIndex device) {
   count_synchronization();
   drain_launches(device);
-  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  check_work(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+}
+
+void wait_for_all_work(c10::DeviceIndex device) {
+  bind_device(device);
+  check_launches(device);
+  count_synchronization();
+  wait_interruptibly("aclrtSynchronizeDevice", [](int32_t ms) { return aclrtSynchronizeDeviceWithTimeout(ms); });
 }
 
 bool is_host_addressable() noexcept {
@@ -225,7 +233,7 @@ void shutdown() noexcept {
   for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
     if (!is_device_initialized(i) || state().devices[static_cast<std::size_t>(i)].was_reset) continue;
     drain_launches(i);
-    if (aclrtSetDevice(i) == ACL_SUCCESS) acl_warn(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+    if (aclrtSetDevice(i) == ACL_SUCCESS && aclrtSynchronizeDevice() != ACL_SUCCESS) keep_final_failure();
   }
   bound = -1;
 }

@@ -6,6 +6,7 @@
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 
@@ -26,7 +27,7 @@ void Event::record(c10::Stream stream) {
 void Event::synchronize() const {
   TORCH_CHECK(is_recorded(), "this event was not recorded");
   count_synchronization();
-  acl_check(aclrtSynchronizeEvent(handle_.get()), "aclrtSynchronizeEvent");
+  wait_for_event(handle_.get());
 }
 
 double elapsed_ms(const Event& start, const Event& end) {

@@ -6,6 +6,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 namespace {
@@ -51,8 +52,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   void* getStreamNativeHandle(Stream stream) const override { return stream_handle(stream); }
   bool queryStream(const Stream& stream) const override { return query_stream(stream); }
-  void synchronizeStream(const Stream& stream) const override { synchronize_stream(stream); }
-  void synchronizeDevice(DeviceIndex device) const override { synchronize_device(device); }
+  void synchronizeStream(const Stream& stream) const override { wait_for_stream(stream); }
+  void synchronizeDevice(DeviceIndex device) const override { wait_for_all_work(device); }
 
   void record(void** event, const Stream& stream, DeviceIndex device, c10::EventFlag flag) const override {
     TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device npu:", static_cast<int>(device),
@@ -80,7 +81,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void synchronizeEvent(void* event) const override {
     if (event == nullptr) return;
     count_synchronization();
-    acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+    wait_for_event(event);
   }
 
   void destroyEvent(void* event, DeviceIndex) const noexcept override {

@@ -11,6 +11,7 @@
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/task_queue.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 
@@ -127,7 +128,22 @@ void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_rel
 void synchronize_stream(c10::Stream stream) {
   check_launches(checked_device(stream.device_index()));
   count_synchronization();
-  acl_check(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
+  check_work(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
+}
+
+namespace {
+
+void wait_for_handle(aclrtStream handle) {
+  count_synchronization();
+  wait_interruptibly("aclrtSynchronizeStream",
+                     [handle](int32_t ms) { return aclrtSynchronizeStreamWithTimeout(handle, ms); });
+}
+
+}  // namespace
+
+void wait_for_stream(c10::Stream stream) {
+  check_launches(checked_device(stream.device_index()));
+  wait_for_handle(handle(stream));
 }
 
 void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept {
@@ -153,8 +169,7 @@ void wait_for_current_stream(c10::DeviceIndex device) {
   acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");
   // An error of work that is done waits for the synchronisation, too.
   if (status != ACL_STREAM_STATUS_COMPLETE || !is_shared) {
-    count_synchronization();
-    acl_check(aclrtSynchronizeStream(handle), "aclrtSynchronizeStream");
+    wait_for_handle(handle);
   }
   slot.finished.store(enqueued, std::memory_order_release);
 }

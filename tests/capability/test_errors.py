@@ -1,0 +1,97 @@
+"""Errors: what queued work tells, and what a program that is interrupted or that never waits sees."""
+
+import fresh
+import pytest
+import torch
+
+OUT_OF_RANGE = """
+import torch
+x = torch.randn(10, 4, device="npu")
+y = x[torch.tensor([1, 99], device="npu")]
+"""
+
+
+def test_a_program_that_never_waits_ends_with_the_error():
+    result = fresh.run(OUT_OF_RANGE + "print('end', flush=True)")
+    assert result.returncode == 1
+    assert result.stdout == "end\n"
+    for part in (
+        "aclnnIndex",
+        "float32[10, 4]",
+        "stream",
+        "index 99 is out of range for dimension 0 of size 10",
+    ):
+        assert part in result.stderr
+    assert result.stderr.count("ASCEND_LAUNCH_BLOCKING=1") == 1
+
+
+@pytest.mark.parametrize("wrong", ["raise SystemExit(7)", "import os; os._exit(7)"])
+def test_a_code_that_the_program_chose_stays(wrong):
+    assert fresh.run(OUT_OF_RANGE + wrong).returncode == 7
+
+
+def test_a_program_that_caught_the_error_ends_well():
+    caught = "try: torch.npu.synchronize()\nexcept IndexError as e: print('caught')"
+    assert fresh.output(OUT_OF_RANGE + caught) == "caught"
+
+
+def test_the_line_is_found_by_blocking_launches():
+    result = fresh.run(OUT_OF_RANGE, ASCEND_LAUNCH_BLOCKING="1")
+    assert result.returncode == 1
+    assert "line 4, in <module>" in result.stderr
+    assert "ASCEND_LAUNCH_BLOCKING" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [torch.npu.synchronize, lambda: torch.npu.current_stream().synchronize(), lambda: torch.ones(1, device="npu").cpu()],
+    ids=["device", "stream", "copy"],
+)  # fmt: skip
+def test_an_index_out_of_range_is_an_index_error(wait):
+    torch.ones(3, device="npu")[torch.tensor([5], device="npu")]
+    with pytest.raises(IndexError, match="index 5 is out of range") as raised:
+        wait()
+    assert str(raised.value).count("ASCEND_LAUNCH_BLOCKING=1") == 1
+    torch.npu.synchronize()  # told once
+
+
+INTERRUPTED = """
+import os, signal, sys, threading
+sys.path.insert(0, "tests")
+import gated, torch
+
+for wait in sys.argv[1:]:
+    x = torch.arange(4.0, device="npu")
+    event = torch.npu.Event()
+    torch.npu.synchronize()
+    gate, ends = threading.Event(), []
+    gated.launch(torch.npu.current_stream(), lambda: ends.append(gate.wait(timeout=60)))
+    y = x + 1
+    event.record()
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        exec(wait)
+        print("not interrupted", end=" ")
+    except KeyboardInterrupt:
+        print("interrupted", ends, end=" ")
+    gate.set()
+    print(y.tolist(), ends)
+"""
+WAITS = [
+    "torch.npu.synchronize()",
+    "torch.accelerator.synchronize()",
+    "torch.npu.current_stream().synchronize()",
+    "event.synchronize()",
+    "y.cpu()",
+    "y.tolist()",
+    "y[0].item()",
+    "y.nonzero()",
+    "torch.empty(4).copy_(y)",
+    "x.copy_(torch.empty(4).pin_memory())",
+]
+
+
+def test_an_interrupt_ends_the_wait_and_not_the_work():
+    found = fresh.output(INTERRUPTED, *WAITS).splitlines()
+    wanted = "interrupted [] [1.0, 2.0, 3.0, 4.0] [True]"
+    assert dict(zip(WAITS, found, strict=True)) == dict.fromkeys(WAITS, wanted)

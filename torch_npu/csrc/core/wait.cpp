@@ -1,0 +1,114 @@
+#include "core/wait.h"
+
+#include <c10/util/Exception.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "core/acl.h"
+#include "core/stream.h"
+
+namespace torch_npu {
+namespace {
+
+constexpr int32_t kSliceMs = 100;
+
+std::atomic<void (*)()> interrupt_check{nullptr};
+
+// Of the end of the process, which one thread runs.
+std::string final_failure;
+bool has_failed = false;
+
+void end_with_failure(int status, void*) {
+  if (!has_failed || status != 0) return;
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+std::string with_hint(std::string message) {
+  const char* blocking = std::getenv("ASCEND_LAUNCH_BLOCKING");
+  if (blocking != nullptr && std::string_view(blocking) == "1") return message;
+  return std::move(message) +
+         "\nThe operator ran asynchronously, so that the stack may be of a later one: with ASCEND_LAUNCH_BLOCKING=1 "
+         "the "
+         "line that called it raises.";
+}
+
+std::string newest_failure(const char* call) {
+  const char* message = aclGetRecentErrMsg();
+  return with_hint(message == nullptr ? c10::str(call, " failed") : message);
+}
+
+}  // namespace
+
+void check_work(aclError code, const char* call) {
+  if (C10_LIKELY(code == ACL_SUCCESS)) return;
+  const std::string message = newest_failure(call) + error_tail("ERR00100", "PTA call acl api failed");
+  // softnpu's words; a real NPU does not say which index it was.
+  const bool is_index = message.find(": index ") != std::string::npos &&
+                        message.find(" is out of range for dimension ") != std::string::npos;
+  TORCH_CHECK_INDEX(!is_index, message);
+  TORCH_CHECK(false, message);
+}
+
+void set_interrupt_check(void (*check)()) { interrupt_check.store(check, std::memory_order_relaxed); }
+
+void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> wait) {
+  for (;;) {
+    const aclError code = wait(kSliceMs);
+    if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)) return check_work(code, call);
+    (void)aclGetRecentErrMsg();  // the slice's end is no error
+    if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
+  }
+}
+
+void wait_for_event(aclrtEvent event) {
+  using Clock = std::chrono::steady_clock;
+  // The runtime's wait for events has no time-out.
+  const auto start = Clock::now();
+  auto next_check = start + std::chrono::milliseconds(kSliceMs);
+  for (;;) {
+    aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    acl_check(aclrtQueryEventStatus(event, &status), "aclrtQueryEventStatus");
+    if (status == ACL_EVENT_RECORDED_STATUS_COMPLETE) break;
+    const auto now = Clock::now();
+    if (now >= next_check) {
+      if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
+      next_check = now + std::chrono::milliseconds(kSliceMs);
+    }
+    constexpr Clock::duration kLongest = std::chrono::milliseconds(1);
+    const auto pause = std::min((now - start) / 16, kLongest);
+    if (pause < std::chrono::microseconds(5)) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  check_work(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+}
+
+void keep_final_failure() noexcept {
+  try {
+    if (final_failure.empty()) final_failure = newest_failure("the last wait of the process");
+  } catch (...) {
+    final_failure = "";  // without memory for the text the code alone has to do
+  }
+  has_failed = true;
+}
+
+std::string take_final_failure() {
+  if (has_failed) {
+    // Registered last, so that it comes before the handlers that end the process in order.
+    on_exit(&end_with_failure, nullptr);
+  }
+  return std::exchange(final_failure, {});
+}
+
+}  // namespace torch_npu
