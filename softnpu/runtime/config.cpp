@@ -15,9 +15,13 @@ namespace {
 constexpr int kMaxDevices = 16;
 
 // The default capacity of each of `devices` devices, which `mappings` mappings of its memory show: most of what the
-// process may use, and half of the addresses that it may still map.
+// process may use, with a gigabyte for the program where that is not more than half; at most half of the addresses that
+// it may still map.
 size_t default_capacity(size_t devices, size_t mappings) {
-  return std::min(usable_memory() / 10 * 8, usable_addresses() / 2 / std::max<size_t>(1, devices) / mappings);
+  constexpr size_t kProgram = size_t{1} << 30;
+  const size_t memory = usable_memory();
+  const size_t left = memory - std::min(kProgram, memory / 2);
+  return std::min({memory / 10 * 8, left, usable_addresses() / 2 / std::max<size_t>(1, devices) / mappings});
 }
 
 std::optional<long long> parse_integer(std::string_view text) {

@@ -84,7 +84,7 @@ std::vector<fs::path> folders_of(const std::string& root, const std::string& con
     for (const Mount& mount : mounts) {
       if (mount.controllers.empty() == is_first_version) continue;
       if (is_first_version && !has(mount.controllers, controller)) continue;
-      const fs::path top = fs::path(root) / fs::path(mount.point).relative_path();
+      const fs::path top = root + mount.point;
       // A group that lies outside of what is mounted is seen as the mount's own.
       fs::path below = fs::path(group.path).lexically_relative(mount.group);
       if (below.empty() || *below.begin() == ".." || *below.begin() == ".") below.clear();

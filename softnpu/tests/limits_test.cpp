@@ -123,6 +123,8 @@ TEST_F(Limits, NonsenseIsNoLimit) {
 }
 
 TEST_F(Limits, TheProcessHasSome) {
+  EXPECT_EQ(cgroup_memory(""), cgroup_memory("/"));
+  EXPECT_EQ(cgroup_cores(""), cgroup_cores("/"));
   EXPECT_GT(usable_memory(), size_t{1} << 20);
   EXPECT_GE(usable_cores(), 1);
   EXPECT_GT(usable_addresses(), size_t{1} << 20);

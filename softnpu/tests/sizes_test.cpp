@@ -275,7 +275,7 @@ TEST_F(SizesTest, ScalesThatLeadOutOfTheImage) {
 }
 
 // 2^57 keys, seen by 2^6 queries, are more blocks than a plan lists.
-TEST_F(SizesTest, MoreScoresThan64BitsCount) {
+TEST_F(SizesTest, MoreKeysThanAPlanLists) {
   const Sizes keys = {1, 1, int64_t{1} << 57, 8};
   expect_refused(aclnnFlashAttentionScoreGetWorkspaceSize(
                      tensor({1, 1, 64, 8}, ACL_FLOAT), tensor(keys, ACL_FLOAT, {0, 0, 0, 1}),

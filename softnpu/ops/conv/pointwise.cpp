@@ -120,6 +120,8 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   if (p.in.sizes != p.out.sizes) return std::nullopt;  // a transposed one's output padding
   // Its products go one by one: each has to be worth all threads.
   const bool is_split = p.kind == ConvKind::kFilterGradient && p.batch > 1;
+  constexpr int64_t kMostProducts = 1 << 16;
+  if (is_split && p.batch > kMostProducts) return std::nullopt;
   if (is_split && p.flops() / static_cast<double>(p.batch) < kSmallWork) return std::nullopt;
   const bool is_float = p.dtype == ACL_FLOAT && (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
   if (!is_point || !is_float) return std::nullopt;

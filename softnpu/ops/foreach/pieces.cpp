@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "ops/dtype.h"
 #include "ops/foreach/list_plan.h"
+#include "ops/listed.h"
 
 namespace softnpu {
 
@@ -18,6 +19,7 @@ Status cut_list(const aclTensorList& list, const char* role, Tiles::Access acces
     const Tiles::Use use{list[i]->dtype, access};
     out->tensors.emplace_back(std::move(space), std::span(&use, 1));
     const int64_t count = out->tensors.back().count();
+    SOFTNPU_RETURN_IF_ERROR(check_listed(checked(count / Tiles::kGrain) + out->pieces.size(), "pieces of tensors"));
     for (int64_t first = 0; first < count; first += Tiles::kGrain) {
       out->pieces.push_back({i, first, std::min(count, first + Tiles::kGrain)});
     }
