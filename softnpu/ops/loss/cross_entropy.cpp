@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
+#include "ops/listed.h"
 #include "ops/loss/losses.h"
 #include "ops/parallel.h"
 #include "ops/softmax/lines.h"
@@ -203,6 +204,8 @@ Status make_rows(const aclTensor& x, const aclTensor& target, const aclTensor* w
   SOFTNPU_RETURN_IF_ERROR(check_attributes(a, &out->reduction));
   out->rows = x.dims[0];
   out->classes = x.dims[1];
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(out->rows), "rows"));
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(out->classes), "classes"));
   out->ignore = a.ignore_index;
   out->smoothing = a.smoothing;
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(target, -1, "target", &out->target));

@@ -10,6 +10,7 @@
 #include "nnopbase/tensor.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
+#include "ops/listed.h"
 
 namespace softnpu {
 
@@ -27,6 +28,7 @@ class Numbers {
     FlatTensor flat;
     SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*tensor, -1, role, &flat));
     count_ = element_count(*tensor);
+    SOFTNPU_RETURN_IF_ERROR(check_listed(checked(count_), "numbers"));
     reader_ = FlatReader<float>(std::move(flat));
     return Status::ok();
   }

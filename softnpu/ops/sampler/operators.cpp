@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/listed.h"
 #include "ops/sampler/sampler.h"
 
 namespace softnpu {
@@ -50,6 +51,9 @@ Status read_problem(const GridAttributes& a, const aclTensor& input, const aclTe
   SOFTNPU_RETURN_IF_ERROR(read_image(input, a.dims, "the input", &p->batch, &p->in));
   SOFTNPU_RETURN_IF_ERROR(read_image(out, a.dims, "the result", &batch, &p->out));
   SOFTNPU_RETURN_IF_ERROR(read_grid(grid, a.dims, &p->grid));
+  // Planes of both are converted in host memory.
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->in.positions()), "positions of the input"));
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->out.positions()), "positions of the result"));
   if (p->in.positions() == 0) return invalid(text("the input ", describe(input), " has no positions"));
   return Status::ok();
 }
