@@ -50,15 +50,15 @@ def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
         parts.append(f"are_of_one_type({', '.join(same)})")
     if operator.is_on_lists:  # after the checks of what they hold
         parts.append(f"are_lists({', '.join(('results', *(a.name for a in operator.arguments)))})")
-    parts += _ranges(operator, route)
+    parts += _ranges(operator, route.number)
     if operator.when is not None:
         parts.append(operator.when)
     return " && ".join(parts)
 
 
-def _ranges(operator: AclnnOperator, route: AclnnRoute) -> list[str]:
-    """Conditions that numbers lie in the range of the first tensor's type."""
-    first = next(a.name for a in operator.arguments if a.is_tensor and a.name != route.number)
+def _ranges(operator: AclnnOperator, number: str | None = None) -> list[str]:
+    """Conditions that numbers lie in the range of the first tensor's type; ``number`` is none of the tensors."""
+    first = next(a.name for a in operator.arguments if a.is_tensor and a.name != number)
     numbers = (a.name for a in operator.arguments if re.search(r"at::Scalar\b", a.type))
     return [f"holds({first}, {name})" for name in numbers]
 
@@ -99,7 +99,8 @@ def _run(operator: AclnnOperator) -> str:
         parameters.insert(0, f"Outputs<{operator.outputs}>& results")
     text = f"// Whether aclnn took it.\nbool run({', '.join(parameters)}) {{\n"
     if operator.writes_self_alone and [name for name, _ in operator.dtypes] == ["self"]:
-        text += "  if (self.numel() == 0) return true;\n"
+        ranges = "".join(f" && {condition}" for condition in _ranges(operator))
+        text += f"  if (self.numel() == 0{ranges}) return true;\n"
     for index, route in enumerate(operator.routes):
         op = f"op{index}"
         needs = "".join(f", AclObject::{name}" for name in route.needs)

@@ -31,7 +31,10 @@ def _gradients(call: Callable[..., torch.Tensor], device: str, *tensors: torch.T
 def _resize(mode: str, dims: int, device: str, **kwargs: bool) -> list[torch.Tensor]:
     sizes = (2, 3, 7, 6, 5)[: 2 + dims]
     found = []
-    for factor in (1.7, 0.6, (0.7, 2.3, 1.3)[:dims]):
+    # The last one leaves sizes as they are, or doubles them, by chance. PyTorch's antialiasing does not resize then, but
+    # its gradient does: the test below is of that.
+    by_chance = () if kwargs else ((1.1, 1.1, 2.1)[-dims:],)
+    for factor in (1.7, 0.6, (0.7, 2.3, 1.3)[:dims], *by_chance):
         for dtype in (torch.float64, torch.float32):
             x = _numbers(*sizes).to(device, dtype).requires_grad_()
             y = F.interpolate(x, scale_factor=factor, mode=mode, **kwargs)
@@ -105,3 +108,14 @@ def test_factor_of_dropout(p: float) -> None:
     x = _numbers(64).npu()
     y = F.dropout(x, p)
     torch.testing.assert_close(y, torch.where(y == 0, 0.0, x / (1 - p)), rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_antialiasing_of_a_size_that_stays(mode: str) -> None:
+    """The image stays; the gradient is that of an image that stays, where the CPU's is another's."""
+    x = _numbers(1, 2, 7, 6).npu().requires_grad_()
+    y = F.interpolate(x, scale_factor=(1.1, 1.0), mode=mode, antialias=True)
+    assert torch.equal(
+        y.cpu(), F.interpolate(x.cpu(), scale_factor=(1.1, 1.0), mode=mode, antialias=True)
+    )
+    assert torch.equal(torch.autograd.grad(y.sum(), [x])[0], torch.ones_like(x))

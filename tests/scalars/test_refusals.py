@@ -23,6 +23,11 @@ CASES: dict[str, Callable[[str], object]] = {
     "threshold-bool": lambda d: F.threshold(torch.ones(3, dtype=torch.bool, device=d), 1, 0),
     "roll": lambda d: torch.roll(torch.tensor(1.0, device=d), 1, 0),
     "pad": lambda d: F.pad(_integers(d, torch.uint8), (1, 1), value=300),
+    "pad-without-elements": lambda d: F.pad(torch.empty(0, 3, device=d), (1, 1), value=1e39),
+    "fill_-without-elements": lambda d: torch.empty(0, device=d).fill_(1e39),
+    "softmax-two-types": lambda d: torch.ops.aten._softmax_backward_data(
+        torch.ones(5, device=d), torch.ones(5, device=d, dtype=torch.bfloat16), 0, torch.float32
+    ),
     "fill_": lambda d: _integers(d, torch.int8).fill_(300),
     "full": lambda d: torch.full((2,), 1e39, device=d),
     "masked_fill": lambda d: _integers(d, torch.int8).masked_fill(_integers(d) > 0, 300),

@@ -78,6 +78,7 @@ void cubic(const Resize& r, int64_t at, Taps* taps) {
 // A filter that is as wide as a step of the result where that is smaller: antialiasing.
 template <typename Real>
 void smooth(const Resize& r, int64_t at, Taps* taps) {
+  if (r.out == r.in) return add(taps, at, 1);  // whatever the scale says, as in PyTorch
   const bool is_cubic = r.mode == Interpolation::kSmoothCubic;
   const Real step = step_of<Real>(r);
   const Real width = std::max(step, Real{1});

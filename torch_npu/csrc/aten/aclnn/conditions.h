@@ -71,14 +71,26 @@ inline bool is_whole(const std::optional<at::Scalar>& correction) {
 // What aclnn takes as a float beside tensors like `self`.
 inline bool is_float(const at::Tensor& self, double value) { return route::is_float(self.scalar_type(), value); }
 
-// What aclnn takes as a float, where PyTorch inverts it first.
-inline bool is_scale(std::optional<double> scale) {
+// A factor of an image's size that says the same as a float, where PyTorch inverts it first. For sizes that stay or
+// double, its kernels for channels first and last take other pixels where the factor says otherwise.
+inline bool is_scale(int64_t input, int64_t output, std::optional<double> scale) {
   if (!scale.has_value()) return true;
   const double narrow = static_cast<float>(*scale);
-  return static_cast<float>(1.0 / *scale) == static_cast<float>(1.0 / narrow);
+  const auto step = static_cast<float>(1.0 / *scale);
+  if (step != static_cast<float>(1.0 / narrow)) return false;
+  const bool is_special = output == input || output == 2 * input;
+  return !is_special || step == static_cast<float>(input) / static_cast<float>(output);
 }
-inline bool are_scales(std::optional<double> height, std::optional<double> width) {
-  return is_scale(height) && is_scale(width);
+template <typename... Scales>
+bool are_scales(const at::Tensor& self, at::IntArrayRef output_size, const Scales&... scales) {
+  constexpr auto kDims = static_cast<int64_t>(sizeof...(scales));
+  if (self.dim() != kDims + 2 || output_size.size() != sizeof...(scales)) return false;
+  std::size_t i = 0;
+  const auto next = [&](std::optional<double> scale) {
+    const int64_t output = output_size[i];
+    return is_scale(self.size(2 + static_cast<int64_t>(i++)), output, scale);
+  };
+  return (next(scales) && ...);
 }
 
 // PyTorch raises where integers are divided by the number 0. What zeros a divisor in device memory holds nobody knows
