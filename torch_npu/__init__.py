@@ -43,6 +43,7 @@ from torch_npu._formats import (  # noqa: E402
     unsafe_empty_with_format,
 )
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
+from torch_npu.npu._missing import missing_attribute  # noqa: E402
 
 npu._register(_load_error)
 
@@ -60,6 +61,11 @@ __all__ = [
     "unsafe_empty_with_format",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise missing_attribute(_sys.modules[__name__], name)
+
 
 # The operators of namespace npu, which codegen writes beside the native libraries.
 if _load_error is None:

@@ -4,6 +4,8 @@ import fresh
 import pytest
 import torch
 
+import torch_npu
+
 OUT_OF_RANGE = """
 import torch
 x = torch.randn(10, 4, device="npu")
@@ -96,3 +98,31 @@ def test_an_interrupt_ends_the_wait_and_not_the_work():
     found = fresh.output(INTERRUPTED, *WAITS).splitlines()
     wanted = "interrupted [] [1.0, 2.0, 3.0, 4.0] [True]"
     assert dict(zip(WAITS, found, strict=True)) == dict.fromkeys(WAITS, wanted)
+
+
+def test_missing_names():
+    with pytest.raises(AttributeError, match="did you mean 'npu_format_cast'"):
+        torch_npu.npu_format_cas  # noqa: B018
+    with pytest.raises(AttributeError, match="did you mean 'synchronize'"):
+        torch.npu.synchronise  # noqa: B018
+    assert not hasattr(torch_npu, "xyzzy_quux")
+    for options in (torch.npu.config, torch.npu.matmul, torch.npu.conv):
+        with pytest.raises(AttributeError, match="allow_everything"):
+            options.allow_everything = True
+        assert not hasattr(options, "allow_everything")
+
+
+def test_events_without_time():
+    start, end = torch.npu.Event(), torch.npu.Event(enable_timing=True)
+    start.record()
+    end.record()
+    torch.npu.synchronize()
+    for first, second in ((start, end), (end, start)):
+        with pytest.raises(ValueError, match="enable_timing=True"):
+            first.elapsed_time(second)
+
+
+@pytest.mark.parametrize("device", [99, "npu:99", torch.device("npu", 99)], ids=str)
+def test_the_name_of_a_device_that_does_not_exist(device):
+    with pytest.raises(RuntimeError, match="npu:99"):
+        torch.npu.get_device_name(device)

@@ -8,6 +8,7 @@ import torch
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
 from torch_npu.npu import _state, amp, memory
+from torch_npu.npu._missing import missing_attribute
 from torch_npu.npu.device import (
     NPUDeviceProperties,
     current_device,
@@ -106,7 +107,7 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint keeps the state of generators only where the device module says that it was used.
     if name == "_initialized":
         return is_initialized()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(sys.modules[__name__], name)
 
 
 def _finish() -> None:

@@ -73,8 +73,16 @@ def synchronize(device: _state.Device = None) -> None:
 
 
 def get_device_name(device: _state.Device = None) -> str:
-    """The SoC name that the device plays, such as ``Ascend910B1``. Initialises nothing."""
-    _state.device_index(device)
+    """The SoC name that the device plays, such as ``Ascend910B1``. Initialises nothing.
+
+    Raises:
+        RuntimeError: ``device`` does not exist.
+    """
+    index = _state.device_index(device)
+    if index >= device_count():
+        raise RuntimeError(
+            f"Invalid NPU device index npu:{index}: there are {device_count()} devices"
+        )
     return str(_state.native().soc_name())
 
 

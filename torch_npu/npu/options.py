@@ -28,6 +28,8 @@ class _Matmul:
     multiplies matrices of bfloat16 (AMX): larger products round their factors to bfloat16 then and add in float32.
     """
 
+    __slots__ = ()
+
     @property
     def cube_math_type(self) -> CubeMathType:
         """The value that aclnn's products are called with."""
@@ -57,6 +59,8 @@ class _Matmul:
 class _Conv:
     """``torch.npu.conv``: how float32 convolutions may be computed."""
 
+    __slots__ = ()
+
     @property
     def allow_hf32(self) -> bool:
         """Whether float32 convolutions, and their inputs' gradients, may lose mantissa bits. False at the start.
@@ -74,7 +78,9 @@ class _Conv:
 
 
 class _Config:
-    """``torch.npu.config``."""
+    """``torch.npu.config``. Attributes that it does not have cannot be set."""
+
+    __slots__ = ()
 
     @property
     def allow_tf32(self) -> bool:

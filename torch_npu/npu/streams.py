@@ -46,9 +46,11 @@ class Event(torch.Event):
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> "Event":
         """An event that is not recorded yet."""
-        return super().__new__(
+        made = super().__new__(
             cls, "npu", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
         )
+        made._has_time = enable_timing
+        return made
 
     def record(self, stream: torch.Stream | None = None) -> None:
         """Records the event in ``stream`` (default: the current one)."""
@@ -58,8 +60,11 @@ class Event(torch.Event):
         """Milliseconds from this event to ``end_event``; both have to be recorded and complete.
 
         Raises:
-            RuntimeError: one of them was made without ``enable_timing``, or has not passed yet.
+            ValueError: one of them was made without ``enable_timing``.
+            RuntimeError: one of them was not recorded, or has not passed yet.
         """
+        if not all(getattr(event, "_has_time", True) for event in (self, end_event)):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         return float(_state.native().elapsed_time(self.event_id, end_event.event_id))
 
     def wait(self, stream: torch.Stream | None = None) -> None:

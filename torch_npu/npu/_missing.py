@@ -1,0 +1,15 @@
+"""Errors for names that a module does not have."""
+
+from types import ModuleType
+
+
+def missing_attribute(module: ModuleType, name: str) -> AttributeError:
+    """The error for ``module.name``, with the closest name that is there."""
+    text = f"module {module.__name__!r} has no attribute {name!r}"
+    if name.startswith("__"):  # Python asks for many that are optional
+        return AttributeError(text)
+    from difflib import get_close_matches
+
+    known = [known for known in dir(module) if not known.startswith("_")]
+    closest = get_close_matches(name, known, n=1)
+    return AttributeError(f"{text}; did you mean {closest[0]!r}?" if closest else text)
