@@ -12,6 +12,15 @@ WITHOUT_DEVICE = ("tests/tools/", "tests/opgen/")
 
 
 @pytest.fixture(autouse=True)
+def operator_fallback(request):
+    """The run's choice, which tests of the fallback itself may change for their time."""
+    if chosen := request.config.getoption("--fallback"):
+        import torch
+
+        torch.npu.set_operator_fallback(chosen)
+
+
+@pytest.fixture(autouse=True)
 def device_stays_usable(request):
     """Whatever a test did, the device works behind it."""
     yield

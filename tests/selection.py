@@ -19,6 +19,11 @@ def pytest_addoption(parser):
     parser.addoption(
         "--operator", action="append", default=[], help="an operator whose OpInfo cases all run"
     )
+    parser.addoption(
+        "--fallback",
+        choices=("npu", "cpu"),
+        help="torch.npu.set_operator_fallback for the whole run",
+    )
     parser.addoption("--shuffle", type=int, help="seed: the tests in random order")
 
 
