@@ -129,6 +129,32 @@ TEST_F(StreamTest, MarksFitBehindAFullQueue) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
+// A wait that ends for its time tells no error of a stream that it would have looked at later.
+TEST_F(StreamTest, TimedOutWaitForTheDeviceKeepsErrors) {
+  constexpr aclError kFailure = 161002;
+  std::promise<void> may_go_on;
+  std::shared_future<void> gate = may_go_on.get_future().share();
+  softnpuTask waits{"waits", SOFTNPU_COST_LARGE,
+                    [](void* s, char*, size_t) -> aclError {
+                      static_cast<std::shared_future<void>*>(s)->wait();
+                      return ACL_SUCCESS;
+                    },
+                    [](void*) {}, &gate};
+  softnpuTask fails{"fails", SOFTNPU_COST_SMALL, [](void*, char*, size_t) -> aclError { return kFailure; },
+                    [](void*) {}, nullptr};
+  std::array<aclrtStream, 7> streams{};
+  for (size_t i = 0; i < streams.size(); ++i) {
+    ASSERT_EQ(aclrtCreateStream(&streams[i]), ACL_SUCCESS);
+    ASSERT_EQ(softnpuLaunch(streams[i], i == 3 ? &fails : &waits), ACL_SUCCESS);
+  }
+  const aclError first = aclrtSynchronizeDeviceWithTimeout(1);
+  EXPECT_NE(first, ACL_SUCCESS);
+  may_go_on.set_value();
+  const aclError second = aclrtSynchronizeDevice();
+  EXPECT_EQ((first == kFailure) + (second == kFailure), 1) << first << " " << second;
+  for (aclrtStream stream : streams) EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+}
+
 TEST_F(StreamTest, ForcedDestructionDropsWhatWaits) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
