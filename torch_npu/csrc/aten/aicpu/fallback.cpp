@@ -7,6 +7,8 @@
 
 #include "aten/aicpu/alias.h"
 #include "aten/aicpu/copying.h"
+#include "aten/aicpu/derived_fallback.h"
+#include "aten/aicpu/error.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
 #include "core/device.h"
@@ -105,13 +107,8 @@ bool is_generator(const c10::Argument& argument) {
   return type->kind() == c10::TypeKind::GeneratorType;
 }
 
-}  // namespace
-
-void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  if (copies_arguments()) {
-    copying_fallback(op, stack);
-    return;
-  }
+// On the bytes of the npu tensors.
+void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = op.schema();
   const std::size_t count = schema.arguments().size();
   const std::size_t first = stack->size() - count;
@@ -140,7 +137,11 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     HostCall call(device, op.operator_name().name.c_str());
     std::optional<KernelScope> host;
     if (leaves) host.emplace(-1);
-    op.callBoxed(stack);
+    try {
+      op.callBoxed(stack);
+    } catch (const c10::Error&) {
+      rethrow_as_npu(op.operator_name().name.c_str());
+    }
   }
   aliases.sync_arguments();
   const std::size_t results = schema.returns().size();
@@ -154,12 +155,30 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 }
 
-TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
-TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
-TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
-TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
+}  // namespace
+
+void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (copies_arguments()) return copying_fallback(op, stack);
+  run_on_aliases(op, stack);
 }
-TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+
+void derived_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (!is_host_addressable()) return copying_fallback(op, stack);
+  run_on_aliases(op, stack);
+}
+
+TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
+}
+TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
+}
+TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
+}
+TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
+}
 
 }  // namespace torch_npu::aicpu
