@@ -100,6 +100,43 @@ def test_an_interrupt_ends_the_wait_and_not_the_work():
     assert dict(zip(WAITS, found, strict=True)) == dict.fromkeys(WAITS, wanted)
 
 
+COMPLEX = torch.complex64
+CPU_KERNELS = {
+    "histogram": lambda x: torch.histogram(x.to(COMPLEX), 4),
+    "histc": lambda x: torch.histc(x.bool()),
+    "mode": lambda x: torch.mode(x.to(COMPLEX)),
+    "kthvalue": lambda x: torch.kthvalue(x.to(COMPLEX), 1),
+    "bernoulli": lambda x: torch.bernoulli(x.int()),
+    "lgamma": lambda x: torch.lgamma(x.to(COMPLEX)),
+    "bincount": lambda x: torch.bincount(x),
+    "median": lambda x: torch.median(x.to(COMPLEX)),
+    "mm": lambda x: torch.mm(x[None].bool(), x[:, None].bool()),
+    "addmm": lambda x: torch.addmm(x[None, :1].bool(), x[None].bool(), x[:, None].bool()),
+}
+
+
+@pytest.mark.parametrize("name", CPU_KERNELS)
+@pytest.mark.parametrize("fallback", ["npu", "cpu"])
+def test_errors_name_the_operator_and_no_cpu_kernel(name, fallback):
+    torch.npu.set_operator_fallback(fallback)
+    try:
+        with pytest.raises(Exception, match=name) as raised:  # the types are PyTorch's
+            CPU_KERNELS[name](torch.ones(3, device="npu"))
+    finally:
+        torch.npu.set_operator_fallback(None)
+    assert "_cpu" not in str(raised.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64], ids=str)  # fmt: skip
+def test_histogram_of_integers(dtype):
+    x = torch.tensor([0, 3, 3, 7, 7, 7, 100], dtype=dtype)
+    for options in ({"bins": 8, "min": 0, "max": 7}, {"bins": 5}, {"bins": 3, "min": 2, "max": 7}):
+        found = torch.histc(x.npu(), **options)
+        assert found.dtype == dtype
+        assert found.tolist() == torch.histc(x.double(), **options).tolist()
+    assert torch.histc(x[:1].npu(), bins=3).tolist() == [0, 1, 0]
+
+
 def test_missing_names():
     with pytest.raises(AttributeError, match="did you mean 'npu_format_cast'"):
         torch_npu.npu_format_cas  # noqa: B018
@@ -126,3 +163,13 @@ def test_events_without_time():
 def test_the_name_of_a_device_that_does_not_exist(device):
     with pytest.raises(RuntimeError, match="npu:99"):
         torch.npu.get_device_name(device)
+
+
+def test_npu_operators_name_argument_and_device():
+    cpu, npu = torch.ones(2, 4), torch.ones(2, 4, device="npu")
+    with pytest.raises(RuntimeError, match="npu::npu_swiglu: self is on cpu"):
+        torch_npu.npu_swiglu(cpu)
+    with pytest.raises(RuntimeError, match=r"npu::npu_rms_norm: gamma is .*on cpu"):
+        torch_npu.npu_rms_norm(npu, cpu[0])
+    with pytest.raises(RuntimeError, match=r"npu::npu_rms_norm: .* on cpu"):
+        torch_npu.npu_rms_norm(cpu, cpu[0])

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aten/aicpu/copying.h"
+#include "aten/custom/wrong_device.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
@@ -79,6 +80,7 @@ PYBIND11_MODULE(_C, m) {
   m.def(
       "synchronize", [](int device) { wait_for_all_work(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   set_interrupt_check(&check_signals);
+  refuse_cpu_tensors();
   // What of the work that nobody waited for has failed; then the process ends with an error.
   m.def(
       "shutdown",

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string_view>
 
+#include "aten/aicpu/error.h"
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/routes.h"
@@ -66,7 +67,11 @@ void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     routes::mark(routes::Route::kCpuFallback);
     silent.emplace(false);
   }
-  at::native::cpu_fallback(op, stack);
+  try {
+    at::native::cpu_fallback(op, stack);
+  } catch (const c10::Error&) {
+    rethrow_as_npu(op.operator_name().name.c_str());
+  }
 }
 
 }  // namespace torch_npu::aicpu

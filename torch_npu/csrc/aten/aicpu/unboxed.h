@@ -12,6 +12,7 @@
 
 #include "aten/aicpu/call.h"
 #include "aten/aicpu/derived.h"
+#include "aten/aicpu/error.h"
 #include "aten/aicpu/random.h"
 #include "core/device.h"
 
@@ -310,7 +311,13 @@ template <Takes kTakes, typename R, typename... Args>
   const Call scope(name, aicpu::device_of(args...));  // at:: has one, too
   // Braces: the arguments are converted from left to right.
   std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
-  auto run = [&]() -> R { return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params); };
+  auto run = [&]() -> R {
+    try {
+      return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params);
+    } catch (const c10::Error&) {
+      rethrow_as_npu(name);
+    }
+  };
   auto sync = [&] { std::apply([&](auto&... p) { (p.sync(scope), ...); }, params); };
   if constexpr (std::is_void_v<R>) {
     run();
