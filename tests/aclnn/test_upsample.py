@@ -188,3 +188,12 @@ def test_bad_input(library: Library) -> None:
         x,
         said="input_size is not",
     )
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_cubic_weights_add_up_to_one(library: Library, align: bool) -> None:
+    """Four roundings at most: of two weights, their product and the sum."""
+    for size in range(2, 20):
+        x, out = torch.ones(1, 1, 3, 3), torch.empty(1, 1, size, size)
+        library.call("aclnnUpsampleBicubic2d", x, [size, size], align, 0.0, 0.0, out)
+        assert ((out - 1).abs() <= 4 * torch.finfo(out.dtype).eps).all()

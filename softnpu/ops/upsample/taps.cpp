@@ -14,9 +14,9 @@ void add(Taps* taps, int64_t index, double weight) {
 
 void end_row(Taps* taps) { taps->begin.push_back(static_cast<int64_t>(taps->index.size())); }
 
-// Keys' cubic convolution kernel (1981) at `x`, with its parameter `a`.
-template <typename Real>
-Real cubic(Real x, Real a) {
+// Keys' cubic convolution kernel (1981) at `x`, with its parameter `a`. In double whatever the images are: its terms
+// cancel where `x` is near 1 or 2.
+double cubic(double x, double a) {
   x = std::abs(x);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
   if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
@@ -67,11 +67,10 @@ void cubic(const Resize& r, int64_t at, Taps* taps) {
   const auto x = static_cast<Real>(at);
   const Real position = r.align_corners ? step * x : step * (x + Real(0.5)) - Real(0.5);
   const int64_t first = std::min(static_cast<int64_t>(std::floor(position)), r.in - 1);
-  const Real t = std::clamp(position - static_cast<Real>(first), Real{0}, Real{1});
-  const std::array<Real, 4> distances = {t + 1, t, 1 - t, 2 - t};
+  const double t = std::clamp(position - static_cast<Real>(first), Real{0}, Real{1});
+  const std::array<double, 4> distances = {t + 1, t, 1 - t, 2 - t};
   for (int64_t k = 0; k < 4; ++k) {
-    add(taps, std::clamp<int64_t>(first - 1 + k, 0, r.in - 1),
-        cubic(distances[static_cast<size_t>(k)], static_cast<Real>(-0.75)));
+    add(taps, std::clamp<int64_t>(first - 1 + k, 0, r.in - 1), cubic(distances[static_cast<size_t>(k)], -0.75));
   }
 }
 
@@ -90,7 +89,7 @@ void smooth(const Resize& r, int64_t at, Taps* taps) {
   Real total = 0;
   for (int64_t i = first; i < last; ++i) {
     const Real x = (static_cast<Real>(i) - center + Real(0.5)) / width;
-    const Real weight = is_cubic ? cubic(x, static_cast<Real>(-0.5)) : std::max(Real{0}, 1 - std::abs(x));
+    const Real weight = is_cubic ? static_cast<Real>(cubic(x, -0.5)) : std::max(Real{0}, 1 - std::abs(x));
     total += weight;
     add(taps, i, weight);
   }
