@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 
 from dev.paths import BUILD, PYTHON, ROOT
-from dev.run import output
+from dev.run import DevError, output
 
 RECORDS = BUILD / "operators"
 DTYPES = {
@@ -46,19 +46,36 @@ def table(known: list[tuple[str, str]], ran: set[tuple[str, str, str]]) -> str:
             (layout if layout in layouts[name] else "·").ljust(len(layout)) for layout in LAYOUTS
         )
         lines.append(f"{family:12} {name:{width}}  {types}  {lies}".rstrip())
-    tested = sum(name in dtypes for _, name in known)
+    tested = len(known) - len(untested(known, ran))
     lines.append(f"{tested} of {len(known)} operators were run by the tests")
     return "\n".join(lines)
 
 
+def untested(known: list[tuple[str, str]], ran: set[tuple[str, str, str]]) -> list[str]:
+    """The operators that no test has run."""
+    return sorted({name for _, name in known} - {name for name, _, _ in ran})
+
+
+def known_operators() -> list[tuple[str, str]]:
+    """Family and name of each operator that libopapi exports."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {_LIST}"
+    return [(family, name) for family, name in json.loads(output([PYTHON, "-c", code]))]
+
+
 def operators() -> None:
-    """Prints the table of the last test runs; ``./dev test tests/aclnn`` makes the records."""
+    """Prints the table of the last test runs; ``./dev test tests/aclnn`` makes the records.
+
+    Raises DevError where an operator was not run, with the names.
+    """
     ran = {
         (name, dtype, layout)
         for file in RECORDS.glob("*.json")
         for name, dtype, layout in json.loads(file.read_text())
     }
-    known = json.loads(
-        output([PYTHON, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {_LIST}"])
-    )
-    print(table([(family, name) for family, name in known], ran))
+    known = known_operators()
+    print(table(known, ran))
+    if missing := untested(known, ran):
+        raise DevError(
+            f"{len(missing)} operators were run by no test: {', '.join(missing)}\n"
+            "./dev test tests/aclnn makes the records"
+        )
