@@ -1,13 +1,13 @@
 """One ModuleInfo on npu against the CPU: forward and backward, train and eval, dense and strided inputs."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import torch
-from opinfo.cases import SameKernels, UnsupportedError, check_in_device_memory, copy_to
+from opinfo import distributions, judge
+from opinfo.cases import SameKernels, attempt, check_in_device_memory, copy_to, total
+from opinfo.rounding import WIDER, Change, changed
 from torch.utils._pytree import tree_flatten, tree_map
-
-# Results depend on the generator: shapes are compared.
-RANDOM = ("Dropout", "RReLU", "MultiheadAttention", "Transformer")
 
 # PyTorch computes these otherwise on the CPU than elsewhere: fused attention, recurrent layers in one operator, a
 # chunked cross entropy. All others give the same bits where no aclnn operator takes part.
@@ -62,88 +62,87 @@ def _tensors(tree) -> list[torch.Tensor]:
     return [t for t in tree_flatten(tree)[0] if isinstance(t, torch.Tensor)]
 
 
-def run(info, case, dtype, device: str, training: bool, layout: str) -> tuple[list, list]:
-    """Outputs of one sample; gradients of its inputs and parameters."""
-    module = _module(info, case, dtype, device, training)
-    args, kwargs = case.forward_input.args, case.forward_input.kwargs
-    if layout == "strided":
-        args, kwargs = tree_map(strided, (args, kwargs))
-    args, kwargs = _to(device, (args, kwargs))
-    torch.manual_seed(0)
-    outputs = _tensors(module(*args, **kwargs))
-    assert all(t.device.type == device for t in outputs)
-    roots = [t for t in outputs if t.requires_grad]
-    if not roots:
-        return outputs, []
-    leaves = [t for t in (*_tensors((args, kwargs)), *module.parameters()) if t.requires_grad]
-    # Not ones: behind a normalisation their gradients are 0, whatever stands before it.
-    seeds = [torch.randn(t.shape, dtype=t.dtype).to(device) for t in roots]
-    return outputs, list(torch.autograd.grad(roots, leaves, seeds, allow_unused=True))
+@dataclass(frozen=True)
+class Pass:
+    """One sample of a module in a mode and a layout: its outputs, and the gradients of its inputs and parameters."""
 
+    info: object
+    case: object
+    dtype: torch.dtype
+    training: bool
+    layout: str
 
-def _largest(tensors: list) -> float:
-    """The largest magnitude in ``tensors``; 1 at least, the size of the seeds of the backward pass."""
-    numbers = [t for t in tensors if t is not None and t.numel() and t.dtype != torch.bool]
-    return max([1.0, *(float(t.detach().abs().nan_to_num(0, 0, 0).max()) for t in numbers)])
+    def run(self, device: str, seed: int = 0, change: Change | None = None) -> tuple[list, list]:
+        """On ``device``, or in double precision on the CPU after ``change`` of arguments and parameters."""
+        module = _module(self.info, self.case, self.dtype, device, self.training)
+        args, kwargs = self.case.forward_input.args, self.case.forward_input.kwargs
+        if self.layout == "strided":
+            args, kwargs = tree_map(strided, (args, kwargs))
+        args, kwargs = _to(device, (args, kwargs))
+        if change is not None:
+            module.to(WIDER.get(self.dtype, self.dtype))
+            for p in module.parameters():
+                p.data = change.tensor(p.data)
+            args, kwargs = changed((args, kwargs), change)
+        torch.manual_seed(seed)
+        outputs = _tensors(module(*args, **kwargs))
+        assert all(t.device.type == device for t in outputs)
+        roots = [t for t in outputs if t.requires_grad]
+        if not roots:
+            return outputs, []
+        leaves = [t for t in (*_tensors((args, kwargs)), *module.parameters()) if t.requires_grad]
+        # Not ones: behind a normalisation their gradients are 0, whatever stands before it.
+        generator = torch.Generator().manual_seed(0)
+        seeds = [
+            torch.randn(t.shape, generator=generator).to(self.dtype).to(device, t.dtype)
+            for t in roots
+        ]
+        if change is not None:
+            seeds = [change.tensor(seed) for seed in seeds]
+        return outputs, list(torch.autograd.grad(roots, leaves, seeds, allow_unused=True))
 
+    def compare(self) -> bool:
+        """On npu with the CPU; False where both refuse it."""
+        torch.manual_seed(0)
+        untouched = torch.get_rng_state()
+        expected, refusal = attempt(lambda: self.run("cpu"))
+        random = not torch.equal(untouched, torch.get_rng_state())
+        with SameKernels() as same:
+            actual, error = attempt(lambda: self.run("npu"))
+        if refusal is not None:
+            assert error is not None, f"the CPU refuses this ({refusal}), npu does not"
+            return False
+        if error is not None:
+            raise error
+        check_in_device_memory(actual)
+        other_rounding = any(name in self.info.name for name in OTHER_ROUNDING)
+        exact = same.alone and not random and not other_rounding
+        parameters = _module(self.info, self.case, self.dtype, "cpu", self.training).parameters()
+        given = (
+            *parameters,
+            *_tensors((self.case.forward_input.args, self.case.forward_input.kwargs)),
+        )
+        rule = judge.Rule(run=lambda change: self.run("cpu", 0, change), given=given, plain=False)
 
-def rounding_error(info, case, dtype: torch.dtype, results: list) -> float:
-    """What two orders of the same sums differ by at most.
+        def values(theirs: object, ours: object) -> None:
+            judge.check_same(theirs, ours, rule, exact=exact)
 
-    A layer with weights is off by one rounding for each term of its longest sum, in float32 at least, and by four of
-    its results (product, bias, activation, reduction). A number is as large as the largest of the pass: results may be
-    small because large ones cancel. Layers behind a layer may magnify its error fourfold more.
-    """
-    module = _module(info, case, dtype, "cpu", training=False)
-    given = [*module.parameters(), *_tensors((case.forward_input.args, case.forward_input.kwargs))]
-    terms = max((n for t in given for n in t.shape), default=1)
-    layers = sum(1 for m in module.modules() if any(True for _ in m.parameters(recurse=False)))
-    eps = torch.finfo(dtype).eps
-    roundings = 4 * eps + terms * min(eps, torch.finfo(torch.float32).eps)
-    return roundings * (4 * layers if layers > 1 else 1) * _largest([*given, *results])
-
-
-def compare(expected: list, actual: list, tolerance: float | None) -> None:
-    """The same shapes; values within ``tolerance``, the same bits where it is 0. ``None`` leaves the values out."""
-    assert len(expected) == len(actual)
-    for e, a in zip(expected, actual, strict=True):
-        assert (e is None) == (a is None)
-        if e is None:
-            continue
-        assert (a.shape, a.dtype, a.layout) == (e.shape, e.dtype, e.layout)
-        if tolerance is not None:
-            torch.testing.assert_close(a.cpu(), e, rtol=0, atol=tolerance, equal_nan=True)
+        if random:
+            distributions.check_draws(self.run, expected, actual, values)
+        else:
+            values(expected, actual)
+        return True
 
 
 def check(info, dtype: torch.dtype, *, training: bool, layout: str) -> int:
     """Runs all samples of ``info``; returns the number of those that the CPU runs. What it refuses npu refuses, too.
 
-    Raises UnsupportedError where the CPU refuses them all.
+    Raises RefusedError where the CPU refuses them all, NotApplicableError where there is none.
     """
-    count = 0
-    random = training and any(name in info.name for name in RANDOM)
-    other_rounding = any(name in info.name for name in OTHER_ROUNDING)
-    for case in _samples(info, dtype, training):
-        try:
-            expected = run(info, case, dtype, "cpu", training, layout)
-        except (RuntimeError, ValueError) as refusal:
-            try:
-                run(info, case, dtype, "npu", training, layout)
-            except (RuntimeError, ValueError):
-                continue
-            raise AssertionError(f"the CPU refuses this ({refusal}), npu does not") from None
-        with SameKernels() as same:
-            actual = run(info, case, dtype, "npu", training, layout)
-        check_in_device_memory(actual)
-        results = [*expected[0], *expected[1]]
-        exact = same.alone and not other_rounding
-        tolerance = 0.0 if exact else rounding_error(info, case, dtype, results)
-        for e, a in zip(expected, actual, strict=True):
-            compare(e, a, None if random else tolerance)
-        count += 1
-    if count == 0:
-        raise UnsupportedError("the CPU refuses every sample, and so does npu")
-    return count
+    return total(
+        Pass(info, case, dtype, training, layout).compare()
+        for case in _samples(info, dtype, training)
+    )
 
 
 ALL = {

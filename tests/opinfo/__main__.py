@@ -57,13 +57,15 @@ def all_cases(dtypes: set[str], names: set[str], pattern: str) -> list[Case]:
 
 
 def run_case(case: Case) -> dict:
-    """One case as a record: outcome passed, failed, unsupported, not applicable or exception."""
+    """One case as a record: outcome passed, failed, refused, unsupported, not applicable or exception."""
     record: dict = dict(zip(("op", "dtype", "variant"), case.key, strict=True))
     started = time.monotonic()
     try:
         record |= {"outcome": "passed", "samples": case.run()}
-    except variants.NotApplicableError:
+    except cases.NotApplicableError:
         record["outcome"] = "not applicable"
+    except cases.RefusedError as error:
+        record |= {"outcome": "refused", "reason": str(error)}
     except cases.UnsupportedError as error:
         record |= {"outcome": "unsupported", "reason": str(error)[:200]}
     except Exception as error:

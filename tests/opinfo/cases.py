@@ -1,23 +1,31 @@
 """One OpInfo on npu against the CPU: the same samples, the same results, every byte in the device's memory."""
 
-from copy import copy
+from collections.abc import Callable, Iterable
 
 import torch
+from torch.testing._internal import common_methods_invocations as invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
-from opinfo import judge
-from opinfo.tolerances import error_of
+from opinfo import distributions, judge
+from opinfo.cancelling import error_of
+from opinfo.kinds import kind_of
+from opinfo.rounding import changed
 
-# Results depend on the generator: shape, dtype, repeatability under a seed and moments are checked instead.
-RANDOM = {
-    "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial", "normal", "nn.functional.alpha_dropout",
-    "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d", "nn.functional.feature_alpha_dropout",
-    "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d", "nn.functional.rrelu",
-    "nn.functional.scaled_dot_product_attention", "nn.functional.multi_head_attention_forward", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "uniform", "svd_lowrank", "pca_lowrank", "bernoulli_",
-    "torch.ops.aten._efficient_attention_forward", "torch.ops.aten._flash_attention_forward",
-}  # fmt: skip
+# What is run on a device: (input, args, kwargs) and the device to results.
+Work = Callable[[tuple, str], object]
+
+
+def _unseeded(op, *args, **kwargs):
+    return op(*args, **kwargs)
+
+
+# OpInfos seed every call alike; here compare() does, with seeds of its own.
+for _op in op_db:
+    if _op.gradcheck_wrapper is invocations.wrapper_set_seed:
+        _op.gradcheck_wrapper = _unseeded
+invocations.wrapper_set_seed = _unseeded
+
 # Contents are undefined by definition.
 UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_empty", "new_empty_strided", "resize_",
                  "resize_as_"}  # fmt: skip
@@ -88,45 +96,6 @@ def on_npu(expected, actual) -> None:
             assert (a.shape, a.dtype, a.layout) == (e.shape, e.dtype, e.layout)
 
 
-def run_on(op, sample, device: str, seed: int = 0):
-    """The result of one sample on ``device``, on copies of its own."""
-    torch.manual_seed(seed)
-    arguments, kwargs = to_device(((sample.input, *sample.args), sample.kwargs), device)
-    return sample.output_process_fn_grad(op.op(*arguments, **kwargs))
-
-
-def widened(sample):
-    """The sample with its tensors in double precision."""
-    wide = copy(sample)
-    wide.input, wide.args, wide.kwargs = judge.in_float64(
-        (sample.input, sample.args, sample.kwargs)
-    )
-    return wide
-
-
-def moments(t: torch.Tensor) -> tuple[float, float]:
-    """Mean and standard deviation in float64."""
-    t = t.detach().to("cpu", torch.float64)
-    return t.mean().item(), t.std().item()
-
-
-def check_random(op, sample, expected, actual) -> None:
-    """Repeatable under a seed; close in mean and deviation where there is enough to judge by."""
-    again = run_on(op, sample, "npu")
-    other = run_on(op, sample, "npu", seed=1)
-    judge.assert_same(
-        tree_map(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x, actual), again
-    )
-    on_npu(actual, other)
-    for e, a in zip(tree_flatten(expected)[0], tree_flatten(actual)[0], strict=True):
-        if not isinstance(e, torch.Tensor) or not e.is_floating_point() or e.numel() < 1000:
-            continue
-        (mean_e, std_e), (mean_a, std_a) = moments(e), moments(a)
-        # Six standard errors of the difference of two means of numel samples.
-        bound = 6 * max(std_e, std_a) * (2 / e.numel()) ** 0.5
-        assert abs(mean_e - mean_a) <= bound
-
-
 # No aclnn operator, but not the same bits. MKL's least squares rounds as the addresses of its work arrays fall;
 # PyTorch's chunked cross entropy takes another way on the CPU than elsewhere (46 operators against 41).
 OTHER_ROUNDING = {"linalg.lstsq", "nn.functional.linear_cross_entropy"}
@@ -155,39 +124,125 @@ class SameKernels:
 
 
 class UnsupportedError(Exception):
-    """The CPU itself refuses every sample of the operator."""
+    """The operator is CUDA's alone: the CPU has no kernel (jiterator)."""
+
+
+class RefusedError(Exception):
+    """The CPU refuses every sample, and so does npu: nothing was compared."""
+
+
+class NotApplicableError(Exception):
+    """The OpInfo does not have this variant for this dtype, or no sample of it."""
+
+
+def attempt(work: Callable[[], object]) -> tuple[object, BaseException | None]:
+    """The result, or the refusal."""
+    try:
+        return work(), None
+    except (RuntimeError, ValueError, TypeError, IndexError) as error:
+        return None, error
+    except AssertionError as error:
+        if "only supported on CUDA" not in str(error):
+            raise
+        return None, error
+
+
+def reconstructed(op, result):
+    """The matrix that factors of low rank multiply to: their signs are the generator's."""
+    if op.name not in ("svd_lowrank", "pca_lowrank") or len(result) != 3:
+        return result
+    u, s, v = result
+    return s, (u * s.unsqueeze(-2)) @ v.mH
+
+
+def compare(
+    op, sample, work: Work, reference: Work | None = None, *, derivative: bool = False
+) -> bool | None:
+    """Compares ``work(arguments, device)`` on npu with the CPU; False where the CPU refuses it, and npu, too.
+
+    None where there is nothing to compare.
+
+    ``reference`` is the work that gives the result in double precision, if it is another. Values are compared unless
+    the CPU drew random numbers that change them: then distributions are.
+    """
+    given = (sample.input, sample.args, sample.kwargs)
+
+    def draw(device: str, seed: int):
+        arguments = to_device(given, device)
+        torch.manual_seed(seed)
+        return work(arguments, device)
+
+    def in_double(change):
+        torch.manual_seed(0)
+        result = (reference or work)(changed(to_device(given, "cpu"), change), "cpu")
+        return result if derivative else reconstructed(op, result)
+
+    torch.manual_seed(0)
+    untouched = torch.get_rng_state()
+    expected, refusal = attempt(lambda: draw("cpu", 0))
+    random = not torch.equal(untouched, torch.get_rng_state())
+    with SameKernels() as same:
+        actual, error = attempt(lambda: draw("npu", 0))
+    if "only supported on CUDA" in str(refusal):
+        raise UnsupportedError(str(refusal))
+    if refusal is not None:
+        assert error is not None, f"the CPU refuses this ({refusal}), npu does not"
+        return False
+    if error is not None:
+        raise error
+    same.check_none_refused()
+    check_in_device_memory(actual)
+    on_npu(expected, actual)
+    if not tree_flatten(expected)[0]:
+        return None
+    if op.name in UNINITIALISED:
+        return True
+    tensors = tuple(t for t in tree_flatten(given)[0] if isinstance(t, torch.Tensor))
+    rule = judge.Rule(
+        kind_of(op, derivative=derivative), in_double, tensors, not derivative, error_of(op, sample)
+    )
+
+    def values(theirs, ours) -> None:
+        exact = same.alone and not random and op.name not in OTHER_ROUNDING
+        try:
+            judge.check_same(theirs, ours, rule, exact=exact)
+        except AssertionError:
+            if derivative or op.name not in judge.TIES:
+                raise
+            if not judge.finds_values(sample, theirs, ours):
+                raise
+
+    if not random:
+        values(expected, actual)
+    elif not derivative and reconstructed(op, expected) is not expected:
+        values(reconstructed(op, expected), reconstructed(op, actual))
+    else:
+        distributions.check_draws(draw, expected, actual, values)
+    return True
+
+
+def total(compared: Iterable[bool | None]) -> int:
+    """The number of samples that were compared; None is not applicable, False is refused.
+
+    Raises NotApplicableError where there is none, RefusedError where the CPU refused them all.
+    """
+    outcomes = [outcome for outcome in compared if outcome is not None]
+    if not outcomes:
+        raise NotApplicableError
+    if not any(outcomes):
+        raise RefusedError("the CPU refuses every sample, and so does npu")
+    return sum(outcomes)
+
+
+def plain(op, sample) -> bool | None:
+    """The call itself."""
+
+    def call(a, _):
+        return sample.output_process_fn_grad(op.op(a[0], *a[1], **a[2]))
+
+    return compare(op, sample, call)
 
 
 def run_op(op, dtype=torch.float32) -> int:
-    """Runs all samples of ``op``; returns their number.
-
-    Raises UnsupportedError where the CPU cannot run the operator at all (jiterator).
-    """
-    count = 0
-    for sample in op.sample_inputs("npu", dtype, requires_grad=False):
-        try:
-            expected = run_on(op, sample, "cpu")
-        except AssertionError as error:
-            if count == 0 and "only supported on CUDA" in str(error):
-                raise UnsupportedError(str(error)) from None
-            raise
-        count += 1
-        with SameKernels() as same:
-            actual = run_on(op, sample, "npu")
-        same.check_none_refused()
-        on_npu(expected, actual)
-        check_in_device_memory(actual)
-        if op.name in RANDOM:
-            check_random(op, sample, expected, actual)
-        elif op.name not in UNINITIALISED:
-            exact = same.alone and op.name not in OTHER_ROUNDING
-            judge.check_same(
-                op,
-                sample,
-                expected,
-                actual,
-                error_of(op, sample),
-                exact,
-                lambda s=sample: run_on(op, widened(s), "cpu"),
-            )
-    return count
+    """Runs all samples of ``op``; returns the number of those that were compared."""
+    return total(plain(op, s) for s in op.sample_inputs("npu", dtype, requires_grad=False))

@@ -1,89 +1,157 @@
-"""Whether a result of npu is as good as the CPU's: within tolerances, or as near to the reference in float64."""
+"""Whether a result of npu is a good one: near the CPU's, or near the exact one in double precision, element by element.
+
+No element is measured by another: `tolerances.py` has the error that each may have.
+"""
+
+from dataclasses import dataclass
 
 import torch
-from torch.utils._pytree import tree_flatten, tree_map
+from torch.utils._pytree import tree_flatten
 
-from opinfo.tolerances import sum_error
-
-
-def assert_same(expected, actual, atol: float = 0.0, exact: bool = False) -> None:
-    """Equal within PyTorch's default tolerances; ``exact``: the same bits, as the same kernel on the same bytes gives."""
-    actual = tree_map(lambda x: x.cpu() if isinstance(x, torch.Tensor) else x, actual)
-    for e, a in zip(tree_flatten(expected)[0], tree_flatten(actual)[0], strict=True):
-        if isinstance(e, torch.Tensor):
-            rtol, default = torch.testing._comparison.default_tolerances(a, e)
-            atol = max(atol, default, sum_error(e))
-            if exact:
-                rtol = atol = 0.0
-            torch.testing.assert_close(a, e.cpu(), equal_nan=True, rtol=rtol, atol=atol)
-        elif isinstance(e, int | float | complex | bool):
-            torch.testing.assert_close(a, e, equal_nan=True)
+from opinfo import tolerances
+from opinfo.kinds import Kind
+from opinfo.rounding import AS_IT_IS
+from opinfo.tolerances import ULPS, Run, epsilon, half_of_digits, ulp
 
 
-# What there is a wider type of, to compute a reference in.
-WIDER = {
-    torch.float16: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.float32: torch.float64,
-    torch.complex64: torch.complex128,
-}
+def no_reference(_change=AS_IT_IS):
+    """For what has no result in double precision: only the CPU's counts."""
+    raise TypeError("no reference in double precision")
 
 
-def in_float64(tree):
-    """The tree with its tensors, and the dtypes that it names, in double precision."""
+@dataclass(frozen=True)
+class Rule:
+    """How results of one call are judged.
 
-    def widen(t):
-        if isinstance(t, torch.Tensor) and t.dtype in WIDER:
-            return t.detach().to(WIDER[t.dtype]).requires_grad_(t.requires_grad)
-        return WIDER.get(t, t) if isinstance(t, torch.dtype) else t
-
-    return tree_map(widen, tree)
-
-
-def _is_double_result(reference: torch.Tensor, actual: torch.Tensor) -> bool:
-    """Whether a result in double precision is the reference's: for those that the CPU leaves unwritten."""
-    if reference.dtype not in WIDER.values() or reference.layout != torch.strided:
-        return False
-    return torch.allclose(actual.cpu(), reference, rtol=1e-7, atol=1e-7, equal_nan=True)
-
-
-def as_accurate(expected, actual, reference) -> bool:
-    """Whether the largest error against the ``reference`` in float64 is at most one rounding and twice the CPU's.
-
-    The CPU's error counts up to half of the type's digits, of the largest number or of one: what it does not write, or
-    gets wrong, is no measure.
-
-    Two good results may be further apart than a tolerance: where PyTorch rounds between the parts of an operator, or in
-    half precision within its CPU kernels, where sums cancel, and by a step where a function jumps.
+    ``run`` gives the result in double precision, ``given`` are the arguments; ``plain`` is False for derivatives;
+    ``atol`` is the error of a definition that cancels, for every element.
     """
-    flat = [tree_flatten(tree)[0] for tree in (expected, actual, reference)]
-    if len({len(part) for part in flat}) != 1:
-        return False
-    for e, a, r in zip(*flat, strict=True):
+
+    kind: Kind = Kind.COMPOSED
+    run: Run = no_reference
+    given: tuple[torch.Tensor, ...] = ()
+    plain: bool = True
+    atol: float = 0.0
+
+
+def parts(t: torch.Tensor) -> list[torch.Tensor]:
+    """The dense tensors that say what ``t`` is."""
+    t = t.detach().cpu().resolve_conj().resolve_neg()
+    if t.layout == torch.sparse_coo:
+        t = t.coalesce()
+        return [t.indices(), t.values()]
+    if t.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return [t.crow_indices(), t.col_indices(), t.values()]
+    if t.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return [t.ccol_indices(), t.row_indices(), t.values()]
+    return [t]
+
+
+def _leaves(tree: object) -> list:
+    flat = tree_flatten(tree)[0]
+    return [p for t in flat for p in (parts(t) if isinstance(t, torch.Tensor) else [t])]
+
+
+def _equal(e: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    """Where the numbers are the same; NaN is NaN."""
+    same = e == a
+    return same | ((e != e) & (a != a)) if epsilon(e.dtype) else same
+
+
+def _wide(t: torch.Tensor) -> torch.Tensor:
+    return t.to(torch.complex128 if t.is_complex() else torch.float64)
+
+
+def _near_cpu(e: torch.Tensor, a: torch.Tensor, kind: Kind, atol: float) -> torch.Tensor:
+    """Where ``a`` is ``e`` up to the roundings of a single function."""
+    same = _equal(e, a)
+    if kind is Kind.SELECTION or not epsilon(e.dtype):
+        return same
+    wide = _wide(e)
+    near = (_wide(a) - wide).abs() <= ULPS * ulp(wide, e.dtype) + atol
+    return same | (near & e.isfinite() & a.isfinite())
+
+
+def _near_exact(
+    e: torch.Tensor, a: torch.Tensor, r: torch.Tensor, bound: torch.Tensor | None
+) -> torch.Tensor:
+    """Where the error of ``a`` against ``r`` is within ``bound``, or at most one rounding and twice the CPU's there.
+
+    The CPU's error counts up to half of the type's digits: what it does not write, or gets wrong, is no measure.
+    """
+    if bound is None or not epsilon(e.dtype) or r.shape != a.shape or not epsilon(r.dtype):
+        return torch.zeros(a.shape, dtype=torch.bool)
+    rounded = r.to(a.dtype)
+    a, e, r = _wide(a), _wide(e), _wide(r)
+    cpu = (2 * (e - r).abs().nan_to_num(0, 0, 0)).minimum(half_of_digits(r, rounded.dtype))
+    allowed = (cpu + ulp(r, rounded.dtype)).maximum(bound.nan_to_num(0, 0, 0))
+    near = ((a - r).abs() <= allowed) & a.isfinite() & r.isfinite()
+    return near | _equal(rounded, a.to(rounded.dtype))
+
+
+def _message(e: torch.Tensor, a: torch.Tensor, good: torch.Tensor, which: int) -> str:
+    bad = ~good
+    place = tuple(bad.nonzero()[0].tolist()) if bad.dim() else ()
+    return (
+        f"result {which}: {int(bad.sum())} of {bad.numel()} elements are wrong; "
+        f"at {place} npu has {a[place].item()}, the CPU {e[place].item()}"
+    )
+
+
+def check_exact(expected, actual) -> None:
+    """The same bits, as the same kernel on the same bytes gives; NaN is NaN."""
+    check_same(expected, actual, Rule(Kind.SELECTION))
+
+
+def check_same(expected, actual, rule: Rule, *, exact: bool = False) -> None:
+    """Each element is near the CPU's or near the exact one. ``exact``: it is the CPU's."""
+    theirs, ours = _leaves(expected), _leaves(actual)
+    assert len(theirs) == len(ours)
+    kind = Kind.SELECTION if exact else rule.kind
+    good, failures = [], []
+    for which, (e, a) in enumerate(zip(theirs, ours, strict=True)):
+        assert isinstance(e, torch.Tensor) == isinstance(a, torch.Tensor)
         if not isinstance(e, torch.Tensor):
+            if isinstance(e, int | float | complex | bool):
+                torch.testing.assert_close(a, e, equal_nan=True)
+            good.append(None)
             continue
-        if e.dtype not in WIDER or e.layout != torch.strided:
-            if not torch.equal(e.cpu(), a.cpu()) and not _is_double_result(r, a):
-                return False
-            continue
-        wide = WIDER[e.dtype]
-        e64, a64, r64 = (t.detach().cpu().to(wide) for t in (e, a, r))
-        differ = ~((e64 == a64) | (e64.isnan() & a64.isnan()))
-        finite = e64.isfinite() & r64.isfinite()
-        if bool((differ & ~a64.isfinite()).any()):
-            return False
-        cpu, scale = (
-            (t[finite].max().item() if finite.any() else 0.0)
-            for t in ((e64 - r64).abs(), r64.abs())
+        assert (a.shape, a.dtype) == (e.shape, e.dtype)
+        near = _near_cpu(e, a, kind, rule.atol)
+        good.append(near)
+        if not near.all():
+            failures.append(_message(e, a, near, which))
+    if not failures:
+        return
+    if kind is Kind.SELECTION:
+        raise AssertionError("; ".join(failures))
+    try:
+        reference, bounds = tolerances.bounds(
+            kind,
+            lambda change: _leaves(rule.run(change)),
+            theirs,
+            list(rule.given),
+            plain=rule.plain,
         )
-        eps = torch.finfo(e.dtype).eps
-        bound = 2 * min(cpu, eps**0.5 * max(scale, 1)) + eps * scale
-        if not bool(((a64 - r64).abs()[differ] <= bound).all()):
-            return False
-    return True
+    except (RuntimeError, TypeError, ValueError, NotImplementedError):
+        raise AssertionError("; ".join(failures)) from None
+    assert len(reference) == len(theirs)
+    failures = []
+    for which, (e, a, r, bound, near) in enumerate(
+        zip(theirs, ours, reference, bounds, good, strict=True)
+    ):
+        if near is None or near.all():
+            continue
+        now = near | _near_exact(e, a, r, bound)
+        if not now.all():
+            exact_value = r[tuple((~now).nonzero()[0].tolist())].item()
+            failures.append(f"{_message(e, a, now, which)}, exactly {exact_value}")
+    if failures:
+        raise AssertionError("; ".join(failures))
 
 
-# Which of several equal numbers comes first is open where a stable order is not asked for: the indices have to point at the values.
+# Which of several equal numbers comes first is open where a stable order is not asked for: the indices have to point at
+# the values.
 TIES = {"argsort", "sort", "topk"}
 
 
@@ -103,20 +171,3 @@ def finds_values(sample, expected, actual) -> bool:
         if values_agree and torch.equal(found.sort(dim).values, wanted.sort(dim).values):
             return True
     return False
-
-
-def check_same(op, sample, expected, actual, atol: float, exact: bool, reference) -> None:
-    """``assert_same``; where that fails ``reference()``, the result in float64, decides, and for ties the indices."""
-    try:
-        assert_same(expected, actual, atol, exact)
-    except AssertionError as failure:
-        if op.name in TIES and finds_values(sample, expected, actual):
-            return
-        if exact:
-            raise
-        try:
-            wide = reference()
-        except (RuntimeError, TypeError, ValueError):
-            raise failure from None  # there is none in double precision
-        if not as_accurate(expected, actual, wide):
-            raise

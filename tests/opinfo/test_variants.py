@@ -16,7 +16,9 @@ def test_variant(op, variant):
         pytest.skip(reason)
     try:
         variants.ALL[variant](op, torch.float32)
-    except variants.NotApplicableError:
+    except cases.NotApplicableError:
         pytest.skip("the OpInfo does not have it")
+    except cases.RefusedError as reason:
+        pytest.skip(f"refused: {reason}")
     except cases.UnsupportedError as reason:
         pytest.skip(f"the CPU itself refuses it: {reason}")

@@ -1,117 +1,128 @@
-"""How far two good results of an operator may be apart, as formulas of the sample, where PyTorch's default tolerances do not say it."""
+"""How far a good result may be from the exact one, element by element: one formula for each kind of operator.
+
+``run(change)`` computes the operator on the CPU in double precision, after ``change`` was applied to its arguments. The
+formulas have no numbers found by trying: they count roundings.
+"""
+
+from collections.abc import Callable
 
 import torch
 from torch.utils._pytree import tree_flatten
 
+from opinfo.kinds import Kind
+from opinfo.rounding import AS_IT_IS, MAGNITUDES, ONES, WIDE, Change, Rounded, perturbed
 
-def cdist_error(sample) -> float:
-    """The largest error of a Euclidean distance taken as sqrt(|x|^2 + |y|^2 - 2 x.y), as cdist takes it.
+Run = Callable[[Change], object]
 
-    The sum of ``k`` products is off by at most ``(k + 4) * eps`` of its terms' magnitude, and a root turns an error
-    ``e`` into at most ``sqrt(e)``.
+# A function of one element is good to four units in the last place: PyTorch's vector library promises 3.5.
+ULPS = 4
+# Roundings up and down at random are judged by this many of their standard deviations, which DRAWS runs estimate.
+DEVIATIONS, DRAWS = 6, 8
+
+
+def epsilon(dtype: torch.dtype) -> float:
+    """Of a floating-point or complex type; 0 of any other."""
+    return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
+
+
+def ulp(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The distance of ``dtype``'s numbers at each element's magnitude, at most doubled."""
+    return x.abs().clamp(min=torch.finfo(dtype).tiny) * epsilon(dtype)
+
+
+def half_of_digits(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The largest error that says something about rounding: half of the digits of an element, or of one."""
+    return epsilon(dtype) ** 0.5 * x.abs().clamp(min=1)
+
+
+def _flat(tree: object) -> list:
+    return tree_flatten(tree)[0]
+
+
+def _length(given: list[torch.Tensor], out: torch.Tensor) -> int:
+    """The number of elements that one of a reduction's results takes in, at most."""
+    dims = [n for t in given for n in t.shape]
+    parts = [t.numel() // max(out.numel(), 1) for t in given]
+    return max([1, *dims, *parts])
+
+
+def _magnitude_bounds(
+    kind: Kind, run: Run, reference: list, given: list[torch.Tensor], expected: list, plain: bool
+) -> list:
+    """``n + 4`` roundings of the sum of the terms' magnitudes, which a sum of ``n`` terms in any order is off by.
+
+    Halves are added in float32 and rounded once; between the parts of a derivative they may be rounded.
     """
-    x, y = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
-    if not x.numel() or not y.numel():
-        return 0.0
-    squares = (x * x).sum(-1).max() + (y * y).sum(-1).max()
-    eps = torch.finfo(sample.input.dtype).eps
-    return float(2 * (x.size(-1) + 4) * eps * squares) ** 0.5
+    sizes, counts = _flat(run(MAGNITUDES)), _flat(run(ONES))
+    bounds = []
+    for r, e, size, count in zip(reference, expected, sizes, counts, strict=True):
+        if not isinstance(r, torch.Tensor) or not epsilon(e.dtype):
+            bounds.append(None)
+            continue
+        halves = e.dtype in (torch.float16, torch.bfloat16)
+        step = epsilon(torch.float32 if halves and plain else e.dtype)
+        terms = count.abs().double()
+        if kind is Kind.REDUCTION:
+            terms = terms.clamp(min=_length(given, r))
+        roundings = (4 if e.dtype.is_complex else 1) * (terms + 4)
+        bounds.append(roundings * step * size.abs() + ulp(r, e.dtype))
+    return bounds
 
 
-def linear_cross_entropy_error(sample) -> float:
-    """Four roundings of the largest logit: a loss is the difference of two numbers of that size."""
-    x, weight = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
-    if not x.numel() or not weight.numel():
-        return 0.0
-    logits = x.abs() @ weight.abs().mT
-    return float(4 * torch.finfo(sample.input.dtype).eps * logits.max())
+def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expected: list) -> list:
+    """What roundings at random of every argument and every result within the operator change, and four of the last one.
 
-
-def product_error(sample) -> float:
-    """What a sum of ``n`` products of two entries is off by at most, in any order and the coarsest type of the sample."""
-    x = sample.input.detach().cpu()
-    given = tree_flatten((sample.input, sample.args, sample.kwargs))[0]
-    types = {t.dtype for t in given if isinstance(t, torch.Tensor)}
-    roundings = [torch.finfo(t).eps for t in types if t.is_floating_point or t.is_complex]
-    if not x.numel() or not roundings:
-        return 0.0
-    return float((x.size(-1) + 4) * max(roundings) * x.abs().double().max() ** 2)
-
-
-def normalize_error(sample) -> float:
-    """Four roundings of a direction divided by the smallest norm: a derivative is the difference of two such."""
-    x = sample.input.detach().cpu()
-    if not x.numel():
-        return 0.0
-    inverse = torch.nn.functional.normalize(x.double(), *sample.args, **sample.kwargs) / x.double()
-    return 4 * torch.finfo(x.dtype).eps * float(inverse.abs().nan_to_num(0, 0, 0).max())
-
-
-def group_norm_error(sample) -> float:
-    """What a mean of ``n`` numbers added in float32 is off by at most, before it is brought to the output's type."""
-    x = sample.input.detach().cpu()
-    if not x.numel():
-        return 0.0
-    return (x[0].numel() + 4) * torch.finfo(torch.float32).eps * float(x.abs().max())
-
-
-def householder_error(sample) -> float:
-    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way.
-
-    The derivative applies their inverses as well, ``I - s v v^H`` with ``s = tau / (tau |v|^2 - 1)``, and ends with two
-    products with the reflectors.
+    A sum of ``n`` terms within one of its parts rounds ``n`` times: a random walk of ``sqrt(n)`` steps. ``n`` is the
+    longest dimension. Where that is more than half of the digits, of the element or of one, a function jumps. The
+    reference rounds the arguments' magnitude, too, in double precision: GELU of -9 is 0 there.
     """
-    v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
-    if not v.numel() or not tau.numel():
-        return 0.0
-    v = v.tril(-1)[..., : tau.size(-1)].abs().double()
-    squares = 1 + v.square().sum(-2)
-    norms = 1 + tau.abs().double() * squares
-    if sample.input.requires_grad:
-        inverse = (tau / (tau * squares - 1)).abs().double()
-        norms = norms * (1 + inverse * squares)
-    roundings = tau.size(-1) * (v.size(-2) + 4) * torch.finfo(tau.dtype).eps
-    ends = squares.max() if sample.input.requires_grad else 1
-    return float(roundings * norms.prod(-1).max() * ends)
+    floating = [t.dtype for t in (*given, *expected) if isinstance(t, torch.Tensor)]
+    coarsest = max((d for d in floating if epsilon(d)), key=epsilon, default=torch.float32)
+    squares = [torch.zeros_like(r.abs()) if _is_wide(r) else None for r in reference]
+    for seed in range(DRAWS):
+        with Rounded(coarsest, seed):
+            drawn = _flat(run(perturbed(coarsest, seed)))
+        for i, (r, d) in enumerate(zip(reference, drawn, strict=True)):
+            if squares[i] is not None and d.shape == r.shape:
+                squares[i] = squares[i] + (d - r).abs().square()
+    terms = max([1, *(n for t in given for n in t.shape)])
+    own = ULPS * epsilon(torch.float64) * _largest(given) if coarsest not in WIDE else 0.0
+    return [
+        None
+        if square is None or not epsilon(e.dtype)
+        else ULPS * ulp(r, e.dtype)
+        + own
+        + (DEVIATIONS * terms**0.5 * (square / DRAWS).sqrt()).minimum(half_of_digits(r, e.dtype))
+        for square, r, e in zip(squares, reference, expected, strict=True)
+    ]
 
 
-def norm_slopes_error(sample) -> float:
-    """Four roundings of each slope of a norm: its derivative along ones is their sum, which may cancel."""
-    if not sample.input.requires_grad or not sample.input.numel():
-        return 0.0
-    x = sample.input.detach().cpu().double().requires_grad_()
-    kwargs = {name: value for name, value in sample.kwargs.items() if name != "dtype"}
-    (slopes,) = torch.autograd.grad(
-        torch.linalg.vector_norm(x, *sample.args, **kwargs).sum(), x, allow_unused=True
-    )
-    total = 0.0 if slopes is None else float(slopes.nan_to_num(0, 0, 0).abs().sum())
-    return 4 * torch.finfo(sample.input.dtype).eps * total
+def _largest(given: list[torch.Tensor]) -> float:
+    numbers = [
+        t.detach().to_dense().cpu().abs().double() for t in given if t.numel() and epsilon(t.dtype)
+    ]
+    return max((float(t.nan_to_num(0, 0, 0).max()) for t in numbers), default=0.0)
 
 
-# Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
-CANCELLING = {
-    "cdist": cdist_error,
-    "cov": product_error,
-    "linalg.householder_product": householder_error,
-    "linalg.vector_norm": norm_slopes_error,
-    "native_group_norm": group_norm_error,
-    "nn.functional.normalize": normalize_error,
-    "nn.functional.linear_cross_entropy": linear_cross_entropy_error,
-}
+def _is_wide(r: object) -> bool:
+    return isinstance(r, torch.Tensor) and epsilon(r.dtype) > 0
 
 
-def error_of(op, sample) -> float:
-    """The absolute tolerance of one sample beside the default one."""
-    return CANCELLING[op.name](sample) if op.name in CANCELLING else 0.0
+def bounds(
+    kind: Kind, run: Run, expected: list, given: list[torch.Tensor], *, plain: bool = True
+) -> tuple[list, list]:
+    """The exact results, and for each the largest error of its elements; None where nothing is rounded.
 
-
-def sum_error(e: torch.Tensor) -> float:
-    """What float32 sums of products in another order are off by: roundings of their largest entries, each term one."""
-    if (
-        e.dtype not in (torch.float32, torch.complex64)
-        or e.layout != torch.strided
-        or not e.numel()
-    ):
-        return 0.0
-    largest = float(e.detach().cpu().abs().nan_to_num(0, 0, 0).max())
-    return 16 * max(1, *e.shape, 1) * torch.finfo(e.dtype).eps * largest
+    ``expected`` are the results whose types count, ``given`` the arguments, ``plain`` says that it is no derivative.
+    """
+    reference = [r.detach() if isinstance(r, torch.Tensor) else r for r in _flat(run(AS_IT_IS))]
+    if kind is Kind.SELECTION:
+        return reference, [None] * len(reference)
+    if kind is Kind.ELEMENTWISE:
+        return reference, [
+            ULPS * ulp(r, e.dtype) if _is_wide(r) and epsilon(e.dtype) else None
+            for r, e in zip(reference, expected, strict=True)
+        ]
+    if kind is Kind.COMPOSED:
+        return reference, _rounded_bounds(run, reference, given, expected)
+    return reference, _magnitude_bounds(kind, run, reference, given, expected, plain)

@@ -1,6 +1,6 @@
 """What an OpInfo promises beside its plain call, each on npu against the CPU: strided inputs, out=, in-place, gradients.
 
-Where the CPU refuses a sample, npu has to refuse it, too; everything else is compared.
+Where the CPU refuses a sample npu has to refuse it, too; everything else is compared.
 """
 
 import warnings
@@ -9,57 +9,8 @@ from collections.abc import Callable
 import torch
 from torch.utils._pytree import tree_flatten, tree_map
 
-from opinfo import cases, judge
-from opinfo.tolerances import error_of
-
-
-class NotApplicableError(Exception):
-    """The OpInfo does not have this variant for this dtype."""
-
-
-def _attempt(work: Callable[[], object]) -> tuple[object, BaseException | None]:
-    try:
-        return work(), None
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        return None, error
-    except AssertionError as error:
-        if "only supported on CUDA" not in str(error):
-            raise
-        return None, error
-
-
-def _both(op, sample, work: Callable[[object, str], object], reference=None) -> bool:
-    """Compares ``work(arguments, device)`` on npu with the CPU; False where the CPU refuses it.
-
-    ``reference`` is the work that gives the result in float64, if it is another.
-    """
-    results = {}
-    for device in ("cpu", "npu"):
-        torch.manual_seed(0)
-        arguments = cases.to_device((sample.input, sample.args, sample.kwargs), device)
-        with cases.SameKernels() as same:
-            results[device] = _attempt(lambda a=arguments, d=device: work(a, d))
-    (expected, refusal), (actual, error) = results["cpu"], results["npu"]
-    if "only supported on CUDA" in str(refusal):
-        raise cases.UnsupportedError(str(refusal))
-    if refusal is not None:
-        assert error is not None, f"the CPU refuses this ({refusal}), npu does not"
-        return False
-    if error is not None:
-        raise error
-    same.check_none_refused()
-    cases.check_in_device_memory(actual)
-    cases.on_npu(expected, actual)
-    if op.name not in cases.RANDOM | cases.UNINITIALISED:
-        exact = same.alone and op.name not in cases.OTHER_ROUNDING
-
-        def in_float64():
-            torch.manual_seed(0)
-            arguments = cases.to_device((sample.input, sample.args, sample.kwargs), "cpu")
-            return (reference or work)(judge.in_float64(arguments), "cpu")
-
-        judge.check_same(op, sample, expected, actual, error_of(op, sample), exact, in_float64)
-    return True
+from opinfo import cases
+from opinfo.cases import NotApplicableError, compare, plain, total
 
 
 def samples(op, dtype: torch.dtype) -> int:
@@ -71,35 +22,35 @@ def noncontiguous(op, dtype: torch.dtype) -> int:
     """The same samples with gaps between their elements."""
     if op.name.startswith("sparse."):
         raise NotApplicableError  # sparse samples have no strides
-    return sum(_plain(op, s.noncontiguous()) for s in op.sample_inputs("npu", dtype))
-
-
-def _plain(op, sample) -> bool:
-    def call(a, _):
-        return sample.output_process_fn_grad(op.op(a[0], *a[1], **a[2]))
-
-    return _both(op, sample, call)
+    return total(plain(op, s.noncontiguous()) for s in op.sample_inputs("npu", dtype))
 
 
 def out(op, dtype: torch.dtype) -> int:
     """``out=`` of the right shape, with strides of its own, and empty, which has to be resized."""
     if not op.supports_out:
         raise NotApplicableError
-    return sum(
+    return total(
         _out(op, sample, make)
         for sample in op.sample_inputs("npu", dtype)
         for make in (_strided_like, _empty_like)
     )
 
 
-def _out(op, sample, make) -> bool:
-    expected, refusal = _attempt(lambda: cases.run_on(op, sample, "cpu"))
+def _has_dense_results(flat: object) -> bool:
+    return isinstance(flat, tuple | list) and all(
+        isinstance(t, torch.Tensor) and t.layout == torch.strided for t in flat
+    )
+
+
+def _out(op, sample, make) -> bool | None:
+    arguments = cases.to_device((sample.input, sample.args, sample.kwargs), "cpu")
+    expected, refusal = cases.attempt(lambda: op.op(arguments[0], *arguments[1], **arguments[2]))
     single = isinstance(expected, torch.Tensor)
     flat = (expected,) if single else expected
-    if refusal is not None or not isinstance(flat, tuple | list):
-        return False
-    if not all(isinstance(t, torch.Tensor) and t.layout == torch.strided for t in flat):
-        return False
+    if refusal is not None:
+        return plain(op, sample)  # which npu has to refuse, too
+    if not _has_dense_results(flat):
+        return None
 
     def call(a, device):
         outs = tuple(make(t, device) for t in flat)
@@ -110,11 +61,11 @@ def _out(op, sample, make) -> bool:
         assert all(g is o for g, o in zip(given, outs, strict=True))
         return outs
 
-    def plain(a, _):
+    def without_out(a, _):
         result = op.op(a[0], *a[1], **a[2])
         return (result,) if single else tuple(result)
 
-    return _both(op, sample, call, plain)
+    return compare(op, sample, call, without_out)
 
 
 def _strided_like(t: torch.Tensor, device: str) -> torch.Tensor:
@@ -141,7 +92,7 @@ def inplace(op, dtype: torch.dtype) -> int:
         return given
 
     samples = op.sample_inputs("npu", dtype)
-    return sum(_both(op, sample, call) for sample in samples if not sample.broadcasts_input)
+    return total(compare(op, sample, call) for sample in samples if not sample.broadcasts_input)
 
 
 def _differentiable(tree) -> list[torch.Tensor]:
@@ -161,8 +112,8 @@ def _backward(op, sample, a) -> list:
 def _gradients(op, dtype: torch.dtype, supported: bool, work: Callable) -> int:
     if not supported or dtype not in op.supported_backward_dtypes("cpu"):
         raise NotApplicableError
-    return sum(
-        _both(op, sample, lambda a, _, s=sample: work(op, s, a))
+    return total(
+        compare(op, sample, lambda a, _, s=sample: work(op, s, a), derivative=True)
         for sample in op.sample_inputs("npu", dtype, requires_grad=True)
     )
 

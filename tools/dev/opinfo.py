@@ -11,7 +11,7 @@ from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import DevError, say
 
 RESULTS = BUILD / "opinfo"
-OUTCOMES = ("passed", "failed", "exception", "unsupported", "not applicable")
+OUTCOMES = ("passed", "failed", "exception", "refused", "unsupported", "not applicable")
 
 
 def _records(shards: int) -> list[dict]:

@@ -1,0 +1,122 @@
+"""How far two good results may be apart where an operator's definition cancels: formulas of the sample."""
+
+import torch
+from torch.utils._pytree import tree_flatten
+
+
+def cdist_error(sample) -> float:
+    """The largest error of a Euclidean distance taken as sqrt(|x|^2 + |y|^2 - 2 x.y), as cdist takes it.
+
+    The sum of ``k`` products is off by at most ``(k + 4) * eps`` of its terms' magnitude, and a root turns an error
+    ``e`` into at most ``sqrt(e)``.
+    """
+    x, y = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
+    if not x.numel() or not y.numel():
+        return 0.0
+    squares = (x * x).sum(-1).max() + (y * y).sum(-1).max()
+    eps = torch.finfo(sample.input.dtype).eps
+    return float(2 * (x.size(-1) + 4) * eps * squares) ** 0.5
+
+
+def linear_cross_entropy_error(sample) -> float:
+    """Four roundings of the largest logit: a loss is the difference of two numbers of that size."""
+    x, weight = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
+    if not x.numel() or not weight.numel():
+        return 0.0
+    logits = x.abs() @ weight.abs().mT
+    return float(4 * torch.finfo(sample.input.dtype).eps * logits.max())
+
+
+def product_error(sample) -> float:
+    """What a sum of ``n`` products of two entries is off by at most, in any order and the coarsest type of the sample."""
+    x = sample.input.detach().cpu()
+    given = tree_flatten((sample.input, sample.args, sample.kwargs))[0]
+    types = {t.dtype for t in given if isinstance(t, torch.Tensor)}
+    roundings = [torch.finfo(t).eps for t in types if t.is_floating_point or t.is_complex]
+    if not x.numel() or not roundings:
+        return 0.0
+    return float((x.size(-1) + 4) * max(roundings) * x.abs().double().max() ** 2)
+
+
+def normalize_error(sample) -> float:
+    """Four roundings of a direction divided by the smallest norm: a derivative is the difference of two such."""
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    inverse = torch.nn.functional.normalize(x.double(), *sample.args, **sample.kwargs) / x.double()
+    return 4 * torch.finfo(x.dtype).eps * float(inverse.abs().nan_to_num(0, 0, 0).max())
+
+
+def group_norm_error(sample) -> float:
+    """What a mean of ``n`` numbers added in float32 is off by at most, before it is brought to the output's type."""
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    return (x[0].numel() + 4) * torch.finfo(torch.float32).eps * float(x.abs().max())
+
+
+def householder_error(sample) -> float:
+    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way.
+
+    The derivative applies their inverses as well, ``I - s v v^H`` with ``s = tau / (tau |v|^2 - 1)``, and ends with two
+    products with the reflectors.
+    """
+    v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
+    if not v.numel() or not tau.numel():
+        return 0.0
+    v = v.tril(-1)[..., : tau.size(-1)].abs().double()
+    squares = 1 + v.square().sum(-2)
+    norms = 1 + tau.abs().double() * squares
+    if sample.input.requires_grad:
+        inverse = (tau / (tau * squares - 1)).abs().double()
+        norms = norms * (1 + inverse * squares)
+    roundings = tau.size(-1) * (v.size(-2) + 4) * torch.finfo(tau.dtype).eps
+    ends = squares.max() if sample.input.requires_grad else 1
+    return float(roundings * norms.prod(-1).max() * ends)
+
+
+def norm_slopes_error(sample) -> float:
+    """Four roundings of each slope of a norm: its derivative along ones is their sum, which may cancel."""
+    if not sample.input.requires_grad or not sample.input.numel():
+        return 0.0
+    x = sample.input.detach().cpu().double().requires_grad_()
+    kwargs = {name: value for name, value in sample.kwargs.items() if name != "dtype"}
+    (slopes,) = torch.autograd.grad(
+        torch.linalg.vector_norm(x, *sample.args, **kwargs).sum(), x, allow_unused=True
+    )
+    total = 0.0 if slopes is None else float(slopes.nan_to_num(0, 0, 0).abs().sum())
+    return 4 * torch.finfo(sample.input.dtype).eps * total
+
+
+def grid_error(sample) -> float:
+    """A place is rounded as half a size is; that error, and the derivative along the grid, are differences of pixels.
+
+    There are as many as a cell has, in every channel. At a border they are the same, and their differences 0.
+    """
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    dims = x.dim() - 2
+    terms = 2**dims * x.size(1)
+    scale = float(x.abs().max()) * max(x.shape[2:]) / 2
+    return (terms + 4) * torch.finfo(x.dtype).eps * scale
+
+
+# Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
+CANCELLING = {
+    "cdist": cdist_error,
+    "cov": product_error,
+    "grid_sampler_2d": grid_error,
+    "grid_sampler_3d": grid_error,
+    "nn.functional.grid_sample": grid_error,
+    "linalg.householder_product": householder_error,
+    "linalg.vector_norm": norm_slopes_error,
+    "native_group_norm": group_norm_error,
+    "nn.functional.normalize": normalize_error,
+    "nn.functional.linear_cross_entropy": linear_cross_entropy_error,
+}
+
+
+def error_of(op, sample) -> float:
+    """The absolute tolerance of one sample beside the default one."""
+    return CANCELLING[op.name](sample) if op.name in CANCELLING else 0.0

@@ -1,0 +1,129 @@
+"""Arguments and results of a computation in double precision, changed as a formula of tolerances.py needs them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch._decomp import get_decompositions
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten, tree_map
+
+# What there is a wider type of, to compute a reference in.
+WIDER = {
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.float32: torch.float64,
+    torch.complex32: torch.complex128,
+    torch.complex64: torch.complex128,
+}
+WIDE = (torch.float64, torch.complex128)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of each tensor in double precision, and of the factors ``alpha`` and ``beta``."""
+
+    tensor: Callable[[torch.Tensor], torch.Tensor]
+    factor: Callable[[float], float] = lambda x: x
+
+
+AS_IT_IS = Change(lambda x: x)
+MAGNITUDES = Change(lambda x: x.abs().to(x.dtype), abs)
+ONES = Change(lambda x: (x != 0).to(x.dtype), lambda x: 1.0 if x else 0.0)
+
+
+def _signs(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+    return torch.randint(0, 2, x.shape, generator=generator).double().mul_(2).sub_(1)
+
+
+def perturbed(dtype: torch.dtype, seed: int) -> Change:
+    """Moves each element by one rounding of ``dtype``, up or down."""
+    generator = torch.Generator().manual_seed(seed)
+    step = torch.finfo(dtype).eps
+    return Change(lambda x: x * (1 + step * _signs(x, generator)))
+
+
+def changed(tree, change: Change = AS_IT_IS):
+    """The tree with its tensors, and the dtypes that it names, in double precision, and ``change`` applied to them."""
+
+    def one(t):
+        if isinstance(t, dict):
+            return {
+                k: change.factor(v)
+                if k in ("alpha", "beta") and isinstance(v, int | float | complex)
+                else changed(v, change)
+                for k, v in t.items()
+            }
+        if isinstance(t, torch.Tensor):
+            wide = t.detach().to(WIDER.get(t.dtype, t.dtype))
+            if wide.dtype in WIDE:
+                wide = change.tensor(wide) if wide.layout == torch.strided else wide
+            return wide.requires_grad_(t.requires_grad)
+        return WIDER.get(t, t) if isinstance(t, torch.dtype) else t
+
+    return tree_map(one, tree, is_leaf=lambda t: isinstance(t, dict))
+
+
+class Rounded(TorchDispatchMode):
+    """Rounds what operators return in double precision to about ``dtype``'s digits, up or down at random.
+
+    Numbers that ``dtype`` has are left as they are, for constants are exact, and so is what was chosen or moved.
+    """
+
+    def __init__(self, dtype: torch.dtype, seed: int) -> None:
+        super().__init__()
+        self._step = torch.finfo(dtype).eps
+        # Of float64 what float32 has counts as exact.
+        self._exact = dtype if dtype in (torch.float16, torch.bfloat16) else torch.float32
+        self._generator = torch.Generator().manual_seed(1000 + seed)
+
+    def _round(self, t: torch.Tensor) -> None:
+        real = torch.view_as_real(t) if t.is_complex() else t
+        inexact = real != real.to(self._exact).to(real.dtype)
+        real.copy_(real * (1 + self._step * _signs(real, self._generator) * inexact))
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func in _CANCELLING:
+            with self:
+                return _CANCELLING[func](*args, **(kwargs or {}))
+        out = func(*args, **(kwargs or {}))
+        aliases = [r.alias_info for r in func._schema.returns]
+        if any(alias is not None and not alias.is_write for alias in aliases):
+            return out
+        if func._schema.name in _CHOOSING or math.inf in map(_magnitude, args):
+            return out
+        for t in tree_flatten(out)[0]:
+            if _has_digits(t):
+                self._round(t)
+        return out
+
+
+# Operators with a difference of rounded numbers within: rounded part by part, as PyTorch decomposes them.
+_CANCELLING = get_decompositions(
+    [torch.ops.aten._log_softmax_backward_data, torch.ops.aten._softmax_backward_data]
+)
+
+# Operators that return numbers of their arguments, with which later ones may compare these; norms of order infinity, too.
+_CHOOSING = {
+    f"aten::{name}"
+    for name in (
+        "amax", "amin", "aminmax", "max", "min", "maximum", "minimum", "median", "mode", "sort", "topk", "where", "abs",
+        "masked_fill", "index", "gather", "index_select", "cat", "stack", "_to_copy", "clone", "copy_",
+    )
+}  # fmt: skip
+
+
+def _magnitude(argument: object) -> float:
+    return abs(argument) if isinstance(argument, int | float) else 0.0
+
+
+def _has_digits(t: object) -> bool:
+    """Whether it is a tensor in double precision with numbers of its own."""
+    return (
+        isinstance(t, torch.Tensor)
+        and t.dtype in WIDE
+        and t.layout == torch.strided
+        and t.device.type == "cpu"
+        and not t._is_zerotensor()
+    )
