@@ -108,21 +108,34 @@ def _is_wide(r: object) -> bool:
     return isinstance(r, torch.Tensor) and epsilon(r.dtype) > 0
 
 
+def exact(run: Run) -> list:
+    """The results in double precision."""
+    return [r.detach() if isinstance(r, torch.Tensor) else r for r in _flat(run(AS_IT_IS))]
+
+
+def last_rounding(reference: list, expected: list) -> list:
+    """The largest error of each element where only the last function is rounded; None where nothing is."""
+    return [
+        ULPS * ulp(r, e.dtype) if _is_wide(r) and epsilon(e.dtype) else None
+        for r, e in zip(reference, expected, strict=True)
+    ]
+
+
 def bounds(
-    kind: Kind, run: Run, expected: list, given: list[torch.Tensor], *, plain: bool = True
-) -> tuple[list, list]:
-    """The exact results, and for each the largest error of its elements; None where nothing is rounded.
+    kind: Kind,
+    run: Run,
+    reference: list,
+    expected: list,
+    given: list[torch.Tensor],
+    *,
+    plain: bool = True,
+) -> list:
+    """The largest error of each element of the ``exact`` results; None where nothing is rounded.
 
     ``expected`` are the results whose types count, ``given`` the arguments, ``plain`` says that it is no derivative.
     """
-    reference = [r.detach() if isinstance(r, torch.Tensor) else r for r in _flat(run(AS_IT_IS))]
-    if kind is Kind.SELECTION:
-        return reference, [None] * len(reference)
     if kind is Kind.ELEMENTWISE:
-        return reference, [
-            ULPS * ulp(r, e.dtype) if _is_wide(r) and epsilon(e.dtype) else None
-            for r, e in zip(reference, expected, strict=True)
-        ]
+        return last_rounding(reference, expected)
     if kind is Kind.COMPOSED:
-        return reference, _rounded_bounds(run, reference, given, expected)
-    return reference, _magnitude_bounds(kind, run, reference, given, expected, plain)
+        return _rounded_bounds(run, reference, given, expected)
+    return _magnitude_bounds(kind, run, reference, given, expected, plain)
