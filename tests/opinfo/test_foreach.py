@@ -5,10 +5,11 @@ from copy import copy
 import pytest
 import torch
 from torch.testing._internal import common_methods_invocations as invocations
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_flatten, tree_map
 
 from opinfo import judge
 from opinfo.cases import check_in_device_memory, on_npu, to_device
+from opinfo.rounding import changed
 
 OPERATORS = [
     op
@@ -27,6 +28,19 @@ def run(call, sample, device: str):
         return call(arguments[0], *arguments[1], **sample.kwargs), arguments[0]
     except (RuntimeError, TypeError, NotImplementedError) as error:
         return error
+
+
+def rule_of(call, sample) -> judge.Rule:
+    """Of operators on elements and on whole tensors alike."""
+
+    def in_double(change):
+        wide = copy(sample)
+        given = to_device((sample.input, sample.args, sample.kwargs), "cpu")
+        wide.input, wide.args, wide.kwargs = changed(given, change)
+        return run(call, wide, "cpu")
+
+    given = tree_flatten((sample.input, sample.args))[0]
+    return judge.Rule(run=in_double, given=tuple(t for t in given if isinstance(t, torch.Tensor)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
@@ -49,11 +63,7 @@ def test_lists(op, dtype: torch.dtype) -> None:
                 raise actual
             on_npu(expected, actual)
             check_in_device_memory(actual)
-            wide = copy(sample)
-            wide.input, wide.args = judge.in_float64(to_device((sample.input, sample.args), "cpu"))
-            judge.check_same(
-                op, sample, expected, actual, 0.0, False, lambda w=wide, c=call: run(c, w, "cpu")
-            )
+            judge.check_same(expected, actual, rule_of(call, sample))
             compared += 1
     if compared == 0:
         pytest.skip("the CPU refuses it")
