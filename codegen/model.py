@@ -78,6 +78,7 @@ class Settings:
     as_on_cpu: frozenset[str]  # decomposed by PyTorch, but boxed here
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
     dense_on_cpu: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
+    dense_weights_on_cpu: frozenset[str]  # those that read optional ones so
     official: tuple[Entry, ...] = ()  # run by aclnn functions
     custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
 
@@ -85,6 +86,8 @@ class Settings:
         """The enumerator of aicpu::Takes for an operator's CPU kernel; empty for the plain rule."""
         if name in self.takes_cpu_tensors:
             return "kCpuIndices"
+        if name in self.dense_weights_on_cpu:
+            return "kDenseWeights"
         return "kDense" if name in self.dense_on_cpu else ""
 
 

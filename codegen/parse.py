@@ -20,7 +20,7 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 
 _LISTS = (
     "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
-    "dense_on_cpu",
+    "dense_on_cpu", "dense_weights_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
 _KEYS = (*_TEXTS, *_LISTS, "official", "custom")
@@ -118,7 +118,7 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         texts[key] = str(nodes[key].value)
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
-    routed = ("boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu")
+    routed = ("boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu")
     both = lists["supported"] & frozenset().union(*(lists[key] for key in routed))
     if both:
         raise ParseError(

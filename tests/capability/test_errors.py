@@ -167,7 +167,7 @@ def test_the_name_of_a_device_that_does_not_exist(device):
 
 def test_npu_operators_name_argument_and_device():
     cpu, npu = torch.ones(2, 4), torch.ones(2, 4, device="npu")
-    with pytest.raises(RuntimeError, match="npu::npu_swiglu: self is on cpu"):
+    with pytest.raises(RuntimeError, match="npu::npu_swiglu: input is on cpu"):
         torch_npu.npu_swiglu(cpu)
     with pytest.raises(RuntimeError, match=r"npu::npu_rms_norm: gamma is .*on cpu"):
         torch_npu.npu_rms_norm(npu, cpu[0])

