@@ -62,6 +62,7 @@ import os, signal, sys, threading
 sys.path.insert(0, "tests")
 import gated, torch
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 for wait in sys.argv[1:]:
     call = eval(f"lambda: {wait}")
     x = torch.arange(4.0, device="npu")
