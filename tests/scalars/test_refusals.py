@@ -1,5 +1,6 @@
 """Arguments that the CPU refuses: npu refuses them, too, with the CPU's words."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -49,7 +50,9 @@ def test_refused(name: str) -> None:
         CASES[name]("cpu")
     with pytest.raises(expected.type) as actual:
         CASES[name]("npu")
-    assert str(actual.value) == str(expected.value)
+    # The CPU's words, with the operator where they name its kernel.
+    said = str(actual.value).split("\n(aten::")[0]
+    assert said == re.sub(r"\w+_cpu\w*", lambda m: m[0].split("_cpu")[0], str(expected.value))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64], ids=str)

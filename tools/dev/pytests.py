@@ -29,9 +29,11 @@ def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build"
 def pytest(env: Mapping[str, str], arguments: Sequence[str], jobs: int | None = None) -> None:
     """Tests in Python, on all cores unless ``jobs`` says how many processes; 0 is this one."""
     count = str((os.cpu_count() or 1) if jobs is None else jobs)
+    # What takes long is shown: a run has its minutes.
+    slowest = ["--durations", "10", "--durations-min", "10"]
     # Workers share the cores: each operator runs on one thread.
     run(
-        [PYTHON, "-m", "pytest", "-q", "-n", count, "--dist", "worksteal", *arguments],
+        [PYTHON, "-m", "pytest", "-q", "-n", count, "--dist", "worksteal", *slowest, *arguments],
         env={"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1", **env},
     )
 

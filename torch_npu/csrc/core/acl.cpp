@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <ctime>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace torch_npu {
 namespace {
@@ -17,7 +19,27 @@ std::string recent_message() {
   return message == nullptr ? std::string() : std::string(message);
 }
 
+// Softnpu's words for a task that failed after its launch.
+bool is_of_queued_work(std::string_view message) {
+  return message.find(", launched by thread ") != std::string_view::npos;
+}
+
+// Softnpu's words; a real NPU does not say that it was an index.
+bool names_an_index(std::string_view message) {
+  return message.find(": index ") != std::string_view::npos &&
+         message.find(" is out of range for dimension ") != std::string_view::npos;
+}
+
 }  // namespace
+
+std::string with_hint(std::string message) {
+  const char* blocking = std::getenv("ASCEND_LAUNCH_BLOCKING");
+  const bool is_blocking = blocking != nullptr && std::string_view(blocking) == "1";
+  if (is_blocking || !is_of_queued_work(message)) return message;
+  return std::move(message) +
+         "\nThe operator ran asynchronously, so that the stack may be of a later one: with ASCEND_LAUNCH_BLOCKING=1 "
+         "the line that called it raises.";
+}
 
 std::string error_tail(const char* code, const char* text) {
   std::array<char, 32> stamp{};
@@ -38,8 +60,11 @@ void acl_check(aclError code, const char* call, std::source_location where) {
   if (C10_LIKELY(code == ACL_SUCCESS)) return;
   std::string message = recent_message();
   if (message.empty()) message = c10::str(call, " failed with error ", code);
+  const bool is_index = is_of_queued_work(message) && names_an_index(message);
+  message = with_hint(std::move(message)) + error_tail("ERR00100", "PTA call acl api failed");
   c10::SourceLocation location{where.function_name(), where.file_name(), where.line()};
-  throw c10::Error(location, message + error_tail("ERR00100", "PTA call acl api failed"));
+  if (is_index) throw c10::IndexError(location, message);
+  throw c10::Error(location, message);
 }
 
 void acl_warn(aclError code, const char* call) noexcept {

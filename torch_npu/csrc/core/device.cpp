@@ -186,7 +186,7 @@ void synchronize_device(c10::DeviceIndex device) {
 void wait_for_device(c10::DeviceIndex device) {
   count_synchronization();
   drain_launches(device);
-  check_work(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
 }
 
 void wait_for_all_work(c10::DeviceIndex device) {

@@ -128,7 +128,7 @@ void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_rel
 void synchronize_stream(c10::Stream stream) {
   check_launches(checked_device(stream.device_index()));
   count_synchronization();
-  check_work(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
+  acl_check(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
 }
 
 namespace {

@@ -7,8 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -32,15 +30,6 @@ void end_with_failure(int status, void*) {
   _exit(1);
 }
 
-std::string with_hint(std::string message) {
-  const char* blocking = std::getenv("ASCEND_LAUNCH_BLOCKING");
-  if (blocking != nullptr && std::string_view(blocking) == "1") return message;
-  return std::move(message) +
-         "\nThe operator ran asynchronously, so that the stack may be of a later one: with ASCEND_LAUNCH_BLOCKING=1 "
-         "the "
-         "line that called it raises.";
-}
-
 std::string newest_failure(const char* call) {
   const char* message = aclGetRecentErrMsg();
   return with_hint(message == nullptr ? c10::str(call, " failed") : message);
@@ -48,22 +37,12 @@ std::string newest_failure(const char* call) {
 
 }  // namespace
 
-void check_work(aclError code, const char* call) {
-  if (C10_LIKELY(code == ACL_SUCCESS)) return;
-  const std::string message = newest_failure(call) + error_tail("ERR00100", "PTA call acl api failed");
-  // softnpu's words; a real NPU does not say which index it was.
-  const bool is_index = message.find(": index ") != std::string::npos &&
-                        message.find(" is out of range for dimension ") != std::string::npos;
-  TORCH_CHECK_INDEX(!is_index, message);
-  TORCH_CHECK(false, message);
-}
-
 void set_interrupt_check(void (*check)()) { interrupt_check.store(check, std::memory_order_relaxed); }
 
 void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> wait) {
   for (;;) {
     const aclError code = wait(kSliceMs);
-    if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)) return check_work(code, call);
+    if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)) return acl_check(code, call);
     (void)aclGetRecentErrMsg();  // the slice's end is no error
     if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
   }
@@ -91,7 +70,7 @@ void wait_for_event(aclrtEvent event) {
       std::this_thread::sleep_for(pause);
     }
   }
-  check_work(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
+  acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
 }
 
 void keep_final_failure() noexcept {

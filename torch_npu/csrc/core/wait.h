@@ -11,10 +11,6 @@
 
 namespace torch_npu {
 
-// Throws the failure of queued work that a wait returned: an IndexError where an index was the reason. The text says
-// how to find the line that launched it.
-void check_work(aclError code, const char* call);
-
 // `check` is called every 100 ms of an interruptible wait; it throws to end the wait. Queued work goes on.
 void set_interrupt_check(void (*check)());
 
@@ -25,7 +21,7 @@ void wait_for_stream(c10::Stream stream);
 void wait_for_event(aclrtEvent event);
 void wait_for_all_work(c10::DeviceIndex device);
 
-// The first failure that the last waits of the process found, in the words of check_work(); empty where all went well.
+// The first failure that the last waits of the process found, in the words of acl_check(); empty where all went well.
 // Who writes it to stderr calls it, and the process then ends with the code 1 where it would have ended with 0.
 std::string take_final_failure();
 // Keeps the runtime's newest error for it.
