@@ -103,3 +103,16 @@ def test_raw_allocations():
     assert torch.npu.memory_allocated() == before + 1024
     torch.npu.caching_allocator_delete(address)
     assert torch.npu.memory_allocated() == before
+
+
+def test_peaks_outlive_what_was_given_back():
+    torch.npu.empty_cache()
+    torch.npu.reset_peak_memory_stats()
+    x = torch.empty(64 << 20, dtype=torch.uint8, device="npu")
+    held = torch.npu.memory_reserved()
+    del x
+    torch.npu.empty_cache()
+    assert torch.npu.memory_reserved() <= held - (64 << 20)
+    assert torch.npu.max_memory_reserved() >= held
+    torch.npu.reset_peak_memory_stats()
+    assert torch.npu.max_memory_reserved() == torch.npu.memory_reserved()
