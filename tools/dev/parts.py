@@ -129,7 +129,7 @@ EVERY = (
     Part("build", "the libraries, the plug-in, the tests", 10, lambda _: build()),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
     Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + LIMITS)),
-    Part("tests", "capabilities, and a part of the operators' cases", 5, _tests),
+    Part("tests", "capabilities, and a part of the operators' cases", 7, _tests),
 )
 
 IN_TURN = (
@@ -137,9 +137,9 @@ IN_TURN = (
     Part("protected", "the tests with device memory protected", 4, _configuration("protected")),
     Part("avx2", "the tests on a CPU without AVX-512", 4, _configuration("avx2")),
     Part("address", "softnpu under AddressSanitizer, UBSan", 11, _sanitizer("address,undefined")),
-    Part("thread", "softnpu under ThreadSanitizer", 6, _sanitizer("thread")),
+    Part("thread", "softnpu under ThreadSanitizer", 7, _sanitizer("thread")),
     Part("wheel", "the official torch_npu wheel on softnpu", 3, lambda _: oracle()),
-    Part("package", "the wheel of this checkout, installed", 2, _package),
+    Part("package", "the wheel of this checkout, installed", 1, _package),
     Part("opinfo", "a part of all OpInfo and ModuleInfo cases", 4, _opinfo),
 )
 
