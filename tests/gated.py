@@ -10,6 +10,7 @@ import torch
 from torch_npu import _load
 
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_HOST = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -41,6 +42,15 @@ def launch(stream: torch.Stream, work: Callable[[], object]) -> None:
     acl = ctypes.PyDLL(_load.bound_library())
     acl.softnpuLaunch.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Task)]
     assert acl.softnpuLaunch(stream.native_handle, ctypes.byref(task)) == 0
+
+
+def launch_on_host(stream: torch.Stream, work: Callable[[], object]) -> None:
+    """Queues ``work`` on ``stream`` as a host function: the stream waits for it, the device's thread is free."""
+    function = _HOST(lambda _: work() and None)
+    _kept.append(function)
+    acl = ctypes.PyDLL(_load.bound_library())
+    acl.aclrtLaunchHostFunc.argtypes = [ctypes.c_void_p, _HOST, ctypes.c_void_p]
+    assert acl.aclrtLaunchHostFunc(stream.native_handle, function, None) == 0
 
 
 @contextmanager

@@ -45,15 +45,17 @@ def test_a_slow_stream_keeps_no_block_of_another_one():
     torch.npu.empty_cache()
     a, b = (torch.empty(1 << 20, device="npu") for _ in range(2))
     address = b.data_ptr()
-    gated.launch(slow, gate.wait)
+    gated.launch_on_host(slow, gate.wait)
     try:
         a.record_stream(slow)
         b.record_stream(fast)
         del a, b
-        assert torch.empty(1 << 20, device="npu").data_ptr() == address
+        fast.synchronize()
+        found = torch.empty(1 << 20, device="npu").data_ptr()
     finally:
         gate.set()
     slow.synchronize()
+    assert found == address
 
 
 def test_priorities_are_kept():
@@ -75,10 +77,11 @@ def test_priorities_are_kept():
 
 
 def test_the_most_urgent_stream_runs_first():
-    gate = threading.Event()
+    runs, gate = threading.Event(), threading.Event()
     order = []
     streams = [torch.npu.Stream(priority=p) for p in (0, -1, -7, -3)]
-    gated.launch(torch.npu.Stream(), gate.wait)
+    gated.launch(torch.npu.Stream(), lambda: (runs.set(), gate.wait()))
+    runs.wait()  # from here on the device's thread takes nothing else
     for stream in streams:
         gated.launch(stream, lambda stream=stream: order.append(stream.priority))
     gate.set()
