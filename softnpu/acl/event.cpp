@@ -129,8 +129,7 @@ aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return api("aclrtSynchronizeEvent", [&] {
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
-    record.event->wait(std::chrono::milliseconds(-1));
-    return Status::ok();
+    return record.event->wait();
   });
 }
 

@@ -1,8 +1,13 @@
 // Settings: of arithmetic, of contexts, of time-outs.
 
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
 #include "acl/rt/device.h"
 #include "api.h"
 #include "runtime/copy.h"
+#include "runtime/time_limits.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -94,19 +99,31 @@ aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return api("aclrtSetSysParamOpt", [&] { return Process::get().options().set(opt, value); });
 }
 
-// A host is no timer that could stop a kernel; the limits are taken and never reached.
-aclError aclrtSetOpWaitTimeout(uint32_t) {
-  return api("aclrtSetOpWaitTimeout", [] { return Process::get().check_usable(); });
+// No kernel can be stopped on a host: the limits end the host's waits (runtime/time_limits.h).
+aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
+  return api("aclrtSetOpWaitTimeout", [&] {
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    softnpu::set_wait_limit(std::chrono::seconds(timeout));
+    return Status::ok();
+  });
 }
 
-aclError aclrtSetOpExecuteTimeOut(uint32_t) {
-  return api("aclrtSetOpExecuteTimeOut", [] { return Process::get().check_usable(); });
+aclError aclrtSetOpExecuteTimeOut(uint32_t timeout) {
+  return api("aclrtSetOpExecuteTimeOut", [&] {
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    softnpu::set_execute_limit(std::chrono::seconds(timeout));
+    return Status::ok();
+  });
 }
 
 aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
   return api("aclrtSetOpExecuteTimeOutV2", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(actualTimeout, "actualTimeout"));
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    // Of microseconds; what does not fit is for ever.
+    const uint64_t bounded = std::min(timeout, static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
+    softnpu::set_execute_limit(std::chrono::microseconds(static_cast<int64_t>(bounded)));
     *actualTimeout = timeout;
-    return Process::get().check_usable();
+    return Status::ok();
   });
 }

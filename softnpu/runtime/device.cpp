@@ -103,7 +103,7 @@ Status Device::synchronize(std::chrono::milliseconds timeout) {
   Status first;
   for (auto& stream : streams) {
     Status status = stream->synchronize(timeout);
-    const bool is_busy = status.code() == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
+    const bool is_busy = is_unfinished(status.code());
     if (first.is_ok()) first = std::move(status);
     if (is_busy) break;  // the errors of the other streams stay for the next wait
   }
@@ -131,8 +131,8 @@ Device::Streams Device::take_streams() {
 void Device::end(const Streams& streams) {
   for (auto& [handle, stream] : streams) {
     stream->abandon();
-    // The task that runs already is let to its end; its error belongs to nobody any more.
-    (void)stream->synchronize(std::chrono::milliseconds(-1));
+    // The task that runs already is let to its end, overdue or not; its error belongs to nobody any more.
+    stream->drained(std::chrono::steady_clock::time_point::max());
   }
 }
 

@@ -39,6 +39,8 @@ class Device {
   // this one by another address.
   bool last_written(const void* address, size_t bytes, uint64_t* clock) const;
   const Executor& executor() const { return executor_; }
+  // See Executor.
+  void leave_overdue(std::chrono::nanoseconds limit) { executor_.leave_overdue(limit); }
 
   // How busy the executor was since the last call, in percent.
   int32_t utilization();

@@ -6,6 +6,7 @@
 
 #include "runtime/process.h"
 #include "runtime/stream.h"
+#include "runtime/time_limits.h"
 
 namespace softnpu {
 namespace {
@@ -18,11 +19,17 @@ int64_t nanoseconds(Event::Clock::time_point time) {
 
 }  // namespace
 
-uint64_t Event::begin_record() {
+uint64_t Event::begin_record(const Stream* recorder) {
   if (mark_) return mark_->begin_record();
   std::lock_guard lock(mutex_);
-  open_.push_back(recorded_ + 1);
+  open_.push_back({recorded_ + 1, recorder});
   return ++recorded_;
+}
+
+const Stream* Event::recorder(uint64_t generation) const {
+  std::lock_guard lock(mutex_);
+  const auto record = std::ranges::find(open_, generation, &Record::generation);
+  return record == open_.end() ? nullptr : record->recorder;
 }
 
 void Event::reset() {
@@ -40,7 +47,7 @@ void Event::complete(uint64_t generation) {
   {
     std::lock_guard lock(mutex_);
     completed_ = std::max(completed_, generation);
-    std::erase(open_, generation);
+    std::erase_if(open_, [&](const Record& record) { return record.generation == generation; });
     if (generation == recorded_) time_ = Clock::now();
     parked.swap(parked_);
   }
@@ -63,7 +70,7 @@ bool Event::is_complete(uint64_t generation) const {
 
 // A later record may be reached first, on another stream.
 bool Event::is_complete_locked(uint64_t generation) const {
-  return completed_ >= generation && !std::ranges::binary_search(open_, generation);
+  return completed_ >= generation && !std::ranges::binary_search(open_, generation, {}, &Record::generation);
 }
 
 bool Event::park(uint64_t generation, Waiter waiter) {
@@ -82,24 +89,32 @@ bool Event::park(uint64_t generation, Waiter waiter) {
   return true;
 }
 
-bool Event::wait(std::chrono::milliseconds timeout) {
+Status Event::wait() {
+  const uint64_t generation = newest();
+  while (true) {
+    const TimeLimits limits = time_limits();
+    const bool is_limited = limits.any();
+    if (wait_until(generation, is_limited ? Clock::now() + limits.pause() : Clock::time_point::max())) {
+      return Status::ok();
+    }
+    leave_overdue(limits);
+    SOFTNPU_RETURN_IF_ERROR(overdue(*this, generation, limits));
+  }
+}
+
+bool Event::wait_until(uint64_t generation, Clock::time_point end) {
   if (mark_) {
-    const uint64_t generation = mark_->recorded();
-    const auto end = Clock::now() + timeout;
     while (mark_->completed() < generation) {
-      if (timeout.count() >= 0 && Clock::now() >= end) return false;
+      if (Clock::now() >= end) return false;
       std::this_thread::sleep_for(kPause);
     }
     return true;
   }
   std::unique_lock lock(mutex_);
-  uint64_t generation = recorded_;
-  auto done = [&] { return is_complete_locked(generation); };
-  if (timeout.count() < 0) {
-    completed_cv_.wait(lock, done);
-    return true;
-  }
-  return completed_cv_.wait_for(lock, timeout, done);
+  const auto done = [&] { return is_complete_locked(generation); };
+  if (end != Clock::time_point::max()) return completed_cv_.wait_until(lock, end, done);
+  completed_cv_.wait(lock, done);
+  return true;
 }
 
 std::optional<Event::Clock::time_point> Event::completed_at() const {

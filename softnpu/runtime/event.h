@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/status.h"
 #include "runtime/shared_mark.h"
 
 namespace softnpu {
@@ -30,8 +31,11 @@ class Event {
   // With a `mark` the event's state lies in memory shared with other processes.
   explicit Event(std::shared_ptr<SharedMark> mark = nullptr) : mark_(std::move(mark)) {}
 
-  // The generation that a record enqueued now will complete. Called under the lock of the stream that it goes to.
-  uint64_t begin_record();
+  // The generation that a record enqueued now on `recorder` will complete, called under that stream's lock; without
+  // one the host completes it.
+  uint64_t begin_record(const Stream* recorder = nullptr);
+  // The stream that is still to reach that record, as a handle; null where it was reached, or is another process's.
+  const Stream* recorder(uint64_t generation) const;
 
   // Called by the stream when it reaches the mark: wakes host waiters and the streams parked on this event.
   void complete(uint64_t generation);
@@ -45,8 +49,8 @@ class Event {
   // Parks `waiter` until `generation` is complete; false where it already is.
   bool park(uint64_t generation, Waiter waiter);
 
-  // Waits for the newest generation; false on time-out. A negative time-out waits for ever.
-  bool wait(std::chrono::milliseconds timeout);
+  // Waits for the newest generation, and fails where what it waits for is overdue.
+  Status wait();
 
   // When the newest generation completed; nothing where it has not, or where the event was never recorded.
   std::optional<Clock::time_point> completed_at() const;
@@ -60,6 +64,8 @@ class Event {
 
  private:
   bool is_complete_locked(uint64_t generation) const;
+  // False where `generation` is not complete by then.
+  bool wait_until(uint64_t generation, Clock::time_point end);
 
   const std::shared_ptr<SharedMark> mark_;
   std::atomic<int64_t> waits_{0};
@@ -67,7 +73,11 @@ class Event {
   std::condition_variable completed_cv_;
   uint64_t recorded_ = 0;
   uint64_t completed_ = 0;
-  std::vector<uint64_t> open_;  // the records that no stream has reached yet, in order
+  struct Record {
+    uint64_t generation = 0;
+    const Stream* recorder = nullptr;
+  };
+  std::vector<Record> open_;  // those that no stream has reached yet, in order
   Clock::time_point time_;
   std::vector<Waiter> parked_;
 };

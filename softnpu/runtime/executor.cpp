@@ -1,5 +1,6 @@
 #include "runtime/executor.h"
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 
@@ -20,14 +21,46 @@ Status Executor::start() {
   std::lock_guard lock(mutex_);
   if (stopping_ || thread_.joinable()) return Status::ok();
   try {
-    thread_ = std::thread([this] {
-      is_own_thread = true;
-      run();
-    });
+    thread_ = start_thread(generation_);
   } catch (const std::system_error& e) {
     return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the device's thread cannot be started: ", e.what())};
   }
   return Status::ok();
+}
+
+std::thread Executor::start_thread(uint64_t generation) {
+  return std::thread([this, generation] {
+    is_own_thread = true;
+    run(generation);
+  });
+}
+
+void Executor::leave_overdue(std::chrono::nanoseconds limit) {
+  std::vector<std::thread> ended;
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_ || running_ == nullptr || Clock::now() - since_ < limit) return;
+    ended.reserve(left_.size());
+    left_.reserve(left_.size() + 1);
+    for (Left& left : left_) {
+      if (left.stream == nullptr) ended.push_back(std::move(left.thread));
+    }
+    std::erase_if(left_, [](const Left& left) { return left.stream == nullptr; });
+    std::thread fresh;
+    try {
+      fresh = start_thread(generation_ + 1);
+    } catch (const std::system_error&) {  // the next wait tries again
+      return;
+    }
+    left_.push_back({generation_, std::exchange(thread_, std::move(fresh)), std::move(running_)});
+    ++generation_;
+  }
+  for (std::thread& thread : ended) join(std::move(thread));
+}
+
+bool Executor::is_overdue(const Stream* stream) const {
+  std::lock_guard lock(mutex_);
+  return std::ranges::any_of(left_, [&](const Left& left) { return left.stream.get() == stream; });
 }
 
 void Executor::push(std::shared_ptr<Stream> stream) noexcept {
@@ -50,15 +83,16 @@ bool Executor::stopped() const {
 }
 
 void Executor::stop() {
-  std::thread thread;
+  std::vector<Left> threads;
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
     for (auto& streams : ready_) streams.clear();
-    thread.swap(thread_);
+    threads.swap(left_);
+    threads.push_back({generation_, std::move(thread_), nullptr});
   }
   ready_cv_.notify_all();
-  join(std::move(thread));
+  for (Left& left : threads) join(std::move(left.thread));
 }
 
 std::shared_ptr<Stream> Executor::pop() noexcept {
@@ -81,24 +115,35 @@ std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
   return stream;
 }
 
-void Executor::run() {
-  using Clock = std::chrono::steady_clock;
+void Executor::run(uint64_t generation) {
   current_executor = this;
   while (true) {
+    std::shared_ptr<Stream> last;  // let go of without the lock
     std::shared_ptr<Stream> stream;
     std::unique_lock lock(mutex_);
+    if (generation != generation_) {
+      const auto own = std::ranges::find(left_, generation, &Left::generation);
+      if (own != left_.end()) last = std::move(own->stream);  // else stop() has it
+      lock.unlock();
+      return;
+    }
+    last = std::move(running_);
     if ((stream = pop()) == nullptr && !stopping_) {
       const uint64_t seen = pushes_.load(std::memory_order_relaxed);
       lock.unlock();
+      last = nullptr;
       spin_until([this, seen] { return pushes_.load(std::memory_order_acquire) != seen; });
       lock.lock();
       stream = sleep(&lock);
     }
     if (stopping_) return;
-    lock.unlock();
-    rested_.store(false, std::memory_order_relaxed);
     const auto start = Clock::now();
-    stream->advance();
+    since_ = start;
+    Stream& current = *(running_ = std::move(stream));
+    lock.unlock();
+    last = nullptr;
+    rested_.store(false, std::memory_order_relaxed);
+    current.advance();
     busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
   }
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "base/status.h"
 #include "runtime/stream.h"
@@ -29,6 +30,12 @@ class Executor {
   // Makes `stream`, which is not ready yet, ready. After stop() nothing runs any more.
   void push(std::shared_ptr<Stream> stream) noexcept;
 
+  // Where the running task has run longer than `limit`: lets it end by itself, and starts a fresh thread for the other
+  // streams; where that is not possible they go on waiting.
+  void leave_overdue(std::chrono::nanoseconds limit);
+  // Whether the running task of `stream` was left to itself.
+  bool is_overdue(const Stream* stream) const;
+
   bool on_executor_thread() const;
 
   // True once stop() was called: what is enqueued from then on has to run where it is enqueued.
@@ -48,7 +55,17 @@ class Executor {
   void stop();
 
  private:
-  void run();
+  using Clock = std::chrono::steady_clock;
+  // A thread whose task was left to itself.
+  struct Left {
+    uint64_t generation = 0;
+    std::thread thread;
+    std::shared_ptr<Stream> stream;  // null where the task has ended
+  };
+
+  // What thread `generation` does: until stop(), or until its task was left to itself.
+  void run(uint64_t generation);
+  std::thread start_thread(uint64_t generation);
   // Waits for a ready stream, and rests after a while; null where stop() was called. `lock` is of mutex_.
   std::shared_ptr<Stream> sleep(std::unique_lock<std::mutex>* lock);
   // The next ready stream; null where there is none. mutex_ is held.
@@ -64,6 +81,10 @@ class Executor {
   bool sleeping_ = false;                                    // the thread waits for ready_cv_
   bool stopping_ = false;
   std::thread thread_;
+  uint64_t generation_ = 0;          // of thread_
+  std::shared_ptr<Stream> running_;  // the stream whose task runs on thread_, and since when
+  Clock::time_point since_;
+  std::vector<Left> left_;
 };
 
 }  // namespace softnpu

@@ -7,6 +7,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "base/spin.h"
@@ -107,7 +108,8 @@ Status Stream::enqueue(Task task, Cost cost) {
     std::unique_lock lock(mutex_);
     // Marks pin no memory, and who sets one may hold what the queued work needs to go on: a lock of the program.
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
-      changed_.wait(lock, [&] { return queue_.size() < kMaxQueued; });
+      SOFTNPU_RETURN_IF_ERROR(
+          wait_until(&lock, std::chrono::steady_clock::time_point::max(), [&] { return queue_.size() < kMaxQueued; }));
     }
     pending_.fetch_add(1);
     const bool is_taken = await_turn();
@@ -130,7 +132,7 @@ Status Stream::enqueue(Task task, Cost cost) {
       Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
       is_queued = !runs_here;
       // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
-      if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record();
+      if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record(this);
       if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
     } catch (...) {
       forget();
@@ -257,6 +259,8 @@ void Stream::advance() {
       task = std::move(queue_.front());
       queue_.pop_front();
     }
+    running_name_ = task.name;
+    running_number_ = task.number;
   }
   if (task.kind == Kind::kWait) {
     // What did not start will not end either: the stream goes on.
@@ -286,6 +290,7 @@ bool Stream::park(Task& task) {
     executor_->push(shared_from_this());
   }
   parked_ = std::move(task);
+  parked_at_ = std::chrono::steady_clock::now();
   return true;
 }
 
@@ -310,15 +315,58 @@ auto Stream::all_so_far() {
 
 Status Stream::synchronize(std::chrono::milliseconds timeout) {
   if (timeout.count() != 0) spin_until([this] { return idle(); });
+  using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  const auto reached = all_so_far();
-  if (timeout.count() < 0) {
-    changed_.wait(lock, reached);
-  } else if (!changed_.wait_for(lock, timeout, reached)) {
-    return {ACL_ERROR_RT_STREAM_SYNC_TIMEOUT,
-            text("stream ", id_, " of device ", device_, " is still busy after ", timeout.count(), " ms")};
+  const auto end = timeout.count() < 0 ? Clock::time_point::max() : Clock::now() + timeout;
+  Status status = wait_until(&lock, end, all_so_far());
+  if (status.is_ok()) return std::exchange(error_, Status());
+  if (status.code() != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
+  return {status.code(), text("stream ", id_, " of device ", device_, " is still busy after ", timeout.count(), " ms")};
+}
+
+template <typename Reached>
+Status Stream::wait_until(std::unique_lock<std::mutex>* lock, std::chrono::steady_clock::time_point end,
+                          const Reached& reached) {
+  using Clock = std::chrono::steady_clock;
+  while (true) {
+    const TimeLimits limits = time_limits();
+    const auto look = limits.any() ? std::min(end, Clock::now() + limits.pause()) : end;
+    if (look == Clock::time_point::max()) {
+      changed_.wait(*lock, reached);
+      return Status::ok();
+    }
+    if (changed_.wait_until(*lock, look, reached)) return Status::ok();
+    if (limits.any()) {
+      lock->unlock();
+      leave_overdue(limits);
+      Status status = overdue(*this, limits);
+      lock->lock();
+      if (!status.is_ok()) return reached() ? Status::ok() : status;
+    }
+    if (look == end) return {ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, {}};
   }
-  return std::exchange(error_, Status());
+}
+
+std::pair<std::shared_ptr<Event>, uint64_t> Stream::parked_on() const {
+  std::lock_guard lock(mutex_);
+  return parked_ ? std::pair{parked_->event, parked_->generation} : std::pair{std::shared_ptr<Event>(), uint64_t{0}};
+}
+
+Status Stream::own_overdue(const TimeLimits& limits) const {
+  std::lock_guard lock(mutex_);
+  if (executor_->is_overdue(this)) {
+    return {ACL_ERROR_RT_AICORE_TIMEOUT,
+            text(running_name_, " on stream ", id_, " of device ", device_, " (task ", running_number_,
+                 ") runs for longer than ", limits.execute.count(),
+                 " us (aclrtSetOpExecuteTimeOut): it is left to end by itself, what is behind it on the stream waits")};
+  }
+  if (!parked_ || limits.wait == TimeLimits::kForever || std::chrono::steady_clock::now() - parked_at_ < limits.wait) {
+    return Status::ok();
+  }
+  const std::string_view name(parked_->name);
+  return {ACL_ERROR_RT_WAIT_TIMEOUT,
+          text("stream ", id_, " of device ", device_, " waits for ", name.empty() ? "an event" : name, " (task ",
+               parked_->number, ") for longer than ", limits.wait.count(), " us (aclrtSetOpWaitTimeout)")};
 }
 
 bool Stream::drained(std::chrono::steady_clock::time_point end) {

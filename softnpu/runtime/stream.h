@@ -10,11 +10,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/inline_function.h"
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
+#include "runtime/time_limits.h"
 
 namespace softnpu {
 
@@ -31,6 +33,12 @@ struct StreamConfig {
   uint32_t flags = 0;
   const void* context = nullptr;  // that it was made in; may be gone
 };
+
+// Whether a wait ended with it before the work did.
+inline bool is_unfinished(aclError code) {
+  return code == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT || code == ACL_ERROR_RT_AICORE_TIMEOUT ||
+         code == ACL_ERROR_RT_WAIT_TIMEOUT;
+}
 
 using Work = InlineFunction<Status(), 64>;
 
@@ -82,6 +90,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   }
 
   // Waits until all that was enqueued before is done, then returns and forgets the first error. Negative: for ever.
+  // Fails earlier where what it waits for is overdue: the work goes on then, and the next wait may fail again.
   Status synchronize(std::chrono::milliseconds timeout);
 
   // Waits like synchronize(), and leaves the error; false where `end` comes first, which may be max().
@@ -103,6 +112,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Makes a parked stream ready again, where it is this wait that it is parked for.
   static void wake(const Waiter& waiter);
   static bool waits(const Waiter& waiter);
+
+  // An error where the running task was left to itself for its time, or the stream waits for longer than allowed.
+  Status own_overdue(const TimeLimits& limits) const;
+  // The event and the generation that the stream is parked on; null where it is not.
+  std::pair<std::shared_ptr<Event>, uint64_t> parked_on() const;
 
  private:
   enum class Kind { kWork, kRecord, kWait };
@@ -135,6 +149,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Whether all that was submitted when this was called is done, as a predicate for changed_. mutex_ is held, here and
   // there.
   auto all_so_far();
+
+  // Waits for `reached`; fails where `end` comes first, or where what it waits for is overdue. `lock` is of mutex_.
+  template <typename Reached>
+  Status wait_until(std::unique_lock<std::mutex>* lock, std::chrono::steady_clock::time_point end,
+                    const Reached& reached);
 
   // Where it fails nothing was enqueued.
   Status enqueue(Task task, Cost cost);
@@ -174,7 +193,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<Task> queue_;
   bool owned_ = false;          // some thread runs, or the executor holds, or an event parks this stream
   std::optional<Task> parked_;  // the wait that the stream has reached and not passed
-  uint64_t ticket_ = 0;         // of that wait, while nobody has woken it; else 0
+  std::chrono::steady_clock::time_point parked_at_;
+  uint64_t ticket_ = 0;  // of that wait, while nobody has woken it; else 0
+  // What runs on the executor, or ran last: a literal, and the task's number.
+  const char* running_name_ = "";
+  uint64_t running_number_ = 0;
   uint64_t tickets_ = 0;
   uint64_t awaited_turns_ = 0;          // that have ended
   std::atomic<uint64_t> submitted_{0};  // read by who has the turn, too

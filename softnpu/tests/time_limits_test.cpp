@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <string>
+#include <vector>
+
+#include "acl_fixture.h"
+#include "held.h"
+
+namespace {
+
+constexpr uint64_t kShortUs = 20'000;
+
+// A held task on a stream of its own, under a limit; the limits are gone afterwards.
+class TimeLimitsTest : public AclTest {
+ protected:
+  void SetUp() override {
+    AclTest::SetUp();
+    ASSERT_EQ(aclrtCreateStream(&busy_), ACL_SUCCESS);
+    ASSERT_EQ(aclrtCreateStream(&other_), ACL_SUCCESS);
+  }
+  void TearDown() override {
+    limit_execution(0);
+    EXPECT_EQ(aclrtSetOpWaitTimeout(0), ACL_SUCCESS);
+    EXPECT_EQ(aclrtDestroyStream(busy_), ACL_SUCCESS);
+    EXPECT_EQ(aclrtDestroyStream(other_), ACL_SUCCESS);
+    AclTest::TearDown();
+  }
+  static void limit_execution(uint64_t us) {
+    uint64_t actual = 1;
+    EXPECT_EQ(aclrtSetOpExecuteTimeOutV2(us, &actual), ACL_SUCCESS);
+    EXPECT_EQ(actual, us);
+  }
+  // The held task runs, and a wait has found it overdue.
+  void run_overdue() {
+    ASSERT_EQ(held_.launch(busy_), ACL_SUCCESS);
+    held_.wait_until_it_runs();
+    limit_execution(kShortUs);
+    ASSERT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  }
+
+  HeldTask held_;
+  aclrtStream busy_ = nullptr;
+  aclrtStream other_ = nullptr;
+};
+
+TEST_F(TimeLimitsTest, AWaitForAnOverdueOperatorFailsAndNamesIt) {
+  run_overdue();
+  const std::string said = recent_error();
+  EXPECT_NE(said.find("held on stream"), std::string::npos) << said;
+  EXPECT_NE(said.find("longer than 20000 us (aclrtSetOpExecuteTimeOut)"), std::string::npos) << said;
+  // As often as one waits, with a time-out of one's own, too.
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(busy_, 1000), ACL_ERROR_RT_AICORE_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_TIMEOUT);
+  held_.let_go();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+}
+
+TEST_F(TimeLimitsTest, OtherStreamsGoOnAndTheStreamKeepsItsOrder) {
+  std::vector<int> order;
+  run_overdue();
+  limit_execution(0);  // what was found overdue is so
+  auto behind = [&] { order.push_back(1); };
+  auto beside = [&] { order.push_back(2); };
+  ASSERT_EQ(launch(busy_, behind), ACL_SUCCESS);
+  ASSERT_EQ(launch(other_, beside), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+  EXPECT_EQ(order, std::vector<int>{2});
+  held_.let_go();
+  ASSERT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+  EXPECT_EQ(order, (std::vector<int>{2, 1}));
+}
+
+TEST_F(TimeLimitsTest, EventsAndStreamsBehindTheOperatorFailToo) {
+  aclrtEvent event = nullptr;
+  aclrtEvent later = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtCreateEvent(&later), ACL_SUCCESS);
+  ASSERT_EQ(held_.launch(busy_), ACL_SUCCESS);
+  held_.wait_until_it_runs();
+  ASSERT_EQ(aclrtRecordEvent(event, busy_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(other_, event), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(later, other_), ACL_SUCCESS);
+  limit_execution(kShortUs);
+  EXPECT_EQ(aclrtSynchronizeEvent(later), ACL_ERROR_RT_AICORE_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_ERROR_RT_AICORE_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  EXPECT_NE(recent_error().find("held on stream"), std::string::npos);
+  held_.let_go();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeEvent(later), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyEvent(later), ACL_SUCCESS);
+}
+
+TEST_F(TimeLimitsTest, AHostThatSubmitsFarAheadOfAnOverdueOperatorIsTold) {
+  run_overdue();
+  auto nothing = [] {};
+  aclError code = ACL_SUCCESS;
+  for (int i = 0; i < 5000 && code == ACL_SUCCESS; ++i) code = launch(busy_, nothing);
+  EXPECT_EQ(code, ACL_ERROR_RT_AICORE_TIMEOUT);
+  held_.let_go();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+}
+
+TEST_F(TimeLimitsTest, SeveralOperatorsMayBeOverdue) {
+  HeldTask second;
+  run_overdue();
+  ASSERT_EQ(second.launch(other_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  held_.let_go();
+  second.let_go();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+TEST_F(TimeLimitsTest, TheErrorOfAnOverdueOperatorIsKept) {
+  HeldTask failing(ACL_ERROR_RT_INTERNAL_ERROR);
+  ASSERT_EQ(failing.launch(busy_), ACL_SUCCESS);
+  failing.wait_until_it_runs();
+  limit_execution(kShortUs);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
+  failing.let_go();
+  limit_execution(0);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_INTERNAL_ERROR);
+}
+
+TEST_F(TimeLimitsTest, AnOperatorWithinItsLimitIsNoError) {
+  limit_execution(3600'000'000);
+  auto nothing = [] {};
+  ASSERT_EQ(launch(busy_, nothing), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+  limit_execution(UINT64_MAX);  // for ever
+  ASSERT_EQ(launch(busy_, nothing), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+}
+
+TEST_F(TimeLimitsTest, AWaitOfAStreamThatLastsTooLongFailsAndGoesOn) {
+  std::promise<void> go;
+  aclrtEvent event = nullptr;
+  ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
+  const auto function = [](void* promise) { static_cast<std::promise<void>*>(promise)->get_future().wait(); };
+  ASSERT_EQ(aclrtLaunchHostFunc(other_, function, &go), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, other_), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetOpWaitTimeout(1), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_WAIT_TIMEOUT);
+  const std::string said = recent_error();
+  EXPECT_NE(said.find("waits for aclrtLaunchHostFunc"), std::string::npos) << said;
+  EXPECT_NE(said.find("(aclrtSetOpWaitTimeout)"), std::string::npos) << said;
+  EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_ERROR_RT_WAIT_TIMEOUT);
+  EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
+  go.set_value();
+  ASSERT_EQ(aclrtSetOpWaitTimeout(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
+}
+
+}  // namespace
