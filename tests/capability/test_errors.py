@@ -174,3 +174,45 @@ def test_npu_operators_name_argument_and_device():
         torch_npu.npu_rms_norm(npu, cpu[0])
     with pytest.raises(RuntimeError, match=r"npu::npu_rms_norm: .* on cpu"):
         torch_npu.npu_rms_norm(cpu, cpu[0])
+
+
+OVERDUE = """
+import sys, threading
+sys.path.insert(0, "tests")
+import gated, torch
+
+slow, other = torch.npu.Stream(), torch.npu.Stream()
+event = torch.npu.Event()
+gate, runs = threading.Event(), threading.Event()
+x = torch.arange(4.0, device="npu")
+torch.npu.synchronize()
+gated.launch(slow, lambda: (runs.set(), gate.wait()))
+with torch.npu.stream(slow):
+    y = x + 1
+    event.record()
+runs.wait()
+torch.npu.set_op_timeout_ms(50)
+for wait in (slow.synchronize, event.synchronize, torch.npu.synchronize, lambda: y.cpu()):
+    try:
+        with torch.npu.stream(slow):
+            wait()
+        print("no error")
+    except RuntimeError as error:
+        print("python on stream" in str(error) and "runs for longer than 50000 us" in str(error), end=" ")
+torch.npu.set_op_timeout_ms(0)
+with torch.npu.stream(other):
+    print((x * 2).tolist(), end=" ")
+gate.set()
+slow.synchronize()
+print(y.tolist())
+"""
+
+
+def test_an_overdue_operator_ends_the_waits_and_nothing_else():
+    found = fresh.output(OVERDUE)
+    assert found == "True True True True [0.0, 2.0, 4.0, 6.0] [1.0, 2.0, 3.0, 4.0]"
+
+
+def test_a_negative_limit_is_refused():
+    with pytest.raises(ValueError, match="set_op_timeout_ms: -1 ms"):
+        torch.npu.set_op_timeout_ms(-1)

@@ -65,6 +65,7 @@ from torch_npu.npu.options import (
     is_jit_compile_false,
     matmul,
     set_compile_mode,
+    set_op_timeout_ms,
     set_operator_fallback,
     set_task_queue_enable,
 )
@@ -209,6 +210,7 @@ __all__ = [
     "seed_all",
     "set_compile_mode",
     "set_device",
+    "set_op_timeout_ms",
     "set_operator_fallback",
     "set_per_process_memory_fraction",
     "set_rng_state",

@@ -130,6 +130,21 @@ def get_operator_fallback() -> str:
     return "cpu" if _state.native().copies_arguments() else "npu"
 
 
+def set_op_timeout_ms(timeout: int) -> None:
+    """Limits how long an operator may run; what waits for one that runs longer raises an error that names it.
+
+    Defined by torch_npu's ``npu.utils.set_op_timeout_ms``. On the software NPU the operator is left to end by itself:
+    its stream waits for it, the other streams go on, and a later wait finds its results.
+
+    Args:
+        timeout: milliseconds; 0 stands for ever, which is the default.
+
+    Raises:
+        ValueError: ``timeout`` is negative.
+    """
+    _state.native().set_operator_timeout(timeout)
+
+
 def set_compile_mode(jit_compile: bool = False) -> None:
     """Allows operators to be compiled while the program runs. It costs nothing here: aclnn's are compiled already.
 

@@ -102,6 +102,10 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_cube_math_type", &set_cube_math_type);
   m.def("conv_allows_less", [] { return conv_cube_math_type() != 0; });
   m.def("set_conv_allows_less", &set_conv_allows_less);
+  m.def("set_operator_timeout", [](int64_t ms) {
+    bind_device(current_device());
+    set_operator_timeout(ms);
+  });
   m.def("jit_compile", &jit_compile);
   m.def("set_jit_compile", &set_jit_compile);
   m.def("allow_internal_format", &allow_internal_format);

@@ -1,8 +1,14 @@
 #include "core/options.h"
 
+#include <acl/acl.h>
 #include <c10/util/Exception.h>
+#include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
+
+#include "core/acl.h"
 
 namespace torch_npu {
 namespace {
@@ -11,6 +17,7 @@ constexpr int64_t kLast = 4;
 
 std::atomic<int8_t> cube_math{0};
 std::atomic<bool> conv_less{false};
+std::atomic<int64_t> timeout{0};  // in ms
 std::atomic<bool> jit{false};
 std::atomic<bool> internal_format{false};
 
@@ -25,6 +32,24 @@ void set_cube_math_type(int64_t type) {
 
 int8_t conv_cube_math_type() { return conv_less.load(std::memory_order_relaxed) ? 1 : 0; }
 void set_conv_allows_less(bool on) { conv_less = on; }
+
+void set_operator_timeout(int64_t ms) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1000;
+  TORCH_CHECK_VALUE(ms >= 0 && ms <= kMost, "set_op_timeout_ms: ", ms, " ms: it is 0 (for ever) to ", kMost);
+  // Earlier versions of CANN know whole seconds only.
+  using InMicroseconds = aclError (*)(uint64_t, uint64_t*);
+  const auto set = reinterpret_cast<InMicroseconds>(dlsym(RTLD_DEFAULT, "aclrtSetOpExecuteTimeOutV2"));
+  if (set != nullptr) {
+    uint64_t actual = 0;
+    acl_check(set(static_cast<uint64_t>(ms) * 1000, &actual), "aclrtSetOpExecuteTimeOutV2");
+  } else {
+    const int64_t seconds = std::min<int64_t>(ms / 1000 + (ms % 1000 != 0), std::numeric_limits<uint32_t>::max());
+    acl_check(aclrtSetOpExecuteTimeOut(static_cast<uint32_t>(seconds)), "aclrtSetOpExecuteTimeOut");
+  }
+  timeout = ms;
+}
+
+int64_t operator_timeout() { return timeout.load(std::memory_order_relaxed); }
 
 bool jit_compile() { return jit.load(std::memory_order_relaxed); }
 void set_jit_compile(bool on) { jit = on; }

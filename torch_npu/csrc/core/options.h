@@ -12,6 +12,12 @@ void set_cube_math_type(int64_t type);
 int8_t conv_cube_math_type();
 void set_conv_allows_less(bool on);
 
+// How many ms an operator may run before the host's waits fail with an error that names it; 0: for ever. Throws for a
+// negative number. The device has to be initialized.
+void set_operator_timeout(int64_t ms);
+// The same; 0 where nothing was set.
+int64_t operator_timeout();
+
 // Whether operators may be compiled while a program runs. Kept for programs that ask: aclnn's are compiled already.
 bool jit_compile();
 void set_jit_compile(bool on);

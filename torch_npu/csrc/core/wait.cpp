@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/acl.h"
+#include "core/options.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -58,6 +59,9 @@ void wait_for_event(aclrtEvent event) {
     acl_check(aclrtQueryEventStatus(event, &status), "aclrtQueryEventStatus");
     if (status == ACL_EVENT_RECORDED_STATUS_COMPLETE) break;
     const auto now = Clock::now();
+    // The runtime's own wait, which no Ctrl-C ends, knows what is overdue.
+    const auto limit = std::chrono::milliseconds(operator_timeout());
+    if (limit.count() > 0 && now - start > limit) break;
     if (now >= next_check) {
       if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
       next_check = now + std::chrono::milliseconds(kSliceMs);
