@@ -1,6 +1,7 @@
 """`./dev operators` on made-up records."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -15,7 +16,11 @@ from dev.run import DevError
 @pytest.fixture
 def records(tmp_path, monkeypatch):
     known = [("math", "aclnnAdd"), ("math", "aclnnMul"), ("index", "aclnnGather")]
+    library = tmp_path / "library"
+    library.touch()
+    os.utime(library, (1000, 1000))
     monkeypatch.setattr(operators, "RECORDS", tmp_path)
+    monkeypatch.setattr(operators, "LIBRARY", library)
     monkeypatch.setattr(operators, "known_operators", lambda: known)
 
     def write(*names: str) -> None:
@@ -40,4 +45,17 @@ def test_an_operator_that_was_not_run_is_an_error(records, capsys):
 
 def test_without_records_all_are_missing(records):
     with pytest.raises(DevError, match="3 operators were run by no test"):
+        operators.operators()
+
+
+def test_what_an_earlier_build_ran_does_not_count(records, tmp_path):
+    records("aclnnAdd", "aclnnMul", "aclnnGather")
+    os.utime(tmp_path / "1.json", (999, 999))
+    with pytest.raises(DevError, match="1 operators were run by no test: aclnnMul"):
+        operators.operators()
+
+
+def test_without_a_library_there_is_nothing_to_say(records, tmp_path):
+    (tmp_path / "library").unlink()
+    with pytest.raises(DevError, match="no operator library"):
         operators.operators()

@@ -2,11 +2,13 @@
 
 import json
 from collections import defaultdict
+from pathlib import Path
 
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import DevError, output
 
 RECORDS = BUILD / "operators"
+LIBRARY = BUILD / "python/torch_npu/lib/cann/libopapi.so"
 DTYPES = {
     "float32": "f32",
     "float16": "f16",
@@ -62,16 +64,25 @@ def known_operators() -> list[tuple[str, str]]:
     return [(family, name) for family, name in json.loads(output([PYTHON, "-c", code]))]
 
 
+def recorded(records: Path, library: Path) -> set[tuple[str, str, str]]:
+    """Operator, data type and layout of what ran since ``library`` was built: older files say nothing about it."""
+    built = library.stat().st_mtime
+    return {
+        (name, dtype, layout)
+        for file in records.glob("*.json")
+        if file.stat().st_mtime >= built
+        for name, dtype, layout in json.loads(file.read_text())
+    }
+
+
 def operators() -> None:
-    """Prints the table of the last test runs; ``./dev test tests/aclnn`` makes the records.
+    """Prints the table of the test runs since the build; ``./dev test tests/aclnn`` makes the records.
 
     Raises DevError where an operator was not run, with the names.
     """
-    ran = {
-        (name, dtype, layout)
-        for file in RECORDS.glob("*.json")
-        for name, dtype, layout in json.loads(file.read_text())
-    }
+    if not LIBRARY.exists():
+        raise DevError("there is no operator library: ./dev build")
+    ran = recorded(RECORDS, LIBRARY)
     known = known_operators()
     print(table(known, ran))
     if missing := untested(known, ran):
