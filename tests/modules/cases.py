@@ -7,6 +7,7 @@ import torch
 from opinfo import distributions, judge
 from opinfo.cases import SameKernels, attempt, check_in_device_memory, copy_to, total
 from opinfo.rounding import WIDER, Change, changed
+from seeding import seed_all
 from torch.utils._pytree import tree_flatten, tree_map
 
 # PyTorch computes these otherwise on the CPU than elsewhere: fused attention, recurrent layers in one operator, a
@@ -50,7 +51,7 @@ def _samples(info, dtype: torch.dtype, training: bool) -> list:
 
 
 def _module(info, case, dtype: torch.dtype, device: str, training: bool) -> torch.nn.Module:
-    torch.manual_seed(0)
+    seed_all(0)
     ctor = case.constructor_input
     module = info.module_cls(*ctor.args, **ctor.kwargs).to(dtype).train(training)
     if any(isinstance(p, torch.nn.UninitializedParameter) for p in module.parameters()):
@@ -84,7 +85,7 @@ class Pass:
             for p in module.parameters():
                 p.data = change.tensor(p.data)
             args, kwargs = changed((args, kwargs), change)
-        torch.manual_seed(seed)
+        seed_all(seed)
         outputs = _tensors(module(*args, **kwargs))
         assert all(t.device.type == device for t in outputs)
         roots = [t for t in outputs if t.requires_grad]
@@ -103,7 +104,7 @@ class Pass:
 
     def compare(self) -> bool:
         """On npu with the CPU; False where both refuse it."""
-        torch.manual_seed(0)
+        seed_all(0)
         untouched = torch.get_rng_state()
         expected, refusal = attempt(lambda: self.run("cpu"))
         random = not torch.equal(untouched, torch.get_rng_state())

@@ -7,6 +7,7 @@ import torch
 from opinfo import judge
 from opinfo.cases import attempt
 from opinfo.rounding import Change, changed
+from seeding import seed_all
 from torch.testing._internal.common_optimizers import optim_db
 from torch.utils._pytree import tree_map
 
@@ -78,7 +79,7 @@ def test_optimizer(info, implementation):
 
 def test_sparse_adam():
     def train_embedding(device):
-        torch.manual_seed(0)
+        seed_all(0)
         table = torch.nn.Embedding(10, 3, sparse=True).to(device)
         optimizer = torch.optim.SparseAdam(list(table.parameters()))
         for _ in range(5):
@@ -92,7 +93,7 @@ def test_sparse_adam():
 
 def test_muon():
     def train_matrix(device):
-        torch.manual_seed(0)
+        seed_all(0)
         weight = torch.nn.Parameter(torch.randn(6, 4).to(device))
         x = torch.randn(4).to(device)
         optimizer = torch.optim.Muon([weight])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 import torch
+from seeding import seed_all
 from torch.testing._internal import common_methods_invocations as invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
@@ -169,15 +170,15 @@ def compare(
 
     def draw(device: str, seed: int):
         arguments = to_device(given, device)
-        torch.manual_seed(seed)
+        seed_all(seed)
         return work(arguments, device)
 
     def in_double(change):
-        torch.manual_seed(0)
+        seed_all(0)
         result = (reference or work)(changed(to_device(given, "cpu"), change), "cpu")
         return result if derivative else reconstructed(op, result)
 
-    torch.manual_seed(0)
+    seed_all(0)
     untouched = torch.get_rng_state()
     expected, refusal = attempt(lambda: draw("cpu", 0))
     random = not torch.equal(untouched, torch.get_rng_state())

@@ -4,6 +4,7 @@ from copy import copy
 
 import pytest
 import torch
+from seeding import seed_all
 from torch.testing._internal import common_methods_invocations as invocations
 from torch.utils._pytree import tree_flatten, tree_map
 
@@ -23,7 +24,7 @@ def run(call, sample, device: str):
     """The results and what was written to, or the refusal."""
     arguments = to_device((sample.input, sample.args), device)
     arguments = tree_map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, arguments)
-    torch.manual_seed(0)
+    seed_all(0)
     try:
         return call(arguments[0], *arguments[1], **sample.kwargs), arguments[0]
     except (RuntimeError, TypeError, NotImplementedError) as error:

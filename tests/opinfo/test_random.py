@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 from scipy import stats
+from seeding import seed_all
 from torch.nn import functional as F
 
 from opinfo.distributions import Continuous, Discrete, check_law
@@ -196,7 +197,7 @@ def test_law(name):
     sample, law = LAWS[name]
 
     def draw(seed: int) -> torch.Tensor:
-        torch.manual_seed(seed)
+        seed_all(seed)
         return sample().cpu()
 
     check_law(draw, law)
@@ -211,7 +212,7 @@ def test_halves_are_the_rounded_law(name, dtype):
         "normal_": stats.norm(),
         "exponential_": stats.expon(),
     }[name]
-    torch.manual_seed(3)
+    seed_all(3)
     x = getattr(empty(dtype), name)().cpu()
     # A part of 4 standard deviations, of few values: bins between numbers that every half has.
     edges = torch.tensor([0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 4.0])

@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 import torch
+from seeding import seed_all
 from torch.utils._pytree import tree_flatten, tree_map
 
 from opinfo import cases
@@ -14,7 +15,7 @@ MOST_SAMPLES = 2
 
 def _samples(op, seed: int) -> list:
     """The first samples, with numbers of ``seed``."""
-    torch.manual_seed(seed)
+    seed_all(seed)
     found = []
     for sample in op.sample_inputs("npu", torch.float32, requires_grad=False):
         found.append((sample.input, sample.args, sample.kwargs))
@@ -51,11 +52,11 @@ def _traced_and_called(op, first, second, device: str):
     other = [others[i] for i in places]
     try:
         traced = torch.jit.trace(call, example, check_trace=False)
-        torch.manual_seed(0)
+        seed_all(0)
         through = traced(*[t.clone() for t in other])
     except Exception:
         return None
-    torch.manual_seed(0)
+    seed_all(0)
     return through, call(*[t.clone() for t in other])
 
 
