@@ -107,6 +107,13 @@ constexpr Row kTable[] = {
      }},
     {"aclrtSynchronizeDevice", 1, [](Draw&) { return aclrtSynchronizeDevice(); }},
     {"aclrtSynchronizeDeviceWithTimeout", 1, [](Draw& d) { return aclrtSynchronizeDeviceWithTimeout(d.timeout()); }},
+    {"aclrtSetOpExecuteTimeOutV2", 1,
+     [](Draw& d) {
+       constexpr uint64_t kMicroseconds[] = {0, 0, 1, 1000, UINT64_MAX};
+       uint64_t actual = 0;
+       return aclrtSetOpExecuteTimeOutV2(kMicroseconds[d.number(5)], d.once_in(8) ? nullptr : &actual);
+     }},
+    {"aclrtSetOpWaitTimeout", 1, [](Draw& d) { return aclrtSetOpWaitTimeout(static_cast<uint32_t>(d.number(3))); }},
     {"aclrtGetRunMode", 1,
      [](Draw&) {
        aclrtRunMode mode = ACL_HOST;
