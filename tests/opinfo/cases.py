@@ -9,6 +9,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
 from opinfo import distributions, judge
+from opinfo import samples as _samples  # noqa: F401
 from opinfo.cancelling import error_of
 from opinfo.kinds import kind_of
 from opinfo.rounding import changed
