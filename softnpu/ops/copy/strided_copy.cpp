@@ -221,14 +221,14 @@ void CopyList::fill(const View& to, const aclScalar& value) {
 
 void CopyList::zero(const View& to) { fill(to, Constant()); }
 
-Status CopyList::finish(std::string said, Plan* plan) {
+Status CopyList::finish(Describe said, Plan* plan) {
   plan->work = effort_of(elements_).work;
   auto list = std::make_shared<const CopyList>(std::move(*this));
   plan->run = [list](void*) {
     for (const Part& part : list->parts_) part.copy.run(part.threads);
     return Status::ok();
   };
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = std::move(said);
   return Status::ok();
 }
 
@@ -244,8 +244,7 @@ Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan) {
   }
   CopyList list;
   list.add(target, source.expand(target.sizes));
-  const aclTensor* both[] = {&to, &from};
-  return list.finish(describe(both), plan);
+  return list.finish(describe_later({&to, &from}), plan);
 }
 
 }  // namespace softnpu

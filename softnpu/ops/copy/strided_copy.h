@@ -46,7 +46,7 @@ class CopyList {
   void fill(const View& to, const aclScalar& value);
   void zero(const View& to);
   // `said` describes the operator's arguments.
-  Status finish(std::string said, Plan* plan);
+  Status finish(Describe said, Plan* plan);
 
  private:
   struct alignas(16) Constant {

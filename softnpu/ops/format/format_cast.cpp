@@ -165,8 +165,7 @@ Status cast_plain(const aclTensor& src, const aclTensor& dst, Plan* plan) {
   if (from.sizes != to.sizes) return differ(src, dst);
   CopyList list;
   list.add(to, from);
-  const aclTensor* both[] = {&src, &dst};
-  return list.finish(describe(both), plan);
+  return list.finish(describe_later({&src, &dst}), plan);
 }
 
 }  // namespace

@@ -1,14 +1,17 @@
 // cat, stack, split: copies between whole tensors and parts of another.
 
 #include <algorithm>
-#include <memory>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
+#include "ops/contiguous.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/elementwise/operators.h"
 #include "ops/shape/operators.h"
+#include "ops/tensor_memory.h"
 
 namespace softnpu {
 namespace {
@@ -35,38 +38,89 @@ aclTensor select(const aclTensor& tensor, size_t dim, int64_t index) {
   return part;
 }
 
-struct Move {
-  aclTensor from;
-  aclTensor to;
-};
+// Moves between tensors and parts of another one: short ones without gaps as bytes, others as copies of views, and
+// conversions where dtypes differ.
+class Moves {
+ public:
+  // `other` is cut along dimension `along`.
+  Moves(const aclTensor& other, size_t along) : other_(other), along_(along) {}
 
-// All moves, one after the other; converting ones where dtypes differ.
-Status plan_moves(const std::vector<Move>& moves, std::string said, Plan* plan) {
-  CopyList copies;
-  std::vector<Plan> conversions;
-  double elements = 0;
-  for (const Move& move : moves) {
-    if (move.from.dtype == move.to.dtype) {
-      View from;
-      View to;
-      SOFTNPU_RETURN_IF_ERROR(view_of(move.from, "a source", &from));
-      SOFTNPU_RETURN_IF_ERROR(view_of(move.to, "a result", &to));
-      copies.add(to, from);
-    } else {
-      SOFTNPU_RETURN_IF_ERROR(cast(move.from, move.to, &conversions.emplace_back()));
-    }
-    elements += static_cast<double>(element_count(move.to));
-  }
-  SOFTNPU_RETURN_IF_ERROR(copies.finish(std::move(said), plan));
-  if (conversions.empty()) return Status::ok();
-  plan->work = effort_of(elements).work;
-  plan->run = [run = std::move(plan->run), conversions = std::move(conversions)](void* workspace) {
-    SOFTNPU_RETURN_IF_ERROR(run(workspace));
-    for (const Plan& conversion : conversions) SOFTNPU_RETURN_IF_ERROR(conversion.run(nullptr));
+  Status open(const char* role) {
+    SOFTNPU_RETURN_IF_ERROR(view_of(other_, role, &view_));
+    // Whether a slice is one run of bytes.
+    cuts_runs_ = is_contiguous(other_);
+    for (size_t i = 0; i < along_; ++i) cuts_runs_ = cuts_runs_ && other_.dims[i] == 1;
     return Status::ok();
+  }
+
+  // A whole tensor and [first, first + size) of the other one, or its index `first` where the tensor lacks the
+  // dimension. `gathers`: into the other one.
+  Status add(const aclTensor& tensor, const char* role, int64_t first, int64_t size, bool gathers) {
+    const int64_t count = element_count(tensor);
+    if (count == 0) return Status::ok();
+    const bool lacks_dim = tensor.dims.size() < other_.dims.size();
+    elements_ += static_cast<double>(count);
+    if (tensor.dtype != other_.dtype) {
+      aclTensor part = lacks_dim ? select(other_, along_, first) : narrow(other_, along_, first, size);
+      Plan& conversion = conversions_.emplace_back();
+      return gathers ? cast(tensor, part, &conversion) : cast(part, tensor, &conversion);
+    }
+    const auto bytes = static_cast<size_t>(count * view_.element());
+    if (cuts_runs_ && bytes <= kMostBytes && is_contiguous(tensor)) {
+      void* data = nullptr;
+      SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
+      auto* own = static_cast<char*>(data);
+      char* part = view_.data + first * view_.strides[along_];
+      runs_.push_back(gathers ? Run{part, own, bytes} : Run{own, part, bytes});
+      return Status::ok();
+    }
+    View own;
+    SOFTNPU_RETURN_IF_ERROR(view_of(tensor, role, &own));
+    View part = view_.narrow(along_, first, lacks_dim ? 1 : size);
+    if (lacks_dim) part = part.erase(along_);
+    gathers ? copies_.add(part, own) : copies_.add(own, part);
+    return Status::ok();
+  }
+
+  Status finish(Describe said, Plan* plan) {
+    SOFTNPU_RETURN_IF_ERROR(copies_.finish(std::move(said), plan));
+    if (runs_.empty() && conversions_.empty()) return Status::ok();
+    const Effort effort = effort_of(elements_);
+    plan->work = effort.work;
+    plan->run = [copy = std::move(plan->run), runs = std::move(runs_), conversions = std::move(conversions_),
+                 threads = effort.threads](void* workspace) {
+      SOFTNPU_RETURN_IF_ERROR(copy(workspace));
+      parallel_for(static_cast<int64_t>(runs.size()), kGrainRuns, threads, [&](int64_t from, int64_t to) {
+        for (int64_t i = from; i < to; ++i) {
+          const Run& run = runs[static_cast<size_t>(i)];
+          std::memcpy(run.to, run.from, run.bytes);
+        }
+      });
+      for (const Plan& conversion : conversions) SOFTNPU_RETURN_IF_ERROR(conversion.run(nullptr));
+      return Status::ok();
+    };
+    return Status::ok();
+  }
+
+ private:
+  struct Run {
+    char* to;
+    const char* from;
+    size_t bytes;
   };
-  return Status::ok();
-}
+  // Longer ones are worth several threads each.
+  static constexpr size_t kMostBytes = 1 << 16;
+  static constexpr int64_t kGrainRuns = 256;
+
+  const aclTensor& other_;
+  const size_t along_;
+  View view_;
+  bool cuts_runs_ = false;
+  std::vector<Run> runs_;
+  CopyList copies_;
+  std::vector<Plan> conversions_;
+  double elements_ = 0;
+};
 
 // That no element of the list is null.
 Status check_list(const aclTensorList& list, const char* role) {
@@ -77,10 +131,15 @@ Status check_list(const aclTensorList& list, const char* role) {
   return Status::ok();
 }
 
-std::string describe(const aclTensorList& list, const aclTensor& tensor) {
-  std::vector<const aclTensor*> all(list.begin(), list.end());
-  all.push_back(&tensor);
-  return softnpu::describe(all);
+// The first tensors of a list and the other one.
+Describe describe_later(const aclTensorList& list, const aclTensor& tensor) {
+  constexpr size_t kMost = 3;
+  std::vector<const aclTensor*> some;
+  for (size_t i = 0; i < std::min(kMost, list.size()); ++i) some.push_back(list[i]);
+  some.push_back(&tensor);
+  Describe said = softnpu::describe_later(some);
+  if (list.size() <= kMost) return said;
+  return [said = std::move(said), more = list.size() - kMost] { return text(said(), " and ", more, " tensors more"); };
 }
 
 }  // namespace
@@ -113,14 +172,15 @@ Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan
     SOFTNPU_RETURN_IF_ERROR(fit(checked(sizes[along]) + tensor.dims[along], "the sum of the sizes", &sizes[along]));
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  std::vector<Move> moves;
+  Moves moves(out, along);
+  SOFTNPU_RETURN_IF_ERROR(moves.open("out"));
   int64_t at = 0;
   for (const aclTensor* tensor : tensors) {
     if (is_skipped(*tensor)) continue;
-    moves.push_back({*tensor, narrow(out, along, at, tensor->dims[along])});
+    SOFTNPU_RETURN_IF_ERROR(moves.add(*tensor, "a tensor", at, tensor->dims[along], true));
     at += tensor->dims[along];
   }
-  return plan_moves(moves, describe(tensors, out), plan);
+  return moves.finish(describe_later(tensors, out), plan);
 }
 
 Status stack(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan) {
@@ -133,12 +193,13 @@ Status stack(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Pl
     sizes[i] = i == along ? static_cast<int64_t>(tensors.size()) : model[k++];
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  std::vector<Move> moves;
+  Moves moves(out, along);
+  SOFTNPU_RETURN_IF_ERROR(moves.open("out"));
   for (size_t i = 0; i < tensors.size(); ++i) {
     SOFTNPU_RETURN_IF_ERROR(require_sizes(*tensors[i], model, "a tensor"));
-    moves.push_back({*tensors[i], select(out, along, static_cast<int64_t>(i))});
+    SOFTNPU_RETURN_IF_ERROR(moves.add(*tensors[i], "a tensor", static_cast<int64_t>(i), 1, true));
   }
-  return plan_moves(moves, describe(tensors, out), plan);
+  return moves.finish(describe_later(tensors, out), plan);
 }
 
 Status split(const aclTensor& self, const aclIntArray& sizes, int64_t dim, const aclTensorList& out, Plan* plan) {
@@ -149,7 +210,8 @@ Status split(const aclTensor& self, const aclIntArray& sizes, int64_t dim, const
   if (sizes.size() != out.size()) {
     return {ACLNN_ERR_PARAM_INVALID, text(sizes.size(), " sizes for ", out.size(), " results")};
   }
-  std::vector<Move> moves;
+  Moves moves(self, along);
+  SOFTNPU_RETURN_IF_ERROR(moves.open("self"));
   int64_t at = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] < 0 || sizes[i] > self.dims[along] - at) {
@@ -159,14 +221,14 @@ Status split(const aclTensor& self, const aclIntArray& sizes, int64_t dim, const
     Dims part = self.dims;
     part[along] = sizes[i];
     SOFTNPU_RETURN_IF_ERROR(require_sizes(*out[i], part, "a result"));
-    moves.push_back({narrow(self, along, at, sizes[i]), *out[i]});
+    SOFTNPU_RETURN_IF_ERROR(moves.add(*out[i], "a result", at, sizes[i], false));
     at += sizes[i];
   }
   if (at != self.dims[along]) {
     return {ACLNN_ERR_PARAM_INVALID, text("the sizes ", describe_shape(sizes.values), " do not sum up to ",
                                           self.dims[along], ", the size of dimension ", along)};
   }
-  return plan_moves(moves, describe(out, self), plan);
+  return moves.finish(describe_later(out, self), plan);
 }
 
 }  // namespace softnpu

@@ -41,8 +41,7 @@ Status one_hot(const aclTensor& self, int64_t classes, const aclTensor& on, cons
   off_view.sizes = {};
   off_view.strides = {};
   background.add(to, off_view.expand(to.sizes));
-  const aclTensor* both[] = {&self, &out};
-  SOFTNPU_RETURN_IF_ERROR(background.finish(describe(both), plan));
+  SOFTNPU_RETURN_IF_ERROR(background.finish(describe_later({&self, &out}), plan));
   if (from.count() == 0) return Status::ok();
   const ptrdiff_t stride = to.strides[dim];
   const View rows = to.erase(dim);

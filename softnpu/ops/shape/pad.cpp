@@ -35,11 +35,6 @@ std::vector<Piece> pieces_of(PadMode mode, const Padding& padding) {
   return pieces;
 }
 
-std::string describe(const aclTensor& self, const aclTensor& out) {
-  const aclTensor* both[] = {&self, &out};
-  return softnpu::describe(both);
-}
-
 }  // namespace
 
 Status read_paddings(const Dims& sizes, const aclIntArray& values, std::vector<Padding>* out) {
@@ -69,7 +64,7 @@ Status check_paddings(PadMode mode, size_t dims, const aclTensor& self, const ac
   }
   if (self.dims.size() != dims + 1 && self.dims.size() != dims + 2) {
     return {ACLNN_ERR_PARAM_INVALID,
-            text("self is ", softnpu::describe(self), "; it has ", dims + 1, " or ", dims + 2, " dimensions")};
+            text("self is ", describe(self), "; it has ", dims + 1, " or ", dims + 2, " dimensions")};
   }
   SOFTNPU_RETURN_IF_ERROR(read_paddings(self.dims, values, out));
   for (const Padding& padding : *out) {
@@ -108,7 +103,7 @@ Status constant_pad(const aclTensor& self, const aclIntArray& padding, const acl
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   CopyList list;
   SOFTNPU_RETURN_IF_ERROR(add_pieces(to, from, dims, &value, &list));
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& padding, const aclTensor& out,
@@ -129,7 +124,7 @@ Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& 
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   CopyList list;
   SOFTNPU_RETURN_IF_ERROR(add_pieces(to, from, pieces, nullptr, &list));
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 }  // namespace softnpu

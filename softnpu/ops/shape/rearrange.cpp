@@ -21,11 +21,6 @@ Status open(const aclTensor& self, const aclTensor& out, View* from, View* to) {
   return same_dtype(self, out);
 }
 
-std::string describe(const aclTensor& self, const aclTensor& out) {
-  const aclTensor* both[] = {&self, &out};
-  return softnpu::describe(both);
-}
-
 // How far [0, size) moves up, from 0 to size - 1.
 int64_t wrapped_shift(int64_t shift, int64_t size) {
   const int64_t rest = shift % size;
@@ -40,12 +35,12 @@ Walk<1> walk_of(const View& view) {
 }
 
 // Rolls the elements in their logical order.
-Status roll_flat(const View& from, const View& to, int64_t shift, std::string said, Plan* plan) {
+Status roll_flat(const View& from, const View& to, int64_t shift, Describe said, Plan* plan) {
   const int64_t count = to.count();
   if (count == 0) return plan_nothing(plan);
   const Effort effort = effort_of(static_cast<double>(count));
   plan->work = effort.work;
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = std::move(said);
   plan->run = [from = from, to = to, shift = wrapped_shift(shift, count), count, effort](void*) {
     const Walk<1> write = walk_of(to);
     const Walk<1> read = walk_of(from);
@@ -92,7 +87,7 @@ Status flip(const aclTensor& self, const aclIntArray& dims, const aclTensor& out
   }
   CopyList list;
   list.add(to, from);
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 Status roll(const aclTensor& self, const aclIntArray& shifts, const aclIntArray& dims, const aclTensor& out,
@@ -101,7 +96,7 @@ Status roll(const aclTensor& self, const aclIntArray& shifts, const aclIntArray&
   View to;
   SOFTNPU_RETURN_IF_ERROR(open(self, out, &from, &to));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, self.dims, "out"));
-  if (dims.empty() && shifts.size() == 1) return roll_flat(from, to, shifts[0], describe(self, out), plan);
+  if (dims.empty() && shifts.size() == 1) return roll_flat(from, to, shifts[0], describe_later({&self, &out}), plan);
   if (shifts.size() != dims.size() || dims.empty()) {
     return {ACLNN_ERR_PARAM_INVALID, text(shifts.size(), " shifts for ", dims.size(), " dimensions")};
   }
@@ -121,7 +116,7 @@ Status roll(const aclTensor& self, const aclIntArray& shifts, const aclIntArray&
   }
   CopyList list;
   SOFTNPU_RETURN_IF_ERROR(add_pieces(to, from, pieces, nullptr, &list));
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 Status repeat(const aclTensor& self, const aclIntArray& repeats, const aclTensor& out, Plan* plan) {
@@ -148,7 +143,7 @@ Status repeat(const aclTensor& self, const aclIntArray& repeats, const aclTensor
   }
   CopyList list;
   list.add(to, from);
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 Status permute(const aclTensor& self, const aclIntArray& dims, const aclTensor& out, Plan* plan) {
@@ -171,7 +166,7 @@ Status permute(const aclTensor& self, const aclIntArray& dims, const aclTensor& 
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, permuted.sizes, "out"));
   CopyList list;
   list.add(to, permuted);
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 Status channel_shuffle(const aclTensor& self, int64_t groups, const aclTensor& out, Plan* plan) {
@@ -181,7 +176,7 @@ Status channel_shuffle(const aclTensor& self, int64_t groups, const aclTensor& o
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, self.dims, "out"));
   if (from.rank() < 3 || groups <= 0 || from.sizes[1] % groups != 0) {
     return {ACLNN_ERR_PARAM_INVALID,
-            text("the channels of ", softnpu::describe(self), " do not make ", groups,
+            text("the channels of ", describe(self), " do not make ", groups,
                  " groups; it needs 3 dimensions or more, and a divisor of the second's size")};
   }
   const int64_t each = from.sizes[1] / groups;
@@ -193,7 +188,7 @@ Status channel_shuffle(const aclTensor& self, int64_t groups, const aclTensor& o
   to = to.insert(1, each, to.strides[1] * groups);
   CopyList list;
   list.add(to, from);
-  return list.finish(describe(self, out), plan);
+  return list.finish(describe_later({&self, &out}), plan);
 }
 
 }  // namespace softnpu

@@ -124,7 +124,7 @@ Status eye(int64_t n, int64_t m, const aclTensor& out, Plan* plan) {
   CopyList list;
   list.zero(to);
   list.fill(diagonal_of(to, std::min(n, m)), number(1));
-  return list.finish(describe(out), plan);
+  return list.finish(describe_later({&out}), plan);
 }
 
 Status trace(const aclTensor& self, const aclTensor& out, Plan* plan) {
@@ -185,7 +185,7 @@ Status fill_diagonal(const aclTensor& self, const aclScalar& value, bool wrap, P
       list.fill(diagonal_of(more, std::min(columns, rows - (whole + 1) * period)), value);
     }
   }
-  return list.finish(describe(self), plan);
+  return list.finish(describe_later({&self}), plan);
 }
 
 }  // namespace softnpu
