@@ -5,7 +5,8 @@ from functools import partial
 
 import torch
 from opinfo import distributions, judge
-from opinfo.cases import SameKernels, attempt, check_in_device_memory, copy_to, total
+from opinfo.cases import SameKernels, attempt, check_in_device_memory, total
+from opinfo.copies import copy_to
 from opinfo.rounding import WIDER, Change, changed
 from seeding import seed_all
 from torch.utils._pytree import tree_flatten, tree_map

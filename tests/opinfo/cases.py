@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 from opinfo import distributions, judge
 from opinfo import samples as _samples  # noqa: F401
 from opinfo.cancelling import error_of
+from opinfo.copies import copy_to
 from opinfo.kinds import kind_of
 from opinfo.rounding import changed
 
@@ -36,14 +37,6 @@ UNINITIALISED = {"empty", "empty_like", "empty_permuted", "empty_strided", "new_
 def float32_ops() -> list:
     """The OpInfos whose CPU dtypes include float32."""
     return [op for op in op_db if torch.float32 in op.supported_dtypes("cpu")]
-
-
-def copy_to(t: torch.Tensor, device: str) -> torch.Tensor:
-    """A copy on ``device`` with the same strides over a copy of the same storage."""
-    if t.layout != torch.strided or t.is_neg() or t.is_conj():
-        return t.detach().clone().to(device)
-    whole = torch.empty(0, dtype=t.dtype, device=t.device).set_(t.untyped_storage())
-    return whole.clone().to(device).as_strided(t.size(), t.stride(), t.storage_offset())
 
 
 def to_device(value, device):
