@@ -1,27 +1,50 @@
-"""One random call: a recorded one with other dtypes, numbers, layouts, shapes and attributes. The seed tells all of it."""
+"""One random call: a recorded one with other dtypes, numbers, layouts, shapes and attributes. The draw's name tells all of it."""
 
 import random
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import torch
-from torch.utils._pytree import tree_map
+from torch.utils._pytree import tree_leaves
 
 from fuzz import layouts, numbers
 from fuzz.recorded import Call, overload
 
-# Integer tensors of these are indices, lengths or classes: their numbers stay.
-_INDEXED = ("index", "gather", "scatter", "embedding", "nll_loss", "take", "pool", "bincount", "search", "repeat",
-            "one_hot", "put", "multinomial", "kthvalue", "unpool", "select")  # fmt: skip
+# Arguments that are places or classes: their numbers stay, but for one now and then that is out of range.
+_PLACES = {"index", "indices", "target"}
+# Arguments that choose between others.
+_MASKS = {"condition", "mask"}
 # Tensors of these belong to one another (saved means and deviations, buffers): their numbers stay, the layouts change.
 _CONSISTENT = ("norm_backward", "pool2d_backward", "pool3d_backward", "loss_backward", "loss2d_backward", "softmax_backward",
                "sigmoid_backward", "elu_backward")  # fmt: skip
-# Attributes that name a choice: others than the recorded ones mean nothing.
-_CHOICES = ("interpolation_mode", "padding_mode", "reduction", "norm_type")
+# Attributes that name a choice, or that PyTorch itself makes from the other arguments and nobody checks.
+_CHOICES = ("interpolation_mode", "padding_mode", "reduction", "norm_type", "N", "C", "HxW")
 # Of these NaN and infinity have a meaning in a sum or an order; elsewhere they meet zeros in an order that is free.
 _REDUCTIONS = {"sum", "mean", "amax", "amin", "max", "min", "prod", "argmax", "argmin", "cumsum", "cumprod", "sort",
                "topk", "any", "all", "nansum", "logsumexp", "aminmax", "cummax", "cummin", "median", "nanmedian"}  # fmt: skip
 # Results that no program sees: (operator, index of the result).
 UNSEEN = {("log_sigmoid_forward", 1), ("nll_loss_forward", 1), ("nll_loss2d_forward", 1)}
+
+_BY_NAME = {str(dtype).removeprefix("torch."): dtype for dtype in numbers.DTYPES}
+DTYPES = tuple(_BY_NAME)
+
+
+class Name(NamedTuple):
+    """What a draw is called: all of it follows from this and the recorded calls."""
+
+    operator: str
+    dtype: str
+    seed: int
+
+    def __str__(self) -> str:
+        return f"{self.operator}:{self.dtype}:{self.seed}"
+
+
+def parse(text: str) -> Name:
+    """The name that `Name` prints."""
+    operator, dtype, seed = text.split(":")
+    return Name(operator, dtype, int(seed))
 
 
 @dataclass
@@ -32,18 +55,15 @@ class Drawn:
     args: tuple
     kwargs: dict
 
-    @property
+    @cached_property
     def function(self) -> torch._ops.OpOverload:
         """What to call."""
         return overload(self.name)
 
     @property
-    def dtype(self) -> str:
-        """The data type of the first tensor: what the table counts by."""
-        for x in torch.utils._pytree.tree_leaves((self.args, self.kwargs)):
-            if isinstance(x, torch.Tensor):
-                return str(x.dtype).removeprefix("torch.")
-        return "none"
+    def tensors(self) -> list[torch.Tensor]:
+        """The tensors among the arguments."""
+        return [x for x in tree_leaves((self.args, self.kwargs)) if isinstance(x, torch.Tensor)]
 
     def __str__(self) -> str:
         words = [_describe(a) for a in self.args]
@@ -53,19 +73,14 @@ class Drawn:
 
 def _describe(x) -> str:
     if isinstance(x, torch.Tensor):
-        strides = "" if x.is_contiguous() else f", strides {list(x.stride())}"
-        return f"{str(x.dtype).removeprefix('torch.')}{list(x.shape)}{strides}"
+        words = [] if x.is_contiguous() else [f"strides {list(x.stride())}"]
+        words += [f"offset {x.storage_offset()}"] if x.storage_offset() else []
+        words += ["conj"] if x.is_conj() else []
+        words += ["neg"] if x.is_neg() else []
+        return ", ".join([f"{str(x.dtype).removeprefix('torch.')}{list(x.shape)}", *words])
     if isinstance(x, list | tuple) and any(isinstance(e, torch.Tensor) for e in x):
-        return f"[{', '.join(_describe(e) for e in x)}]"
+        return f"[{'; '.join(_describe(e) for e in x)}]"
     return repr(x)
-
-
-def _is_pointwise(function) -> bool:
-    return torch.Tag.pointwise in function.tags
-
-
-def _written(function) -> set[str]:
-    return {a.name for a in function._schema.arguments if a.alias_info and a.alias_info.is_write}
 
 
 class Drawer:
@@ -74,29 +89,29 @@ class Drawer:
     def __init__(self, recorded: dict[str, list[Call]]):
         self.recorded = recorded
 
-    def draw(self, operator: str, seed: int) -> Drawn:
-        """The call of ``operator`` that belongs to ``seed``."""
-        choose = random.Random(f"{operator} {seed}")
+    def draw(self, name: Name) -> Drawn:
+        """The call of that name."""
+        choose = random.Random(str(name))
         generator = torch.Generator().manual_seed(choose.randrange(2**31))
-        name, args, kwargs = choose.choice(self.recorded[operator])
-        call = _Mutation(name, operator, choose, generator)
-        return call.apply(args, kwargs)
+        called, args, kwargs = choose.choice(self.recorded[name.operator])
+        return _Mutation(called, name, choose, generator).apply(args, kwargs)
 
 
 class _Mutation:
-    def __init__(self, name, operator, choose, generator):
-        self.name = name
-        self.function = overload(name)
+    def __init__(self, called: str, name: Name, choose: random.Random, generator: torch.Generator):
+        self.name = called
+        self.function = overload(called)
         self.choose = choose
         self.generator = generator
-        self.pointwise = _is_pointwise(self.function)
-        self.written = _written(self.function)
-        self.reduces = operator in _REDUCTIONS
-        self.keeps_integers = any(word in operator for word in _INDEXED)
-        self.keeps_numbers = any(operator.endswith(word) for word in _CONSISTENT)
-        self.floating = choose.choice(numbers.FLOATING)
-        self.mixes = choose.random() < 0.1
+        self.pointwise = torch.Tag.pointwise in self.function.tags
+        self.reduces = name.operator in _REDUCTIONS
+        self.keeps_numbers = name.operator.endswith(_CONSISTENT)
+        self.dtype = _BY_NAME[name.dtype]
+        self.mixes = choose.random() < 0.12
+        self.leads = True  # the next tensor is the first one, which the draw's dtype is that of
         self.shapes = self._shapes() if self.pointwise and choose.random() < 0.6 else None
+        # Which attribute has a number beyond everything, counted among those that could.
+        self.extreme = choose.randrange(3) if choose.random() < 0.06 else -1
 
     def _shapes(self):
         """A shape that all broadcast to; each operand may lose dimensions or have 1 there."""
@@ -113,60 +128,83 @@ class _Mutation:
 
         return one
 
-    def apply(self, args, kwargs) -> Drawn:
+    def apply(self, args: tuple, kwargs: dict) -> Drawn:
         declared = self.function._schema.arguments
         values = [
             self._argument(argument, args[i] if i < len(args) else kwargs[argument.name])
             for i, argument in enumerate(declared)
             if i < len(args) or argument.name in kwargs
         ]
-        positional = tuple(values[: len(args)])
         given = [a.name for a in declared[len(args) :] if a.name in kwargs]
-        return Drawn(self.name, positional, dict(zip(given, values[len(args) :], strict=True)))
+        return Drawn(
+            self.name,
+            tuple(values[: len(args)]),
+            dict(zip(given, values[len(args) :], strict=True)),
+        )
 
     def _argument(self, argument, value):
-        written = argument.name in self.written
+        choose = self.choose
         if isinstance(value, torch.Tensor):
-            return self._tensor(value, written)
+            return self._tensor(argument, value)
         if isinstance(value, list | tuple) and any(isinstance(v, torch.Tensor) for v in value):
-            return tree_map(
-                lambda v: self._tensor(v, written) if isinstance(v, torch.Tensor) else v,
-                list(value),
-            )
-        kind = str(argument.type)
-        if isinstance(value, bool) and kind == "bool":
-            return self.choose.random() < 0.5 if self.choose.random() < 0.2 else value
-        if isinstance(value, int | float) and kind in ("number", "Optional[number]"):
-            return numbers.scalar(self.choose) if self.choose.random() < 0.5 else value
+            return [self._tensor(argument, v) if isinstance(v, torch.Tensor) else v for v in value]
+        kind = str(argument.type).removeprefix("Optional[").removesuffix("]")
         if argument.name in _CHOICES:
             return value
-        if isinstance(value, float) and kind in ("float", "Optional[float]"):
-            return self.choose.uniform(0.01, 2) if self.choose.random() < 0.5 else value
-        if isinstance(value, int) and kind == "int" and self.choose.random() < 0.15:
-            return value + self.choose.choice((-1, 1))
+        if kind == "bool" and isinstance(value, bool):
+            return choose.random() < 0.5 if choose.random() < 0.2 else value
+        if kind.startswith("List[bool"):
+            return [choose.random() < 0.5 for _ in value] if choose.random() < 0.3 else value
+        if kind == "number" and isinstance(value, int | float):
+            return numbers.scalar(choose) if choose.random() < 0.5 else value
+        if kind.startswith("List[number") and choose.random() < 0.3:
+            return [numbers.scalar(choose) for _ in value]
+        if kind == "float" and isinstance(value, float):
+            if self._is_extreme():
+                return choose.choice(numbers.FRACTIONS)
+            return choose.uniform(0.01, 2) if choose.random() < 0.5 else value
+        if kind == "int" and isinstance(value, int) and not isinstance(value, bool):
+            if self._is_extreme():
+                return choose.choice(numbers.EXTENTS)
+            return value + choose.choice((-1, 1)) if choose.random() < 0.15 else value
+        if kind.startswith("List[int") and value and self._is_extreme():
+            place = choose.randrange(len(value))
+            return [
+                choose.choice(numbers.EXTENTS) if i == place else v for i, v in enumerate(value)
+            ]
         return value
 
-    def _tensor(self, t: torch.Tensor, written: bool) -> torch.Tensor:
+    def _is_extreme(self) -> bool:
+        self.extreme -= 1
+        return self.extreme == -1
+
+    def _tensor(self, argument, t: torch.Tensor) -> torch.Tensor:
+        written = argument.alias_info is not None and argument.alias_info.is_write
+        place = argument.name in _PLACES and not t.is_floating_point()
+        t = self._indices(t) if place else self._values(t, written, argument.name in _MASKS)
+        return layouts.laid_out(t, self.choose, may_repeat=not written and not place)
+
+    def _indices(self, t: torch.Tensor) -> torch.Tensor:
+        if self.choose.random() < 0.1:
+            t = t.to(self.choose.choice(numbers.INTEGRAL[:2]))
+        if t.numel() and self.choose.random() < 0.03:
+            t = t.clone(memory_format=torch.contiguous_format)
+            t.view(-1)[self.choose.randrange(t.numel())] = self.choose.choice((-1, 1000, -(2**31)))
+        return t
+
+    def _values(self, t: torch.Tensor, written: bool, is_mask: bool) -> torch.Tensor:
+        dtype = t.dtype if is_mask else self._dtype_of(t)
         if self.shapes is not None:
-            shape = self.shapes(written)
-            t = torch.zeros(shape, dtype=t.dtype)
-            fresh = True
-        else:
-            fresh = self.choose.random() < 0.5 and not self.keeps_numbers
-        if t.is_floating_point():
-            dtype = self.choose.choice(numbers.FLOATING) if self.mixes else self.floating
-            t = t.to(dtype)
-            if fresh:
-                t = numbers.floating(
-                    t, self.choose, self.generator, extremes=self.pointwise or self.reduces
-                )
-        elif t.dtype in numbers.INTEGRAL and not self.keeps_integers:
-            if self.pointwise and self.choose.random() < 0.5:
-                t = t.to(self.choose.choice(numbers.INTEGRAL))
-            if fresh and self.pointwise:
-                t = numbers.integral(t, self.choose, self.generator)
-        elif t.dtype == torch.bool and fresh and self.shapes is not None:
-            t = torch.randint(0, 2, t.shape, generator=self.generator).bool()
-        # A place that repeats would lie outside of its window.
-        is_place = self.keeps_integers and not t.is_floating_point()
-        return layouts.laid_out(t, self.choose, may_repeat=not written and not is_place)
+            t = torch.zeros(self.shapes(written), dtype=dtype)
+        elif self.keeps_numbers or self.choose.random() < 0.5:
+            return t.to(dtype)
+        t = t.to(dtype)
+        return numbers.of(t, self.choose, self.generator, extremes=self.pointwise or self.reduces)
+
+    def _dtype_of(self, t: torch.Tensor) -> torch.dtype:
+        if self.leads:
+            self.leads = False
+            return self.dtype
+        if self.mixes:
+            return self.choose.choice(numbers.DTYPES)
+        return self.dtype

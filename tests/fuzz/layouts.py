@@ -1,4 +1,4 @@
-"""The same elements at other places: order of dimensions, gaps, offsets, repeated elements."""
+"""Layouts of a tensor in memory, as programs make them by views; what torch has no view for (negative strides) is none."""
 
 import random
 
@@ -18,25 +18,69 @@ def sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     d, step = choose.randrange(t.dim()), choose.choice((2, 3))
     sizes = list(t.shape)
     sizes[d] = sizes[d] * step + 1
-    wide = torch.zeros(sizes, dtype=t.dtype, device=t.device)
+    wide = t.new_zeros(sizes)
     view = wide.narrow(d, 1, sizes[d] - 1)[(slice(None),) * d + (slice(None, None, step),)]
     return view.copy_(t)
 
 
+def permuted_and_sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """The dimensions in another order, with gaps along one or two of them."""
+    order = list(range(t.dim()))
+    choose.shuffle(order)
+    back = [order.index(d) for d in range(t.dim())]
+    view = sliced(t.permute(order), choose)
+    if t.dim() > 1 and choose.random() < 0.5:
+        d = choose.randrange(t.dim())
+        whole = torch.stack([view, view], d + 1).flatten(d, d + 1)
+        view = whole[(slice(None),) * d + (slice(choose.randrange(2), None, 2),)]
+    return view.permute(back)
+
+
 def expanded(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
-    """One dimension repeats its first element."""
-    d = choose.randrange(t.dim())
-    return t.narrow(d, 0, 1).clone().expand(t.shape) if t.shape[d] else t
+    """One dimension, or several, repeat their first element."""
+    count = choose.choice((1, 1, 2, t.dim()))
+    view = t
+    for d in choose.sample(range(t.dim()), min(count, t.dim())):
+        view = view.narrow(d, 0, 1)
+    return view.clone(memory_format=torch.contiguous_format).expand(t.shape)
 
 
-def shifted(t: torch.Tensor, _: random.Random) -> torch.Tensor:
-    """Dense, behind an odd number of elements."""
-    return torch.zeros(t.numel() + 3, dtype=t.dtype, device=t.device)[3:].view(t.shape).copy_(t)
+def overlapping(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """Rows that begin within one another, as windows of a signal do."""
+    strides = [choose.choice((1, 1, 2, 3)) for _ in t.shape]
+    last = sum((n - 1) * s for n, s in zip(t.shape, strides, strict=True))
+    offset = choose.randrange(3)
+    flat = t.contiguous().view(-1)
+    repeats = -(-(last + 1 + offset) // flat.numel())
+    return flat.repeat(repeats).as_strided(t.shape, strides, offset)
+
+
+def shifted(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """Dense, behind a number of elements, at the end of its storage or before others."""
+    before, behind = choose.choice((1, 3, 4, 7)), choose.choice((0, 0, 5, 64))
+    whole = torch.zeros(t.numel() + before + behind, dtype=t.dtype)
+    return whole[before : before + t.numel()].view(t.shape).copy_(t)
+
+
+def negated(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """The same numbers, as the conjugate or the negative of what is in memory."""
+    if t.is_complex() and choose.random() < 0.7:
+        return t.conj().resolve_conj().conj()
+    return torch._neg_view(-t)
+
+
+_KEEPING = (permuted, sliced, permuted_and_sliced, shifted)
+_REPEATING = (expanded, overlapping)
 
 
 def laid_out(t: torch.Tensor, choose: random.Random, *, may_repeat: bool) -> torch.Tensor:
-    """``t`` in a layout that is drawn; ``may_repeat`` allows elements that share memory."""
-    if t.dim() == 0 or t.numel() == 0 or choose.random() < 0.4:
+    """``t`` in a layout that is drawn; ``may_repeat`` allows elements that share memory, or are not what is in memory."""
+    if t.numel() == 0 or choose.random() < 0.4:
         return t
-    kinds = [permuted, sliced, shifted] + ([expanded] if may_repeat else [])
+    inexact = t.is_floating_point() or t.is_complex()
+    if may_repeat and inexact and choose.random() < (0.2 if t.is_complex() else 0.02):
+        return negated(t, choose)
+    if t.dim() == 0:
+        return shifted(t, choose)
+    kinds = [*_KEEPING, *(_REPEATING if may_repeat else ())]
     return choose.choice(kinds)(t, choose)

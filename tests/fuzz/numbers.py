@@ -7,6 +7,8 @@ import torch
 
 FLOATING = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 INTEGRAL = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+COMPLEX = (torch.complex64, torch.complex128)
+DTYPES = (*FLOATING, *INTEGRAL, torch.bool, *COMPLEX)
 
 # Scalars: between two float16 or bfloat16 numbers, no float32, beyond integers' ends, at steps.
 SCALARS = (
@@ -16,6 +18,11 @@ SCALARS = (
 )  # fmt: skip
 # The same without what makes a result of nothing but NaN and infinity.
 PLAIN_SCALARS = tuple(s for s in SCALARS if math.isfinite(s) and abs(s) < 1e4)
+# Sizes and attributes at which a product or a sum of them leaves a type, or a program's memory.
+EXTENTS = (
+    0, -1, 2**31 - 1, 2**31, -(2**31), 2**32, 2**32 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63),
+)  # fmt: skip
+FRACTIONS = (0.0, -0.5, 1e-3, 1e6, 1.0)
 
 
 def scalar(choose: random.Random) -> int | float | bool:
@@ -25,6 +32,21 @@ def scalar(choose: random.Random) -> int | float | bool:
     if choose.random() < 0.5:
         return choose.choice(PLAIN_SCALARS)
     return choose.uniform(-4, 4)
+
+
+def of(
+    t: torch.Tensor, choose: random.Random, generator: torch.Generator, *, extremes: bool
+) -> torch.Tensor:
+    """Numbers of the shape and dtype of ``t``; ``extremes``: NaN, infinity, the largest, too."""
+    if t.dtype == torch.bool:
+        return torch.randint(0, 2, t.shape, generator=generator).bool()
+    if t.is_complex():
+        real = t.new_empty(t.shape, dtype=t.dtype.to_real())
+        parts = [floating(real, choose, generator, extremes=False) for _ in range(2)]
+        return torch.complex(*parts)
+    if t.is_floating_point():
+        return floating(t, choose, generator, extremes=extremes)
+    return integral(t, choose, generator)
 
 
 def floating(

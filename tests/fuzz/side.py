@@ -5,67 +5,24 @@ python -m fuzz.side CALLS: reads requests from standard input and writes answers
 
 import os
 import pickle
+import resource
+import signal
 import subprocess
 import sys
 import warnings
+from collections import deque
 from pathlib import Path
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
 
-from fuzz.draw import Drawer, Drawn
+from fuzz.draw import Drawer, Name
+from fuzz.run import REFUSALS, run
 
-WIDER = {
-    torch.float16: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.float32: torch.float64,
-    torch.complex64: torch.complex128,
-}
-# What ATen's operators raise for arguments that they refuse.
-REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError)
+# What the process may take for one draw beside what it is itself, and the seconds of CPU time behind which it is ended.
+MEMORY, SECONDS = 1 << 30, 60
 
-
-def clone(t: torch.Tensor) -> torch.Tensor:
-    """A copy with the same strides over a copy of the same storage."""
-    whole = torch.empty(0, dtype=t.dtype, device=t.device).set_(t.untyped_storage())
-    return whole.clone().as_strided(t.size(), t.stride(), t.storage_offset())
-
-
-def _widened(x: torch.Tensor, *, integers: bool, nudge: bool) -> torch.Tensor:
-    rounding = torch.finfo(x.dtype if x.dtype.is_floating_point else torch.float32).eps
-    if x.dtype in WIDER:
-        x = x.to(WIDER[x.dtype])
-    elif integers and not x.dtype.is_complex and x.dtype != torch.bool:
-        x = x.to(torch.float64)
-    elif not x.dtype.is_floating_point:
-        return clone(x)
-    return x * (1 + rounding) if nudge else clone(x)
-
-
-def run(call: Drawn, device: str = "cpu", kind: str = "plain") -> list:
-    """The results and, behind them, the tensors that were arguments.
-
-    ``kind``: plain; on the CPU also wide, nudged, dense (see `compare.References`).
-    """
-    wide = kind in ("wide", "nudged")
-    tensors = [x for x in tree_leaves((call.args, call.kwargs)) if isinstance(x, torch.Tensor)]
-    # A function of integers that gives floating numbers takes them as such.
-    integers = wide and not any(t.is_floating_point() or t.is_complex() for t in tensors)
-
-    def move(x):
-        if isinstance(x, torch.Tensor):
-            if device != "cpu":
-                whole = torch.empty(0, dtype=x.dtype).set_(x.untyped_storage())
-                return whole.to(device).as_strided(x.size(), x.stride(), x.storage_offset())
-            if kind == "dense":
-                return x.clone(memory_format=torch.contiguous_format)
-            return _widened(x, integers=integers, nudge=kind == "nudged") if wide else clone(x)
-        return WIDER.get(x, x) if wide and isinstance(x, torch.dtype) else x
-
-    args, kwargs = tree_map(move, (call.args, call.kwargs))
-    result = call.function(*args, **kwargs)
-    given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
-    return [*tree_leaves(result), *given]
+# A draw to run, or npu's results of it, packed, to judge.
+Request = tuple[Name, list | None]
 
 
 def packed(values: list) -> list:
@@ -90,14 +47,25 @@ def _unpack(v: tuple) -> torch.Tensor:
     return torch.frombuffer(bytearray(content), dtype=dtype).reshape(shape)
 
 
-def answer(drawer: Drawer, operator: str, seed: int, kind: str) -> tuple:
-    """``("results", …)`` or ``("refused", text)`` for one draw."""
-    call = drawer.draw(operator, seed)
+def answer(drawer: Drawer, name: Name, actual: list | None) -> tuple:
+    """``("results", …)`` or ``("refused", text)`` for a draw; ``("verdict", text)`` on npu's results of it."""
+    call = drawer.draw(name)
+    if actual is not None:
+        from fuzz.verdict import (
+            verdict,
+        )  # PyTorch's list of OpInfos takes seconds, and the other process needs none
+
+        return ("verdict", verdict(name.operator, call, unpacked(actual)))
     try:
-        torch.manual_seed(0)
-        return ("results", packed(run(call, kind=kind)))
-    except REFUSALS as error:
+        return ("results", packed(run(call)))
+    except (*REFUSALS, MemoryError) as error:
         return ("refused", f"{type(error).__name__}: {error}")
+
+
+def _limit_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, most))
 
 
 def main(calls: str) -> None:
@@ -105,21 +73,25 @@ def main(calls: str) -> None:
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     drawer = Drawer(torch.load(calls, weights_only=False))
+    _limit_memory()
     while True:
         try:
             requests = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        for operator, seed, kind in requests:
-            pickle.dump(answer(drawer, operator, seed, kind), sys.stdout.buffer)
+        for name, actual in requests:
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)  # its default action ends the process
+            pickle.dump(answer(drawer, name, actual), sys.stdout.buffer)
             sys.stdout.buffer.flush()
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 class CpuSide:
-    """The other process; one that died is started again."""
+    """The other process; one that died is started again, and what it had not come to is asked again."""
 
     def __init__(self, calls: Path):
         self.calls = calls
+        self._asked: deque[Request] = deque()
         self._start()
 
     def _start(self) -> None:
@@ -131,19 +103,30 @@ class CpuSide:
             env={**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
         )
 
-    def ask(self, requests: list[tuple[str, int, str]]) -> None:
-        """Sends draws to be run, in this order."""
-        pickle.dump(requests, self._process.stdin)
-        self._process.stdin.flush()
+    def ask(self, requests: list[Request]) -> None:
+        """Sends draws to be run or judged, in this order."""
+        self._asked.extend(requests)
+        self._send(requests)
+
+    def _send(self, requests: list[Request]) -> None:
+        try:
+            pickle.dump(requests, self._process.stdin)
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it died: next() says so, and sends what is left again
 
     def next(self) -> tuple:
-        """The next answer; ``("died", code)`` where the process did, which ends the requests that were sent."""
+        """The next answer; ``("died", code)`` where the draw ended the process."""
         try:
-            return pickle.load(self._process.stdout)
+            reply = pickle.load(self._process.stdout)
         except (EOFError, pickle.UnpicklingError):
-            code = self._process.wait()
+            reply = ("died", self._process.wait())
+        self._asked.popleft()
+        if reply[0] == "died":
             self._start()
-            return ("died", code)
+            if self._asked:
+                self._send(list(self._asked))
+        return reply
 
     def close(self) -> None:
         """Ends the process."""

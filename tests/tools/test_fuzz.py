@@ -1,72 +1,38 @@
-"""The fuzzer's own judgement: planted errors are seen, roundings are not; a seed is one call."""
+"""The fuzzer's own parts: a name is one call, layouts keep elements, every pair has its turn."""
 
-import math
 import random
+from collections import Counter
 from types import SimpleNamespace
 
 import pytest
 import torch
 from fuzz import layouts, numbers
-from fuzz.compare import References, problem
-from fuzz.draw import Drawer
+from fuzz.compare import same_bits, structure_problem
+from fuzz.draw import DTYPES, Drawer, Name, parse
 from fuzz.indices import same_choice
 from fuzz.recorded import entries
+from fuzz.schedule import BATCH, FIRST, LEAST, Schedule
+
+ADD = {"add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 2})]}
 
 
-def references(wide=None, nudged=None, magnitude=0.0):
-    return References({"wide": wide, "nudged": nudged}.get, lambda: magnitude)
+def test_equal_results_are_alike():
+    assert same_bits([torch.tensor([1.0, float("nan")]), 3], [torch.tensor([1.0, float("nan")]), 3])
+    assert same_bits([float("nan"), None], [float("nan"), None])
+    for other in (
+        [torch.tensor([1.0, 2.0])],
+        [torch.tensor([1.5])],
+        [torch.tensor([1.0]).double()],
+        [],
+        [1.0],
+    ):
+        assert not same_bits([torch.tensor([1.0])], other)
 
 
-def one(value, dtype=torch.float32):
-    return [torch.tensor([1.0, value, 3.0], dtype=dtype)]
-
-
-def test_equal_results_pass_without_a_reference():
-    assert not problem(one(2.0), one(2.0), references())
-    assert not problem(one(math.nan), one(math.nan), references())
-
-
-def test_one_wrong_element_is_named():
-    wide = [torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)]
-    assert "1 of 3 elements, first at 1: npu 2.5" in problem(one(2.0), one(2.5), references(wide))
-
-
-def test_a_rounding_passes_and_sixteen_do_not():
-    wide = [torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)]
-    eps = torch.finfo(torch.float32).eps
-    assert not problem(one(2.0), one(2.0 * (1 + eps)), references(wide))
-    assert problem(one(2.0), one(2.0 * (1 + 16 * eps)), references(wide))
-
-
-def test_an_element_where_the_cpu_is_off_excuses_no_other():
-    wide = [torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64)]
-    expected = [torch.tensor([1.5, 2.0, 3.0])]
-    actual = [torch.tensor([1.0, 2.4, 3.0])]
-    assert "first at 1" in problem(expected, actual, references(wide))
-
-
-def test_a_cpu_that_overflowed_is_no_measure():
-    wide = [torch.tensor([1.0, 2e38, 3.0], dtype=torch.float64)]
-    assert not problem(one(math.inf), one(2e38), references(wide))
-    assert problem(one(math.inf), one(1e38), references(wide))
-
-
-def test_what_arguments_are_off_by_is_allowed():
-    wide = [torch.tensor([1.0, 1e-9, 3.0], dtype=torch.float64)]
-    nudged = [torch.tensor([1.0, 1e-7, 3.0], dtype=torch.float64)]
-    assert problem(one(1e-9), one(5e-8), references(wide))
-    assert not problem(one(1e-9), one(5e-8), references(wide, nudged))
-
-
-def test_integers_have_to_be_equal_to_either():
-    three, four = [torch.tensor([3])], [torch.tensor([4])]
-    assert problem(three, four, references([torch.tensor([3.0], dtype=torch.float64)]))
-    assert not problem(three, four, references([torch.tensor([4.0], dtype=torch.float64)]))
-
-
-@pytest.mark.parametrize("other", [[torch.zeros(2)], [torch.zeros(3).double()], [], [1.0]])
+@pytest.mark.parametrize("other", [[torch.zeros(2)], [torch.zeros(3).double()], [], [1.0], [None]])
 def test_another_kind_of_result_is_a_problem(other):
-    assert problem([torch.zeros(3)], other, references())
+    assert structure_problem([torch.zeros(3)], other)
+    assert not structure_problem([torch.zeros(3)], [torch.ones(3)])
 
 
 def test_places_of_equal_values_are_free_and_others_are_not():
@@ -78,23 +44,79 @@ def test_places_of_equal_values_are_free_and_others_are_not():
         assert not same_choice("topk", call, [values, torch.tensor([1, 2])], [values, places])
 
 
-def test_a_seed_is_one_call():
-    recorded = {"add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 2})]}
-    calls = [Drawer(recorded).draw("add", seed) for seed in (0, 0, 1)]
-    assert str(calls[0]) == str(calls[1])
-    assert all(map(torch.equal, _flat(calls[0]), _flat(calls[1])))
-    assert len({str(Drawer(recorded).draw("add", seed)) for seed in range(50)}) > 20
+def test_a_name_is_one_call():
+    def drawn(seed):
+        return Drawer(ADD).draw(Name("add", "float32", seed))
+
+    assert str(drawn(0)) == str(drawn(0))
+    assert all(map(torch.equal, _flat(drawn(0)), _flat(drawn(0))))
+    assert len({str(drawn(seed)) for seed in range(50)}) > 20
+    name = Name("_foreach_add", "int64", 71)
+    assert parse(str(name)) == name
 
 
 def _flat(call):
-    return [t.nan_to_num() for t in call.args if isinstance(t, torch.Tensor)]
+    return [t.nan_to_num() for t in call.tensors]
 
 
-@pytest.mark.parametrize("layout", [layouts.permuted, layouts.sliced, layouts.shifted])
-def test_a_layout_keeps_the_elements(layout):
-    t = torch.arange(24.0).view(2, 3, 4)
-    for seed in range(10):
-        assert torch.equal(layout(t, random.Random(seed)), t)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_first_operand_has_the_dtype_and_others_sometimes_another(dtype):
+    calls = [Drawer(ADD).draw(Name("add", dtype, seed)) for seed in range(200)]
+    assert {str(call.tensors[0].dtype) for call in calls} == {f"torch.{dtype}"}
+    assert len({call.tensors[1].dtype for call in calls}) > 5
+
+
+def test_places_stay_integers_and_conditions_bool():
+    index = torch.tensor([0, 2])
+    recorded = {
+        "index_select": [("aten.index_select.default", (torch.randn(4, 3), 0, index), {})],
+        "where": [("aten.where.self", (torch.ones(3) > 0, torch.ones(3), torch.ones(3)), {})],
+    }
+    for seed in range(50):
+        chosen = Drawer(recorded).draw(Name("index_select", "uint8", seed)).args
+        assert chosen[0].dtype == torch.uint8
+        assert chosen[2].dtype in (torch.int32, torch.int64)
+        condition, then, _ = Drawer(recorded).draw(Name("where", "float16", seed)).args
+        assert (condition.dtype, then.dtype) == (torch.bool, torch.float16)
+
+
+def test_some_attributes_are_beyond_everything():
+    recorded = {"roll": [("aten.roll.default", (torch.ones(3, 4), [1, 2], [0, 1]), {})]}
+    calls = [Drawer(recorded).draw(Name("roll", "float32", seed)) for seed in range(3000)]
+    drawn = {number for call in calls for numbers_ in call.args[1:] for number in numbers_}
+    assert {2**31, 2**32, 2**62} <= drawn
+
+
+@pytest.mark.parametrize("layout", [*layouts._KEEPING, layouts.negated])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.complex64])
+def test_a_layout_keeps_the_elements(layout, dtype):
+    t = torch.arange(24.0).view(2, 3, 4).to(dtype)
+    t = t + 1j if dtype.is_complex else t
+    seen = set()
+    for seed in range(30):
+        made = layout(t, random.Random(seed))
+        assert torch.equal(made, t)
+        seen.add((made.stride(), made.storage_offset(), made.is_conj(), made.is_neg()))
+    assert seen != {(t.stride(), 0, False, False)}
+
+
+@pytest.mark.parametrize("layout", layouts._REPEATING)
+def test_a_layout_repeats_elements_within_its_storage(layout):
+    t = torch.randn(3, 5, 2)
+    for seed in range(30):
+        made = layout(t, random.Random(seed))
+        assert made.shape == t.shape
+        assert made.unique().numel() < t.numel()
+        places = sum((n - 1) * s for n, s in zip(made.shape, made.stride(), strict=True))
+        assert made.storage_offset() + places < made.untyped_storage().nbytes() // 4
+
+
+def test_what_is_written_shares_no_memory():
+    recorded = {"add": [("aten.add_.Tensor", (torch.ones(3, 4), torch.ones(3, 4)), {})]}
+    for seed in range(100):
+        written = Drawer(recorded).draw(Name("add", "float32", seed)).args[0]
+        assert torch._debug_has_internal_overlap(written) != 1
+        assert not written.is_neg()
 
 
 def test_extreme_numbers_come_only_where_they_are_asked_for():
@@ -119,3 +141,46 @@ def test_entries_are_those_of_the_yaml():
     text = "\nofficial:\n  - func: add.out\n    exec: aclnnAdd\n  - func: mm\n    exec: aclnnMm\n"
     assert entries(text) == {"add", "mm"}
     assert {"add", "convolution", "native_layer_norm"} <= entries()
+
+
+def _rounds(schedule, compared, takes):
+    """Draws all of a long run whose CPU takes every ``takes(pair)``-th draw; the pairs in their order."""
+    order = []
+    for batch in schedule.until(float("inf")):
+        pair = batch[0][:2]
+        assert [name[:2] for name in batch] == [pair] * len(batch)
+        order.append((pair, [name.seed for name in batch]))
+        compared[pair] += len(batch) // takes(pair) if takes(pair) else 0
+        if len(order) > 40 * len(DTYPES):
+            break
+    return order
+
+
+def test_pairs_that_have_less_come_first_and_those_the_cpu_refuses_no_more(capsys):
+    compared = Counter()
+    schedule = Schedule(["add"], 1000, compared)
+    seldom, never = ("add", "int8"), ("add", "bool")
+    order = _rounds(schedule, compared, lambda pair: {seldom: 16, never: 0}.get(pair, 1))
+    assert [seeds for pair, seeds in order if pair == never] == [[*range(1000, 1000 + FIRST)]]
+    assert not schedule.few()
+    # Every pair has a batch, then those with too few, then the one with fewest alone.
+    assert [pair[1] for pair, _ in order[: len(DTYPES)]] == list(DTYPES)
+    alone = [pair for pair, _ in order[len(DTYPES) * -(-LEAST // BATCH) :]]
+    assert alone[:20] == [seldom] * 20
+    assert "every pair has 200 compared draws" in capsys.readouterr().out
+
+
+def test_a_pair_with_too_few_draws_is_told():
+    compared = Counter({("add", "int8"): 199, ("add", "float32"): 200})
+    assert Schedule(["add"], 0, compared).few() == ["add:int8 199"]
+
+
+def test_a_fixed_round_has_the_same_draws_each_time():
+    def drawn(seed):
+        return [
+            name for batch in Schedule(["add", "mm"], seed, Counter()).round(4) for name in batch
+        ]
+
+    assert drawn(8) == drawn(8)
+    assert len(drawn(8)) == 2 * 4 * len(DTYPES)
+    assert not set(drawn(8)) & set(drawn(12))

@@ -1,0 +1,116 @@
+"""Runs draws on npu and, in other processes, on the CPU; counts what is alike and keeps what differs."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import torch
+
+from fuzz.compare import same_bits
+from fuzz.draw import Drawer, Drawn, Name
+from fuzz.known_cpu_errors import known_cpu_error
+from fuzz.recorded import ROOT
+from fuzz.run import REFUSALS, run
+from fuzz.side import CpuSide, packed, unpacked
+
+FOLDER = ROOT / "build" / "fuzz"
+# The draw that runs: what to replay where the process ended within it.
+LAST = FOLDER / "last.txt"
+# Draws for whose data types or layouts the CPU has no kernel say nothing about npu.
+NO_KERNEL = (
+    "not implemented for", "unsupported ScalarType", "not supported", "is not implemented", "expected scalar type",
+    "itensor_view_from_dense", "could not create a primitive", "must be contiguous", "same dtype",
+)  # fmt: skip
+# Nor do those that one of the two has not enough memory for.
+NO_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "MemoryError")
+
+
+def _ahead(batches: Iterable[list[Name]], cpu: CpuSide) -> Iterator[list[Name]]:
+    """The batches, each asked of the CPU while the one before it runs."""
+    waiting: deque[list[Name]] = deque()
+    for batch in batches:
+        cpu.ask([(name, None) for name in batch])
+        waiting.append(batch)
+        if len(waiting) > 1:
+            yield waiting.popleft()
+    yield from waiting
+
+
+class Fuzzer:
+    """Runs draws on both sides and counts."""
+
+    def __init__(self, calls: Path):
+        self.drawer = Drawer(torch.load(calls, weights_only=False))
+        self._cpu = CpuSide(calls)
+        self._judge = CpuSide(calls)
+        self._judging: deque[tuple[Name, Drawn]] = deque()
+        self.compared: Counter = Counter()  # by operator and dtype
+        self.judged = 0
+        self.outcomes: Counter = Counter()
+        self.failures: list[dict] = []
+        self.crashes: list[dict] = []  # of the CPU's process
+        self.known: Counter = Counter()
+
+    def run(self, batches: Iterable[list[Name]]) -> None:
+        """Runs the draws of ``batches``, one batch after another."""
+        for batch in _ahead(batches, self._cpu):
+            for name in batch:
+                self._one(name)
+            while self._judging:
+                self._verdict(*self._judging.popleft())
+
+    def _one(self, name: Name) -> None:
+        call = self.drawer.draw(name)
+        expected = self._cpu.next()
+        if expected[0] == "died":
+            # npu may have the same kernel on its AI CPU: what ends the CPU's process is not run here.
+            self.crashes.append({"draw": str(name), "call": str(call)})
+            return
+        LAST.write_text(f"{name}\n{call}\n")
+        actual = _attempt(call)
+        for side in (expected, actual):
+            if side[0] == "refused" and any(text in side[1] for text in NO_MEMORY):
+                self.outcomes["no memory"] += 1
+                return
+        if expected[0] == "refused":
+            self._refused(name, call, expected[1], actual)
+            return
+        self.compared[name.operator, name.dtype] += 1
+        if actual[0] == "refused":
+            self._fail(name, call, f"npu refuses it: {actual[1][:300]}")
+        elif expected != actual and not same_bits(unpacked(expected[1]), unpacked(actual[1])):
+            self._judge.ask([(name, actual[1])])
+            self._judging.append((name, call))
+
+    def _refused(self, name: Name, call: Drawn, reason: str, actual: tuple) -> None:
+        if actual[0] == "refused":
+            self.outcomes["refused"] += 1
+        elif any(text in reason for text in NO_KERNEL):
+            self.outcomes["CPU has no kernel"] += 1
+        else:
+            self._fail(name, call, f"the CPU refuses it ({reason[:200]}), npu does not")
+
+    def _verdict(self, name: Name, call: Drawn) -> None:
+        self.judged += 1
+        outcome, text = self._judge.next()
+        if outcome != "verdict":
+            self._fail(name, call, f"the judge's process ended: {text}")
+        elif text.startswith("misread strides:"):
+            self.known[
+                f"{name.operator}: the CPU gives another result for dense copies, it misreads strides"
+            ] += 1
+        elif text:
+            self._fail(name, call, text)
+
+    def _fail(self, name: Name, call: Drawn, text: str) -> None:
+        if why := known_cpu_error(name.operator, call):
+            self.known[why] += 1
+            return
+        self.failures.append({"draw": str(name), "call": str(call), "problem": text})
+
+
+def _attempt(call: Drawn) -> tuple:
+    try:
+        return ("results", packed(run(call, "npu")))
+    except REFUSALS as error:
+        return ("refused", f"{type(error).__name__}: {error}")

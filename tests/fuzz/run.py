@@ -1,0 +1,36 @@
+"""Runs one draw on a device."""
+
+import torch
+from opinfo.copies import copy_to
+from torch.utils._pytree import tree_leaves, tree_map
+
+from fuzz.draw import Drawn
+
+# What ATen's operators raise for arguments that they refuse.
+REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError)
+
+
+def copied(x: object, device: str) -> object:
+    """A tensor's copy on ``device``, in its layout; anything else as it is."""
+    return copy_to(x, device) if isinstance(x, torch.Tensor) else x
+
+
+def _dense(x: object) -> object:
+    if not isinstance(x, torch.Tensor):
+        return x
+    return x.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+
+
+def results(call: Drawn, args: tuple, kwargs: dict) -> list:
+    """The results and, behind them, the tensors that were arguments."""
+    torch.manual_seed(0)
+    result = call.function(*args, **kwargs)
+    given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    return [*tree_leaves(result), *given]
+
+
+def run(call: Drawn, device: str = "cpu", *, dense: bool = False) -> list:
+    """What `results` gives for copies of the arguments; ``dense``: without gaps and repetitions."""
+    move = _dense if dense else lambda x: copied(x, device)
+    args, kwargs = tree_map(move, (call.args, call.kwargs))
+    return results(call, args, kwargs)

@@ -1,0 +1,66 @@
+"""Which draws come next: every pair of operator and data type, those first that were compared least often."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from fuzz.draw import DTYPES, Name
+
+# Compared draws that each pair is owed.
+LEAST = 200
+# Draws of a pair in a round; a pair that the CPU refused as often as FIRST says is none that it takes.
+BATCH, FIRST = 64, 64
+# Draws after which a pair with too few compared ones is not drawn any more than others.
+MOST = 100 * LEAST
+
+Pair = tuple[str, str]
+
+
+class Schedule:
+    """Draws of ``operators``, numbered from ``seed`` for each pair; ``compared`` counts what the CPU took."""
+
+    def __init__(self, operators: list[str], seed: int, compared: Counter):
+        self._pairs = [(operator, dtype) for operator in operators for dtype in DTYPES]
+        self._seed = seed
+        self._compared = compared
+        self._drawn: Counter = Counter()
+
+    def _batch(self, pair: Pair, count: int) -> list[Name]:
+        first = self._seed + self._drawn[pair]
+        self._drawn[pair] += count
+        return [Name(*pair, seed) for seed in range(first, first + count)]
+
+    def round(self, count: int) -> Iterator[list[Name]]:
+        """``count`` draws of every pair."""
+        for pair in self._pairs:
+            yield self._batch(pair, count)
+
+    def _next_round(self) -> list[Pair]:
+        new = [pair for pair in self._pairs if self._drawn[pair] < FIRST]
+        taken = [pair for pair in self._pairs if self._compared[pair]]
+        owed = [p for p in taken if self._compared[p] < LEAST and self._drawn[p] < MOST]
+        return new or owed or taken
+
+    def until(self, end: float) -> Iterator[list[Name]]:
+        """Draws until the clock says ``end``; says when every pair had what it is owed."""
+        started, told = time.monotonic(), False
+        while pairs := self._next_round():
+            if not told and self._drawn and len(pairs) and not self._owes():
+                minutes = (time.monotonic() - started) / 60
+                print(f"every pair has {LEAST} compared draws after {minutes:.1f} minutes")
+                told = True
+            for pair in pairs:
+                if time.monotonic() >= end:
+                    return
+                yield self._batch(pair, BATCH)
+
+    def _owes(self) -> bool:
+        return bool(self.few()) or any(self._drawn[pair] < FIRST for pair in self._pairs)
+
+    def few(self) -> list[str]:
+        """The pairs that the CPU takes and that were compared too seldom."""
+        return [
+            f"{operator}:{dtype} {self._compared[operator, dtype]}"
+            for operator, dtype in self._pairs
+            if 0 < self._compared[operator, dtype] < LEAST
+        ]

@@ -1,0 +1,172 @@
+"""The fuzzer's judgement is that of OpInfo: planted errors in draws are refused, roundings are not. No device is needed."""
+
+import os
+import signal
+
+import pytest
+import torch
+from fuzz.draw import Drawer, Drawn, Name
+from fuzz.kinds import _TABLE, kind_of_operator
+from fuzz.recorded import _OWN, UNRECORDED, entries
+from fuzz.run import results, run
+from fuzz.side import CpuSide, answer, packed, unpacked
+from fuzz.verdict import MISREADS, verdict
+from opinfo.kinds import Kind
+
+EPS = torch.finfo(torch.float32).eps
+
+
+def randn(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+CALLS = {
+    "add": Drawn("aten.add.Tensor", (randn(20), randn(20, seed=1)), {"alpha": 3}),
+    "exp": Drawn("aten.exp.default", (randn(30),), {}),
+    "gelu_backward": Drawn("aten.gelu_backward.default", (randn(30), randn(30, seed=1)), {}),
+    "mm": Drawn("aten.mm.default", (randn(5, 40), randn(40, 6, seed=1)), {}),
+    "sum": Drawn("aten.sum.dim_IntList", (randn(3, 200), [1]), {}),
+    "_softmax": Drawn("aten._softmax.default", (randn(4, 30), 1, False), {}),
+    "native_layer_norm": Drawn("aten.native_layer_norm.default", (randn(4, 30), [30], None, None, 1e-5), {}),
+    "_foreach_exp": Drawn("aten._foreach_exp.default", ([randn(3), randn(4, seed=1)],), {}),
+    "sqrt": Drawn("aten.sqrt.default", (torch.arange(1, 9),), {}),
+}  # fmt: skip
+
+
+def largest(t: torch.Tensor) -> int:
+    return int(t.abs().argmax())
+
+
+@pytest.mark.parametrize("operator", CALLS)
+@pytest.mark.parametrize("factor", [1 + 1e-2, 1 - 1e-3, -1.0, 0.0, float("nan"), float("inf")])
+def test_one_wrong_element_is_refused(operator, factor):
+    call = CALLS[operator]
+    actual = run(call)
+    assert not verdict(operator, call, list(actual))
+    flat = actual[0].view(-1)
+    flat[largest(flat)] *= factor
+    assert "1 of" in verdict(operator, call, actual)
+
+
+@pytest.mark.parametrize("operator", CALLS)
+def test_a_rounding_is_none(operator):
+    call = CALLS[operator]
+    actual = run(call)
+    actual[0] *= 1 + EPS
+    assert not verdict(operator, call, actual)
+
+
+def test_a_large_operand_excuses_no_small_result():
+    # A bound of the largest operands' product would allow 4e7 roundings here.
+    a, b = randn(5, 40), randn(40, 6, seed=1)
+    a[0] *= 1e7
+    call = Drawn("aten.mm.default", (a, b), {})
+    actual = run(call)
+    actual[0][3, 3] += 1e-3
+    assert "1 of 30 elements are wrong; at (3, 3)" in verdict("mm", call, actual)
+
+
+def test_small_results_of_elementwise_operators_have_digits_of_their_own():
+    call = Drawn("aten.exp.default", (torch.tensor([-20.0, 50.0, 1.0]),), {})
+    actual = run(call)
+    actual[0][0] *= 1 + 32 * EPS
+    assert "at (0,)" in verdict("exp", call, actual)
+
+
+def test_what_is_moved_or_chosen_has_to_be_the_same():
+    call = Drawn("aten.index_select.default", (randn(5, 3), 0, torch.tensor([1, 4])), {})
+    actual = run(call)
+    actual[0][1, 1] *= 1 + EPS
+    assert verdict("index_select", call, actual)
+    call = Drawn("aten.argmax.default", (torch.tensor([1.0, 2.0, 2.0]),), {})
+    assert verdict("argmax", call, [torch.tensor(2), call.args[0]])
+
+
+def test_an_argument_that_was_changed_is_seen():
+    call = CALLS["exp"]
+    result, given = run(call)
+    given[3] += 1
+    assert "result 1: 1 of 30" in verdict("exp", call, [result, given])
+
+
+def test_a_shape_or_a_type_is_seen():
+    call = CALLS["exp"]
+    result, given = run(call)
+    assert "is torch.float64" in verdict("exp", call, [result.double(), given])
+    assert "is torch.float32 [1, 30]" in verdict("exp", call, [result[None], given])
+
+
+def test_a_cpu_that_misreads_strides_is_told_apart(monkeypatch):
+    call = Drawn("aten.exp.default", (randn(4, 8).t(),), {})
+    right = run(call)
+
+    def misread(drawn, device="cpu", *, dense=False):
+        result, given = run(drawn, device, dense=dense)
+        return [result if dense else result + 1, given]
+
+    def misread_in_double(drawn, args, kwargs):
+        result, given = results(drawn, args, kwargs)
+        return [result + 1, given]
+
+    monkeypatch.setattr("fuzz.verdict.run", misread)
+    monkeypatch.setattr("fuzz.verdict.results", misread_in_double)
+    assert verdict("exp", call, list(right)).startswith(MISREADS)
+    wrong = [right[0] + 2, right[1]]
+    assert not verdict("exp", call, wrong).startswith(MISREADS)
+
+
+def test_every_entry_has_a_kind_and_every_name_of_the_table_is_one():
+    names = {name.removeprefix("_").removesuffix("_") for name in entries()}
+    assert set(_TABLE) <= names
+    assert {kind_of_operator(name)[0] for name in entries()} == set(Kind)
+    assert set(UNRECORDED) | set(_OWN) <= entries()
+    assert kind_of_operator("_foreach_exp") == (Kind.ELEMENTWISE, False)
+    assert kind_of_operator("gelu_backward") == (Kind.COMPOSED, True)
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    recorded = {
+        "add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 2})],
+        "constant_pad_nd": [("aten.constant_pad_nd.default", (torch.ones(2), [2**30, 2**30]), {})],
+    }
+    file = tmp_path_factory.mktemp("calls") / "calls.pt"
+    torch.save(recorded, file)
+    return file
+
+
+@pytest.fixture
+def side(calls):
+    made = CpuSide(calls)
+    yield made
+    made.close()
+
+
+def test_a_process_that_died_costs_one_draw(side):
+    names = [Name("add", "float64", seed) for seed in range(3)]
+    os.kill(side._process.pid, signal.SIGSTOP)
+    side.ask([(name, None) for name in names])
+    os.kill(side._process.pid, signal.SIGKILL)
+    assert side.next() == ("died", -signal.SIGKILL)
+    assert [side.next()[0] for _ in range(2)] == ["results", "results"]
+
+
+def test_what_has_no_memory_is_refused(side):
+    side.ask([(Name("constant_pad_nd", "float64", seed), None) for seed in range(3)])
+    assert all("allocate memory" in side.next()[1] for _ in range(3))
+
+
+def test_the_other_process_judges(side, calls):
+    drawer = Drawer(torch.load(calls, weights_only=False))
+    name = next(
+        n
+        for n in (Name("add", "float32", seed) for seed in range(99))
+        if drawer.draw(n).tensors[0].numel() > 3
+        and answer(drawer, n, None)[0] == "results"
+        and run(drawer.draw(n))[0].isfinite().all()
+    )
+    right = unpacked(answer(drawer, name, None)[1])
+    wrong = [right[0] * 1.001 + 1, *right[1:]]
+    side.ask([(name, packed(right)), (name, packed(wrong))])
+    assert side.next() == ("verdict", "")
+    assert "elements are wrong" in side.next()[1]
