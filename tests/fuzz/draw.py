@@ -13,6 +13,8 @@ from fuzz.recorded import Call, overload
 
 # Arguments that are places or classes: their numbers stay, but for one now and then that is out of range.
 _PLACES = {"index", "indices", "target"}
+# An index out of range makes the CPU's kernel of these write where it must not, silently.
+_UNCHECKED = {"embedding_dense_backward"}
 # Arguments that choose between others.
 _MASKS = {"condition", "mask"}
 # Tensors of these belong to one another (saved means and deviations, buffers): their numbers stay, the layouts change.
@@ -47,6 +49,11 @@ def parse(text: str) -> Name:
     return Name(operator, dtype, int(seed))
 
 
+def is_pointwise(function: torch._ops.OpOverload) -> bool:
+    """Whether each element of a result is a function of the elements at its place."""
+    return torch.Tag.pointwise in function.tags
+
+
 @dataclass
 class Drawn:
     """A call: the function, and its arguments on the CPU."""
@@ -64,6 +71,22 @@ class Drawn:
     def tensors(self) -> list[torch.Tensor]:
         """The tensors among the arguments."""
         return [x for x in tree_leaves((self.args, self.kwargs)) if isinstance(x, torch.Tensor)]
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Whether its function is; PyTorch says so of single tensors only."""
+        return is_pointwise(self.function) or self.name.startswith("aten._foreach_")
+
+    def argument(self, name: str) -> object:
+        """The argument of that name, or None."""
+        return next((v for a, v in self.arguments() if a.name == name), None)
+
+    def arguments(self) -> list[tuple[torch._C.Argument, object]]:
+        """Each argument that is given, with its declaration."""
+        declared = self.function._schema.arguments
+        named = {a.name: a for a in declared}
+        given = list(zip(declared, self.args, strict=False))
+        return given + [(named[name], value) for name, value in self.kwargs.items()]
 
     def __str__(self) -> str:
         words = [_describe(a) for a in self.args]
@@ -100,12 +123,13 @@ class Drawer:
 class _Mutation:
     def __init__(self, called: str, name: Name, choose: random.Random, generator: torch.Generator):
         self.name = called
+        self.operator = name.operator
         self.function = overload(called)
         self.choose = choose
         self.generator = generator
-        self.pointwise = torch.Tag.pointwise in self.function.tags
-        self.reduces = name.operator in _REDUCTIONS
-        self.keeps_numbers = name.operator.endswith(_CONSISTENT)
+        self.pointwise = is_pointwise(self.function)
+        self.reduces = self.operator in _REDUCTIONS
+        self.keeps_numbers = self.operator.endswith(_CONSISTENT)
         self.dtype = _BY_NAME[name.dtype]
         self.mixes = choose.random() < 0.12
         self.leads = True  # the next tensor is the first one, which the draw's dtype is that of
@@ -187,7 +211,7 @@ class _Mutation:
     def _indices(self, t: torch.Tensor) -> torch.Tensor:
         if self.choose.random() < 0.1:
             t = t.to(self.choose.choice(numbers.INTEGRAL[:2]))
-        if t.numel() and self.choose.random() < 0.03:
+        if t.numel() and self.choose.random() < 0.03 and self.operator not in _UNCHECKED:
             t = t.clone(memory_format=torch.contiguous_format)
             t.view(-1)[self.choose.randrange(t.numel())] = self.choose.choice((-1, 1000, -(2**31)))
         return t

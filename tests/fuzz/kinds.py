@@ -31,6 +31,8 @@ _TABLE = {
     **dict.fromkeys(_PRODUCT, (Kind.PRODUCT, False)),
     **dict.fromkeys(_SUMS_OF_GRADIENTS, (Kind.REDUCTION, True)),
     "convolution_backward": (Kind.PRODUCT, True),
+    # 1 + erf(x) cancels, in the reference, too.
+    "gelu": (Kind.COMPOSED, False),
 }
 
 

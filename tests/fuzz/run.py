@@ -15,22 +15,26 @@ def copied(x: object, device: str) -> object:
     return copy_to(x, device) if isinstance(x, torch.Tensor) else x
 
 
-def _dense(x: object) -> object:
+def without_layout(x: object) -> object:
+    """A tensor's dense copy; anything else as it is."""
     if not isinstance(x, torch.Tensor):
         return x
     return x.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def results(call: Drawn, args: tuple, kwargs: dict) -> list:
-    """The results and, behind them, the tensors that were arguments."""
+    """The results and, behind them, the tensors that were arguments. Those that a mask leaves out are None."""
     torch.manual_seed(0)
     result = call.function(*args, **kwargs)
+    mask = call.argument("output_mask")
+    if mask is not None:
+        result = [r if wanted else None for r, wanted in zip(result, mask, strict=True)]
     given = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     return [*tree_leaves(result), *given]
 
 
 def run(call: Drawn, device: str = "cpu", *, dense: bool = False) -> list:
     """What `results` gives for copies of the arguments; ``dense``: without gaps and repetitions."""
-    move = _dense if dense else lambda x: copied(x, device)
+    move = without_layout if dense else lambda x: copied(x, device)
     args, kwargs = tree_map(move, (call.args, call.kwargs))
     return results(call, args, kwargs)

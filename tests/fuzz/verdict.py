@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import torch
 from opinfo import judge
 from opinfo.cancelling import error_of
+from opinfo.kinds import Kind
 from opinfo.rounding import Change, changed
 from torch.utils._pytree import tree_map
 
@@ -12,7 +13,7 @@ from fuzz.compare import structure_problem
 from fuzz.draw import UNSEEN, Drawn
 from fuzz.indices import same_choice
 from fuzz.kinds import kind_of_operator
-from fuzz.run import REFUSALS, copied, results, run
+from fuzz.run import REFUSALS, copied, results, run, without_layout
 
 # The first word of a verdict on a CPU that gives another result for the same numbers without gaps and repetitions.
 MISREADS = "misread strides:"
@@ -22,19 +23,50 @@ def _is_inexact(x: object) -> bool:
     return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
 
 
-def rule_of(operator: str, call: Drawn, expected: list) -> judge.Rule:
-    """How results of the call are judged."""
+def _with_numbers(call: Drawn, dtype: torch.dtype) -> Drawn:
+    """The call whose numbers are what they become in ``dtype``: an operator takes them as it takes its elements."""
+
+    def rounded(x: object) -> object:
+        return torch.tensor(x, dtype=dtype).item() if isinstance(x, float) else x
+
+    values = [
+        tree_map(rounded, v) if "number" in str(a.type) or str(a.type) == "float" else v
+        for a, v in call.arguments()
+    ]
+    count = len(call.args)
+    kwargs = dict(zip(call.kwargs, values[count:], strict=True))
+    return Drawn(call.name, tuple(values[:count]), kwargs)
+
+
+def _types_of_numbers(tensors: list[torch.Tensor]) -> list[torch.dtype]:
+    """The types that an operator may bring its numbers to before it uses them."""
+    types = {t.dtype.to_real() if t.is_complex() else t.dtype for t in tensors if _is_inexact(t)}
+    # Integers and numbers give the default type.
+    types = types or {torch.float32}
+    if types & {torch.float16, torch.bfloat16}:
+        types |= {torch.float32}
+    return sorted(types, key=lambda dtype: torch.finfo(dtype).eps)
+
+
+def rule_of(operator: str, call: Drawn, expected: list, *, dense: bool = False) -> judge.Rule:
+    """How results of the call are judged; ``dense``: of its arguments without gaps and repetitions."""
     kind, derivative = kind_of_operator(operator)
     tensors = call.tensors
+    if kind is Kind.ELEMENTWISE and any(t.is_complex() for t in tensors):
+        kind = Kind.COMPOSED  # of functions of real numbers
     # A function of integers that gives floating numbers takes them as such.
-    integers = not any(map(_is_inexact, tensors)) and any(map(_is_inexact, expected))
+    gives_floats = any(map(_is_inexact, expected[: len(expected) - len(tensors)]))
+    integers = gives_floats and call.is_pointwise
+    bools = gives_floats and not any(map(_is_inexact, tensors))
+
+    def own(x: object) -> object:
+        if not isinstance(x, torch.Tensor):
+            return x
+        if bools or (integers and x.dtype != torch.bool and not _is_inexact(x)):
+            return x.double()
+        return without_layout(x) if dense else copied(x, "cpu")
 
     def in_double(change: Change) -> list:
-        def own(x: object) -> object:
-            if not isinstance(x, torch.Tensor):
-                return x
-            return x.double() if integers else copied(x, "cpu")
-
         args, kwargs = changed(tree_map(own, (call.args, call.kwargs)), change)
         return results(call, args, kwargs)
 
@@ -46,14 +78,21 @@ def rule_of(operator: str, call: Drawn, expected: list) -> judge.Rule:
     return judge.Rule(kind, in_double, tuple(tensors), not derivative, atol)
 
 
-def _problem(operator: str, call: Drawn, expected: list, actual: list) -> str:
+def _problem(
+    operator: str, call: Drawn, expected: list, actual: list, *, dense: bool = False
+) -> str:
     if text := structure_problem(expected, actual):
         return text
-    try:
-        judge.check_same(expected, actual, rule_of(operator, call, expected))
-    except AssertionError as error:
-        return "" if same_choice(operator, call, expected, actual) else str(error)
-    return ""
+    text = ""
+    for dtype in _types_of_numbers(call.tensors):
+        rule = rule_of(operator, _with_numbers(call, dtype), expected, dense=dense)
+        try:
+            judge.check_same(expected, actual, rule)
+        except AssertionError as error:
+            text = text or str(error)
+        else:
+            return ""
+    return "" if same_choice(operator, call, expected, actual) else text
 
 
 def verdict(operator: str, call: Drawn, actual: list) -> str:
@@ -69,4 +108,6 @@ def verdict(operator: str, call: Drawn, actual: list) -> str:
         dense = run(call, dense=True)
     except REFUSALS:
         return text
-    return text if _problem(operator, call, dense, actual) else f"{MISREADS} {text}"
+    if _problem(operator, call, dense, actual, dense=True):
+        return text
+    return f"{MISREADS} {text}"

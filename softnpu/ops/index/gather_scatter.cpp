@@ -17,6 +17,7 @@
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
 #include "ops/parallel.h"
+#include "ops/workspace.h"
 
 namespace softnpu {
 namespace {
@@ -38,14 +39,15 @@ Status check_reach(const View& index, const View& other, size_t dim, bool free, 
                describe_shape(other.sizes), free ? text(" outside of dimension ", dim) : "")};
 }
 
-View contiguous_counts(const View& like) {
-  View counts;
-  counts.sizes = like.sizes;
-  counts.strides = like.sizes;
-  counts.dtype = ACL_INT64;
-  int64_t stride = sizeof(int64_t);
-  for (size_t i = like.rank(); i-- > 0; stride *= like.sizes[i]) counts.strides[i] = stride;
-  return counts;
+View contiguous(const View& like, aclDataType dtype, char* data) {
+  View made;
+  made.sizes = like.sizes;
+  made.strides = like.sizes;
+  made.dtype = dtype;
+  made.data = data;
+  int64_t stride = made.element();
+  for (size_t i = like.rank(); i-- > 0; stride *= like.sizes[i]) made.strides[i] = stride;
+  return made;
 }
 
 // What a reduction begins with, where the tensor's own values do not count.
@@ -94,12 +96,63 @@ struct Scatter {
   RowOp op = RowOp::kWrite;
   bool is_mean = false;
   bool include_self = true;
+  // Places in the workspace.
+  size_t counts_at = 0;
+  size_t sums_at = 0;
 
-  Status run(char* counts, int threads) const;
+  // Sums and products of halves are float32 and rounded once, as PyTorch's CPU has them.
+  bool is_widened() const {
+    return (out.dtype == ACL_FLOAT16 || out.dtype == ACL_BF16) && (op == RowOp::kAdd || op == RowOp::kMultiply);
+  }
+  Status run(char* workspace, int threads) const;
+
+ private:
+  Status run_widened(char* workspace, int threads) const;
 };
 
-Status Scatter::run(char* counts, int threads) const {
-  const View counts_view = contiguous_counts(out);
+// Calls body(element, i) for each element of `out`, the i-th in logical order.
+template <typename Body>
+void for_each_element(const View& out, int threads, const Body& body) {
+  Walk<1> walk;
+  for (size_t i = 0; i < out.rank(); ++i) walk.add(out.sizes[i], {out.strides[i]});
+  walk.join();
+  parallel_for(out.count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
+    int64_t i = first;
+    walk.for_each(first, last - first, [&](const Walk<1>::Offsets& at) { body(out.data + at[0], i++); });
+  });
+}
+
+Status Scatter::run_widened(char* workspace, int threads) const {
+  auto* numbers = reinterpret_cast<int64_t*>(workspace + counts_at);
+  auto* sums = reinterpret_cast<float*>(workspace + sums_at);
+  const View counts_view = contiguous(out, ACL_INT64, nullptr);
+  const View sums_view = contiguous(out, ACL_FLOAT, workspace + sums_at);
+  const Lines lines(index, other, sums_view, dim, is_mean ? &counts_view : nullptr);
+  char* counts = is_mean ? workspace + counts_at : nullptr;
+  if (is_mean) std::fill_n(numbers, out.count(), include_self ? 1 : 0);
+  return with_floating(out.dtype, [&]<typename Element>() {
+    for_each_element(out, threads, [&](const char* at, int64_t i) { sums[i] = Element::load(at); });
+    if (!include_self) {
+      SOFTNPU_RETURN_IF_ERROR(lines.for_each(
+          nullptr, threads, [&](const LineAt& at) { *reinterpret_cast<float*>(at.indexed) = identity<float>(op); }));
+    }
+    SOFTNPU_RETURN_IF_ERROR(lines.for_each(counts, threads, [&](const LineAt& at) {
+      auto& sum = *reinterpret_cast<float*>(at.indexed);
+      const float value = Element::load(at.other);
+      sum = op == RowOp::kAdd ? sum + value : sum * value;
+      if (at.count != nullptr) ++*reinterpret_cast<int64_t*>(at.count);
+    }));
+    for_each_element(out, threads, [&](char* at, int64_t i) {
+      Element::store(at, is_mean && numbers[i] > 1 ? mean_of(sums[i], numbers[i]) : sums[i]);
+    });
+    return Status::ok();
+  });
+}
+
+Status Scatter::run(char* workspace, int threads) const {
+  if (is_widened()) return run_widened(workspace, threads);
+  char* counts = workspace + counts_at;
+  const View counts_view = contiguous(out, ACL_INT64, nullptr);
   const Lines lines(index, other, out, dim, is_mean ? &counts_view : nullptr);
   const RowKernel kernel = row_kernel(op, out.dtype);
   if (!include_self && op != RowOp::kWrite) {
@@ -112,24 +165,15 @@ Status Scatter::run(char* counts, int threads) const {
   if (!is_mean) {
     return lines.for_each(nullptr, threads, [&](const LineAt& at) { kernel(at.indexed, 0, at.other, 0, 1, nullptr); });
   }
-  const int64_t elements = out.count();
   auto* numbers = reinterpret_cast<int64_t*>(counts);
-  std::fill_n(numbers, elements, include_self ? 1 : 0);
+  std::fill_n(numbers, out.count(), include_self ? 1 : 0);
   SOFTNPU_RETURN_IF_ERROR(lines.for_each(counts, threads, [&](const LineAt& at) {
     kernel(at.indexed, 0, at.other, 0, 1, nullptr);
     ++*reinterpret_cast<int64_t*>(at.count);
   }));
-  Walk<1> walk;
-  for (size_t i = 0; i < out.rank(); ++i) walk.add(out.sizes[i], {out.strides[i]});
-  walk.join();
   with_any(out.dtype, [&]<typename Element>() {
-    parallel_for(elements, kGrainElements, threads, [&](int64_t first, int64_t last) {
-      const int64_t* number = numbers + first;
-      walk.for_each(first, last - first, [&](const Walk<1>::Offsets& at) {
-        const int64_t count = *number++;
-        char* element = out.data + at[0];
-        if (count > 1) Element::store(element, mean_of(Element::load(element), count));
-      });
+    for_each_element(out, threads, [&](char* element, int64_t i) {
+      if (numbers[i] > 1) Element::store(element, mean_of(Element::load(element), numbers[i]));
     });
   });
   return Status::ok();
@@ -160,9 +204,13 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   const int64_t count = task.index.count();
   if (count > 0) SOFTNPU_RETURN_IF_ERROR(check_reach(task.index, task.out, task.dim, true, "self"));
   const double passes = task.is_mean ? 3 : task.include_self ? 1 : 2;
-  const Effort effort = effort_of(2 * passes * static_cast<double>(count));
+  const double widened = task.is_widened() ? 2 * static_cast<double>(task.out.count()) : 0;
+  const Effort effort = effort_of(2 * passes * static_cast<double>(count) + widened);
   plan->work = effort.work + (start.run == nullptr ? 0 : start.work);
-  if (task.is_mean) plan->workspace_bytes = checked(task.out.count()) * sizeof(int64_t);
+  Workspace workspace;
+  if (task.is_mean) task.counts_at = workspace.reserve(checked(task.out.count()) * sizeof(int64_t));
+  if (task.is_widened()) task.sums_at = workspace.reserve(checked(task.out.count()) * sizeof(float));
+  plan->workspace_bytes = workspace.bytes();
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = describe_later(all);
   plan->run = [task, keep = std::move(keep), count, effort, first = std::move(start.run)](void* workspace) {
