@@ -21,7 +21,16 @@ _MASKS = {"condition", "mask"}
 _CONSISTENT = ("norm_backward", "pool2d_backward", "pool3d_backward", "loss_backward", "loss2d_backward", "softmax_backward",
                "sigmoid_backward", "elu_backward")  # fmt: skip
 # Attributes that name a choice, or that PyTorch itself makes from the other arguments and nobody checks.
-_CHOICES = ("interpolation_mode", "padding_mode", "reduction", "norm_type", "N", "C", "HxW")
+_CHOICES = (
+    "interpolation_mode",
+    "padding_mode",
+    "reduction",
+    "norm_type",
+    "N",
+    "C",
+    "HxW",
+    "num_weights",
+)
 # Of these NaN and infinity have a meaning in a sum or an order; elsewhere they meet zeros in an order that is free.
 _REDUCTIONS = {"sum", "mean", "amax", "amin", "max", "min", "prod", "argmax", "argmin", "cumsum", "cumprod", "sort",
                "topk", "any", "all", "nansum", "logsumexp", "aminmax", "cummax", "cummin", "median", "nanmedian"}  # fmt: skip

@@ -6,30 +6,53 @@ from dev.command_line import Parser
 from dev.paths import PYTHON, ROOT
 from dev.run import run
 
+# Memory of the device: a call that wants more is refused on both sides.
+MEMORY = "1G"
+
 
 def arguments(parser: Parser) -> None:
     """What `./dev fuzz` takes."""
     parser.add_argument(
-        "--minutes", type=float, help="how long; without it a fixed number of draws"
+        "--minutes",
+        type=float,
+        help="how long; pairs of operator and data type with the fewest draws first, each has to get 200",
+    )
+    parser.add_argument(
+        "--draws", type=int, help="of each pair, without --minutes: the same ones for the same seed"
     )
     parser.add_argument("--operators", metavar="REGEX", default="", help="of these operators only")
-    parser.add_argument("--seed", type=int, default=0, help="the first draw of each operator")
-    parser.add_argument("--replay", metavar="OPERATOR:SEED", help="one draw, as a failure names it")
+    parser.add_argument("--seed", type=int, default=0, help="the first draw of each pair")
+    parser.add_argument(
+        "--replay", metavar="OPERATOR:DTYPE:SEED", help="one draw, as a failure names it"
+    )
 
 
-def fuzz(minutes: float | None, operators: str = "", seed: int = 0, replay: str = "") -> None:
+def fuzz(
+    *,
+    minutes: float | None = None,
+    draws: int | None = None,
+    operators: str = "",
+    seed: int = 0,
+    replay: str | None = None,
+) -> None:
     """Runs the draws; raises DevError where two results differ, or where a pair was compared too seldom."""
     words = ["--operators", operators, "--seed", str(seed)]
-    words += ["--minutes", str(minutes)] if minutes else []
-    words += ["--replay", replay] if replay else []
+    for name, value in (("minutes", minutes), ("draws", draws), ("replay", replay)):
+        words += [] if value is None else [f"--{name}", str(value)]
     run(
         [PYTHON, "-W", "ignore", "-m", "fuzz", *words],
         cwd=ROOT / "tests",
-        env={"OMP_NUM_THREADS": "1"},
+        env={"OMP_NUM_THREADS": "1", "SOFTNPU_HBM": MEMORY},
         hint="the differing draws are in build/fuzz/failures.json; ./dev fuzz --replay runs one",
     )
 
 
 def verb(options: argparse.Namespace) -> None:
     """`./dev fuzz` with its options."""
-    fuzz(options.minutes, options.operators, options.seed, options.replay or "")
+    fuzz(
+        minutes=options.minutes,
+        draws=options.draws,
+        operators=options.operators,
+        seed=options.seed,
+        replay=options.replay,
+    )

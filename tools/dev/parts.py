@@ -7,6 +7,7 @@ from pathlib import Path
 from dev import tidy
 from dev.build import build
 from dev.files import recently_changed
+from dev.fuzz import fuzz
 from dev.lint import lint_files
 from dev.opinfo import opinfo
 from dev.oracle import oracle
@@ -42,9 +43,11 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 }
 
 # Into how many parts what is too much for one run is divided.
-SWEEP_PARTS = 4
+SWEEP_PARTS = 5
 TIDY_PARTS = 8
 OPINFO_PARTS = 6
+# Random calls of each operator and data type in a run; another run has others.
+DRAWS = 3
 # clang-tidy reads what so many commits touched in every run, but not more sources than this.
 RECENT_COMMITS, MOST_RECENT = 10, 24
 
@@ -90,6 +93,11 @@ def _tests(turn: Turn) -> None:
     pytest({}, [*suite(), "--sweeps", turn.share(SWEEP_PARTS)])
 
 
+def _fuzz(turn: Turn) -> None:
+    draws = 8 * DRAWS if turn.full else DRAWS
+    fuzz(seed=turn.number * 8 * DRAWS, draws=draws)
+
+
 def _configuration(name: str) -> Callable[[Turn], None]:
     def run(turn: Turn) -> None:
         env = CONFIGURATIONS[name]
@@ -129,7 +137,8 @@ EVERY = (
     Part("build", "the libraries, the plug-in, the tests", 10, lambda _: build()),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
     Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + LIMITS)),
-    Part("tests", "capabilities, and a part of the operators' cases", 7, _tests),
+    Part("tests", "capabilities, and a part of the operators' cases", 6, _tests),
+    Part("fuzz", "random calls of every operator with an aclnn entry", 1, _fuzz),
 )
 
 IN_TURN = (
