@@ -57,10 +57,23 @@ def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
 
 
 def _ranges(operator: AclnnOperator, number: str | None = None) -> list[str]:
-    """Conditions that numbers lie in the range of the first tensor's type; ``number`` is none of the tensors."""
-    first = next(a.name for a in operator.arguments if a.is_tensor and a.name != number)
-    numbers = (a.name for a in operator.arguments if re.search(r"at::Scalar\b", a.type))
-    return [f"holds({first}, {name})" for name in numbers]
+    """Conditions that numbers lie in the range of what the tensors' types become; ``number`` is none of the tensors.
+
+    That type is one of the tensors', so a number that lies in the range of each does.
+    """
+    tensors = [a.name for a in operator.arguments if a.is_tensor and a.name != number]
+    first, *others = tensors
+    if not operator.has_rule or operator.is_on_lists:
+        others = []
+    plain = {a.name for a in operator.arguments if re.fullmatch(r"const at::Tensor ?&", a.type)}
+    same = set(operator.same_dtype) if first in operator.same_dtype else set()
+    others = [name for name in others if name in plain - same]
+    numbers = [a.name for a in operator.arguments if re.search(r"at::Scalar\b", a.type)]
+    return [f"holds({first}, {name})" for name in numbers] + [
+        f"(has_type_of({first}, {other}) || holds({other}, {name}))"
+        for name in numbers
+        for other in others
+    ]
 
 
 def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ConvUtils.h>
+#include <ATen/ops/result_type.h>
 #include <c10/core/Scalar.h>
 
 #include <algorithm>
@@ -147,6 +148,11 @@ inline bool is_grid(const at::Tensor& input, const at::Tensor& grid, int64_t dim
 }
 inline bool is_grid_of_images(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 2); }
 inline bool is_grid_of_volumes(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 3); }
+
+// What is compared becomes of one type.
+inline bool is_smooth_l1(const at::Tensor& self, const at::Tensor& target, double beta) {
+  return route::is_float(at::result_type(self, target), beta);
+}
 
 // What is compared has one shape.
 inline bool is_smooth_l1_gradient(const at::Tensor& self, const at::Tensor& target, double beta) {
