@@ -87,18 +87,26 @@ struct Task {
     parallel_for(static_cast<int64_t>(list.pieces.size()), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) parts[i] = part(list.pieces[static_cast<size_t>(i)]);
     });
-    std::vector<double> all(results.size(), order.start());
+    std::vector<double> all;
+    for (size_t i = 0; i < results.size(); ++i) all.push_back(order_of(i).start());
     for (size_t i = 0; i < list.pieces.size(); ++i) {
-      double& one = all[list.pieces[i].tensor];
-      one = order.join(parts[i], one);
+      const size_t tensor = list.pieces[i].tensor;
+      all[tensor] = order_of(tensor).join(parts[i], all[tensor]);
     }
     for (size_t i = 0; i < results.size(); ++i) {
-      const double norm = list.tensors[i].count() == 0 ? 0 : order.finish(all[i]);
+      const double norm = list.tensors[i].count() == 0 ? 0 : order_of(i).finish(all[i]);
       writers[i].write(&norm, 1, results[i], 0);
     }
   }
 
+  // Of one element every norm is the magnitude, whose power may overflow.
+  Order order_of(size_t tensor) const {
+    const bool is_one = list.tensors[tensor].count() == 1 && order.p != 0;
+    return is_one ? Order{1} : order;
+  }
+
   double part(const Piece& piece) const {
+    const Order order = order_of(piece.tensor);
     double all = order.start();
     with_wide(wides[piece.tensor], [&]<typename T>() {
       if constexpr (!std::is_integral_v<T>) {

@@ -148,8 +148,11 @@ Status reduce_index(ReduceOp op, const aclTensor& self, int64_t dim, bool keepdi
 
 Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray* dims, bool keepdim, aclDataType dtype,
                    const aclTensor& out, Plan* plan) {
-  const double order = p == nullptr ? 2 : p->as_double();
+  double order = p == nullptr ? 2 : p->as_double();
   if (std::isnan(order)) return {ACLNN_ERR_PARAM_INVALID, "the order of the norm is not a number"};
+  // Of one element it is the magnitude, whose power may overflow.
+  const int64_t count = element_count(self);
+  if (order != 0 && count > 0 && count == element_count(out)) order = 1;
   if (dtype == ACL_DT_UNDEFINED) dtype = self.dtype;
   SOFTNPU_RETURN_IF_ERROR(known(dtype));
   if (is_integral(dtype)) {
