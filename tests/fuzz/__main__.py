@@ -63,7 +63,6 @@ def _report(fuzzer: Fuzzer, seconds: float) -> None:
     for name in unrecorded:
         print(f"  {name}: {UNRECORDED.get(name, 'no reason is known')}")
     print(dict(Counter(f["draw"].split(":")[0] for f in fuzzer.failures).most_common()))
-    (FOLDER / "failures.json").write_text(json.dumps(fuzzer.failures, indent=1))
     (FOLDER / "crashes.json").write_text(json.dumps(fuzzer.crashes, indent=1))
     for failure in fuzzer.failures[:20]:
         print(f"{failure['draw']}\n  {failure['call'][:300]}\n  {failure['problem'][:300]}")

@@ -14,12 +14,14 @@ from fuzz.recorded import Call, overload
 # Arguments that are places or classes: their numbers stay, but for one now and then that is out of range.
 _PLACES = {"index", "indices", "target"}
 # An index out of range makes the CPU's kernel of these write where it must not, silently.
-_UNCHECKED = {"embedding_dense_backward"}
+_UNCHECKED = {"embedding_dense_backward", "nll_loss2d_backward"}
 # Arguments that choose between others.
 _MASKS = {"condition", "mask"}
 # Tensors of these belong to one another (saved means and deviations, buffers): their numbers stay, the layouts change.
 _CONSISTENT = ("norm_backward", "pool2d_backward", "pool3d_backward", "loss_backward", "loss2d_backward", "softmax_backward",
                "sigmoid_backward", "elu_backward")  # fmt: skip
+# Of these one tensor is a function of another: no element is repeated.
+_BUFFERED = {"log_sigmoid_backward"}
 # Attributes that name a choice, or that PyTorch itself makes from the other arguments and nobody checks.
 _CHOICES = (
     "interpolation_mode",
@@ -169,11 +171,11 @@ class _Mutation:
             if i < len(args) or argument.name in kwargs
         ]
         given = [a.name for a in declared[len(args) :] if a.name in kwargs]
-        return Drawn(
-            self.name,
-            tuple(values[: len(args)]),
-            dict(zip(given, values[len(args) :], strict=True)),
-        )
+        if self.operator == "log_sigmoid_backward":
+            size = values[1].to(torch.complex128).abs()
+            values[2] = values[2].clone().copy_((-size).exp())
+        kwargs = dict(zip(given, values[len(args) :], strict=True))
+        return Drawn(self.name, tuple(values[: len(args)]), kwargs)
 
     def _argument(self, argument, value):
         choose = self.choose
@@ -215,7 +217,8 @@ class _Mutation:
         written = argument.alias_info is not None and argument.alias_info.is_write
         place = argument.name in _PLACES and not t.is_floating_point()
         t = self._indices(t) if place else self._values(t, written, argument.name in _MASKS)
-        return layouts.laid_out(t, self.choose, may_repeat=not written and not place)
+        fixed = written or place or self.operator in _BUFFERED
+        return layouts.laid_out(t, self.choose, may_repeat=not fixed)
 
     def _indices(self, t: torch.Tensor) -> torch.Tensor:
         if self.choose.random() < 0.1:

@@ -1,5 +1,7 @@
 """Runs draws on npu and, in other processes, on the CPU; counts what is alike and keeps what differs."""
 
+import json
+import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -37,11 +39,27 @@ def _ahead(batches: Iterable[list[Name]], cpu: CpuSide) -> Iterator[list[Name]]:
     yield from waiting
 
 
+class Last:
+    """The file that names the draw which runs, also behind a crash; written in its place, which truncation would slow."""
+
+    _SIZE = 4096
+
+    def __init__(self, path: Path):
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+
+    def write(self, name: Name, call: Drawn) -> None:
+        """Names the draw."""
+        text = f"{name}\n{call}\n".encode()[: self._SIZE]
+        os.pwrite(self._file, text.ljust(self._SIZE), 0)
+
+
 class Fuzzer:
     """Runs draws on both sides and counts."""
 
     def __init__(self, calls: Path):
+        self._last = Last(LAST)
         self.drawer = Drawer(torch.load(calls, weights_only=False))
+        (FOLDER / "failures.json").write_text("[]")
         self._cpu = CpuSide(calls)
         self._judge = CpuSide(calls)
         self._judging: deque[tuple[Name, Drawn]] = deque()
@@ -67,7 +85,7 @@ class Fuzzer:
             # npu may have the same kernel on its AI CPU: what ends the CPU's process is not run here.
             self.crashes.append({"draw": str(name), "call": str(call)})
             return
-        LAST.write_text(f"{name}\n{call}\n")
+        self._last.write(name, call)
         actual = _attempt(call)
         for side in (expected, actual):
             if side[0] == "refused" and any(text in side[1] for text in NO_MEMORY):
@@ -108,6 +126,7 @@ class Fuzzer:
             self.known[why] += 1
             return
         self.failures.append({"draw": str(name), "call": str(call), "problem": text})
+        (FOLDER / "failures.json").write_text(json.dumps(self.failures, indent=1))
 
 
 def _attempt(call: Drawn) -> tuple:

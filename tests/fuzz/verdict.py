@@ -1,5 +1,6 @@
 """Whether a draw's results on npu are good: OpInfo's element rule with its formulas, on the CPU alone."""
 
+import math
 from types import SimpleNamespace
 
 import torch
@@ -27,7 +28,10 @@ def _with_numbers(call: Drawn, dtype: torch.dtype) -> Drawn:
     """The call whose numbers are what they become in ``dtype``: an operator takes them as it takes its elements."""
 
     def rounded(x: object) -> object:
-        return torch.tensor(x, dtype=dtype).item() if isinstance(x, float) else x
+        if isinstance(x, bool) or not isinstance(x, int | float):
+            return x
+        near = torch.tensor(float(x), dtype=torch.float64).to(dtype).item()
+        return near if isinstance(x, float) or (near != x and math.isfinite(near)) else x
 
     values = [
         tree_map(rounded, v) if "number" in str(a.type) or str(a.type) == "float" else v

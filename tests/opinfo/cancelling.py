@@ -1,5 +1,7 @@
 """How far two good results may be apart where an operator's definition cancels: formulas of the sample."""
 
+from types import SimpleNamespace
+
 import torch
 from torch.utils._pytree import tree_flatten
 
@@ -102,6 +104,15 @@ def grid_error(sample) -> float:
     return (terms + 4) * torch.finfo(x.dtype).eps * scale
 
 
+def grid_gradient_error(sample) -> float:
+    """As `grid_error`, of the gradients: a gradient times weights, and times differences of pixels."""
+    image = sample.args[0].detach().cpu()
+    if not sample.input.numel() or not image.numel():
+        return 0.0
+    gradient = float(sample.input.detach().cpu().abs().max())
+    return gradient * grid_error(SimpleNamespace(input=image)) + grid_error(sample)
+
+
 def cubic_error(sample) -> float:
     """What a cubic filter's weights are off by in double precision, in the reference as well.
 
@@ -123,6 +134,8 @@ CANCELLING = {
     "upsample_bicubic2d": cubic_error,
     "upsample_bicubic2d_backward": cubic_error,
     "grid_sampler_2d": grid_error,
+    "grid_sampler_2d_backward": grid_gradient_error,
+    "grid_sampler_3d_backward": grid_gradient_error,
     "grid_sampler_3d": grid_error,
     "nn.functional.grid_sample": grid_error,
     "linalg.householder_product": householder_error,

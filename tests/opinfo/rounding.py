@@ -101,7 +101,14 @@ class Rounded(TorchDispatchMode):
 
 # Operators with a difference of rounded numbers within: rounded part by part, as PyTorch decomposes them.
 _CANCELLING = get_decompositions(
-    [torch.ops.aten._log_softmax_backward_data, torch.ops.aten._softmax_backward_data]
+    [
+        torch.ops.aten._log_softmax_backward_data,
+        torch.ops.aten._softmax_backward_data,
+        torch.ops.aten.gelu,
+        torch.ops.aten.gelu_backward,
+        torch.ops.aten.mish_backward,
+        torch.ops.aten.silu_backward,
+    ]
 )
 
 # Operators that return numbers of their arguments, with which later ones may compare these; norms of order infinity, too.

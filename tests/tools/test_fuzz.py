@@ -19,6 +19,9 @@ ADD = {"add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 
 def test_equal_results_are_alike():
     assert same_bits([torch.tensor([1.0, float("nan")]), 3], [torch.tensor([1.0, float("nan")]), 3])
     assert same_bits([float("nan"), None], [float("nan"), None])
+    half = [torch.tensor([1 + 1j]).to(torch.complex32)]
+    assert same_bits(half, half)
+    assert not same_bits(half, [(half[0].to(torch.complex64) * 2).to(torch.complex32)])
     for other in (
         [torch.tensor([1.0, 2.0])],
         [torch.tensor([1.5])],
