@@ -185,7 +185,10 @@ double gradient_sum(const T* grad, const T* y, size_t count, bool log) {
 // NaN stays NaN: the polynomial does not see to it.
 template <typename D, typename V>
 HWY_INLINE V exp_or_nan(D d, V v) {
-  return hn::IfThenElse(hn::Eq(v, v), hn::Exp(d, v), v);
+  using T = hn::TFromD<D>;
+  constexpr auto kLargest = static_cast<T>(sizeof(T) == sizeof(float) ? 88.72283 : 709.782712893384);
+  const auto exp = hn::IfThenElse(hn::Gt(v, hn::Set(d, kLargest)), hn::Inf(d), hn::Exp(d, v));
+  return hn::IfThenElse(hn::Eq(v, v), exp, v);
 }
 
 template <typename D, typename V>
