@@ -14,7 +14,8 @@ from fuzz.recorded import Call, overload
 # Arguments that are places or classes: their numbers stay, but for one now and then that is out of range.
 _PLACES = {"index", "indices", "target"}
 # An index out of range makes the CPU's kernel of these write where it must not, silently.
-_UNCHECKED = {"embedding_dense_backward", "nll_loss2d_backward"}
+_UNCHECKED = {"embedding_dense_backward", "nll_loss_backward", "nll_loss2d_backward", "adaptive_max_pool2d_backward",
+              "adaptive_max_pool3d_backward", "max_pool2d_with_indices_backward"}  # fmt: skip
 # Arguments that choose between others.
 _MASKS = {"condition", "mask"}
 # Tensors of these belong to one another (saved means and deviations, buffers): their numbers stay, the layouts change.
@@ -142,7 +143,7 @@ class _Mutation:
         self.reduces = self.operator in _REDUCTIONS
         self.keeps_numbers = self.operator.endswith(_CONSISTENT)
         self.dtype = _BY_NAME[name.dtype]
-        self.mixes = choose.random() < 0.12
+        self.mixes = choose.random() < 0.12 and self.operator not in _BUFFERED
         self.leads = True  # the next tensor is the first one, which the draw's dtype is that of
         self.shapes = self._shapes() if self.pointwise and choose.random() < 0.6 else None
         # Which attribute has a number beyond everything, counted among those that could.
@@ -189,7 +190,8 @@ class _Mutation:
         if kind == "bool" and isinstance(value, bool):
             return choose.random() < 0.5 if choose.random() < 0.2 else value
         if kind.startswith("List[bool"):
-            return [choose.random() < 0.5 for _ in value] if choose.random() < 0.3 else value
+            mask = [choose.random() < 0.5 for _ in value]
+            return mask if any(mask) and choose.random() < 0.4 else value
         if kind == "number" and isinstance(value, int | float):
             return numbers.scalar(choose) if choose.random() < 0.5 else value
         if kind.startswith("List[number") and choose.random() < 0.3:

@@ -10,12 +10,34 @@ import torch
 from fuzz.draw import Drawn
 
 
+def _has_zero(x: object) -> bool:
+    """Whether a divisor, or one of a list, is or has a zero."""
+    if isinstance(x, list | tuple):
+        return any(map(_has_zero, x))
+    return bool((x == 0).any()) if isinstance(x, torch.Tensor) else x == 0
+
+
+def _is_integral(call: Drawn) -> bool:
+    return not any(t.is_floating_point() or t.is_complex() for t in call.tensors)
+
+
 def _divides_by_zero(call: Drawn) -> bool:
     """Whether a division of integers has a divisor of 0."""
     divisor = call.args[1]
-    if isinstance(divisor, torch.Tensor):
-        return not divisor.is_floating_point() and bool((divisor == 0).any())
-    return divisor == 0
+    return _is_integral(call) and not isinstance(divisor, float) and _has_zero(divisor)
+
+
+def _divides_complex_by_zero(call: Drawn) -> bool:
+    return any(t.is_complex() for t in call.tensors) and _has_zero(call.args[1])
+
+
+def _div(call: Drawn) -> bool:
+    return _divides_by_zero(call) or _divides_complex_by_zero(call)
+
+
+def _scales_a_size_that_stays(call: Drawn) -> bool:
+    scales = zip(call.args[1], call.args[2][2:], call.args[4:6], strict=True)
+    return any(out == given and scale is not None for out, given, scale in scales)
 
 
 def _is_double(call: Drawn) -> bool:
@@ -31,9 +53,24 @@ _DIVISION = (
     "integer division by zero: the CPU raises ZeroDivisionError, a device answers without waiting",
 )
 
+_RESIZING = (
+    _scales_a_size_that_stays,
+    "antialiased resizing: the CPU's gradient scales a size that stays, which its forward pass leaves as it is",
+)
+
 # Operator -> (whether a call is such a one, why).
 KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
-    "div": _DIVISION,
+    "div": (_div, f"{_DIVISION[1]}; complex numbers as below"),
+    "_foreach_div": (
+        _divides_complex_by_zero,
+        "complex division by -0.0: the CPU divides by 0.0",
+    ),
+    "_upsample_bilinear2d_aa_backward": _RESIZING,
+    "_upsample_bicubic2d_aa_backward": _RESIZING,
+    "sinc": (
+        _is_integral,
+        "sinc of an integer but 0 is 0: what the CPU has there is the error of pi",
+    ),
     "fmod": _DIVISION,
     "remainder": _DIVISION,
     "floor_divide": _DIVISION,

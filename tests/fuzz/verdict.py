@@ -88,7 +88,8 @@ def _problem(
     if text := structure_problem(expected, actual):
         return text
     text = ""
-    for dtype in _types_of_numbers(call.tensors):
+    results = [t for t in expected if isinstance(t, torch.Tensor)]
+    for dtype in _types_of_numbers([*call.tensors, *results]):
         rule = rule_of(operator, _with_numbers(call, dtype), expected, dense=dense)
         try:
             judge.check_same(expected, actual, rule)

@@ -6,7 +6,8 @@ from fuzz.draw import Drawn
 from fuzz.known_cpu_errors import KNOWN, known_cpu_error
 
 ATEN = torch.ops.aten
-PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward"}
+PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc",
+          "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
 def test_every_entry_has_a_proof_here():
@@ -51,3 +52,45 @@ def test_mish_of_infinity_has_no_nan():
     assert known_cpu_error("mish_backward", Drawn("", (one, infinite), {}))
     assert not known_cpu_error("mish_backward", Drawn("", (one, large), {}))
     assert not known_cpu_error("mish_backward", Drawn("", (one, -infinite), {}))
+
+
+def test_complex_division_by_negative_zero_divides_by_zero():
+    x = torch.tensor([-1 - 1j])
+    assert (x / -0.0).equal(x / 0.0)
+    assert (x / -0.0).real.item() == -float("inf")
+    assert (x.real / -0.0).item() == float("inf")
+    for operator, args in (("div", (x, -0.0)), ("_foreach_div", ([x], [-0.0]))):
+        assert known_cpu_error(operator, Drawn("", args, {}))
+    assert not known_cpu_error("div", Drawn("", (x.real, -0.0), {}))
+    assert not known_cpu_error("_foreach_div", Drawn("", ([x], [1.0]), {}))
+
+
+def test_sinc_of_integers_is_the_error_of_pi():
+    x = torch.arange(1, 20)
+    assert (torch.sinc(x) != 0).any()
+    assert (torch.sinc(x).double().abs() > torch.sinc(x.double()).abs() * 1e6).any()
+    assert known_cpu_error("sinc", Drawn("", (x,), {}))
+    assert not known_cpu_error("sinc", Drawn("", (x.float(),), {}))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_the_gradient_of_antialiased_resizing_is_not_that_of_the_forward_pass(mode):
+    forward = getattr(ATEN, f"_upsample_{mode}2d_aa")
+    backward = getattr(ATEN, f"_upsample_{mode}2d_aa_backward")
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(1, 1, 4, 6, generator=generator, dtype=torch.float64)
+    g = torch.randn(1, 1, 5, 6, generator=generator, dtype=torch.float64)
+
+    def products(scale):
+        """Those of a linear function and its transpose, which are equal."""
+        size = ([5, 6], False, None, scale)
+        given = backward(g, [5, 6], [1, 1, 4, 6], False, None, scale)
+        return (forward(x, *size) * g).sum().item(), (x * given).sum().item()
+
+    assert products(None)[0] == pytest.approx(products(None)[1], abs=1e-12)
+    forward_product, backward_product = products(0.7)
+    assert abs(forward_product - backward_product) > 1e-3
+    args = (g, [5, 6], [1, 1, 4, 6], False, None, 0.7)
+    operator = f"_upsample_{mode}2d_aa_backward"
+    assert known_cpu_error(operator, Drawn("", args, {}))
+    assert not known_cpu_error(operator, Drawn("", (*args[:5], None), {}))

@@ -60,7 +60,7 @@ _PRODUCT = _names("""
 """)
 # Elementwise by their class in OpInfo, but with a difference of rounded numbers within.
 _COMPOSED = _names("""
-    logit mvlgamma nn.functional.prelu nn.functional.rrelu nn.functional.tanhshrink
+    logaddexp logaddexp2 logit mvlgamma nn.functional.prelu nn.functional.rrelu nn.functional.tanhshrink
 """)
 
 _KINDS = {
