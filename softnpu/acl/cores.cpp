@@ -136,7 +136,9 @@ aclError aclrtGetGroupCount(uint32_t* count) {
   });
 }
 
-aclrtGroupInfo* aclrtCreateGroupInfo() { return new (std::nothrow) aclrtGroupInfo(); }
+aclrtGroupInfo* aclrtCreateGroupInfo() {
+  return guarded(static_cast<aclrtGroupInfo*>(nullptr), [] { return std::make_unique<aclrtGroupInfo>().release(); });
+}
 
 aclError aclrtDestroyGroupInfo(aclrtGroupInfo* groupInfo) {
   return api("aclrtDestroyGroupInfo", [&] {

@@ -25,7 +25,7 @@ int threshold() {
 
 }  // namespace
 
-bool log_enabled(aclLogLevel level) {
+bool log_enabled(aclLogLevel level) noexcept {
   const int number = static_cast<int>(level);
   return number >= threshold() && number >= 0 && number < kNone;
 }

@@ -11,6 +11,6 @@ namespace softnpu {
 // exist. Any thread.
 void log(aclLogLevel level, std::string_view text);
 
-bool log_enabled(aclLogLevel level);
+bool log_enabled(aclLogLevel level) noexcept;
 
 }  // namespace softnpu

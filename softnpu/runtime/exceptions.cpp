@@ -9,7 +9,7 @@ std::atomic<aclrtExceptionInfoCallback> callback{nullptr};  // one for the proce
 
 }  // namespace
 
-void set_exception_callback(aclrtExceptionInfoCallback function) { callback.store(function); }
+void set_exception_callback(aclrtExceptionInfoCallback function) noexcept { callback.store(function); }
 
 void report_exception(aclrtExceptionInfo info) noexcept {
   auto* function = callback.load();

@@ -17,7 +17,7 @@ struct rtExceptionInfo {
 namespace softnpu {
 
 // Null: nobody hears.
-void set_exception_callback(aclrtExceptionInfoCallback callback);
+void set_exception_callback(aclrtExceptionInfoCallback callback) noexcept;
 
 // Calls the callback, if any, on this thread. Its exceptions are dropped.
 void report_exception(aclrtExceptionInfo info) noexcept;
