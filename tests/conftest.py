@@ -20,6 +20,17 @@ def operator_fallback(request):
         torch.npu.set_operator_fallback(chosen)
 
 
+@pytest.fixture
+def aicpu_route(operator_fallback):
+    """For tests of the AI CPU route itself, which run on it whatever the run's choice."""
+    import torch
+
+    before = torch.npu.get_operator_fallback()
+    torch.npu.set_operator_fallback("npu")
+    yield
+    torch.npu.set_operator_fallback(before)
+
+
 @pytest.fixture(autouse=True)
 def device_stays_usable(request):
     """Whatever a test did, the device works behind it."""

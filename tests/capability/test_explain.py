@@ -23,7 +23,7 @@ def test_an_aclnn_operator(square):
     assert 0 < row.self_us <= row.total_us
 
 
-def test_an_operator_of_the_ai_cpu(square):
+def test_an_operator_of_the_ai_cpu(square, aicpu_route):
     explanation = explain(torch.cumsum, square.double().logcumsumexp(0), 0)
     assert rows(explanation)["aten::cumsum"].route in ("AI CPU", "aclnn")
     found = rows(explain(torch.logcumsumexp, square, 0))

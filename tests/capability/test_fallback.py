@@ -42,6 +42,81 @@ def test_quantized():
     assert torch.equal(x.npu().cpu().int_repr(), x.int_repr())
 
 
+def test_running_statistics_are_written():
+    x = torch.randn(4, 3, 5)
+    for update in (
+        lambda x, mean, var: torch.batch_norm_update_stats(x, mean, var, 0.1),
+        lambda x, mean, var: torch.native_batch_norm(x, None, None, mean, var, True, 0.1, 1e-5),
+    ):
+        for dtype in (torch.float32, torch.float64):
+            cpu = [t.to(dtype) for t in (x, torch.zeros(3), torch.ones(3))]
+            npu = [t.npu() for t in cpu]
+            update(*cpu)
+            update(*npu)
+            for e, a in zip(cpu, npu, strict=True):
+                torch.testing.assert_close(a.cpu(), e)
+
+
+def test_arguments_of_two_devices_are_refused():
+    npu, cpu = torch.ones(2, 3, dtype=torch.float64, device="npu"), torch.ones(2, 3).double()
+    for call in (
+        lambda: torch.special.i0e(npu, out=cpu),
+        lambda: torch.hypot(npu, cpu),
+        lambda: torch.block_diag(npu, cpu),
+    ):
+        with pytest.raises(RuntimeError, match="same device"):
+            call()
+    assert torch.hypot(npu, torch.tensor(1.0).double()).device == npu.device  # a number may come
+
+
+def test_arguments_overlap_as_on_the_device():
+    x = torch.arange(12.0, dtype=torch.float64, device="npu").view(3, 4)
+    for call in (
+        lambda: torch.special.i0e(x[:2], out=x[1:]),
+        lambda: torch.special.i0e(x[0], out=x[0, :1].expand(4)),
+    ):
+        with pytest.raises(RuntimeError, match=r"single memory location|shares memory|overlap"):
+            call()
+    assert torch.equal(x.cpu(), torch.arange(12.0).double().view(3, 4))
+    column = x.t()[1]
+    torch.special.i0e(column, out=column)
+    expected = torch.arange(12.0).double().view(3, 4)
+    expected[:, 1] = torch.special.i0e(expected[:, 1])
+    assert torch.equal(x.cpu(), expected)
+
+
+def test_outputs_are_resized():
+    x = torch.arange(12.0, dtype=torch.float64, device="npu").view(3, 4)
+    square = x[:, :3] + torch.eye(3, device="npu")
+    factors = torch.linalg.lu_factor(square, out=(x.new_empty(0), x.new_empty(0).int()))
+    for actual, expected in zip(factors, torch.linalg.lu_factor(square.cpu()), strict=True):
+        torch.testing.assert_close(actual.cpu(), expected)
+    grown = torch.zeros(2, dtype=torch.float64, device="npu")
+    torch.special.i0e(x, out=grown.resize_(0))
+    torch.testing.assert_close(grown.cpu(), torch.special.i0e(x.cpu()))
+
+
+def test_random_numbers_are_the_devices():
+    x = torch.ones(1000, dtype=torch.float64, device="npu")
+    for draw in (
+        lambda: x.clone().geometric_(0.3),
+        lambda: torch.poisson(x),
+        lambda: x.clone().cauchy_(),
+    ):
+        torch.manual_seed(3)
+        host = torch.get_rng_state()
+        first, second = draw(), draw()
+        assert torch.equal(torch.get_rng_state(), host)
+        assert not torch.equal(first, second)
+        torch.manual_seed(3)
+        assert torch.equal(draw(), first)
+    generator = torch.Generator("npu").manual_seed(3)
+    assert torch.equal(
+        x.clone().geometric_(0.3, generator=generator),
+        x.clone().geometric_(0.3, generator=torch.Generator("npu").manual_seed(3)),
+    )
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_nested():
     parts = [torch.randn(2), torch.randn(3)]

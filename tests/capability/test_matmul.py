@@ -161,7 +161,7 @@ def test_floating_dtypes_run_by_aclnn(dtype):
     torch.testing.assert_close(explanation.result.cpu(), a @ a)
 
 
-def test_other_dtypes_take_the_ai_cpu():
+def test_other_dtypes_take_the_ai_cpu(aicpu_route):
     for dtype in (torch.float64, torch.int64, torch.complex64):
         a = torch.randn(6, 6).mul(4).to(dtype)
         explanation = explain(torch.mm, a.npu(), a.npu())

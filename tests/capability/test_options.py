@@ -47,7 +47,7 @@ def test_the_fallback_gives_the_same_numbers():
         assert torch.equal(e, a)
 
 
-def test_the_fallback_copies_and_the_aicpu_does_not():
+def test_the_fallback_copies_and_the_aicpu_does_not(aicpu_route):
     x = torch.randn(100, device="npu")
     assert copies_of(lambda: torch.i0(x)) == 0
     torch.npu.set_operator_fallback("cpu")

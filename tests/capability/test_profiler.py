@@ -127,7 +127,7 @@ def test_annotation_contains_its_operators():
     assert found["block"].device_time_total >= found["aten::mm"].device_time_total > 0
 
 
-def test_work_after_the_end_belongs_to_no_operator():
+def test_work_after_the_end_belongs_to_no_operator(aicpu_route):
     x = torch.ones(8, device="npu")
     prof = profiled(lambda: (x + 1, torch.i0(x)))
     x * 2

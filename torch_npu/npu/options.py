@@ -113,9 +113,9 @@ def set_operator_fallback(target: str | None) -> None:
     """Chooses how operators run that have no kernel of the NPU's own.
 
     Args:
-        target: ``"cpu"`` runs them by PyTorch's CPU fallback, on copies of their arguments in host memory. ``"npu"`` or
-            None, the default, runs them on the software NPU's AI CPU, where the arguments lie. On an NPU whose memory
-            the host cannot read it is always the former.
+        target: ``"cpu"`` runs ATen's CPU kernels on copies of the arguments in host memory, which overlap as the
+            arguments do. ``"npu"`` or None, the default, runs them on the software NPU's AI CPU, where the arguments
+            are. On an NPU whose memory the host cannot read it is always the former.
 
     Raises:
         ValueError: ``target`` is none of these.

@@ -12,7 +12,7 @@
 
 #include "aten/aclnn/route.h"
 #include "aten/aicpu/dense.h"
-#include "aten/aicpu/derived_fallback.h"
+#include "aten/aicpu/fallback.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/empty.h"
 #include "core/acl.h"
@@ -169,7 +169,7 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
 // copy_ of sparse and nested tensors: the parts move to the target's device first.
 at::Tensor& copy_parts(at::Tensor& self, const at::Tensor& src, bool non_blocking) {
   if (self.device() != src.device()) return self.copy_(src.to(self.device()), non_blocking);
-  return at::native::call_fallback_fn<&aicpu::derived_fallback, at::_ops::copy_>::call(self, src, non_blocking);
+  return at::native::call_fallback_fn<&aicpu::fallback, at::_ops::copy_>::call(self, src, non_blocking);
 }
 
 TORCH_LIBRARY_IMPL(aten, SparsePrivateUse1, m) { m.impl("copy_", &copy_parts); }

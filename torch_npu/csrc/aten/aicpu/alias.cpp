@@ -4,6 +4,7 @@
 #include <ATen/SparseTensorImpl.h>
 #include <c10/core/DeviceGuard.h>
 
+#include "aten/aicpu/copied.h"
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
 #include "core/device.h"
@@ -50,28 +51,50 @@ bool is_compressed(const at::Tensor& t) {
 
 }  // namespace
 
-at::Tensor Aliases::to_cpu(const at::Tensor& tensor) {
+at::Tensor Aliases::to_cpu(const at::Tensor& tensor, bool may_write) {
   if (!tensor.defined() || !tensor.is_privateuseone()) return tensor;
-  at::Tensor cpu = tensor.is_sparse()                            ? sparse_to_cpu(tensor)
-                   : is_compressed(tensor)                       ? compressed_to_cpu(tensor)
+  at::Tensor cpu = tensor.is_sparse()                            ? sparse_to_cpu(tensor, may_write)
+                   : is_compressed(tensor)                       ? compressed_to_cpu(tensor, may_write)
                    : tensor.is_nested() || tensor.is_quantized() ? derived_to_cpu(tensor)
                                                                  : dense_to_cpu(tensor);
   // A few kernels ask whether a gradient will be wanted, and save what it needs.
   if (tensor.requires_grad()) cpu.unsafeGetTensorImpl()->set_requires_grad(true);
-  arguments_.push_back({tensor, cpu});
+  arguments_.push_back({tensor, cpu, may_write});
   return cpu;
 }
 
 at::Storage Aliases::to_cpu(const at::Storage& storage) {
   if (!storage || storage.device_type() != c10::DeviceType::PrivateUse1) return storage;
   if (storage.device().index() != device_) throw_mixed_devices(npu_device(device_), storage.device());
-  c10::intrusive_ptr<c10::StorageImpl> twin = twin_of(storage, device_);
-  remember(twin.get(), storage);
-  return at::Storage(std::move(twin));
+  return cpu_storage(storage, 0, storage.nbytes());
+}
+
+// With the bytes from `begin` to `end`, where they are copied.
+c10::Storage Aliases::cpu_storage(const c10::Storage& npu, std::size_t begin, std::size_t end) {
+  if (bytes_ == Bytes::kShared) {
+    c10::Storage twin(twin_of(npu, device_));
+    remember(twin.unsafeGetStorageImpl(), npu);
+    return twin;
+  }
+  c10::Storage copy;
+  for (const auto& [storage, known] : copies_) {
+    if (known.unsafeGetStorageImpl() == npu.unsafeGetStorageImpl()) copy = storage;
+  }
+  if (!copy) {
+    copy = host_storage_like(npu, device_);
+    copies_.emplace_back(copy, npu);
+    remember(copy.unsafeGetStorageImpl(), npu);
+  }
+  copy_bytes_to_host(npu, copy, begin, end);
+  return copy;
 }
 
 at::Tensor Aliases::dense_to_cpu(const at::Tensor& tensor) {
   check_device(tensor);
+  if (bytes_ == Bytes::kCopied) {
+    const auto [begin, end] = extent_of(tensor);
+    return dense_like(cpu_storage(tensor.storage(), begin, end), c10::DispatchKey::CPU, *tensor.unsafeGetTensorImpl());
+  }
   at::Tensor cpu = dense_alias(tensor, device_, tensor.requires_grad());
   remember(cpu.storage().unsafeGetStorageImpl(), tensor.storage());
   return cpu;
@@ -92,29 +115,31 @@ void Aliases::remember(const c10::StorageImpl* twin, const c10::Storage& npu) {
 
 at::Tensor Aliases::derived_to_cpu(const at::Tensor& tensor) {
   check_device(tensor);
-  c10::intrusive_ptr<c10::StorageImpl> twin = twin_of(tensor.storage(), device_);
-  remember(twin.get(), tensor.storage());
-  c10::Storage storage(std::move(twin));
+  c10::Storage storage = cpu_storage(tensor.storage(), 0, tensor.storage().nbytes());
   return tensor.is_nested() ? nested_like(std::move(storage), c10::DispatchKey::NestedTensorCPU, tensor)
                             : quantized_like(std::move(storage), c10::DispatchKey::QuantizedCPU, tensor);
 }
 
-at::Tensor Aliases::sparse_to_cpu(const at::Tensor& tensor) {
+at::Tensor Aliases::sparse_to_cpu(const at::Tensor& tensor, bool may_write) {
   auto& impl = sparse_impl(tensor);
-  return make_sparse(c10::DispatchKey::SparseCPU, impl, to_cpu(impl.indices()), to_cpu(impl.values()));
+  return make_sparse(c10::DispatchKey::SparseCPU, impl, to_cpu(impl.indices(), may_write),
+                     to_cpu(impl.values(), may_write));
 }
 
-at::Tensor Aliases::compressed_to_cpu(const at::Tensor& tensor) {
+at::Tensor Aliases::compressed_to_cpu(const at::Tensor& tensor, bool may_write) {
   auto& impl = compressed_impl(tensor);
-  return make_compressed(c10::DispatchKey::SparseCsrCPU, cpu_device(), impl, to_cpu(impl.compressed_indices()),
-                         to_cpu(impl.plain_indices()), to_cpu(impl.values()));
+  return make_compressed(c10::DispatchKey::SparseCsrCPU, cpu_device(), impl,
+                         to_cpu(impl.compressed_indices(), may_write), to_cpu(impl.plain_indices(), may_write),
+                         to_cpu(impl.values(), may_write));
 }
 
 c10::Storage Aliases::adopt(const c10::Storage& cpu) {
   for (const auto& [known, npu] : storages_) {
     if (known == cpu.unsafeGetStorageImpl()) return npu;
   }
-  storages_.emplace_back(cpu.unsafeGetStorageImpl(), adopt_storage(cpu, device_));
+  const bool is_copied = bytes_ == Bytes::kCopied;
+  storages_.emplace_back(cpu.unsafeGetStorageImpl(),
+                         is_copied ? device_storage_of(cpu, device_) : adopt_storage(cpu, device_));
   return storages_.back().second;
 }
 
@@ -143,6 +168,16 @@ at::Tensor Aliases::to_npu(const at::Tensor& result) {
   return dense_like(adopt(result.storage()), c10::DispatchKey::PrivateUse1, *result.unsafeGetTensorImpl());
 }
 
+// The copies of what a kernel may have written go back to the device.
+void Aliases::sync_bytes(const Pair& pair) {
+  if (!pair.may_write) return;
+  if (pair.npu.is_nested()) {
+    copy_bytes_to_device(pair.cpu.storage(), pair.npu.storage(), 0, pair.npu.storage().nbytes());
+  } else {
+    sync_copied(pair.npu, pair.cpu, adopt(pair.cpu.storage()));
+  }
+}
+
 void Aliases::sync_arguments() {
   // Parts of sparse tensors stand before their tensor; to_npu() below may add nothing to arguments_.
   for (const Pair& pair : arguments_) {
@@ -162,6 +197,8 @@ void Aliases::sync_arguments() {
       auto& from = compressed_impl(pair.cpu);
       compressed_impl(pair.npu).set_member_tensors(to_npu(from.compressed_indices()), to_npu(from.plain_indices()),
                                                    to_npu(from.values()), c10::fromIntArrayRefSlow(from.sizes()));
+    } else if (bytes_ == Bytes::kCopied) {
+      sync_bytes(pair);
     } else if (!pair.npu.is_nested()) {
       sync_dense(pair.npu, pair.cpu, adopt(pair.cpu.storage()), device_);
     }

@@ -1,6 +1,5 @@
 #include "aten/aicpu/copying.h"
 
-#include <ATen/native/CPUFallback.h>
 #include <ATen/record_function.h>
 #include <c10/util/Exception.h>
 #include <torch/library.h>
@@ -12,7 +11,8 @@
 #include <optional>
 #include <string_view>
 
-#include "aten/aicpu/error.h"
+#include "aten/aicpu/alias.h"
+#include "aten/aicpu/fallback.h"
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/routes.h"
@@ -67,11 +67,7 @@ void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     routes::mark(routes::Route::kCpuFallback);
     silent.emplace(false);
   }
-  try {
-    at::native::cpu_fallback(op, stack);
-  } catch (const c10::Error&) {
-    rethrow_as_npu(op.operator_name().name.c_str());
-  }
+  run_on_host(op, stack, Bytes::kCopied);
 }
 
 }  // namespace torch_npu::aicpu

@@ -114,12 +114,22 @@ at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device) {
   return dense_like(std::move(storage), c10::DispatchKey::PrivateUse1, *impl);
 }
 
-void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device) {
+void sync_metadata(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage) {
   c10::TensorImpl* to = npu.unsafeGetTensorImpl();
   c10::TensorImpl* from = alias.unsafeGetTensorImpl();
   if (storage.unsafeGetStorageImpl() != to->storage().unsafeGetStorageImpl()) to->set_storage_keep_dtype(storage);
+  if (to->sizes() != from->sizes() || to->strides() != from->strides() ||
+      to->storage_offset() != from->storage_offset()) {
+    to->set_sizes_and_strides(from->sizes(), from->strides(), from->storage_offset());
+  }
+  if (C10_UNLIKELY(to->is_conj() != from->is_conj())) to->_set_conj(from->is_conj());  // linalg_lu_solve.out does it
+  if (C10_UNLIKELY(to->is_neg() != from->is_neg())) to->_set_neg(from->is_neg());
+  if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
+}
+
+void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device) {
   c10::StorageImpl* bytes = storage.unsafeGetStorageImpl();
-  c10::StorageImpl* cpu = from->storage().unsafeGetStorageImpl();
+  c10::StorageImpl* cpu = alias.storage().unsafeGetStorageImpl();
   if (cpu->data() != kernel_address(*bytes, device) || cpu->nbytes() != bytes->nbytes()) {
     c10::DataPtr data;
     if (take_over(cpu->_mutable_data_ptr_no_checks(), device, &data)) {
@@ -129,13 +139,7 @@ void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Stora
     }
     bytes->set_nbytes(cpu->nbytes());
   }
-  if (to->sizes() != from->sizes() || to->strides() != from->strides() ||
-      to->storage_offset() != from->storage_offset()) {
-    to->set_sizes_and_strides(from->sizes(), from->strides(), from->storage_offset());
-  }
-  if (C10_UNLIKELY(to->is_conj() != from->is_conj())) to->_set_conj(from->is_conj());  // linalg_lu_solve.out does it
-  if (C10_UNLIKELY(to->is_neg() != from->is_neg())) to->_set_neg(from->is_neg());
-  if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
+  sync_metadata(npu, alias, storage);
 }
 
 }  // namespace torch_npu::aicpu

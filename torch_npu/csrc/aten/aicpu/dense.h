@@ -26,4 +26,7 @@ at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device);
 // place. `storage` is the npu storage behind the alias now.
 void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device);
 
+// The same without the bytes: sizes, strides, dtype, which storage.
+void sync_metadata(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage);
+
 }  // namespace torch_npu::aicpu

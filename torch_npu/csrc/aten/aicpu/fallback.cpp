@@ -7,7 +7,6 @@
 
 #include "aten/aicpu/alias.h"
 #include "aten/aicpu/copying.h"
-#include "aten/aicpu/derived_fallback.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
@@ -72,18 +71,18 @@ std::optional<c10::Device> named_device(const torch::jit::Stack& stack, std::siz
   return std::nullopt;
 }
 
-IValue to_cpu(const IValue& value, Aliases& aliases) {
-  if (value.isTensor()) return aliases.to_cpu(value.toTensor());
+IValue to_cpu(const IValue& value, Aliases& aliases, bool may_write) {
+  if (value.isTensor()) return aliases.to_cpu(value.toTensor(), may_write);
   if (value.isStorage()) return aliases.to_cpu(value.toStorage());
   if (value.isTensorList()) {
     c10::List<at::Tensor> list;
-    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_cpu(t));
+    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_cpu(t, may_write));
     return list;
   }
   if (value.isOptionalTensorList()) {
     c10::List<std::optional<at::Tensor>> list;
     for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector()) {
-      list.push_back(t.has_value() ? std::optional<at::Tensor>(aliases.to_cpu(*t)) : std::nullopt);
+      list.push_back(t.has_value() ? std::optional<at::Tensor>(aliases.to_cpu(*t, may_write)) : std::nullopt);
     }
     return list;
   }
@@ -107,8 +106,37 @@ bool is_generator(const c10::Argument& argument) {
   return type->kind() == c10::TypeKind::GeneratorType;
 }
 
-// On the bytes of the npu tensors.
-void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+// Their schemas do not say that they write the running statistics.
+bool writes_undeclared(const c10::OperatorName& name) {
+  return name.name == "aten::native_batch_norm" || name.name == "aten::batch_norm_update_stats";
+}
+
+bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
+  const c10::AliasInfo* alias = argument.alias_info();
+  return (alias != nullptr && alias->isWrite()) || writes_undeclared(op.operator_name());
+}
+
+// What the kernel runs in: HostCall of the bytes themselves is its own event in traces, one on copies is not.
+class Scope {
+ public:
+  Scope(const char* name, c10::DeviceIndex device, Bytes bytes) {
+    if (bytes == Bytes::kShared) {
+      call_.emplace(device, name);
+    } else {
+      below_autograd_.emplace();
+      no_autocast_.emplace(c10::autocast_dispatch_keyset);
+    }
+  }
+
+ private:
+  std::optional<HostCall> call_;
+  std::optional<at::AutoDispatchBelowADInplaceOrView> below_autograd_;
+  std::optional<c10::impl::ExcludeDispatchKeyGuard> no_autocast_;
+};
+
+}  // namespace
+
+void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes bytes) {
   const c10::FunctionSchema& schema = op.schema();
   const std::size_t count = schema.arguments().size();
   const std::size_t first = stack->size() - count;
@@ -120,7 +148,7 @@ void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const bool leaves =
       target.has_value() && *target != c10::Device(c10::DeviceType::PrivateUse1) && *target != npu_device(device);
 
-  Aliases aliases(device);
+  Aliases aliases(device, bytes);
   std::optional<DefaultGeneratorSwap> swap;
   bool takes_generator = false;
   for (std::size_t i = 0; i < count; ++i) {
@@ -129,12 +157,12 @@ void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
       takes_generator = true;
       value = kernel_generator(value.toOptional<at::Generator>(), device);
     } else {
-      value = to_cpu(value, aliases);
+      value = to_cpu(value, aliases, may_write(op, schema.arguments()[i]));
     }
   }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
   {
-    HostCall call(device, op.operator_name().name.c_str());
+    const Scope scope(op.operator_name().name.c_str(), device, bytes);
     std::optional<KernelScope> host;
     if (leaves) host.emplace(-1);
     try {
@@ -155,30 +183,17 @@ void run_on_aliases(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
 }
 
-}  // namespace
-
 void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (copies_arguments()) return copying_fallback(op, stack);
-  run_on_aliases(op, stack);
-}
-
-void derived_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  if (!is_host_addressable()) return copying_fallback(op, stack);
-  run_on_aliases(op, stack);
+  run_on_host(op, stack, Bytes::kShared);
 }
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
-TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
-}
-TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
-}
+TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
 }
-TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&derived_fallback>());
-}
+TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 
 }  // namespace torch_npu::aicpu

@@ -3,11 +3,16 @@
 #include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/native/CPUFallback.h>
 
+#include "aten/aicpu/alias.h"
+
 namespace torch_npu::aicpu {
 
-// Runs any operator through ATen's CPU kernel on the npu tensors' own bytes, in the order of the current stream. On a
-// device whose memory the host cannot read, through PyTorch's own fallback with copies.
+// Runs any operator through ATen's CPU kernel, in the order of the current stream: on the npu tensors' own bytes, or on
+// copies where copying.h says so. Sparse, quantized and nested tensors go by their parts.
 void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+// The same, where the bytes are said.
+void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes bytes);
 
 // The same for an operator that is known here: Fallback<at::_ops::mm_out>::call(...).
 template <typename Op>
