@@ -1,5 +1,7 @@
 """Products of float32 matrices: asynchronous aclnn operators, against float64."""
 
+import itertools
+
 import pytest
 import torch
 
@@ -177,3 +179,44 @@ def test_bad_arguments():
         torch.mm(a, torch.randn(4, 3))
     with pytest.raises(RuntimeError, match="dtype"):
         torch.mm(a, torch.randn(4, 3, device="npu", dtype=torch.float64))
+
+
+# rows, depth, columns. PyTorch's CPU multiplies bfloat16 matrices of more by oneDNN, which adds what is not written yet.
+ZERO_SIZES = [(3, 4, 5), (1, 1, 1), (1, 300, 1), (3, 0, 5), (0, 4, 5), (3, 4, 0)]
+LARGE_ZERO_SIZES = [(64, 65, 66), (130, 7, 20)]
+ZERO_OPERANDS = {
+    "addmm": lambda m, k, n: [(m, n), (m, k), (k, n)],
+    "addmv": lambda m, k, _: [(m,), (m, k), (k,)],
+    "baddbmm": lambda m, k, n: [(2, m, n), (2, m, k), (2, k, n)],
+    "addbmm": lambda m, k, n: [(m, n), (2, m, k), (2, k, n)],
+    "addr": lambda m, _, n: [(m, n), (m,), (n,)],
+    "add": lambda m, _, n: [(m, n), (m, n)],
+}
+
+
+def forms(name, operands, factors):
+    """The call, its out= and its in-place form."""
+    function = getattr(torch, name)
+    yield function(*operands, **factors)
+    out = torch.empty(0, dtype=operands[0].dtype, device=operands[0].device)
+    yield function(*operands, **factors, out=out)
+    yield getattr(operands[0].clone(), f"{name}_")(*operands[1:], **factors)
+
+
+@pytest.mark.parametrize("name", ZERO_OPERANDS)
+@pytest.mark.parametrize(
+    "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64, torch.complex128]
+)  # fmt: skip
+def test_what_a_zero_multiplies_is_read_as_on_the_cpu(name, dtype):
+    sizes = ZERO_SIZES if dtype == torch.bfloat16 else ZERO_SIZES + LARGE_ZERO_SIZES
+    pairs = [(0, 1), (1, 0), (0, 0), (0.0, 0.5), (2, -0.0)]
+    for size, (beta, alpha) in itertools.product(sizes, pairs):
+        factors = {"alpha": alpha} if name == "add" else {"beta": beta, "alpha": alpha}
+        shapes = ZERO_OPERANDS[name](*size)
+        for wrong, value in itertools.product(range(len(shapes)), (float("nan"), float("inf"))):
+            cpu = [torch.randn(shape).to(dtype) for shape in shapes]
+            cpu[wrong].view(-1)[::2] = value
+            npu = [t.npu() for t in cpu]
+            for e, a in zip(forms(name, cpu, factors), forms(name, npu, factors), strict=True):
+                for is_wrong in (torch.isnan, torch.isinf):  # values have tests of their own
+                    assert torch.equal(is_wrong(a.cpu()), is_wrong(e)), (size, factors, wrong)

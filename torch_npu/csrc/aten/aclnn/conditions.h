@@ -23,6 +23,12 @@ inline bool all_at_least(at::IntArrayRef values, int64_t smallest) {
 
 }  // namespace detail
 
+// BLAS does not read what a zero multiplies, so that no NaN comes of it. ATen follows it in float32, by size; aclnn's
+// products are always multiplied.
+inline bool is_product(const at::Tensor& self, const at::Scalar& alpha) {
+  return self.scalar_type() != at::kFloat || !alpha.equal(0);
+}
+
 // 1 to 3 dimensions, filters that fit the channels and the padded image.
 inline bool is_convolution(const at::Tensor& input, const at::Tensor& weight, at::IntArrayRef stride,
                            at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed,
