@@ -217,6 +217,34 @@ def test_opcheck_of_the_rest(name):
     torch.library.opcheck(getattr(OPS, name).default, given, test_utils=CHECKS)
 
 
+def arguments_of(name):
+    """What the operator takes on npu, by the names of its schema."""
+    if name in CASES:
+        _, sizes, others, _ = CASES[name]
+        given = tensors(*sizes)
+    else:
+        sizes, others = REST[name]
+        given = [*tensors(*sizes), *others]
+    dtype = torch.float16 if name.endswith("_cast") else torch.float32
+    parameters = [a.name for a in getattr(OPS, name.split("-")[0]).default._schema.arguments]
+    named = dict(zip(parameters, given, strict=False)) | dict(others if name in CASES else {})
+    return {
+        k: on_npu(v.to(dtype) if isinstance(v, torch.Tensor) and v.is_floating_point() else v)
+        for k, v in named.items()
+    }
+
+
+@pytest.mark.parametrize("name", [*CASES, *REST])
+def test_an_argument_on_the_cpu_is_named(name):
+    op = getattr(OPS, name.split("-")[0]).default
+    given = arguments_of(name)
+    op(**{k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in given.items()})
+    for parameter, value in given.items():
+        if isinstance(value, torch.Tensor):
+            with pytest.raises(RuntimeError, match=f"npu::{op._opname}.*{parameter} is .*on cpu"):
+                op(**{**given, parameter: value.cpu()})
+
+
 def test_opcheck_of_out():
     x, out = torch.randn(2, 3, device="npu"), torch.empty(3, 2, device="npu")
     torch.library.opcheck(OPS.npu_transpose.out, (x, [1, 0]), {"out": out}, test_utils=CHECKS)
