@@ -137,7 +137,8 @@ aclError aclrtGetGroupCount(uint32_t* count) {
 }
 
 aclrtGroupInfo* aclrtCreateGroupInfo() {
-  return guarded(static_cast<aclrtGroupInfo*>(nullptr), [] { return std::make_unique<aclrtGroupInfo>().release(); });
+  return softnpu::guarded(static_cast<aclrtGroupInfo*>(nullptr),
+                          [] { return std::make_unique<aclrtGroupInfo>().release(); });
 }
 
 aclError aclrtDestroyGroupInfo(aclrtGroupInfo* groupInfo) {
