@@ -2,6 +2,9 @@
 
 import torch
 
+# The first words of a verdict on a CPU that gives another result for the same numbers without gaps and repetitions.
+MISREADS = "misread strides:"
+
 
 def same_bits(expected: list, actual: list) -> bool:
     """Whether all results are equal; NaN equals NaN, 0.0 equals -0.0."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from fuzz.compare import same_bits
+from fuzz.compare import MISREADS, same_bits
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.known_cpu_errors import known_cpu_error
 from fuzz.recorded import ROOT
@@ -114,7 +114,7 @@ class Fuzzer:
         outcome, text = self._judge.next()
         if outcome != "verdict":
             self._fail(name, call, f"the judge's process ended: {text}")
-        elif text.startswith("misread strides:"):
+        elif text.startswith(MISREADS):
             self.known[
                 f"{name.operator}: the CPU gives another result for dense copies, it misreads strides"
             ] += 1

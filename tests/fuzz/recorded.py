@@ -20,6 +20,8 @@ YAML = ROOT / "torch_npu/csrc/aten/npu_native_functions.yaml"
 MOST_CALLS = 60
 MOST_SAMPLES = 12
 MOST_ELEMENTS = 20_000
+# Of lists of tensors and numbers, for each of which the function is the same.
+MOST_LISTED = 5
 DTYPES = (torch.float32, torch.int64)
 # Made of operators that other cases have, and slow.
 _COMPOSED = (
@@ -104,9 +106,23 @@ class Recorder(TorchDispatchMode):
         if len(self.calls[base]) >= MOST_CALLS or kind in self._seen:
             return
         self._seen.add(kind)
+        if base.startswith("_foreach_"):
+            args, kwargs = _shortened(args, kwargs)
         copied = tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, args)
         named = tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, kwargs)
         self.calls[base].append((str(func), copied, named))
+
+
+def _shortened(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """The arguments of an operator on lists with shorter lists, and as many of the numbers in a tensor."""
+    count = len(args[0])
+
+    def short(x):
+        if isinstance(x, list | tuple) or (isinstance(x, torch.Tensor) and x.shape == (count,)):
+            return x[:MOST_LISTED]
+        return x
+
+    return tuple(map(short, args)), {name: short(x) for name, x in kwargs.items()}
 
 
 def _kind(x):

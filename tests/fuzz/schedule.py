@@ -9,7 +9,7 @@ from fuzz.draw import DTYPES, Name
 # Compared draws that each pair is owed.
 LEAST = 200
 # Draws of a pair in a round; a pair that the CPU refused as often as FIRST says is none that it takes.
-BATCH, FIRST = 64, 64
+BATCH, FIRST = 16, 64
 # Draws after which a pair with too few compared ones is not drawn any more than others.
 MOST = 100 * LEAST
 
@@ -35,17 +35,22 @@ class Schedule:
         for pair in self._pairs:
             yield self._batch(pair, count)
 
+    def _is_new(self, pair: Pair) -> bool:
+        return not self._compared[pair] and self._drawn[pair] < FIRST
+
     def _next_round(self) -> list[Pair]:
-        new = [pair for pair in self._pairs if self._drawn[pair] < FIRST]
-        taken = [pair for pair in self._pairs if self._compared[pair]]
-        owed = [p for p in taken if self._compared[p] < LEAST and self._drawn[p] < MOST]
-        return new or owed or taken
+        owed = [
+            pair
+            for pair in self._pairs
+            if self._is_new(pair) or (0 < self._compared[pair] < LEAST and self._drawn[pair] < MOST)
+        ]
+        return owed or [pair for pair in self._pairs if self._compared[pair]]
 
     def until(self, end: float) -> Iterator[list[Name]]:
         """Draws until the clock says ``end``; says when every pair had what it is owed."""
         started, told = time.monotonic(), False
         while pairs := self._next_round():
-            if not told and self._drawn and len(pairs) and not self._owes():
+            if not told and not self.few() and not any(map(self._is_new, self._pairs)):
                 minutes = (time.monotonic() - started) / 60
                 print(f"every pair has {LEAST} compared draws after {minutes:.1f} minutes")
                 told = True
@@ -53,9 +58,6 @@ class Schedule:
                 if time.monotonic() >= end:
                     return
                 yield self._batch(pair, BATCH)
-
-    def _owes(self) -> bool:
-        return bool(self.few()) or any(self._drawn[pair] < FIRST for pair in self._pairs)
 
     def few(self) -> list[str]:
         """The pairs that the CPU takes and that were compared too seldom."""

@@ -10,14 +10,11 @@ from opinfo.kinds import Kind
 from opinfo.rounding import Change, changed
 from torch.utils._pytree import tree_map
 
-from fuzz.compare import structure_problem
+from fuzz.compare import MISREADS, structure_problem
 from fuzz.draw import UNSEEN, Drawn
 from fuzz.indices import same_choice
 from fuzz.kinds import kind_of_operator
 from fuzz.run import REFUSALS, copied, results, run, without_layout
-
-# The first word of a verdict on a CPU that gives another result for the same numbers without gaps and repetitions.
-MISREADS = "misread strides:"
 
 
 def _is_inexact(x: object) -> bool:

@@ -5,12 +5,13 @@ import signal
 
 import pytest
 import torch
+from fuzz.compare import MISREADS
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.kinds import _TABLE, kind_of_operator
 from fuzz.recorded import _OWN, UNRECORDED, entries
 from fuzz.run import results, run
 from fuzz.side import CpuSide, answer, packed, unpacked
-from fuzz.verdict import MISREADS, verdict
+from fuzz.verdict import verdict
 from opinfo.kinds import Kind
 
 EPS = torch.finfo(torch.float32).eps

@@ -164,12 +164,15 @@ def test_pairs_that_have_less_come_first_and_those_the_cpu_refuses_no_more(capsy
     schedule = Schedule(["add"], 1000, compared)
     seldom, never = ("add", "int8"), ("add", "bool")
     order = _rounds(schedule, compared, lambda pair: {seldom: 16, never: 0}.get(pair, 1))
-    assert [seeds for pair, seeds in order if pair == never] == [[*range(1000, 1000 + FIRST)]]
+    drawn = [seed for pair, seeds in order if pair == never for seed in seeds]
+    assert drawn == [*range(1000, 1000 + FIRST)]
     assert not schedule.few()
-    # Every pair has a batch, then those with too few, then the one with fewest alone.
+    # Every pair has a batch, then those with too few, then the one with fewest alone, then all that the CPU takes.
     assert [pair[1] for pair, _ in order[: len(DTYPES)]] == list(DTYPES)
-    alone = [pair for pair, _ in order[len(DTYPES) * -(-LEAST // BATCH) :]]
-    assert alone[:20] == [seldom] * 20
+    pairs = [pair for pair, _ in order]
+    alone = pairs[len(DTYPES) * -(-LEAST // BATCH) :][:150]
+    assert alone == [seldom] * 150
+    assert len(set(pairs[-2 * len(DTYPES) :])) == len(DTYPES) - 1
     assert "every pair has 200 compared draws" in capsys.readouterr().out
 
 
