@@ -47,7 +47,7 @@ SWEEP_PARTS = 5
 TIDY_PARTS = 8
 OPINFO_PARTS = 6
 # Random calls of each operator and data type in a run; another run has others.
-DRAWS = 3
+DRAWS = 2
 # clang-tidy reads what so many commits touched in every run, but not more sources than this.
 RECENT_COMMITS, MOST_RECENT = 10, 24
 
