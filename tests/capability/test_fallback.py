@@ -69,6 +69,16 @@ def test_arguments_of_two_devices_are_refused():
     assert torch.hypot(npu, torch.tensor(1.0).double()).device == npu.device  # a number may come
 
 
+def test_indices_may_be_on_the_host():
+    x = torch.arange(6.0, device="npu").to(torch.complex64).conj()
+    index = torch.tensor([4, 1])
+    assert torch.equal(x[index].cpu(), x.cpu()[index])
+    x.index_put_((index,), torch.tensor(7, dtype=x.dtype))
+    assert x.tolist() == [0, 7, 2, 3, 7, 5]
+    with pytest.raises(RuntimeError, match=r"same device|on the same"):
+        x.cpu()[index.npu()]
+
+
 def test_arguments_overlap_as_on_the_device():
     x = torch.arange(12.0, dtype=torch.float64, device="npu").view(3, 4)
     for call in (

@@ -52,10 +52,11 @@ void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack
   bool npu = false;
   bool host = false;
   for (std::size_t i = first; i < stack.size(); ++i) {
+    const bool are_indices = stack[i].isOptionalTensorList();  // which may be on the host
     for_each_tensor(stack[i], [&](const at::Tensor& t) {
       if (!t.defined()) return;
       npu = npu || t.is_privateuseone();
-      host = host || (t.is_cpu() && t.dim() > 0);
+      host = host || (t.is_cpu() && t.dim() > 0 && !are_indices);
     });
   }
   if (npu && host && op.operator_name() != kMixedDevices) {
