@@ -33,6 +33,9 @@ constexpr Dtypes kAllDtypes =
 // What can be moved.
 constexpr Dtypes kCopiedDtypes = kAllDtypes | dtypes({at::kUInt16, at::kUInt32, at::kUInt64});
 
+// More dimensions no descriptor has, and few of PyTorch's operators take.
+constexpr int64_t kMostDims = 64;
+
 // The tensors of one call, looked at one by one.
 class Check {
  public:
@@ -70,7 +73,7 @@ class Check {
     constexpr c10::DispatchKeySet kLazy(
         {c10::DispatchKey::Conjugate, c10::DispatchKey::Negative, c10::DispatchKey::ZeroTensor});
     if (!keys.has(c10::DispatchKey::PrivateUse1) || keys.has_any(kLazy)) return false;
-    if ((dtype_bit(tensor.scalar_type()) & allowed) == 0) return false;
+    if ((dtype_bit(tensor.scalar_type()) & allowed) == 0 || impl->dim() > kMostDims) return false;
     const c10::DeviceIndex device = impl->device().index();
     if (device_ < 0) device_ = device;
     return device == device_;

@@ -17,23 +17,49 @@ std::string_view base_name(std::string_view op) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A word one part of which is "cpu", as in "bernoulli_tensor_cpu_p_".
+// A word of several parts one of which is "cpu", as in "bernoulli_tensor_cpu_p_".
 bool names_cpu_kernel(std::string_view word) {
-  const auto at = word.find("_cpu");
-  return at != std::string_view::npos && at > 0 && (at + 4 == word.size() || word[at + 4] == '_');
+  for (std::size_t at = word.find("cpu"); at != std::string_view::npos; at = word.find("cpu", at + 1)) {
+    const std::size_t end = at + 3;
+    const bool starts = at == 0 || word[at - 1] == '_';
+    const bool ends = end == word.size() || word[end] == '_';
+    if (starts && ends && word.size() > 3) return true;
+  }
+  return false;
 }
 
-// `text` with the operator in place of CPU kernels; `found` tells whether there were any.
+// "CPUBFloat16Type".
+bool is_cpu_type(std::string_view word) {
+  return word.size() > 3 && word.starts_with("CPU") && std::isupper(static_cast<unsigned char>(word[3])) != 0 &&
+         word.ends_with("Type");
+}
+
+// What stands in a message for one of its words, between what is before it and what comes after it.
+std::string replacement(std::string_view word, std::string_view before, std::string_view after, std::string_view op) {
+  const bool is_quoted = before.ends_with('"') && after.starts_with("\" not implemented for");
+  if (is_quoted || names_cpu_kernel(word)) return std::string(op);
+  if (is_cpu_type(word)) return c10::str("npu", word.substr(3));
+  // Demands for tensors on the CPU stay ("a CPU tensor").
+  if (word == "CPU" && (before.ends_with(" on ") || before.ends_with('('))) return "npu";
+  if (word == "MKL") return "npu";
+  // "torch.FloatTensor" is the type of a tensor on the CPU.
+  if (before.ends_with("torch.") && word.size() > 6 && word.ends_with("Tensor")) return c10::str("npu.", word);
+  return std::string(word);
+}
+
+// `text` with the operator in place of CPU kernels, and npu in place of the CPU; `found` tells whether there were any.
 std::string renamed(std::string_view text, std::string_view op, bool* found) {
   std::string out;
-  while (!text.empty()) {
-    std::size_t length = 0;
-    while (length < text.size() && is_word(text[length]) == is_word(text[0])) ++length;
-    const std::string_view piece = text.substr(0, length);
-    const bool is_kernel = is_word(text[0]) && names_cpu_kernel(piece);
-    *found |= is_kernel;
-    out += is_kernel ? op : piece;
-    text.remove_prefix(length);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = at;
+    while (end < text.size() && is_word(text[end]) == is_word(text[at])) ++end;
+    const std::string_view piece = text.substr(at, end - at);
+    const std::string put =
+        is_word(text[at]) ? replacement(piece, text.substr(0, at), text.substr(end), op) : std::string(piece);
+    *found |= put != piece;
+    out += put;
+    at = end;
   }
   return out;
 }
