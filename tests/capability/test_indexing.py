@@ -97,3 +97,14 @@ def test_all_and_nothing_found():
         assert torch.equal(mask.npu().nonzero().cpu(), mask.nonzero())
         x = torch.randn(7, 3)
         assert torch.equal(x.npu()[mask.npu()].cpu(), x[mask])
+
+
+@pytest.mark.parametrize("name", ["nonzero", "masked_select"])
+def test_sizes_that_the_contents_say_take_one_wait(name):
+    x = torch.arange(-50.0, 50.0, device="npu")
+    mask = x > 0
+    y = x + 1  # queued, or done and not waited for
+    call = y.nonzero if name == "nonzero" else lambda: y.masked_select(mask)
+    explanation = explain(call)
+    assert explanation.synchronizations == 1
+    assert explanation.result.shape[0] == (99 if name == "nonzero" else 49)

@@ -25,18 +25,15 @@ namespace {
 class Found {
  public:
   Found(at::IntArrayRef most, at::ScalarType dtype, c10::DeviceIndex device)
-      : room_(make_tensor(most, dtype, device)), descriptor_(acl_argument(room_)) {
-    // This wait can be interrupted; behind it the descriptor has to stay until the operator has written to it.
-    wait_for_current_stream(device);
-  }
+      : room_(make_tensor(most, dtype, device)), descriptor_(acl_argument(room_)) {}
 
   aclTensor* descriptor() const { return descriptor_.get(); }
 
-  // Waits for the operator.
-  at::Tensor take() const {
+  // Waits for the operator and all that is queued before it.
+  at::Tensor take() {
     using GetViewShape = decltype(&aclGetViewShape);
     static const auto get_view_shape = reinterpret_cast<GetViewShape>(aclnn_symbol("aclGetViewShape"));
-    synchronize_stream(current_stream(room_.device().index()));
+    wait();
     int64_t* sizes = nullptr;
     uint64_t dims = 0;
     aclnn_check(get_view_shape(descriptor_.get(), &sizes, &dims), "aclGetViewShape");
@@ -48,6 +45,17 @@ class Found {
   }
 
  private:
+  // A Ctrl-C ends the wait, and the operator writes to the descriptor later: it is given up, not destroyed.
+  void wait() {
+    const c10::DeviceIndex device = room_.device().index();
+    try {
+      wait_for_current_stream(device);
+    } catch (...) {
+      if (is_busy(current_stream(device))) descriptor_.give_up();
+      throw;
+    }
+  }
+
   at::Tensor room_;
   AclTensor descriptor_;
 };
@@ -58,7 +66,7 @@ at::Tensor nonzero(const at::Tensor& self) {
   if (!op.available() || !check.takes(self, route::kAllDtypes) || self.dim() == 0)
     return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
   bind_device(check.device());
-  const Found found({self.numel(), self.dim()}, at::kLong, check.device());
+  Found found({self.numel(), self.dim()}, at::kLong, check.device());
   if (!op.takes(check.device(), self, found.descriptor())) return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
   return found.take();
 }
@@ -71,7 +79,7 @@ at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
     return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
   bind_device(check.device());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
-  const Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
+  Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
   if (!op.takes(check.device(), self, mask, found.descriptor()))
     return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
   return found.take();

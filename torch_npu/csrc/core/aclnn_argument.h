@@ -40,6 +40,8 @@ class AclOwned {
   AclOwned& operator=(const AclOwned&) = delete;
   ~AclOwned();
   Object* get() const { return object_; }
+  // Never to be destroyed: work that nobody waits for still uses it.
+  void give_up() { object_ = nullptr; }
 
  private:
   Object* object_;  // null: an optional argument that is not there

@@ -122,6 +122,13 @@ bool query_stream(c10::Stream stream) {
   return status == ACL_STREAM_STATUS_COMPLETE;
 }
 
+bool is_busy(c10::Stream stream) noexcept {
+  const StreamSlot& slot = table(stream.device_index()).slots[static_cast<std::size_t>(stream.id())];
+  aclrtStreamStatus status = ACL_STREAM_STATUS_COMPLETE;
+  return aclrtStreamQuery(slot.handle.load(std::memory_order_acquire), &status) == ACL_SUCCESS &&
+         status != ACL_STREAM_STATUS_COMPLETE;
+}
+
 uint64_t synchronizations() noexcept { return waits.load(std::memory_order_relaxed); }
 void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_relaxed); }
 

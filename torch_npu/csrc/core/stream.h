@@ -52,6 +52,8 @@ class Enqueue {
 };
 
 bool query_stream(c10::Stream stream);
+// Whether the stream has work that is not done. False where the runtime does not say.
+bool is_busy(c10::Stream stream) noexcept;
 void synchronize_stream(c10::Stream stream);
 
 // How often this process has waited for a stream, an event or a device.
