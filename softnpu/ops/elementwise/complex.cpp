@@ -54,6 +54,15 @@ std::complex<R> quotient(std::complex<R> a, std::complex<R> b) {
 }
 
 template <typename R>
+std::complex<R> log1p(std::complex<R> a) {
+  const R re = a.real();
+  const R im = a.imag();
+  // Next to -1 the sum of squares cancels, and 1 + re is exact.
+  const R size = re < R(-0.5) ? std::log(std::hypot(1 + re, im)) : std::log1p(re * (2 + re) + im * im) / 2;
+  return {size, std::atan2(im, 1 + re)};
+}
+
+template <typename R>
 bool finite(std::complex<R> a) {
   return std::isfinite(a.real()) && std::isfinite(a.imag());
 }
@@ -105,16 +114,7 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
       return both([]<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; },
                   wide);
     case MapOp::kLog10: return both([]<typename T>(T a, const T*) { return std::log10(a); }, wide);
-    case MapOp::kLog1p:
-      return both(
-          []<typename T>(T a, const T*) {
-            const auto re = a.real();
-            const auto im = a.imag();
-            // Next to -1 the sum of squares cancels, and 1 + re is exact.
-            const auto size = re < -0.5 ? std::log(std::hypot(1 + re, im)) : std::log1p(re * (2 + re) + im * im) / 2;
-            return T(size, std::atan2(im, 1 + re));
-          },
-          wide);
+    case MapOp::kLog1p: return both([]<typename T>(T a, const T*) { return log1p(a); }, wide);
     case MapOp::kSin: return both([]<typename T>(T a, const T*) { return std::sin(a); }, wide);
     case MapOp::kCos: return both([]<typename T>(T a, const T*) { return std::cos(a); }, wide);
     case MapOp::kTan: return both([]<typename T>(T a, const T*) { return std::tan(a); }, wide);
@@ -148,10 +148,11 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kLogAddExp:
       return both(
           []<typename T>(T a, T b, const T*) {
-            const bool first = a.real() > b.real();
+            // Which is the larger one of two with equal real parts decides the branch: PyTorch takes the first.
+            const bool first = a.real() >= b.real();
             const T larger = first ? a : b;
             const T smaller = first ? b : a;
-            return larger + std::log(T(1) + std::exp(smaller - larger));
+            return larger + log1p(std::exp(smaller - larger));
           },
           wide);
     case MapOp::kEq: return both([]<typename T>(T a, T b, const T*) { return T(a == b); }, wide);
