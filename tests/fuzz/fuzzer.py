@@ -22,7 +22,7 @@ LAST = FOLDER / "last.txt"
 NO_KERNEL = (
     "not implemented for", "unsupported ScalarType", "not supported", "is not implemented", "expected scalar type",
     "itensor_view_from_dense", "could not create a primitive", "must be contiguous", "same dtype",
-    "tensor does not have a device",
+    "tensor does not have a device", "could not construct a memory descriptor",
 )  # fmt: skip
 # Nor do those that one of the two has not enough memory for.
 NO_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "MemoryError")

@@ -40,6 +40,11 @@ def _scales_a_size_that_stays(call: Drawn) -> bool:
     return any(out == given and scale is not None for out, given, scale in scales)
 
 
+def _has_windows_of_nothing(call: Drawn) -> bool:
+    numbers = [n for attribute in call.args[1:] for n in attribute]
+    return call.args[0].size(0) == 0 and max(map(abs, numbers)) >= 2**31
+
+
 def _is_double(call: Drawn) -> bool:
     return any(t.dtype == torch.float64 for t in call.tensors)
 
@@ -77,6 +82,10 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     "hardsigmoid_backward": (
         _is_double,
         "hardsigmoid_backward: a sixth is a float32 number on the CPU, in float64, too",
+    ),
+    "im2col": (
+        _has_windows_of_nothing,
+        "im2col of no images: the CPU gives a tensor with a negative size",
     ),
     "mish_backward": (
         _has_infinity,

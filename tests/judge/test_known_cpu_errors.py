@@ -6,7 +6,7 @@ from fuzz.draw import Drawn
 from fuzz.known_cpu_errors import KNOWN, known_cpu_error
 
 ATEN = torch.ops.aten
-PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc",
+PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -94,3 +94,12 @@ def test_the_gradient_of_antialiased_resizing_is_not_that_of_the_forward_pass(mo
     operator = f"_upsample_{mode}2d_aa_backward"
     assert known_cpu_error(operator, Drawn("", args, {}))
     assert not known_cpu_error(operator, Drawn("", (*args[:5], None), {}))
+
+
+def test_im2col_of_no_images_has_a_negative_size():
+    attributes = ([2, 2], [2**32 + 1, 1], [0, 0], [1, 2])
+    args = (torch.zeros(0, 1, 5, 5), *attributes)
+    assert min(ATEN.im2col(*args).shape) < 0
+    assert known_cpu_error("im2col", Drawn("", args, {}))
+    assert not known_cpu_error("im2col", Drawn("", (torch.zeros(1, 1, 5, 5), *attributes), {}))
+    assert not known_cpu_error("im2col", Drawn("", (args[0], [2, 2], [1, 1], [0, 0], [1, 2]), {}))
