@@ -8,6 +8,7 @@ from collections.abc import Callable
 import torch
 
 from fuzz.draw import Drawn
+from fuzz.numbers import INTEGRAL
 
 
 def _has_zero(x: object) -> bool:
@@ -38,6 +39,13 @@ def _div(call: Drawn) -> bool:
 def _scales_a_size_that_stays(call: Drawn) -> bool:
     scales = zip(call.args[1], call.args[2][2:], call.args[4:6], strict=True)
     return any(out == given and scale is not None for out, given, scale in scales)
+
+
+def _has_least_number(call: Drawn) -> bool:
+    return any(
+        t.dtype in INTEGRAL and t.dtype.is_signed and bool((t == torch.iinfo(t.dtype).min).any())
+        for t in call.tensors
+    )
 
 
 def _has_windows_of_nothing(call: Drawn) -> bool:
@@ -82,6 +90,10 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     "hardsigmoid_backward": (
         _is_double,
         "hardsigmoid_backward: a sixth is a float32 number on the CPU, in float64, too",
+    ),
+    "gcd": (
+        _has_least_number,
+        "gcd of an integer type's least number: the CPU's is negative, for its magnitude is no number of the type",
     ),
     "im2col": (
         _has_windows_of_nothing,

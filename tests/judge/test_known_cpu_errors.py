@@ -6,7 +6,7 @@ from fuzz.draw import Drawn
 from fuzz.known_cpu_errors import KNOWN, known_cpu_error
 
 ATEN = torch.ops.aten
-PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col",
+PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col", "gcd",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -103,3 +103,11 @@ def test_im2col_of_no_images_has_a_negative_size():
     assert known_cpu_error("im2col", Drawn("", args, {}))
     assert not known_cpu_error("im2col", Drawn("", (torch.zeros(1, 1, 5, 5), *attributes), {}))
     assert not known_cpu_error("im2col", Drawn("", (args[0], [2, 2], [1, 1], [0, 0], [1, 2]), {}))
+
+
+def test_gcd_of_the_least_number_is_negative():
+    least, six = torch.tensor([-128], dtype=torch.int8), torch.tensor([6], dtype=torch.int8)
+    assert torch.gcd(least, six).item() == -2
+    assert torch.gcd(least.long(), six.long()).item() == 2
+    assert known_cpu_error("gcd", Drawn("", (least, six), {}))
+    assert not known_cpu_error("gcd", Drawn("", (six, six), {}))
