@@ -121,6 +121,26 @@ def test_derivatives_that_the_fused_operator_has_not():
         assert tangent.shape == q.shape
 
 
+def test_second_derivatives_of_float32():
+    """The fused operator refuses them as the CPU's does; the math way has them."""
+    leaves = [torch.randn(2, 2, 5, 4, dtype=torch.float64) for _ in range(3)]
+
+    def second(device, dtype):
+        q, k, v = (x.to(device, dtype).requires_grad_() for x in leaves)
+        loss = F.scaled_dot_product_attention(q, k, v).square().sum()
+        (first,) = torch.autograd.grad(loss, q, create_graph=True)
+        return torch.autograd.grad(first.square().sum(), (q, k, v))
+
+    for device in ("cpu", "npu"):
+        with pytest.raises(RuntimeError, match="_backward is not implemented"):
+            second(device, torch.float32)
+    with sdpa_kernel(SDPBackend.MATH):
+        for actual, expected in zip(
+            second("npu", torch.float32), second("cpu", torch.float64), strict=True
+        ):
+            torch.testing.assert_close(actual.cpu().double(), expected, rtol=1e-4, atol=1e-4)
+
+
 def test_the_gradient_of_a_bias_by_the_operator_itself():
     """PyTorch asks for it only where it is called without its choice of ways."""
     q, k, v = _inputs()
