@@ -1,0 +1,30 @@
+"""A few samples of each OpInfo under ``set_operator_fallback("cpu")``: kernels of the host on copies."""
+
+import itertools
+
+import pytest
+import torch
+
+from opinfo import cases
+
+SAMPLES = 6
+
+
+@pytest.fixture(autouse=True)
+def copies():
+    before = torch.npu.get_operator_fallback()
+    torch.npu.set_operator_fallback("cpu")
+    yield
+    torch.npu.set_operator_fallback(before)
+
+
+@pytest.mark.parametrize(
+    "op", cases.float32_ops(), ids=lambda op: f"{op.name}-{op.variant_test_name}"
+)
+def test_copies(op):
+    samples = op.sample_inputs("npu", torch.float32, requires_grad=False)
+    for sample in itertools.islice(samples, SAMPLES):
+        try:
+            cases.plain(op, sample)
+        except cases.UnsupportedError:
+            return
