@@ -112,6 +112,11 @@ bool writes_undeclared(const c10::OperatorName& name) {
   return name.name == "aten::native_batch_norm" || name.name == "aten::batch_norm_update_stats";
 }
 
+// Their kernels read tensors of any strides as if they were dense: Takes::kDense of unboxed.h.
+bool reads_as_dense(const c10::OperatorName& name) {
+  return name.name == "aten::native_group_norm" || name.name == "aten::native_group_norm_backward";
+}
+
 bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
   const c10::AliasInfo* alias = argument.alias_info();
   return (alias != nullptr && alias->isWrite()) || writes_undeclared(op.operator_name());
@@ -159,6 +164,9 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       value = kernel_generator(value.toOptional<at::Generator>(), device);
     } else {
       value = to_cpu(value, aliases, may_write(op, schema.arguments()[i]));
+      if (value.isTensor() && value.toTensor().defined() && reads_as_dense(op.operator_name())) {
+        value = value.toTensor().contiguous();
+      }
     }
   }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
