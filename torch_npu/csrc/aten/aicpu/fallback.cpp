@@ -114,7 +114,8 @@ bool writes_undeclared(const c10::OperatorName& name) {
 
 // Their kernels read tensors of any strides as if they were dense: Takes::kDense of unboxed.h.
 bool reads_as_dense(const c10::OperatorName& name) {
-  return name.name == "aten::native_group_norm" || name.name == "aten::native_group_norm_backward";
+  return name.name == "aten::native_group_norm" || name.name == "aten::native_group_norm_backward" ||
+         name.name == "aten::adaptive_max_pool3d_backward";
 }
 
 bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
@@ -164,7 +165,8 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       value = kernel_generator(value.toOptional<at::Generator>(), device);
     } else {
       value = to_cpu(value, aliases, may_write(op, schema.arguments()[i]));
-      if (value.isTensor() && value.toTensor().defined() && reads_as_dense(op.operator_name())) {
+      const bool is_written = schema.arguments()[i].alias_info() != nullptr;
+      if (value.isTensor() && value.toTensor().defined() && !is_written && reads_as_dense(op.operator_name())) {
         value = value.toTensor().contiguous();
       }
     }
