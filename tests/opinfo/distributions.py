@@ -16,6 +16,8 @@ from torch.utils._pytree import tree_flatten, tree_map
 from opinfo import judge
 
 SIGNIFICANCE = 1e-6
+# What so few of the CPU's draws show may be missing in npu's: with probability exp(-RARE).
+RARE = 12
 DRAWS = 128  # of each sample on each device
 FEW = 32  # elements that are looked at one by one
 
@@ -162,7 +164,8 @@ def check_draws(
     if _constant(first, theirs):
         values(expected, actual)
         return
-    assert not _constant(mine, ours), "another seed gives the same result"
+    differing = sum(not _constant(first, [d]) for d in theirs)
+    assert differing < RARE or not _constant(mine, ours), "another seed gives the same result"
     for which, t in enumerate(first):
         if t.numel() == 0:
             continue

@@ -41,15 +41,20 @@ def parts(t: torch.Tensor) -> list[torch.Tensor]:
         t = t.coalesce()
         return [t.indices(), t.values()]
     if t.layout in (torch.sparse_csr, torch.sparse_bsr):
-        return [t.crow_indices(), t.col_indices(), t.values()]
+        return [t.crow_indices(), t.col_indices(), t.values().clone()]
     if t.layout in (torch.sparse_csc, torch.sparse_bsc):
-        return [t.ccol_indices(), t.row_indices(), t.values()]
+        return [t.ccol_indices(), t.row_indices(), t.values().clone()]
     return [t]
 
 
 def _leaves(tree: object) -> list:
     flat = tree_flatten(tree)[0]
     return [p for t in flat for p in (parts(t) if isinstance(t, torch.Tensor) else [t])]
+
+
+def has_digits(tree: object) -> bool:
+    """Whether there is a result of a floating-point or complex type."""
+    return any(isinstance(t, torch.Tensor) and epsilon(t.dtype) > 0 for t in _leaves(tree))
 
 
 def _equal(e: torch.Tensor, a: torch.Tensor) -> torch.Tensor:

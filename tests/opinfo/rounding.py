@@ -65,6 +65,18 @@ def changed(tree, change: Change = AS_IT_IS):
     return tree_map(one, tree, is_leaf=lambda t: isinstance(t, dict))
 
 
+def widened_integers(tree):
+    """The tree with its integers in double precision, where it has no other numbers; None where it has."""
+    tensors = [t for t in tree_flatten(tree)[0] if isinstance(t, torch.Tensor)]
+    if not tensors or any(t.is_floating_point() or t.is_complex() for t in tensors):
+        return None
+
+    def one(t):
+        return t.double() if isinstance(t, torch.Tensor) and t.layout == torch.strided else t
+
+    return tree_map(one, tree)
+
+
 class Rounded(TorchDispatchMode):
     """Rounds what operators return in double precision to about ``dtype``'s digits, up or down at random.
 
