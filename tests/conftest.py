@@ -1,4 +1,5 @@
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,15 +21,28 @@ def operator_fallback(request):
         torch.npu.set_operator_fallback(chosen)
 
 
-@pytest.fixture
-def aicpu_route(operator_fallback):
-    """For tests of the AI CPU route itself, which run on it whatever the run's choice."""
+@contextmanager
+def _fallback(target):
     import torch
 
     before = torch.npu.get_operator_fallback()
-    torch.npu.set_operator_fallback("npu")
+    torch.npu.set_operator_fallback(target)
     yield
     torch.npu.set_operator_fallback(before)
+
+
+@pytest.fixture
+def aicpu_route(operator_fallback):
+    """For tests of the AI CPU route itself, which run on it whatever the run's choice."""
+    with _fallback("npu"):
+        yield
+
+
+@pytest.fixture
+def host_copies(operator_fallback):
+    """For tests of kernels that run on copies in host memory, whatever the run's choice."""
+    with _fallback("cpu"):
+        yield
 
 
 @pytest.fixture(autouse=True)

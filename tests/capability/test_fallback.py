@@ -3,13 +3,7 @@
 import pytest
 import torch
 
-
-@pytest.fixture(autouse=True)
-def copies():
-    before = torch.npu.get_operator_fallback()
-    torch.npu.set_operator_fallback("cpu")
-    yield
-    torch.npu.set_operator_fallback(before)
+pytestmark = pytest.mark.usefixtures("host_copies")
 
 
 CASES = {

@@ -10,12 +10,7 @@ from opinfo import cases
 SAMPLES = 6
 
 
-@pytest.fixture(autouse=True)
-def copies():
-    before = torch.npu.get_operator_fallback()
-    torch.npu.set_operator_fallback("cpu")
-    yield
-    torch.npu.set_operator_fallback(before)
+pytestmark = pytest.mark.usefixtures("host_copies")
 
 
 @pytest.mark.parametrize(
