@@ -127,6 +127,13 @@ void* softnpuMallocBeside(const void* address, size_t bytes) {
   });
 }
 
+int32_t softnpuHasRoom(const void* address) {
+  return softnpu::guarded(int32_t{0}, [&] {
+    Device* device = Process::get().device_of(address);
+    return device != nullptr && device->heap().used() <= device->heap().capacity() / 2 ? 1 : 0;
+  });
+}
+
 int32_t softnpuKeepsPackedWeights(void) {
   return softnpu::guarded(int32_t{0}, [] { return softnpu::config().pack ? 1 : 0; });
 }

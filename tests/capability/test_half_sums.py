@@ -43,3 +43,50 @@ def test_elements_without_an_index_keep_their_bits():
     expected = x.clone()
     expected[7] += 0.5
     assert torch.equal(actual.cpu(), expected)
+
+
+@pytest.mark.parametrize("alpha", [1, -1.5])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+@pytest.mark.parametrize("shape", [(5,), (40, 3), (3, 700), (3, 40, 5), ()], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_index_add(dtype, shape, dim, alpha):
+    if dim == 1 and len(shape) < 2:
+        dim = 0
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(shape, generator=generator).to(dtype)
+    size = x.size(dim) if shape else 1
+    index = torch.randint(0, size, (10 * size,) if shape else (1,), generator=generator)
+    places = list(shape)
+    if shape:
+        places[dim] = len(index)
+    source = torch.randn(places, generator=generator).to(dtype)
+    exact = x.double().index_add(dim, index, source.double(), alpha=alpha)
+    rounded_once = x.float().index_add(dim, index, source.float(), alpha=alpha).to(dtype)
+    layouts = [(x, source)]
+    if len(shape) > 1:
+        layouts.append((x.mT.contiguous().mT, source.mT.contiguous().mT))
+    for of, added in layouts:
+        actual = of.npu().index_add(dim, index.npu(), added.npu(), alpha=alpha).cpu()
+        # float32 sums of another order differ where a rounding is near
+        assert (actual.double() - exact).abs().max() <= (rounded_once.double() - exact).abs().max()
+        in_place = of.npu().index_add_(dim, index.npu(), added.npu(), alpha=alpha)
+        assert torch.equal(in_place.cpu(), actual)
+
+
+def test_index_add_beside_other_elements():
+    x = torch.randn(6, 8, generator=torch.Generator().manual_seed(0)).half()
+    actual = x.npu()
+    actual[:, ::2].index_add_(1, torch.tensor([3, 3]).npu(), torch.ones(6, 2).half().npu())
+    expected = x.clone()
+    expected[:, 6] = (x[:, 6].float() + 2).half()
+    assert torch.equal(actual.cpu(), expected)
+
+
+def test_index_add_of_nothing():
+    for shape, count in (((0, 3), 0), ((3, 0), 2), ((3, 4), 0)):
+        x = torch.ones(shape).half().npu()
+        index = torch.zeros(count, dtype=torch.int64).npu()
+        out = x.index_add(0, index, torch.ones(count, *shape[1:]).half().npu())
+        assert torch.equal(out, x)
+    with pytest.raises(IndexError):
+        x.index_add(0, torch.tensor([3]).npu(), torch.ones(1, 4).half().npu()).cpu()

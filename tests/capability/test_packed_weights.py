@@ -4,6 +4,7 @@ import copy
 import io
 import threading
 
+import fresh
 import pytest
 import torch
 from torch import Tensor, nn
@@ -186,3 +187,32 @@ def test_every_number_of_lines_shares_a_copy():
     # Panels, on a CPU with AVX2 alone, have 24 columns; the last one is filled up.
     panels = -(-layer.out_features // 24) * 24 * CHANNELS * layer.weight.element_size()
     assert kept in (0, layer.weight.nbytes, panels)
+
+
+PRESSED = """
+import torch
+from torch import nn
+from torch_npu.utils import packed_weights_bytes
+
+def packed():
+    layer = nn.Linear(64, 128).npu()
+    x = torch.randn(80, 64).npu()
+    with torch.no_grad():
+        for _ in range(10):
+            layer(x)
+    torch.npu.synchronize()
+    return packed_weights_bytes()
+
+packed()  # and given back
+if presses:
+    try:
+        torch.empty(torch.npu.mem_get_info()[1], dtype=torch.uint8, device="npu")
+    except torch.OutOfMemoryError:
+        pass
+print(packed())
+"""
+
+
+def test_memory_that_ran_out_before_does_not_count():
+    packs = [fresh.output(f"presses = {presses}\n" + PRESSED) for presses in (False, True)]
+    assert packs[0] == packs[1]

@@ -3,12 +3,15 @@
 tests/judge/test_known_cpu_errors.py has the proof of each, on the CPU alone.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 import torch
 
 from fuzz.draw import Drawn
 from fuzz.numbers import INTEGRAL
+
+DOUBLES = (torch.float64, torch.complex128)
 
 
 def _has_zero(x: object) -> bool:
@@ -48,9 +51,48 @@ def _has_least_number(call: Drawn) -> bool:
     )
 
 
-def _has_windows_of_nothing(call: Drawn) -> bool:
+def _has_windows_behind(call: Drawn, sizes: Sequence[int], at: int) -> bool:
+    """Whether antialiasing has a result whose window begins behind the input; argument ``at`` is align_corners."""
+    reach = 2 if "bicubic" in call.name else 1
+    align = call.args[at]
+    for size, wanted, scale in zip(sizes, call.args[1], call.args[at + 1 : at + 3], strict=True):
+        if size == wanted:
+            continue
+        step = size / wanted if scale is None or scale <= 0 else 1 / scale
+        if align:
+            step = (size - 1) / (wanted - 1) if wanted > 1 else 0
+        if step * (wanted - 0.5) - reach * max(step, 1) + 0.5 >= size:
+            return True
+    return False
+
+
+def _reads_behind(call: Drawn) -> bool:
+    return _has_windows_behind(call, call.args[0].shape[2:], 2)
+
+
+def _resizes_otherwise(call: Drawn) -> bool:
+    return _scales_a_size_that_stays(call) or _has_windows_behind(call, call.args[2][2:], 3)
+
+
+def _has_huge_attributes_of_nothing(call: Drawn) -> bool:
     numbers = [n for attribute in call.args[1:] for n in attribute]
     return call.args[0].size(0) == 0 and max(map(abs, numbers)) >= 2**31
+
+
+def _powers_out_of_range(call: Drawn) -> bool:
+    """Whether a norm of single elements has powers that are infinite or 0 in the type that the CPU computes in."""
+    x, order, dims, *_ = (*call.args, *(2, None)[max(0, len(call.args) - 1) :])
+    sizes = x.shape if dims is None or len(dims) == 0 else [x.size(d) for d in dims if x.dim() > 0]
+    if any(size != 1 for size in sizes) or not math.isfinite(order):
+        return False
+    exponents = x.abs().double().log().nan_to_num(0, 0, 0).mul(order).abs()
+    most = torch.finfo(torch.float64 if x.dtype in DOUBLES else torch.float32).max
+    return bool((exponents > math.log(most) - 1).any())
+
+
+def _has_subnormal_exponentials(call: Drawn) -> bool:
+    x = call.args[0]
+    return x.dtype == torch.float64 and bool(((x < -700) & (x > -760)).any())
 
 
 def _is_double(call: Drawn) -> bool:
@@ -67,8 +109,19 @@ _DIVISION = (
 )
 
 _RESIZING = (
-    _scales_a_size_that_stays,
-    "antialiased resizing: the CPU's gradient scales a size that stays, which its forward pass leaves as it is",
+    _resizes_otherwise,
+    "antialiased resizing: the CPU's gradient scales a size that stays, which its forward pass leaves as it is; "
+    "memory behind the input as below",
+)
+
+_READING_BEHIND = (
+    _reads_behind,
+    "antialiased resizing: the CPU reads behind its input where a scale leads there",
+)
+
+_NEGATIVE_SIZES = (
+    _has_huge_attributes_of_nothing,
+    "windows and paddings of no images: the CPU gives a tensor with a negative size",
 )
 
 # Operator -> (whether a call is such a one, why).
@@ -95,9 +148,17 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
         _has_least_number,
         "gcd of an integer type's least number: the CPU's is negative, for its magnitude is no number of the type",
     ),
-    "im2col": (
-        _has_windows_of_nothing,
-        "im2col of no images: the CPU gives a tensor with a negative size",
+    "_upsample_bilinear2d_aa": _READING_BEHIND,
+    "_upsample_bicubic2d_aa": _READING_BEHIND,
+    "im2col": _NEGATIVE_SIZES,
+    "reflection_pad2d": _NEGATIVE_SIZES,
+    "linalg_vector_norm": (
+        _powers_out_of_range,
+        "the norm of one element is its magnitude: the CPU takes a root of a power that is infinite or 0",
+    ),
+    "mish": (
+        _has_subnormal_exponentials,
+        "mish of numbers below -708 in float64: an exponential that is subnormal has lost digits",
     ),
     "mish_backward": (
         _has_infinity,

@@ -1,5 +1,7 @@
 """Each entry of known_cpu_errors is one: shown on the CPU alone."""
 
+import decimal
+
 import pytest
 import torch
 from fuzz.draw import Drawn
@@ -7,6 +9,7 @@ from fuzz.known_cpu_errors import KNOWN, known_cpu_error
 
 ATEN = torch.ops.aten
 PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col", "gcd",
+          "reflection_pad2d", "linalg_vector_norm", "mish", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -111,3 +114,54 @@ def test_gcd_of_the_least_number_is_negative():
     assert torch.gcd(least.long(), six.long()).item() == 2
     assert known_cpu_error("gcd", Drawn("", (least, six), {}))
     assert not known_cpu_error("gcd", Drawn("", (six, six), {}))
+
+
+def test_reflection_of_no_images_has_a_negative_size():
+    args = (torch.zeros(0, 3, 3, 3), [0, 2, -(2**62), 1])
+    assert min(ATEN.reflection_pad2d(*args).shape) < 0
+    assert known_cpu_error("reflection_pad2d", Drawn("", args, {}))
+    assert not known_cpu_error(
+        "reflection_pad2d", Drawn("", (torch.zeros(1, 3, 3, 3), args[1]), {})
+    )
+    assert not known_cpu_error("reflection_pad2d", Drawn("", (args[0], [0, 2, 0, 1]), {}))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_antialiased_resizing_reads_behind_its_input(mode):
+    memory = torch.full((1000,), float("nan"))
+    memory[:50] = 1
+    x = memory[:50].view(1, 1, 5, 10)
+    forward = getattr(ATEN, f"_upsample_{mode}2d_aa")
+    assert forward(x, [5, 4], False, None, 0.1).isnan().any()
+    torch.testing.assert_close(forward(x, [5, 4], False, None, 0.4), torch.ones(1, 1, 5, 4))
+    operator = f"_upsample_{mode}2d_aa"
+    name = f"aten.{operator}.default"
+    assert known_cpu_error(operator, Drawn(name, (x, [5, 4], False, None, 0.1), {}))
+    assert not known_cpu_error(operator, Drawn(name, (x, [5, 4], False, None, 0.4), {}))
+    backward = (torch.ones(1, 1, 5, 4), [5, 4], [1, 1, 5, 10], False, None)
+    name = f"aten.{operator}_backward.default"
+    assert known_cpu_error(f"{operator}_backward", Drawn(name, (*backward, 0.1), {}))
+    assert not known_cpu_error(f"{operator}_backward", Drawn(name, (*backward, 0.4), {}))
+
+
+def test_the_norm_of_one_element_is_its_magnitude():
+    x = torch.tensor(3.5, dtype=torch.float64)
+    for dtype, order in ((torch.bfloat16, 100), (torch.float32, 100), (torch.float64, 2**31 - 1)):
+        assert torch.linalg.vector_norm(x.to(dtype), order, [0]).isinf()
+        args = (x.to(dtype), order, [0], False)
+        assert known_cpu_error("linalg_vector_norm", Drawn("", args, {}))
+    assert torch.linalg.vector_norm(x, 100, [0]).item() == pytest.approx(3.5)
+    assert not known_cpu_error("linalg_vector_norm", Drawn("", (x, 100, [0], False), {}))
+    assert not known_cpu_error("linalg_vector_norm", Drawn("", (x.expand(2), 2**31 - 1, [0]), {}))
+
+
+def test_subnormal_exponentials_have_lost_digits():
+    x = torch.tensor([-716.25], dtype=torch.float64)
+    with decimal.localcontext(prec=40):
+        number = decimal.Decimal("-716.25")
+        exact = float(number * number.exp())
+    assert abs(exact) > torch.finfo(torch.float64).tiny / 10
+    assert abs(torch.nn.functional.mish(x).item() - exact) > 1e-14 * abs(exact)
+    assert known_cpu_error("mish", Drawn("", (x,), {}))
+    assert not known_cpu_error("mish", Drawn("", (x.float(),), {}))
+    assert not known_cpu_error("mish", Drawn("", (x / 2,), {}))

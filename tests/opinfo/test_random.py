@@ -222,3 +222,15 @@ def test_halves_are_the_rounded_law(name, dtype):
         low, high = (law.cdf(edge * (1 + s * eps)) for s in (-1, 1))
         error = stats.norm.isf(5e-7) * math.sqrt(0.25 / COUNT)
         assert low - error <= found <= high + error
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_small_uniform_halves_are_fine(dtype):
+    """A number below 2**-k is not rarer than 2**-k, and has all of its type's digits."""
+    seed_all(5)
+    x = torch.rand(1 << 20, dtype=dtype, device="npu").cpu().float()
+    assert x.min() >= 0
+    assert x.max() < 1
+    below = (x < 2.0**-10).sum().item()
+    assert abs(below - 2**10) < 6 * 2**5
+    assert len(x[x < 2.0**-10].unique()) > 2**8

@@ -62,6 +62,8 @@ ACL_FUNC_VISIBILITY void softnpuReleased(const void* address, size_t bytes);
 // Memory, to be freed by softnpuFree, of the device that `address` belongs to; null where it has none left. Never
 // presses on listeners.
 ACL_FUNC_VISIBILITY void* softnpuMallocBeside(const void* address, size_t bytes);
+// 1 where at least half of the memory of the device that `address` belongs to is free.
+ACL_FUNC_VISIBILITY int32_t softnpuHasRoom(const void* address);
 // aclrtFree under a name of its own: a library that stands in for aclrtFree sees what the program frees and no more.
 ACL_FUNC_VISIBILITY aclError softnpuFree(void* address);
 

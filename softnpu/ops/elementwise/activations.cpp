@@ -23,7 +23,8 @@ namespace {
 
 // exp(x), 0 below -500 and about e^500 above 500: results there are 0 and infinity in float32.
 HWY_INLINE DoubleVector exp_all(DoubleVector x) {
-  return hn::IfThenZeroElse(x < doubles(-500), exp_short(bounded(x, -500, 500)));
+  const DoubleVector near = hn::IfThenZeroElse(x < doubles(-500), exp_short(bounded(x, -500, 500)));
+  return hn::IfThenElse(x > doubles(500), doubles(std::numeric_limits<double>::infinity()), near);
 }
 
 // log(1 + exp(-|x|))

@@ -75,6 +75,13 @@ double log_add_exp2(double a, double b) {
   return std::max(a, b) + std::log1p(std::exp2(-std::fabs(a - b))) * std::numbers::log2e;
 }
 
+double mish(double x) {
+  if (x > -40) return x * std::tanh(std::log1p(std::exp(x)));
+  // The exponential alone, whose least values have few digits: in two steps.
+  const double half = std::exp(x / 2);
+  return x * half * half;
+}
+
 double mish_backward(double g, double x) {
   const double s = sigmoid(x);
   const double t = std::tanh(std::log1p(std::exp(x)));
@@ -111,7 +118,7 @@ MapKernel scalar_kernel(MapOp op) {
     case MapOp::kErfinv: return each([](double a) { return erfinv(a); });
     case MapOp::kLogSigmoid: return each([](double a) { return log_sigmoid(a); });
     case MapOp::kGelu: return each([](double a) { return gelu(a); });
-    case MapOp::kMish: return each([](double a) { return a * std::tanh(std::log1p(std::exp(a))); });
+    case MapOp::kMish: return each([](double a) { return mish(a); });
     case MapOp::kSinc:
       return each([](double a) {
         const double x = a * std::numbers::pi;

@@ -1,15 +1,14 @@
 // The gradient of an embedding: each row of the weights sums the gradients of its own indices.
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "base/text.h"
 #include "ops/convert/typed.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/index/operators.h"
-#include "ops/index/table.h"
-#include "ops/iterate/walk.h"
+#include "ops/index/sorted_places.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -23,51 +22,13 @@ struct EmbeddingBackward {
   int64_t width;
   int64_t padding;
   bool scales;
-  Walk<2> places;  // the indices in order: index, grad
 
-  int64_t count() const { return places.count(); }
-  Checked workspace_bytes() const { return (checked(weights) + 1 + count()) * sizeof(int64_t); }
-
-  // Sorts the rows of `grad` by weight: those of weight w are rows[begin[w]] to rows[begin[w + 1]], in order.
-  Status sort(int64_t* begin, int64_t* rows) const;
   template <typename Element>
-  void sum(const int64_t* begin, const int64_t* rows, int threads) const;
+  void sum(const SortedPlaces& rows, int threads) const;
 };
 
-Status EmbeddingBackward::sort(int64_t* begin, int64_t* rows) const {
-  const bool is_wide = indices.dtype == ACL_INT64;
-  std::fill_n(begin, weights + 1, 0);
-  Status status = Status::ok();
-  places.for_each(0, count(), [&](const Walk<2>::Offsets& at) {
-    const int64_t index = load_index(indices.data + at[0], is_wide);
-    if (index == padding) return;
-    if (index >= 0 && index < weights) {
-      ++begin[index];
-    } else if (status.is_ok()) {
-      status = out_of_range(index, 0, weights, false);
-    }
-  });
-  SOFTNPU_RETURN_IF_ERROR(status);
-  // Each weight's end, which then moves down to its begin.
-  for (int64_t w = 1; w <= weights; ++w) begin[w] += begin[w - 1];
-  Walk<2> backwards;
-  View index = indices;
-  View row = grad;
-  for (size_t i = 0; i < indices.rank(); ++i) {
-    index = index.flip(i);
-    row = row.flip(i);
-    backwards.add(index.sizes[i], {index.strides[i], row.strides[i]});
-  }
-  backwards.join();
-  backwards.for_each(0, count(), [&](const Walk<2>::Offsets& at) {
-    const int64_t weight = load_index(index.data + at[0], is_wide);
-    if (weight != padding) rows[--begin[weight]] = row.data + at[1] - grad.data;
-  });
-  return Status::ok();
-}
-
 template <typename Element>
-void EmbeddingBackward::sum(const int64_t* begin, const int64_t* rows, int threads) const {
+void EmbeddingBackward::sum(const SortedPlaces& rows, int threads) const {
   using T = typename Element::Computed;
   constexpr int64_t kTile = 256;
   const ptrdiff_t read = grad.strides[grad.rank() - 1];
@@ -76,17 +37,17 @@ void EmbeddingBackward::sum(const int64_t* begin, const int64_t* rows, int threa
   parallel_for(weights, grain, threads, [&](int64_t first, int64_t last) {
     alignas(64) T tile[kTile];
     for (int64_t w = first; w < last; ++w) {
-      const int64_t uses = begin[w + 1] - begin[w];
+      const std::span<const ptrdiff_t> uses = rows.of(w);
       for (int64_t column = 0; column < width; column += kTile) {
         const int64_t here = std::min(kTile, width - column);
         std::fill_n(tile, here, T{});
-        for (int64_t k = begin[w]; k < begin[w + 1]; ++k) {
-          const char* from = grad.data + rows[k] + column * read;
+        for (const ptrdiff_t row : uses) {
+          const char* from = grad.data + row + column * read;
           for (int64_t i = 0; i < here; ++i) tile[i] += Element::load(from + i * read);
         }
         char* to = out.data + w * out.strides[0] + column * write;
         for (int64_t i = 0; i < here; ++i) {
-          if (scales && uses > 1) tile[i] /= T(static_cast<float>(uses));
+          if (scales && uses.size() > 1) tile[i] /= T(static_cast<float>(uses.size()));
           Element::store(to + i * write, tile[i]);
         }
       }
@@ -118,19 +79,17 @@ Status embedding_backward(const aclTensor& grad, const aclTensor& indices, int64
   if (rows.sizes != task.indices.sizes) {
     return {ACLNN_ERR_PARAM_INVALID, text("grad is ", describe(grad), " where indices are ", describe(indices))};
   }
-  for (size_t i = 0; i < rows.rank(); ++i) task.places.add(rows.sizes[i], {task.indices.strides[i], rows.strides[i]});
-  task.places.join();
-  const Effort effort = effort_of(2 * (static_cast<double>(task.count()) + static_cast<double>(weights)) *
+  const int64_t count = rows.count();
+  const Effort effort = effort_of(2 * (static_cast<double>(count) + static_cast<double>(weights)) *
                                   (static_cast<double>(task.width) + 4));
   plan->work = effort.work;
-  plan->workspace_bytes = task.workspace_bytes();
+  plan->workspace_bytes = SortedPlaces::workspace_bytes(weights, count);
   const aclTensor* all[] = {&grad, &indices, &out};
   plan->describe = describe_later(all);
-  plan->run = [task, effort](void* workspace) {
-    auto* begin = static_cast<int64_t*>(workspace);
-    int64_t* sorted = begin + task.weights + 1;
-    SOFTNPU_RETURN_IF_ERROR(task.sort(begin, sorted));
-    with_inexact(task.out.dtype, [&]<typename Element>() { task.sum<Element>(begin, sorted, effort.threads); });
+  plan->run = [task, rows, effort](void* workspace) {
+    SortedPlaces sorted(workspace, task.weights);
+    SOFTNPU_RETURN_IF_ERROR(sorted.sort(task.indices, rows, 0, task.padding));
+    with_inexact(task.out.dtype, [&]<typename Element>() { task.sum<Element>(sorted, effort.threads); });
     return Status::ok();
   };
   return Status::ok();

@@ -38,8 +38,10 @@ void IndexedRows::run(const ptrdiff_t* table, int threads) const {
                  [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest); });
     return;
   }
-  // Who writes a place twice does it in the table's order: every thread has elements of its own.
-  const int64_t grain = std::max<int64_t>(1, kGrainElements / places);
+  // Who writes a place twice does it in the table's order: every thread has elements of its own, not fewer than fill
+  // cache lines.
+  const int64_t least = std::min<int64_t>(64, (rest + threads - 1) / threads);
+  const int64_t grain = std::max<int64_t>(least, kGrainElements / places);
   parallel_for(rest, grain, threads,
                [&](int64_t first, int64_t last) { run_part(table, 0, places, first, last - first); });
 }

@@ -9,6 +9,8 @@
 #include "ops/convert/number.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
+#include "ops/dtype.h"
+#include "ops/index/index_sums.h"
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
 
@@ -66,6 +68,11 @@ Status index_add(const aclTensor& self, int64_t dim, const aclTensor& index, con
   SOFTNPU_RETURN_IF_ERROR(target.open_source(source, &values));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(out, source));
   SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
+  const IndexSums sums{target.out, target.dim, target.index, values, alpha.as_double()};
+  const bool is_half = out.dtype == ACL_FLOAT16 || out.dtype == ACL_BF16;
+  if (is_half || (is_floating(out.dtype) && sums.is_by_line())) {
+    return plan_index_sums(sums, std::move(start), describe(self, index, source), plan);
+  }
   const bool plain = alpha.is_integral() && alpha.as_int64() == 1;
   const AlongDim move{plain ? RowOp::kAdd : RowOp::kAddScaled, target.out, target.dim, target.index, values};
   IndexedRows rows = move.rows();

@@ -99,6 +99,7 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
     if (known == nullptr) return nullptr;
     const auto copy = std::ranges::find(known->copies, desc, &Copy::desc);
     if (copy != known->copies.end()) return copy->memory;
+    if (budget_ != SIZE_MAX && softnpuHasRoom(source.address) != 0) budget_ = SIZE_MAX;
     if (size > budget_ || kept_ > budget_ - size) return nullptr;
   }
   std::shared_ptr<void> made = allocate(source.address, size);
@@ -139,10 +140,12 @@ void PackedWeights::forget(const void* base, size_t bytes) {
   addresses_ = weights_.size();
 }
 
-// Half of what there was is let in again: what the program needs and what is kept find a balance.
+// Half of what there was is let in again: what the program needs and what is kept find a balance. Where nothing was
+// kept the memory ran out for other reasons.
 void PackedWeights::press() {
   std::vector<std::vector<Copy>> gone;
   std::lock_guard lock(mutex_);
+  if (kept_ == 0) return;
   budget_ = kept_ / 2;
   kept_ = 0;
   for (auto& [address, here] : weights_) {

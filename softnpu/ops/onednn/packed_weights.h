@@ -66,8 +66,8 @@ class PackedWeights {
   mutable std::mutex mutex_;                             // guards all below
   std::map<const void*, std::vector<Weights>> weights_;  // by their address
   size_t kept_ = 0;                                      // bytes
-  size_t budget_ = SIZE_MAX;                             // for kept_: less each time that memory runs out
-  std::atomic<size_t> addresses_{0};                     // of weights_, read without the lock
+  size_t budget_ = SIZE_MAX;          // for kept_: less each time that memory runs out, until half of it is free
+  std::atomic<size_t> addresses_{0};  // of weights_, read without the lock
 };
 
 }  // namespace softnpu

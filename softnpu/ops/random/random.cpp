@@ -1,6 +1,7 @@
 #include "ops/random/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -50,12 +51,12 @@ Status dense_bernoulli(const aclTensor& self, uint64_t limit, const RandomSeed& 
 // Of 2^32.
 uint64_t share(double probability) { return static_cast<uint64_t>(std::ceil(std::ldexp(probability, 32))); }
 
-// Bits of the numbers that a type's uniform distribution has: more would round to 1.
-int uniform_bits(aclDataType dtype) {
+// The bits of a float that a type has: numbers of [0, 1) are cut to them, since rounding would reach 1.
+uint32_t kept_bits(aclDataType dtype) {
   switch (dtype) {
-    case ACL_FLOAT16: return 11;
-    case ACL_BF16: return 8;
-    default: return 24;
+    case ACL_FLOAT16: return ~uint32_t{0} << 13;
+    case ACL_BF16: return ~uint32_t{0} << 16;
+    default: return ~uint32_t{0};
   }
 }
 
@@ -131,12 +132,12 @@ Status uniform(const aclTensor& self, double from, double to, const RandomSeed& 
       for (size_t i = 0; i < count; ++i) out[i] = from + range * unit(two_words(words + 2 * i));
     };
   } else {
-    const int bits = uniform_bits(self.dtype);
-    numbers.make = [first = static_cast<float>(from), range = static_cast<float>(to - from), shift = 32 - bits,
-                    step = std::ldexp(1.0f, -bits)](const uint32_t* words, void* const* values, size_t count) {
+    numbers.make = [first = static_cast<float>(from), range = static_cast<float>(to - from),
+                    kept = kept_bits(self.dtype)](const uint32_t* words, void* const* values, size_t count) {
       auto* out = static_cast<float*>(values[0]);
       for (size_t i = 0; i < count; ++i) {
-        out[i] = first + range * (static_cast<float>(static_cast<int32_t>(words[i] >> shift)) * step);
+        const float unit = static_cast<float>(static_cast<int32_t>(words[i] >> 8)) * 0x1p-24f;
+        out[i] = first + range * std::bit_cast<float>(std::bit_cast<uint32_t>(unit) & kept);
       }
     };
   }

@@ -166,6 +166,11 @@ constexpr Row kTable[] = {
        void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));
        return block == nullptr ? ACL_SUCCESS : softnpuFree(block);
      }},
+    {"softnpuHasRoom", 1,
+     [](Draw& d) {
+       (void)softnpuHasRoom(d.world.memory.draw(d.random));
+       return ACL_SUCCESS;
+     }},
     {"softnpuFree", 1,
      [](Draw& d) {
        void* handle = d.world.memory.draw(d.random);
