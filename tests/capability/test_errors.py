@@ -216,3 +216,20 @@ def test_an_overdue_operator_ends_the_waits_and_nothing_else():
 def test_a_negative_limit_is_refused():
     with pytest.raises(ValueError, match="set_op_timeout_ms: -1 ms"):
         torch.npu.set_op_timeout_ms(-1)
+
+
+def test_what_the_host_has_no_memory_for_is_out_of_memory():
+    grad, x, weight = (
+        torch.ones(*shape, device="npu") for shape in ((1, 4, 2, 1), (1, 2, 4, 3), (4, 2, 3, 4))
+    )
+    rest = ([2, 2], [1, 2**32 + 1], [1, 1], False, [0, 0], 1, [True, False, False])
+    with pytest.raises(torch.OutOfMemoryError, match="convolution_backward on npu: the host"):
+        torch.ops.aten.convolution_backward(grad, x, weight, [0], *rest)
+
+
+def test_what_kernels_read_past_is_refused():
+    with pytest.raises(RuntimeError, match="tensor 1 of the list has no dimensions"):
+        torch._chunk_cat([torch.ones(2).npu(), torch.tensor(1.0).npu()], 0, 1)
+    lu, pivots = torch.randn(3, 3).npu(), torch.tensor([1, 2], dtype=torch.int32).npu()
+    with pytest.raises(RuntimeError, match=r"lu_unpack: LU_pivots has the shape \[2\]"):
+        torch.lu_unpack(lu, pivots)

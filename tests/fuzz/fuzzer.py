@@ -87,6 +87,9 @@ class Fuzzer:
             return
         self._last.write(name, call)
         actual = _attempt(call)
+        if actual[0] == "unclear":
+            self._fail(name, call, f"npu has no message of its own: {actual[1]}")
+            return
         for side in (expected, actual):
             if side[0] == "refused" and any(text in side[1] for text in NO_MEMORY):
                 self.outcomes["no memory"] += 1
@@ -134,3 +137,5 @@ def _attempt(call: Drawn) -> tuple:
         return ("results", packed(run(call, "npu")))
     except REFUSALS as error:
         return ("refused", f"{type(error).__name__}: {error}")
+    except MemoryError as error:
+        return ("unclear", f"{type(error).__name__}: {error}")

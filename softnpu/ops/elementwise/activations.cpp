@@ -23,8 +23,12 @@ namespace {
 
 // exp(x), 0 below -500 and about e^500 above 500: results there are 0 and infinity in float32.
 HWY_INLINE DoubleVector exp_all(DoubleVector x) {
-  const DoubleVector near = hn::IfThenZeroElse(x < doubles(-500), exp_short(bounded(x, -500, 500)));
-  return hn::IfThenElse(x > doubles(500), doubles(std::numeric_limits<double>::infinity()), near);
+  return hn::IfThenZeroElse(x < doubles(-500), exp_short(bounded(x, -500, 500)));
+}
+
+// The same, infinite beyond: for what is multiplied by it, and no part of a quotient.
+HWY_INLINE DoubleVector exp_unbounded(DoubleVector x) {
+  return hn::IfThenElse(x > doubles(500), doubles(std::numeric_limits<double>::infinity()), exp_all(x));
 }
 
 // log(1 + exp(-|x|))
@@ -64,7 +68,7 @@ HWY_INLINE DoubleVector expm1_all(DoubleVector x) {
   constexpr double kTerms[] = {0.9999999999155186,     0.49999999999155825,  0.16666667747951538,
                                0.041666667747145766,   0.008333117159188563, 0.0013888672862062655,
                                0.00019979487837063834, 2.493973330013098e-05};
-  const DoubleVector far = exp_all(x) - doubles(1);
+  const DoubleVector far = exp_unbounded(x) - doubles(1);
   return hn::IfThenElse(hn::Abs(x) < doubles(0.5), x * polynomial(x, kTerms), far);
 }
 
@@ -76,7 +80,7 @@ struct Elu {
 };
 struct EluBackward {
   static HWY_INLINE DoubleVector of(DoubleVector g, DoubleVector x, const float* k) {
-    const DoubleVector below = g * doubles(k[2] * k[0] * k[1]) * exp_all(x * doubles(k[2]));
+    const DoubleVector below = g * doubles(k[2] * k[0] * k[1]) * exp_unbounded(x * doubles(k[2]));
     return hn::IfThenElse(x <= hn::Zero(Doubles()), below, g * doubles(k[1]));
   }
 };

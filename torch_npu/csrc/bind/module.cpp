@@ -36,7 +36,7 @@ std::string cann_version() {
 
 // "softnpu <version>"; empty on a real CANN.
 std::string softnpu_version() {
-  auto function = reinterpret_cast<const char* (*)()>(softnpu_symbol("softnpuVersion"));
+  auto function = reinterpret_cast<const char* (*)()>(bound_symbol("softnpuVersion"));
   return function == nullptr ? "" : function();
 }
 

@@ -76,6 +76,6 @@ void acl_warn(aclError code, const char* call) noexcept {
   }
 }
 
-void* softnpu_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+void* bound_symbol(const char* name) { return dlsym(RTLD_DEFAULT, name); }
 
 }  // namespace torch_npu

@@ -22,7 +22,8 @@ std::string with_hint(std::string message);
 // The official scheme's tail for a text: "\n[ERROR] time (PID, Device, RankID) ERR<SS><CCC> <module> <text>".
 std::string error_tail(const char* code, const char* text);
 
-// Looks up one of softnpu's own functions in the CANN that is bound; null on a real CANN.
-void* softnpu_symbol(const char* name);
+// Looks up a function that not every CANN has in the one that is bound: one of softnpu's own, or of later versions.
+// Null where it has none.
+void* bound_symbol(const char* name);
 
 }  // namespace torch_npu

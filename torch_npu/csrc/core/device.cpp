@@ -77,7 +77,7 @@ void start_runtime() {
   if (code != ACL_ERROR_REPEAT_INITIALIZE) acl_check(code, "aclInit");
   pthread_atfork(nullptr, nullptr, [] { state().bad_fork = true; });
   using OnResetFn = aclError (*)(void (*)(int32_t));
-  if (auto on_reset = reinterpret_cast<OnResetFn>(softnpu_symbol("softnpuOnDeviceReset")); on_reset != nullptr) {
+  if (auto on_reset = reinterpret_cast<OnResetFn>(bound_symbol("softnpuOnDeviceReset")); on_reset != nullptr) {
     auto remember = [](int32_t device) {
       DeviceState& d = state().devices[static_cast<std::size_t>(device)];
       if (d.ready) d.was_reset = true;
@@ -105,8 +105,8 @@ void set_up(c10::DeviceIndex device) {
   if (d.ready) return;
   using OffsetFn = aclError (*)(int32_t, std::ptrdiff_t*);
   using RangeFn = aclError (*)(int32_t, void**, std::size_t*);
-  auto offset = reinterpret_cast<OffsetFn>(softnpu_symbol("softnpuKernelOffset"));
-  auto range = reinterpret_cast<RangeFn>(softnpu_symbol("softnpuDeviceRange"));
+  auto offset = reinterpret_cast<OffsetFn>(bound_symbol("softnpuKernelOffset"));
+  auto range = reinterpret_cast<RangeFn>(bound_symbol("softnpuDeviceRange"));
   if (offset != nullptr && range != nullptr) {
     void* base = nullptr;
     acl_check(offset(device, &d.kernel_offset), "softnpuKernelOffset");
@@ -197,7 +197,7 @@ void wait_for_all_work(c10::DeviceIndex device) {
 }
 
 bool is_host_addressable() noexcept {
-  static const bool value = softnpu_symbol("softnpuKernelOffset") != nullptr;
+  static const bool value = bound_symbol("softnpuKernelOffset") != nullptr;
   return value;
 }
 

@@ -2,7 +2,6 @@
 
 #include <acl/acl.h>
 #include <c10/util/Exception.h>
-#include <dlfcn.h>
 
 #include <algorithm>
 #include <atomic>
@@ -38,7 +37,7 @@ void set_operator_timeout(int64_t ms) {
   TORCH_CHECK_VALUE(ms >= 0 && ms <= kMost, "set_op_timeout_ms: ", ms, " ms: it is 0 (for ever) to ", kMost);
   // Earlier versions of CANN know whole seconds only.
   using InMicroseconds = aclError (*)(uint64_t, uint64_t*);
-  const auto set = reinterpret_cast<InMicroseconds>(dlsym(RTLD_DEFAULT, "aclrtSetOpExecuteTimeOutV2"));
+  const auto set = reinterpret_cast<InMicroseconds>(bound_symbol("aclrtSetOpExecuteTimeOutV2"));
   if (set != nullptr) {
     uint64_t actual = 0;
     acl_check(set(static_cast<uint64_t>(ms) * 1000, &actual), "aclrtSetOpExecuteTimeOutV2");

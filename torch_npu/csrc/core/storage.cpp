@@ -38,7 +38,7 @@ void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceInd
               npu_device(device), ": make npu tensors from CPU tensors by .to(\"npu\"), not over their addresses",
               error_tail("ERR00004", "PTA invalid pointer"));
   using KernelAddressFn = aclError (*)(const void*, std::size_t, void**);
-  static const auto find = reinterpret_cast<KernelAddressFn>(softnpu_symbol("softnpuKernelAddress"));
+  static const auto find = reinterpret_cast<KernelAddressFn>(bound_symbol("softnpuKernelAddress"));
   void* kernel = nullptr;
   acl_check(find(address, nbytes, &kernel), "softnpuKernelAddress");
 }

@@ -14,12 +14,12 @@ constexpr std::size_t kLeastReleased = std::size_t{16} << 10;
 }  // namespace
 
 void mark_written(const void* address, std::size_t nbytes) {
-  static const auto mark = reinterpret_cast<Mark>(softnpu_symbol("softnpuMarkWritten"));
+  static const auto mark = reinterpret_cast<Mark>(bound_symbol("softnpuMarkWritten"));
   if (mark != nullptr && nbytes > 0) mark(address, nbytes);
 }
 
 void mark_released(const void* address, std::size_t nbytes) {
-  static const auto mark = reinterpret_cast<Mark>(softnpu_symbol("softnpuReleased"));
+  static const auto mark = reinterpret_cast<Mark>(bound_symbol("softnpuReleased"));
   if (mark != nullptr && nbytes >= kLeastReleased) mark(address, nbytes);
 }
 

@@ -19,5 +19,7 @@ void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 // The names of all operators with an unboxed wrapper. Generated.
 const std::vector<const char*>& wrapped_operators();
+// Those, without overloads, whose CPU kernels read tensors of any strides as if they were dense. Generated.
+const std::vector<const char*>& dense_operators();
 
 }  // namespace torch_npu::aicpu

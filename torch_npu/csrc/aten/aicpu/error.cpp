@@ -3,6 +3,8 @@
 #include <c10/util/Exception.h>
 
 #include <cctype>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -69,6 +71,12 @@ void throw_if_of_type(const c10::Error& error, const std::string& message) {
   if (dynamic_cast<const E*>(&error) != nullptr) throw E({__func__, __FILE__, __LINE__}, message);
 }
 
+[[noreturn]] void throw_out_of_memory(const char* op) {
+  throw c10::OutOfMemoryError(
+      {__func__, __FILE__, __LINE__},
+      c10::str("aten::", base_name(op), " on npu: the host has no memory for what these arguments ask for"));
+}
+
 }  // namespace
 
 void rethrow_as_npu(const char* op) {
@@ -86,6 +94,10 @@ void rethrow_as_npu(const char* op) {
     throw_if_of_type<c10::TypeError>(error, message);
     throw_if_of_type<c10::LinAlgError>(error, message);
     throw c10::Error({__func__, __FILE__, __LINE__}, message);
+  } catch (const std::bad_alloc&) {
+    throw_out_of_memory(op);
+  } catch (const std::length_error&) {
+    throw_out_of_memory(op);
   }
 }
 

@@ -5,7 +5,11 @@
 #include <ATen/core/ivalue.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "aten/aicpu/alias.h"
+#include "aten/aicpu/checks.h"
 #include "aten/aicpu/copying.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/host_call.h"
@@ -112,10 +116,11 @@ bool writes_undeclared(const c10::OperatorName& name) {
   return name.name == "aten::native_batch_norm" || name.name == "aten::batch_norm_update_stats";
 }
 
-// Their kernels read tensors of any strides as if they were dense: Takes::kDense of unboxed.h.
 bool reads_as_dense(const c10::OperatorName& name) {
-  return name.name == "aten::native_group_norm" || name.name == "aten::native_group_norm_backward" ||
-         name.name == "aten::adaptive_max_pool3d_backward";
+  std::string_view base = name.name;
+  if (!base.starts_with("aten::")) return false;
+  base.remove_prefix(6);
+  return std::ranges::find(dense_operators(), base) != dense_operators().end();
 }
 
 bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
@@ -150,6 +155,10 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   const c10::DeviceIndex device = device_of(*stack, first);
   bind_device(device);
   check_devices(op, *stack, first, device);
+  const bool as_dense = reads_as_dense(op.operator_name());
+  if (op.operator_name().name == "aten::lu_unpack") {
+    check_pivots((*stack)[first].toTensor(), (*stack)[first + 1].toTensor());
+  }
   // Results for the host, and for another npu by way of it, are made in the host's memory and stay there.
   const std::optional<c10::Device> target = named_device(*stack, first);
   const bool leaves =
@@ -166,7 +175,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
     } else {
       value = to_cpu(value, aliases, may_write(op, schema.arguments()[i]));
       const bool is_written = schema.arguments()[i].alias_info() != nullptr;
-      if (value.isTensor() && value.toTensor().defined() && !is_written && reads_as_dense(op.operator_name())) {
+      if (value.isTensor() && value.toTensor().defined() && !is_written && as_dense) {
         value = value.toTensor().contiguous();
       }
     }
@@ -178,7 +187,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
     if (leaves) host.emplace(-1);
     try {
       op.callBoxed(stack);
-    } catch (const c10::Error&) {
+    } catch (const std::exception&) {
       rethrow_as_npu(op.operator_name().name.c_str());
     }
   }

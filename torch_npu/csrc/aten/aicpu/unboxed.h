@@ -6,11 +6,13 @@
 #include <ATen/core/List.h>
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "aten/aicpu/call.h"
+#include "aten/aicpu/checks.h"
 #include "aten/aicpu/derived.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/random.h"
@@ -317,7 +319,7 @@ template <Takes kTakes, typename R, typename... Args>
   auto run = [&]() -> R {
     try {
       return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params);
-    } catch (const c10::Error&) {
+    } catch (const std::exception&) {
       rethrow_as_npu(name);
     }
   };
@@ -333,12 +335,18 @@ template <Takes kTakes, typename R, typename... Args>
   }
 }
 
+template <typename A, typename B, typename... Rest>
+void first_two(void (*check)(const A&, const B&), const A& first, const B& second, const Rest&...) {
+  check(first, second);
+}
+
 template <OpName kName, auto kKernel, Takes kTakes = Takes::kOneDevice>
 struct Unboxed;
 
 template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
+    if constexpr (std::string_view(kName.text).starts_with("lu_unpack")) first_two(check_pivots, args...);
     return call_unboxed<kTakes, R, Args...>(kName.text, kKernel, std::forward<Args>(args)...);
   }
 };
