@@ -227,9 +227,31 @@ def test_what_the_host_has_no_memory_for_is_out_of_memory():
         torch.ops.aten.convolution_backward(grad, x, weight, [0], *rest)
 
 
+def test_a_gradient_of_another_shape_is_refused():
+    x, mean = torch.ones(2, 2, 3, device="npu"), torch.ones(2, 1, 1, device="npu")
+    with pytest.raises(RuntimeError, match=r"normalized_shape is \[2, 0\]"):
+        torch.ops.aten.native_layer_norm_backward(
+            x, x, [2, 0], mean, mean, None, None, [False, False, True]
+        )
+
+
 def test_what_kernels_read_past_is_refused():
     with pytest.raises(RuntimeError, match="tensor 1 of the list has no dimensions"):
         torch._chunk_cat([torch.ones(2).npu(), torch.tensor(1.0).npu()], 0, 1)
     lu, pivots = torch.randn(3, 3).npu(), torch.tensor([1, 2], dtype=torch.int32).npu()
     with pytest.raises(RuntimeError, match=r"lu_unpack: LU_pivots has the shape \[2\]"):
         torch.lu_unpack(lu, pivots)
+    x, two, none = torch.ones(2, 2, 3).npu(), torch.ones(2).npu(), torch.ones(0).npu()
+    aten = torch.ops.aten
+    with pytest.raises(RuntimeError, match="running_mean is missing, which training=False needs"):
+        aten.native_batch_norm(x, None, None, None, None, False, 0.1, 1e-5)
+    with pytest.raises(RuntimeError, match="running_var has 0 elements where the input has 2"):
+        aten.native_batch_norm(x, None, None, two, none, True, 0.1, 1e-5)
+    mask = [True, False, False]
+    with pytest.raises(RuntimeError, match="running_mean is missing, which train=False needs"):
+        aten.native_batch_norm_backward(x, x, None, None, None, two, two, False, 1e-5, mask)
+    with pytest.raises(RuntimeError, match="save_mean has 0 elements"):
+        aten.native_batch_norm_backward(x, x, None, two, two, none, none, True, 1e-5, mask)
+    whole = torch.ones(5, 5, dtype=torch.int32).npu()
+    with pytest.raises(RuntimeError, match=r"beta is 0\.5, which is 0 as one of the Int values"):
+        aten.smooth_l1_loss_backward(whole[0, 0], whole, whole, 1, 0.5)

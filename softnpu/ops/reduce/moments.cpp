@@ -71,19 +71,35 @@ struct Moments {
   static void start(State& s) { s = State{}; }
   static void merge(State& s, const State& o) {
     if (o.count == 0) return;
+    if (s.count == 0) {  // a distance from 0 may have no square
+      s = o;
+      return;
+    }
     const double count = s.count + o.count;
     const M distance = o.mean - s.mean;
     s.mean += distance * (o.count / count);
     s.squares += o.squares + square(distance) * (s.count * o.count / count);
     s.count = count;
   }
+  // Of equal numbers it is their number, whose distances are 0: doubles are added as distances to the first one.
+  static HWY_INLINE double mean_of(const T* v, size_t count) {
+    const double n = static_cast<double>(count);
+    if constexpr (std::is_same_v<T, double>) {
+      const hn::ScalableTag<double> d;
+      const auto first = hn::Set(d, v[0]);
+      const double distances = sum_over(
+          v, count, [&](auto x) HWY_ATTR { return hn::Sub(x, first); }, [&](double x) { return x - v[0]; });
+      if (std::isfinite(distances)) return v[0] + distances / n;
+    }
+    return sum_over(
+               v, count, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; }) /
+           n;
+  }
   static HWY_INLINE State moments_of(const T* v, size_t count) {
     State part{static_cast<double>(count), M(0), 0};
     if constexpr (std::is_floating_point_v<T>) {
       const hn::ScalableTag<double> d;
-      const double mean = sum_over(
-                              v, count, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; }) /
-                          part.count;
+      const double mean = mean_of(v, count);
       const auto means = hn::Set(d, mean);
       part.squares = sum_over(
           v, count,
@@ -94,8 +110,9 @@ struct Moments {
           [&](double x) { return square(x - mean); });
       part.mean = mean;
     } else {
-      for (size_t i = 0; i < count; ++i) part.mean += M(v[i]);
-      part.mean /= part.count;
+      const M first = M(v[0]);
+      for (size_t i = 0; i < count; ++i) part.mean += M(v[i]) - first;
+      part.mean = first + part.mean / part.count;
       for (size_t i = 0; i < count; ++i) part.squares += square(M(v[i]) - part.mean);
     }
     return part;

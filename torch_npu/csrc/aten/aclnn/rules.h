@@ -218,6 +218,11 @@ struct norm_gradients : at::impl::MetaBase {
 struct layer_norm_backward : norm_gradients {
   void meta(const at::Tensor&, const at::Tensor& input, at::IntArrayRef normalized_shape, const at::Tensor&,
             const at::Tensor&, at::OptionalTensorRef, at::OptionalTensorRef, std::array<bool, 3> mask) {
+    const std::size_t outer = static_cast<std::size_t>(input.dim()) - normalized_shape.size();
+    TORCH_CHECK(normalized_shape.size() <= static_cast<std::size_t>(input.dim()) &&
+                    input.sizes().slice(outer) == normalized_shape,
+                "native_layer_norm_backward: normalized_shape is ", normalized_shape, ", which an input of ",
+                input.sizes(), " does not end with");
     announce(input, normalized_shape, mask);
   }
 };

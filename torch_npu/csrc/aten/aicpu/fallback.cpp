@@ -156,9 +156,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   bind_device(device);
   check_devices(op, *stack, first, device);
   const bool as_dense = reads_as_dense(op.operator_name());
-  if (op.operator_name().name == "aten::lu_unpack") {
-    check_pivots((*stack)[first].toTensor(), (*stack)[first + 1].toTensor());
-  }
+  check_stack(op.operator_name().name, op.operator_name().overload_name, *stack, first);
   // Results for the host, and for another npu by way of it, are made in the host's memory and stay there.
   const std::optional<c10::Device> target = named_device(*stack, first);
   const bool leaves =

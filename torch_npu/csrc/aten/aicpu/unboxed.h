@@ -335,10 +335,11 @@ template <Takes kTakes, typename R, typename... Args>
   }
 }
 
-template <typename A, typename B, typename... Rest>
-void first_two(void (*check)(const A&, const B&), const A& first, const B& second, const Rest&...) {
-  check(first, second);
-}
+// A name as a type.
+template <OpName kName>
+struct Named {
+  static constexpr std::string_view kText = kName.text;
+};
 
 template <OpName kName, auto kKernel, Takes kTakes = Takes::kOneDevice>
 struct Unboxed;
@@ -346,7 +347,7 @@ struct Unboxed;
 template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Takes kTakes>
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
-    if constexpr (std::string_view(kName.text).starts_with("lu_unpack")) first_two(check_pivots, args...);
+    check_arguments(Named<kName>(), args...);
     return call_unboxed<kTakes, R, Args...>(kName.text, kKernel, std::forward<Args>(args)...);
   }
 };
