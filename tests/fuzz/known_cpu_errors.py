@@ -35,6 +35,15 @@ def _divides_complex_by_zero(call: Drawn) -> bool:
     return any(t.is_complex() for t in call.tensors) and _has_zero(call.args[1])
 
 
+def _adds_complex_by_zero(call: Drawn) -> bool:
+    return any(t.is_complex() for t in call.tensors) and _has_zero(call.args[2])
+
+
+def _overflows_as_complex(call: Drawn) -> bool:
+    x = call.args[0]
+    return x.is_complex() and not bool(torch.cumprod(x, call.args[1]).isfinite().all())
+
+
 def _div(call: Drawn) -> bool:
     return _divides_by_zero(call) or _divides_complex_by_zero(call)
 
@@ -74,9 +83,20 @@ def _resizes_otherwise(call: Drawn) -> bool:
     return _scales_a_size_that_stays(call) or _has_windows_behind(call, call.args[2][2:], 3)
 
 
+def _has_negative_sizes_of_nothing(call: Drawn) -> bool:
+    return call.args[0].size(0) == 0 and min(call.args[1]) < 0
+
+
+def _overflows_first(call: Drawn) -> bool:
+    """Whether an integer is infinite in the float16 of the other operands."""
+    halves = any(t.dtype == torch.float16 for t in call.tensors)
+    integers = [t for t in call.tensors if t.dtype in INTEGRAL and t.numel()]
+    return halves and any(bool(t.half().isinf().any()) for t in integers)
+
+
 def _has_huge_attributes_of_nothing(call: Drawn) -> bool:
     numbers = [n for attribute in call.args[1:] for n in attribute]
-    return call.args[0].size(0) == 0 and max(map(abs, numbers)) >= 2**31
+    return call.args[0].size(0) == 0 and max(map(abs, numbers)) >= 2**30
 
 
 def _powers_out_of_range(call: Drawn) -> bool:
@@ -88,6 +108,39 @@ def _powers_out_of_range(call: Drawn) -> bool:
     exponents = x.abs().double().log().nan_to_num(0, 0, 0).mul(order).abs()
     most = torch.finfo(torch.float64 if x.dtype in DOUBLES else torch.float32).max
     return bool((exponents > math.log(most) - 1).any())
+
+
+def _quotient_overflows(call: Drawn) -> bool:
+    """Whether a quotient of finite numbers is infinite."""
+    x, y = (torch.as_tensor(t) for t in call.args[:2])
+    if not (x.is_floating_point() or y.is_floating_point()):
+        return False
+    return bool(((x / y).isinf() & x.isfinite() & (y != 0)).any())
+
+
+def _remainder(call: Drawn) -> bool:
+    return _divides_by_zero(call) or _quotient_overflows(call)
+
+
+def _exponent_overflows(x: torch.Tensor, dtype: torch.dtype) -> bool:
+    most = torch.finfo(torch.float64 if dtype in DOUBLES else torch.float32).max
+    return bool((x > math.log(most)).any())
+
+
+def _differ_by_far(call: Drawn) -> bool:
+    x, y = call.args[0], call.args[1]
+    return x.is_complex() and _exponent_overflows((x.real - y.real).abs(), x.dtype)
+
+
+def _slope_of_infinity(call: Drawn) -> bool:
+    x, beta, threshold = call.args[1:4]
+    curved = x.double() * beta
+    return _overflows_first(call) or _exponent_overflows(curved[curved <= threshold], x.dtype)
+
+
+def _is_nearly_infinite(call: Drawn) -> bool:
+    x = call.args[0]
+    return x.dtype == torch.float64 and bool(((x.abs() > 709.7) & (x.abs() < 710.48)).any())
 
 
 def _has_subnormal_exponentials(call: Drawn) -> bool:
@@ -108,6 +161,11 @@ _DIVISION = (
     "integer division by zero: the CPU raises ZeroDivisionError, a device answers without waiting",
 )
 
+_COMPLEX_DIVISION = (
+    _adds_complex_by_zero,
+    "complex division by -0.0: the CPU divides by 0.0",
+)
+
 _RESIZING = (
     _resizes_otherwise,
     "antialiased resizing: the CPU's gradient scales a size that stays, which its forward pass leaves as it is; "
@@ -117,6 +175,11 @@ _RESIZING = (
 _READING_BEHIND = (
     _reads_behind,
     "antialiased resizing: the CPU reads behind its input where a scale leads there",
+)
+
+_NEARLY_INFINITE = (
+    _is_nearly_infinite,
+    "sinh and cosh of float64 next to the largest number: the CPU's vectors have infinity",
 )
 
 _NEGATIVE_SIZES = (
@@ -131,6 +194,12 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
         _divides_complex_by_zero,
         "complex division by -0.0: the CPU divides by 0.0",
     ),
+    "_foreach_addcdiv": _COMPLEX_DIVISION,
+    "addcdiv": _COMPLEX_DIVISION,
+    "cumprod": (
+        _overflows_as_complex,
+        "products of complex infinities: no number on the CPU, where C gives them their infinity",
+    ),
     "_upsample_bilinear2d_aa_backward": _RESIZING,
     "_upsample_bicubic2d_aa_backward": _RESIZING,
     "sinc": (
@@ -138,7 +207,28 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
         "sinc of an integer but 0 is 0: what the CPU has there is the error of pi",
     ),
     "fmod": _DIVISION,
-    "remainder": _DIVISION,
+    "remainder": (
+        _remainder,
+        f"{_DIVISION[1]}; a remainder whose quotient is infinite is no number on the CPU",
+    ),
+    "logaddexp": (
+        _differ_by_far,
+        "logaddexp of complex numbers that are far apart: an exponential overflows on the CPU",
+    ),
+    "softplus_backward": (
+        _slope_of_infinity,
+        "softplus_backward: exp(inf) makes NaN on the CPU, where the limit is the gradient; infinite integers as below",
+    ),
+    "gelu_backward": (
+        _overflows_first,
+        "an integer beyond float16: the CPU multiplies infinity by a slope that is 0 in float32",
+    ),
+    "_adaptive_avg_pool2d": (
+        _has_negative_sizes_of_nothing,
+        "pooling of no images to a negative size: the CPU gives such a tensor",
+    ),
+    "sinh": _NEARLY_INFINITE,
+    "cosh": _NEARLY_INFINITE,
     "floor_divide": _DIVISION,
     "hardsigmoid_backward": (
         _is_double,

@@ -72,10 +72,17 @@ def rule_of(operator: str, call: Drawn, expected: list, *, dense: bool = False) 
         return results(call, args, kwargs)
 
     floating = [t for t in tensors if _is_inexact(t)]
-    sample = SimpleNamespace(
-        input=floating[0] if floating else torch.empty(0), args=call.args[1:], kwargs=call.kwargs
-    )
-    atol = error_of(SimpleNamespace(name=operator), sample)
+
+    def error(name: str, x: torch.Tensor) -> float | torch.Tensor:
+        sample = SimpleNamespace(input=x, args=call.args[1:], kwargs=call.kwargs)
+        return error_of(SimpleNamespace(name=name), sample)
+
+    if operator.startswith("_foreach_") and isinstance(call.args[0], list):
+        atol = [error(operator.removeprefix("_foreach_"), x) for x in call.args[0]]
+    else:
+        atol = error(operator, floating[0] if floating else torch.empty(0))
+        if isinstance(atol, torch.Tensor):  # of the result; the arguments stand behind it
+            atol = [atol]
     return judge.Rule(kind, in_double, tuple(tensors), not derivative, atol)
 
 

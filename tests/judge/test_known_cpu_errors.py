@@ -1,6 +1,7 @@
 """Each entry of known_cpu_errors is one: shown on the CPU alone."""
 
 import decimal
+import math
 
 import pytest
 import torch
@@ -10,6 +11,8 @@ from fuzz.known_cpu_errors import KNOWN, known_cpu_error
 ATEN = torch.ops.aten
 PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col", "gcd",
           "reflection_pad2d", "linalg_vector_norm", "mish", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
+          "logaddexp", "softplus_backward", "sinh", "cosh",
+          "gelu_backward", "_adaptive_avg_pool2d", "_foreach_addcdiv", "addcdiv", "cumprod",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -64,6 +67,11 @@ def test_complex_division_by_negative_zero_divides_by_zero():
     assert (x.real / -0.0).item() == float("inf")
     for operator, args in (("div", (x, -0.0)), ("_foreach_div", ([x], [-0.0]))):
         assert known_cpu_error(operator, Drawn("", args, {}))
+    zero = torch.tensor([-0.0])
+    assert torch.addcdiv(x * 0, x, zero).equal(x / 0.0)
+    for operator, args in (("addcdiv", (x, x, zero)), ("_foreach_addcdiv", ([x], [x], [zero]))):
+        assert known_cpu_error(operator, Drawn("", args, {}))
+    assert not known_cpu_error("addcdiv", Drawn("", (x, x, zero + 1), {}))
     assert not known_cpu_error("div", Drawn("", (x.real, -0.0), {}))
     assert not known_cpu_error("_foreach_div", Drawn("", ([x], [1.0]), {}))
 
@@ -165,3 +173,74 @@ def test_subnormal_exponentials_have_lost_digits():
     assert known_cpu_error("mish", Drawn("", (x,), {}))
     assert not known_cpu_error("mish", Drawn("", (x.float(),), {}))
     assert not known_cpu_error("mish", Drawn("", (x / 2,), {}))
+
+
+def test_a_remainder_whose_quotient_is_infinite_is_no_number():
+    x = torch.full((20,), -4.5, dtype=torch.float64)
+    least = torch.full((20,), torch.finfo(torch.float64).tiny, dtype=torch.float64)
+    assert torch.remainder(x, least).isnan().any()
+    assert math.fmod(-4.5, torch.finfo(torch.float64).tiny) == 0
+    assert known_cpu_error("remainder", Drawn("", (x, least), {}))
+    assert not known_cpu_error("remainder", Drawn("", (x, least * 1e20), {}))
+
+
+def test_logaddexp_of_complex_numbers_overflows():
+    x, y = torch.tensor([0.4 - 15j, 740.3 - 0.2j], dtype=torch.complex128).unbind()
+    assert torch.logaddexp(x, y).isnan()
+    assert torch.logaddexp(x.real, y.real) == y.real
+    assert known_cpu_error("logaddexp", Drawn("", (x, y), {}))
+    assert not known_cpu_error("logaddexp", Drawn("", (x, y - 100), {}))
+    assert not known_cpu_error("logaddexp", Drawn("", (x.real, y.real), {}))
+
+
+def test_softplus_of_infinity_has_no_nan():
+    grad, x = torch.ones(20), torch.full((20,), 10.0)
+    assert ATEN.softplus_backward(grad, x, 129, 2**31).isnan().all()
+    assert (ATEN.softplus_backward(grad, x, 1.29, 2**31) - 1).abs().max() < 1e-5
+    assert known_cpu_error("softplus_backward", Drawn("", (grad, x, 129, 2**31), {}))
+    assert not known_cpu_error("softplus_backward", Drawn("", (grad, x, 1.29, 2**31), {}))
+    assert not known_cpu_error("softplus_backward", Drawn("", (grad, x, 129, 20), {}))
+
+
+@pytest.mark.parametrize("operator", ["sinh", "cosh"])
+def test_vectors_are_infinite_too_early(operator):
+    x = torch.full((20,), 710.4, dtype=torch.float64)
+    assert getattr(torch, operator)(x).isinf().any()
+    assert math.isfinite(getattr(math, operator)(710.4))
+    assert known_cpu_error(operator, Drawn("", (x,), {}))
+    assert not known_cpu_error(operator, Drawn("", (x - 1,), {}))
+    assert not known_cpu_error(operator, Drawn("", (x.float(),), {}))
+
+
+def test_pooling_of_no_images_has_a_negative_size():
+    x = torch.zeros(0, 8, 1, 8)
+    assert min(ATEN._adaptive_avg_pool2d(x, [1, -1]).shape) < 0
+    assert known_cpu_error("_adaptive_avg_pool2d", Drawn("", (x, [1, -1]), {}))
+    assert not known_cpu_error("_adaptive_avg_pool2d", Drawn("", (x, [1, 1]), {}))
+    assert not known_cpu_error(
+        "_adaptive_avg_pool2d", Drawn("", (torch.ones(1, 8, 1, 8), [1, -1]), {})
+    )
+
+
+def test_an_integer_beyond_float16_makes_nan():
+    grad, x = torch.tensor([-(10**6)]), torch.tensor([-30.0]).half()
+    for operator, rest in (
+        ("gelu_backward", {}),
+        ("softplus_backward", {"beta": 9, "threshold": 20}),
+    ):
+        slope = getattr(ATEN, operator)
+        assert slope(grad, x, **rest).isnan()
+        assert slope(grad.double(), x.double(), **rest).isfinite()
+        args = (grad, x, *rest.values())
+        assert known_cpu_error(operator, Drawn("", args, {}))
+        assert not known_cpu_error(operator, Drawn("", (grad // 1000, *args[1:]), {}))
+
+
+def test_a_product_of_one_complex_infinity_is_no_number():
+    x = torch.tensor([complex(float("inf"), float("nan"))])
+    assert torch.cumprod(x, 0)[0].real.isnan()
+    assert x[0].real.isinf()
+    assert known_cpu_error("cumprod", Drawn("", (x, 0), {}))
+    assert known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30 + 1e30j), 0), {}))
+    assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1 + 1j), 0), {}))
+    assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30), 0), {}))

@@ -31,6 +31,9 @@ CALLS = {
     "native_layer_norm": Drawn("aten.native_layer_norm.default", (randn(4, 30), [30], None, None, 1e-5), {}),
     "_foreach_exp": Drawn("aten._foreach_exp.default", ([randn(3), randn(4, seed=1)],), {}),
     "sqrt": Drawn("aten.sqrt.default", (torch.arange(1, 9),), {}),
+    "_upsample_bilinear2d_aa": Drawn("aten._upsample_bilinear2d_aa.default", (randn(1, 2, 8, 9), [5, 14], False), {}),
+    "_upsample_bicubic2d_aa": Drawn("aten._upsample_bicubic2d_aa.default", (randn(1, 2, 8, 9), [5, 14], False), {}),
+    "_foreach_norm": Drawn("aten._foreach_norm.Scalar", ([randn(20), randn(30, seed=1)], 0.5), {}),
 }  # fmt: skip
 
 
@@ -55,6 +58,35 @@ def test_a_rounding_is_none(operator):
     actual = run(call)
     actual[0] *= 1 + EPS
     assert not verdict(operator, call, actual)
+
+
+def test_each_part_of_an_infinite_complex_number_counts():
+    call = Drawn("aten.log2.default", (torch.zeros(3, dtype=torch.complex64),), {})
+    near, far = run(call), run(call)
+    near[0] = torch.complex(near[0].real, near[0].imag + 1e-45)
+    assert not verdict("log2", call, near)
+    far[0] = torch.complex(far[0].real, far[0].imag + 1e-3)
+    assert "3 of" in verdict("log2", call, far)
+
+
+def test_subnormal_products_of_bfloat16_may_be_flushed_and_no_others():
+    x = torch.tensor([1e-20, 1.0, 1e-20]).bfloat16()
+    call = Drawn("aten.mm.default", (x[:2].diag(), x.view(3, 1)[1:].flip(0)), {})
+    actual = run(call)
+    assert 0 < actual[0][0] < torch.finfo(torch.float32).tiny
+    actual[0][0] = 0
+    assert not verdict("mm", call, actual)
+    actual[0][1] = 0
+    assert "1 of" in verdict("mm", call, actual)
+
+
+def test_the_border_of_antialiasing_is_no_excuse_for_the_rest():
+    x = randn(1, 1, 10, 20)
+    call = Drawn("aten._upsample_bilinear2d_aa.default", (x, [8, 20], True, 0.97, 1.0), {})
+    actual = run(call)
+    assert not verdict("_upsample_bilinear2d_aa", call, list(actual))
+    actual[0][0, 0, 3, 7] += 1e-3
+    assert "1 of" in verdict("_upsample_bilinear2d_aa", call, actual)
 
 
 def test_a_large_operand_excuses_no_small_result():

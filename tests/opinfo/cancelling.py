@@ -1,9 +1,12 @@
 """How far two good results may be apart where an operator's definition cancels: formulas of the sample."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import torch
 from torch.utils._pytree import tree_flatten
+
+from opinfo.rounding import WIDE
 
 
 def cdist_error(sample) -> float:
@@ -90,6 +93,21 @@ def norm_slopes_error(sample) -> float:
     return 4 * torch.finfo(sample.input.dtype).eps * total
 
 
+def root_error(sample) -> torch.Tensor | float:
+    """What a norm of an order below 1 is off by: a sum's roundings, which its root makes as many times larger."""
+    order = sample.args[0] if sample.args else 2
+    x = sample.input.detach().cpu()
+    if not isinstance(order, int | float) or not 0 < abs(order) < 1 or not x.numel():
+        return 0.0
+    dims = sample.args[1] if len(sample.args) > 1 and isinstance(sample.args[1], list) else None
+    keeps = bool(dims and len(sample.args) > 2 and sample.args[2])
+    wide = x.to(torch.complex128 if x.is_complex() else torch.float64)
+    norm = torch.linalg.vector_norm(wide, order, dims or None, keeps)
+    eps = torch.finfo(torch.float64 if x.dtype in WIDE else torch.float32).eps
+    terms = x.numel() // max(norm.numel(), 1)
+    return norm.nan_to_num(0, 0, 0) * (terms + 4) * eps / abs(order)
+
+
 def grid_error(sample) -> float:
     """A place is rounded as half a size is; that error, and the derivative along the grid, are differences of pixels.
 
@@ -125,6 +143,63 @@ def cubic_error(sample) -> float:
     return 2 * 4 * 12 * torch.finfo(torch.float64).eps * largest
 
 
+def _window_errors(size: int, wanted: int, step: float, *, is_cubic: bool, eps: float) -> list:
+    """What the weights of each result along one dimension are off by, and the sum of their magnitudes.
+
+    A place is rounded four times; a filter's slope is 2 at most, over the width of a step. All weights are divided by
+    their sum, which is small where a window lies at the border.
+    """
+    width = max(step, 1.0)
+    reach = (2 if is_cubic else 1) * width
+    found = []
+    for at in range(wanted):
+        center = step * (at + 0.5)
+        places = range(max(int(center - reach + 0.5), 0), min(int(center + reach + 0.5), size))
+        distances = [abs((i - center + 0.5) / width) for i in places]
+        weights = [_cubic(x) if is_cubic else max(0.0, 1 - x) for x in distances]
+        total = abs(sum(weights))
+        if total == 0:
+            found.append((float("inf"), 1.0))
+            continue
+        gain = sum(map(abs, weights)) / total
+        one = (2 * 4 * eps * (size + reach) / width + 4 * eps) / total
+        found.append((len(weights) * one * (1 + gain), gain))
+    return found
+
+
+def _cubic(x: float) -> float:
+    """Keys' cubic convolution kernel with -0.5."""
+    if x < 1:
+        return (1.5 * x - 2.5) * x * x + 1
+    return ((-0.5 * x + 2.5) * x - 4) * x + 2 if x < 2 else 0.0
+
+
+def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
+    """What antialiased resizing is off by: of each pixel of the result, for gradients of the worst one."""
+    x = sample.input.detach().cpu()
+    is_backward = isinstance(sample.args[1], list | tuple)
+    wanted = sample.args[0]
+    sizes = sample.args[1][2:] if is_backward else x.shape[2:]
+    align, *scales = (*sample.args, None, None)[2 if is_backward else 1 :][:3]
+    if not x.numel():
+        return 0.0
+    eps = torch.finfo(torch.float64 if x.dtype == torch.float64 else torch.float32).eps
+    axes = []
+    for size, out, scale in zip(sizes, wanted, scales, strict=True):
+        step = size / out if scale is None or scale <= 0 else 1 / scale
+        if align:
+            step = (size - 1) / (out - 1) if out > 1 else 0.0
+        if size == out:
+            axes.append([(0.0, 1.0)] * out)
+        else:
+            axes.append(_window_errors(size, out, step, is_cubic=is_cubic, eps=eps))
+    (rows, row_gains), (columns, column_gains) = (torch.tensor(a).double().unbind(1) for a in axes)
+    largest = float(x.abs().double().nan_to_num(0, 0, 0).max())
+    error = rows[:, None] * column_gains + row_gains[:, None] * columns
+    error = 2 * largest * error.nan_to_num(0, 0, 0)
+    return float(error.max()) * sum(wanted) if is_backward else error
+
+
 def double_error(sample) -> float:
     """Four roundings in double precision, in which the reference is off as well: of the largest operand, at least of 1."""
     given = sample.input
@@ -144,8 +219,12 @@ def sixth_error(sample) -> float:
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
-    "_upsample_bicubic2d_aa": cubic_error,
-    "_upsample_bicubic2d_aa_backward": cubic_error,
+    "_upsample_bicubic2d_aa": partial(antialias_error, is_cubic=True),
+    "_upsample_bicubic2d_aa_backward": partial(antialias_error, is_cubic=True),
+    "_upsample_bilinear2d_aa": partial(antialias_error, is_cubic=False),
+    "_upsample_bilinear2d_aa_backward": partial(antialias_error, is_cubic=False),
+    "norm": root_error,
+    "linalg_vector_norm": root_error,
     "upsample_bicubic2d": cubic_error,
     "upsample_bicubic2d_backward": cubic_error,
     "grid_sampler_2d": grid_error,
