@@ -139,8 +139,28 @@ def _slope_of_infinity(call: Drawn) -> bool:
 
 
 def _is_nearly_infinite(call: Drawn) -> bool:
+    return any(
+        x.dtype == torch.float64 and bool(((x.abs() > 709.7) & (x.abs() < 710.48)).any())
+        for x in call.tensors
+    )
+
+
+def _divides_by_integer_beta(call: Drawn) -> bool:
+    return _is_integral(call) and int(call.args[4]) == 0
+
+
+def _has_no_number(call: Drawn) -> bool:
+    return any(isinstance(x, float) and math.isnan(x) for x in call.args)
+
+
+def _has_infinite_factor(call: Drawn) -> bool:
+    return math.isinf(call.kwargs.get("alpha", 1))
+
+
+def _product_overflows_as_complex(call: Drawn) -> bool:
     x = call.args[0]
-    return x.dtype == torch.float64 and bool(((x.abs() > 709.7) & (x.abs() < 710.48)).any())
+    largest = x.abs().double().log().clamp(min=0).sum()
+    return x.is_complex() and not bool(largest < math.log(torch.finfo(x.dtype).max))
 
 
 def _has_subnormal_exponentials(call: Drawn) -> bool:
@@ -164,6 +184,15 @@ _DIVISION = (
 _COMPLEX_DIVISION = (
     _adds_complex_by_zero,
     "complex division by -0.0: the CPU divides by 0.0",
+)
+
+_NO_BOUND = (
+    _has_no_number,
+    "a bound that is no number: the CPU's vectors have 0, its single numbers the gradient",
+)
+
+_COMPLEX_PRODUCTS = (
+    "products of complex infinities: no number on the CPU, where C gives them their infinity"
 )
 
 _RESIZING = (
@@ -196,10 +225,8 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     ),
     "_foreach_addcdiv": _COMPLEX_DIVISION,
     "addcdiv": _COMPLEX_DIVISION,
-    "cumprod": (
-        _overflows_as_complex,
-        "products of complex infinities: no number on the CPU, where C gives them their infinity",
-    ),
+    "cumprod": (_overflows_as_complex, _COMPLEX_PRODUCTS),
+    "prod": (_product_overflows_as_complex, _COMPLEX_PRODUCTS),
     "_upsample_bilinear2d_aa_backward": _RESIZING,
     "_upsample_bicubic2d_aa_backward": _RESIZING,
     "sinc": (
@@ -229,6 +256,18 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     ),
     "sinh": _NEARLY_INFINITE,
     "cosh": _NEARLY_INFINITE,
+    "_foreach_sinh": _NEARLY_INFINITE,
+    "_foreach_cosh": _NEARLY_INFINITE,
+    "smooth_l1_loss_backward": (
+        _divides_by_integer_beta,
+        "smooth_l1_loss_backward of integers: the CPU's vectors divide by a beta of 0, which ends the process",
+    ),
+    "hardshrink_backward": _NO_BOUND,
+    "hardtanh_backward": _NO_BOUND,
+    "addmm": (
+        _has_infinite_factor,
+        "addmm with an infinite alpha: the CPU multiplies each term by it, which may be infinities of both signs",
+    ),
     "floor_divide": _DIVISION,
     "hardsigmoid_backward": (
         _is_double,

@@ -2,6 +2,9 @@
 
 import decimal
 import math
+import signal
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -13,6 +16,8 @@ PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "m
           "reflection_pad2d", "linalg_vector_norm", "mish", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
           "logaddexp", "softplus_backward", "sinh", "cosh",
           "gelu_backward", "_adaptive_avg_pool2d", "_foreach_addcdiv", "addcdiv", "cumprod",
+          "prod", "_foreach_sinh", "_foreach_cosh", "smooth_l1_loss_backward", "hardshrink_backward", "addmm",
+          "hardtanh_backward",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -207,6 +212,8 @@ def test_vectors_are_infinite_too_early(operator):
     x = torch.full((20,), 710.4, dtype=torch.float64)
     assert getattr(torch, operator)(x).isinf().any()
     assert math.isfinite(getattr(math, operator)(710.4))
+    assert getattr(torch, f"_foreach_{operator}")([x])[0].isinf().any()
+    assert known_cpu_error(f"_foreach_{operator}", Drawn("", ([x],), {}))
     assert known_cpu_error(operator, Drawn("", (x,), {}))
     assert not known_cpu_error(operator, Drawn("", (x - 1,), {}))
     assert not known_cpu_error(operator, Drawn("", (x.float(),), {}))
@@ -239,8 +246,45 @@ def test_an_integer_beyond_float16_makes_nan():
 def test_a_product_of_one_complex_infinity_is_no_number():
     x = torch.tensor([complex(float("inf"), float("nan"))])
     assert torch.cumprod(x, 0)[0].real.isnan()
+    assert torch.prod(x).real.isnan()
     assert x[0].real.isinf()
     assert known_cpu_error("cumprod", Drawn("", (x, 0), {}))
     assert known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30 + 1e30j), 0), {}))
     assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1 + 1j), 0), {}))
     assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30), 0), {}))
+    assert known_cpu_error("prod", Drawn("", (torch.full((125,), 3 + 1e20j),), {}))
+    assert not known_cpu_error("prod", Drawn("", (torch.full((4,), 1 + 1j),), {}))
+    assert not known_cpu_error("prod", Drawn("", (torch.full((4,), 1e30),), {}))
+
+
+def test_vectors_divide_by_an_integer_beta_of_0():
+    program = """if True:
+        import torch
+        y = torch.ones(20, dtype=torch.int32)
+        torch.ops.aten.smooth_l1_loss_backward(y, y, 3 * y, 0, 0.5)
+    """
+    ended = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
+    assert ended.returncode == -signal.SIGFPE
+    y = torch.ones(2, dtype=torch.int32)
+    assert known_cpu_error("smooth_l1_loss_backward", Drawn("", (y, y, y, 0, 0.5), {}))
+    assert not known_cpu_error("smooth_l1_loss_backward", Drawn("", (y, y, y, 0, 1.5), {}))
+    assert not known_cpu_error("smooth_l1_loss_backward", Drawn("", (y, y.float(), y, 0, 0.5), {}))
+
+
+def test_what_no_number_bounds_depends_on_the_length():
+    nan, ones = float("nan"), torch.ones(20)
+    for operator, bounds in (("hardshrink_backward", (nan,)), ("hardtanh_backward", (nan, 2.0))):
+        slope = getattr(ATEN, operator)
+        assert (slope(ones, ones, *bounds)[:8] == 0).all()
+        assert slope(ones[:1], ones[:1], *bounds) == 1
+        assert known_cpu_error(operator, Drawn("", (ones, ones, *bounds), {}))
+        assert not known_cpu_error(operator, Drawn("", (ones, ones, 0.5, 0.6), {}))
+
+
+def test_each_term_is_multiplied_by_an_infinite_alpha():
+    x, a, b = torch.zeros(1, 1), torch.tensor([[1.0, -0.5]]), torch.ones(2, 1)
+    infinite = {"alpha": -float("inf")}
+    assert torch.addmm(x, a, b, **infinite).isnan()
+    assert (infinite["alpha"] * (a @ b)).isinf()
+    assert known_cpu_error("addmm", Drawn("", (x, a, b), infinite))
+    assert not known_cpu_error("addmm", Drawn("", (x, a, b), {"alpha": 2}))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import torch
 from torch.utils._pytree import tree_flatten
 
-from opinfo.rounding import WIDE
+from opinfo.rounding import WIDE, largest_finite
 
 
 def cdist_error(sample) -> float:
@@ -131,16 +131,21 @@ def grid_gradient_error(sample) -> float:
     return gradient * grid_error(SimpleNamespace(input=image)) + grid_error(sample)
 
 
+def linear_error(sample) -> float:
+    """A place is rounded as a size is, in each dimension, and weighs the difference of two neighbours."""
+    x = sample.input.detach().cpu()
+    if not x.numel():
+        return 0.0
+    eps = torch.finfo(torch.float64 if x.dtype in WIDE else torch.float32).eps
+    return (x.dim() - 2) * max(x.shape[2:]) * eps * 2 * largest_finite(x)
+
+
 def cubic_error(sample) -> float:
     """What a cubic filter's weights are off by in double precision, in the reference as well.
 
     A weight is a polynomial with terms of up to 12 that cancel, each rounded once; four weights each way.
     """
-    x = sample.input.detach().cpu()
-    if not x.numel():
-        return 0.0
-    largest = float(x.abs().double().nan_to_num(0, 0, 0).max())
-    return 2 * 4 * 12 * torch.finfo(torch.float64).eps * largest
+    return 2 * 4 * 12 * torch.finfo(torch.float64).eps * largest_finite(sample.input)
 
 
 def _window_errors(size: int, wanted: int, step: float, *, is_cubic: bool, eps: float) -> list:
@@ -194,17 +199,15 @@ def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
         else:
             axes.append(_window_errors(size, out, step, is_cubic=is_cubic, eps=eps))
     (rows, row_gains), (columns, column_gains) = (torch.tensor(a).double().unbind(1) for a in axes)
-    largest = float(x.abs().double().nan_to_num(0, 0, 0).max())
     error = rows[:, None] * column_gains + row_gains[:, None] * columns
-    error = 2 * largest * error.nan_to_num(0, 0, 0)
+    error = 2 * largest_finite(x) * error.nan_to_num(0, 0, 0)
     return float(error.max()) * sum(wanted) if is_backward else error
 
 
 def double_error(sample) -> float:
     """Four roundings in double precision, in which the reference is off as well: of the largest operand, at least of 1."""
     given = sample.input
-    x = given.detach().cpu() if isinstance(given, torch.Tensor) else torch.ones(1)
-    largest = float(x.abs().double().nan_to_num(0, 0, 0).max()) if x.numel() else 0.0
+    largest = largest_finite(given) if isinstance(given, torch.Tensor) else 1.0
     return 4 * torch.finfo(torch.float64).eps * max(1.0, largest)
 
 
@@ -225,6 +228,9 @@ CANCELLING = {
     "_upsample_bilinear2d_aa_backward": partial(antialias_error, is_cubic=False),
     "norm": root_error,
     "linalg_vector_norm": root_error,
+    "upsample_linear1d": linear_error,
+    "upsample_bilinear2d": linear_error,
+    "upsample_trilinear3d": linear_error,
     "upsample_bicubic2d": cubic_error,
     "upsample_bicubic2d_backward": cubic_error,
     "grid_sampler_2d": grid_error,

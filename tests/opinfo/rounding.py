@@ -20,6 +20,12 @@ WIDER = {
 WIDE = (torch.float64, torch.complex128)
 
 
+def largest_finite(t: torch.Tensor) -> float:
+    """The largest magnitude among a tensor's finite elements; 0 where it has none."""
+    wide = t.detach().to_dense().cpu().abs().double()
+    return float(wide.nan_to_num(0, 0, 0).max()) if t.numel() else 0.0
+
+
 @dataclass(frozen=True)
 class Change:
     """What becomes of each tensor in double precision, and of the factors ``alpha`` and ``beta``."""

@@ -10,7 +10,16 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from opinfo.kinds import Kind
-from opinfo.rounding import AS_IT_IS, MAGNITUDES, ONES, WIDE, Change, Rounded, perturbed
+from opinfo.rounding import (
+    AS_IT_IS,
+    MAGNITUDES,
+    ONES,
+    WIDE,
+    Change,
+    Rounded,
+    largest_finite,
+    perturbed,
+)
 
 Run = Callable[[Change], object]
 
@@ -102,10 +111,7 @@ def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expect
 
 
 def _largest(given: list[torch.Tensor]) -> float:
-    numbers = [
-        t.detach().to_dense().cpu().abs().double() for t in given if t.numel() and epsilon(t.dtype)
-    ]
-    return max((float(t.nan_to_num(0, 0, 0).max()) for t in numbers), default=0.0)
+    return max((largest_finite(t) for t in given if epsilon(t.dtype)), default=0.0)
 
 
 def _is_wide(r: object) -> bool:
