@@ -255,3 +255,9 @@ def test_what_kernels_read_past_is_refused():
     whole = torch.ones(5, 5, dtype=torch.int32).npu()
     with pytest.raises(RuntimeError, match=r"beta is 0\.5, which is 0 as one of the Int values"):
         aten.smooth_l1_loss_backward(whole[0, 0], whole, whole, 1, 0.5)
+
+
+def test_products_of_different_types_are_refused():
+    x, a, b = torch.ones(2, 3, 4).bfloat16(), torch.ones(2, 3, 5), torch.ones(2, 5, 4)
+    with pytest.raises(RuntimeError, match="Input dtypes must be the same"):
+        torch.baddbmm(x.npu(), a.npu(), b.npu())

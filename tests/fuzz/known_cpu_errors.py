@@ -35,15 +35,6 @@ def _divides_complex_by_zero(call: Drawn) -> bool:
     return any(t.is_complex() for t in call.tensors) and _has_zero(call.args[1])
 
 
-def _adds_complex_by_zero(call: Drawn) -> bool:
-    return any(t.is_complex() for t in call.tensors) and _has_zero(call.args[2])
-
-
-def _overflows_as_complex(call: Drawn) -> bool:
-    x = call.args[0]
-    return x.is_complex() and not bool(torch.cumprod(x, call.args[1]).isfinite().all())
-
-
 def _div(call: Drawn) -> bool:
     return _divides_by_zero(call) or _divides_complex_by_zero(call)
 
@@ -135,7 +126,18 @@ def _differ_by_far(call: Drawn) -> bool:
 def _slope_of_infinity(call: Drawn) -> bool:
     x, beta, threshold = call.args[1:4]
     curved = x.double() * beta
-    return _overflows_first(call) or _exponent_overflows(curved[curved <= threshold], x.dtype)
+    return _overflows_first(call) or _exponent_overflows(curved[~(curved > threshold)], x.dtype)
+
+
+def _is_infinite_below_its_threshold(call: Drawn) -> bool:
+    x, beta, threshold = (*call.args, *(1, 20)[max(0, len(call.args) - 1) :])
+    curved = x.double() * beta
+    return _exponent_overflows(curved[~(curved > threshold)], x.dtype)
+
+
+def _has_the_least_factor(call: Drawn) -> bool:
+    alpha = call.kwargs.get("alpha", 1)
+    return _is_integral(call) and alpha in (-(2**63), -(2**31), -(2**15), -(2**7))
 
 
 def _is_nearly_infinite(call: Drawn) -> bool:
@@ -157,12 +159,6 @@ def _has_infinite_factor(call: Drawn) -> bool:
     return math.isinf(call.kwargs.get("alpha", 1))
 
 
-def _product_overflows_as_complex(call: Drawn) -> bool:
-    x = call.args[0]
-    largest = x.abs().double().log().clamp(min=0).sum()
-    return x.is_complex() and not bool(largest < math.log(torch.finfo(x.dtype).max))
-
-
 def _has_subnormal_exponentials(call: Drawn) -> bool:
     x = call.args[0]
     return x.dtype == torch.float64 and bool(((x < -700) & (x > -760)).any())
@@ -181,18 +177,9 @@ _DIVISION = (
     "integer division by zero: the CPU raises ZeroDivisionError, a device answers without waiting",
 )
 
-_COMPLEX_DIVISION = (
-    _adds_complex_by_zero,
-    "complex division by -0.0: the CPU divides by 0.0",
-)
-
 _NO_BOUND = (
     _has_no_number,
     "a bound that is no number: the CPU's vectors have 0, its single numbers the gradient",
-)
-
-_COMPLEX_PRODUCTS = (
-    "products of complex infinities: no number on the CPU, where C gives them their infinity"
 )
 
 _RESIZING = (
@@ -206,9 +193,19 @@ _READING_BEHIND = (
     "antialiased resizing: the CPU reads behind its input where a scale leads there",
 )
 
+_REMAINDER = (
+    _remainder,
+    f"{_DIVISION[1]}; a remainder whose quotient is infinite is no number in the CPU's vectors",
+)
+
 _NEARLY_INFINITE = (
     _is_nearly_infinite,
     "sinh and cosh of float64 next to the largest number: the CPU's vectors have infinity",
+)
+
+_NEGATIVE_POOLS = (
+    _has_negative_sizes_of_nothing,
+    "pooling of no images to a negative size: the CPU gives such a tensor",
 )
 
 _NEGATIVE_SIZES = (
@@ -223,20 +220,21 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
         _divides_complex_by_zero,
         "complex division by -0.0: the CPU divides by 0.0",
     ),
-    "_foreach_addcdiv": _COMPLEX_DIVISION,
-    "addcdiv": _COMPLEX_DIVISION,
-    "cumprod": (_overflows_as_complex, _COMPLEX_PRODUCTS),
-    "prod": (_product_overflows_as_complex, _COMPLEX_PRODUCTS),
     "_upsample_bilinear2d_aa_backward": _RESIZING,
     "_upsample_bicubic2d_aa_backward": _RESIZING,
     "sinc": (
         _is_integral,
         "sinc of an integer but 0 is 0: what the CPU has there is the error of pi",
     ),
-    "fmod": _DIVISION,
-    "remainder": (
-        _remainder,
-        f"{_DIVISION[1]}; a remainder whose quotient is infinite is no number on the CPU",
+    "fmod": _REMAINDER,
+    "remainder": _REMAINDER,
+    "rsub": (
+        _has_the_least_factor,
+        "rsub: the CPU negates alpha, whose least number has no negative",
+    ),
+    "softplus": (
+        _is_infinite_below_its_threshold,
+        "softplus: exp(inf) makes infinity on the CPU, where the argument is the limit",
     ),
     "logaddexp": (
         _differ_by_far,
@@ -250,10 +248,8 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
         _overflows_first,
         "an integer beyond float16: the CPU multiplies infinity by a slope that is 0 in float32",
     ),
-    "_adaptive_avg_pool2d": (
-        _has_negative_sizes_of_nothing,
-        "pooling of no images to a negative size: the CPU gives such a tensor",
-    ),
+    "_adaptive_avg_pool2d": _NEGATIVE_POOLS,
+    "_adaptive_avg_pool3d": _NEGATIVE_POOLS,
     "sinh": _NEARLY_INFINITE,
     "cosh": _NEARLY_INFINITE,
     "_foreach_sinh": _NEARLY_INFINITE,

@@ -15,8 +15,8 @@ ATEN = torch.ops.aten
 PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "mish_backward", "_foreach_div", "sinc", "im2col", "gcd",
           "reflection_pad2d", "linalg_vector_norm", "mish", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa",
           "logaddexp", "softplus_backward", "sinh", "cosh",
-          "gelu_backward", "_adaptive_avg_pool2d", "_foreach_addcdiv", "addcdiv", "cumprod",
-          "prod", "_foreach_sinh", "_foreach_cosh", "smooth_l1_loss_backward", "hardshrink_backward", "addmm",
+          "gelu_backward", "_adaptive_avg_pool2d", "rsub", "softplus", "_adaptive_avg_pool3d",
+          "_foreach_sinh", "_foreach_cosh", "smooth_l1_loss_backward", "hardshrink_backward", "addmm",
           "hardtanh_backward",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
@@ -72,11 +72,6 @@ def test_complex_division_by_negative_zero_divides_by_zero():
     assert (x.real / -0.0).item() == float("inf")
     for operator, args in (("div", (x, -0.0)), ("_foreach_div", ([x], [-0.0]))):
         assert known_cpu_error(operator, Drawn("", args, {}))
-    zero = torch.tensor([-0.0])
-    assert torch.addcdiv(x * 0, x, zero).equal(x / 0.0)
-    for operator, args in (("addcdiv", (x, x, zero)), ("_foreach_addcdiv", ([x], [x], [zero]))):
-        assert known_cpu_error(operator, Drawn("", args, {}))
-    assert not known_cpu_error("addcdiv", Drawn("", (x, x, zero + 1), {}))
     assert not known_cpu_error("div", Drawn("", (x.real, -0.0), {}))
     assert not known_cpu_error("_foreach_div", Drawn("", ([x], [1.0]), {}))
 
@@ -185,7 +180,9 @@ def test_a_remainder_whose_quotient_is_infinite_is_no_number():
     least = torch.full((20,), torch.finfo(torch.float64).tiny, dtype=torch.float64)
     assert torch.remainder(x, least).isnan().any()
     assert math.fmod(-4.5, torch.finfo(torch.float64).tiny) == 0
+    assert torch.fmod(x, least).isnan().any()
     assert known_cpu_error("remainder", Drawn("", (x, least), {}))
+    assert known_cpu_error("fmod", Drawn("", (x, least), {}))
     assert not known_cpu_error("remainder", Drawn("", (x, least * 1e20), {}))
 
 
@@ -205,6 +202,10 @@ def test_softplus_of_infinity_has_no_nan():
     assert known_cpu_error("softplus_backward", Drawn("", (grad, x, 129, 2**31), {}))
     assert not known_cpu_error("softplus_backward", Drawn("", (grad, x, 1.29, 2**31), {}))
     assert not known_cpu_error("softplus_backward", Drawn("", (grad, x, 129, 20), {}))
+    assert torch.nn.functional.softplus(x, 129, 2**31).isinf().all()
+    assert known_cpu_error("softplus", Drawn("", (x, 129, 2**31), {}))
+    assert known_cpu_error("softplus", Drawn("", (x, 129, float("nan")), {}))
+    assert not known_cpu_error("softplus", Drawn("", (x, 129), {}))
 
 
 @pytest.mark.parametrize("operator", ["sinh", "cosh"])
@@ -222,6 +223,8 @@ def test_vectors_are_infinite_too_early(operator):
 def test_pooling_of_no_images_has_a_negative_size():
     x = torch.zeros(0, 8, 1, 8)
     assert min(ATEN._adaptive_avg_pool2d(x, [1, -1]).shape) < 0
+    assert min(ATEN._adaptive_avg_pool3d(x[..., None], [1, 1, -1]).shape) < 0
+    assert known_cpu_error("_adaptive_avg_pool3d", Drawn("", (x[..., None], [1, 1, -1]), {}))
     assert known_cpu_error("_adaptive_avg_pool2d", Drawn("", (x, [1, -1]), {}))
     assert not known_cpu_error("_adaptive_avg_pool2d", Drawn("", (x, [1, 1]), {}))
     assert not known_cpu_error(
@@ -241,20 +244,6 @@ def test_an_integer_beyond_float16_makes_nan():
         args = (grad, x, *rest.values())
         assert known_cpu_error(operator, Drawn("", args, {}))
         assert not known_cpu_error(operator, Drawn("", (grad // 1000, *args[1:]), {}))
-
-
-def test_a_product_of_one_complex_infinity_is_no_number():
-    x = torch.tensor([complex(float("inf"), float("nan"))])
-    assert torch.cumprod(x, 0)[0].real.isnan()
-    assert torch.prod(x).real.isnan()
-    assert x[0].real.isinf()
-    assert known_cpu_error("cumprod", Drawn("", (x, 0), {}))
-    assert known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30 + 1e30j), 0), {}))
-    assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1 + 1j), 0), {}))
-    assert not known_cpu_error("cumprod", Drawn("", (torch.full((4,), 1e30), 0), {}))
-    assert known_cpu_error("prod", Drawn("", (torch.full((125,), 3 + 1e20j),), {}))
-    assert not known_cpu_error("prod", Drawn("", (torch.full((4,), 1 + 1j),), {}))
-    assert not known_cpu_error("prod", Drawn("", (torch.full((4,), 1e30),), {}))
 
 
 def test_vectors_divide_by_an_integer_beta_of_0():
@@ -288,3 +277,13 @@ def test_each_term_is_multiplied_by_an_infinite_alpha():
     assert (infinite["alpha"] * (a @ b)).isinf()
     assert known_cpu_error("addmm", Drawn("", (x, a, b), infinite))
     assert not known_cpu_error("addmm", Drawn("", (x, a, b), {"alpha": 2}))
+
+
+def test_alpha_is_negated():
+    x = torch.ones(2, dtype=torch.int32)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        torch.rsub(x, x, alpha=-(2**31))
+    assert torch.rsub(x, x, alpha=1 - 2**31).tolist() == [-(2**31)] * 2
+    assert known_cpu_error("rsub", Drawn("", (x, x), {"alpha": -(2**31)}))
+    assert not known_cpu_error("rsub", Drawn("", (x, x), {"alpha": 1 - 2**31}))
+    assert not known_cpu_error("rsub", Drawn("", (x.float(), x), {"alpha": -(2**31)}))

@@ -69,6 +69,29 @@ def test_each_part_of_an_infinite_complex_number_counts():
     assert "3 of" in verdict("log2", call, far)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_judging_leaves_the_arguments(dtype):
+    x = torch.log_softmax(randn(5, 6).to(dtype), 1)
+    call = Drawn(
+        "aten._log_softmax_backward_data.default", (randn(5, 6, seed=1).to(dtype), x, 1, dtype), {}
+    )
+    before = [t.clone() for t in call.tensors]
+    actual = run(call)
+    actual[0] *= 1.5
+    assert verdict("_log_softmax_backward_data", call, actual)
+    assert all(map(torch.equal, call.tensors, before))
+
+
+def test_infinite_parts_of_complex_numbers_are_open():
+    x = torch.full((4,), 1e30 + 1e30j)
+    call = Drawn("aten.cumprod.default", (x, 0), {})
+    actual = run(call)
+    actual[0][-1] = complex(float("nan"), float("inf"))
+    assert not verdict("cumprod", call, list(actual))
+    actual[0][-1] = 1e30 + 1e30j
+    assert "1 of" in verdict("cumprod", call, actual)
+
+
 def test_subnormal_products_of_bfloat16_may_be_flushed_and_no_others():
     x = torch.tensor([1e-20, 1.0, 1e-20]).bfloat16()
     call = Drawn("aten.mm.default", (x[:2].diag(), x.view(3, 1)[1:].flip(0)), {})

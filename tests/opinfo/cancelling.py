@@ -1,5 +1,6 @@
 """How far two good results may be apart where an operator's definition cancels: formulas of the sample."""
 
+import math
 from functools import partial
 from types import SimpleNamespace
 
@@ -94,10 +95,19 @@ def norm_slopes_error(sample) -> float:
 
 
 def root_error(sample) -> torch.Tensor | float:
-    """What a norm of an order below 1 is off by: a sum's roundings, which its root makes as many times larger."""
+    """What a norm is off by whose order is no whole root.
+
+    The root makes a sum's roundings ``1 / order`` times larger, and the rounding of ``1 / order`` counts as often as the
+    logarithm of the sum says.
+    """
     order = sample.args[0] if sample.args else 2
     x = sample.input.detach().cpu()
-    if not isinstance(order, int | float) or not 0 < abs(order) < 1 or not x.numel():
+    if (
+        not isinstance(order, int | float)
+        or not x.numel()
+        or order in (0, 1, 2)
+        or math.isinf(order)
+    ):
         return 0.0
     dims = sample.args[1] if len(sample.args) > 1 and isinstance(sample.args[1], list) else None
     keeps = bool(dims and len(sample.args) > 2 and sample.args[2])
@@ -105,7 +115,9 @@ def root_error(sample) -> torch.Tensor | float:
     norm = torch.linalg.vector_norm(wide, order, dims or None, keeps)
     eps = torch.finfo(torch.float64 if x.dtype in WIDE else torch.float32).eps
     terms = x.numel() // max(norm.numel(), 1)
-    return norm.nan_to_num(0, 0, 0) * (terms + 4) * eps / abs(order)
+    norm = norm.nan_to_num(0, 0, 0)
+    logarithm = norm.log().abs().nan_to_num(0, 0, 0)
+    return norm * eps * ((terms + 4) / abs(order) + 2 * logarithm)
 
 
 def grid_error(sample) -> float:
@@ -182,6 +194,8 @@ def _cubic(x: float) -> float:
 def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
     """What antialiased resizing is off by: of each pixel of the result, for gradients of the worst one."""
     x = sample.input.detach().cpu()
+    if not sample.args:  # OpInfo's own, without scales that lead to a border
+        return cubic_error(sample) if is_cubic else 0.0
     is_backward = isinstance(sample.args[1], list | tuple)
     wanted = sample.args[0]
     sizes = sample.args[1][2:] if is_backward else x.shape[2:]

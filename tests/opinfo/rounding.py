@@ -36,6 +36,7 @@ class Change:
 
 AS_IT_IS = Change(lambda x: x)
 MAGNITUDES = Change(lambda x: x.abs().to(x.dtype), abs)
+SCALED_ONES = Change(lambda x: (x != 0).to(x.dtype), abs)
 ONES = Change(lambda x: (x != 0).to(x.dtype), lambda x: 1.0 if x else 0.0)
 
 
@@ -134,7 +135,7 @@ _CHOOSING = {
     f"aten::{name}"
     for name in (
         "amax", "amin", "aminmax", "max", "min", "maximum", "minimum", "median", "mode", "sort", "topk", "where", "abs",
-        "masked_fill", "index", "gather", "index_select", "cat", "stack", "_to_copy", "clone", "copy_",
+        "masked_fill", "index", "gather", "index_select", "cat", "stack", "_to_copy", "clone", "copy_", "set_",
     )
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from opinfo.rounding import (
     AS_IT_IS,
     MAGNITUDES,
     ONES,
+    SCALED_ONES,
     WIDE,
     Change,
     Rounded,
@@ -77,7 +78,8 @@ def _magnitude_bounds(
         flushed = 0.0
         if kind is Kind.PRODUCT and e.dtype == torch.bfloat16:
             # The processor's bfloat16 products take subnormal numbers as 0, and give 0 for them.
-            flushed = terms * torch.finfo(torch.float32).tiny * max(1.0, _largest(given))
+            scaled = _flat(run(SCALED_ONES))[len(bounds)].abs().double().maximum(terms)
+            flushed = scaled * torch.finfo(torch.float32).tiny * max(1.0, _largest(given))
         bounds.append(roundings * step * size.abs() + ulp(r, e.dtype) + flushed)
     return bounds
 

@@ -97,6 +97,9 @@ struct baddbmm : at::impl::MetaBase {
             const at::Scalar&) {
     TORCH_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
     TORCH_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+    TORCH_CHECK(self.scalar_type() == batch1.scalar_type() && self.scalar_type() == batch2.scalar_type(),
+                "Input dtypes must be the same, got: input ", self.scalar_type(), ", batch1: ", batch1.scalar_type(),
+                ", batch2: ", batch2.scalar_type());
     TORCH_CHECK(batch1.size(0) == batch2.size(0) && batch1.size(2) == batch2.size(1),
                 "Expected size for first two dimensions of batch2 tensor to be: [", batch1.size(0), ", ",
                 batch1.size(2), "] but got: [", batch2.size(0), ", ", batch2.size(1), "].");
