@@ -4,6 +4,7 @@
 
 #include "api.h"
 #include "base/text.h"
+#include "base/wait.h"
 #include "runtime/address.h"
 #include "runtime/address_lock.h"
 
@@ -11,6 +12,7 @@ using softnpu::api;
 using softnpu::Cost;
 using softnpu::Device;
 using softnpu::Event;
+using softnpu::kNever;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -130,7 +132,7 @@ aclError aclrtDeviceTaskAbort(int32_t deviceId, uint32_t timeout) {
     using Clock = std::chrono::steady_clock;
     Device* device = Process::get().live_device(deviceId);
     if (device == nullptr) return {ACL_ERROR_RT_INVALID_DEVICEID, text("device ", deviceId, " is not set up")};
-    const auto end = timeout == 0 ? Clock::time_point::max() : Clock::now() + std::chrono::milliseconds(timeout);
+    const auto end = timeout == 0 ? kNever : Clock::now() + std::chrono::milliseconds(timeout);
     if (device->abort(end)) return Status::ok();
     return {ACL_ERROR_RT_WAIT_TIMEOUT, text("a task of device ", deviceId, " still runs after ", timeout, " ms")};
   });

@@ -54,6 +54,7 @@ bool is_known(aclDataType dtype);
 Wide wide_of(aclDataType dtype);
 Category category_of(aclDataType dtype);
 inline bool is_floating(aclDataType dtype) { return category_of(dtype) == Category::kFloating; }
+inline bool is_half(aclDataType dtype) { return dtype == ACL_FLOAT16 || dtype == ACL_BF16; }
 inline bool is_complex(aclDataType dtype) { return category_of(dtype) == Category::kComplex; }
 inline bool is_integral(aclDataType dtype) { return category_of(dtype) <= Category::kIntegral; }
 size_t wide_size(Wide wide);

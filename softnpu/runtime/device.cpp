@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "base/wait.h"
 #include "runtime/address_lock.h"
 #include "runtime/config.h"
 #include "runtime/limits.h"
@@ -132,7 +133,7 @@ void Device::end(const Streams& streams) {
   for (auto& [handle, stream] : streams) {
     stream->abandon();
     // The task that runs already is let to its end, overdue or not; its error belongs to nobody any more.
-    stream->drained(std::chrono::steady_clock::time_point::max());
+    stream->drained(kNever);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/wait.h"
 #include "runtime/process.h"
 #include "runtime/stream.h"
 #include "runtime/time_limits.h"
@@ -94,7 +95,7 @@ Status Event::wait() {
   while (true) {
     const TimeLimits limits = time_limits();
     const bool is_limited = limits.any();
-    if (wait_until(generation, is_limited ? Clock::now() + limits.pause() : Clock::time_point::max())) {
+    if (wait_until(generation, is_limited ? Clock::now() + limits.pause() : kNever)) {
       return Status::ok();
     }
     leave_overdue(limits);
@@ -111,10 +112,7 @@ bool Event::wait_until(uint64_t generation, Clock::time_point end) {
     return true;
   }
   std::unique_lock lock(mutex_);
-  const auto done = [&] { return is_complete_locked(generation); };
-  if (end != Clock::time_point::max()) return completed_cv_.wait_until(lock, end, done);
-  completed_cv_.wait(lock, done);
-  return true;
+  return softnpu::wait_until(completed_cv_, lock, end, [&] { return is_complete_locked(generation); });
 }
 
 std::optional<Event::Clock::time_point> Event::completed_at() const {

@@ -12,6 +12,7 @@
 
 #include "base/spin.h"
 #include "base/text.h"
+#include "base/wait.h"
 #include "runtime/config.h"
 #include "runtime/exceptions.h"
 #include "runtime/executor.h"
@@ -108,8 +109,7 @@ Status Stream::enqueue(Task task, Cost cost) {
     std::unique_lock lock(mutex_);
     // Marks pin no memory, and who sets one may hold what the queued work needs to go on: a lock of the program.
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
-      SOFTNPU_RETURN_IF_ERROR(
-          wait_until(&lock, std::chrono::steady_clock::time_point::max(), [&] { return queue_.size() < kMaxQueued; }));
+      SOFTNPU_RETURN_IF_ERROR(wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; }));
     }
     pending_.fetch_add(1);
     const bool is_taken = await_turn();
@@ -317,7 +317,7 @@ Status Stream::synchronize(std::chrono::milliseconds timeout) {
   if (timeout.count() != 0) spin_until([this] { return idle(); });
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
-  const auto end = timeout.count() < 0 ? Clock::time_point::max() : Clock::now() + timeout;
+  const auto end = timeout.count() < 0 ? kNever : Clock::now() + timeout;
   Status status = wait_until(&lock, end, all_so_far());
   if (status.is_ok()) return std::exchange(error_, Status());
   if (status.code() != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
@@ -331,11 +331,7 @@ Status Stream::wait_until(std::unique_lock<std::mutex>* lock, std::chrono::stead
   while (true) {
     const TimeLimits limits = time_limits();
     const auto look = limits.any() ? std::min(end, Clock::now() + limits.pause()) : end;
-    if (look == Clock::time_point::max()) {
-      changed_.wait(*lock, reached);
-      return Status::ok();
-    }
-    if (changed_.wait_until(*lock, look, reached)) return Status::ok();
+    if (softnpu::wait_until(changed_, *lock, look, reached)) return Status::ok();
     if (limits.any()) {
       lock->unlock();
       leave_overdue(limits);
@@ -372,9 +368,7 @@ Status Stream::own_overdue(const TimeLimits& limits) const {
 bool Stream::drained(std::chrono::steady_clock::time_point end) {
   std::unique_lock lock(mutex_);
   const auto reached = all_so_far();
-  if (end != std::chrono::steady_clock::time_point::max()) return changed_.wait_until(lock, end, reached);
-  changed_.wait(lock, reached);
-  return true;
+  return softnpu::wait_until(changed_, lock, end, reached);
 }
 
 void Stream::drop(Task& task) {

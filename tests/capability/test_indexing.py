@@ -1,5 +1,6 @@
 """Indexing by tensors and operators whose results are as large as their contents say, against the CPU."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -64,6 +65,36 @@ def test_values_add_up():
     again = torch.zeros(10, 3, device="npu")
     again.index_put_((index.npu(),), values.npu(), accumulate=True)
     assert torch.equal(found, again)
+
+
+SPREADS = {
+    "everywhere": lambda n, rows: torch.randint(rows, (n,)),
+    "one row": lambda n, rows: torch.full((n,), rows - 1),
+    "three rows": lambda n, rows: torch.randint(3, (n,)) - 2,
+    "most in one row": lambda n, rows: torch.randint(rows, (n,)) * (torch.rand(n) < 0.2),
+    "descending": lambda n, rows: torch.arange(n).flip(0) % rows,
+}
+
+
+@pytest.mark.parametrize(
+    "dtype", (torch.float32, torch.float16, torch.float64, torch.int64), ids=str
+)
+@pytest.mark.parametrize("columns", (1, 6, 300))
+@pytest.mark.parametrize("spread", SPREADS)
+def test_many_writes_keep_their_order(spread, columns, dtype):
+    """One after another, whichever thread has an element: sums are rounded at each step, the last of writes stays."""
+    torch.manual_seed(0)
+    index = SPREADS[spread](2000, 100)
+    values = torch.randn(2000, columns).mul(100).to(dtype)
+    start = torch.randn(100, columns).mul(100).to(dtype)
+    summed, written = start.numpy().copy(), start.numpy().copy()
+    np.add.at(summed, index.numpy(), values.numpy())
+    for row, value in zip(index.numpy(), values.numpy(), strict=True):
+        written[row] = value
+    for made in (start.npu(), start.t().contiguous().npu().t()):
+        added = made.clone().index_put_((index.npu(),), values.npu(), accumulate=True)
+        assert np.array_equal(added.cpu().numpy(), summed)
+        assert np.array_equal(made.index_put_((index.npu(),), values.npu()).cpu().numpy(), written)
 
 
 def test_an_index_out_of_range_is_named():

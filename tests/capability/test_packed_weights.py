@@ -41,7 +41,9 @@ def layer(request: pytest.FixtureRequest) -> nn.Module:
     before = packed_bytes()
     assert_right(made)
     if packed_bytes() == before:
-        pytest.skip("this CPU's kernels take the weights as they lie")
+        pytest.skip(
+            "nothing is packed: this CPU's kernels take weights as they lie, or another process got this memory"
+        )
     return made
 
 

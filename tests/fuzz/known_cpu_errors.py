@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import torch
+from opinfo.cancelling import resize_step
 
 from fuzz.draw import Drawn
 from fuzz.numbers import INTEGRAL
@@ -58,9 +59,7 @@ def _has_windows_behind(call: Drawn, sizes: Sequence[int], at: int) -> bool:
     for size, wanted, scale in zip(sizes, call.args[1], call.args[at + 1 : at + 3], strict=True):
         if size == wanted:
             continue
-        step = size / wanted if scale is None or scale <= 0 else 1 / scale
-        if align:
-            step = (size - 1) / (wanted - 1) if wanted > 1 else 0
+        step = resize_step(size, wanted, scale, align=align)
         if step * (wanted - 0.5) - reach * max(step, 1) + 0.5 >= size:
             return True
     return False
@@ -97,8 +96,7 @@ def _powers_out_of_range(call: Drawn) -> bool:
     if any(size != 1 for size in sizes) or not math.isfinite(order):
         return False
     exponents = x.abs().double().log().nan_to_num(0, 0, 0).mul(order).abs()
-    most = torch.finfo(torch.float64 if x.dtype in DOUBLES else torch.float32).max
-    return bool((exponents > math.log(most) - 1).any())
+    return _exponent_overflows(exponents + 1, x.dtype)
 
 
 def _quotient_overflows(call: Drawn) -> bool:

@@ -191,6 +191,13 @@ def _cubic(x: float) -> float:
     return ((-0.5 * x + 2.5) * x - 4) * x + 2 if x < 2 else 0.0
 
 
+def resize_step(size: int, out: int, scale: float | None, *, align: bool) -> float:
+    """How far apart two pixels of the result lie in the input."""
+    if align:
+        return (size - 1) / (out - 1) if out > 1 else 0.0
+    return size / out if scale is None or scale <= 0 else 1 / scale
+
+
 def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
     """What antialiased resizing is off by: of each pixel of the result, for gradients of the worst one."""
     x = sample.input.detach().cpu()
@@ -205,9 +212,7 @@ def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
     eps = torch.finfo(torch.float64 if x.dtype == torch.float64 else torch.float32).eps
     axes = []
     for size, out, scale in zip(sizes, wanted, scales, strict=True):
-        step = size / out if scale is None or scale <= 0 else 1 / scale
-        if align:
-            step = (size - 1) / (out - 1) if out > 1 else 0.0
+        step = resize_step(size, out, scale, align=align)
         if size == out:
             axes.append([(0.0, 1.0)] * out)
         else:

@@ -142,7 +142,7 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
       p.batch != 0 && p.out.channels != 0 && p.out.positions() != 0 && p.in.channels != 0 && p.in.positions() != 0;
   const bool has_blocks = p.in.in_blocks || p.out.in_blocks;
   std::optional<Step> step;
-  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || p.dtype == ACL_FLOAT16 || p.dtype == ACL_BF16)) {
+  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) {
     if (!has_blocks) step = pointwise_convolution(p);
     if (!step) step = winograd_convolution(p);
     if (!step) step = onednn_convolution(p);

@@ -101,9 +101,7 @@ struct Scatter {
   size_t sums_at = 0;
 
   // Sums and products of halves are float32 and rounded once, as PyTorch's CPU has them.
-  bool is_widened() const {
-    return (out.dtype == ACL_FLOAT16 || out.dtype == ACL_BF16) && (op == RowOp::kAdd || op == RowOp::kMultiply);
-  }
+  bool is_widened() const { return is_half(out.dtype) && (op == RowOp::kAdd || op == RowOp::kMultiply); }
   Status run(char* workspace, int threads) const;
 
  private:

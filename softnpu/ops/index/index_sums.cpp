@@ -21,7 +21,18 @@ constexpr int64_t kTile = 256;
 // An index of so many times fewer places than there are rows is sorted by comparing.
 constexpr int64_t kFew = 8;
 
-bool is_half(aclDataType dtype) { return dtype == ACL_FLOAT16 || dtype == ACL_BF16; }
+// Calls take(index, place) for each of the vector's; fails with the first that is out of range.
+template <typename Take>
+Status read_indices(const IndexSums& sums, const Take& take) {
+  const bool is_wide = sums.index.dtype == ACL_INT64;
+  const int64_t size = sums.out.sizes[sums.dim];
+  for (int64_t k = 0; k < sums.index.count(); ++k) {
+    const int64_t index = load_index(sums.index.data + k * sums.index.strides[0], is_wide);
+    if (index < 0 || index >= size) return out_of_range(index, sums.dim, size, false);
+    take(index, k);
+  }
+  return Status::ok();
+}
 
 // The elements beside `dim`: of the result, of what is added.
 Walk<2> rest_of(const IndexSums& sums) {
@@ -47,11 +58,7 @@ class LineSums {
 
   Status run(char* workspace, int threads) const {
     auto* indices = reinterpret_cast<int64_t*>(workspace + indices_at_);
-    const bool is_wide = sums_.index.dtype == ACL_INT64;
-    for (int64_t k = 0; k < count_; ++k) {
-      indices[k] = load_index(sums_.index.data + k * sums_.index.strides[0], is_wide);
-      if (indices[k] < 0 || indices[k] >= size_) return out_of_range(indices[k], sums_.dim, size_, false);
-    }
+    SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { indices[k] = index; }));
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 4 / std::max(size_ + count_, int64_t{1}));
     parallel_for_seats(rest_.count(), grain, threads, [&](int64_t first, int64_t last, int seat) {
       rest_.for_each(first, last - first, [&](const Walk<2>::Offsets& at) {
@@ -130,12 +137,7 @@ class RowSums {
   Status run_few(char* workspace, int threads) const {
     auto* places = reinterpret_cast<Place*>(workspace);
     auto* offsets = reinterpret_cast<ptrdiff_t*>(places + count_);
-    const bool is_wide = sums_.index.dtype == ACL_INT64;
-    for (int64_t k = 0; k < count_; ++k) {
-      const int64_t index = load_index(sums_.index.data + k * sums_.index.strides[0], is_wide);
-      if (index < 0 || index >= size_) return out_of_range(index, sums_.dim, size_, false);
-      places[k] = {index, k};
-    }
+    SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { places[k] = {index, k}; }));
     std::sort(places, places + count_,
               [](const Place& a, const Place& b) { return a.index != b.index ? a.index < b.index : a.at < b.at; });
     for (int64_t k = 0; k < count_; ++k) offsets[k] = places[k].at * sums_.other.strides[sums_.dim];

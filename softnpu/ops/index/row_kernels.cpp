@@ -1,8 +1,10 @@
 #include "ops/index/row_kernels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
+#include "ops/convert/rows.h"
 #include "ops/convert/typed.h"
 #include "ops/copy/element.h"
 #include "ops/dtype.h"
@@ -72,12 +74,49 @@ struct Smaller {
   }
 };
 
+// Calls one(indexed, other) for each pair of elements.
+template <typename Element, typename One>
+void for_pairs(char* indexed, ptrdiff_t indexed_stride, const char* other, ptrdiff_t other_stride, int64_t count,
+               const One& one) {
+  constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(typename Element::Stored));
+  if (indexed_stride == kSize && other_stride == kSize) {  // a loop that the compiler makes vectors of
+    for (int64_t i = 0; i < count; ++i) one(indexed + i * kSize, other + i * kSize);
+  } else {
+    for (int64_t i = 0; i < count; ++i) one(indexed + i * indexed_stride, other + i * other_stride);
+  }
+}
+
 template <typename Element, typename Function>
 void combine(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
-  for (int64_t i = 0; i < count; ++i) {
-    char* at = indexed + i * indexed_stride;
-    Element::store(at, Function::of(Element::load(at), Element::load(other + i * other_stride)));
+  for_pairs<Element>(indexed, indexed_stride, other, other_stride, count, [](char* at, const char* from) {
+    Element::store(at, Function::of(Element::load(at), Element::load(from)));
+  });
+}
+
+// Halves next to each other, widened and narrowed as vectors.
+template <typename Element, aclDataType kType, typename Function>
+void combine_halves(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
+                    const void* alpha) {
+  constexpr int64_t kTile = 256;
+  constexpr int64_t kFew = 8;
+  if (count < kFew) return combine<Element, Function>(indexed, indexed_stride, other, other_stride, count, alpha);
+  alignas(64) float tile[kTile];
+  alignas(64) float added[kTile];
+  for (int64_t first = 0; first < count; first += kTile) {
+    const auto here = static_cast<size_t>(std::min(kTile, count - first));
+    char* at = indexed + first * indexed_stride;
+    load_row(kType)(at, indexed_stride, here, tile);
+    load_row(kType)(other + first * other_stride, other_stride, here, added);
+    for (size_t i = 0; i < here; ++i) tile[i] = Function::of(tile[i], added[i]);
+    store_row(kType)(tile, here, at, indexed_stride);
   }
+}
+
+template <typename Function>
+RowKernel combining(aclDataType dtype) {
+  if (dtype == ACL_FLOAT16) return &combine_halves<Float16Element, ACL_FLOAT16, Function>;
+  if (dtype == ACL_BF16) return &combine_halves<BFloat16Element, ACL_BF16, Function>;
+  return with_any(dtype, []<typename E>() -> RowKernel { return &combine<E, Function>; });
 }
 
 template <typename Element>
@@ -85,11 +124,9 @@ void add_scaled(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t 
                 const void* alpha) {
   using T = typename Element::Computed;
   const T scale = *static_cast<const T*>(alpha);
-  for (int64_t i = 0; i < count; ++i) {
-    char* at = indexed + i * indexed_stride;
-    const T value = Element::load(other + i * other_stride);
-    Element::store(at, Add::of(Element::load(at), Multiply::of(scale, value)));
-  }
+  for_pairs<Element>(indexed, indexed_stride, other, other_stride, count, [scale](char* at, const char* from) {
+    Element::store(at, Add::of(Element::load(at), Multiply::of(scale, Element::load(from))));
+  });
 }
 
 }  // namespace
@@ -99,9 +136,9 @@ RowKernel row_kernel(RowOp op, aclDataType dtype) {
   switch (op) {
     case RowOp::kRead: return with_element(size, []<typename T>() -> RowKernel { return &read<T>; });
     case RowOp::kWrite: return with_element(size, []<typename T>() -> RowKernel { return &write<T>; });
-    case RowOp::kAdd: return with_any(dtype, []<typename E>() -> RowKernel { return &combine<E, Add>; });
+    case RowOp::kAdd: return combining<Add>(dtype);
     case RowOp::kAddScaled: return with_any(dtype, []<typename E>() -> RowKernel { return &add_scaled<E>; });
-    case RowOp::kMultiply: return with_any(dtype, []<typename E>() -> RowKernel { return &combine<E, Multiply>; });
+    case RowOp::kMultiply: return combining<Multiply>(dtype);
     default: break;
   }
   if (is_complex(dtype)) return nullptr;

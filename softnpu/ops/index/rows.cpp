@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "ops/convert/number.h"
 #include "ops/copy/strided_copy.h"
@@ -13,6 +14,26 @@ namespace {
 
 // Runs shorter than this are walked element by element, the places inside.
 constexpr int64_t kShortRun = 4;
+// So many entries of a table say how the others are spread.
+constexpr int64_t kSampled = 63;
+
+// Where the entries for each of `threads` begin, the last one's end behind them: about as many for each, and equal ones
+// for one. Empty where there are few, or where most are the same.
+std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t places, int threads) {
+  if (places < kSampled * threads) return {};
+  std::vector<ptrdiff_t> sample;
+  for (int64_t k = 0; k < kSampled; ++k) sample.push_back(table[places / kSampled * k]);
+  std::ranges::sort(sample);
+  std::vector<ptrdiff_t> bounds{kNowhere + 1};
+  for (int t = 1; t < threads; ++t) bounds.push_back(sample[static_cast<size_t>(kSampled * t / threads)]);
+  bounds.push_back(PTRDIFF_MAX);
+  const int64_t most = kSampled * 3 / 2 / threads;
+  const auto below = [&](ptrdiff_t bound) { return std::ranges::lower_bound(sample, bound) - sample.begin(); };
+  for (size_t t = 0; t + 1 < bounds.size(); ++t) {
+    if (below(bounds[t + 1]) - below(bounds[t]) > most) return {};
+  }
+  return bounds;
+}
 
 }  // namespace
 
@@ -35,25 +56,35 @@ void IndexedRows::run(const ptrdiff_t* table, int threads) const {
   if (reads_ && places >= rest) {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / rest);
     parallel_for(places, grain, threads,
-                 [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest); });
+                 [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest, {}); });
     return;
   }
-  // Who writes a place twice does it in the table's order: every thread has elements of its own, not fewer than fill
-  // cache lines.
+  // Who writes a place twice does it in the table's order: every thread has elements of its own. Best are rows, which
+  // share few cache lines.
+  const std::vector<ptrdiff_t> bounds =
+      reads_ || threads < 2 ? std::vector<ptrdiff_t>() : divide_entries(table, places, threads);
+  if (!bounds.empty()) {
+    parallel_for(threads, 1, threads, [&](int64_t first, int64_t last) {
+      for (int64_t t = first; t < last; ++t) run_part(table, 0, places, 0, rest, {bounds[t], bounds[t + 1]});
+    });
+    return;
+  }
   const int64_t least = std::min<int64_t>(64, (rest + threads - 1) / threads);
   const int64_t grain = std::max<int64_t>(least, kGrainElements / places);
   parallel_for(rest, grain, threads,
-               [&](int64_t first, int64_t last) { run_part(table, 0, places, first, last - first); });
+               [&](int64_t first, int64_t last) { run_part(table, 0, places, first, last - first, {}); });
 }
 
-void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count) const {
+void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count,
+                           Entries taken) const {
   const Walk<2>::Offsets strides = rest_.inner().strides;
   if (std::min(rest_.inner().size, count) < kShortRun && places > 1) {
     rest_.for_each(first, count, [&](const Walk<2>::Offsets& at) {
       const ptrdiff_t* entry = table + place;
       places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
         const ptrdiff_t where = *entry++;
-        if (where != kNowhere) kernel_(indexed_ + where + at[0], 0, other_ + offset[0] + at[1], 0, 1, alpha_.data());
+        if (where < taken.begin || where >= taken.end) return;
+        kernel_(indexed_ + where + at[0], 0, other_ + offset[0] + at[1], 0, 1, alpha_.data());
       });
     });
     return;
@@ -61,7 +92,7 @@ void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places
   const ptrdiff_t* entry = table + place;
   places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
     const ptrdiff_t where = *entry++;
-    if (where == kNowhere) return;
+    if (where < taken.begin || where >= taken.end) return;
     rest_.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t here) {
       kernel_(indexed_ + where + at[0], strides[0], other_ + offset[0] + at[1], strides[1], here, alpha_.data());
     });

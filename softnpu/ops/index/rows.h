@@ -28,7 +28,14 @@ class IndexedRows {
   void run(const ptrdiff_t* table, int threads) const;
 
  private:
-  void run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count) const;
+  // Entries of the table from `begin` up to before `end`; all but kNowhere.
+  struct Entries {
+    ptrdiff_t begin = kNowhere + 1;
+    ptrdiff_t end = PTRDIFF_MAX;
+  };
+
+  void run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count,
+                Entries taken) const;
 
   RowKernel kernel_;
   bool reads_;

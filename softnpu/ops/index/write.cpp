@@ -69,8 +69,7 @@ Status index_add(const aclTensor& self, int64_t dim, const aclTensor& index, con
   SOFTNPU_RETURN_IF_ERROR(same_dtype(out, source));
   SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
   const IndexSums sums{target.out, target.dim, target.index, values, alpha.as_double()};
-  const bool is_half = out.dtype == ACL_FLOAT16 || out.dtype == ACL_BF16;
-  if (is_half || (is_floating(out.dtype) && sums.is_by_line())) {
+  if (is_half(out.dtype) || (is_floating(out.dtype) && sums.is_by_line())) {
     return plan_index_sums(sums, std::move(start), describe(self, index, source), plan);
   }
   const bool plain = alpha.is_integral() && alpha.as_int64() == 1;

@@ -63,7 +63,7 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
     return {ACLNN_ERR_PARAM_INVALID,
             text("the factors have the different data types ", name_of(a.dtype), " and ", name_of(b.dtype))};
   }
-  const bool widens = out.dtype == ACL_FLOAT && (a.dtype == ACL_FLOAT16 || a.dtype == ACL_BF16);
+  const bool widens = out.dtype == ACL_FLOAT && is_half(a.dtype);
   if (out.dtype == a.dtype || widens) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID,
           text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
@@ -133,7 +133,7 @@ Plan choose(MatmulProblem problem) {
   const int64_t count = problem.batch_count() * problem.c.lines * problem.c.depth;
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
-  const bool onednn = problem.dtype == ACL_FLOAT || problem.dtype == ACL_FLOAT16 || problem.dtype == ACL_BF16;
+  const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
   // An empty sum is for the general kernel, and so are factors that are converted first and results that are narrowed.
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
   if (!onednn || narrows || problem.a.depth == 0 || problem.a.dtype != problem.dtype ||

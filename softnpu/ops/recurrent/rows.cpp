@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "ops/describe.h"
+#include "ops/dtype.h"
 #include "ops/format/layout.h"
 #include "ops/parallel.h"
 #include "softnpu/softnpu.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int64_t kGrainRows = 64;
 
-bool is_taken(aclDataType dtype) { return dtype == ACL_FLOAT || dtype == ACL_FLOAT16 || dtype == ACL_BF16; }
+bool is_taken(aclDataType dtype) { return dtype == ACL_FLOAT || is_half(dtype); }
 
 // The two last of the sizes in memory are a block's; the rest is as many blocks as the matrices need.
 Status read_blocks(const aclTensor& tensor, const char* role, RowLayout* layout) {

@@ -3,6 +3,7 @@
 #include <ATen/core/ivalue.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace torch_npu::aicpu {
 namespace {
@@ -48,6 +49,11 @@ void check_batch_norm(const at::Tensor& input, const OptionalTensor& weight, con
   check_channels(kOp, input, "running_var", running_var);
 }
 
+void check_batch_norm_of_batch(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                               bool training) {
+  check_batch_norm(input, weight, bias, {}, {}, training);
+}
+
 void check_batch_norm_backward(const at::Tensor& grad, const at::Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& running_mean, const OptionalTensor& running_var,
                                const OptionalTensor& save_mean, const OptionalTensor& save_invstd, bool training) {
@@ -79,21 +85,16 @@ void check_smooth_l1_loss_backward(const at::Tensor& grad, const at::Tensor& sel
 }
 
 void check_stack(std::string_view name, std::string_view overload, const torch::jit::Stack& stack, std::size_t first) {
-  const auto tensor = [&](std::size_t i) -> const at::Tensor& { return stack[first + i].toTensor(); };
-  const auto maybe = [&](std::size_t i) { return stack[first + i].toOptional<at::Tensor>(); };
-  if (name == "aten::lu_unpack") {
-    check_lu_unpack(tensor(0), tensor(1));
-  } else if (name == "aten::_native_batch_norm_legit" && overload.starts_with("no_stats")) {
-    check_batch_norm(tensor(0), maybe(1), maybe(2), {}, {}, stack[first + 3].toBool());
-  } else if (name == "aten::native_batch_norm" || name == "aten::_native_batch_norm_legit") {
-    check_batch_norm(tensor(0), maybe(1), maybe(2), maybe(3), maybe(4), stack[first + 5].toBool());
-  } else if (name == "aten::native_batch_norm_backward" || name == "aten::batch_norm_backward") {
-    check_batch_norm_backward(tensor(0), tensor(1), maybe(2), maybe(3), maybe(4), maybe(5), maybe(6),
-                              stack[first + 7].toBool());
-  } else if (name == "aten::smooth_l1_loss_backward") {
-    check_smooth_l1_loss_backward(tensor(0), tensor(1), tensor(2), stack[first + 3].toInt(),
-                                  stack[first + 4].toDouble());
-  }
+  constexpr std::string_view kLibrary = "aten::";
+  if (!name.starts_with(kLibrary)) return;
+  name.remove_prefix(kLibrary.size());
+  const auto run = [&]<typename... Args>(const Check<Args...>& check) {
+    if (!check.is_for(name, overload)) return false;
+    [&]<std::size_t... kAt>(std::index_sequence<kAt...>) { check.run(stack[first + kAt].to<std::decay_t<Args>>()...); }
+    (std::index_sequence_for<Args...>());
+    return true;
+  };
+  std::apply([&](const auto&... checks) { (void)(run(checks) || ...); }, kChecks);
 }
 
 }  // namespace torch_npu::aicpu

@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -19,45 +20,62 @@ void check_lu_unpack(const at::Tensor& lu, const at::Tensor& pivots);
 // A number for each channel in all that is given; statistics where the call does not make them.
 void check_batch_norm(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                       const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training);
+// Of _native_batch_norm_legit.no_stats.
+void check_batch_norm_of_batch(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                               bool training);
 void check_batch_norm_backward(const at::Tensor& grad, const at::Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& running_mean, const OptionalTensor& running_var,
                                const OptionalTensor& save_mean, const OptionalTensor& save_invstd, bool training);
-// No beta that is 0 as an integer.
+// No beta that is 0 as an integer: kernels divide by it what fills a vector.
 void check_smooth_l1_loss_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
                                    int64_t reduction, double beta);
 
-// The same for an operator ("aten::lu_unpack") whose arguments stand on the stack from `first` on.
+// What an operator asks of its first arguments.
+template <typename... Args>
+struct Check {
+  std::string_view op;  // "lu_unpack": all its overloads; "lu_unpack.out": those whose names begin so
+  void (*run)(Args...);
+
+  constexpr bool is_for(std::string_view base, std::string_view overload) const {
+    const std::size_t dot = std::min(op.find('.'), op.size());
+    return base == op.substr(0, dot) && (dot == op.size() || overload.starts_with(op.substr(dot + 1)));
+  }
+};
+
+// The first that is for an operator counts.
+inline constexpr std::tuple kChecks{
+    Check{"lu_unpack", check_lu_unpack},
+    Check{"native_batch_norm", check_batch_norm},
+    Check{"_native_batch_norm_legit.no_stats", check_batch_norm_of_batch},
+    Check{"_native_batch_norm_legit", check_batch_norm},
+    Check{"native_batch_norm_backward", check_batch_norm_backward},
+    Check{"batch_norm_backward", check_batch_norm_backward},
+    Check{"smooth_l1_loss_backward", check_smooth_l1_loss_backward},
+};
+
+// Of an operator ("aten::lu_unpack") whose arguments stand on the stack from `first` on.
 void check_stack(std::string_view name, std::string_view overload, const torch::jit::Stack& stack, std::size_t first);
 
-// Calls `check` with as many of the arguments as it takes.
-template <typename... Checked, typename... Args>
-void check_first(void (*check)(Checked...), const Args&... args) {
-  const auto all = std::tie(args...);
-  [&]<std::size_t... kAt>(std::index_sequence<kAt...>) { check(std::get<kAt>(all)...); }
-  (std::index_sequence_for<Checked...>());
+// The place of the check for the operator `name` ("lu_unpack.out"); how many there are where it has none.
+constexpr std::size_t check_at(std::string_view name) {
+  const std::size_t dot = std::min(name.find('.'), name.size());
+  const std::string_view base = name.substr(0, dot);
+  const std::string_view overload = dot == name.size() ? std::string_view() : name.substr(dot + 1);
+  std::size_t at = 0;
+  std::apply([&](const auto&... checks) { (void)((checks.is_for(base, overload) || (++at, false)) || ...); }, kChecks);
+  return at;
 }
 
-// The same for the operator `name` ("lu_unpack.out").
+// Of the operator whose name is Name::kText.
 template <typename Name, typename... Args>
 void check_arguments(Name, const Args&... args) {
-  constexpr std::string_view kFull = Name::kText;
-  constexpr std::string_view kBase = kFull.substr(0, kFull.find('.'));
-  if constexpr (kBase == "lu_unpack") {
-    check_first(check_lu_unpack, args...);
-  } else if constexpr (kBase == "native_batch_norm") {
-    check_first(check_batch_norm, args...);
-  } else if constexpr (kFull.starts_with("_native_batch_norm_legit.no_stats")) {
-    check_first(
-        +[](const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias, bool training) {
-          check_batch_norm(input, weight, bias, {}, {}, training);
-        },
-        args...);
-  } else if constexpr (kBase == "_native_batch_norm_legit") {
-    check_first(check_batch_norm, args...);
-  } else if constexpr (kBase == "native_batch_norm_backward" || kBase == "batch_norm_backward") {
-    check_first(check_batch_norm_backward, args...);
-  } else if constexpr (kBase == "smooth_l1_loss_backward") {
-    check_first(check_smooth_l1_loss_backward, args...);
+  constexpr std::size_t kAt = check_at(Name::kText);
+  if constexpr (kAt < std::tuple_size_v<decltype(kChecks)>) {
+    const auto all = std::tie(args...);
+    [&]<typename... Checked>(void (*run)(Checked...)) {
+      [&]<std::size_t... kArgs>(std::index_sequence<kArgs...>) { run(std::get<kArgs>(all)...); }
+      (std::index_sequence_for<Checked...>());
+    }(std::get<kAt>(kChecks).run);
   }
 }
 
