@@ -164,6 +164,15 @@ def test_powers_by_a_number(library: Library, dtype: torch.dtype, exponent: floa
         assert_digits(out, torch.pow(x.double(), exponent), 1)
 
 
+@pytest.mark.parametrize("exponent", [2, 3])
+def test_powers_of_complex_integers_are_integers(library: Library, exponent: int):
+    parts = torch.arange(-30.0, 31, dtype=torch.float64)
+    x = torch.complex(*torch.meshgrid(parts, parts, indexing="ij"))
+    out = torch.zeros_like(x)
+    library.call("aclnnPowTensorScalar", x, exponent, out)
+    assert torch.equal(out, x * x if exponent == 2 else x * x * x)
+
+
 @pytest.mark.parametrize(
     "name", [row[0] for row in ONE if not row[1]] + ["Sinc"] + [row[0] for row in TWO]
 )

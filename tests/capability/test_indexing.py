@@ -77,9 +77,9 @@ SPREADS = {
 
 
 @pytest.mark.parametrize(
-    "dtype", (torch.float32, torch.float16, torch.float64, torch.int64), ids=str
+    "dtype", [torch.float32, torch.float16, torch.float64, torch.int64], ids=str
 )
-@pytest.mark.parametrize("columns", (1, 6, 300))
+@pytest.mark.parametrize("columns", [1, 6, 300])
 @pytest.mark.parametrize("spread", SPREADS)
 def test_many_writes_keep_their_order(spread, columns, dtype):
     """One after another, whichever thread has an element: sums are rounded at each step, the last of writes stays."""

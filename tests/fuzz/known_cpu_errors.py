@@ -3,6 +3,7 @@
 tests/judge/test_known_cpu_errors.py has the proof of each, on the CPU alone.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -118,7 +119,9 @@ def _exponent_overflows(x: torch.Tensor, dtype: torch.dtype) -> bool:
 
 def _differ_by_far(call: Drawn) -> bool:
     x, y = call.args[0], call.args[1]
-    return x.is_complex() and _exponent_overflows((x.real - y.real).abs(), x.dtype)
+    common = torch.promote_types(x.dtype, y.dtype)
+    apart = x.to(common).real - y.to(common).real
+    return common.is_complex and _exponent_overflows(apart.abs(), common)
 
 
 def _slope_of_infinity(call: Drawn) -> bool:
@@ -136,6 +139,27 @@ def _is_infinite_below_its_threshold(call: Drawn) -> bool:
 def _has_the_least_factor(call: Drawn) -> bool:
     alpha = call.kwargs.get("alpha", 1)
     return _is_integral(call) and alpha in (-(2**63), -(2**31), -(2**15), -(2**7))
+
+
+def _has_equal_doubles_without_freedom(call: Drawn) -> bool:
+    x, dims, *_ = (*call.args, None)
+    dims = list(range(x.dim())) if dims is None or len(dims) == 0 else dims
+    if x.dtype not in DOUBLES or not x.numel() or call.kwargs.get("correction") is None:
+        return False
+    count = math.prod(x.size(d) for d in dims if x.dim() > 0)
+    parts = torch.view_as_real(x.resolve_conj()) if x.is_complex() else x[..., None]
+    spread = parts.amax(dims, True) - parts.amin(dims, True) if x.dim() > 0 else parts * 0
+    return call.kwargs["correction"] >= count and bool((spread == 0).any())
+
+
+def _has_a_variance_of_zero(call: Drawn) -> bool:
+    variance, training, eps = call.args[4], call.args[5], call.args[7]
+    return not training and variance is not None and bool((variance.double() + eps == 0).any())
+
+
+def _has_huge_dilation(call: Drawn) -> bool:
+    windows = zip(call.args[1].shape[2:], itertools.cycle(call.args[5]), strict=False)
+    return any(dilation * (size - 1) >= 2**63 - 1 for size, dilation in windows)
 
 
 def _is_nearly_infinite(call: Drawn) -> bool:
@@ -211,6 +235,21 @@ _NEGATIVE_SIZES = (
     "windows and paddings of no images: the CPU gives a tensor with a negative size",
 )
 
+_LEAST_FACTOR = (
+    _has_the_least_factor,
+    "alpha is the least number of its type: the CPU negates it, and there is no such number",
+)
+
+_NO_FREEDOM = (
+    _has_equal_doubles_without_freedom,
+    "the variance of equal doubles is not 0 on the CPU: divided by 0 it is infinite",
+)
+
+_INFINITE_SCALE = (
+    _has_a_variance_of_zero,
+    "batch norm of a variance and eps of 0: the CPU scales an input and its mean by infinity before it subtracts",
+)
+
 # Operator -> (whether a call is such a one, why).
 KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     "div": (_div, f"{_DIVISION[1]}; complex numbers as below"),
@@ -226,9 +265,16 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     ),
     "fmod": _REMAINDER,
     "remainder": _REMAINDER,
-    "rsub": (
-        _has_the_least_factor,
-        "rsub: the CPU negates alpha, whose least number has no negative",
+    "rsub": _LEAST_FACTOR,
+    "_foreach_sub": _LEAST_FACTOR,
+    "std": _NO_FREEDOM,
+    "var": _NO_FREEDOM,
+    "std_mean": _NO_FREEDOM,
+    "var_mean": _NO_FREEDOM,
+    "native_batch_norm": _INFINITE_SCALE,
+    "convolution": (
+        _has_huge_dilation,
+        "a window that is longer than numbers go: the CPU wraps its length, and computes something",
     ),
     "softplus": (
         _is_infinite_below_its_threshold,

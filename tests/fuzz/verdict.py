@@ -42,8 +42,8 @@ def _with_numbers(call: Drawn, dtype: torch.dtype) -> Drawn:
 def _types_of_numbers(tensors: list[torch.Tensor]) -> list[torch.dtype]:
     """The types that an operator may bring its numbers to before it uses them."""
     types = {t.dtype.to_real() if t.is_complex() else t.dtype for t in tensors if _is_inexact(t)}
-    # Integers and numbers give the default type.
-    types = types or {torch.float32}
+    # Integers and numbers give the default type; who computes in double precision takes numbers as they are.
+    types = (types or {torch.float32}) | {torch.float64}
     if types & {torch.float16, torch.bfloat16}:
         types |= {torch.float32}
     return sorted(types, key=lambda dtype: torch.finfo(dtype).eps)

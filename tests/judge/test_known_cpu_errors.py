@@ -17,7 +17,8 @@ PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "m
           "logaddexp", "softplus_backward", "sinh", "cosh",
           "gelu_backward", "_adaptive_avg_pool2d", "rsub", "softplus", "_adaptive_avg_pool3d",
           "_foreach_sinh", "_foreach_cosh", "smooth_l1_loss_backward", "hardshrink_backward", "addmm",
-          "hardtanh_backward",
+          "hardtanh_backward", "std", "var", "std_mean", "var_mean", "native_batch_norm", "convolution",
+          "_foreach_sub",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
 
@@ -190,7 +191,9 @@ def test_logaddexp_of_complex_numbers_overflows():
     x, y = torch.tensor([0.4 - 15j, 740.3 - 0.2j], dtype=torch.complex128).unbind()
     assert torch.logaddexp(x, y).isnan()
     assert torch.logaddexp(x.real, y.real) == y.real
+    assert torch.logaddexp(x.real, y).isnan()
     assert known_cpu_error("logaddexp", Drawn("", (x, y), {}))
+    assert known_cpu_error("logaddexp", Drawn("", (x.real, y.to(torch.complex64)), {}))
     assert not known_cpu_error("logaddexp", Drawn("", (x, y - 100), {}))
     assert not known_cpu_error("logaddexp", Drawn("", (x.real, y.real), {}))
 
@@ -287,3 +290,43 @@ def test_alpha_is_negated():
     assert known_cpu_error("rsub", Drawn("", (x, x), {"alpha": -(2**31)}))
     assert not known_cpu_error("rsub", Drawn("", (x, x), {"alpha": 1 - 2**31}))
     assert not known_cpu_error("rsub", Drawn("", (x.float(), x), {"alpha": -(2**31)}))
+
+
+def test_the_variance_of_equal_doubles_is_not_zero():
+    x = torch.full((1,), -0.2254, dtype=torch.float64).expand(3)
+    assert x.var(correction=0) > 0
+    assert x.std(correction=3) == float("inf")
+    for operator in ("std", "var", "std_mean", "var_mean"):
+        for correction in (3, 127):
+            assert known_cpu_error(operator, Drawn("", (x, [0]), {"correction": correction}))
+        assert not known_cpu_error(operator, Drawn("", (x, [0]), {"correction": 2}))
+        assert not known_cpu_error(operator, Drawn("", (x.float(), [0]), {"correction": 3}))
+        different = torch.arange(3, dtype=torch.float64)
+        assert not known_cpu_error(operator, Drawn("", (different, [0]), {"correction": 3}))
+
+
+def test_batch_norm_subtracts_after_it_scaled_by_infinity():
+    x, mean, variance = torch.tensor([[0.25], [-0.25]]), torch.tensor([1.0]), torch.zeros(1)
+    args = (x, None, None, mean, variance, False, 0.1, 0.0)
+    assert ATEN.native_batch_norm(*args)[0][0].isnan()
+    assert ((x - mean) * torch.rsqrt(variance)).isinf().all()
+    assert known_cpu_error("native_batch_norm", Drawn("", args, {}))
+    assert not known_cpu_error("native_batch_norm", Drawn("", (*args[:-1], 1e-5), {}))
+    assert not known_cpu_error("native_batch_norm", Drawn("", (*args[:5], True, 0.1, 0.0), {}))
+
+
+def test_a_window_that_is_too_long_wraps():
+    x, weight = torch.ones(2, 2, 4).half(), torch.ones(2, 1, 4).half()
+    args = (x, weight, torch.ones(2).half(), [1], [3], [2**62], False, [0], 2)
+    assert ATEN.convolution(*args).shape == (2, 2, 10)
+    assert known_cpu_error("convolution", Drawn("", args, {}))
+    assert not known_cpu_error("convolution", Drawn("", (*args[:5], [2**61], *args[6:]), {}))
+
+
+def test_foreach_sub_negates_alpha():
+    x = [torch.ones(2, dtype=torch.int32)]
+    with pytest.raises(RuntimeError, match="without overflow"):
+        torch._foreach_sub(x, x, alpha=-(2**31))
+    assert torch._foreach_sub(x, x, alpha=1 - 2**31)[0].tolist() == [-(2**31)] * 2
+    assert known_cpu_error("_foreach_sub", Drawn("", (x, x), {"alpha": -(2**31)}))
+    assert not known_cpu_error("_foreach_sub", Drawn("", (x, x), {"alpha": -(2**31) + 1}))

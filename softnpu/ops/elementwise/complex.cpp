@@ -82,6 +82,9 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
     case MapOp::kNeg: return both([]<typename T>(T a, const T*) { return -a; }, wide);
     case MapOp::kSign: return both([]<typename T>(T a, const T*) { return a == T(0) ? a : a / std::abs(a); }, wide);
     case MapOp::kSquare: return both([]<typename T>(T a, const T*) { return product(a, a); }, wide);
+    case MapOp::kCube: return both([]<typename T>(T a, const T*) { return product(product(a, a), a); }, wide);
+    case MapOp::kReciprocalSquare:
+      return both([]<typename T>(T a, const T*) { return quotient(T(1), product(a, a)); }, wide);
     case MapOp::kReciprocal: return both([]<typename T>(T a, const T*) { return quotient(T(1), a); }, wide);
     case MapOp::kLogicalNot: return both([]<typename T>(T a, const T*) { return T(a == T(0)); }, wide);
     case MapOp::kIsFinite: return both([]<typename T>(T a, const T*) { return T(finite(a)); }, wide);

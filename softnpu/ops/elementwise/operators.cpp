@@ -211,11 +211,9 @@ Status power(MapInput self, MapInput exponent, const aclTensor& out, Plan* plan)
     if (value == 0) return ones_like(*self.tensor, dtype, out, plan);
     if (value == 1) return plan_map(mapping_of(MapOp::kIdentity, dtype), {self}, out, plan);
     if (value == 2) return plan_map(mapping_of(MapOp::kSquare, dtype), {self}, out, plan);
-    if (value == 3 && !is_complex(dtype)) return plan_map(mapping_of(MapOp::kCube, dtype), {self}, out, plan);
-    if (is_floating(dtype) && value == -2) {
-      return plan_map(mapping_of(MapOp::kReciprocalSquare, dtype), {self}, out, plan);
-    }
+    if (value == 3) return plan_map(mapping_of(MapOp::kCube, dtype), {self}, out, plan);
     if (!is_integral(dtype)) {
+      if (value == -2) return plan_map(mapping_of(MapOp::kReciprocalSquare, dtype), {self}, out, plan);
       if (value == 0.5) return plan_map(mapping_of(MapOp::kSqrt, dtype), {self}, out, plan);
       if (value == -0.5) return plan_map(mapping_of(MapOp::kRsqrt, dtype), {self}, out, plan);
       if (value == -1) return plan_map(mapping_of(MapOp::kReciprocal, dtype), {self}, out, plan);
