@@ -95,6 +95,15 @@ def test_samples_of_the_cpus_distribution_pass():
     draws(lambda g: torch.ones(3), lambda g: torch.rand(2, generator=g)[:0].new_ones(3))
 
 
+def test_a_rare_result_need_not_be_seen():
+    """Be it the first one or another."""
+    for rare in (0, 77):
+        draws(
+            lambda g: torch.zeros(3),
+            lambda g, rare=rare: torch.full((3,), float(g.initial_seed() == rare)),
+        )
+
+
 @pytest.mark.parametrize(
     "on_npu",
     [

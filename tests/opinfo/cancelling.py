@@ -230,6 +230,21 @@ def double_error(sample) -> float:
     return 4 * torch.finfo(torch.float64).eps * max(1.0, largest)
 
 
+def attention_error(sample) -> float:
+    """Of attention's gradients in 16 bits: their kernels read the result, which is rounded.
+
+    The sum over ``E`` elements of the result times its gradient, which is about 1, is subtracted from each score's
+    gradient, and multiplied by ``scale`` and a key or query: roundings of both signs add up by their root.
+    """
+    q = sample.input
+    if not q.requires_grad or q.dtype not in (torch.float16, torch.bfloat16):
+        return 0.0
+    key, value = sample.args[:2]
+    scale = sample.kwargs.get("scale") or q.size(-1) ** -0.5
+    rounding = torch.finfo(q.dtype).eps * value.size(-1) ** 0.5 * largest_finite(value)
+    return rounding * scale * max(largest_finite(q), largest_finite(key))
+
+
 def sixth_error(sample) -> float:
     """The CPU's gradient of hardsigmoid has a sixth as a float32 number, in float64, too."""
     if not sample.input.requires_grad:
@@ -241,6 +256,7 @@ def sixth_error(sample) -> float:
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
+    "nn.functional.scaled_dot_product_attention": attention_error,
     "_upsample_bicubic2d_aa": partial(antialias_error, is_cubic=True),
     "_upsample_bicubic2d_aa_backward": partial(antialias_error, is_cubic=True),
     "_upsample_bilinear2d_aa": partial(antialias_error, is_cubic=False),
