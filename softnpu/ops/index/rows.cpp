@@ -24,7 +24,7 @@ std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t places, in
   std::vector<ptrdiff_t> sample;
   for (int64_t k = 0; k < kSampled; ++k) sample.push_back(table[places / kSampled * k]);
   std::ranges::sort(sample);
-  std::vector<ptrdiff_t> bounds{kNowhere + 1};
+  std::vector<ptrdiff_t> bounds{PTRDIFF_MIN};
   for (int t = 1; t < threads; ++t) bounds.push_back(sample[static_cast<size_t>(kSampled * t / threads)]);
   bounds.push_back(PTRDIFF_MAX);
   const int64_t most = kSampled * 3 / 2 / threads;
@@ -69,6 +69,7 @@ void IndexedRows::run(const ptrdiff_t* table, int threads) const {
     });
     return;
   }
+  // Else columns, not fewer than fill cache lines.
   const int64_t least = std::min<int64_t>(64, (rest + threads - 1) / threads);
   const int64_t grain = std::max<int64_t>(least, kGrainElements / places);
   parallel_for(rest, grain, threads,

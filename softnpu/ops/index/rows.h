@@ -2,6 +2,7 @@
 // Rows of an indexed tensor, read from or written to in the order of another one.
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -28,9 +29,9 @@ class IndexedRows {
   void run(const ptrdiff_t* table, int threads) const;
 
  private:
-  // Entries of the table from `begin` up to before `end`; all but kNowhere.
+  // Entries of the table from `begin` up to before `end`; all by default.
   struct Entries {
-    ptrdiff_t begin = kNowhere + 1;
+    ptrdiff_t begin = PTRDIFF_MIN;
     ptrdiff_t end = PTRDIFF_MAX;
   };
 

@@ -15,9 +15,6 @@ struct IndexTerm {
   ptrdiff_t stride = 0;  // and its stride in bytes
 };
 
-// A table's entry for an index that is left out.
-constexpr ptrdiff_t kNowhere = PTRDIFF_MIN;
-
 struct IndexTable {
   std::vector<IndexTerm> terms;  // their offsets add up
   Dims sizes;
