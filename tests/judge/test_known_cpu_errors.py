@@ -282,14 +282,24 @@ def test_each_term_is_multiplied_by_an_infinite_alpha():
     assert not known_cpu_error("addmm", Drawn("", (x, a, b), {"alpha": 2}))
 
 
-def test_alpha_is_negated():
+@pytest.mark.parametrize(
+    ("operator", "call", "list_of"),
+    [("rsub", torch.rsub, False), ("_foreach_sub", torch._foreach_sub, True)],
+    ids=["rsub", "_foreach_sub"],
+)
+def test_alpha_is_negated(operator, call, list_of):
     x = torch.ones(2, dtype=torch.int32)
+
+    def arguments(first):
+        return ([first], [x]) if list_of else (first, x)
+
     with pytest.raises(RuntimeError, match="without overflow"):
-        torch.rsub(x, x, alpha=-(2**31))
-    assert torch.rsub(x, x, alpha=1 - 2**31).tolist() == [-(2**31)] * 2
-    assert known_cpu_error("rsub", Drawn("", (x, x), {"alpha": -(2**31)}))
-    assert not known_cpu_error("rsub", Drawn("", (x, x), {"alpha": 1 - 2**31}))
-    assert not known_cpu_error("rsub", Drawn("", (x.float(), x), {"alpha": -(2**31)}))
+        call(*arguments(x), alpha=-(2**31))
+    result = call(*arguments(x), alpha=1 - 2**31)
+    assert (result[0] if list_of else result).tolist() == [-(2**31)] * 2
+    assert known_cpu_error(operator, Drawn("", arguments(x), {"alpha": -(2**31)}))
+    assert not known_cpu_error(operator, Drawn("", arguments(x), {"alpha": 1 - 2**31}))
+    assert not known_cpu_error(operator, Drawn("", arguments(x.float()), {"alpha": -(2**31)}))
 
 
 def test_the_variance_of_equal_doubles_is_not_zero():
@@ -321,12 +331,3 @@ def test_a_window_that_is_too_long_wraps():
     assert ATEN.convolution(*args).shape == (2, 2, 10)
     assert known_cpu_error("convolution", Drawn("", args, {}))
     assert not known_cpu_error("convolution", Drawn("", (*args[:5], [2**61], *args[6:]), {}))
-
-
-def test_foreach_sub_negates_alpha():
-    x = [torch.ones(2, dtype=torch.int32)]
-    with pytest.raises(RuntimeError, match="without overflow"):
-        torch._foreach_sub(x, x, alpha=-(2**31))
-    assert torch._foreach_sub(x, x, alpha=1 - 2**31)[0].tolist() == [-(2**31)] * 2
-    assert known_cpu_error("_foreach_sub", Drawn("", (x, x), {"alpha": -(2**31)}))
-    assert not known_cpu_error("_foreach_sub", Drawn("", (x, x), {"alpha": -(2**31) + 1}))
