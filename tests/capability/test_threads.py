@@ -1,6 +1,7 @@
 """Threads: work from many at once, waits that let Python run, state that is each thread's own."""
 
 import copy
+import gc
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -304,6 +305,7 @@ def test_loaders_with_workers_and_pinned_batches():
 
 
 def test_what_threads_leave_behind():
+    gc.collect()  # what other tests left
     before = torch.npu.memory_allocated()
     in_threads(lambda i: torch.ones(1000 * (i + 1), device="npu").sum().item())
     assert torch.npu.memory_allocated() == before

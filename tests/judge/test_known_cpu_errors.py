@@ -326,8 +326,9 @@ def test_batch_norm_subtracts_after_it_scaled_by_infinity():
 
 
 def test_a_window_that_is_too_long_wraps():
-    x, weight = torch.ones(2, 2, 4).half(), torch.ones(2, 1, 4).half()
-    args = (x, weight, torch.ones(2).half(), [1], [3], [2**62], False, [0], 2)
+    # oneDNN, which has float32 and on some CPUs 16 bits, refuses it.
+    x, weight = torch.ones(2, 2, 4).double(), torch.ones(2, 1, 4).double()
+    args = (x, weight, torch.ones(2).double(), [1], [3], [2**62], False, [0], 2)
     assert ATEN.convolution(*args).shape == (2, 2, 10)
     assert known_cpu_error("convolution", Drawn("", args, {}))
     assert not known_cpu_error("convolution", Drawn("", (*args[:5], [2**61], *args[6:]), {}))
