@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "api.h"
@@ -136,6 +137,13 @@ int32_t softnpuHasRoom(const void* address) {
 
 int32_t softnpuKeepsPackedWeights(void) {
   return softnpu::guarded(int32_t{0}, [] { return softnpu::config().pack ? 1 : 0; });
+}
+
+int32_t softnpuSplitsProducts(void) {
+  return softnpu::guarded(int32_t{-1}, [] {
+    const std::optional<bool>& split = softnpu::config().split;
+    return split ? int32_t{*split} : -1;
+  });
 }
 
 softnpuCpuCapability softnpuGetCpuCapability(void) {

@@ -147,6 +147,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "ASCEND_LAUNCH_BLOCKING", &blocking));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_FUSE", &fuse));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PACK", &pack));
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_SPLIT", &out->split));
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
   if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1);

@@ -2,6 +2,7 @@
 // What the environment says, read once per process. Reading it initialises nothing.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Config {
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
   bool fuse = true;                            // SOFTNPU_FUSE: tasks of a stream may go together
   bool pack = true;                            // SOFTNPU_PACK: packed copies of weights are kept
+  std::optional<bool> split;                   // SOFTNPU_SPLIT: HF32 as products of bfloat16; unset: as the CPU has it
   // SOFTNPU_CPU_CAPABILITY: the instructions that kernels may use at most; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
   std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC

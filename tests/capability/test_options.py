@@ -84,6 +84,9 @@ def test_an_unknown_fallback_is_refused(on_copies):
 def test_tf32_is_a_permission():
     a, b = torch.randn(40, 30), torch.randn(30, 20)
     expected = (a.npu() @ b.npu()).cpu()
+    # As the official plug-in has it: convolutions may lose digits, products may not.
+    assert torch.npu.conv.allow_hf32 is True
+    assert torch.npu.matmul.allow_hf32 is False
     assert torch.npu.config.allow_tf32 is False
     torch.npu.config.allow_tf32 = True
     try:
@@ -93,8 +96,11 @@ def test_tf32_is_a_permission():
         assert torch.equal((a.npu() @ b.npu()).cpu(), expected)
         torch.npu.matmul.cube_math_type = torch.npu.CubeMathType.USE_HF32
         assert torch.npu.config.allow_tf32 is True
-    finally:
         torch.npu.config.allow_tf32 = False
+        assert torch.npu.conv.allow_hf32 is False
+    finally:
+        torch.npu.matmul.allow_hf32 = False
+        torch.npu.conv.allow_hf32 = True
     assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.KEEP_DTYPE
 
 
@@ -106,6 +112,45 @@ def test_what_is_no_bool_is_refused(value):
         torch.npu.conv.allow_hf32 = value
     with pytest.raises(TypeError, match="Enum CubeMathType"):
         torch.npu.matmul.cube_math_type = value
+
+
+def test_options_are_set_by_their_names():
+    try:
+        torch.npu.set_option({"ALLOW_CONV_HF32": "disable", "ALLOW_MATMUL_HF32": "enable"})
+        assert torch.npu.conv.allow_hf32 is False
+        assert torch.npu.matmul.allow_hf32 is True
+        torch.npu.set_option({"CUBE_MATH_TYPE": "3", "jitCompile": "enable"})
+        assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.USE_HF32
+        assert not torch.npu.is_jit_compile_false()
+        torch.npu.set_option({"ALLOW_INTERNAL_FORMAT": "enable"})
+        assert torch.npu.config.allow_internal_format
+        with pytest.warns(UserWarning, match="ACL_PRECISION_MODE has no effect"):
+            torch.npu.set_option({"ACL_PRECISION_MODE": "must_keep_origin_dtype"})
+    finally:
+        torch.npu.set_option(
+            {
+                "ALLOW_CONV_HF32": "enable",
+                "ALLOW_MATMUL_HF32": "disable",
+                "ALLOW_INTERNAL_FORMAT": "disable",
+                "jitCompile": "disable",
+            }
+        )
+    assert torch.npu.matmul.cube_math_type is torch.npu.CubeMathType.KEEP_DTYPE
+
+
+@pytest.mark.parametrize(
+    ("option", "error", "message"),
+    [
+        ("ALLOW_CONV_HF32", TypeError, "must be a dict, but got str"),
+        ({"ALLOW_CONV_HF33": "enable"}, ValueError, "did you mean 'ALLOW_CONV_HF32'"),
+        ({"ALLOW_CONV_HF32": True}, ValueError, "'enable' or 'disable', not True"),
+        ({"CUBE_MATH_TYPE": 9}, ValueError, "9"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_exist_are_refused(option, error, message):
+    with pytest.raises(error, match=message):
+        torch.npu.set_option(option)
 
 
 def test_compile_mode_is_kept_and_changes_no_result():

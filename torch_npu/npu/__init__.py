@@ -56,6 +56,7 @@ from torch_npu.npu.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
+from torch_npu.npu.named_options import set_option
 from torch_npu.npu.options import (
     CubeMathType,
     config,
@@ -212,6 +213,7 @@ __all__ = [
     "set_device",
     "set_op_timeout_ms",
     "set_operator_fallback",
+    "set_option",
     "set_per_process_memory_fraction",
     "set_rng_state",
     "set_rng_state_all",

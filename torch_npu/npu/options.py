@@ -25,7 +25,8 @@ class _Matmul:
     """``torch.npu.matmul``: how float32 matrix products may be computed.
 
     These are permissions. The software NPU computes float32 products in float32 whatever they say, but where the CPU
-    multiplies matrices of bfloat16 (AMX): larger products round their factors to bfloat16 then and add in float32.
+    multiplies matrices of bfloat16 (AMX): larger products are three products of bfloat16 there, which lose less than
+    2^-15 of each term (``docs/precision.md``).
     """
 
     __slots__ = ()
@@ -46,7 +47,7 @@ class _Matmul:
 
     @property
     def allow_hf32(self) -> bool:
-        """Whether float32 products may lose mantissa bits (HF32, Ascend's TF32)."""
+        """Whether float32 products may lose mantissa bits (HF32, Ascend's TF32). False at the start."""
         return self.cube_math_type is not CubeMathType.KEEP_DTYPE
 
     @allow_hf32.setter
@@ -63,12 +64,13 @@ class _Conv:
 
     @property
     def allow_hf32(self) -> bool:
-        """Whether float32 convolutions, and their inputs' gradients, may lose mantissa bits. False at the start.
+        """Whether float32 convolutions and their gradients may lose mantissa bits (HF32). True at the start.
 
-        Convolutions of 3 x 3 places and stride 1, with 32 channels and more in multiples of 16, take a quarter of the
-        multiplications then, by Winograd's minimal filtering: an error stays below HF32's (2^-11 of the sum of the
-        terms' magnitudes); an infinity or NaN reaches up to three places further than it would. Where the CPU
-        multiplies matrices of bfloat16 (AMX), convolutions round their factors to bfloat16 instead.
+        Convolutions of 3 x 3 places and stride 1, with 32 channels and more in multiples of 16, and their inputs'
+        gradients take a quarter of the multiplications then, by Winograd's minimal filtering: an error stays far below
+        HF32's (2^-11 of the sum of the terms' magnitudes, ``docs/precision.md``); an infinity or NaN reaches up to three
+        places further than it would. Where the CPU multiplies matrices of bfloat16 (AMX), the others are three
+        convolutions of bfloat16, which lose less than 2^-15 of each term.
         """
         return bool(_state.native().conv_allows_less())
 

@@ -69,6 +69,8 @@ ACL_FUNC_VISIBILITY aclError softnpuFree(void* address);
 
 // 0 where SOFTNPU_PACK=0: weights are packed anew in each run.
 ACL_FUNC_VISIBILITY int32_t softnpuKeepsPackedWeights(void);
+// SOFTNPU_SPLIT: 1 and 0 where it says whether HF32 goes as products of bfloat16; -1 where it is not set.
+ACL_FUNC_VISIBILITY int32_t softnpuSplitsProducts(void);
 // The memory that packed copies of a device's weights take; it counts among the device's. In libopapi.
 ACL_FUNC_VISIBILITY aclError softnpuGetPackedBytes(int32_t deviceId, uint64_t* bytes);
 

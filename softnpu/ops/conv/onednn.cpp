@@ -11,6 +11,7 @@
 #include "ops/conv/onednn_step.h"
 #include "ops/dtype.h"
 #include "ops/matmul/copy.h"
+#include "ops/matmul/split.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
@@ -42,7 +43,6 @@ struct Key {
   int64_t dims = 0;
   int64_t has_bias = 0;
   int64_t threads = 0;
-  int64_t allows_less = 0;
   Layout in, out, filter;
   Triple stride{}, padding{}, padding_after{}, dilation{};
 };
@@ -106,7 +106,6 @@ Primitive describe_primitive(const Key& key, Blocks blocks) {
   const dnnl::engine& engine = onednn_engine();
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (key.allows_less != 0) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   const auto image_desc = [blocks](const Layout& l) {
     return l.in_blocks != 0 && blocks == Blocks::kAsTheyAre ? given_desc(l) : any_desc(l);
   };
@@ -224,6 +223,42 @@ void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, 
   copy_matrices(source.batch, lines_of(to, to_data).matrices, source.matrices, threads);
 }
 
+// Splitting pays where each number is multiplied by so many others, at least.
+constexpr int64_t kLeastSplit = 16;
+
+bool may_split(const ConvProblem& p) {
+  const bool is_large = std::min(p.in.channels, p.out.channels) >= kLeastSplit;
+  const bool is_plain = p.groups == 1 && !p.in.in_blocks && !p.out.in_blocks;
+  const int64_t longest = std::max({p.in.channels, p.out.channels, p.batch});
+  return p.allows_less && splits_products() && is_plain && is_large && onednn_counts({longest * kSplitParts});
+}
+
+// The dimension of an operand that the sum goes along, which takes the parts of what is split.
+size_t summed_dim(ConvKind kind, size_t operand) {
+  switch (kind) {
+    case ConvKind::kForward: return 1;  // the channels of `in`
+    case ConvKind::kInputGradient: return operand == kFilter ? 0 : 1;
+    case ConvKind::kFilterGradient: break;
+  }
+  return 0;  // the images
+}
+
+// The first factor is an image; where both are, it is `in`.
+SplitFactor factor_of(ConvKind kind, size_t operand) {
+  const bool second = operand == kFilter || (kind == ConvKind::kFilterGradient && operand == kOut);
+  return second ? SplitFactor::kSecond : SplitFactor::kFirst;
+}
+
+// `to` has the parts behind one another in `dim`.
+void split(const Layout& to, char* to_data, const Layout& from, char* from_data, size_t dim, SplitFactor factor,
+           int threads) {
+  Layout part = to;
+  part.sizes[dim] = from.sizes[dim];
+  const Lines source = lines_of(from, from_data);
+  const int64_t between = from.sizes[dim] * to.strides[dim];
+  split_matrices(source.batch, lines_of(part, to_data).matrices, source.matrices, between, factor, threads);
+}
+
 Extents extents_of(const Layout& l) {
   Extents all;
   for (size_t i = 0; i < static_cast<size_t>(l.dims); ++i) all.push_back({l.sizes[i], l.strides[i]});
@@ -284,6 +319,7 @@ class Convolution final : public Producer {
   explicit Convolution(const ConvProblem& problem)
       : p_(problem), result_(result_of(problem.kind)), threads_(onednn_threads(problem.flops())), at_once_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
+    splits_ = may_split(p_);
     lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
     // The backward pass has no bias of its own: it is added to the result in float32 before that is rounded.
@@ -296,12 +332,16 @@ class Convolution final : public Producer {
         if (widens) throw dnnl::error(dnnl_unimplemented, "images in blocks are taken as they are");
         continue;
       }
+      if (splits_ && i != result_) {
+        Layout parts = lies_[i];
+        parts.sizes[summed_dim(p_.kind, i)] *= kSplitParts;
+        copy_as(i, contiguous(parts, split_dtype()));
+        continue;
+      }
       const Layout plain = contiguous(lies_[i], dtype);
       const bool ordered = !adds_bias_ || i != result_ || lies_[i].strides == plain.strides;
       if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;
-      seen_[i] = plain;
-      copied_[i] = true;
-      copies_at_[i] = space_.reserve(bytes_of(seen_[i]));
+      copy_as(i, plain);
     }
     if (may_part()) {
       at_once_ = images_at_once(p_.batch, (bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])).value() / p_.batch);
@@ -312,7 +352,6 @@ class Convolution final : public Producer {
     key.dims = static_cast<int64_t>(p_.dims);
     key.has_bias = p_.bias != nullptr && !adds_bias_ ? 1 : 0;
     key.threads = threads_;
-    key.allows_less = p_.allows_less ? 1 : 0;
     key.in = seen_[kIn];
     key.out = seen_[kOut];
     key.filter = seen_[kFilter];
@@ -369,6 +408,12 @@ class Convolution final : public Producer {
   }
 
  private:
+  void copy_as(size_t i, const Layout& layout) {
+    seen_[i] = layout;
+    copied_[i] = true;
+    copies_at_[i] = space_.reserve(bytes_of(layout));
+  }
+
   // Calls `made` for the images [first, last) as soon as they are made.
   template <typename MadeImages>
   void run(char* space, char* to, const MadeImages& made) const {
@@ -434,7 +479,11 @@ class Convolution final : public Producer {
   // Brings operand `i`, from `offset` on, to `place`, in the layout that the primitive wants.
   void bring(size_t i, ptrdiff_t offset, char* space, void* place) const {
     char* from = seen(i, space) + offset;
-    if (copied_[i]) copy(seen_[i], from, lies_[i], data_[i], threads_);
+    if (splits_) {
+      split(seen_[i], from, lies_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i), threads_);
+    } else if (copied_[i]) {
+      copy(seen_[i], from, lies_[i], data_[i], threads_);
+    }
     if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
   }
 
@@ -470,6 +519,7 @@ class Convolution final : public Producer {
   std::array<bool, kOperands> copied_{};
   std::array<size_t, kOperands> copies_at_{}, reordered_at_{};
   bool adds_bias_ = false;
+  bool splits_ = false;  // what is read
   Workspace space_;
   size_t bias_at_ = 0;
   size_t scratchpad_at_ = 0;

@@ -17,7 +17,6 @@
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
-#include "ops/onednn/types.h"
 #include "ops/parallel.h"
 #include "ops/workspace.h"
 
@@ -257,7 +256,6 @@ bool is_worth_it(const ConvProblem& p) {
 std::optional<Step> winograd_convolution(const ConvProblem& p) {
   const bool has_places = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
   const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
-  if (onednn_has_tiles()) return std::nullopt;  // bfloat16 takes less time
   if (!p.allows_less || p.kind == ConvKind::kFilterGradient || !has_places || !is_plain) return std::nullopt;
   for (const Image* image : {&p.in, &p.out}) {
     const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;

@@ -14,6 +14,7 @@
 #include "base/no_destroy.h"
 #include "ops/matmul/copy.h"
 #include "ops/matmul/product.h"
+#include "ops/matmul/split.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
@@ -50,7 +51,6 @@ struct Key {
   int64_t threads = 0;
   int64_t alpha = 0;  // bit patterns of doubles
   int64_t beta = 0;
-  int64_t allows_less = 0;
   int64_t packed = 0;  // b comes in the layout that the kernel likes best
 };
 
@@ -167,7 +167,6 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   if (beta != 0) after.append_sum(beta);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
-  if (key.allows_less != 0) attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const memory::desc a = descriptor(key.a, key.dtype);
   const memory::desc given = descriptor(key.b, key.dtype);
@@ -206,12 +205,12 @@ int64_t stack_of(const MatmulProblem& p) {
 // One planned product: a run of the primitive for each stack of the batch.
 class Product final : public Producer {
  public:
-  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)) {
+  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)), splits_(is_split(problem)) {
     threads_ = onednn_threads(p_.flops());
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
-    a_ = take(p_.a, dtype);
-    b_ = take(p_.b, dtype);
+    a_ = splits_ ? take_split(p_.a) : take(p_.a, dtype);
+    b_ = splits_ ? take_split(p_.b) : take(p_.b, dtype);
     c_ = take(p_.c, native ? p_.c.dtype : ACL_FLOAT);
     const double alpha = p_.alpha.as_double();
     const double beta = p_.adds ? p_.beta.as_double() : 0;
@@ -219,17 +218,16 @@ class Product final : public Producer {
     key_ = {layout(a_.lies, stack_, true),
             layout(b_.lies, stack_, false),
             layout(c_.lies, stack_, true),
-            dtype,
+            a_.lies.dtype,
             c_.lies.dtype,
             row_ ? 1 : 0,
             threads_,
             bits(alpha),
-            bits(row_ ? 0 : beta),
-            p_.allows_less ? 1 : 0};
+            bits(row_ ? 0 : beta)};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
-    may_pack_ = p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
+    may_pack_ = !splits_ && p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }
@@ -265,7 +263,7 @@ class Product final : public Producer {
   void run(void* workspace, char* to, const MadeMatrices& made) const {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
-    const Matrices a = bring(a_, p_.a, space);
+    const Matrices a = bring(a_, p_.a, SplitFactor::kFirst, space);
     Matrices c = c_.lies;
     c.data = c_.copied ? space + c_.at : to;
     if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
@@ -274,7 +272,7 @@ class Product final : public Producer {
       packed_->runs.execute(std::span(places).first(row_ ? 5 : 4));
       made(0, 1);
     } else {
-      run_stacks(a, bring(b_, p_.b, space), c, space, made);
+      run_stacks(a, bring(b_, p_.b, SplitFactor::kSecond, space), c, space, made);
     }
     if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
   }
@@ -320,7 +318,7 @@ class Product final : public Producer {
       return packed_ != nullptr ? packed_->weights : memory::desc();
     };
     const auto pack = [&](void* to) {
-      const std::array<void*, 3> places{bring(b_, p_.b, space).data, to, space + scratchpad_at_};
+      const std::array<void*, 3> places{bring(b_, p_.b, SplitFactor::kSecond, space).data, to, space + scratchpad_at_};
       packed_->pack->execute(places);
     };
     const Given given{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
@@ -334,8 +332,15 @@ class Product final : public Producer {
     return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
   }
 
+  Operand take_split(const Matrices& m) {
+    Matrices lies = m;
+    lies.depth *= kSplitParts;
+    lies = dense(lies, p_.batch, split_dtype());
+    return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
+  }
+
   // A copy is made of each matrix once, however often it is seen.
-  Matrices bring(const Operand& operand, const Matrices& from, char* space) const {
+  Matrices bring(const Operand& operand, const Matrices& from, SplitFactor factor, char* space) const {
     if (!operand.copied) return from;
     Matrices to = operand.lies;
     to.data = space + operand.at;
@@ -343,12 +348,17 @@ class Product final : public Producer {
     for (size_t i = 0; i < batch.size(); ++i) {
       if (from.batch_strides[i] == 0) batch[i] = 1;
     }
-    copy_matrices(batch, to, from, threads_);
+    if (splits_) {
+      split_matrices(batch, to, from, from.depth * to.depth_stride, factor, threads_);
+    } else {
+      copy_matrices(batch, to, from, threads_);
+    }
     return to;
   }
 
   const MatmulProblem p_;
   const int64_t stack_;
+  const bool splits_;
   Operand a_, b_, c_;
   bool row_ = false;  // the addend is a row that the primitive adds
   int threads_ = 1;

@@ -13,6 +13,7 @@
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
 #include "ops/matmul/panels.h"
+#include "ops/matmul/split.h"
 #include "ops/matmul/wide.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
@@ -141,6 +142,7 @@ Plan choose(MatmulProblem problem) {
       !onednn_counts({problem.a.lines, problem.b.lines, problem.a.depth, problem.batch_count()})) {
     return plan_wide_matmul(problem);
   }
+  if (is_split(problem)) return plan_onednn_matmul(problem);
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
   if (std::optional<Plan> panels = plan_panel_matmul(problem)) return *std::move(panels);
   return plan_onednn_matmul(problem);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kLast = 4;
 
 std::atomic<int8_t> cube_math{0};
-std::atomic<bool> conv_less{false};
+std::atomic<bool> conv_less{true};
 std::atomic<int64_t> timeout{0};  // in ms
 std::atomic<bool> jit{false};
 std::atomic<bool> internal_format{false};

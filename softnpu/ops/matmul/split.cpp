@@ -1,0 +1,118 @@
+#include "ops/matmul/split.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "ops/onednn/types.h"
+#include "ops/parallel.h"
+#include "softnpu/softnpu.h"
+
+namespace softnpu {
+namespace {
+
+// Elements that are worth a thread's turn.
+constexpr int64_t kGrain = 1 << 14;
+// Splitting pays where each number is multiplied by so many others, at least.
+constexpr int64_t kLeastSplit = 64;
+constexpr uint32_t kExponent = 0x7f800000, kQuiet = 0x00400000, kUpper = 0xffff0000;
+
+// Rounds to eight digits, ties to even; the largest numbers become infinite.
+uint32_t rounded(uint32_t bits) { return (bits + 0x7fff + (bits >> 16 & 1)) & kUpper; }
+
+struct Numbers {
+  uint32_t upper, middle, lower;  // middle: upper again, but where the number is not finite
+};
+
+Numbers numbers_of(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const bool finite = (bits & kExponent) != kExponent;
+  const uint32_t special = (bits & kUpper) | ((bits & ~(kExponent | 0x80000000)) != 0 ? kQuiet : 0);
+  // The largest numbers are cut off instead, both of their parts, so that their sum stays finite.
+  const bool fits = (rounded(bits) & kExponent) != kExponent;
+  const uint32_t upper = fits ? rounded(bits) : bits & kUpper;
+  const auto rest = std::bit_cast<uint32_t>(x - std::bit_cast<float>(upper));
+  const uint32_t lower = fits ? rounded(rest) : rest & kUpper;
+  return {finite ? upper : special, finite ? upper : 0, finite ? lower : 0};
+}
+
+uint16_t narrowed(uint32_t bits, uint16_t /*as*/) { return static_cast<uint16_t>(bits >> 16); }
+float narrowed(uint32_t bits, float /*as*/) { return std::bit_cast<float>(bits); }
+
+template <typename T>
+struct Row {
+  const float* from;
+  int64_t from_stride;
+  std::array<T*, kSplitParts> to;
+  int64_t to_stride;
+  int64_t count;
+};
+
+template <typename T>
+void split_row(const Row<T>& row, SplitFactor factor) {
+  T* const first = row.to[0];
+  T* const second = row.to[factor == SplitFactor::kFirst ? 1 : 2];  // of the middle
+  T* const third = row.to[factor == SplitFactor::kFirst ? 2 : 1];
+  const auto run = [&](int64_t from_stride, int64_t to_stride) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      const Numbers n = numbers_of(row.from[i * from_stride]);
+      first[i * to_stride] = narrowed(n.upper, T{});
+      second[i * to_stride] = narrowed(n.middle, T{});
+      third[i * to_stride] = narrowed(n.lower, T{});
+    }
+  };
+  if (row.from_stride == 1 && row.to_stride == 1) return run(1, 1);
+  run(row.from_stride, row.to_stride);
+}
+
+template <typename T>
+void split(const Dims& batch, const Matrices& to, const Matrices& from, int64_t between, SplitFactor factor,
+           int threads) {
+  int64_t count = 1;
+  for (int64_t size : batch) count *= size;
+  // Along the dimension in which the source is dense.
+  const bool along_lines = from.lines > 1 && from.line_stride < from.depth_stride;
+  const int64_t rows = along_lines ? from.depth : from.lines;
+  const int64_t length = along_lines ? from.lines : from.depth;
+  const auto row_stride = [&](const Matrices& m) { return along_lines ? m.depth_stride : m.line_stride; };
+  const auto stride = [&](const Matrices& m) { return along_lines ? m.line_stride : m.depth_stride; };
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, length));
+  parallel_for(count * rows, grain, threads, [&](int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; ++at) {
+      const int64_t index = at / rows;
+      const int64_t row = at % rows;
+      const int64_t source = batch_offset(batch, from.batch_strides, index) + row * row_stride(from);
+      const int64_t target = batch_offset(batch, to.batch_strides, index) + row * row_stride(to);
+      auto* place = reinterpret_cast<T*>(to.at(target));
+      const Row<T> here{reinterpret_cast<const float*>(from.at(source)),
+                        stride(from),
+                        {place, place + between, place + 2 * between},
+                        stride(to),
+                        length};
+      split_row(here, factor);
+    }
+  });
+}
+
+}  // namespace
+
+bool splits_products() {
+  static const bool splits = softnpuSplitsProducts() >= 0 ? softnpuSplitsProducts() == 1 : onednn_has_tiles();
+  return splits;
+}
+
+bool is_split(const MatmulProblem& p) {
+  const bool is_large = std::min({p.a.lines, p.b.lines, p.a.depth}) >= kLeastSplit;
+  return p.allows_less && splits_products() && is_large && !p.a.in_pieces() && !p.b.in_pieces() &&
+         onednn_counts({p.a.depth * kSplitParts});
+}
+
+aclDataType split_dtype() { return onednn_multiplies(ACL_BF16) ? ACL_BF16 : ACL_FLOAT; }
+
+void split_matrices(const Dims& batch, const Matrices& to, const Matrices& from, int64_t between, SplitFactor factor,
+                    int threads) {
+  if (split_dtype() == ACL_BF16) return split<uint16_t>(batch, to, from, between, factor, threads);
+  split<float>(batch, to, from, between, factor, threads);
+}
+
+}  // namespace softnpu

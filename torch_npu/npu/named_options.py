@@ -1,0 +1,78 @@
+"""``torch.npu.set_option``: options by the names that the official plug-in gives them."""
+
+import warnings
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
+
+
+def _switch(name: str, value: object) -> bool:
+    if value not in ("enable", "disable"):
+        raise ValueError(f"set_option: {name} is 'enable' or 'disable', not {value!r}")
+    return value == "enable"
+
+
+def _set_cube_math_type(value: object) -> None:
+    matmul.cube_math_type = CubeMathType(int(str(value)))
+
+
+_OPTIONS: dict[str, Callable[[object], None]] = {
+    "ALLOW_CONV_HF32": lambda value: setattr(conv, "allow_hf32", _switch("ALLOW_CONV_HF32", value)),
+    "ALLOW_MATMUL_HF32": lambda value: setattr(
+        matmul, "allow_hf32", _switch("ALLOW_MATMUL_HF32", value)
+    ),
+    "CUBE_MATH_TYPE": _set_cube_math_type,
+    "ALLOW_INTERNAL_FORMAT": lambda value: setattr(
+        config, "allow_internal_format", _switch("ALLOW_INTERNAL_FORMAT", value)
+    ),
+    "jitCompile": lambda value: set_compile_mode(_switch("jitCompile", value)),
+}
+# The compiler's and the debugger's, which change no result.
+_WITHOUT_EFFECT = frozenset(
+    [
+        "ACL_PRECISION_MODE",
+        "ACL_OP_SELECT_IMPL_MODE",
+        "ACL_AICORE_NUM",
+        "ACL_OPTYPELIST_FOR_IMPLMODE",
+        "ACL_OP_DEBUG_LEVEL",
+        "ACL_DEBUG_DIR",
+        "ACL_OP_COMPILER_CACHE_MODE",
+        "ACL_OP_COMPILER_CACHE_DIR",
+        "ACL_OP_DEBUG_OPTION",
+        "MM_BMM_ND_ENABLE",
+        "STRONG_CONSISTENCY",
+        "OP_HOOK_ENABLE",
+        "FORCE_ACLNN_OP_LIST",
+        "NPU_FUZZY_COMPILE_BLACKLIST",
+        "autotune",
+        "mdldumpswitch",
+        "mdldumpconfigpath",
+    ]
+)
+
+
+def set_option(option: dict[str, object]) -> None:
+    """Sets options by their names. Defined by torch_npu's ``npu_config.set_option``.
+
+    Args:
+        option: ``ALLOW_CONV_HF32``, ``ALLOW_MATMUL_HF32``, ``ALLOW_INTERNAL_FORMAT`` and ``jitCompile`` with ``"enable"``
+            or ``"disable"``, ``CUBE_MATH_TYPE`` with a number of :class:`CubeMathType`. The official plug-in's options of
+            its compiler and debugger warn that they have no effect here.
+
+    Raises:
+        TypeError: ``option`` is no dict.
+        ValueError: an option that there is not, or a value that it does not take; those before it are set.
+    """
+    if not isinstance(option, dict):
+        raise TypeError(f"npu option must be a dict, but got {type(option).__name__}")
+    for name, value in option.items():
+        if name in _OPTIONS:
+            _OPTIONS[name](value)
+        elif name in _WITHOUT_EFFECT:
+            warnings.warn(f"set_option: {name} has no effect here", stacklevel=2)
+        else:
+            near = get_close_matches(str(name), [*_OPTIONS, *_WITHOUT_EFFECT], 1)
+            raise ValueError(
+                f"set_option knows no {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+            )
