@@ -21,17 +21,20 @@ def both(name: str, make: Callable[[str], Callable[[], object]], repeats: int = 
     return Row(name, *works, repeats)
 
 
-def _allowed(work: Callable[[], object]) -> None:
-    torch.npu.conv.allow_hf32 = True
+def _exactly(work: Callable[[], object]) -> None:
+    torch.npu.conv.allow_hf32 = False
     try:
         work()
     finally:
-        torch.npu.conv.allow_hf32 = False
+        torch.npu.conv.allow_hf32 = True
 
 
-def less(row: Row) -> Row:
-    """The same row with less than float32's precision for npu's convolutions; the CPU keeps all of it."""
-    return replace(row, name=f"{row.name}, allow_hf32", npu=partial(_allowed, row.npu))
+def with_and_without(row: Row) -> list[Row]:
+    """The row as it is by default, with HF32 allowed for npu's convolutions, and with all of float32's precision."""
+    return [
+        replace(row, name=f"{row.name}, HF32 allowed"),
+        replace(row, name=f"{row.name}, allow_hf32=False", npu=partial(_exactly, row.npu)),
+    ]
 
 
 def _normal(*size: int, device: str) -> Tensor:
@@ -214,7 +217,7 @@ def convolution() -> list[Row]:
         both("conv 3 x 3, batch norm, relu, forward", partial(make, trained=False)),
         both("conv 3 x 3, batch norm, relu, training", partial(make, trained=True)),
     ]
-    return [*rows, *map(less, rows)]
+    return [either for row in rows for either in with_and_without(row)]
 
 
 def optimizer_step(device: str, *, fused: bool = False) -> Callable[[], object]:

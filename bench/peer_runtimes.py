@@ -68,7 +68,7 @@ def open_vino(path: Path) -> Callable[[Arrays], Sequence[np.ndarray]]:
 def inductor(network: nn.Module) -> nn.Module:
     """torch.compile with frozen weights."""
     torch._inductor.config.freezing = True
-    return torch.compile(copy.deepcopy(network))
+    return torch.compile(copy.deepcopy(network), dynamic=False)
 
 
 def check(name: str, found: object, expected: Tensor) -> None:

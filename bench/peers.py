@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 import torch
+from convolutional import NETWORKS, with_statistics
 from interleave import Row
-from ops import optimizer
+from ops import optimizer, with_and_without
 from peer_decoder import rows as of_the_decoder
 from peer_operators import rows as of_operators
 from peer_runtimes import Arrays, arrays, check, inductor, onnx, onnx_runtime, open_vino
@@ -28,14 +29,7 @@ class _Logits(nn.Module):
 
 
 def _resnet50() -> nn.Module:
-    """With statistics that are not 0 and 1, so that folding them is work."""
-    network = _Logits(ResNetForImageClassification(ResNetConfig(num_labels=1000))).eval()
-    for module in network.modules():
-        if isinstance(module, nn.BatchNorm2d):
-            nn.init.normal_(module.running_mean, std=0.1)
-            nn.init.uniform_(module.running_var, 0.5, 1.5)
-            nn.init.uniform_(module.weight, 0.5, 1)
-    return network
+    return _Logits(ResNetForImageClassification(ResNetConfig(num_labels=1000)))
 
 
 def _block() -> nn.Module:
@@ -60,10 +54,10 @@ def _images(name: str, network: nn.Module, image: Tensor, repeats: int) -> list[
         "OpenVINO": partial(_first, open_vino(path), values),
         "inductor": partial(compiled, image.contiguous(memory_format=torch.channels_last)),
     }
-    rows = [Row(name, work, partial(network, image), repeats)]
+    rows = with_and_without(Row(name, work, partial(network, image), repeats))
     for peer, other in peers.items():
         check(peer, other(), expected)
-        rows.append(Row(name, work, other, repeats, peer))
+        rows += with_and_without(Row(name, work, other, repeats, peer))
     return rows
 
 
@@ -71,10 +65,14 @@ def _images(name: str, network: nn.Module, image: Tensor, repeats: int) -> list[
 def networks() -> list[Row]:
     """What is called without gradients."""
     torch.manual_seed(0)
-    network = _resnet50()
+    rows = []
+    for name, (make, size) in {"ResNet-50": (_resnet50, 224), **NETWORKS}.items():
+        network = with_statistics(make())
+        for batch in (1, 8):
+            image = torch.randn(batch, 3, size, size)
+            rows += _images(f"{name}, batch {batch}", network, image, 1)
     return [
-        *_images("ResNet-50, batch 1", network, torch.randn(1, 3, 224, 224), 1),
-        *_images("ResNet-50, batch 8", network, torch.randn(8, 3, 224, 224), 1),
+        *rows,
         *_images(
             "conv 3 x 3, batch norm, relu, 8 x 64 x 56 x 56",
             _block(),

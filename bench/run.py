@@ -185,7 +185,7 @@ def neighbours() -> list[Measured]:
     from ops import big, products
 
     chosen = (
-        "ResNet-50, one image",
+        "ResNet-50, one image, HF32 allowed",
         "Llama-like, 128 tokens at once",
         "gelu, 64 MiB",
         "softmax, 64 MiB",
@@ -212,6 +212,20 @@ def seeds() -> list[Measured]:
     return compare("seeds", rows(), rounds=7)
 
 
+def precision() -> list[Measured]:
+    """What products and convolutions lose, with and without the permission of HF32."""
+    from precision import all_lost
+
+    table = Table(title="largest error against float64, as a share of the result's deviation")
+    table.add_column("work")
+    for column in ("CPU eager", "npu", "npu, allow_hf32", "HF32 itself"):
+        table.add_column(column, justify="right")
+    for row in track(all_lost(), description="precision", transient=True):
+        table.add_row(row.work, *(f"{x:.1e}" for x in (row.cpu, row.exact, row.allowed, row.hf32)))
+    Console(width=140).print(table)
+    return []  # no times
+
+
 def peers() -> list[Measured]:
     """Other runtimes on the same work."""
     from peers import networks, trained
@@ -236,6 +250,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "seeds": seeds,
     "memory": memory,
     "neighbours": neighbours,
+    "precision": precision,
     "peers": peers,
 }
 

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from interleave import Row
 from networks import PROMPT, decode, prefill, resnet
-from ops import HEADS, TOKENS, WIDTH, less, rms_norm, rope
+from ops import HEADS, TOKENS, WIDTH, rms_norm, rope, with_and_without
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -29,7 +29,7 @@ def _blocks() -> list[Row]:
     on_cpu = partial(separate, image)
     on_npu = partial(deepcopy(separate).npu(), image.npu())
     against_cpu = Row(name, work, on_cpu, 2, "three layers on the CPU")
-    return [Row(name, work, on_npu, 2, "three layers on npu"), against_cpu, less(against_cpu)]
+    return [Row(name, work, on_npu, 2, "three layers on npu"), *with_and_without(against_cpu)]
 
 
 def _sepia() -> list[Row]:
@@ -75,8 +75,7 @@ def _resnet50(batch: int) -> list[Row]:
         return resnet("npu", batch, trained=False, memory_format=torch.channels_last)
 
     name = f"ResNet-50, batch {batch}, channels_last"
-    row = Row(name, ported(), resnet("cpu", batch, trained=False), 1)
-    return [row, less(row)]
+    return with_and_without(Row(name, ported(), resnet("cpu", batch, trained=False), 1))
 
 
 def _decoder() -> list[Row]:

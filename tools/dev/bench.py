@@ -22,6 +22,7 @@ SUITES = {
     "seeds": "fused convolution, sepia, rotary embedding, SwiGLU, RMSNorm",
     "memory": "peak memory of ResNet-50",
     "neighbours": "the same work beside busy processes",
+    "precision": "what products and convolutions lose, in place of times",
     "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
 }
 COMPARE = "compare"

@@ -1,0 +1,139 @@
+"""Convolutional networks that peers are measured on, in their authors' sizes, with weights of their own drawing."""
+
+import torch
+from torch import Tensor, nn
+
+
+def _norm_and_relu(channels: int, cap: float | None = None) -> list[nn.Module]:
+    return [nn.BatchNorm2d(channels), nn.ReLU6() if cap else nn.ReLU()]
+
+
+def _convolution(
+    read: int, made: int, kernel: int = 3, stride: int = 1, groups: int = 1
+) -> nn.Conv2d:
+    return nn.Conv2d(read, made, kernel, stride, kernel // 2, groups=groups, bias=False)
+
+
+class _Residual(nn.Module):
+    """Two convolutions of 3 x 3 and what goes round them."""
+
+    def __init__(self, read: int, made: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            _convolution(read, made, stride=stride),
+            *_norm_and_relu(made),
+            _convolution(made, made),
+            nn.BatchNorm2d(made),
+        )
+        same = read == made and stride == 1
+        shortcut = [] if same else [_convolution(read, made, 1, stride), nn.BatchNorm2d(made)]
+        self.shortcut = nn.Sequential(*shortcut)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(self.body(x) + self.shortcut(x))
+
+
+def resnet18() -> nn.Module:
+    """He and others 2015, 11.7 M parameters; images of 224 x 224."""
+    layers = [_convolution(3, 64, 7, 2), *_norm_and_relu(64), nn.MaxPool2d(3, 2, 1)]
+    read = 64
+    for made, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        layers += [_Residual(read, made, stride), _Residual(made, made, 1)]
+        read = made
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+def vgg11() -> nn.Module:
+    """Simonyan and Zisserman 2014, its features with batch norm and one linear layer; images of 224 x 224."""
+    layers: list[nn.Module] = []
+    read = 3
+    for made, pooled in ((64, True), (128, True), (256, False), (256, True), (512, False), (512, True), (512, False), (512, True)):  # fmt: skip
+        layers += [_convolution(read, made), *_norm_and_relu(made)]
+        layers += [nn.MaxPool2d(2)] if pooled else []
+        read = made
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+
+
+class UNet(nn.Module):
+    """Ronneberger and others 2015: three levels, from 32 channels on; images of 128 x 128."""
+
+    CHANNELS = (32, 64, 128)
+
+    def __init__(self) -> None:
+        """Random weights."""
+        super().__init__()
+
+        def pair(read: int, made: int) -> nn.Sequential:
+            first, second = _convolution(read, made), _convolution(made, made)
+            return nn.Sequential(first, *_norm_and_relu(made), second, *_norm_and_relu(made))
+
+        first, middle, last = self.CHANNELS
+        self.down = nn.ModuleList([pair(3, first), pair(first, middle)])
+        self.bottom = pair(middle, last)
+        self.widen = nn.ModuleList([nn.ConvTranspose2d(last, middle, 2, 2), nn.ConvTranspose2d(middle, first, 2, 2)])  # fmt: skip
+        self.up = nn.ModuleList([pair(last, middle), pair(middle, first)])
+        self.head = nn.Conv2d(first, 2, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x`` [batch, 3, height, width], sizes that 4 divides; two maps of the same size."""
+        kept = []
+        for block in self.down:
+            x = block(x)
+            kept.append(x)
+            x = torch.max_pool2d(x, 2)
+        x = self.bottom(x)
+        for widen, block in zip(self.widen, self.up, strict=True):
+            x = block(torch.cat((kept.pop(), widen(x)), 1))
+        return self.head(x)
+
+
+class _Inverted(nn.Module):
+    """Wider, each channel on its own, narrower."""
+
+    def __init__(self, read: int, made: int, stride: int, factor: int) -> None:
+        super().__init__()
+        wide = read * factor
+        first = [_convolution(read, wide, 1), *_norm_and_relu(wide, 6)] if factor > 1 else []
+        self.adds = read == made and stride == 1
+        self.body = nn.Sequential(
+            *first,
+            _convolution(wide, wide, stride=stride, groups=wide),
+            *_norm_and_relu(wide, 6),
+            _convolution(wide, made, 1),
+            nn.BatchNorm2d(made),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.body(x) if self.adds else self.body(x)
+
+
+def mobilenet_v2() -> nn.Module:
+    """Sandler and others 2018, 3.5 M parameters; images of 224 x 224."""
+    layers: list[nn.Module] = [_convolution(3, 32, 3, 2), *_norm_and_relu(32, 6)]
+    read = 32
+    stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
+    for factor, made, count, stride in stages:
+        for i in range(count):
+            layers.append(_Inverted(read, made, stride if i == 0 else 1, factor))
+            read = made
+    layers += [_convolution(read, 1280, 1), *_norm_and_relu(1280, 6)]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
+
+
+# Name -> network and the size of its images.
+NETWORKS = {
+    "ResNet-18": (resnet18, 224),
+    "VGG-11": (vgg11, 224),
+    "U-Net": (UNet, 128),
+    "MobileNetV2": (mobilenet_v2, 224),
+}
+
+
+def with_statistics(network: nn.Module) -> nn.Module:
+    """In evaluation mode, with statistics that are not 0 and 1, so that folding them is work."""
+    for module in network.modules():
+        if isinstance(module, nn.BatchNorm2d):
+            nn.init.normal_(module.running_mean, std=0.1)
+            nn.init.uniform_(module.running_var, 0.5, 1.5)
+            nn.init.uniform_(module.weight, 0.5, 1)
+    return network.eval()
