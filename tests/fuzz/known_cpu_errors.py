@@ -304,6 +304,7 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     ),
     "hardshrink_backward": _NO_BOUND,
     "hardtanh_backward": _NO_BOUND,
+    "softshrink_backward": _NO_BOUND,
     "addmm": (
         _has_infinite_factor,
         "addmm with an infinite alpha: the CPU multiplies each term by it, which may be infinities of both signs",

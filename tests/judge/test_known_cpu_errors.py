@@ -17,7 +17,7 @@ PROVEN = {"div", "fmod", "remainder", "floor_divide", "hardsigmoid_backward", "m
           "logaddexp", "softplus_backward", "sinh", "cosh",
           "gelu_backward", "_adaptive_avg_pool2d", "rsub", "softplus", "_adaptive_avg_pool3d",
           "_foreach_sinh", "_foreach_cosh", "smooth_l1_loss_backward", "hardshrink_backward", "addmm",
-          "hardtanh_backward", "std", "var", "std_mean", "var_mean", "native_batch_norm", "convolution",
+          "hardtanh_backward", "softshrink_backward", "std", "var", "std_mean", "var_mean", "native_batch_norm", "convolution",
           "_foreach_sub",
           "_upsample_bilinear2d_aa_backward", "_upsample_bicubic2d_aa_backward"}  # fmt: skip
 
@@ -265,7 +265,8 @@ def test_vectors_divide_by_an_integer_beta_of_0():
 
 def test_what_no_number_bounds_depends_on_the_length():
     nan, ones = float("nan"), torch.ones(20)
-    for operator, bounds in (("hardshrink_backward", (nan,)), ("hardtanh_backward", (nan, 2.0))):
+    shrinks = ("hardshrink_backward", (nan,)), ("softshrink_backward", (nan,))
+    for operator, bounds in (*shrinks, ("hardtanh_backward", (nan, 2.0))):
         slope = getattr(ATEN, operator)
         assert (slope(ones, ones, *bounds)[:8] == 0).all()
         assert slope(ones[:1], ones[:1], *bounds) == 1
