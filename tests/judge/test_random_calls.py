@@ -52,6 +52,17 @@ def test_one_wrong_element_is_refused(operator, factor):
     assert "1 of" in verdict(operator, call, actual)
 
 
+def test_a_mean_over_several_dimensions_rounds_as_often_as_it_has_terms():
+    x = randn(5, 5, 5).double()
+    x -= x.mean() * (1 - 1e-3)
+    call = Drawn("aten.var_mean.correction", (x,), {})
+    magnitude = torch.finfo(torch.float64).eps * x.abs().mean()
+    for errors, is_refused in ((5, False), (500, True)):
+        actual = run(call)
+        actual[1] += errors * magnitude
+        assert bool(verdict("var_mean", call, actual)) is is_refused
+
+
 @pytest.mark.parametrize("operator", CALLS)
 def test_a_rounding_is_none(operator):
     call = CALLS[operator]

@@ -88,8 +88,9 @@ def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expect
     """What roundings at random of every argument and every result within the operator change, and four of the last one.
 
     A sum of ``n`` terms within one of its parts rounds ``n`` times: a random walk of ``sqrt(n)`` steps. ``n`` is the
-    longest dimension. Where that is more than half of the digits, of the element or of one, a function jumps. The
-    reference rounds the arguments' magnitude, too, in double precision: GELU of -9 is 0 there.
+    longest dimension, or the number of elements that one result takes in. Where that is more than half of the digits, of
+    the element or of one, a function jumps. The reference rounds the arguments' magnitude, too, in double precision: GELU
+    of -9 is 0 there.
     """
     floating = [t.dtype for t in (*given, *expected) if isinstance(t, torch.Tensor)]
     coarsest = max((d for d in floating if epsilon(d)), key=epsilon, default=torch.float32)
@@ -100,14 +101,15 @@ def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expect
         for i, (r, d) in enumerate(zip(reference, drawn, strict=True)):
             if squares[i] is not None and d.shape == r.shape:
                 squares[i] = squares[i] + (d - r).abs().square()
-    terms = max([1, *(n for t in given for n in t.shape)])
     own = ULPS * epsilon(torch.float64) * _largest(given) if coarsest not in WIDE else 0.0
     return [
         None
         if square is None or not epsilon(e.dtype)
         else ULPS * ulp(r, e.dtype)
         + own
-        + (DEVIATIONS * terms**0.5 * (square / DRAWS).sqrt()).minimum(half_of_digits(r, e.dtype))
+        + (DEVIATIONS * _length(given, r) ** 0.5 * (square / DRAWS).sqrt()).minimum(
+            half_of_digits(r, e.dtype)
+        )
         for square, r, e in zip(squares, reference, expected, strict=True)
     ]
 
