@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 
 
-def _norm_and_relu(channels: int, cap: float | None = None) -> list[nn.Module]:
-    return [nn.BatchNorm2d(channels), nn.ReLU6() if cap else nn.ReLU()]
+def _norm_and_relu(channels: int, activation: type[nn.Module] = nn.ReLU) -> list[nn.Module]:
+    return [nn.BatchNorm2d(channels), activation()]
 
 
 def _convolution(
@@ -93,12 +93,12 @@ class _Inverted(nn.Module):
     def __init__(self, read: int, made: int, stride: int, factor: int) -> None:
         super().__init__()
         wide = read * factor
-        first = [_convolution(read, wide, 1), *_norm_and_relu(wide, 6)] if factor > 1 else []
+        first = [_convolution(read, wide, 1), *_norm_and_relu(wide, nn.ReLU6)] if factor > 1 else []
         self.adds = read == made and stride == 1
         self.body = nn.Sequential(
             *first,
             _convolution(wide, wide, stride=stride, groups=wide),
-            *_norm_and_relu(wide, 6),
+            *_norm_and_relu(wide, nn.ReLU6),
             _convolution(wide, made, 1),
             nn.BatchNorm2d(made),
         )
@@ -109,14 +109,14 @@ class _Inverted(nn.Module):
 
 def mobilenet_v2() -> nn.Module:
     """Sandler and others 2018, 3.5 M parameters; images of 224 x 224."""
-    layers: list[nn.Module] = [_convolution(3, 32, 3, 2), *_norm_and_relu(32, 6)]
+    layers: list[nn.Module] = [_convolution(3, 32, 3, 2), *_norm_and_relu(32, nn.ReLU6)]
     read = 32
     stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))  # fmt: skip
     for factor, made, count, stride in stages:
         for i in range(count):
             layers.append(_Inverted(read, made, stride if i == 0 else 1, factor))
             read = made
-    layers += [_convolution(read, 1280, 1), *_norm_and_relu(1280, 6)]
+    layers += [_convolution(read, 1280, 1), *_norm_and_relu(1280, nn.ReLU6)]
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(1280, 1000))
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import torch
 from interleave import Row
+from permission import hf32
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -22,11 +23,8 @@ def both(name: str, make: Callable[[str], Callable[[], object]], repeats: int = 
 
 
 def _exactly(work: Callable[[], object]) -> None:
-    torch.npu.conv.allow_hf32 = False
-    try:
+    with hf32(convolutions=False):
         work()
-    finally:
-        torch.npu.conv.allow_hf32 = True
 
 
 def with_and_without(row: Row) -> list[Row]:

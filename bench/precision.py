@@ -4,10 +4,10 @@ Columns: CPU eager, npu without and with the permission of HF32, and HF32 itself
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
+from permission import hf32
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -24,16 +24,6 @@ class Lost:
     exact: float
     allowed: float
     hf32: float
-
-
-@contextmanager
-def permission(on: bool) -> Iterator[None]:
-    """HF32 allowed or forbidden, for products and convolutions; the defaults behind it."""
-    torch.npu.config.allow_tf32 = on
-    try:
-        yield
-    finally:
-        torch.npu.matmul.allow_hf32, torch.npu.conv.allow_hf32 = False, True
 
 
 def rounded(x: Tensor) -> Tensor:
@@ -97,12 +87,12 @@ def measure(work: str, run: Callable[..., Tensor], given: tuple[Tensor, ...]) ->
         return ((found.double() - expected).abs().max() / deviation).item()
 
     on_npu = [t.npu() for t in given]
-    with permission(False):
+    with hf32(convolutions=False):
         exact = lost(run(*on_npu).cpu())
-    with permission(True):
+    with hf32(convolutions=True, products=True):
         allowed = lost(run(*on_npu).cpu())
-    hf32 = lost(run(*(rounded(t).double() for t in given)))
-    return Lost(work, lost(run(*given)), exact, allowed, hf32)
+    of_hf32 = lost(run(*(rounded(t).double() for t in given)))
+    return Lost(work, lost(run(*given)), exact, allowed, of_hf32)
 
 
 def all_lost() -> Iterator[Lost]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import torch
 import torch.nn.functional as F
+from opinfo.permission import hf32
 from torch import Tensor, nn
 
 from tests.capability.test_left_out import check
@@ -34,9 +35,8 @@ def splits() -> bool:
 def allow(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], None]]:
     """Gives or takes the permission; at the end it is as at the beginning."""
     name = "allow_hf32" if request.param is torch.npu.conv else "allow_tf32"
-    yield lambda on: setattr(request.param, name, on)
-    torch.npu.matmul.allow_hf32 = False
-    torch.npu.conv.allow_hf32 = True
+    with hf32(convolutions=True):
+        yield lambda on: setattr(request.param, name, on)
 
 
 def operands(
@@ -185,12 +185,7 @@ def test_a_written_filter_is_noticed():
 def test_products_are_allowed_apart():
     a, b = torch.randn(200, 300), torch.randn(300, 400)
     exact = a.npu() @ b.npu()
-    torch.npu.conv.allow_hf32 = False
-    torch.npu.matmul.allow_hf32 = True
-    try:
+    with hf32(convolutions=False, products=True):
         assert torch.npu.config.allow_tf32 is False  # convolutions may not
         assert_near(a.npu() @ b.npu(), torch.matmul, a, b)
-    finally:
-        torch.npu.matmul.allow_hf32 = False
-        torch.npu.conv.allow_hf32 = True
     assert torch.equal(a.npu() @ b.npu(), exact)

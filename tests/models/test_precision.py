@@ -7,6 +7,7 @@ import copy
 
 import pytest
 import torch
+from opinfo.permission import hf32
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -61,9 +62,8 @@ NETWORKS = {"residual": residual_network, "plain": plain_network}
 
 @pytest.fixture(params=[True, False], ids=["allowed", "forbidden"])
 def allowed(request: pytest.FixtureRequest):
-    torch.npu.conv.allow_hf32 = request.param
-    yield request.param
-    torch.npu.conv.allow_hf32 = True
+    with hf32(convolutions=request.param):
+        yield request.param
 
 
 def results(network: nn.Module, image: Tensor) -> list[Tensor]:

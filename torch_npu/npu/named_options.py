@@ -3,30 +3,16 @@
 import warnings
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 
 from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
 
-
-def _switch(name: str, value: object) -> bool:
-    if value not in ("enable", "disable"):
-        raise ValueError(f"set_option: {name} is 'enable' or 'disable', not {value!r}")
-    return value == "enable"
-
-
-def _set_cube_math_type(value: object) -> None:
-    matmul.cube_math_type = CubeMathType(int(str(value)))
-
-
-_OPTIONS: dict[str, Callable[[object], None]] = {
-    "ALLOW_CONV_HF32": lambda value: setattr(conv, "allow_hf32", _switch("ALLOW_CONV_HF32", value)),
-    "ALLOW_MATMUL_HF32": lambda value: setattr(
-        matmul, "allow_hf32", _switch("ALLOW_MATMUL_HF32", value)
-    ),
-    "CUBE_MATH_TYPE": _set_cube_math_type,
-    "ALLOW_INTERNAL_FORMAT": lambda value: setattr(
-        config, "allow_internal_format", _switch("ALLOW_INTERNAL_FORMAT", value)
-    ),
-    "jitCompile": lambda value: set_compile_mode(_switch("jitCompile", value)),
+# Options of two values, as what takes them.
+_SWITCHES: dict[str, Callable[[bool], None]] = {
+    "ALLOW_CONV_HF32": partial(setattr, conv, "allow_hf32"),
+    "ALLOW_MATMUL_HF32": partial(setattr, matmul, "allow_hf32"),
+    "ALLOW_INTERNAL_FORMAT": partial(setattr, config, "allow_internal_format"),
+    "jitCompile": set_compile_mode,
 }
 # The compiler's and the debugger's, which change no result.
 _WITHOUT_EFFECT = frozenset(
@@ -67,12 +53,16 @@ def set_option(option: dict[str, object]) -> None:
     if not isinstance(option, dict):
         raise TypeError(f"npu option must be a dict, but got {type(option).__name__}")
     for name, value in option.items():
-        if name in _OPTIONS:
-            _OPTIONS[name](value)
+        if name == "CUBE_MATH_TYPE":
+            matmul.cube_math_type = CubeMathType(int(str(value)))
+        elif name in _SWITCHES:
+            if value not in ("enable", "disable"):
+                raise ValueError(f"set_option: {name} is 'enable' or 'disable', not {value!r}")
+            _SWITCHES[name](value == "enable")
         elif name in _WITHOUT_EFFECT:
             warnings.warn(f"set_option: {name} has no effect here", stacklevel=2)
         else:
-            near = get_close_matches(str(name), [*_OPTIONS, *_WITHOUT_EFFECT], 1)
+            near = get_close_matches(str(name), ["CUBE_MATH_TYPE", *_SWITCHES, *_WITHOUT_EFFECT], 1)
             raise ValueError(
                 f"set_option knows no {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
             )

@@ -317,9 +317,12 @@ class Convolution final : public Producer {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
-      : p_(problem), result_(result_of(problem.kind)), threads_(onednn_threads(problem.flops())), at_once_(p_.batch) {
+      : p_(problem),
+        result_(result_of(problem.kind)),
+        threads_(onednn_threads(problem.flops())),
+        splits_(may_split(problem)),
+        at_once_(problem.batch) {
     const bool native = onednn_multiplies(p_.dtype);
-    splits_ = may_split(p_);
     lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
     // The backward pass has no bias of its own: it is added to the result in float32 before that is rounded.
@@ -513,13 +516,13 @@ class Convolution final : public Producer {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
+  const bool splits_;                              // what is read
   int64_t at_once_;                                // images
   std::array<Layout, kOperands> lies_{}, seen_{};  // in memory; with the copies
   std::array<char*, kOperands> data_{};
   std::array<bool, kOperands> copied_{};
   std::array<size_t, kOperands> copies_at_{}, reordered_at_{};
   bool adds_bias_ = false;
-  bool splits_ = false;  // what is read
   Workspace space_;
   size_t bias_at_ = 0;
   size_t scratchpad_at_ = 0;

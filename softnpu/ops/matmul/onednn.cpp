@@ -327,15 +327,16 @@ class Product final : public Producer {
   }
 
   Operand take(const Matrices& m, aclDataType dtype) {
-    if (m.dtype == dtype && is_direct(m, stack_)) return {m, false, 0};
-    const Matrices lies = dense(m, p_.batch, dtype);
-    return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
+    return m.dtype == dtype && is_direct(m, stack_) ? Operand{m, false, 0} : take_copy(m, dtype);
   }
 
-  Operand take_split(const Matrices& m) {
-    Matrices lies = m;
-    lies.depth *= kSplitParts;
-    lies = dense(lies, p_.batch, split_dtype());
+  Operand take_split(Matrices m) {
+    m.depth *= kSplitParts;
+    return take_copy(m, split_dtype());
+  }
+
+  Operand take_copy(const Matrices& m, aclDataType dtype) {
+    const Matrices lies = dense(m, p_.batch, dtype);
     return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
   }
 
