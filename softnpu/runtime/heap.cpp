@@ -10,7 +10,7 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kSmallAlignment = 512;
-constexpr size_t kLargeFrom = size_t{1} << 20;
+constexpr size_t kLargeFrom = 4 * Region::kHugePage;
 constexpr size_t kRedZone = kPoisons ? 256 : 0;
 
 // What this thread has found last.
@@ -39,7 +39,8 @@ Heap::~Heap() { unpoison(region_->base() + region_->kernel_offset(), region_->si
 Status Heap::allocate(size_t size, void** out) {
   const size_t counted = round_up(size, kSmallAlignment);
   const size_t span = round_up(size + kRedZone, kSmallAlignment);
-  const size_t alignment = size >= kLargeFrom ? Region::kHugePage : kSmallAlignment;
+  const bool on_huge_page = size >= kLargeFrom || size % Region::kHugePage == 0;
+  const size_t alignment = on_huge_page ? Region::kHugePage : kSmallAlignment;
   std::lock_guard lock(mutex_);
   if (size == 0 || counted < size || counted > capacity_ || used_ > capacity_ - counted) {
     return {ACL_ERROR_RT_MEMORY_ALLOCATION,

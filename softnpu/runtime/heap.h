@@ -38,7 +38,8 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
   ~Heap();
 
-  // `size` > 0. Small blocks are 512-byte aligned, blocks of 1 MiB and more start on a huge page.
+  // `size` > 0. Blocks of whole huge pages, and of four and more, start on one; others are 512-byte aligned: a gap
+  // before each of them would be memory that nobody uses.
   Status allocate(size_t size, void** out);
 
   // Fails where `address` is not the start of a live allocation, and for no other reason: it allocates nothing.

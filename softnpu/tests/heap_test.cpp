@@ -56,9 +56,11 @@ TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
     for (int step = 0; step < 400; ++step) {
       if (live.empty() || random() % 3 != 0) {
         size_t size = 1 + random() % (random() % 8 == 0 ? size_t{3} << 20 : size_t{5000});
+        if (random() % 16 == 0) size = (1 + random() % 5) * Region::kHugePage;
         void* block = nullptr;
         if (!heap.allocate(size, &block).is_ok()) continue;
-        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % (size >= (size_t{1} << 20) ? Region::kHugePage : 512), 0u);
+        const bool on_huge_page = size >= 4 * Region::kHugePage || size % Region::kHugePage == 0;
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % (on_huge_page ? Region::kHugePage : 512), 0u);
         for (const Allocation& other : live) {
           auto* begin = static_cast<char*>(block);
           auto* other_begin = static_cast<char*>(other.base);

@@ -131,6 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WinogradTest,
                          ::testing::Values(Case{1, 32, 48, 18, 18, 0, false}, Case{1, 32, 48, 18, 18, 0, true},
                                            Case{3, 48, 32, 13, 11, 1, false}, Case{3, 48, 32, 13, 11, 1, true},
                                            Case{8, 32, 32, 7, 7, 1, false}, Case{2, 32, 32, 30, 9, 2, true},
-                                           Case{1, 64, 64, 61, 5, 2, false}));
+                                           Case{1, 64, 64, 61, 5, 2, false}, Case{4, 352, 352, 7, 7, 1, false},
+                                           Case{4, 352, 352, 7, 7, 1, true}));  // the last ones by small tiles
 
 }  // namespace

@@ -27,9 +27,12 @@ using dnnl::memory;
 
 // With fewer channels or tiles the transforms, and the filter that is four times as large, take what the products save.
 constexpr int64_t kLeastChannels = 32;
-constexpr int64_t kLeastTiles = 16;
+constexpr int64_t kLeastCovered = 256;  // values of a channel
 // What tiles make beyond the image's edges is thrown away: at most so many times what is needed.
 constexpr double kMostWaste = 1.5;
+// From here on a filter for the large tile does not stay in a cache, and counts among a program's memory.
+constexpr int64_t kLargeFilterBytes = int64_t{16} << 20;
+constexpr int64_t kFewTiles = 8;  // times as large is the filter as the images
 // Tiles of one thread's products: so many that their planes stay in its cache, but enough for a factor of a product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
@@ -39,7 +42,7 @@ constexpr size_t kCachedPrimitives = 128;
 
 // The product of `tiles` lines for each plane, on one thread.
 struct ProductKey {
-  int64_t tiles = 0, read = 0, made = 0;
+  int64_t planes = 0, tiles = 0, read = 0, made = 0;
 };
 
 struct Product {
@@ -52,10 +55,10 @@ int64_t plane_stride(int64_t tiles, int64_t channels) { return tiles * channels 
 
 std::shared_ptr<const Product> make_product(const ProductKey& key) {
   const auto planes = [&](int64_t channels) {
-    return memory::desc({kWinogradPlanes, key.tiles, channels}, memory::data_type::f32,
+    return memory::desc({key.planes, key.tiles, channels}, memory::data_type::f32,
                         memory::dims{plane_stride(key.tiles, channels), channels, 1});
   };
-  const memory::desc any({kWinogradPlanes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
+  const memory::desc any({key.planes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const dnnl::matmul::primitive_desc plan(onednn_engine(), planes(key.read), any, planes(key.made), attributes);
@@ -78,30 +81,47 @@ std::shared_ptr<const Product> product_of(const ProductKey& key) {
 
 // How the filter lies, for its copies.
 struct FilterKey {
-  int64_t winograd = kWinogradPlanes;
+  int64_t planes = 0;
   int64_t kind = 0;
   int64_t read = 0, made = 0;
   int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
 };
+
+int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }
+
+int64_t tiles_of(const ConvProblem& p, WinogradTile tile) {
+  return p.batch * tiles_along(p.made().sizes[1], tile) * tiles_along(p.made().sizes[2], tile);
+}
+
+// The tile of fewest multiplications, unless few tiles share a large filter: that of a small tile takes less than half
+// the memory, which is what such products wait for.
+WinogradTile tile_of(const ConvProblem& p) {
+  constexpr WinogradTile kSmall{2}, kLarge{4};
+  const int64_t filter = p.in.channels * p.out.channels;
+  const int64_t images = tiles_of(p, kLarge) * (p.in.channels + p.out.channels);
+  const int64_t bytes = filter * kLarge.planes() * static_cast<int64_t>(sizeof(float));
+  return bytes > kLargeFilterBytes && images <= filter / kFewTiles ? kSmall : kLarge;
+}
 
 class Winograd final : public Producer {
  public:
   // Throws dnnl::error where oneDNN has no product, or one of a filter that cannot be packed.
   explicit Winograd(const ConvProblem& problem)
       : p_(problem),
-        tiles_down_((made().sizes[1] + kWinogradMade - 1) / kWinogradMade),
-        tiles_across_((made().sizes[2] + kWinogradMade - 1) / kWinogradMade),
+        tile_(tile_of(problem)),
+        tiles_down_(tiles_along(made().sizes[1], tile_)),
+        tiles_across_(tiles_along(made().sizes[2], tile_)),
         threads_(onednn_threads(problem.flops())) {
     at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.positions() + p_.out.channels * p_.out.positions()) *
                                             static_cast<int64_t>(sizeof(float)));
     const int64_t rows = at_once_ * tiles_down_;
     const int64_t channels = read().channels + made().channels;
-    const int64_t fits = kPlanesBytes / (kWinogradPlanes * channels * static_cast<int64_t>(sizeof(float)));
+    const int64_t fits = kPlanesBytes / (tile_.planes() * channels * static_cast<int64_t>(sizeof(float)));
     const int64_t together = std::max(kLeastTogether, fits) / tiles_across_;
     rows_ = std::clamp<int64_t>(together, 1, (rows + threads_ - 1) / threads_);
-    whole_ = product_of({rows_ * tiles_across_, read().channels, made().channels});
+    whole_ = product_of({tile_.planes(), rows_ * tiles_across_, read().channels, made().channels});
     if (const int64_t left = rows % rows_; left != 0) {
-      rest_ = product_of({left * tiles_across_, read().channels, made().channels});
+      rest_ = product_of({tile_.planes(), left * tiles_across_, read().channels, made().channels});
     }
     const bool fits_both = rest_ == nullptr || rest_->filter == whole_->filter;
     if (!fits_both || !may_pack_winograd_filter(whole_->filter)) {
@@ -112,8 +132,8 @@ class Winograd final : public Producer {
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     seat_.reserve(
-        floats(kWinogradPlanes * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
-    rows_at_ = seat_.reserve(floats(kWinogradRead * positions() * kWinogradChannels));
+        floats(tile_.planes() * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
+    rows_at_ = seat_.reserve(floats(tile_.read() * positions() * kWinogradChannels));
     scratchpad_at_ =
         seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
     seats_at_ = space_.reserve(seat_.bytes() * threads_);
@@ -156,7 +176,7 @@ class Winograd final : public Producer {
     return p_.kind == ConvKind::kForward ? p_.padding[dim] : p_.filter.sizes[dim] - 1 - p_.padding[dim];
   }
   // Of a row of tiles as it is read.
-  int64_t positions() const { return tiles_across_ * kWinogradMade + kWinogradRead - kWinogradMade; }
+  int64_t positions() const { return tiles_across_ * tile_.made + tile_.read() - tile_.made; }
 
   template <typename MadeImages>
   void run(char* space, char* to, const MadeImages& made_images) const {
@@ -169,7 +189,7 @@ class Winograd final : public Producer {
     }
     const std::shared_ptr<void> packed = packed_filter();
     if (packed == nullptr) {
-      pack_winograd_filter(p_, whole_->filter, threads_, reinterpret_cast<float*>(space + filter_at_));
+      pack_winograd_filter(p_, tile_, whole_->filter, threads_, reinterpret_cast<float*>(space + filter_at_));
     }
     void* filter = packed != nullptr ? packed.get() : space + filter_at_;
     for (int64_t image = 0; image < p_.batch; image += at_once_) {
@@ -193,17 +213,17 @@ class Winograd final : public Producer {
     const WinogradPlanes read_planes{plane_stride(tiles, read().channels), read().channels};
     const WinogradPlanes made_planes{plane_stride(tiles, made().channels), made().channels};
     auto* planes = reinterpret_cast<float*>(seat);
-    float* products = planes + kWinogradPlanes * read_planes.plane_stride;
+    float* products = planes + tile_.planes() * read_planes.plane_stride;
     auto* rows = reinterpret_cast<float*>(seat + rows_at_);
     const int64_t row_stride = positions() * kWinogradChannels;
     const WinogradRows from(read()), back(made());
     for (int64_t row = first; row < last; ++row) {
       const float* image = reinterpret_cast<const float*>(read().data) + row / tiles_down_ * from.image_stride();
-      const int64_t y = row % tiles_down_ * kWinogradMade - before(1);
+      const int64_t y = row % tiles_down_ * tile_.made - before(1);
       float* tile = planes + (row - first) * tiles_across_ * read_planes.tile_stride;
       for (int64_t c = 0; c < read().channels; c += kWinogradChannels) {
-        from.read(image, c, y, kWinogradRead, before(2), positions(), rows);
-        winograd_image(rows, row_stride, tiles_across_, read_planes, tile + c);
+        from.read(image, c, y, tile_.read(), before(2), positions(), rows);
+        winograd_image(tile_, rows, row_stride, tiles_across_, read_planes, tile + c);
       }
     }
     const Product& product = last - first == rows_ ? *whole_ : *rest_;
@@ -213,25 +233,26 @@ class Winograd final : public Producer {
       float* image = to + row / tiles_down_ * back.image_stride();
       const float* tile = products + (row - first) * tiles_across_ * made_planes.tile_stride;
       for (int64_t c = 0; c < made().channels; c += kWinogradChannels) {
-        winograd_result(tile + c, made_planes, tiles_across_, offsets + c, rows, row_stride);
-        back.write(rows, row % tiles_down_ * kWinogradMade, kWinogradMade, positions(), c, image);
+        winograd_result(tile_, tile + c, made_planes, tiles_across_, offsets + c, rows, row_stride);
+        back.write(rows, row % tiles_down_ * tile_.made, tile_.made, positions(), c, image);
       }
     }
   }
 
   std::shared_ptr<void> packed_filter() const {
     const Filter& f = p_.filter;
-    const FilterKey key{kWinogradPlanes, static_cast<int64_t>(p_.kind),
+    const FilterKey key{tile_.planes(),  static_cast<int64_t>(p_.kind),
                         read().channels, made().channels,
                         f.out_stride,    f.in_stride,
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
     return PackedWeights::get().find(
         {f.source.address, f.source.bytes, layout}, [&] { return whole_->filter; },
-        [&](void* to) { pack_winograd_filter(p_, whole_->filter, threads_, static_cast<float*>(to)); });
+        [&](void* to) { pack_winograd_filter(p_, tile_, whole_->filter, threads_, static_cast<float*>(to)); });
   }
 
   const ConvProblem p_;
+  const WinogradTile tile_;
   const int64_t tiles_down_, tiles_across_;  // of an image
   const int threads_;
   int64_t at_once_ = 1;  // images
@@ -245,10 +266,10 @@ class Winograd final : public Producer {
 
 bool is_worth_it(const ConvProblem& p) {
   const Image& made = p.made();
-  const auto tiles_of = [](int64_t size) { return (size + kWinogradMade - 1) / kWinogradMade; };
-  const int64_t tiles = tiles_of(made.sizes[1]) * tiles_of(made.sizes[2]);
-  const auto covered = static_cast<double>(tiles * kWinogradMade * kWinogradMade);
-  return p.batch * tiles >= kLeastTiles && covered <= kMostWaste * static_cast<double>(made.positions());
+  const WinogradTile tile = tile_of(p);
+  const int64_t covered = tiles_of(p, tile) * tile.made * tile.made;
+  const auto needed = static_cast<double>(p.batch * made.positions());
+  return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "ops/conv/winograd_kernels.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -66,17 +65,18 @@ bool may_pack_winograd_filter(const dnnl::memory::desc& layout) {
          Places(layout).has_lines();
 }
 
-void pack_winograd_filter(const ConvProblem& p, const dnnl::memory::desc& layout, int threads, float* to) {
+void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::memory::desc& layout, int threads,
+                          float* to) {
   const Places places(layout);
   const auto sizes = layout.get_dims();
   parallel_for(sizes[1], 8, threads, [&](int64_t first, int64_t last) {
     alignas(64) float given[kPlaces * kWinogradChannels];
-    alignas(64) float planes[kWinogradPlanes * kWinogradChannels];
+    alignas(64) float planes[kMostWinogradPlanes * kWinogradChannels];
     for (int64_t read = first; read < last; ++read) {
       for (int64_t made = 0; made < sizes[2]; made += kWinogradChannels) {
         read_places(p, read, made, given);
-        winograd_filter(given, planes);
-        for (int64_t plane = 0; plane < kWinogradPlanes; ++plane) {
+        winograd_filter(tile, given, planes);
+        for (int64_t plane = 0; plane < tile.planes(); ++plane) {
           for (int64_t c = 0; c < kWinogradChannels; c += kTogether) {
             std::memcpy(to + places.of({plane, read, made + c}), planes + plane * kWinogradChannels + c,
                         kTogether * sizeof(float));

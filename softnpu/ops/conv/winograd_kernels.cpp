@@ -18,9 +18,57 @@ using Vector = hn::Vec<Tag>;
 
 HWY_INLINE Vector number(float value) { return hn::Set(Tag(), value); }
 
-// The transforms of one line: `read(i)` is what it has, `put(i, value)` takes what it becomes.
-struct ImageLine {
-  static constexpr int64_t kFrom = kWinogradRead, kTo = kWinogradRead;
+// The transforms of one line, for tiles that make kMade values: `read(i)` is what it has, `put(i, value)` takes what it
+// becomes.
+template <int64_t kMade>
+struct ImageLine;
+template <int64_t kMade>
+struct ResultLine;
+template <int64_t kMade>
+struct FilterLine;
+
+template <>
+struct ImageLine<2> {
+  static constexpr int64_t kFrom = 4, kTo = 4;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector d0 = read(0), d1 = read(1), d2 = read(2), d3 = read(3);
+    put(0, hn::Sub(d0, d2));
+    put(1, hn::Add(d1, d2));
+    put(2, hn::Sub(d2, d1));
+    put(3, hn::Sub(d1, d3));
+  }
+};
+
+template <>
+struct ResultLine<2> {
+  static constexpr int64_t kFrom = 4, kTo = 2;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector m0 = read(0), m1 = read(1), m2 = read(2), m3 = read(3);
+    put(0, hn::Add(m0, hn::Add(m1, m2)));
+    put(1, hn::Sub(hn::Sub(m1, m2), m3));
+  }
+};
+
+template <>
+struct FilterLine<2> {
+  static constexpr int64_t kFrom = 3, kTo = 4;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector g0 = read(0), g1 = read(1), g2 = read(2);
+    const Vector half = number(0.5F);
+    const Vector near = hn::Mul(half, hn::Add(g0, g2));
+    put(0, g0);
+    put(1, hn::MulAdd(half, g1, near));
+    put(2, hn::NegMulAdd(half, g1, near));
+    put(3, g2);
+  }
+};
+
+template <>
+struct ImageLine<4> {
+  static constexpr int64_t kFrom = 6, kTo = 6;
   template <typename Read, typename Put>
   HWY_INLINE static void run(Read&& read, Put&& put) {
     const Vector d0 = read(0), d1 = read(1), d2 = read(2), d3 = read(3), d4 = read(4), d5 = read(5);
@@ -38,8 +86,9 @@ struct ImageLine {
   }
 };
 
-struct ResultLine {
-  static constexpr int64_t kFrom = kWinogradRead, kTo = kWinogradMade;
+template <>
+struct ResultLine<4> {
+  static constexpr int64_t kFrom = 6, kTo = 4;
   template <typename Read, typename Put>
   HWY_INLINE static void run(Read&& read, Put&& put) {
     const Vector m0 = read(0), m1 = read(1), m2 = read(2), m3 = read(3), m4 = read(4), m5 = read(5);
@@ -52,8 +101,9 @@ struct ResultLine {
   }
 };
 
-struct FilterLine {
-  static constexpr int64_t kFrom = 3, kTo = kWinogradRead;
+template <>
+struct FilterLine<4> {
+  static constexpr int64_t kFrom = 3, kTo = 6;
   template <typename Read, typename Put>
   HWY_INLINE static void run(Read&& read, Put&& put) {
     const Vector g0 = read(0), g1 = read(1), g2 = read(2);
@@ -91,45 +141,64 @@ HWY_INLINE void for_vectors(Body&& body) {
   for (int64_t first = 0; first < kWinogradChannels; first += static_cast<int64_t>(hn::Lanes(Tag()))) body(first);
 }
 
-void image(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
+template <int64_t kMade>
+void image_tiles(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
+  constexpr int64_t kRead = WinogradTile{kMade}.read();
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
-      const float* from = rows + tile * kWinogradMade * kWinogradChannels + first;
+      const float* from = rows + tile * kMade * kWinogradChannels + first;
       float* made = to + tile * planes.tile_stride + first;
-      square<ImageLine>([&](int64_t y, int64_t x)
-                            HWY_ATTR { return hn::LoadU(tag, from + y * row_stride + x * kWinogradChannels); },
-                        [&](int64_t y, int64_t x, Vector value)
-                            HWY_ATTR { hn::StoreU(value, tag, made + (y * kWinogradRead + x) * planes.plane_stride); });
+      square<ImageLine<kMade>>([&](int64_t y, int64_t x)
+                                   HWY_ATTR { return hn::LoadU(tag, from + y * row_stride + x * kWinogradChannels); },
+                               [&](int64_t y, int64_t x, Vector value)
+                                   HWY_ATTR { hn::StoreU(value, tag, made + (y * kRead + x) * planes.plane_stride); });
     });
   }
 }
 
-void result(const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets, float* rows,
-            int64_t row_stride) {
+template <int64_t kMade>
+void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets, float* rows,
+                  int64_t row_stride) {
+  constexpr int64_t kRead = WinogradTile{kMade}.read();
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
       const float* read = from + tile * planes.tile_stride + first;
-      float* made = rows + tile * kWinogradMade * kWinogradChannels + first;
+      float* made = rows + tile * kMade * kWinogradChannels + first;
       const Vector offset = hn::LoadU(tag, offsets + first);
-      square<ResultLine>([&](int64_t y, int64_t x)
-                             HWY_ATTR { return hn::LoadU(tag, read + (y * kWinogradRead + x) * planes.plane_stride); },
-                         [&](int64_t y, int64_t x, Vector value) HWY_ATTR {
-                           hn::StoreU(hn::Add(value, offset), tag, made + y * row_stride + x * kWinogradChannels);
-                         });
+      square<ResultLine<kMade>>(
+          [&](int64_t y, int64_t x) HWY_ATTR { return hn::LoadU(tag, read + (y * kRead + x) * planes.plane_stride); },
+          [&](int64_t y, int64_t x, Vector value)
+              HWY_ATTR { hn::StoreU(hn::Add(value, offset), tag, made + y * row_stride + x * kWinogradChannels); });
     });
   }
 }
 
-void filter(const float* places, float* planes) {
+template <int64_t kMade>
+void filter_tile(const float* places, float* planes) {
+  constexpr int64_t kRead = WinogradTile{kMade}.read();
   const Tag tag;
   for_vectors([&](int64_t first) HWY_ATTR {
-    square<FilterLine>(
+    square<FilterLine<kMade>>(
         [&](int64_t y, int64_t x) HWY_ATTR { return hn::LoadU(tag, places + (y * 3 + x) * kWinogradChannels + first); },
         [&](int64_t y, int64_t x, Vector value)
-            HWY_ATTR { hn::StoreU(value, tag, planes + (y * kWinogradRead + x) * kWinogradChannels + first); });
+            HWY_ATTR { hn::StoreU(value, tag, planes + (y * kRead + x) * kWinogradChannels + first); });
   });
+}
+
+void image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes,
+           float* to) {
+  (tile.made == 2 ? image_tiles<2> : image_tiles<4>)(rows, row_stride, tiles, planes, to);
+}
+
+void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets,
+            float* rows, int64_t row_stride) {
+  (tile.made == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, row_stride);
+}
+
+void filter(WinogradTile tile, const float* places, float* planes) {
+  (tile.made == 2 ? filter_tile<2> : filter_tile<4>)(places, planes);
 }
 
 }  // namespace
@@ -145,20 +214,21 @@ HWY_EXPORT(result);
 HWY_EXPORT(filter);
 }  // namespace
 
-void winograd_image(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
+void winograd_image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+                    const WinogradPlanes& planes, float* to) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(image)(rows, row_stride, tiles, planes, to);
+  HWY_DYNAMIC_DISPATCH(image)(tile, rows, row_stride, tiles, planes, to);
 }
 
-void winograd_result(const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets, float* rows,
-                     int64_t row_stride) {
+void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles,
+                     const float* offsets, float* rows, int64_t row_stride) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(result)(from, planes, tiles, offsets, rows, row_stride);
+  HWY_DYNAMIC_DISPATCH(result)(tile, from, planes, tiles, offsets, rows, row_stride);
 }
 
-void winograd_filter(const float* places, float* planes) {
+void winograd_filter(WinogradTile tile, const float* places, float* planes) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(filter)(places, planes);
+  HWY_DYNAMIC_DISPATCH(filter)(tile, places, planes);
 }
 
 }  // namespace softnpu
