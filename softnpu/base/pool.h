@@ -28,7 +28,11 @@ class Pool {
   T* make(Args&&... args) {
     Slot* slot = pop();
     try {
-      ::new (static_cast<void*>(slot->object)) T(std::forward<Args>(args)...);
+      if constexpr (sizeof...(Args) == 0) {
+        ::new (static_cast<void*>(slot->object)) T;  // nothing is set to zero that T itself leaves as it is
+      } else {
+        ::new (static_cast<void*>(slot->object)) T(std::forward<Args>(args)...);
+      }
     } catch (...) {
       push(slot);
       throw;
@@ -101,6 +105,7 @@ class Pool {
     std::atomic<uint64_t> state{0};              // flags, and behind them the generation
     Slot* next = nullptr;                        // in a chain of free slots
     Slot* next_chain = nullptr;                  // the chain behind the one that this slot begins
+    uint32_t chained = 0;                        // the slots of that one
     uint32_t index = 0;
   };
 
@@ -182,7 +187,7 @@ class Pool {
     if (local.length == kChain) {
       if (local.spare != nullptr) {
         std::lock_guard lock(mutex_);
-        give_back(local.spare);
+        give_back(local.spare, kChain);
       }
       local.spare = std::exchange(local.chain, nullptr);
       local.length = 0;
@@ -205,20 +210,20 @@ class Pool {
     if (free_chains_ == nullptr) add_chunk();
     local->chain = free_chains_;
     free_chains_ = local->chain->next_chain;
-    local->length = 0;
-    for (Slot* slot = local->chain; slot != nullptr; slot = slot->next) ++local->length;
+    local->length = local->chain->chained;
   }
 
   void close(Local* local) {
     std::lock_guard lock(mutex_);
-    if (local->chain != nullptr) give_back(local->chain);
-    if (local->spare != nullptr) give_back(local->spare);
+    if (local->chain != nullptr) give_back(local->chain, local->length);
+    if (local->spare != nullptr) give_back(local->spare, kChain);
     *local = {nullptr, nullptr, 0, true, true};
   }
 
   // mutex_ is held.
-  void give_back(Slot* chain) {
+  void give_back(Slot* chain, uint32_t length) {
     chain->next_chain = free_chains_;
+    chain->chained = length;
     free_chains_ = chain;
   }
 
@@ -232,7 +237,7 @@ class Pool {
       Slot& slot = chunks_[chunk][i];
       slot.index = static_cast<uint32_t>(count - kFirstChunk + i);
       if (i % kChain != kChain - 1) slot.next = &chunks_[chunk][i + 1];
-      if (i % kChain == 0) give_back(&slot);
+      if (i % kChain == 0) give_back(&slot, kChain);
     }
     chunk_count_.store(chunk + 1, std::memory_order_release);
   }
