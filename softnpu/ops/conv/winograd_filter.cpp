@@ -1,6 +1,6 @@
 #include "ops/conv/winograd_filter.h"
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -9,8 +9,11 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kMade = 2;       // the dimension of the channels that are made
-constexpr int64_t kTogether = 8;  // of them lie one behind the other
+// The dimensions of the channels.
+constexpr size_t kRead = 1;
+constexpr size_t kMade = 2;
+constexpr int64_t kTogether = 8;  // of those that are made lie one behind the other
+constexpr int64_t kChannelsOfPart = 64;
 constexpr int64_t kPlaces = 9;
 
 // Where an element of a layout with blocks lies.
@@ -24,17 +27,21 @@ class Places {
     return dims_.empty() ? strides_[kMade] == 1
                          : dims_.back() == static_cast<int64_t>(kMade) && sizes_.back() % kTogether == 0;
   }
-  int64_t of(std::array<int64_t, 3> at) const {
-    int64_t place = 0;
-    int64_t stride = 1;
-    for (size_t i = dims_.size(); i-- > 0;) {
-      int64_t& index = at[static_cast<size_t>(dims_[i])];
-      place += index % sizes_[i] * stride;
-      index /= sizes_[i];
-      stride *= sizes_[i];
+  // Of each index of a dimension, where the others' are 0: the place of an element is the sum of its indices'.
+  std::vector<int64_t> along(size_t dim, int64_t size) const {
+    std::vector<int64_t> places(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) {
+      int64_t index = i;
+      int64_t place = 0;
+      int64_t stride = 1;
+      for (size_t block = dims_.size(); block-- > 0; stride *= sizes_[block]) {
+        if (dims_[block] != static_cast<int64_t>(dim)) continue;
+        place += index % sizes_[block] * stride;
+        index /= sizes_[block];
+      }
+      places[static_cast<size_t>(i)] = place + index * strides_[dim];
     }
-    for (size_t i = 0; i < at.size(); ++i) place += at[i] * strides_[i];
-    return place;
+    return places;
   }
 
  private:
@@ -69,16 +76,25 @@ void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::m
                           float* to) {
   const Places places(layout);
   const auto sizes = layout.get_dims();
-  parallel_for(sizes[1], 8, threads, [&](int64_t first, int64_t last) {
+  const std::vector<int64_t> of_plane = places.along(0, sizes[0]);
+  const std::vector<int64_t> of_read = places.along(kRead, sizes[kRead]);
+  const std::vector<int64_t> of_made = places.along(kMade, sizes[kMade]);
+  // Of few filters many channels: a line of each of them stays in the cache until it is used up.
+  const int64_t parts = (sizes[kRead] + kChannelsOfPart - 1) / kChannelsOfPart;
+  parallel_for(sizes[kMade] / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
     alignas(64) float given[kPlaces * kWinogradChannels];
     alignas(64) float planes[kMostWinogradPlanes * kWinogradChannels];
-    for (int64_t read = first; read < last; ++read) {
-      for (int64_t made = 0; made < sizes[2]; made += kWinogradChannels) {
+    for (int64_t part = first; part < last; ++part) {
+      const int64_t made = part / parts * kWinogradChannels;
+      const int64_t begin = part % parts * kChannelsOfPart;
+      const int64_t end = std::min(begin + kChannelsOfPart, sizes[kRead]);
+      for (int64_t read = begin; read < end; ++read) {
         read_places(p, read, made, given);
         winograd_filter(tile, given, planes);
         for (int64_t plane = 0; plane < tile.planes(); ++plane) {
+          float* line = to + of_plane[static_cast<size_t>(plane)] + of_read[static_cast<size_t>(read)];
           for (int64_t c = 0; c < kWinogradChannels; c += kTogether) {
-            std::memcpy(to + places.of({plane, read, made + c}), planes + plane * kWinogradChannels + c,
+            std::memcpy(line + of_made[static_cast<size_t>(made + c)], planes + plane * kWinogradChannels + c,
                         kTogether * sizeof(float));
           }
         }
