@@ -145,6 +145,7 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) {
     if (!has_blocks) step = pointwise_convolution(p);
     if (!step) step = winograd_convolution(p);
+    if (!step) step = winograd_gradient(p);
     if (!step) step = onednn_convolution(p);
   }
   if (!step && has_blocks) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));

@@ -22,6 +22,8 @@ struct Step {
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
 // By fewer multiplications. Nothing where the problem does not allow less than float32's precision, or it is slower.
 std::optional<Step> winograd_convolution(const ConvProblem& problem);
+// The same of a gradient of the filter.
+std::optional<Step> winograd_gradient(const ConvProblem& problem);
 // By oneDNN: float32, float16, bfloat16. Nothing where it refuses the problem.
 std::optional<Step> onednn_convolution(const ConvProblem& problem);
 // By softnpu's own kernel: every dtype.

@@ -13,6 +13,7 @@
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
 #include "ops/conv/winograd_rows.h"
+#include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
@@ -25,14 +26,6 @@ namespace {
 
 using dnnl::memory;
 
-// With fewer channels or tiles the transforms, and the filter that is four times as large, take what the products save.
-constexpr int64_t kLeastChannels = 32;
-constexpr int64_t kLeastCovered = 256;  // values of a channel
-// What tiles make beyond the image's edges is thrown away: at most so many times what is needed.
-constexpr double kMostWaste = 1.5;
-// From here on a filter for the large tile does not stay in a cache, and counts among a program's memory.
-constexpr int64_t kLargeFilterBytes = int64_t{16} << 20;
-constexpr int64_t kFewTiles = 8;  // times as large is the filter as the images
 // Tiles of one thread's products: so many that their planes stay in its cache, but enough for a factor of a product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
@@ -87,28 +80,12 @@ struct FilterKey {
   int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
 };
 
-int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }
-
-int64_t tiles_of(const ConvProblem& p, WinogradTile tile) {
-  return p.batch * tiles_along(p.made().sizes[1], tile) * tiles_along(p.made().sizes[2], tile);
-}
-
-// The tile of fewest multiplications, unless few tiles share a large filter: that of a small tile takes less than half
-// the memory, which is what such products wait for.
-WinogradTile tile_of(const ConvProblem& p) {
-  constexpr WinogradTile kSmall{2}, kLarge{4};
-  const int64_t filter = p.in.channels * p.out.channels;
-  const int64_t images = tiles_of(p, kLarge) * (p.in.channels + p.out.channels);
-  const int64_t bytes = filter * kLarge.planes() * static_cast<int64_t>(sizeof(float));
-  return bytes > kLargeFilterBytes && images <= filter / kFewTiles ? kSmall : kLarge;
-}
-
 class Winograd final : public Producer {
  public:
   // Throws dnnl::error where oneDNN has no product, or one of a filter that cannot be packed.
   explicit Winograd(const ConvProblem& problem)
       : p_(problem),
-        tile_(tile_of(problem)),
+        tile_(tile_of(problem, problem.made())),
         tiles_down_(tiles_along(made().sizes[1], tile_)),
         tiles_across_(tiles_along(made().sizes[2], tile_)),
         threads_(onednn_threads(problem.flops())) {
@@ -264,26 +241,11 @@ class Winograd final : public Producer {
   size_t rows_at_ = 0, scratchpad_at_ = 0;
 };
 
-bool is_worth_it(const ConvProblem& p) {
-  const Image& made = p.made();
-  const WinogradTile tile = tile_of(p);
-  const int64_t covered = tiles_of(p, tile) * tile.made * tile.made;
-  const auto needed = static_cast<double>(p.batch * made.positions());
-  return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
-}
-
 }  // namespace
 
 std::optional<Step> winograd_convolution(const ConvProblem& p) {
-  const bool has_places = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
-  const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
-  if (!p.allows_less || p.kind == ConvKind::kFilterGradient || !has_places || !is_plain) return std::nullopt;
-  for (const Image* image : {&p.in, &p.out}) {
-    const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;
-    if (!has_channels || !WinogradRows::are_of(*image)) return std::nullopt;
-  }
-  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
-  if (!is_padded || !is_worth_it(p)) return std::nullopt;
+  if (p.kind == ConvKind::kFilterGradient || !is_winograds(p)) return std::nullopt;
+  if (!has_enough_tiles(p.made(), p.batch, tile_of(p, p.made()))) return std::nullopt;
   return onednn_step<Winograd>(p);
 }
 

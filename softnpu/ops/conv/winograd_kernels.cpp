@@ -26,6 +26,10 @@ template <int64_t kMade>
 struct ResultLine;
 template <int64_t kMade>
 struct FilterLine;
+template <int64_t kMade>
+struct ResultGradientLine;
+template <int64_t kMade>
+struct FilterGradientLine;
 
 template <>
 struct ImageLine<2> {
@@ -63,6 +67,33 @@ struct FilterLine<2> {
     put(1, hn::MulAdd(half, g1, near));
     put(2, hn::NegMulAdd(half, g1, near));
     put(3, g2);
+  }
+};
+
+template <>
+struct ResultGradientLine<2> {
+  static constexpr int64_t kFrom = 2, kTo = 4;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector y0 = read(0), y1 = read(1);
+    put(0, y0);
+    put(1, hn::Add(y0, y1));
+    put(2, hn::Sub(y0, y1));
+    put(3, hn::Neg(y1));
+  }
+};
+
+template <>
+struct FilterGradientLine<2> {
+  static constexpr int64_t kFrom = 4, kTo = 3;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector m0 = read(0), m1 = read(1), m2 = read(2), m3 = read(3);
+    const Vector half = number(0.5F);
+    const Vector sum = hn::Mul(half, hn::Add(m1, m2));
+    put(0, hn::Add(m0, sum));
+    put(1, hn::Mul(half, hn::Sub(m1, m2)));
+    put(2, hn::Add(sum, m3));
   }
 };
 
@@ -119,6 +150,39 @@ struct FilterLine<4> {
   }
 };
 
+template <>
+struct ResultGradientLine<4> {
+  static constexpr int64_t kFrom = 4, kTo = 6;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector y0 = read(0), y1 = read(1), y2 = read(2), y3 = read(3);
+    const Vector even = hn::Add(y0, y2), odd = hn::Add(y1, y3);
+    const Vector far_even = hn::MulAdd(number(4), y2, y0);
+    const Vector far_odd = hn::Mul(number(2), hn::MulAdd(number(4), y3, y1));
+    put(0, y0);
+    put(1, hn::Add(even, odd));
+    put(2, hn::Sub(even, odd));
+    put(3, hn::Add(far_even, far_odd));
+    put(4, hn::Sub(far_even, far_odd));
+    put(5, y3);
+  }
+};
+
+template <>
+struct FilterGradientLine<4> {
+  static constexpr int64_t kFrom = 6, kTo = 3;
+  template <typename Read, typename Put>
+  HWY_INLINE static void run(Read&& read, Put&& put) {
+    const Vector m0 = read(0), m1 = read(1), m2 = read(2), m3 = read(3), m4 = read(4), m5 = read(5);
+    const Vector sixth = number(1.0F / 6);
+    const Vector sum = hn::Mul(sixth, hn::Add(m1, m2)), far_sum = hn::Mul(sixth, hn::Add(m3, m4));
+    const Vector far_difference = hn::Mul(number(1.0F / 12), hn::Sub(m3, m4));
+    put(0, hn::MulAdd(number(0.25F), hn::Add(m0, far_sum), hn::Neg(sum)));
+    put(1, hn::MulAdd(sixth, hn::Sub(m2, m1), far_difference));
+    put(2, hn::Add(hn::Sub(far_sum, sum), m5));
+  }
+};
+
 // Both dimensions of a square: read(y, x) and put(y, x, value).
 template <typename Line, typename Read, typename Put>
 HWY_INLINE void square(Read&& read, Put&& put) {
@@ -141,18 +205,18 @@ HWY_INLINE void for_vectors(Body&& body) {
   for (int64_t first = 0; first < kWinogradChannels; first += static_cast<int64_t>(hn::Lanes(Tag()))) body(first);
 }
 
-template <int64_t kMade>
-void image_tiles(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
-  constexpr int64_t kRead = WinogradTile{kMade}.read();
+// Squares of the rows to planes: of images, or of the gradients of results.
+template <int64_t kMade, typename Line>
+void planes_of(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
       const float* from = rows + tile * kMade * kWinogradChannels + first;
       float* made = to + tile * planes.tile_stride + first;
-      square<ImageLine<kMade>>([&](int64_t y, int64_t x)
-                                   HWY_ATTR { return hn::LoadU(tag, from + y * row_stride + x * kWinogradChannels); },
-                               [&](int64_t y, int64_t x, Vector value)
-                                   HWY_ATTR { hn::StoreU(value, tag, made + (y * kRead + x) * planes.plane_stride); });
+      square<Line>([&](int64_t y, int64_t x)
+                       HWY_ATTR { return hn::LoadU(tag, from + y * row_stride + x * kWinogradChannels); },
+                   [&](int64_t y, int64_t x, Vector value)
+                       HWY_ATTR { hn::StoreU(value, tag, made + (y * Line::kTo + x) * planes.plane_stride); });
     });
   }
 }
@@ -175,21 +239,22 @@ void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles
   }
 }
 
-template <int64_t kMade>
-void filter_tile(const float* places, float* planes) {
-  constexpr int64_t kRead = WinogradTile{kMade}.read();
+// A filter to another one, both of places `stride` elements apart.
+template <typename Line>
+void filter_of(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
   const Tag tag;
   for_vectors([&](int64_t first) HWY_ATTR {
-    square<FilterLine<kMade>>(
-        [&](int64_t y, int64_t x) HWY_ATTR { return hn::LoadU(tag, places + (y * 3 + x) * kWinogradChannels + first); },
-        [&](int64_t y, int64_t x, Vector value)
-            HWY_ATTR { hn::StoreU(value, tag, planes + (y * kRead + x) * kWinogradChannels + first); });
+    square<Line>([&](int64_t y, int64_t x)
+                     HWY_ATTR { return hn::LoadU(tag, from + (y * Line::kFrom + x) * from_stride + first); },
+                 [&](int64_t y, int64_t x, Vector value)
+                     HWY_ATTR { hn::StoreU(value, tag, to + (y * Line::kTo + x) * to_stride + first); });
   });
 }
 
 void image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes,
            float* to) {
-  (tile.made == 2 ? image_tiles<2> : image_tiles<4>)(rows, row_stride, tiles, planes, to);
+  const auto run = tile.made == 2 ? planes_of<2, ImageLine<2>> : planes_of<4, ImageLine<4>>;
+  run(rows, row_stride, tiles, planes, to);
 }
 
 void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets,
@@ -198,7 +263,19 @@ void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, 
 }
 
 void filter(WinogradTile tile, const float* places, float* planes) {
-  (tile.made == 2 ? filter_tile<2> : filter_tile<4>)(places, planes);
+  (tile.made == 2 ? filter_of<FilterLine<2>> : filter_of<FilterLine<4>>)(places, kWinogradChannels, planes,
+                                                                         kWinogradChannels);
+}
+
+void result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+                     const WinogradPlanes& planes, float* to) {
+  const auto run = tile.made == 2 ? planes_of<2, ResultGradientLine<2>> : planes_of<4, ResultGradientLine<4>>;
+  run(rows, row_stride, tiles, planes, to);
+}
+
+void filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {
+  const auto run = tile.made == 2 ? filter_of<FilterGradientLine<2>> : filter_of<FilterGradientLine<4>>;
+  run(sums, plane_stride, places, kWinogradChannels);
 }
 
 }  // namespace
@@ -212,6 +289,8 @@ namespace {
 HWY_EXPORT(image);
 HWY_EXPORT(result);
 HWY_EXPORT(filter);
+HWY_EXPORT(result_gradient);
+HWY_EXPORT(filter_gradient);
 }  // namespace
 
 void winograd_image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
@@ -229,6 +308,17 @@ void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes&
 void winograd_filter(WinogradTile tile, const float* places, float* planes) {
   limit_simd_targets();
   HWY_DYNAMIC_DISPATCH(filter)(tile, places, planes);
+}
+
+void winograd_result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+                              const WinogradPlanes& planes, float* to) {
+  limit_simd_targets();
+  HWY_DYNAMIC_DISPATCH(result_gradient)(tile, rows, row_stride, tiles, planes, to);
+}
+
+void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {
+  limit_simd_targets();
+  HWY_DYNAMIC_DISPATCH(filter_gradient)(tile, sums, plane_stride, places);
 }
 
 }  // namespace softnpu

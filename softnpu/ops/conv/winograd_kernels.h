@@ -35,4 +35,11 @@ void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes&
 // From 9 places of 16 filters each tile.planes().
 void winograd_filter(WinogradTile tile, const float* places, float* planes);
 
+// For the gradient of the filter, the transposed transforms: of what a tile makes, and of the products' sums.
+// `rows` has as many rows as a tile makes; the t-th tile begins at position t * tile.made.
+void winograd_result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+                              const WinogradPlanes& planes, float* to);
+// 9 places of 16 filters from tile.planes() sums of each, which are plane_stride elements apart.
+void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places);
+
 }  // namespace softnpu

@@ -1,0 +1,193 @@
+// Gradients of filters of 3 x 3 places by Winograd's minimal filtering, where float32 may be computed with less. For
+// each plane of the tiles the gradient is one product, whose sum goes along all tiles of all images: [channels of out,
+// tiles] times [tiles, channels of in]. So many tiles as memory has room for are transformed at once, and their
+// products are added to those before.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "base/no_destroy.h"
+#include "ops/conv/onednn_step.h"
+#include "ops/conv/winograd_rows.h"
+#include "ops/conv/winograd_tiles.h"
+#include "ops/onednn/engine.h"
+#include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/runs.h"
+#include "ops/parallel.h"
+#include "ops/workspace.h"
+
+namespace softnpu {
+namespace {
+
+using dnnl::memory;
+
+// What is transformed at once.
+constexpr int64_t kPlanesBytes = int64_t{16} << 20;
+// Planes a power of two apart would meet in the same lines of a cache.
+constexpr int64_t kSkew = 16;
+constexpr size_t kCachedPrimitives = 128;
+
+// The product of all planes of `tiles` tiles.
+struct ProductKey {
+  int64_t planes = 0, tiles = 0, in = 0, out = 0;
+  int64_t adds = 0;  // to what lies there
+  int64_t threads = 0;
+};
+
+struct Product {
+  std::unique_ptr<PrimitiveRuns> runs;  // gradients, images, sums, scratchpad
+  size_t scratchpad_bytes = 0;
+};
+
+int64_t plane_stride(int64_t lines, int64_t channels) { return lines * channels + kSkew; }
+
+std::shared_ptr<const Product> make_product(const ProductKey& key) {
+  const auto desc = [&key](int64_t lines, int64_t columns, memory::dims strides) {
+    return memory::desc({key.planes, lines, columns}, memory::data_type::f32, strides);
+  };
+  const memory::desc gradients = desc(key.out, key.tiles, {plane_stride(key.tiles, key.out), 1, key.out});
+  const memory::desc images = desc(key.tiles, key.in, {plane_stride(key.tiles, key.in), key.in, 1});
+  const memory::desc sums = desc(key.out, key.in, {plane_stride(key.out, key.in), key.in, 1});
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (key.adds != 0) {
+    dnnl::post_ops sum;
+    sum.append_sum();
+    attributes.set_post_ops(sum);
+  }
+  const dnnl::matmul::primitive_desc plan(onednn_engine(), gradients, images, sums, attributes);
+  auto made = std::make_shared<Product>();
+  made->scratchpad_bytes = plan.scratchpad_desc().get_size();
+  made->runs = std::make_unique<PrimitiveRuns>(
+      dnnl::matmul(plan), std::vector<PrimitiveRuns::Argument>{{DNNL_ARG_SRC, gradients},
+                                                               {DNNL_ARG_WEIGHTS, images},
+                                                               {DNNL_ARG_DST, sums},
+                                                               {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}});
+  return made;
+}
+
+std::shared_ptr<const Product> product_of(const ProductKey& key) {
+  static NoDestroy<PrimitiveCache<ProductKey, Product>> cache(kCachedPrimitives);
+  return cache.get().get(key, [&] { return make_product(key); });
+}
+
+class FilterGradient final {
+ public:
+  // Throws dnnl::error where oneDNN has no product.
+  explicit FilterGradient(const ConvProblem& problem)
+      : p_(problem),
+        tile_(tile_of(problem, problem.out)),
+        tiles_down_(tiles_along(problem.out.sizes[1], tile_)),
+        tiles_across_(tiles_along(problem.out.sizes[2], tile_)),
+        threads_(onednn_threads(problem.flops())) {
+    const int64_t rows = p_.batch * tiles_down_;
+    const int64_t row_bytes =
+        tiles_across_ * tile_.planes() * (p_.in.channels + p_.out.channels) * static_cast<int64_t>(sizeof(float));
+    const int64_t parts = (rows * row_bytes + kPlanesBytes - 1) / kPlanesBytes;
+    rows_ = (rows + parts - 1) / parts;
+    const ThreadScope scope(threads_);
+    for (int64_t row = 0; row < rows; row += rows_) {
+      const int64_t tiles = std::min(rows_, rows - row) * tiles_across_;
+      products_.push_back(product_of({tile_.planes(), tiles, p_.in.channels, p_.out.channels, row > 0, threads_}));
+    }
+    const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
+    const auto planes = [&](int64_t lines, int64_t channels) {
+      return space_.reserve(floats(tile_.planes() * plane_stride(lines, channels)));
+    };
+    images_at_ = planes(rows_ * tiles_across_, p_.in.channels);
+    gradients_at_ = planes(rows_ * tiles_across_, p_.out.channels);
+    sums_at_ = planes(p_.out.channels, p_.in.channels);
+    seat_.reserve(floats(tile_.read() * positions() * kWinogradChannels));
+    seats_at_ = space_.reserve(seat_.bytes() * threads_);
+    size_t scratchpad_bytes = 0;
+    for (const auto& product : products_) scratchpad_bytes = std::max(scratchpad_bytes, product->scratchpad_bytes);
+    scratchpad_at_ = space_.reserve(checked(scratchpad_bytes));
+  }
+
+  Checked workspace_bytes() const { return space_.bytes(); }
+  void run(char* space) const {
+    const ThreadScope scope(threads_);
+    const int64_t rows = p_.batch * tiles_down_;
+    for (int64_t row = 0; row < rows; row += rows_) {
+      const int64_t count = std::min(rows_, rows - row);
+      parallel_for_seats(count, 1, threads_, [&](int64_t first, int64_t last, int seat) {
+        auto* lines = reinterpret_cast<float*>(space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes());
+        for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, lines);
+      });
+      const std::array<void*, 4> places{space + gradients_at_, space + images_at_, space + sums_at_,
+                                        space + scratchpad_at_};
+      products_[static_cast<size_t>(row / rows_)]->runs->execute(places);
+    }
+    write(reinterpret_cast<const float*>(space + sums_at_));
+  }
+
+ private:
+  // Of a row of tiles as it is read.
+  int64_t positions() const { return tiles_across_ * tile_.made + tile_.read() - tile_.made; }
+
+  // A row of tiles, counted through all images, as the `at`-th of those that lie in `space`, `tiles` tiles in all.
+  void transform(int64_t row, int64_t at, int64_t tiles, char* space, float* lines) const {
+    const int64_t image = row / tiles_down_;
+    const int64_t y = row % tiles_down_ * tile_.made;
+    const int64_t row_stride = positions() * kWinogradChannels;
+    const auto to = [&](size_t planes_at, int64_t channels) {
+      return reinterpret_cast<float*>(space + planes_at) + at * tiles_across_ * channels;
+    };
+    const WinogradRows in(p_.in), out(p_.out);
+    for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
+      in.read(reinterpret_cast<const float*>(p_.in.data) + image * in.image_stride(), c, y - p_.padding[1],
+              tile_.read(), p_.padding[2], positions(), lines);
+      winograd_image(tile_, lines, row_stride, tiles_across_, {plane_stride(tiles, p_.in.channels), p_.in.channels},
+                     to(images_at_, p_.in.channels) + c);
+    }
+    for (int64_t c = 0; c < p_.out.channels; c += kWinogradChannels) {
+      out.read(reinterpret_cast<const float*>(p_.out.data) + image * out.image_stride(), c, y, tile_.made, 0,
+               positions(), lines);
+      winograd_result_gradient(tile_, lines, row_stride, tiles_across_,
+                               {plane_stride(tiles, p_.out.channels), p_.out.channels},
+                               to(gradients_at_, p_.out.channels) + c);
+    }
+  }
+
+  void write(const float* sums) const {
+    const Filter& f = p_.filter;
+    parallel_for(p_.out.channels, 8, threads_, [&](int64_t first, int64_t last) {
+      alignas(64) float places[9 * kWinogradChannels];
+      for (int64_t out = first; out < last; ++out) {
+        for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
+          winograd_filter_gradient(tile_, sums + out * p_.in.channels + c,
+                                   plane_stride(p_.out.channels, p_.in.channels), places);
+          float* filter = reinterpret_cast<float*>(f.data) + out * f.out_stride + c * f.in_stride;
+          for (int64_t i = 0; i < kWinogradChannels; ++i) {
+            for (int64_t place = 0; place < 9; ++place) {
+              filter[i * f.in_stride + place / 3 * f.strides[1] + place % 3 * f.strides[2]] =
+                  places[place * kWinogradChannels + i];
+            }
+          }
+        }
+      }
+    });
+  }
+
+  const ConvProblem p_;
+  const WinogradTile tile_;
+  const int64_t tiles_down_, tiles_across_;  // of an image
+  const int threads_;
+  int64_t rows_ = 1;                                      // of tiles, at once
+  std::vector<std::shared_ptr<const Product>> products_;  // of these, one after another
+  Workspace space_;
+  size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, seats_at_ = 0, scratchpad_at_ = 0;
+  Workspace seat_;  // a thread's rows
+};
+
+}  // namespace
+
+std::optional<Step> winograd_gradient(const ConvProblem& p) {
+  if (p.kind != ConvKind::kFilterGradient || !is_winograds(p)) return std::nullopt;
+  if (!has_enough_tiles(p.out, p.batch, tile_of(p, p.out))) return std::nullopt;
+  return onednn_step<FilterGradient>(p);
+}
+
+}  // namespace softnpu

@@ -1,0 +1,45 @@
+#include "ops/conv/winograd_tiles.h"
+
+#include "ops/conv/winograd_rows.h"
+
+namespace softnpu {
+namespace {
+
+// With fewer channels or tiles the transforms, and the filter that is four times as large, take what the products save.
+constexpr int64_t kLeastChannels = 32;
+constexpr int64_t kLeastCovered = 256;  // values of a channel
+// What tiles make beyond the image's edges is thrown away: at most so many times what is needed.
+constexpr double kMostWaste = 1.5;
+// From here on a filter for the large tile does not stay in a cache, and counts among a program's memory.
+constexpr int64_t kLargeFilterBytes = int64_t{16} << 20;
+constexpr int64_t kFewTiles = 8;  // times as large is the filter as the images
+
+}  // namespace
+
+bool is_winograds(const ConvProblem& p) {
+  const bool has_places = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
+  const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
+  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
+  if (!p.allows_less || !has_places || !is_plain || !is_padded) return false;
+  for (const Image* image : {&p.in, &p.out}) {
+    const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;
+    if (!has_channels || !WinogradRows::are_of(*image)) return false;
+  }
+  return true;
+}
+
+WinogradTile tile_of(const ConvProblem& p, const Image& image) {
+  constexpr WinogradTile kSmall{2}, kLarge{4};
+  const int64_t filter = p.in.channels * p.out.channels;
+  const int64_t values = tiles_of(image, p.batch, kLarge) * (p.in.channels + p.out.channels);
+  const int64_t bytes = filter * kLarge.planes() * static_cast<int64_t>(sizeof(float));
+  return bytes > kLargeFilterBytes && values <= filter / kFewTiles ? kSmall : kLarge;
+}
+
+bool has_enough_tiles(const Image& image, int64_t batch, WinogradTile tile) {
+  const int64_t covered = tiles_of(image, batch, tile) * tile.made * tile.made;
+  const auto needed = static_cast<double>(batch * image.positions());
+  return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
+}
+
+}  // namespace softnpu
