@@ -11,6 +11,7 @@
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_convolution.h"
+#include "aclnnop/aclnn_convolution_backward.h"
 
 namespace {
 
@@ -111,7 +112,60 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
       }
     }
   }
+
+  static void run_gradient(const Tensor& gradient, const Tensor& image, const Tensor& filter, const Tensor& result,
+                           int64_t padding) {
+    const std::array<int64_t, 2> one = {1, 1}, zero = {0, 0}, pad = {padding, padding};
+    const std::array<bool, 3> only_filter = {false, true, false};
+    aclIntArray* ones = aclCreateIntArray(one.data(), 2);
+    aclIntArray* zeros = aclCreateIntArray(zero.data(), 2);
+    aclIntArray* pads = aclCreateIntArray(pad.data(), 2);
+    aclBoolArray* mask = aclCreateBoolArray(only_filter.data(), 3);
+    uint64_t bytes = 0;
+    aclOpExecutor* executor = nullptr;
+    ASSERT_EQ(aclnnConvolutionBackwardGetWorkspaceSize(gradient.get(), image.get(), filter.get(), nullptr, ones, pads,
+                                                       ones, false, zeros, 1, mask, kAllowLess, nullptr, result.get(),
+                                                       nullptr, &bytes, &executor),
+              ACL_SUCCESS);
+    void* workspace = nullptr;
+    ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+    ASSERT_EQ(aclnnConvolutionBackward(workspace, bytes, executor, nullptr), ACL_SUCCESS);
+    ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+    aclrtFree(workspace);
+    for (aclIntArray* array : {ones, zeros, pads}) aclDestroyIntArray(array);
+    aclDestroyBoolArray(mask);
+  }
+
+  static void expect_near_gradient(const Case& c, const Tensor& gradient, const Tensor& image, const Tensor& result) {
+    const int64_t height = c.height + 2 * c.padding - 2, width = c.width + 2 * c.padding - 2;
+    for (int64_t i = 0; i < 9 * c.read * c.made; i += 61) {
+      const int64_t k = i / 9 / c.read, channel = i / 9 % c.read, dy = i / 3 % 3, dx = i % 3;
+      double sum = 0, magnitude = 0;
+      for (int64_t at = 0; at < c.batch * height * width; ++at) {
+        const int64_t n = at / width / height, y = at / width % height, x = at % width;
+        const double term = image.at(n, channel, y + dy - c.padding, x + dx - c.padding) * gradient.at(n, k, y, x);
+        sum += term;
+        magnitude += std::abs(term);
+      }
+      ASSERT_LE(std::abs(result.at(k, channel, dy, dx) - sum), kUnit * magnitude)
+          << "channels " << k << " and " << channel << ", row " << dy << ", column " << dx;
+    }
+  }
 };
+
+TEST_P(WinogradTest, GradientIsNearAndAlone) {
+  const Case& c = GetParam();
+  std::mt19937 random(4);
+  const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
+  const Tensor filter({c.made, c.read, 3, 3}, c.channels_last, random);
+  const Tensor gradient({c.batch, c.made, c.height + 2 * c.padding - 2, c.width + 2 * c.padding - 2}, c.channels_last,
+                        random);
+  Tensor result({c.made, c.read, 3, 3}, c.channels_last, random);
+  run_gradient(gradient, image, filter, result, c.padding);
+  result.download();
+  expect_near_gradient(c, gradient, image, result);
+  EXPECT_TRUE(result.is_alone());
+}
 
 TEST_P(WinogradTest, IsNearAndAlone) {
   const Case& c = GetParam();

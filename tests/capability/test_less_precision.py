@@ -62,17 +62,18 @@ def assert_near(
     function: Callable[..., Tensor],
     *values: Tensor,
     amplification: float = AMPLIFICATION,
+    terms: int | None = None,
 ) -> None:
     """``found`` is what ``function`` makes of ``values``, to the roundings of Winograd's transforms and sums.
 
-    An error is a random walk: each of the channels' terms and some steps of the transforms round once, at the size of the
-    sum of a tile. Every other way loses less.
+    An error is a random walk: each of the products' ``terms``, by default the channels, and some steps of the transforms
+    round once, at the size of the sum of a tile. Every other way loses less.
     """
     wide = [v.double() for v in values]
     expected = function(*wide)
     squares = function(*(v.square() for v in wide))
     assert found.shape == expected.shape
-    roundings = max(values[0].shape[1], *values[1].shape[:2]) + 2 * READ
+    roundings = (terms or max(values[0].shape[1], *values[1].shape[:2])) + 2 * READ
     tiles = around(squares).sqrt() if squares.dim() == 4 else squares.sqrt()
     bound = DEVIATIONS * HALF_ULP * roundings**0.5 * amplification * tiles
     if splits():
@@ -136,6 +137,23 @@ def test_gradients_of_the_input_lose_less_than_hf32(padding: int):
     made = F.conv_transpose2d(grad.npu(), filters.npu(), bias.npu(), padding=padding)
     assert_near(
         made, lambda g, w, b: F.conv_transpose2d(g, w, b, padding=padding), grad, filters, bias
+    )
+
+
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("sizes", [*SIZES, (4, 352, (7, 7), 352)], ids=str)
+@pytest.mark.parametrize("layout", ["plain", "channels_last", "sliced"])
+def test_gradients_of_filters_lose_less_than_hf32(layout: str, sizes: tuple, padding: int):
+    image, filters, _ = operands(*sizes)
+    gradient = torch.cos(F.conv2d(image, filters, padding=padding))
+    given = LAYOUTS[layout](image.npu()), LAYOUTS[layout](filters.npu()).requires_grad_()
+    F.conv2d(*given, padding=padding).backward(LAYOUTS[layout](gradient.npu()))
+    assert_near(
+        given[1].grad,
+        lambda x, g: torch.nn.grad.conv2d_weight(x, filters.shape, g, padding=padding),
+        image,
+        gradient,
+        terms=gradient[:, 0].numel() // 4,  # tiles of 2 x 2
     )
 
 
