@@ -91,10 +91,16 @@ class Winograd final : public Producer {
         threads_(onednn_threads(problem.flops())) {
     at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.positions() + p_.out.channels * p_.out.positions()) *
                                             static_cast<int64_t>(sizeof(float)));
-    const int64_t rows = at_once_ * tiles_down_;
     const int64_t channels = read().channels + made().channels;
+    // Each product reads the whole filter: its planes are a quarter as large and more.
+    const int64_t least = std::max(kLeastTogether, read().channels * made().channels / channels / 4);
+    const auto are_enough = [&](int64_t images) {
+      return p_.batch % images == 0 && images * tiles_down_ * tiles_across_ >= least * threads_;
+    };
+    while (at_once_ < p_.batch && !are_enough(at_once_)) ++at_once_;
+    const int64_t rows = at_once_ * tiles_down_;
     const int64_t fits = kPlanesBytes / (tile_.planes() * channels * static_cast<int64_t>(sizeof(float)));
-    const int64_t together = std::max(kLeastTogether, fits) / tiles_across_;
+    const int64_t together = std::max(least, fits) / tiles_across_;
     rows_ = std::clamp<int64_t>(together, 1, (rows + threads_ - 1) / threads_);
     whole_ = product_of({tile_.planes(), rows_ * tiles_across_, read().channels, made().channels});
     if (const int64_t left = rows % rows_; left != 0) {
