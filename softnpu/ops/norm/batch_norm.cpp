@@ -36,6 +36,7 @@ class BatchNormTask {
 
   // Writes the statistics of all channels.
   Table settle_all() const {
+    if (!training && !save_mean && !save_rstd) return given();
     const auto channels = static_cast<size_t>(shape.channels);
     std::vector<Moment> moments(channels);
     if (training && by_rows) moments = moments_of(ChannelRows(shape));
@@ -74,6 +75,28 @@ class BatchNormTask {
   struct Affine {
     T mean, factor, offset;
   };
+
+  // What there is for each channel; where nothing is, `missing`.
+  std::vector<T> all_of(const std::optional<FlatReader<T>>& door, T missing) const {
+    std::vector<T> values(static_cast<size_t>(shape.channels), missing);
+    if (door) {
+      const T* found = door->read(0, shape.channels, values.data());
+      if (found != values.data()) std::copy_n(found, values.size(), values.data());
+    }
+    return values;
+  }
+
+  // By the statistics that are given, none of which is written.
+  Table given() const {
+    Table table{all_of(old_mean, T(0)), all_of(weight, T(1)), all_of(bias, T(0))};
+    const std::vector<T> variance = all_of(old_var, T(1));
+    for (size_t c = 0; c < variance.size(); ++c) {
+      const auto value = static_cast<double>(variance[c]);
+      const double rstd = is_rstd ? value : 1 / std::sqrt(value + eps);
+      table.factor[c] = static_cast<T>(rstd * static_cast<double>(table.factor[c]));
+    }
+    return table;
+  }
 
   Moment moment_of(int64_t c) const {
     alignas(64) T values[kNormTile];
