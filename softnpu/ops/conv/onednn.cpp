@@ -267,6 +267,16 @@ Extents extents_of(const Layout& l) {
 
 bool is_dense(const Layout& l) { return is_dense(extents_of(l)); }
 
+// Whether the channels are the innermost dimension of images without gaps that lie one behind the other.
+bool has_channels_last(const Layout& l) {
+  int64_t next = l.sizes[1];
+  for (int64_t i = l.dims; i-- > 2;) {
+    if (l.strides[static_cast<size_t>(i)] != next) return false;
+    next *= l.sizes[static_cast<size_t>(i)];
+  }
+  return l.strides[1] == 1 && l.strides[0] == next;
+}
+
 // The strides of memory without gaps, in the order of the dimensions.
 Layout contiguous(const Layout& like, aclDataType dtype) {
   Layout l = like;
@@ -342,7 +352,8 @@ class Convolution final : public Producer {
         continue;
       }
       const Layout plain = contiguous(lies_[i], dtype);
-      const bool ordered = !adds_bias_ || i != result_ || lies_[i].strides == plain.strides;
+      const bool ordered =
+          !adds_bias_ || i != result_ || lies_[i].strides == plain.strides || has_channels_last(lies_[i]);
       if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;
       copy_as(i, plain);
     }
@@ -459,7 +470,7 @@ class Convolution final : public Producer {
   // Whether images may be made one behind the other.
   bool may_part() const {
     const bool lie_alone = !copied_[kIn] && !copied_[kOut] && lies_[kIn].in_blocks == 0 && lies_[kOut].in_blocks == 0;
-    return result_ != kFilter && lie_alone && !adds_bias_ && p_.batch > 1;
+    return result_ != kFilter && lie_alone && p_.batch > 1;
   }
 
   // Bytes from the first image to this one.
@@ -498,12 +509,19 @@ class Convolution final : public Producer {
         [&](void* to) { bring(kFilter, 0, space, to); });
   }
 
-  // To the image that was made, which is contiguous.
+  // To the images that were made, which are contiguous or have their channels last.
   void add_bias(float* image, const float* bias) const {
     const Layout& l = seen_[result_];
     const int64_t channels = l.sizes[1];
     int64_t positions = 1;
     for (int64_t i = 2; i < l.dims; ++i) positions *= l.sizes[static_cast<size_t>(i)];
+    if (has_channels_last(l)) {
+      return parallel_for(l.sizes[0] * positions, 64, threads_, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          for (int64_t c = 0; c < channels; ++c) image[row * channels + c] += bias[c];
+        }
+      });
+    }
     parallel_for(l.sizes[0] * channels, 1, threads_, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         float* plane = image + row * positions;

@@ -116,7 +116,7 @@ class Winograd final : public Producer {
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     seat_.reserve(
         floats(tile_.planes() * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
-    rows_at_ = seat_.reserve(floats(tile_.read() * positions() * kWinogradChannels));
+    buffer_at_ = seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
         seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
     seats_at_ = space_.reserve(seat_.bytes() * threads_);
@@ -158,8 +158,6 @@ class Winograd final : public Producer {
   int64_t before(size_t dim) const {
     return p_.kind == ConvKind::kForward ? p_.padding[dim] : p_.filter.sizes[dim] - 1 - p_.padding[dim];
   }
-  // Of a row of tiles as it is read.
-  int64_t positions() const { return tiles_across_ * tile_.made + tile_.read() - tile_.made; }
 
   template <typename MadeImages>
   void run(char* space, char* to, const MadeImages& made_images) const {
@@ -197,16 +195,15 @@ class Winograd final : public Producer {
     const WinogradPlanes made_planes{plane_stride(tiles, made().channels), made().channels};
     auto* planes = reinterpret_cast<float*>(seat);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
-    auto* rows = reinterpret_cast<float*>(seat + rows_at_);
-    const int64_t row_stride = positions() * kWinogradChannels;
-    const WinogradRows from(read()), back(made());
+    auto* buffer = reinterpret_cast<float*>(seat + buffer_at_);
+    const WinogradRows from(read(), tile_), back(made(), tile_);
     for (int64_t row = first; row < last; ++row) {
       const float* image = reinterpret_cast<const float*>(read().data) + row / tiles_down_ * from.image_stride();
       const int64_t y = row % tiles_down_ * tile_.made - before(1);
       float* tile = planes + (row - first) * tiles_across_ * read_planes.tile_stride;
       for (int64_t c = 0; c < read().channels; c += kWinogradChannels) {
-        from.read(image, c, y, tile_.read(), before(2), positions(), rows);
-        winograd_image(tile_, rows, row_stride, tiles_across_, read_planes, tile + c);
+        from.read(image, {c, y, -before(2), tiles_across_}, tile_.read(), winograd_image, read_planes, tile + c,
+                  buffer);
       }
     }
     const Product& product = last - first == rows_ ? *whole_ : *rest_;
@@ -216,8 +213,8 @@ class Winograd final : public Producer {
       float* image = to + row / tiles_down_ * back.image_stride();
       const float* tile = products + (row - first) * tiles_across_ * made_planes.tile_stride;
       for (int64_t c = 0; c < made().channels; c += kWinogradChannels) {
-        winograd_result(tile_, tile + c, made_planes, tiles_across_, offsets + c, rows, row_stride);
-        back.write(rows, row % tiles_down_ * tile_.made, tile_.made, positions(), c, image);
+        back.write(tile + c, made_planes, offsets + c, {c, row % tiles_down_ * tile_.made, 0, tiles_across_}, image,
+                   buffer);
       }
     }
   }
@@ -243,8 +240,8 @@ class Winograd final : public Producer {
   std::shared_ptr<const Product> whole_, rest_;
   Workspace space_;
   size_t filter_at_ = 0, offsets_at_ = 0, seats_at_ = 0;
-  Workspace seat_;  // a thread's: planes and products, rows, scratchpad
-  size_t rows_at_ = 0, scratchpad_at_ = 0;
+  Workspace seat_;  // a thread's: planes and products, buffer, scratchpad
+  size_t buffer_at_ = 0, scratchpad_at_ = 0;
 };
 
 }  // namespace

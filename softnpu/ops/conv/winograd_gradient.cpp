@@ -99,7 +99,7 @@ class FilterGradient final {
     images_at_ = planes(rows_ * tiles_across_, p_.in.channels);
     gradients_at_ = planes(rows_ * tiles_across_, p_.out.channels);
     sums_at_ = planes(p_.out.channels, p_.in.channels);
-    seat_.reserve(floats(tile_.read() * positions() * kWinogradChannels));
+    seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     seats_at_ = space_.reserve(seat_.bytes() * threads_);
     size_t scratchpad_bytes = 0;
     for (const auto& product : products_) scratchpad_bytes = std::max(scratchpad_bytes, product->scratchpad_bytes);
@@ -113,8 +113,8 @@ class FilterGradient final {
     for (int64_t row = 0; row < rows; row += rows_) {
       const int64_t count = std::min(rows_, rows - row);
       parallel_for_seats(count, 1, threads_, [&](int64_t first, int64_t last, int seat) {
-        auto* lines = reinterpret_cast<float*>(space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes());
-        for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, lines);
+        auto* buffer = reinterpret_cast<float*>(space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes());
+        for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, buffer);
       });
       const std::array<void*, 4> places{space + gradients_at_, space + images_at_, space + sums_at_,
                                         space + scratchpad_at_};
@@ -124,30 +124,24 @@ class FilterGradient final {
   }
 
  private:
-  // Of a row of tiles as it is read.
-  int64_t positions() const { return tiles_across_ * tile_.made + tile_.read() - tile_.made; }
-
   // A row of tiles, counted through all images, as the `at`-th of those that lie in `space`, `tiles` tiles in all.
-  void transform(int64_t row, int64_t at, int64_t tiles, char* space, float* lines) const {
+  void transform(int64_t row, int64_t at, int64_t tiles, char* space, float* buffer) const {
     const int64_t image = row / tiles_down_;
     const int64_t y = row % tiles_down_ * tile_.made;
-    const int64_t row_stride = positions() * kWinogradChannels;
     const auto to = [&](size_t planes_at, int64_t channels) {
       return reinterpret_cast<float*>(space + planes_at) + at * tiles_across_ * channels;
     };
-    const WinogradRows in(p_.in), out(p_.out);
+    const WinogradRows in(p_.in, tile_), out(p_.out, tile_);
+    const WinogradPlanes in_planes{plane_stride(tiles, p_.in.channels), p_.in.channels};
+    const WinogradPlanes out_planes{plane_stride(tiles, p_.out.channels), p_.out.channels};
     for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
-      in.read(reinterpret_cast<const float*>(p_.in.data) + image * in.image_stride(), c, y - p_.padding[1],
-              tile_.read(), p_.padding[2], positions(), lines);
-      winograd_image(tile_, lines, row_stride, tiles_across_, {plane_stride(tiles, p_.in.channels), p_.in.channels},
-                     to(images_at_, p_.in.channels) + c);
+      in.read(reinterpret_cast<const float*>(p_.in.data) + image * in.image_stride(),
+              {c, y - p_.padding[1], -p_.padding[2], tiles_across_}, tile_.read(), winograd_image, in_planes,
+              to(images_at_, p_.in.channels) + c, buffer);
     }
     for (int64_t c = 0; c < p_.out.channels; c += kWinogradChannels) {
-      out.read(reinterpret_cast<const float*>(p_.out.data) + image * out.image_stride(), c, y, tile_.made, 0,
-               positions(), lines);
-      winograd_result_gradient(tile_, lines, row_stride, tiles_across_,
-                               {plane_stride(tiles, p_.out.channels), p_.out.channels},
-                               to(gradients_at_, p_.out.channels) + c);
+      out.read(reinterpret_cast<const float*>(p_.out.data) + image * out.image_stride(), {c, y, 0, tiles_across_},
+               tile_.made, winograd_result_gradient, out_planes, to(gradients_at_, p_.out.channels) + c, buffer);
     }
   }
 
@@ -179,7 +173,7 @@ class FilterGradient final {
   std::vector<std::shared_ptr<const Product>> products_;  // of these, one after another
   Workspace space_;
   size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, seats_at_ = 0, scratchpad_at_ = 0;
-  Workspace seat_;  // a thread's rows
+  Workspace seat_;  // a thread's buffer
 };
 
 }  // namespace

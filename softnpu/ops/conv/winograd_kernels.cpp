@@ -207,14 +207,14 @@ HWY_INLINE void for_vectors(Body&& body) {
 
 // Squares of the rows to planes: of images, or of the gradients of results.
 template <int64_t kMade, typename Line>
-void planes_of(const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes, float* to) {
+void planes_of(const float* rows, WinogradLines lines, int64_t tiles, const WinogradPlanes& planes, float* to) {
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
-      const float* from = rows + tile * kMade * kWinogradChannels + first;
+      const float* from = rows + tile * kMade * lines.position_stride + first;
       float* made = to + tile * planes.tile_stride + first;
       square<Line>([&](int64_t y, int64_t x)
-                       HWY_ATTR { return hn::LoadU(tag, from + y * row_stride + x * kWinogradChannels); },
+                       HWY_ATTR { return hn::LoadU(tag, from + y * lines.row_stride + x * lines.position_stride); },
                    [&](int64_t y, int64_t x, Vector value)
                        HWY_ATTR { hn::StoreU(value, tag, made + (y * Line::kTo + x) * planes.plane_stride); });
     });
@@ -223,18 +223,19 @@ void planes_of(const float* rows, int64_t row_stride, int64_t tiles, const Winog
 
 template <int64_t kMade>
 void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets, float* rows,
-                  int64_t row_stride) {
+                  WinogradLines lines) {
   constexpr int64_t kRead = WinogradTile{kMade}.read();
   const Tag tag;
   for (int64_t tile = 0; tile < tiles; ++tile) {
     for_vectors([&](int64_t first) HWY_ATTR {
       const float* read = from + tile * planes.tile_stride + first;
-      float* made = rows + tile * kMade * kWinogradChannels + first;
+      float* made = rows + tile * kMade * lines.position_stride + first;
       const Vector offset = hn::LoadU(tag, offsets + first);
       square<ResultLine<kMade>>(
           [&](int64_t y, int64_t x) HWY_ATTR { return hn::LoadU(tag, read + (y * kRead + x) * planes.plane_stride); },
-          [&](int64_t y, int64_t x, Vector value)
-              HWY_ATTR { hn::StoreU(hn::Add(value, offset), tag, made + y * row_stride + x * kWinogradChannels); });
+          [&](int64_t y, int64_t x, Vector value) HWY_ATTR {
+            hn::StoreU(hn::Add(value, offset), tag, made + y * lines.row_stride + x * lines.position_stride);
+          });
     });
   }
 }
@@ -251,15 +252,15 @@ void filter_of(const float* from, int64_t from_stride, float* to, int64_t to_str
   });
 }
 
-void image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles, const WinogradPlanes& planes,
+void image(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles, const WinogradPlanes& planes,
            float* to) {
   const auto run = tile.made == 2 ? planes_of<2, ImageLine<2>> : planes_of<4, ImageLine<4>>;
-  run(rows, row_stride, tiles, planes, to);
+  run(rows, lines, tiles, planes, to);
 }
 
 void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles, const float* offsets,
-            float* rows, int64_t row_stride) {
-  (tile.made == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, row_stride);
+            float* rows, WinogradLines lines) {
+  (tile.made == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, lines);
 }
 
 void filter(WinogradTile tile, const float* places, float* planes) {
@@ -267,10 +268,10 @@ void filter(WinogradTile tile, const float* places, float* planes) {
                                                                          kWinogradChannels);
 }
 
-void result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+void result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                      const WinogradPlanes& planes, float* to) {
   const auto run = tile.made == 2 ? planes_of<2, ResultGradientLine<2>> : planes_of<4, ResultGradientLine<4>>;
-  run(rows, row_stride, tiles, planes, to);
+  run(rows, lines, tiles, planes, to);
 }
 
 void filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {
@@ -293,16 +294,16 @@ HWY_EXPORT(result_gradient);
 HWY_EXPORT(filter_gradient);
 }  // namespace
 
-void winograd_image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+void winograd_image(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                     const WinogradPlanes& planes, float* to) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(image)(tile, rows, row_stride, tiles, planes, to);
+  HWY_DYNAMIC_DISPATCH(image)(tile, rows, lines, tiles, planes, to);
 }
 
 void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles,
-                     const float* offsets, float* rows, int64_t row_stride) {
+                     const float* offsets, float* rows, WinogradLines lines) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(result)(tile, from, planes, tiles, offsets, rows, row_stride);
+  HWY_DYNAMIC_DISPATCH(result)(tile, from, planes, tiles, offsets, rows, lines);
 }
 
 void winograd_filter(WinogradTile tile, const float* places, float* planes) {
@@ -310,10 +311,10 @@ void winograd_filter(WinogradTile tile, const float* places, float* planes) {
   HWY_DYNAMIC_DISPATCH(filter)(tile, places, planes);
 }
 
-void winograd_result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+void winograd_result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                               const WinogradPlanes& planes, float* to) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(result_gradient)(tile, rows, row_stride, tiles, planes, to);
+  HWY_DYNAMIC_DISPATCH(result_gradient)(tile, rows, lines, tiles, planes, to);
 }
 
 void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {

@@ -25,19 +25,24 @@ struct WinogradPlanes {
   int64_t tile_stride = 0;
 };
 
-// `rows` has as many rows of positions of 16 channels as a tile reads, row_stride elements apart; the t-th of `tiles`
-// begins at position t * tile.made.
-void winograd_image(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+// Rows of positions of 16 channels, in elements.
+struct WinogradLines {
+  int64_t row_stride = 0;
+  int64_t position_stride = kWinogradChannels;
+};
+
+// `rows` has as many rows as a tile reads; the t-th of `tiles` begins at position t * tile.made.
+void winograd_image(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                     const WinogradPlanes& planes, float* to);
 // As many rows of positions as a tile makes from the planes; `offsets` is added to the channels.
 void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles,
-                     const float* offsets, float* rows, int64_t row_stride);
+                     const float* offsets, float* rows, WinogradLines lines);
 // From 9 places of 16 filters each tile.planes().
 void winograd_filter(WinogradTile tile, const float* places, float* planes);
 
 // For the gradient of the filter, the transposed transforms: of what a tile makes, and of the products' sums.
 // `rows` has as many rows as a tile makes; the t-th tile begins at position t * tile.made.
-void winograd_result_gradient(WinogradTile tile, const float* rows, int64_t row_stride, int64_t tiles,
+void winograd_result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                               const WinogradPlanes& planes, float* to);
 // 9 places of 16 filters from tile.planes() sums of each, which are plane_stride elements apart.
 void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places);

@@ -51,46 +51,89 @@ int64_t WinogradRows::image_stride() const {
   return image_.in_blocks ? image_.channels * image_.positions() : image_.batch_stride;
 }
 
-int64_t WinogradRows::step() const { return image_.in_blocks ? kWinogradChannels : image_.strides[2]; }
+WinogradLines WinogradRows::lines() const {
+  return image_.in_blocks ? WinogradLines{image_.sizes[2] * kWinogradChannels, kWinogradChannels}
+                          : WinogradLines{image_.strides[1], image_.strides[2]};
+}
 
 int64_t WinogradRows::row_at(int64_t channel, int64_t row) const {
   if (image_.in_blocks) return channel * image_.positions() + row * image_.sizes[2] * kWinogradChannels;
   return channel * image_.channel_stride + row * image_.strides[1];
 }
 
-void WinogradRows::read(const float* image, int64_t channel, int64_t row, int64_t rows, int64_t before,
-                        int64_t positions, float* to) const {
-  const int64_t width = image_.sizes[2];
-  for (int64_t i = 0; i < rows; ++i, to += positions * kWinogradChannels) {
+void WinogradRows::read(const float* image, const WinogradRow& row, int64_t side, Transform* transform,
+                        const WinogradPlanes& planes, float* to, float* buffer) const {
+  const auto through_buffer = [&](int64_t first, int64_t last) {
+    if (first == last) return;
+    const int64_t positions = (last - first - 1) * tile_.made + side;
+    fill(image, row.channel, row.row, side, row.column + first * tile_.made, positions, buffer);
+    transform(tile_, buffer, {positions * kWinogradChannels}, last - first, planes, to + first * planes.tile_stride);
+  };
+  if (!has_lines() || row.row < 0 || row.row + side > image_.sizes[1]) return through_buffer(0, row.tiles);
+  // The tiles before these begin left of the image, those behind them end right of it.
+  const int64_t first = std::min(row.tiles, (std::max<int64_t>(0, -row.column) + tile_.made - 1) / tile_.made);
+  const int64_t room = image_.sizes[2] - row.column - side;
+  const int64_t last = std::clamp(room < 0 ? 0 : room / tile_.made + 1, first, row.tiles);
+  through_buffer(0, first);
+  const float* inner = image + row_at(row.channel, row.row);
+  if (first < last) {
+    inner += (row.column + first * tile_.made) * lines().position_stride;
+    transform(tile_, inner, lines(), last - first, planes, to + first * planes.tile_stride);
+  }
+  through_buffer(last, row.tiles);
+}
+
+void WinogradRows::write(const float* from, const WinogradPlanes& planes, const float* offsets, const WinogradRow& row,
+                         float* image, float* buffer) const {
+  const bool is_inside = has_lines() && row.row + tile_.made <= image_.sizes[1];
+  const int64_t inside = is_inside ? std::min(row.tiles, (image_.sizes[2] - row.column) / tile_.made) : 0;
+  if (inside > 0) {
+    float* to = image + row_at(row.channel, row.row) + row.column * lines().position_stride;
+    winograd_result(tile_, from, planes, inside, offsets, to, lines());
+  }
+  if (inside == row.tiles) return;
+  const int64_t positions = (row.tiles - inside) * tile_.made;
+  winograd_result(tile_, from + inside * planes.tile_stride, planes, row.tiles - inside, offsets, buffer,
+                  {positions * kWinogradChannels});
+  empty(buffer, row.channel, row.row, row.column + inside * tile_.made, positions, image);
+}
+
+void WinogradRows::fill(const float* image, int64_t channel, int64_t row, int64_t rows, int64_t column,
+                        int64_t positions, float* buffer) const {
+  const int64_t begin = std::clamp<int64_t>(-column, 0, positions);
+  const int64_t end = std::clamp(image_.sizes[2] - column, begin, positions);
+  const int64_t step = lines().position_stride;
+  for (int64_t i = 0; i < rows; ++i, buffer += positions * kWinogradChannels) {
     if (row + i < 0 || row + i >= image_.sizes[1]) {
-      clear(to, positions);
+      clear(buffer, positions);
       continue;
     }
-    const float* from = image + row_at(channel, row + i);
-    float* inner = to + before * kWinogradChannels;
-    clear(to, before);
+    const float* from = image + row_at(channel, row + i) + (column + begin) * step;
+    float* inner = buffer + begin * kWinogradChannels;
+    clear(buffer, begin);
     if (has_lines()) {
-      for (int64_t x = 0; x < width; ++x) {
-        std::memcpy(inner + x * kWinogradChannels, from + x * step(), kWinogradChannels * sizeof(float));
+      for (int64_t x = 0; x < end - begin; ++x) {
+        std::memcpy(inner + x * kWinogradChannels, from + x * step, kWinogradChannels * sizeof(float));
       }
     } else {
-      to_channels(from, image_.channel_stride, width, inner);
+      to_channels(from, image_.channel_stride, end - begin, inner);
     }
-    clear(inner + width * kWinogradChannels, positions - before - width);
+    clear(buffer + end * kWinogradChannels, positions - end);
   }
 }
 
-void WinogradRows::write(const float* from, int64_t row, int64_t rows, int64_t positions, int64_t channel,
+void WinogradRows::empty(const float* buffer, int64_t channel, int64_t row, int64_t column, int64_t positions,
                          float* image) const {
-  const int64_t width = image_.sizes[2];
-  for (int64_t i = 0; i < rows && row + i < image_.sizes[1]; ++i, from += positions * kWinogradChannels) {
-    float* to = image + row_at(channel, row + i);
+  const int64_t count = std::min(positions, image_.sizes[2] - column);
+  const int64_t step = lines().position_stride;
+  for (int64_t i = 0; i < tile_.made && row + i < image_.sizes[1]; ++i, buffer += positions * kWinogradChannels) {
+    float* to = image + row_at(channel, row + i) + column * step;
     if (has_lines()) {
-      for (int64_t x = 0; x < width; ++x) {
-        std::memcpy(to + x * step(), from + x * kWinogradChannels, kWinogradChannels * sizeof(float));
+      for (int64_t x = 0; x < count; ++x) {
+        std::memcpy(to + x * step, buffer + x * kWinogradChannels, kWinogradChannels * sizeof(float));
       }
     } else {
-      to_positions(from, width, to, image_.channel_stride);
+      to_positions(buffer, count, to, image_.channel_stride);
     }
   }
 }
