@@ -321,17 +321,41 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
+// Whether all images are one piece of memory with the channels innermost.
+bool is_row_of_channels(const Image& image, int64_t batch) {
+  const bool in_order = image.strides[2] == image.channels && image.strides[1] == image.sizes[2] * image.channels;
+  const bool is_alone = batch == 1 || image.batch_stride == image.sizes[1] * image.strides[1];
+  return !image.in_blocks && image.channel_stride == 1 && in_order && is_alone;
+}
+
+// Kernels of one place know no rows: large images are taken as several of fewer rows, whose values stay in the caches
+// on the way to what stands behind.
+ConvProblem in_pieces(const ConvProblem& given) {
+  ConvProblem p = given;
+  const bool is_point = p.filter.places() == 1 && p.stride == Triple{1, 1, 1} && p.padding == Triple{};
+  if (p.kind == ConvKind::kFilterGradient || p.dims != 2 || !is_point || p.in.sizes != p.out.sizes) return p;
+  if (!is_row_of_channels(p.in, p.batch) || !is_row_of_channels(p.out, p.batch)) return p;
+  const int64_t row = p.in.sizes[2] * (p.in.channels + p.out.channels) * static_cast<int64_t>(aclDataTypeSize(p.dtype));
+  const int64_t rows = images_at_once(p.in.sizes[1], row);
+  p.batch *= p.in.sizes[1] / rows;
+  for (Image* image : {&p.in, &p.out}) {
+    image->sizes[1] = rows;
+    image->batch_stride = rows * image->strides[1];
+  }
+  return p;
+}
+
 SweepMemory memory_of(const Layout& l, const char* data) { return memory_of(extents_of(l), data, element_bytes(l)); }
 
 class Convolution final : public Producer {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
-      : p_(problem),
+      : p_(in_pieces(problem)),
         result_(result_of(problem.kind)),
         threads_(onednn_threads(problem.flops())),
         splits_(may_split(problem)),
-        at_once_(problem.batch) {
+        at_once_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
     lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
