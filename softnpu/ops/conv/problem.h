@@ -39,6 +39,8 @@ struct Filter {
   Triple strides = {0, 0, 0};
 
   int64_t places() const { return sizes[0] * sizes[1] * sizes[2]; }
+  // Whether the places of one channel lie one behind the other, in two dimensions.
+  bool has_dense_places() const { return strides[2] == 1 && strides[1] == sizes[2]; }
 };
 
 enum class ConvKind : int64_t {

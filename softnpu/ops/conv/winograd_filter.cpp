@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "ops/conv/winograd_rows.h"
 #include "ops/parallel.h"
 
 namespace softnpu {
@@ -53,13 +54,21 @@ class Places {
 void read_places(const ConvProblem& p, int64_t read, int64_t made, float* to) {
   const bool forward = p.kind == ConvKind::kForward;
   const Filter& f = p.filter;
+  const int64_t made_stride = forward ? f.out_stride : f.in_stride;
   const auto* from = reinterpret_cast<const float*>(f.data) + read * (forward ? f.in_stride : f.out_stride);
+  from += made * made_stride;
+  if (f.has_dense_places()) {
+    to_channels(from, made_stride, kPlaces, to);
+    for (int64_t i = 0; !forward && i < kPlaces / 2; ++i) {
+      float* place = to + i * kWinogradChannels;
+      std::swap_ranges(place, place + kWinogradChannels, to + (kPlaces - 1 - i) * kWinogradChannels);
+    }
+    return;
+  }
   for (int64_t i = 0; i < kPlaces; ++i) {
     const int64_t place = forward ? i : kPlaces - 1 - i;
     const float* at = from + place / 3 * f.strides[1] + place % 3 * f.strides[2];
-    for (int64_t c = 0; c < kWinogradChannels; ++c) {
-      to[i * kWinogradChannels + c] = at[(made + c) * (forward ? f.out_stride : f.in_stride)];
-    }
+    for (int64_t c = 0; c < kWinogradChannels; ++c) to[i * kWinogradChannels + c] = at[c * made_stride];
   }
 }
 

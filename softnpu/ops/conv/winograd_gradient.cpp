@@ -154,6 +154,10 @@ class FilterGradient final {
           winograd_filter_gradient(tile_, sums + out * p_.in.channels + c,
                                    plane_stride(p_.out.channels, p_.in.channels), places);
           float* filter = reinterpret_cast<float*>(f.data) + out * f.out_stride + c * f.in_stride;
+          if (f.has_dense_places()) {
+            to_positions(places, 9, filter, f.in_stride);
+            continue;
+          }
           for (int64_t i = 0; i < kWinogradChannels; ++i) {
             for (int64_t place = 0; place < 9; ++place) {
               filter[i * f.in_stride + place / 3 * f.strides[1] + place % 3 * f.strides[2]] =

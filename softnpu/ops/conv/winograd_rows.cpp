@@ -12,7 +12,10 @@ namespace {
 constexpr int64_t kSide = kTurned<uint32_t>;
 constexpr auto kBytes = static_cast<ptrdiff_t>(sizeof(float));
 
-// From kWinogradChannels rows of `count` positions, `stride` elements apart, to positions of channels.
+void clear(float* from, int64_t positions) { std::fill_n(from, positions * kWinogradChannels, 0.0F); }
+
+}  // namespace
+
 void to_channels(const float* from, int64_t stride, int64_t count, float* to) {
   int64_t x = 0;
   for (; x + kSide <= count; x += kSide) {
@@ -38,10 +41,6 @@ void to_positions(const float* from, int64_t count, float* to, int64_t stride) {
     for (int64_t c = 0; c < kWinogradChannels; ++c) to[c * stride + x] = from[x * kWinogradChannels + c];
   }
 }
-
-void clear(float* from, int64_t positions) { std::fill_n(from, positions * kWinogradChannels, 0.0F); }
-
-}  // namespace
 
 bool WinogradRows::are_of(const Image& image) {
   return image.dtype == ACL_FLOAT && (image.in_blocks || image.channel_stride == 1 || image.strides[2] == 1);

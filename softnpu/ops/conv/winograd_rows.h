@@ -10,6 +10,10 @@
 
 namespace softnpu {
 
+// From kWinogradChannels rows of `count` positions, `stride` elements apart, to positions of channels, and back.
+void to_channels(const float* from, int64_t stride, int64_t count, float* to);
+void to_positions(const float* from, int64_t count, float* to, int64_t stride);
+
 // A row of tiles, of channels from `channel` on. The first one begins at (row, column), which may be before the image.
 struct WinogradRow {
   int64_t channel = 0;
