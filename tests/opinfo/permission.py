@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import torch
 
 
-def may_lose_digits(name: str, dtype: torch.dtype) -> bool:
+def may_lose_digits(name: str, dtype: torch.dtype | None) -> bool:
     """Whether the permission changes what the operator or module ``name`` computes from ``dtype``."""
     return "conv" in name.lower() and dtype in (torch.float32, torch.complex64)
 

@@ -44,7 +44,7 @@ struct Product {
 int64_t plane_stride(int64_t lines, int64_t channels) { return lines * channels + kSkew; }
 
 std::shared_ptr<const Product> make_product(const ProductKey& key) {
-  const auto desc = [&key](int64_t lines, int64_t columns, memory::dims strides) {
+  const auto desc = [&key](int64_t lines, int64_t columns, const memory::dims& strides) {
     return memory::desc({key.planes, lines, columns}, memory::data_type::f32, strides);
   };
   const memory::desc gradients = desc(key.out, key.tiles, {plane_stride(key.tiles, key.out), 1, key.out});
