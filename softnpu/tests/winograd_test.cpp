@@ -71,16 +71,30 @@ class Tensor {
   aclTensor* descriptor_ = nullptr;
 };
 
+// The same number for both dimensions of an image.
+class Pair {
+ public:
+  explicit Pair(int64_t value) {
+    const std::array<int64_t, 2> values = {value, value};
+    array_ = aclCreateIntArray(values.data(), values.size());
+  }
+  Pair(const Pair&) = delete;
+  Pair& operator=(const Pair&) = delete;
+  ~Pair() { aclDestroyIntArray(array_); }
+
+  aclIntArray* get() const { return array_; }
+
+ private:
+  aclIntArray* array_ = nullptr;
+};
+
 class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> {
  protected:
   static void run(const Tensor& image, const Tensor& filter, const Tensor& result, int64_t padding) {
-    const std::array<int64_t, 2> one = {1, 1}, zero = {0, 0}, pad = {padding, padding};
-    aclIntArray* ones = aclCreateIntArray(one.data(), 2);
-    aclIntArray* zeros = aclCreateIntArray(zero.data(), 2);
-    aclIntArray* pads = aclCreateIntArray(pad.data(), 2);
+    const Pair ones(1), zeros(0), pads(padding);
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
-    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones, pads, ones, false, zeros, 1,
+    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(), false, zeros.get(), 1,
                                                result.get(), kAllowLess, &bytes, &executor),
               ACL_SUCCESS);
     void* workspace = nullptr;
@@ -88,7 +102,6 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
     ASSERT_EQ(aclnnConvolution(workspace, bytes, executor, nullptr), ACL_SUCCESS);
     ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
     aclrtFree(workspace);
-    for (aclIntArray* array : {ones, zeros, pads}) aclDestroyIntArray(array);
   }
 
   static void expect_near(const Case& c, const Tensor& image, const Tensor& filter, const Tensor& result) {
@@ -115,16 +128,13 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
 
   static void run_gradient(const Tensor& gradient, const Tensor& image, const Tensor& filter, const Tensor& result,
                            int64_t padding) {
-    const std::array<int64_t, 2> one = {1, 1}, zero = {0, 0}, pad = {padding, padding};
+    const Pair ones(1), zeros(0), pads(padding);
     const std::array<bool, 3> only_filter = {false, true, false};
-    aclIntArray* ones = aclCreateIntArray(one.data(), 2);
-    aclIntArray* zeros = aclCreateIntArray(zero.data(), 2);
-    aclIntArray* pads = aclCreateIntArray(pad.data(), 2);
     aclBoolArray* mask = aclCreateBoolArray(only_filter.data(), 3);
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
-    ASSERT_EQ(aclnnConvolutionBackwardGetWorkspaceSize(gradient.get(), image.get(), filter.get(), nullptr, ones, pads,
-                                                       ones, false, zeros, 1, mask, kAllowLess, nullptr, result.get(),
+    ASSERT_EQ(aclnnConvolutionBackwardGetWorkspaceSize(gradient.get(), image.get(), filter.get(), nullptr, ones.get(),
+ pads.get(), ones.get(), false, zeros.get(), 1, mask, kAllowLess, nullptr, result.get(),
                                                        nullptr, &bytes, &executor),
               ACL_SUCCESS);
     void* workspace = nullptr;
@@ -132,7 +142,6 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
     ASSERT_EQ(aclnnConvolutionBackward(workspace, bytes, executor, nullptr), ACL_SUCCESS);
     ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
     aclrtFree(workspace);
-    for (aclIntArray* array : {ones, zeros, pads}) aclDestroyIntArray(array);
     aclDestroyBoolArray(mask);
   }
 

@@ -8,6 +8,7 @@ from functools import partial
 from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
 
 # Options of two values, as what takes them.
+_CUBE_MATH_TYPE = "CUBE_MATH_TYPE"  # the option that is a number
 _SWITCHES: dict[str, Callable[[bool], None]] = {
     "ALLOW_CONV_HF32": partial(setattr, conv, "allow_hf32"),
     "ALLOW_MATMUL_HF32": partial(setattr, matmul, "allow_hf32"),
@@ -53,7 +54,7 @@ def set_option(option: dict[str, object]) -> None:
     if not isinstance(option, dict):
         raise TypeError(f"npu option must be a dict, but got {type(option).__name__}")
     for name, value in option.items():
-        if name == "CUBE_MATH_TYPE":
+        if name == _CUBE_MATH_TYPE:
             matmul.cube_math_type = CubeMathType(int(str(value)))
         elif name in _SWITCHES:
             if value not in ("enable", "disable"):
@@ -62,7 +63,7 @@ def set_option(option: dict[str, object]) -> None:
         elif name in _WITHOUT_EFFECT:
             warnings.warn(f"set_option: {name} has no effect here", stacklevel=2)
         else:
-            near = get_close_matches(str(name), ["CUBE_MATH_TYPE", *_SWITCHES, *_WITHOUT_EFFECT], 1)
+            near = get_close_matches(str(name), [_CUBE_MATH_TYPE, *_SWITCHES, *_WITHOUT_EFFECT], 1)
             raise ValueError(
                 f"set_option knows no {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
             )

@@ -274,7 +274,7 @@ bool has_channels_last(const Layout& l) {
     if (l.strides[static_cast<size_t>(i)] != next) return false;
     next *= l.sizes[static_cast<size_t>(i)];
   }
-  return l.strides[1] == 1 && l.strides[0] == next;
+  return l.strides[1] == 1 && (l.sizes[0] == 1 || l.strides[0] == next);
 }
 
 // The strides of memory without gaps, in the order of the dimensions.
@@ -321,20 +321,15 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
-// Whether all images are one piece of memory with the channels innermost.
-bool is_row_of_channels(const Image& image, int64_t batch) {
-  const bool in_order = image.strides[2] == image.channels && image.strides[1] == image.sizes[2] * image.channels;
-  const bool is_alone = batch == 1 || image.batch_stride == image.sizes[1] * image.strides[1];
-  return !image.in_blocks && image.channel_stride == 1 && in_order && is_alone;
-}
-
 // Kernels of one place know no rows: large images are taken as several of fewer rows, whose values stay in the caches
 // on the way to what stands behind.
 ConvProblem in_pieces(const ConvProblem& given) {
   ConvProblem p = given;
   const bool is_point = p.filter.places() == 1 && p.stride == Triple{1, 1, 1} && p.padding == Triple{};
   if (p.kind == ConvKind::kFilterGradient || p.dims != 2 || !is_point || p.in.sizes != p.out.sizes) return p;
-  if (!is_row_of_channels(p.in, p.batch) || !is_row_of_channels(p.out, p.batch)) return p;
+  for (const Image* image : {&p.in, &p.out}) {
+    if (image->in_blocks || !has_channels_last(layout_of(*image, p.batch, p.dims))) return p;
+  }
   const int64_t row = p.in.sizes[2] * (p.in.channels + p.out.channels) * static_cast<int64_t>(aclDataTypeSize(p.dtype));
   const int64_t rows = images_at_once(p.in.sizes[1], row);
   p.batch *= p.in.sizes[1] / rows;

@@ -12,6 +12,7 @@
 #include "ops/conv/onednn_step.h"
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
+#include "ops/conv/winograd_products.h"
 #include "ops/conv/winograd_rows.h"
 #include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
@@ -29,47 +30,23 @@ using dnnl::memory;
 // Tiles of one thread's products: so many that their planes stay in its cache, but enough for a factor of a product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
-// Planes a power of two apart would meet in the same lines of a cache.
-constexpr int64_t kSkew = 16;
-constexpr size_t kCachedPrimitives = 128;
 
-// The product of `tiles` lines for each plane, on one thread.
+// The product of `tiles` rows for each plane, on one thread.
 struct ProductKey {
   int64_t planes = 0, tiles = 0, read = 0, made = 0;
 };
 
-struct Product {
-  memory::desc filter;
-  std::unique_ptr<PrimitiveRuns> runs;  // tiles, filter, result, scratchpad
-  size_t scratchpad_bytes = 0;
-};
-
-int64_t plane_stride(int64_t tiles, int64_t channels) { return tiles * channels + kSkew; }
-
-std::shared_ptr<const Product> make_product(const ProductKey& key) {
-  const auto planes = [&](int64_t channels) {
-    return memory::desc({key.planes, key.tiles, channels}, memory::data_type::f32,
-                        memory::dims{plane_stride(key.tiles, channels), channels, 1});
-  };
-  const memory::desc any({key.planes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const dnnl::matmul::primitive_desc plan(onednn_engine(), planes(key.read), any, planes(key.made), attributes);
-  auto made = std::make_shared<Product>();
-  made->filter = plan.weights_desc();
-  made->scratchpad_bytes = plan.scratchpad_desc().get_size();
-  made->runs = std::make_unique<PrimitiveRuns>(
-      dnnl::matmul(plan), std::vector<PrimitiveRuns::Argument>{{DNNL_ARG_SRC, planes(key.read)},
-                                                               {DNNL_ARG_WEIGHTS, made->filter},
-                                                               {DNNL_ARG_DST, planes(key.made)},
-                                                               {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}});
-  return made;
-}
-
-std::shared_ptr<const Product> product_of(const ProductKey& key) {
-  static NoDestroy<PrimitiveCache<ProductKey, Product>> cache(kCachedPrimitives);
+std::shared_ptr<const WinogradProduct> product_of(const ProductKey& key) {
+  static NoDestroy<PrimitiveCache<ProductKey, WinogradProduct>> cache(kCachedWinogradProducts);
   const ThreadScope scope(1);
-  return cache.get().get(key, [&] { return make_product(key); });
+  return cache.get().get(key, [&] {
+    const auto planes = [&](int64_t channels) {
+      return memory::desc({key.planes, key.tiles, channels}, memory::data_type::f32,
+                          memory::dims{winograd_plane_stride(key.tiles, channels), channels, 1});
+    };
+    const memory::desc any({key.planes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
+    return make_winograd_product(planes(key.read), any, planes(key.made), false);
+  });
 }
 
 // How the filter lies, for its copies.
@@ -106,16 +83,16 @@ class Winograd final : public Producer {
     if (const int64_t left = rows % rows_; left != 0) {
       rest_ = product_of({tile_.planes(), left * tiles_across_, read().channels, made().channels});
     }
-    const bool fits_both = rest_ == nullptr || rest_->filter == whole_->filter;
-    if (!fits_both || !may_pack_winograd_filter(whole_->filter)) {
+    const bool fits_both = rest_ == nullptr || rest_->weights == whole_->weights;
+    if (!fits_both || !may_pack_winograd_filter(whole_->weights)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
-    filter_at_ = space_.reserve(checked(whole_->filter.get_size()));
+    filter_at_ = space_.reserve(checked(whole_->weights.get_size()));
     offsets_at_ = space_.reserve(checked(made().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     seat_.reserve(
-        floats(tile_.planes() * (plane_stride(tiles, read().channels) + plane_stride(tiles, made().channels))));
+        floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) + winograd_plane_stride(tiles, made().channels))));
     buffer_at_ = seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
         seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
@@ -170,7 +147,7 @@ class Winograd final : public Producer {
     }
     const std::shared_ptr<void> packed = packed_filter();
     if (packed == nullptr) {
-      pack_winograd_filter(p_, tile_, whole_->filter, threads_, reinterpret_cast<float*>(space + filter_at_));
+      pack_winograd_filter(p_, tile_, whole_->weights, threads_, reinterpret_cast<float*>(space + filter_at_));
     }
     void* filter = packed != nullptr ? packed.get() : space + filter_at_;
     for (int64_t image = 0; image < p_.batch; image += at_once_) {
@@ -191,8 +168,8 @@ class Winograd final : public Producer {
   void run_rows(int64_t first, int64_t last, char* seat, void* filter, const float* offsets, float* to) const {
     const ThreadScope scope(1);
     const int64_t tiles = (last - first) * tiles_across_;
-    const WinogradPlanes read_planes{plane_stride(tiles, read().channels), read().channels};
-    const WinogradPlanes made_planes{plane_stride(tiles, made().channels), made().channels};
+    const WinogradPlanes read_planes{winograd_plane_stride(tiles, read().channels), read().channels};
+    const WinogradPlanes made_planes{winograd_plane_stride(tiles, made().channels), made().channels};
     auto* planes = reinterpret_cast<float*>(seat);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
     auto* buffer = reinterpret_cast<float*>(seat + buffer_at_);
@@ -206,7 +183,7 @@ class Winograd final : public Producer {
                   buffer);
       }
     }
-    const Product& product = last - first == rows_ ? *whole_ : *rest_;
+    const WinogradProduct& product = last - first == rows_ ? *whole_ : *rest_;
     const std::array<void*, 4> places{planes, filter, products, seat + scratchpad_at_};
     product.runs->execute(places);
     for (int64_t row = first; row < last; ++row) {
@@ -227,8 +204,8 @@ class Winograd final : public Producer {
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
     return PackedWeights::get().find(
-        {f.source.address, f.source.bytes, layout}, [&] { return whole_->filter; },
-        [&](void* to) { pack_winograd_filter(p_, tile_, whole_->filter, threads_, static_cast<float*>(to)); });
+        {f.source.address, f.source.bytes, layout}, [&] { return whole_->weights; },
+        [&](void* to) { pack_winograd_filter(p_, tile_, whole_->weights, threads_, static_cast<float*>(to)); });
   }
 
   const ConvProblem p_;
@@ -237,7 +214,7 @@ class Winograd final : public Producer {
   const int threads_;
   int64_t at_once_ = 1;  // images
   int64_t rows_ = 1;     // of tiles, for one thread's products
-  std::shared_ptr<const Product> whole_, rest_;
+  std::shared_ptr<const WinogradProduct> whole_, rest_;
   Workspace space_;
   size_t filter_at_ = 0, offsets_at_ = 0, seats_at_ = 0;
   Workspace seat_;  // a thread's: planes and products, buffer, scratchpad

@@ -10,11 +10,11 @@
 
 #include "base/no_destroy.h"
 #include "ops/conv/onednn_step.h"
+#include "ops/conv/winograd_products.h"
 #include "ops/conv/winograd_rows.h"
 #include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/primitive_cache.h"
-#include "ops/onednn/runs.h"
 #include "ops/parallel.h"
 #include "ops/workspace.h"
 
@@ -25,52 +25,25 @@ using dnnl::memory;
 
 // What is transformed at once.
 constexpr int64_t kPlanesBytes = int64_t{16} << 20;
-// Planes a power of two apart would meet in the same lines of a cache.
-constexpr int64_t kSkew = 16;
-constexpr size_t kCachedPrimitives = 128;
 
 // The product of all planes of `tiles` tiles.
 struct ProductKey {
   int64_t planes = 0, tiles = 0, in = 0, out = 0;
-  int64_t adds = 0;  // to what lies there
+  int64_t adds = 0;  // to the sums of earlier tiles
   int64_t threads = 0;
 };
 
-struct Product {
-  std::unique_ptr<PrimitiveRuns> runs;  // gradients, images, sums, scratchpad
-  size_t scratchpad_bytes = 0;
-};
-
-int64_t plane_stride(int64_t lines, int64_t channels) { return lines * channels + kSkew; }
-
-std::shared_ptr<const Product> make_product(const ProductKey& key) {
-  const auto desc = [&key](int64_t lines, int64_t columns, const memory::dims& strides) {
-    return memory::desc({key.planes, lines, columns}, memory::data_type::f32, strides);
-  };
-  const memory::desc gradients = desc(key.out, key.tiles, {plane_stride(key.tiles, key.out), 1, key.out});
-  const memory::desc images = desc(key.tiles, key.in, {plane_stride(key.tiles, key.in), key.in, 1});
-  const memory::desc sums = desc(key.out, key.in, {plane_stride(key.out, key.in), key.in, 1});
-  dnnl::primitive_attr attributes;
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (key.adds != 0) {
-    dnnl::post_ops sum;
-    sum.append_sum();
-    attributes.set_post_ops(sum);
-  }
-  const dnnl::matmul::primitive_desc plan(onednn_engine(), gradients, images, sums, attributes);
-  auto made = std::make_shared<Product>();
-  made->scratchpad_bytes = plan.scratchpad_desc().get_size();
-  made->runs = std::make_unique<PrimitiveRuns>(
-      dnnl::matmul(plan), std::vector<PrimitiveRuns::Argument>{{DNNL_ARG_SRC, gradients},
-                                                               {DNNL_ARG_WEIGHTS, images},
-                                                               {DNNL_ARG_DST, sums},
-                                                               {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}});
-  return made;
-}
-
-std::shared_ptr<const Product> product_of(const ProductKey& key) {
-  static NoDestroy<PrimitiveCache<ProductKey, Product>> cache(kCachedPrimitives);
-  return cache.get().get(key, [&] { return make_product(key); });
+std::shared_ptr<const WinogradProduct> product_of(const ProductKey& key) {
+  static NoDestroy<PrimitiveCache<ProductKey, WinogradProduct>> cache(kCachedWinogradProducts);
+  return cache.get().get(key, [&] {
+    const auto desc = [&key](int64_t rows, int64_t columns, const memory::dims& strides) {
+      return memory::desc({key.planes, rows, columns}, memory::data_type::f32, strides);
+    };
+    const memory::desc gradients = desc(key.out, key.tiles, {winograd_plane_stride(key.tiles, key.out), 1, key.out});
+    const memory::desc images = desc(key.tiles, key.in, {winograd_plane_stride(key.tiles, key.in), key.in, 1});
+    const memory::desc sums = desc(key.out, key.in, {winograd_plane_stride(key.out, key.in), key.in, 1});
+    return make_winograd_product(gradients, images, sums, key.adds != 0);
+  });
 }
 
 class FilterGradient final {
@@ -94,7 +67,7 @@ class FilterGradient final {
     }
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
     const auto planes = [&](int64_t lines, int64_t channels) {
-      return space_.reserve(floats(tile_.planes() * plane_stride(lines, channels)));
+      return space_.reserve(floats(tile_.planes() * winograd_plane_stride(lines, channels)));
     };
     images_at_ = planes(rows_ * tiles_across_, p_.in.channels);
     gradients_at_ = planes(rows_ * tiles_across_, p_.out.channels);
@@ -132,8 +105,8 @@ class FilterGradient final {
       return reinterpret_cast<float*>(space + planes_at) + at * tiles_across_ * channels;
     };
     const WinogradRows in(p_.in, tile_), out(p_.out, tile_);
-    const WinogradPlanes in_planes{plane_stride(tiles, p_.in.channels), p_.in.channels};
-    const WinogradPlanes out_planes{plane_stride(tiles, p_.out.channels), p_.out.channels};
+    const WinogradPlanes in_planes{winograd_plane_stride(tiles, p_.in.channels), p_.in.channels};
+    const WinogradPlanes out_planes{winograd_plane_stride(tiles, p_.out.channels), p_.out.channels};
     for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
       in.read(reinterpret_cast<const float*>(p_.in.data) + image * in.image_stride(),
               {c, y - p_.padding[1], -p_.padding[2], tiles_across_}, tile_.read(), winograd_image, in_planes,
@@ -152,7 +125,7 @@ class FilterGradient final {
       for (int64_t out = first; out < last; ++out) {
         for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
           winograd_filter_gradient(tile_, sums + out * p_.in.channels + c,
-                                   plane_stride(p_.out.channels, p_.in.channels), places);
+                                   winograd_plane_stride(p_.out.channels, p_.in.channels), places);
           float* filter = reinterpret_cast<float*>(f.data) + out * f.out_stride + c * f.in_stride;
           if (f.has_dense_places()) {
             to_positions(places, 9, filter, f.in_stride);
@@ -174,7 +147,7 @@ class FilterGradient final {
   const int64_t tiles_down_, tiles_across_;  // of an image
   const int threads_;
   int64_t rows_ = 1;                                      // of tiles, at once
-  std::vector<std::shared_ptr<const Product>> products_;  // of these, one after another
+  std::vector<std::shared_ptr<const WinogradProduct>> products_;  // of these, one after another
   Workspace space_;
   size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, seats_at_ = 0, scratchpad_at_ = 0;
   Workspace seat_;  // a thread's buffer

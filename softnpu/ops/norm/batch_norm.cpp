@@ -86,13 +86,14 @@ class BatchNormTask {
     return values;
   }
 
+  double rstd_of(double spread) const { return is_rstd ? spread : 1 / std::sqrt(spread + eps); }
+
   // By the statistics that are given, none of which is written.
   Table given() const {
     Table table{all_of(old_mean, T(0)), all_of(weight, T(1)), all_of(bias, T(0))};
     const std::vector<T> variance = all_of(old_var, T(1));
     for (size_t c = 0; c < variance.size(); ++c) {
-      const auto value = static_cast<double>(variance[c]);
-      const double rstd = is_rstd ? value : 1 / std::sqrt(value + eps);
+      const double rstd = rstd_of(static_cast<double>(variance[c]));
       table.factor[c] = static_cast<T>(rstd * static_cast<double>(table.factor[c]));
     }
     return table;
@@ -175,7 +176,7 @@ class BatchNormTask {
       mean = moment.mean;
       variance = moment.squares / moment.count;
     }
-    const double rstd = is_rstd ? variance : 1 / std::sqrt(variance + eps);
+    const double rstd = rstd_of(variance);
     put_value(save_mean, c, mean);
     put_value(save_rstd, c, saves_variance ? variance : rstd);
     return {static_cast<T>(mean), static_cast<T>(rstd * static_cast<double>(value_of(weight, c, T(1)))),

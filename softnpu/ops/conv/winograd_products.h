@@ -1,0 +1,32 @@
+// Batched matrix products over the planes of Winograd tiles, by oneDNN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "ops/onednn/primitive_cache.h"
+#include "ops/onednn/runs.h"
+
+namespace softnpu {
+
+// The number of floats between two planes of rows x channels. Planes a power of two apart would compete for the same
+// cache lines.
+constexpr int64_t winograd_plane_stride(int64_t rows, int64_t channels) { return rows * channels + 16; }
+
+struct WinogradProduct {
+  dnnl::memory::desc weights;
+  std::unique_ptr<PrimitiveRuns> runs;  // src, weights, dst, scratchpad
+  size_t scratchpad_bytes = 0;
+};
+
+// dst = src x weights for each plane; with `adds`, dst += src x weights. `weights` may leave its layout to oneDNN.
+// Throws dnnl::error where oneDNN has no such product.
+std::shared_ptr<const WinogradProduct> make_winograd_product(const dnnl::memory::desc& src,
+                                                             const dnnl::memory::desc& weights,
+                                                             const dnnl::memory::desc& dst, bool adds);
+
+// The caches of products keep this many.
+constexpr size_t kCachedWinogradProducts = 128;
+
+}  // namespace softnpu
