@@ -113,8 +113,8 @@ void tasks() {
   aclrtStream stream = nullptr;
   check(aclrtCreateStream(&stream));
   const auto task = [](int small) {
-    return softnpuTask{"empty", small, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {},
-                       nullptr};
+    return softnpuTask{"empty",      small,   [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
+                       [](void*) {}, nullptr, nullptr};
   };
   const softnpuTask small = task(1);
   const softnpuTask large = task(0);

@@ -15,7 +15,7 @@ _RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class _Task(ctypes.Structure):
-    """softnpuTask of softnpu/include/softnpu/softnpu.h."""
+    """softnpuTask of softnpu/include/softnpu/launch.h."""
 
     _fields_ = (
         ("name", ctypes.c_char_p),
@@ -23,6 +23,7 @@ class _Task(ctypes.Structure):
         ("run", _RUN),
         ("release", _RELEASE),
         ("state", ctypes.c_void_p),
+        ("fusible", ctypes.c_void_p),
     )
 
 

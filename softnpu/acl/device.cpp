@@ -166,12 +166,12 @@ aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* offset) {
   });
 }
 
-aclError softnpuGetJoinedTasks(int32_t deviceId, uint64_t* count) {
-  return api("softnpuGetJoinedTasks", [&] {
+aclError softnpuGetFusedTasks(int32_t deviceId, uint64_t* count) {
+  return api("softnpuGetFusedTasks", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(count, "count"));
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(require_set_up(deviceId, &device));
-    *count = device->executor().joined_tasks();
+    *count = device->executor().fused_tasks();
     return Status::ok();
   });
 }

@@ -16,7 +16,6 @@ using softnpu::api;
 using softnpu::Cost;
 using softnpu::CpuCapability;
 using softnpu::Device;
-using softnpu::Joinable;
 using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
@@ -49,17 +48,6 @@ class LaunchState {
 Cost cost_of(int32_t cost) {
   if (cost == SOFTNPU_COST_SMALL) return Cost::kSmall;
   return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
-}
-
-// `join` is null where the task goes alone.
-Status launch(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join, const void* result) {
-  SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
-  LaunchState state(*task);
-  std::shared_ptr<Stream> target;
-  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-  const Joinable joinable = join == nullptr ? Joinable{} : Joinable{join->count, join->run, task->state, result};
-  return target->submit(
-      task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, joinable);
 }
 
 // The device of `address`, with `bytes` cut where the allocation ends; null where there is none.
@@ -156,23 +144,23 @@ softnpuCpuCapability softnpuGetCpuCapability(void) {
 }
 
 aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
-  return api("softnpuLaunch", [&] { return launch(stream, task, nullptr, nullptr); });
-}
-
-aclError softnpuLaunchJoinable(aclrtStream stream, const softnpuTask* task, const softnpuJoin* join,
-                               const void* result) {
-  return api("softnpuLaunchJoinable", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(require(join, "join"));
-    return launch(stream, task, softnpu::config().fuse ? join : nullptr, result);
+  return api("softnpuLaunch", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
+    LaunchState state(*task);
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    softnpuFusible* fusible = softnpu::config().fuse ? task->fusible : nullptr;
+    return target->submit(
+        task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, fusible);
   });
 }
 
-aclError softnpuDiscard(aclrtStream stream, const void* address, size_t bytes) {
-  return api("softnpuDiscard", [&]() -> Status {
+aclError softnpuOutputDead(aclrtStream stream, const void* address, size_t bytes) {
+  return api("softnpuOutputDead", [&]() -> Status {
     if (!softnpu::config().fuse) return Status::ok();
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    target->discard(address, bytes);
+    target->output_dead(address, bytes);
     return Status::ok();
   });
 }

@@ -11,10 +11,10 @@
 #include "base/no_destroy.h"
 #include "base/small_vector.h"
 #include "base/text.h"
+#include "base/threads.h"
+#include "fusion/group.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
-#include "nnopbase/threads.h"
-#include "nnopbase/together.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
@@ -69,38 +69,47 @@ Status check_workspace(const Plan& plan) {
   return {ACLNN_ERR_PARAM_INVALID, said + " needs a workspace of more than 2^63 bytes"};
 }
 
-// Of executors whose plans are sweeps, or the first a producer.
-std::vector<Link> links_of(void* const* states, const size_t* seen_within, size_t count) {
-  std::vector<Link> links(count);
-  for (size_t i = 0; i < count; ++i) {
-    const auto& planned = *static_cast<const Planned*>(states[i]);
-    links[i] = {planned.plan.producer.get(), planned.plan.sweep.get(), planned.workspace, seen_within[i]};
-  }
-  return links;
-}
+struct LaunchedGroup {
+  const Planned* first = nullptr;
+  std::unique_ptr<const FusionGroup> group;
+};
 
-size_t count_states(void* const* states, const size_t* seen_within, size_t count) noexcept {
+size_t analyse_group(void* const* states, const size_t* last_readers, size_t count, void** group) noexcept {
   try {
-    return count_together(links_of(states, seen_within, count));
+    std::vector<FusionStage> stages(count);
+    for (size_t i = 0; i < count; ++i) {
+      const auto& planned = *static_cast<const Planned*>(states[i]);
+      stages[i] = {planned.plan.fusible.get(), planned.workspace, last_readers[i]};
+    }
+    auto fused = FusionGroup::analyse(stages);
+    if (fused == nullptr) return 1;
+    const size_t size = fused->size();
+    auto launched = std::make_unique<LaunchedGroup>();
+    launched->first = static_cast<const Planned*>(states[0]);
+    launched->group = std::move(fused);
+    *group = launched.release();
+    return size;
   } catch (const std::bad_alloc&) {
     return 1;  // one after the other needs no memory
   }
 }
 
-aclError run_states(void* const* states, const size_t* seen_within, size_t count, char* message, size_t size) {
-  const auto& first = *static_cast<const Planned*>(states[0]);
-  launched_at = first.launched_at;
-  const LauncherThreads threads(first.threads);
+aclError run_group(void* opaque, char* message, size_t size) {
+  const auto& launched = *static_cast<const LaunchedGroup*>(opaque);
+  launched_at = launched.first->launched_at;
+  const LauncherThreads threads(launched.first->threads);
   try {
-    run_together(links_of(states, seen_within, count));
+    launched.group->run();
     return ACL_SUCCESS;
   } catch (const std::exception& e) {
-    put_message(first.plan, e.what(), message, size);
+    put_message(launched.first->plan, e.what(), message, size);
     return ACLNN_ERR_INNER;
   }
 }
 
-const softnpuJoin kJoin = {&count_states, &run_states};
+const softnpuFusion kFusion = {&analyse_group, &run_group, [](void* group) {
+                                 std::unique_ptr<LaunchedGroup>(static_cast<LaunchedGroup*>(group)).reset();
+                               }};
 
 softnpuCost cost_of(const Plan& plan) {
   if (plan.work < kSmallWork) return SOFTNPU_COST_SMALL;
@@ -133,8 +142,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   Planned* launch = make_launch(made_by);
   launch->workspace = kernel_workspace;
   launch->plan.work = plan->work;
-  launch->plan.sweep = plan->sweep;
-  launch->plan.producer = plan->producer;
+  launch->plan.fusible = plan->fusible;
   launch->plan.written = plan->written;
   launch->plan.run = [plan](void* space) { return plan->run(space); };
   if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };
@@ -151,16 +159,20 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  softnpuTask task{planned->op, cost_of(planned->plan), &run_launch,
-                   [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); }, planned};
-  planned->launched_at = softnpuWriteClock();
-  planned->threads = planned->plan.is_small() && planned->plan.sweep == nullptr ? 1 : most_threads();
-  for (const DeviceBytes& bytes : planned->plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
   const Plan& plan = planned->plan;
-  const bool may_join = plan.sweep != nullptr || plan.producer != nullptr;
-  const bool has_result = may_join && !plan.written.empty();
-  const void* result = has_result ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
-  const aclError code = may_join ? softnpuLaunchJoinable(stream, &task, &kJoin, result) : softnpuLaunch(stream, &task);
+  planned->launched_at = softnpuWriteClock();
+  planned->threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
+  for (const DeviceBytes& bytes : plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
+  if (plan.fusible != nullptr) {
+    const bool has_output = !plan.written.empty();
+    const void* output =
+        has_output ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
+    planned->fusible = {&kFusion, planned, output, 0};
+  }
+  const softnpuTask task{planned->op, cost_of(plan),
+                         &run_launch, [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); },
+                         planned,     plan.fusible != nullptr ? &planned->fusible : nullptr};
+  const aclError code = softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
   return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};

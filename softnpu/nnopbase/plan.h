@@ -9,9 +9,9 @@
 #include "base/inline_function.h"
 #include "base/small_vector.h"
 #include "base/status.h"
-#include "nnopbase/producer.h"
+#include "base/work.h"
+#include "fusion/fusible.h"
 #include "nnopbase/replay.h"
-#include "nnopbase/sweep.h"
 
 namespace softnpu {
 
@@ -24,12 +24,6 @@ struct DeviceBytes {
   size_t bytes = 0;
 };
 
-// Of `Plan::work`, in what is about a floating-point operation on data that is at hand; reading or writing an element
-// that is not counts for 8. Below kSmallWork one thread is done, within tens of microseconds, about when two would be.
-// Below kShortWork it is over, with all threads, before handing it to the executor would have paid (softnpuCost).
-constexpr double kSmallWork = 1 << 22;
-constexpr double kShortWork = 1 << 28;
-
 // What phase one decides about one call. Captures of the sizes below need no heap.
 struct Plan {
   Checked workspace_bytes = {};                           // phase one refuses a plan whose bytes do not fit
@@ -39,14 +33,10 @@ struct Plan {
   InlineFunction<Status(void* workspace), 256> run;
   // For the message of a failed run. May be empty.
   Describe describe = nullptr;
-  // The same work, where it may go together with the work behind it; it cannot fail then.
-  std::shared_ptr<const Sweep> sweep = nullptr;
+  // The same work, where it may run fused with the tasks behind it. A loop cannot fail then.
+  std::shared_ptr<const Fusible> fusible = nullptr;
   // What it writes; a launch marks it.
   SmallVector<DeviceBytes, 2> written = {};
-  // Asks a planner for a sweep of small work, too, where it has one: the work becomes part of larger.
-  bool wants_sweep = false;
-  // The same work, where the sweeps behind it may go over its result elsewhere.
-  std::shared_ptr<const Producer> producer = nullptr;
   // For work that depends on its tensors' descriptions and places alone.
   MakeReplay replay = nullptr;
 

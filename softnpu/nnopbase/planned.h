@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "softnpu/launch.h"
 
 namespace softnpu {
 
@@ -32,6 +33,7 @@ struct Planned {
   const char* op;
   Plan plan;
   void* workspace = nullptr;
+  softnpuFusible fusible = {};
   uint64_t launched_at = 0;  // by the write clock
   int threads = 1;           // that it may use
   HostBlock own_workspace;   // of a plan that was launched without an executor

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 
+#include "fusion/elementwise_loop.h"
+
 namespace softnpu {
 
 struct Plan;
@@ -20,6 +22,9 @@ class Replay {
 
   // Plans the same on `operands`, in their order. What is written is the caller's matter.
   virtual void plan(std::span<void* const> operands, Plan* plan) const = 0;
+
+  // The call's work as a loop, for an operator on lists; null where it is none.
+  virtual std::shared_ptr<const ElementwiseLoop> as_loop() const { return nullptr; }
 };
 
 // Makes it from a plan.

@@ -9,7 +9,8 @@
 
 namespace softnpu {
 
-// Run: `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it.
+// Run: `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; as_loop() const where it may
+// be a part of a list's loop.
 template <typename Run>
 class ReplayOf final : public Replay {
  public:
@@ -23,6 +24,10 @@ class ReplayOf final : public Replay {
     Run run = run_;
     std::ranges::copy(operands, run.operands.begin());
     run.put(plan);
+  }
+  std::shared_ptr<const ElementwiseLoop> as_loop() const override {
+    if constexpr (requires { run_.as_loop(); }) return run_.as_loop();
+    return nullptr;
   }
 
  private:

@@ -47,9 +47,9 @@ class Executor {
   // Whether no task has run on the thread for some time: the program waits for what it launches one by one.
   bool is_rested() const { return rested_.load(std::memory_order_relaxed); }
 
-  // Tasks that went together with the one before them.
-  uint64_t joined_tasks() const { return joined_tasks_.load(std::memory_order_relaxed); }
-  void count_joined_tasks(size_t count) { joined_tasks_.fetch_add(count, std::memory_order_relaxed); }
+  // Tasks that ran fused with the one before them.
+  uint64_t fused_tasks() const { return fused_tasks_.load(std::memory_order_relaxed); }
+  void count_fused_tasks(size_t count) { fused_tasks_.fetch_add(count, std::memory_order_relaxed); }
 
   // Lets the running task end and joins the thread. Idempotent.
   void stop();
@@ -73,7 +73,7 @@ class Executor {
 
   std::atomic<int64_t> busy_{0};    // in ns
   std::atomic<bool> rested_{true};  // written by the thread
-  std::atomic<uint64_t> joined_tasks_{0};
+  std::atomic<uint64_t> fused_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without
   mutable std::mutex mutex_;         // guards all below
   std::condition_variable ready_cv_;

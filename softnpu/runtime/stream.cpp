@@ -28,11 +28,12 @@ uint32_t this_thread() {
 
 }  // namespace
 
-Status Stream::submit(const char* name, Cost cost, Work work, Joinable joinable) {
+Status Stream::submit(const char* name, Cost cost, Work work, softnpuFusible* fusible) {
   Task task;
   task.name = name;
   task.work = std::move(work);
-  task.joinable = joinable;
+  task.fusible = fusible;
+  if (fusible != nullptr) fusible->deadAt = UINT64_MAX;
   if (!may_run_inline(cost) || !take_turn()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   const uint64_t turns = turns_.load(std::memory_order_relaxed);
@@ -191,53 +192,64 @@ void Stream::finish(size_t tasks) {
   changed_.notify_all();
 }
 
-size_t Stream::seen_within(const Task& task, const Task& first) {
-  return task.discarded_at == UINT64_MAX ? SIZE_MAX : static_cast<size_t>(task.discarded_at - first.number);
-}
-
-void Stream::discard(const void* address, size_t bytes) {
-  // What is freed was made a few tasks ago.
-  constexpr size_t kMostLooks = 8;
+void Stream::output_dead(const void* address, size_t bytes) {
+  // What is freed was computed a few tasks ago.
+  constexpr size_t kMaxLooks = 8;
   if (pending_.load(std::memory_order_acquire) == 0) return;
   const auto* begin = static_cast<const char*>(address);
   std::lock_guard lock(mutex_);
   const uint64_t now = submitted_ + turns_.load(std::memory_order_relaxed);
-  for (size_t i = 0; i < std::min(kMostLooks, queue_.size()); ++i) {
-    Task& task = queue_[queue_.size() - 1 - i];
-    const auto* result = static_cast<const char*>(task.joinable.result);
-    const bool is_of_block = result != nullptr && begin <= result && result < begin + bytes;
-    if (is_of_block && task.discarded_at == UINT64_MAX) task.discarded_at = now;
+  for (size_t i = 0; i < std::min(kMaxLooks, queue_.size()); ++i) {
+    softnpuFusible* fusible = queue_[queue_.size() - 1 - i].fusible;
+    if (fusible == nullptr || fusible->deadAt != UINT64_MAX) continue;
+    const auto* output = static_cast<const char*>(fusible->output);
+    if (output != nullptr && begin <= output && output < begin + bytes) fusible->deadAt = now;
   }
 }
 
-bool Stream::execute_together(Task& first) {
-  std::array<Task, kMostTogether> rest;
-  std::array<void*, kMostTogether + 1> states{first.joinable.state};
-  std::array<size_t, kMostTogether + 1> seen{seen_within(first, first)};
-  size_t count = 1;
+bool Stream::run_group(Task& first) {
+  std::array<void*, kMaxGroup> states{};
+  std::array<size_t, kMaxGroup> last_readers{};
+  const softnpuFusion& fusion = *first.fusible->fusion;
+  size_t candidates = 0;
+  const auto add = [&](const softnpuFusible& fusible) {
+    states[candidates] = fusible.state;
+    last_readers[candidates] = fusible.deadAt == UINT64_MAX ? SIZE_MAX : fusible.deadAt - first.number - 1;
+    ++candidates;
+  };
   {
     std::lock_guard lock(mutex_);
-    while (count < states.size() && count <= queue_.size() && queue_[count - 1].joinable.run == first.joinable.run) {
-      const Task& next = queue_[count - 1];
-      states[count] = next.joinable.state;
-      seen[count] = seen_within(next, first);
-      ++count;
+    add(*first.fusible);
+    while (candidates < kMaxGroup && candidates <= queue_.size()) {
+      const softnpuFusible* next = queue_[candidates - 1].fusible;
+      if (next == nullptr || next->fusion != &fusion) break;
+      add(*next);
     }
-    if (count > 1) count = first.joinable.count(states.data(), seen.data(), count);
-    if (count == 1) return false;
-    for (size_t i = 0; i + 1 < count; ++i) {
+    if (candidates == 1) return false;
+    is_analysing_ = true;
+  }
+  void* group = nullptr;
+  const size_t count = fusion.analyse(states.data(), last_readers.data(), candidates, &group);
+  std::array<Task, kMaxGroup> rest;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 1; i < count; ++i) {
       rest[i] = std::move(queue_.front());
       queue_.pop_front();
     }
+    is_analysing_ = false;
   }
-  executor_->count_joined_tasks(count - 1);
-  Work held = std::move(first.work);  // keeps the first state
-  first.work = [together = first.joinable.run, all = states.data(), within = seen.data(), count] {
-    return told_status([&](char* message, size_t size) { return together(all, within, count, message, size); });
+  analysed_.notify_all();
+  if (count == 1) return false;
+  executor_->count_fused_tasks(count - 1);
+  Work first_work = std::move(first.work);  // owns what the group reads of the first task
+  first.work = [&fusion, group] {
+    return told_status([&](char* message, size_t size) { return fusion.run(group, message, size); });
   };
   run(first);
+  fusion.release(group);
   first = {};
-  held = nullptr;
+  first_work = nullptr;
   rest = {};  // what they hold is released before anyone learns that it is done
   finish(count);
   return true;
@@ -269,7 +281,7 @@ void Stream::advance() {
     if (waits && park(task)) return;
     task.event->end_wait();
   } else {
-    if (task.joinable.run != nullptr && execute_together(task)) return;
+    if (task.fusible != nullptr && run_group(task)) return;
     execute(task);
   }
   task = {};  // what the work holds is released before anyone learns that it is done
@@ -381,7 +393,8 @@ void Stream::abandon(const Status& reason) {
   std::deque<Task> dropped;
   std::optional<Task> parked;
   {
-    std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    analysed_.wait(lock, [this] { return !is_analysing_; });
     dropped.swap(queue_);
     parked.swap(parked_);
     abandoned_ = submitted_ + turns_.load(std::memory_order_relaxed);

@@ -17,6 +17,7 @@
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
 #include "runtime/time_limits.h"
+#include "softnpu/launch.h"
 
 namespace softnpu {
 
@@ -42,22 +43,12 @@ inline bool is_unfinished(aclError code) {
 
 using Work = InlineFunction<Status(), 64>;
 
-// A task that may go together with those behind it that have the same functions; they are null where it goes alone.
-struct Joinable {
-  // How many of the first may; at least one. Nobody but the first seen_within[i] of them can see what task i made.
-  size_t (*count)(void* const* states, const size_t* seen_within, size_t count) = nullptr;
-  // The work of these; where it fails, `message` of `size` bytes says why.
-  aclError (*run)(void* const* states, const size_t* seen_within, size_t count, char* message, size_t size) = nullptr;
-  void* state = nullptr;         // what the task's work holds
-  const void* result = nullptr;  // what it makes, where somebody may discard it
-};
-
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // A host that submits work further ahead than this waits: it bounds the memory that queued work pins.
   static constexpr size_t kMaxQueued = 1024;
-  // Tasks that go together with the one before them.
-  static constexpr size_t kMostTogether = 15;
+  // The most tasks of a fusion group.
+  static constexpr size_t kMaxGroup = 16;
 
   // Borrows `executor`, which must outlive it.
   Stream(Executor* executor, int32_t device, uint32_t id, StreamConfig config)
@@ -69,8 +60,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const void* context() const { return config_.context; }
 
   // Enqueues `work`. Its failure is kept with `name` (a literal) and with who launched it; the next synchronize()
-  // returns it.
-  Status submit(const char* name, Cost cost, Work work, Joinable joinable = {});
+  // returns it. `fusible` is null, or lives as long as `work`.
+  Status submit(const char* name, Cost cost, Work work, softnpuFusible* fusible = nullptr);
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
 
@@ -78,7 +69,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status gate(const char* name, Work start, std::shared_ptr<Event> done);
 
   // No task from now on reads what [address, address + bytes) holds, be it of this stream or another.
-  void discard(const void* address, size_t bytes);
+  void output_dead(const void* address, size_t bytes);
 
   CoreLimits& core_limits() { return core_limits_; }
   // A number of the program's own for the stream, and whether overflow is to be watched; kept, nothing reads them yet.
@@ -124,13 +115,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Kind kind = Kind::kWork;
     const char* name = "";
     Work work;  // of a wait: what runs before it
-    Joinable joinable;
+    softnpuFusible* fusible = nullptr;
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
     uint64_t number = 0;
     uint32_t thread = 0;  // that launched it
-    // Tasks from this number on do not see its result.
-    uint64_t discarded_at = UINT64_MAX;
   };
 
   // A small task on an idle stream runs without mutex_, by the stream's turn. It is taken where nothing is pending;
@@ -159,11 +148,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status enqueue(Task task, Cost cost);
   bool may_run_inline(Cost cost) const;
   void execute(Task& task);
-  // Takes up to kMostTogether tasks off the queue that may go together with `first`, and runs all of them. False where
-  // there are none. Executor thread only.
-  bool execute_together(Task& first);
-  // Of a task's result, the tasks from `first` on that may see it.
-  static size_t seen_within(const Task& task, const Task& first);
+  // Runs `first` fused with tasks behind it. False where none of these may be fused with it. Executor thread only.
+  bool run_group(Task& first);
   // False where the work failed, or was left out because an earlier one did.
   bool run(Task& task);
   void finish(size_t tasks);
@@ -191,6 +177,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   mutable std::mutex mutex_;        // guards all below
   std::condition_variable changed_;
   std::deque<Task> queue_;
+  // The executor reads the first tasks of queue_ without mutex_: they stay until it is done, which analysed_ tells.
+  bool is_analysing_ = false;
+  std::condition_variable analysed_;
   bool owned_ = false;          // some thread runs, or the executor holds, or an event parks this stream
   std::optional<Task> parked_;  // the wait that the stream has reached and not passed
   std::chrono::steady_clock::time_point parked_at_;

@@ -14,7 +14,7 @@ class HeldTask {
   HeldTask& operator=(const HeldTask&) = delete;
 
   aclError launch(aclrtStream stream) {
-    const softnpuTask task{"held", 0, &run, [](void*) {}, this};
+    const softnpuTask task{"held", 0, &run, [](void*) {}, this, nullptr};
     return softnpuLaunch(stream, &task);
   }
   void wait_until_it_runs() { running_.get_future().wait(); }
@@ -37,11 +37,14 @@ class HeldTask {
 // A task of one statement: launch(stream, [&] { order.push_back(1); }). What it refers to outlives it.
 template <typename Function>
 aclError launch(aclrtStream stream, Function& function, bool small = false) {
-  const softnpuTask task{"counted", small ? 1 : 0,
+  const softnpuTask task{"counted",
+                         small ? 1 : 0,
                          [](void* state, char*, size_t) -> aclError {
                            (*static_cast<Function*>(state))();
                            return ACL_SUCCESS;
                          },
-                         [](void*) {}, &function};
+                         [](void*) {},
+                         &function,
+                         nullptr};
   return softnpuLaunch(stream, &task);
 }

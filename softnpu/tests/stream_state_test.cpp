@@ -18,8 +18,9 @@ class StreamStateTest : public AclTest {
   }
 
   static aclError fail(aclrtStream stream) {
-    const softnpuTask task{"fails", 0, [](void*, char*, size_t) -> aclError { return ACL_ERROR_RT_AICORE_EXCEPTION; },
-                           [](void*) {}, nullptr};
+    const softnpuTask task{
+        "fails",      0,       [](void*, char*, size_t) -> aclError { return ACL_ERROR_RT_AICORE_EXCEPTION; },
+        [](void*) {}, nullptr, nullptr};
     return softnpuLaunch(stream, &task);
   }
 

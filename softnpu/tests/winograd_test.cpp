@@ -94,8 +94,8 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
     const Pair ones(1), zeros(0), pads(padding);
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
-    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(), false, zeros.get(), 1,
-                                               result.get(), kAllowLess, &bytes, &executor),
+    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(),
+                                               false, zeros.get(), 1, result.get(), kAllowLess, &bytes, &executor),
               ACL_SUCCESS);
     void* workspace = nullptr;
     ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -134,8 +134,8 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
     ASSERT_EQ(aclnnConvolutionBackwardGetWorkspaceSize(gradient.get(), image.get(), filter.get(), nullptr, ones.get(),
- pads.get(), ones.get(), false, zeros.get(), 1, mask, kAllowLess, nullptr, result.get(),
-                                                       nullptr, &bytes, &executor),
+                                                       pads.get(), ones.get(), false, zeros.get(), 1, mask, kAllowLess,
+                                                       nullptr, result.get(), nullptr, &bytes, &executor),
               ACL_SUCCESS);
     void* workspace = nullptr;
     ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);

@@ -8,8 +8,8 @@
 #include "ops/attention/gemm.h"
 #include "ops/attention/score_block.h"
 #include "ops/describe.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "ops/attention/problem.h"
 #include "ops/elementwise/map_op.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

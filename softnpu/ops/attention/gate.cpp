@@ -10,7 +10,7 @@
 #include "ops/copy/streamed.h"
 #include "ops/elementwise/map_op.h"
 #include "ops/iterate/tiles.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

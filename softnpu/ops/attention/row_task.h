@@ -9,7 +9,7 @@
 #include "nnopbase/executor.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

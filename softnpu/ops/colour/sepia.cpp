@@ -10,7 +10,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/iterate/tiles.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -5,7 +5,7 @@
 #include "ops/conv/rows.h"
 #include "ops/conv/step.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -17,8 +17,8 @@
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
-#include "ops/parallel.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -340,9 +340,9 @@ ConvProblem in_pieces(const ConvProblem& given) {
   return p;
 }
 
-SweepMemory memory_of(const Layout& l, const char* data) { return memory_of(extents_of(l), data, element_bytes(l)); }
+MemoryAccess memory_of(const Layout& l, const char* data) { return memory_of(extents_of(l), data, element_bytes(l)); }
 
-class Convolution final : public Producer {
+class Convolution final : public FusionRoot {
  public:
   // Throws dnnl::error where oneDNN refuses the problem.
   explicit Convolution(const ConvProblem& problem)
@@ -407,33 +407,33 @@ class Convolution final : public Producer {
   Checked workspace_bytes() const { return space_.bytes(); }
 
   // Whether the result is memory without gaps, and apart from the operands.
-  bool may_produce() const {
+  bool is_fusible() const {
     if (lies_[kIn].in_blocks != 0 || lies_[kOut].in_blocks != 0) return false;
     return result_ != kFilter && !copied_[result_] && is_dense(lies_[result_]);
   }
-  SweepMemory result() const override {
-    SweepMemory memory = memory_of(lies_[result_], data_[result_]);
+  MemoryAccess output() const override {
+    MemoryAccess memory = memory_of(lies_[result_], data_[result_]);
     memory.element_bytes = static_cast<uint32_t>(element_bytes(lies_[result_]));
     memory.is_written = true;
     return memory;
   }
-  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
+  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
     for (size_t i = 0; i < kOperands; ++i) {
       if (i != result_) to->push_back(memory_of(lies_[i], data_[i]));
     }
-    if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
+    if (p_.bias != nullptr) to->push_back(bias_access(p_));
     const auto* space = static_cast<const char*>(workspace);
     if (space_.bytes().bytes() > 0) to->push_back({space, space + space_.bytes().bytes(), 0, true});
   }
-  void make(void* workspace, char* to, const Made& made) const override {
+  void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     auto* space = static_cast<char*>(workspace);
     const auto all = bytes_of(lies_[result_]).value() / static_cast<int64_t>(element_bytes(lies_[result_]));
     const int64_t image = all / p_.batch;
     const bool by_images = at_once_ < p_.batch && lies_[result_].strides[0] == image;
     run(space, to, [&](int64_t first, int64_t last) {
-      if (by_images) made(first * image, last * image);
+      if (by_images) on_ready(first * image, last * image);
     });
-    if (!by_images) made(0, all);
+    if (!by_images) on_ready(0, all);
   }
 
   void run(char* space) const {

@@ -6,18 +6,19 @@
 #include <optional>
 #include <type_traits>
 
+#include "fusion/fusion_root.h"
 #include "ops/conv/step.h"
 
 namespace softnpu {
 
-// `Made` is made of the problem, and may be a Producer; nothing where its constructor meets what oneDNN refuses.
+// `Made` is made of the problem, and may be a FusionRoot; nothing where its constructor meets what oneDNN refuses.
 template <typename Made>
 std::optional<Step> onednn_step(const ConvProblem& problem) {
   try {
     const auto made = std::make_shared<const Made>(problem);
     Step step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
-    if constexpr (std::is_base_of_v<Producer, Made>) {
-      if (made->may_produce()) step.producer = made;
+    if constexpr (std::is_base_of_v<FusionRoot, Made>) {
+      if (made->is_fusible()) step.fusible = made;
     }
     return step;
   } catch (const dnnl::error& error) {

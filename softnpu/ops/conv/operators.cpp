@@ -15,9 +15,9 @@
 #include "ops/dtype.h"
 #include "ops/format/images.h"
 #include "ops/onednn/types.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -180,7 +180,7 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
   }
   // A larger one is always large: what stands behind it goes together while it runs.
   if (flops < kSmallWork) plan.work = flops;
-  if (steps.size() == 1) plan.producer = steps[0].producer;
+  if (steps.size() == 1) plan.fusible = steps[0].fusible;
   plan.run = [steps = std::move(steps)](void* workspace) {
     for (const Step& step : steps) step.run(static_cast<char*>(workspace));
     return Status::ok();

@@ -9,7 +9,7 @@
 #include "ops/conv/step.h"
 #include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -143,7 +143,7 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
     plans->push_back(plan_onednn_matmul(problem));
     step.workspace_bytes = larger(step.workspace_bytes, plans->back().workspace_bytes);
   }
-  if (plans->size() == 1) step.producer = (*plans)[0].producer;
+  if (plans->size() == 1) step.fusible = (*plans)[0].fusible;
   step.run = [plans](char* workspace) {
     for (Plan& plan : *plans) static_cast<void>(plan.run(workspace));
   };

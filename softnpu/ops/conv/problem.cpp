@@ -94,13 +94,13 @@ Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channe
   return all;
 }
 
-SweepMemory memory_of(const Extents& extents, const char* data, size_t element_bytes) {
+MemoryAccess memory_of(const Extents& extents, const char* data, size_t element_bytes) {
   int64_t last = 0;
   for (const Extent& extent : extents) last += (extent.size - 1) * extent.stride;
   return {data, data + (last + 1) * static_cast<int64_t>(element_bytes), 0, false};
 }
 
-SweepMemory memory_of_bias(const ConvProblem& p) {
+MemoryAccess bias_access(const ConvProblem& p) {
   return memory_of({{p.made().channels, p.bias_stride}}, p.bias, aclDataTypeSize(p.bias_dtype));
 }
 

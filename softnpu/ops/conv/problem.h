@@ -88,8 +88,8 @@ using Extents = SmallVector<Extent, 6>;
 Extents extents_of(const Image& image, int64_t batch);
 Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channels);
 // The bytes between the first and the last element, which are read; of a bias, which is there.
-SweepMemory memory_of(const Extents& extents, const char* data, size_t element_bytes);
-SweepMemory memory_of_bias(const ConvProblem& problem);
+MemoryAccess memory_of(const Extents& extents, const char* data, size_t element_bytes);
+MemoryAccess bias_access(const ConvProblem& problem);
 // Brings the bias, which there is, to `to` as float32.
 void read_bias(const ConvProblem& problem, float* to);
 // Whether there is nothing else between the first and the last element.

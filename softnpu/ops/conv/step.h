@@ -14,7 +14,7 @@ struct Step {
   Checked workspace_bytes = {};
   double flops = 0;
   std::function<void(char* workspace)> run;
-  std::shared_ptr<const Producer> producer = nullptr;  // the same work, where it may go elsewhere
+  std::shared_ptr<const Fusible> fusible = nullptr;  // the same work, as a fusion root
 };
 
 // As products of matrices: kernels of one place over images whose channels lie one behind the other. Nothing where it

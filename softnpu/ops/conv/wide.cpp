@@ -10,7 +10,7 @@
 #include "ops/dtype.h"
 #include "ops/gemm/block.h"
 #include "ops/gemm/gemm.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -19,8 +19,8 @@
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
-#include "ops/parallel.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -57,7 +57,7 @@ struct FilterKey {
   int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
 };
 
-class Winograd final : public Producer {
+class Winograd final : public FusionRoot {
  public:
   // Throws dnnl::error where oneDNN has no product, or one of a filter that cannot be packed.
   explicit Winograd(const ConvProblem& problem)
@@ -91,8 +91,8 @@ class Winograd final : public Producer {
     offsets_at_ = space_.reserve(checked(made().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
-    seat_.reserve(
-        floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) + winograd_plane_stride(tiles, made().channels))));
+    seat_.reserve(floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) +
+                                           winograd_plane_stride(tiles, made().channels))));
     buffer_at_ = seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
         seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
@@ -101,27 +101,27 @@ class Winograd final : public Producer {
 
   Checked workspace_bytes() const { return space_.bytes(); }
 
-  // Whether the result is memory without gaps, image behind image, as make() tells of it.
-  bool may_produce() const {
+  // Whether the result is memory without gaps, image behind image, as compute() announces it.
+  bool is_fusible() const {
     const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().positions();
     return !made().in_blocks && in_order && is_dense(extents_of(made(), p_.batch));
   }
-  SweepMemory result() const override {
-    SweepMemory memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
+  MemoryAccess output() const override {
+    MemoryAccess memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
     memory.element_bytes = sizeof(float);
     memory.is_written = true;
     return memory;
   }
-  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
+  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
     to->push_back(memory_of(extents_of(read(), p_.batch), read().data, sizeof(float)));
     to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
-    if (p_.bias != nullptr) to->push_back(memory_of_bias(p_));
+    if (p_.bias != nullptr) to->push_back(bias_access(p_));
     const auto* space = static_cast<const char*>(workspace);
     to->push_back({space, space + space_.bytes().bytes(), 0, true});
   }
-  void make(void* workspace, char* to, const Made& made) const override {
+  void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     const int64_t image = this->made().channels * this->made().positions();
-    run(static_cast<char*>(workspace), to, [&](int64_t first, int64_t last) { made(first * image, last * image); });
+    run(static_cast<char*>(workspace), to, [&](int64_t first, int64_t last) { on_ready(first * image, last * image); });
   }
 
   void run(char* space) const {

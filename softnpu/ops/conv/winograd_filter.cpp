@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/conv/winograd_rows.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

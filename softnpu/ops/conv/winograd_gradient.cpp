@@ -15,8 +15,8 @@
 #include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/primitive_cache.h"
-#include "ops/parallel.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -146,7 +146,7 @@ class FilterGradient final {
   const WinogradTile tile_;
   const int64_t tiles_down_, tiles_across_;  // of an image
   const int threads_;
-  int64_t rows_ = 1;                                      // of tiles, at once
+  int64_t rows_ = 1;                                              // of tiles, at once
   std::vector<std::shared_ptr<const WinogradProduct>> products_;  // of these, one after another
   Workspace space_;
   size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, seats_at_ = 0, scratchpad_at_ = 0;

@@ -9,7 +9,7 @@
 #include "ops/copy/streamed.h"
 #include "ops/copy/transpose.h"
 #include "ops/describe.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

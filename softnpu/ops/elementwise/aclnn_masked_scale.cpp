@@ -6,8 +6,8 @@
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/tensor.h"
 #include "ops/elementwise/masked_scale.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 using softnpu::not_null;
 using softnpu::Plan;

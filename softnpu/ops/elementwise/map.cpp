@@ -12,8 +12,8 @@
 #include "ops/format/images.h"
 #include "ops/iterate/space.h"
 #include "ops/iterate/view.h"
-#include "ops/parallel.h"
 #include "ops/replay_of.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -24,13 +24,15 @@ struct FlatMap {
   MapKernel kernel;
   size_t count;
   size_t inputs;
+  uint32_t element_bytes;
+  double cost_per_element;
   std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, and what is read
   decltype(Mapping::constants) constants;
 
   // Whether all of `space`, whose operands are the result and the inputs, is such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
     if (space.operands() != inputs + 1) return false;  // there are scalars
-    if (space.count() >= kLeastSweep || cost_of(mapping, space.count()) >= kSmallWork) return false;
+    if (space.count() >= kMinLoopElements || cost_of(mapping, space.count()) >= kSmallWork) return false;
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
       if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;
@@ -42,6 +44,8 @@ struct FlatMap {
       : kernel(mapping.kernel),
         count(static_cast<size_t>(space.count())),
         inputs(space.operands() - 1),
+        element_bytes(static_cast<uint32_t>(wide_size(wide_of(mapping.dtype)))),
+        cost_per_element(cost_of(mapping, 1)),
         operands{},
         constants(mapping.constants) {
     for (size_t k = 0; k <= inputs; ++k) operands[k] = space.operand(k).data;
@@ -59,7 +63,33 @@ struct FlatMap {
     plan->run = *this;
     plan->replay = &ReplayOf<FlatMap>::make;
   }
+  std::shared_ptr<const ElementwiseLoop> as_loop() const;
 };
+
+// A FlatMap as a part of a list's loop.
+class FlatLoop final : public ElementwiseLoop {
+ public:
+  explicit FlatLoop(const FlatMap& map) : map_(map) {}
+
+  int64_t count() const override { return static_cast<int64_t>(map_.count); }
+  double cost_per_element() const override { return map_.cost_per_element; }
+  void add_accesses(std::vector<MemoryAccess>* to) const override {
+    for (size_t k = 0; k <= map_.inputs; ++k) {
+      const char* begin = static_cast<const char*>(map_.operands[k]);
+      to->push_back({begin, begin + map_.count * map_.element_bytes, map_.element_bytes, k == 0});
+    }
+  }
+  void run(int64_t first, int64_t last) const override {
+    std::array<void*, MapTask::kMostInputs + 1> at{};
+    for (size_t k = 0; k <= map_.inputs; ++k) at[k] = static_cast<char*>(map_.operands[k]) + first * map_.element_bytes;
+    map_.kernel(at[0], at.data() + 1, static_cast<size_t>(last - first), map_.constants.data());
+  }
+
+ private:
+  const FlatMap map_;
+};
+
+std::shared_ptr<const ElementwiseLoop> FlatMap::as_loop() const { return std::make_shared<const FlatLoop>(*this); }
 
 // Whether `mapping` makes 0 of zeros beside the numbers among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
@@ -129,13 +159,13 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));
   if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
-  if (!plan->wants_sweep && FlatMap::fits(mapping, inputs.size(), space)) {
+  if (FlatMap::fits(mapping, inputs.size(), space)) {
     FlatMap(mapping, space).put(plan);
     return Status::ok();
   }
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
   plan->work = task->work();
-  if (task->is_sweep()) plan->sweep = task;
+  if (task->is_loop()) plan->fusible = task;
   plan->run = [task = std::move(task)](void*) {
     task->run_all();
     return Status::ok();

@@ -8,8 +8,7 @@
 #include "ops/convert/number.h"
 #include "ops/copy/element.h"
 #include "ops/copy/streamed.h"
-#include "ops/iterate/sweeps.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -21,8 +20,8 @@ constexpr double kElementFlops = 16;
 // Shorter runs are brought together in tiles: calling the kernel takes longer than copying them.
 constexpr int64_t kLeastRun = 4;
 
-// The bytes of `operand` in `space`. Where it lies element behind element, the sweep's elements are its own.
-SweepMemory memory_of(const Space& space, size_t operand, bool is_written) {
+// The bytes of `operand` in `space`. Where it is contiguous, the loop's elements are its own.
+MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
   const Operand& from = space.operand(operand);
   const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
   const bool is_row = !from.is_constant && space.is_contiguous(operand);
@@ -37,8 +36,8 @@ SweepMemory memory_of(const Space& space, size_t operand, bool is_written) {
 
 // Whether the result lies over elements of `operand` other than the one that each is computed from.
 bool is_overwritten(const Space& space, size_t operand) {
-  const SweepMemory result = memory_of(space, 0, true);
-  const SweepMemory read = memory_of(space, operand, false);
+  const MemoryAccess result = memory_of(space, 0, true);
+  const MemoryAccess read = memory_of(space, operand, false);
   if (read.end <= result.begin || result.end <= read.begin) return false;
   bool is_same = space.operand(operand).data == space.operand(0).data &&
                  aclDataTypeSize(space.operand(operand).dtype) == aclDataTypeSize(space.operand(0).dtype);
@@ -110,7 +109,7 @@ MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space
   cost_ = cost_of(mapping, space_.count());
 }
 
-bool MapTask::is_sweep() const {
+bool MapTask::is_loop() const {
   return in_place_ &&
          std::ranges::all_of(inputs(), [](const Input& input) { return input.is_constant || input.in_place; });
 }
@@ -129,11 +128,11 @@ bool MapTask::goes_by_runs() const {
 
 // Whether the result is too large to be found in the caches later, and lies apart from what it is computed from.
 bool MapTask::streams() const {
-  if (!is_sweep() || space_.count() * static_cast<int64_t>(wide_bytes_) < kStreamedBytes) return false;
-  const SweepMemory result = memory_of(space_, 0, true);
+  if (!is_loop() || space_.count() * static_cast<int64_t>(wide_bytes_) < kStreamedBytes) return false;
+  const MemoryAccess result = memory_of(space_, 0, true);
   return std::ranges::none_of(inputs(), [&](const Input& input) {
     if (input.operand == 0) return false;
-    const SweepMemory read = memory_of(space_, input.operand, false);
+    const MemoryAccess read = memory_of(space_, input.operand, false);
     return read.begin < result.end && result.begin < read.end;
   });
 }
@@ -148,20 +147,18 @@ void MapTask::run_all() const {
   parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
 }
 
-void MapTask::add_memory(std::vector<SweepMemory>* to) const {
+void MapTask::add_accesses(std::vector<MemoryAccess>* to) const {
   for (size_t k = 0; k < space_.operands(); ++k) to->push_back(memory_of(space_, k, k == 0));
 }
 
-void MapTask::run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const {
-  run_sweeps(sweeps, cost_of(mapping_, 1) * static_cast<double>(sweeps.size()), first, last);
-}
+double MapTask::cost_per_element() const { return cost_of(mapping_, 1); }
 
-std::unique_ptr<const Sweep> MapTask::moved(const SweepMove& move) const {
+std::unique_ptr<const ElementwiseLoop> MapTask::rebind(const BufferRebinding& rebinding) const {
   auto made = std::make_unique<MapTask>(*this);
-  for (size_t k = 1; move.read != nullptr && k < space_.operands(); ++k) {
-    if (space_.operand(k).data == move.read) made->space_.move(k, move.read_at);
+  for (size_t k = 1; rebinding.input != nullptr && k < space_.operands(); ++k) {
+    if (space_.operand(k).data == rebinding.input) made->space_.move(k, rebinding.new_input);
   }
-  if (move.written_at != nullptr) made->space_.move(0, move.written_at);
+  if (rebinding.new_output != nullptr) made->space_.move(0, rebinding.new_output);
   return made;
 }
 

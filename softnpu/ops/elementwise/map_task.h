@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "nnopbase/sweep.h"
+#include "fusion/elementwise_loop.h"
 #include "ops/convert/element_rows.h"
 #include "ops/elementwise/map.h"
 #include "ops/iterate/space.h"
@@ -23,7 +23,7 @@ void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* t
 
 // Immutable: several threads run it. The kernel reads and writes memory where it lies as the kernel wants it, be it the
 // whole operand or its innermost dimension; everything else goes through tiles.
-class MapTask final : public Sweep {
+class MapTask final : public ElementwiseLoop {
  public:
   static constexpr size_t kMostInputs = Space::kMostOperands - 1;
 
@@ -33,15 +33,15 @@ class MapTask final : public Sweep {
   double work() const { return cost_; }
   // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than
   // memory, and gains nothing from the cache.
-  bool is_sweep() const;
+  bool is_loop() const;
   void run_all() const;
 
   int64_t count() const override { return space_.count(); }
-  void add_memory(std::vector<SweepMemory>* to) const override;
-  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override;
+  void add_accesses(std::vector<MemoryAccess>* to) const override;
+  double cost_per_element() const override;
   void run(int64_t first, int64_t last) const override;
-  bool may_move() const override { return true; }
-  std::unique_ptr<const Sweep> moved(const SweepMove& move) const override;
+  bool can_rebind() const override { return true; }
+  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override;
 
  private:
   // Values at a time where operands are brought into tiles: all of them fit into the first-level cache.

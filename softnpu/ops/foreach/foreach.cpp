@@ -22,10 +22,8 @@ Status plan_list(std::initializer_list<ListInput> inputs, const aclTensorList& o
   SOFTNPU_RETURN_IF_ERROR(check_list(out, "out", out.size()));
   for (const ListInput& input : inputs) SOFTNPU_RETURN_IF_ERROR(input.check(out.size()));
   std::vector<ListPart> parts(out.size());
-  const bool wants_sweep = may_sweep(out);
   for (size_t i = 0; i < out.size(); ++i) {
     std::array<aclTensor, 4> views;
-    parts[i].plan.wants_sweep = wants_sweep;
     std::vector<MapInput> seen;
     for (const ListInput& input : inputs) seen.push_back(input.at(i, &views[seen.size()]));
     if (Status status = plan_one(std::span<const MapInput>(seen), *out[i], &parts[i].plan); !status.is_ok()) {
@@ -39,7 +37,7 @@ Status plan_list(std::initializer_list<ListInput> inputs, const aclTensorList& o
     }
     parts[i].writes.push_back(out[i]);
   }
-  join_parts(std::move(parts), plan);
+  merge_parts(std::move(parts), is_worth_a_loop(out), plan);
   return Status::ok();
 }
 

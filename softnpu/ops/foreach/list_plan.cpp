@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "nnopbase/tensor.h"
-#include "ops/foreach/list_sweep.h"
-#include "ops/parallel.h"
+#include "ops/foreach/list_loop.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -78,27 +78,34 @@ bool is_empty(const ListPart& part) {
   return std::ranges::all_of(part.writes, [](const aclTensor* tensor) { return element_count(*tensor) == 0; });
 }
 
-// All parts as one sweep; null where one is none, or was not wanted.
-std::shared_ptr<const ListSweep> join_sweeps(const std::vector<ListPart>& parts, double cost) {
-  std::vector<std::shared_ptr<const Sweep>> sweeps;
+// The plan's work as a loop; null where it is none.
+std::shared_ptr<const ElementwiseLoop> loop_of(const Plan& plan) {
+  if (plan.fusible != nullptr) return {plan.fusible, plan.fusible->as_loop()};
+  return plan.replay != nullptr ? plan.replay(plan)->as_loop() : nullptr;
+}
+
+// All parts as one loop; null where one is none.
+std::shared_ptr<const ListLoop> make_list_loop(const std::vector<ListPart>& parts, double cost) {
+  std::vector<std::shared_ptr<const ElementwiseLoop>> loops;
   for (const ListPart& part : parts) {
     if (is_empty(part)) continue;
-    if (part.plan.sweep == nullptr || !part.plan.wants_sweep) return nullptr;
-    sweeps.push_back(part.plan.sweep);
+    auto loop = loop_of(part.plan);
+    if (loop == nullptr) return nullptr;
+    loops.push_back(std::move(loop));
   }
-  return std::make_shared<const ListSweep>(std::move(sweeps), cost);
+  return std::make_shared<const ListLoop>(std::move(loops), cost);
 }
 
 }  // namespace
 
-bool may_sweep(const aclTensorList& out) {
+bool is_worth_a_loop(const aclTensorList& out) {
   constexpr double kLeastElements = 2048;  // of a tensor, on average
   double elements = 0;
   for (const aclTensor* tensor : out) elements += static_cast<double>(element_count(*tensor));
   return kFlopsPerElement * elements >= kSmallWork && elements >= kLeastElements * static_cast<double>(out.size());
 }
 
-void join_parts(std::vector<ListPart> parts, Plan* plan) {
+void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan) {
   double elements = 0;
   double work = 0;
   for (const ListPart& part : parts) {
@@ -111,13 +118,13 @@ void join_parts(std::vector<ListPart> parts, Plan* plan) {
     return text("(", count, " tensors, ", static_cast<int64_t>(elements), " elements)");
   };
   const bool in_order = !are_independent(parts);
-  if (!in_order && !plan->is_small()) {
-    if (auto sweep = join_sweeps(parts, cost); sweep != nullptr) {
-      plan->run = [sweep](void*) {
-        sweep->run_all();
+  if (as_loop && !in_order && !plan->is_small()) {
+    if (auto loop = make_list_loop(parts, cost); loop != nullptr) {
+      plan->run = [loop](void*) {
+        loop->run_all();
         return Status::ok();
       };
-      plan->sweep = std::move(sweep);
+      plan->fusible = std::move(loop);
       return;
     }
   }

@@ -15,13 +15,13 @@ struct ListPart {
   std::vector<const aclTensor*> writes;
 };
 
-// Whether work that writes `out` may go together with what stands behind it: it is large, and so are its tensors, since
-// the places of all have to be compared.
-bool may_sweep(const aclTensorList& out);
+// Whether work that writes `out` is worth fusing: it is large, and so are its tensors, since the memory of all has to
+// be compared.
+bool is_worth_a_loop(const aclTensorList& out);
 
-// Runs all parts: as one sweep where all of them are sweeps that were wanted. Else small ones run side by side. Where
-// one touches what another writes they go in their order. No part may need a workspace.
-void join_parts(std::vector<ListPart> parts, Plan* plan);
+// Runs all parts: `as_loop` as one loop, where all of them are loops. Else small ones run in parallel. Where one
+// touches what another writes they run in their order. No part may need a workspace.
+void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan);
 
 // No tensor of the list is missing; it has `count` of them.
 Status check_list(const aclTensorList& list, const char* role, size_t count);

@@ -8,8 +8,8 @@
 #include "ops/foreach/foreach.h"
 #include "ops/foreach/list_plan.h"
 #include "ops/foreach/pieces.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -6,8 +6,8 @@
 #include "ops/dtype.h"
 #include "ops/foreach/foreach.h"
 #include "ops/foreach/pieces.h"
-#include "ops/parallel.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

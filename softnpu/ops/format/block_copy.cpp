@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "ops/format/tile.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

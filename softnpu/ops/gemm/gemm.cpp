@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "ops/gemm/block.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -9,7 +9,7 @@
 #include "ops/dtype.h"
 #include "ops/index/operators.h"
 #include "ops/index/sorted_places.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

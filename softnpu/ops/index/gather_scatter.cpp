@@ -16,8 +16,8 @@
 #include "ops/index/lines.h"
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
-#include "ops/parallel.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -11,8 +11,8 @@
 #include "ops/index/sorted_places.h"
 #include "ops/index/table.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

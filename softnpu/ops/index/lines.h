@@ -7,7 +7,7 @@
 
 #include "ops/index/table.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

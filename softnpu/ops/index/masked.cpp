@@ -12,7 +12,7 @@
 #include "ops/index/operators.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

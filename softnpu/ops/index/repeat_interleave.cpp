@@ -10,7 +10,7 @@
 #include "ops/dtype.h"
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

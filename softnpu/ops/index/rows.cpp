@@ -7,7 +7,7 @@
 
 #include "ops/convert/number.h"
 #include "ops/copy/strided_copy.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

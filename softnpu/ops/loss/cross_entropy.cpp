@@ -11,8 +11,8 @@
 #include "ops/iterate/flat.h"
 #include "ops/listed.h"
 #include "ops/loss/losses.h"
-#include "ops/parallel.h"
 #include "ops/softmax/lines.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 #include "ops/loss/losses.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/convert/element_rows.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "nnopbase/threads.h"
+#include "base/threads.h"
 #include "ops/matmul/direct_kernels.h"
-#include "ops/parallel.h"
 #include "ops/replay_of.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

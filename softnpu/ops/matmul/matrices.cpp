@@ -81,7 +81,7 @@ bool is_same_place(const Matrices& x, const Matrices& y) {
          x.line_stride == y.line_stride && x.depth_stride == y.depth_stride;
 }
 
-SweepMemory memory_of(const Matrices& m, const Dims& batch) {
+MemoryAccess memory_of(const Matrices& m, const Dims& batch) {
   int64_t last = 0;
   for (size_t i = 0; i < batch.size(); ++i) last += (batch[i] - 1) * m.batch_strides[i];
   const int64_t pieces = m.in_pieces() ? (m.depth + m.piece - 1) / m.piece : 1;
@@ -89,14 +89,14 @@ SweepMemory memory_of(const Matrices& m, const Dims& batch) {
   return {m.data, m.at(last + 1), 0, false};
 }
 
-SweepMemory memory_of_result(const MatmulProblem& p) {
-  SweepMemory memory = memory_of(p.c, p.batch);
+MemoryAccess output_access(const MatmulProblem& p) {
+  MemoryAccess memory = memory_of(p.c, p.batch);
   memory.element_bytes = static_cast<uint32_t>(aclDataTypeSize(p.c.dtype));
   memory.is_written = true;
   return memory;
 }
 
-void add_memory(const MatmulProblem& p, const void* workspace, uint64_t bytes, std::vector<SweepMemory>* to) {
+void add_accesses(const MatmulProblem& p, const void* workspace, uint64_t bytes, std::vector<MemoryAccess>* to) {
   to->push_back(memory_of(p.a, p.batch));
   to->push_back(memory_of(p.b, p.batch));
   if (p.adds) to->push_back(memory_of(p.addend, p.batch));

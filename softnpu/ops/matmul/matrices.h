@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "fusion/elementwise_loop.h"
 #include "nnopbase/plan.h"
 #include "nnopbase/scalar.h"
-#include "nnopbase/sweep.h"
 #include "nnopbase/tensor.h"
 #include "ops/dtype.h"
 
@@ -72,11 +72,11 @@ bool is_row(const Matrices& addend);
 bool is_same_place(const Matrices& x, const Matrices& y);
 
 // The bytes of all of the matrices, as they lie.
-SweepMemory memory_of(const Matrices& m, const Dims& batch);
-// The result's, as a Producer states it.
-SweepMemory memory_of_result(const MatmulProblem& problem);
+MemoryAccess memory_of(const Matrices& m, const Dims& batch);
+// The output, as a FusionRoot states it.
+MemoryAccess output_access(const MatmulProblem& problem);
 // Appends what is read, and the workspace.
-void add_memory(const MatmulProblem& problem, const void* workspace, uint64_t bytes, std::vector<SweepMemory>* to);
+void add_accesses(const MatmulProblem& problem, const void* workspace, uint64_t bytes, std::vector<MemoryAccess>* to);
 
 std::string describe(const MatmulProblem& problem);
 

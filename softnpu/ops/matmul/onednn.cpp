@@ -203,7 +203,7 @@ int64_t stack_of(const MatmulProblem& p) {
 }
 
 // One planned product: a run of the primitive for each stack of the batch.
-class Product final : public Producer {
+class Product final : public FusionRoot {
  public:
   explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)), splits_(is_split(problem)) {
     threads_ = onednn_threads(p_.flops());
@@ -234,23 +234,23 @@ class Product final : public Producer {
   std::string describe() const { return softnpu::describe(p_); }
 
   // Whether the result is memory without gaps, and nothing is added to what lies there.
-  bool may_produce() const {
+  bool is_fusible() const {
     if (c_.copied || p_.c.in_pieces() || (p_.adds && is_same_place(p_.addend, p_.c))) return false;
-    const SweepMemory memory = memory_of(p_.c, p_.batch);
+    const MemoryAccess memory = memory_of(p_.c, p_.batch);
     const int64_t elements = p_.batch_count() * p_.c.lines * p_.c.depth;
     return memory.end - memory.begin == elements * static_cast<int64_t>(aclDataTypeSize(p_.c.dtype));
   }
-  SweepMemory result() const override { return memory_of_result(p_); }
-  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    softnpu::add_memory(p_, workspace, workspace_bytes().bytes(), to);
+  MemoryAccess output() const override { return output_access(p_); }
+  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
+    softnpu::add_accesses(p_, workspace, workspace_bytes().bytes(), to);
   }
-  void make(void* workspace, char* to, const Made& made) const override {
+  void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     const int64_t matrix = p_.c.lines * p_.c.depth;
     const bool in_order = p_.batch.size() == 1 && p_.c.batch_strides[0] == matrix;
     run(workspace, to, [&](int64_t first, int64_t last) {
-      if (in_order) made(first * matrix, last * matrix);
+      if (in_order) on_ready(first * matrix, last * matrix);
     });
-    if (!in_order) made(0, p_.batch_count() * matrix);
+    if (!in_order) on_ready(0, p_.batch_count() * matrix);
   }
 
   void run(void* workspace) const {

@@ -11,7 +11,7 @@
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
 #include "ops/onednn/types.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -35,7 +35,7 @@ struct Given {
   int64_t lines, depth, line_stride, depth_stride;
 };
 
-class PanelMatmul final : public Producer {
+class PanelMatmul final : public FusionRoot {
  public:
   explicit PanelMatmul(const MatmulProblem& problem)
       : p_(problem),
@@ -47,14 +47,14 @@ class PanelMatmul final : public Producer {
   std::string describe() const { return softnpu::describe(p_); }
   Checked workspace_bytes() const { return checked(panels_) * p_.b.depth * width_ * sizeof(float); }
 
-  bool may_produce() const { return p_.c.line_stride == p_.c.depth; }
-  SweepMemory result() const override { return memory_of_result(p_); }
-  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    softnpu::add_memory(p_, workspace, workspace_bytes().bytes(), to);
+  bool is_fusible() const { return p_.c.line_stride == p_.c.depth; }
+  MemoryAccess output() const override { return output_access(p_); }
+  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
+    softnpu::add_accesses(p_, workspace, workspace_bytes().bytes(), to);
   }
-  void make(void* workspace, char* to, const Made& made) const override {
+  void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     run(workspace, to);
-    made(0, p_.c.lines * p_.c.depth);
+    on_ready(0, p_.c.lines * p_.c.depth);
   }
 
   void run(void* workspace) const { run(workspace, p_.c.data); }

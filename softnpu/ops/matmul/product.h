@@ -1,14 +1,15 @@
 #pragma once
-// The plan of a product that may begin a group of tasks that go together.
+// The plan of a product that may start a fusion group.
 
 #include <memory>
 
+#include "fusion/fusion_root.h"
 #include "nnopbase/plan.h"
 #include "ops/matmul/matrices.h"
 
 namespace softnpu {
 
-// `Made` is a Producer that is made of the problem, and describes it.
+// `Made` is a FusionRoot that is made of the problem, and describes it.
 template <typename Made>
 Plan plan_product(const MatmulProblem& problem) {
   const auto made = std::make_shared<const Made>(problem);
@@ -18,7 +19,7 @@ Plan plan_product(const MatmulProblem& problem) {
               return Status::ok();
             },
             [made] { return made->describe(); }};
-  if (made->may_produce()) plan.producer = made;
+  if (made->is_fusible()) plan.fusible = made;
   return plan;
 }
 

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "ops/onednn/types.h"
-#include "ops/parallel.h"
 #include "softnpu/softnpu.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

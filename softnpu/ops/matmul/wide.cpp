@@ -9,7 +9,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/block.h"
 #include "ops/gemm/gemm.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

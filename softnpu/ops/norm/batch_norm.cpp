@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include "ops/iterate/sweeps.h"
+#include "fusion/elementwise_loop.h"
 #include "ops/norm/channel_rows.h"
 #include "ops/norm/channels.h"
 #include "ops/norm/norms.h"
@@ -184,19 +184,19 @@ class BatchNormTask {
   }
 };
 
-// A normalization as a sweep, so that what stands behind it (an activation, a sum) goes over its result in the cache.
+// A normalization as a loop, so that what follows it (an activation, a sum) runs on its result in the cache.
 template <typename T>
-class BatchNormSweep final : public Sweep {
+class BatchNormLoop final : public ElementwiseLoop {
  public:
   using Task = BatchNormTask<T>;
 
   // Null where the task's memory is not in one piece each, of values as they are computed.
-  static std::shared_ptr<const Sweep> make(std::shared_ptr<const Task> task) {
-    auto sweep = std::make_shared<BatchNormSweep>(std::move(task));
-    return sweep->is_found_ ? std::shared_ptr<const Sweep>(std::move(sweep)) : nullptr;
+  static std::shared_ptr<const ElementwiseLoop> make(std::shared_ptr<const Task> task) {
+    auto loop = std::make_shared<BatchNormLoop>(std::move(task));
+    return loop->is_found_ ? std::shared_ptr<const ElementwiseLoop>(std::move(loop)) : nullptr;
   }
 
-  explicit BatchNormSweep(std::shared_ptr<const Task> task) : task_(std::move(task)) {
+  explicit BatchNormLoop(std::shared_ptr<const Task> task) : task_(std::move(task)) {
     const Channels& shape = task_->shape;
     is_found_ = task_->x.has_value() && task_->y.has_value();
     if (is_found_) {
@@ -216,21 +216,21 @@ class BatchNormSweep final : public Sweep {
   }
 
   int64_t count() const override { return task_->shape.count(); }
-  void add_memory(std::vector<SweepMemory>* to) const override {
+  void add_accesses(std::vector<MemoryAccess>* to) const override {
     to->insert(to->end(), memory_.begin(), memory_.end());
   }
-  std::unique_ptr<const Sweep> prepared() const override {
-    auto made = std::make_unique<BatchNormSweep>(*this);
+  std::unique_ptr<const ElementwiseLoop> prologue() const override {
+    auto made = std::make_unique<BatchNormLoop>(*this);
     made->table_ = task_->settle_all();
     return made;
   }
   void run(int64_t first, int64_t last) const override { task_->apply(table_, from_, to_, first, last); }
-  bool may_move() const override { return true; }
-  std::unique_ptr<const Sweep> moved(const SweepMove& move) const override {
-    auto made = std::make_unique<BatchNormSweep>(*this);
-    if (move.read == from_) made->from_ = reinterpret_cast<const T*>(move.read_at);
-    if (move.written_at != nullptr) made->to_ = reinterpret_cast<T*>(move.written_at);
-    for (SweepMemory& memory : made->memory_) {
+  bool can_rebind() const override { return true; }
+  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
+    auto made = std::make_unique<BatchNormLoop>(*this);
+    if (rebinding.input == from_) made->from_ = reinterpret_cast<const T*>(rebinding.new_input);
+    if (rebinding.new_output != nullptr) made->to_ = reinterpret_cast<T*>(rebinding.new_output);
+    for (MemoryAccess& memory : made->memory_) {
       if (memory.element_bytes == 0) continue;
       const auto* begin = reinterpret_cast<const char*>(memory.is_written ? made->to_ : made->from_);
       memory.end += begin - memory.begin;
@@ -238,9 +238,7 @@ class BatchNormSweep final : public Sweep {
     }
     return made;
   }
-  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override {
-    run_sweeps(sweeps, kNormFlops * static_cast<double>(sweeps.size()), first, last);
-  }
+  double cost_per_element() const override { return kNormFlops; }
 
  private:
   template <typename Door>
@@ -252,7 +250,7 @@ class BatchNormSweep final : public Sweep {
   }
 
   std::shared_ptr<const Task> task_;
-  std::vector<SweepMemory> memory_;
+  std::vector<MemoryAccess> memory_;
   const T* from_ = nullptr;  // x, as one piece
   T* to_ = nullptr;          // y
   bool is_found_ = false;
@@ -261,10 +259,10 @@ class BatchNormSweep final : public Sweep {
 
 // The task's plan.
 template <typename T>
-void hand_out_sweep(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
+void hand_out_loop(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
   const std::shared_ptr<const BatchNormTask<T>> shared = task;
   hand_out(std::move(task), shape, x, plan);
-  if (shape.count() >= kLeastSweep) plan->sweep = BatchNormSweep<T>::make(shared);
+  if (shape.count() >= kMinLoopElements) plan->fusible = BatchNormLoop<T>::make(shared);
 }
 
 template <typename T>
@@ -409,7 +407,7 @@ Status plan_batch_norm(const Channels& shape, const aclTensor& x, const aclTenso
   SOFTNPU_RETURN_IF_ERROR(open(save_mean, "the saved mean", shape.channels, &task->save_mean));
   SOFTNPU_RETURN_IF_ERROR(open(save_rstd, "the saved rstd", shape.channels, &task->save_rstd));
   if (shape.count() == 0) return plan_nothing(plan);
-  hand_out_sweep(std::move(task), shape, x, plan);
+  hand_out_loop(std::move(task), shape, x, plan);
   return Status::ok();
 }
 
@@ -527,7 +525,7 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
     SOFTNPU_RETURN_IF_ERROR(open(&rstd, "invstd", shape.channels, &task->old_var));
     SOFTNPU_RETURN_IF_ERROR(open_image(&y, "the result", task->shape, &task->y));
     if (shape.count() == 0) return plan_nothing(plan);
-    hand_out_sweep(std::move(task), shape, x, plan);
+    hand_out_loop(std::move(task), shape, x, plan);
     return Status::ok();
   };
   return is_double(x) ? run.template operator()<double>() : run.template operator()<float>();

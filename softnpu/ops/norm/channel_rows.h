@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ops/norm/channels.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

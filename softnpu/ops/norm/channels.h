@@ -7,7 +7,7 @@
 #include "ops/format/images.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

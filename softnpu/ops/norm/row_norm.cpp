@@ -6,7 +6,7 @@
 #include "ops/norm/norms.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

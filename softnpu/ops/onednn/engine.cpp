@@ -3,8 +3,8 @@
 #include <stdexcept>
 
 #include "base/no_destroy.h"
+#include "base/threads.h"
 #include "nnopbase/plan.h"
-#include "nnopbase/threads.h"
 #include "softnpu/softnpu.h"
 #include "workers/openmp.h"
 #include "workers/workers.h"

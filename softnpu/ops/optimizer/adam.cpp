@@ -8,7 +8,7 @@
 #include "ops/optimizer/kernels.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/optimizer/step_tiles.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "ops/optimizer/kernels.h"
 #include "ops/optimizer/optimizer.h"
 #include "ops/optimizer/step_tiles.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -86,7 +86,7 @@ Status fused_sgd(const aclTensorList& params, const aclTensorList& grads, const 
       return Status::ok();
     };
   }
-  join_parts(std::move(parts), plan);
+  merge_parts(std::move(parts), false, plan);
   return Status::ok();
 }
 

@@ -11,9 +11,9 @@
 #include "ops/dtype.h"
 #include "ops/format/images.h"
 #include "ops/listed.h"
-#include "ops/parallel.h"
 #include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "ops/convert/element_rows.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
 #include "ops/pool/values.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

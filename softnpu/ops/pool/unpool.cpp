@@ -9,8 +9,8 @@
 #include "ops/copy/element.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
 #include "ops/pool/operators.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -8,11 +8,11 @@
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/gemm.h"
 #include "ops/matmul/matrices.h"
-#include "ops/parallel.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

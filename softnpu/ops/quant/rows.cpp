@@ -4,9 +4,9 @@
 #include <memory>
 #include <string_view>
 
-#include "ops/parallel.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

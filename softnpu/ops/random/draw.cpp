@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -8,10 +8,10 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
 #include "ops/random/bernoulli.h"
 #include "ops/random/draw.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -9,9 +9,9 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
 #include "ops/random/draw.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "ops/elementwise/map_op.h"
-#include "ops/parallel.h"
 #include "ops/recurrent/gru.h"
 #include "ops/recurrent/product.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

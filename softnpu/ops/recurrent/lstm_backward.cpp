@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "ops/parallel.h"
 #include "ops/recurrent/lstm.h"
 #include "ops/recurrent/product.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

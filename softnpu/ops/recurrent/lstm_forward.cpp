@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "ops/elementwise/map_op.h"
-#include "ops/parallel.h"
 #include "ops/recurrent/lstm.h"
 #include "ops/recurrent/product.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "ops/parallel.h"
 #include "ops/recurrent/rows.h"
 #include "ops/typed/reading.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

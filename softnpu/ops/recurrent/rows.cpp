@@ -6,8 +6,8 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/layout.h"
-#include "ops/parallel.h"
 #include "softnpu/softnpu.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

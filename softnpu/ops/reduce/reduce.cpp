@@ -7,7 +7,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/iterate/view.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

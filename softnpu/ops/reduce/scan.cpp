@@ -7,9 +7,9 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/iterate/view.h"
-#include "ops/parallel.h"
 #include "ops/reduce/space.h"
 #include "ops/tensor_memory.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "ops/convert/element_rows.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -9,8 +9,8 @@
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/parallel.h"
 #include "ops/shape/operators.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 

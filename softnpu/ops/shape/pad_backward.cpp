@@ -9,9 +9,9 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
 #include "ops/shape/operators.h"
 #include "ops/shape/padding.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "ops/copy/element.h"
 #include "ops/describe.h"
-#include "ops/parallel.h"
 #include "ops/shape/operators.h"
 #include "ops/shape/pieces.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

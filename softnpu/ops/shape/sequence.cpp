@@ -11,8 +11,8 @@
 #include "ops/dtype.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
 #include "ops/shape/operators.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

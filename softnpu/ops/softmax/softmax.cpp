@@ -11,8 +11,8 @@
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 #include "ops/iterate/view.h"
-#include "ops/parallel.h"
 #include "ops/softmax/lines.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -9,9 +9,9 @@
 #include "ops/dtype.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
 #include "ops/sort/operators.h"
 #include "ops/sort/packed.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -10,8 +10,8 @@
 #include "ops/elementwise/operators.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
-#include "ops/parallel.h"
 #include "ops/sort/operators.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {

@@ -31,16 +31,19 @@ std::array<unsigned char, kBytes> host;
 
 // Holds its executor until the gate is open, so that the second stream really waits.
 softnpuTask gate_task() {
-  return {"gate", 0,
+  return {"gate",
+          0,
           [](void*, char*, size_t) -> aclError {
             held.gate.wait(false);
             return ACL_SUCCESS;
           },
-          [](void*) {}, nullptr};
+          [](void*) {},
+          nullptr,
+          nullptr};
 }
 
 softnpuTask small_task() {
-  return {"small", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {}, nullptr};
+  return {"small", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {}, nullptr, nullptr};
 }
 
 void open_gate() {

@@ -38,7 +38,7 @@ aclError make_memory(Draw& d, aclError (*function)(void**, size_t, aclrtMemMallo
 }
 
 aclError launch(Draw& d) {
-  softnpuTask task{"fuzz", static_cast<int32_t>(d.number(2)), nullptr, [](void*) {}, nullptr};
+  softnpuTask task{"fuzz", static_cast<int32_t>(d.number(2)), nullptr, [](void*) {}, nullptr, nullptr};
   if (d.once_in(4)) {
     task.run = [](void*, char* message, size_t size) -> aclError {
       std::strncpy(message, "fails on purpose", size);
@@ -160,7 +160,8 @@ constexpr Row kTable[] = {
        softnpuReleased(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
-    {"softnpuDiscard", 2, [](Draw& d) { return softnpuDiscard(stream(d), d.world.memory.draw(d.random), d.size()); }},
+    {"softnpuOutputDead", 2,
+     [](Draw& d) { return softnpuOutputDead(stream(d), d.world.memory.draw(d.random), d.size()); }},
     {"softnpuMallocBeside", 1,
      [](Draw& d) {
        void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));

@@ -244,8 +244,9 @@ TEST_F(BadInputTest, StreamDestroyedUnderWork) {
     std::atomic<int> destroyed{0};
     in_threads([&](int t) {
       for (int i = 0; i < 50; ++i) {
-        softnpuTask task{"task", i % 2, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
-                         [](void*) { ++released; }, nullptr};
+        softnpuTask task{
+            "task",  i % 2,  [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) { ++released; },
+            nullptr, nullptr};
         ++launched;
         const aclError code = softnpuLaunch(stream, &task);
         if (code == ACL_SUCCESS) continue;
@@ -274,12 +275,15 @@ TEST_F(BadInputTest, MemoryFreedUnderWork) {
   } gate;
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  softnpuTask holds{"holds", 0,
+  softnpuTask holds{"holds",
+                    0,
                     [](void* state, char*, size_t) -> aclError {
                       static_cast<Gate*>(state)->open.wait(false);
                       return ACL_SUCCESS;
                     },
-                    [](void*) {}, &gate};
+                    [](void*) {},
+                    &gate,
+                    nullptr};
   void* device = nullptr;
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMalloc(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -309,8 +313,8 @@ TEST_F(BadInputTest, BeforeInitAndAfterFinalize) {
   static aclrtStream stream = nullptr;
   static aclrtEvent event = nullptr;
   static aclrtContext context = nullptr;
-  static softnpuTask task{"task", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {},
-                          nullptr};
+  static softnpuTask task{"task",       1,       [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
+                          [](void*) {}, nullptr, nullptr};
   ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);

@@ -63,12 +63,15 @@ struct Step {
 };
 
 void launch(const Step& step, bool small) {
-  softnpuTask task{"step", small ? 1 : 0,
+  softnpuTask task{"step",
+                   small ? 1 : 0,
                    [](void* state, char*, size_t) -> aclError {
                      static_cast<Step*>(state)->run();
                      return ACL_SUCCESS;
                    },
-                   [](void* state) { delete static_cast<Step*>(state); }, std::make_unique<Step>(step).release()};
+                   [](void* state) { delete static_cast<Step*>(state); },
+                   std::make_unique<Step>(step).release(),
+                   nullptr};
   ASSERT_EQ(softnpuLaunch(step.lane->stream, &task), ACL_SUCCESS);
 }
 
@@ -143,13 +146,16 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   std::atomic<bool> too_early{false};
   std::pair<std::atomic<bool>*, std::atomic<bool>*> state{&may_go_on, &too_early};
   auto release = [](void*) {};
-  softnpuTask looks{"looks", 0,
+  softnpuTask looks{"looks",
+                    0,
                     [](void* s, char*, size_t) -> aclError {
                       auto* own = static_cast<decltype(state)*>(s);
                       if (!*own->first) *own->second = true;
                       return ACL_SUCCESS;
                     },
-                    release, &state};
+                    release,
+                    &state,
+                    nullptr};
   aclrtStream slow = nullptr;
   aclrtStream quick = nullptr;
   aclrtStream waits = nullptr;
@@ -166,7 +172,8 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   ASSERT_EQ(aclrtRecordEvent(event, quick), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
   // Behind the stream that waits, if the second record woke it.
-  softnpuTask passes{"passes", 0, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, release, nullptr};
+  softnpuTask passes{"passes", 0,       [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
+                     release,  nullptr, nullptr};
   ASSERT_EQ(softnpuLaunch(quick, &passes), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
   may_go_on = true;

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace {
 

@@ -157,7 +157,7 @@ void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexce
   using Discard = aclError (*)(aclrtStream, const void*, std::size_t);
   // What is smaller goes by its way through memory as fast.
   constexpr std::size_t kLeastBytes = std::size_t{16} << 10;
-  static const auto tell = reinterpret_cast<Discard>(bound_symbol("softnpuDiscard"));
+  static const auto tell = reinterpret_cast<Discard>(bound_symbol("softnpuOutputDead"));
   if (tell == nullptr || nbytes < kLeastBytes || task_queue_level() != 0) return;
   const StreamSlot& slot = table(stream.device_index()).slots[static_cast<std::size_t>(stream.id())];
   const aclrtStream handle = slot.handle.load(std::memory_order_acquire);

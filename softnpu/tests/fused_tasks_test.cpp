@@ -1,4 +1,4 @@
-// Tasks that go together: which of them may, and that the bytes are those of one after the other.
+// Which loops may be fused, and that fused tasks give the bytes of one after the other.
 
 #include <algorithm>
 #include <array>
@@ -12,83 +12,83 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_muls.h"
 #include "aclnnop/aclnn_neg.h"
+#include "fusion/aliasing.h"
 #include "held.h"
-#include "nnopbase/sweep.h"
 
 namespace {
 
-using softnpu::count_together;
-using softnpu::Sweep;
+using softnpu::count_fusible_loops;
+using softnpu::ElementwiseLoop;
 
-class Touching final : public Sweep {
+class Touching final : public ElementwiseLoop {
  public:
-  Touching(int64_t count, std::vector<softnpu::SweepMemory> memory) : count_(count), memory_(std::move(memory)) {}
+  Touching(int64_t count, std::vector<softnpu::MemoryAccess> memory) : count_(count), memory_(std::move(memory)) {}
   int64_t count() const override { return count_; }
-  void add_memory(std::vector<softnpu::SweepMemory>* to) const override {
+  void add_accesses(std::vector<softnpu::MemoryAccess>* to) const override {
     to->insert(to->end(), memory_.begin(), memory_.end());
   }
   void run(int64_t, int64_t) const override {}
-  void run_together(std::span<const Sweep* const>, int64_t, int64_t) const override {}
+  double cost_per_element() const override { return 1; }
 
  private:
   int64_t count_;
-  std::vector<softnpu::SweepMemory> memory_;
+  std::vector<softnpu::MemoryAccess> memory_;
 };
 
-size_t together(std::initializer_list<Touching> sweeps) {
-  std::vector<const Sweep*> all;
-  for (const Touching& sweep : sweeps) all.push_back(&sweep);
-  return count_together(all);
+size_t fusible(std::initializer_list<Touching> loops) {
+  std::vector<const ElementwiseLoop*> all;
+  for (const Touching& loop : loops) all.push_back(&loop);
+  return count_fusible_loops(all);
 }
 
 const char* at(uintptr_t address) { return reinterpret_cast<const char*>(address); }
 
-softnpu::SweepMemory reads(uintptr_t begin) { return {at(begin), at(begin + 40), 4, false}; }
-softnpu::SweepMemory writes(uintptr_t begin) { return {at(begin), at(begin + 40), 4, true}; }
-softnpu::SweepMemory sees(uintptr_t begin) { return {at(begin), at(begin + 40), 0, false}; }
+softnpu::MemoryAccess reads(uintptr_t begin) { return {at(begin), at(begin + 40), 4, false}; }
+softnpu::MemoryAccess writes(uintptr_t begin) { return {at(begin), at(begin + 40), 4, true}; }
+softnpu::MemoryAccess sees(uintptr_t begin) { return {at(begin), at(begin + 40), 0, false}; }
 
-TEST(JoinedTasksTest, TheSameElementsMayBeWrittenAndReadAgain) {
+TEST(FusibleLoopsTest, SameElementsMayBeWrittenAndRead) {
   const Touching makes(10, {writes(100), reads(200)});
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)})}), 2U);
-  EXPECT_EQ(together({makes, Touching(10, {writes(100), reads(100)}), Touching(10, {writes(200), reads(100)})}), 3U);
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), sees(200)})}), 2U);
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(100)})}), 2U);
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(100), reads(100)}), Touching(10, {writes(200), reads(100)})}), 3U);
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), sees(200)})}), 2U);
 }
 
-TEST(JoinedTasksTest, WhatIsWrittenBeforeTheFirstElementIsTouchedByNoOther) {
-  const softnpu::SweepMemory settles{at(300), at(340), 0, true};
+TEST(FusibleLoopsTest, PrologueOutputIsTouchedByNoOtherLoop) {
+  const softnpu::MemoryAccess settles{at(300), at(340), 0, true};
   const Touching norm(10, {writes(100), reads(200), settles});
-  EXPECT_EQ(together({norm, Touching(10, {writes(100), reads(100)})}), 2U);
-  EXPECT_EQ(together({norm, Touching(10, {writes(400), sees(300)})}), 1U);
-  EXPECT_EQ(together({Touching(10, {writes(400), sees(300)}), norm}), 1U);
-  EXPECT_EQ(together({norm, Touching(10, {writes(400), reads(500), settles})}), 1U);
+  EXPECT_EQ(fusible({norm, Touching(10, {writes(100), reads(100)})}), 2U);
+  EXPECT_EQ(fusible({norm, Touching(10, {writes(400), sees(300)})}), 1U);
+  EXPECT_EQ(fusible({Touching(10, {writes(400), sees(300)}), norm}), 1U);
+  EXPECT_EQ(fusible({norm, Touching(10, {writes(400), reads(500), settles})}), 1U);
 }
 
-TEST(JoinedTasksTest, OtherElementsMayNot) {
+TEST(FusibleLoopsTest, OtherElementsAreNotFusible) {
   const Touching makes(10, {writes(100), reads(200)});
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(104)})}), 1U);  // a neighbour's
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), sees(100)})}), 1U);   // all of them
-  EXPECT_EQ(together({makes, Touching(10, {writes(204)})}), 1U);
-  EXPECT_EQ(together({makes, Touching(11, {writes(300)})}), 1U);
-  EXPECT_EQ(together({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}), 2U);
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(104)})}), 1U);  // a neighbour's
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), sees(100)})}), 1U);   // all of them
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(204)})}), 1U);
+  EXPECT_EQ(fusible({makes, Touching(11, {writes(300)})}), 1U);
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}), 2U);
 }
 
-TEST(JoinedTasksTest, AListInAnotherOrderMayNot) {
-  const auto later = [](softnpu::SweepMemory memory) {
+TEST(FusibleLoopsTest, ListInAnotherOrderIsNotFusible) {
+  const auto later = [](softnpu::MemoryAccess memory) {
     memory.first = 10;
     return memory;
   };
   const Touching makes(20, {writes(100), later(writes(200))});
-  EXPECT_EQ(together({makes, Touching(20, {reads(100), later(reads(200)), writes(300)})}), 2U);
-  EXPECT_EQ(together({makes, Touching(20, {reads(200), later(reads(100)), writes(300)})}), 1U);
-  EXPECT_EQ(together({Touching(20, {reads(100), later(reads(200))}), Touching(20, {reads(200), later(reads(100))})}),
+  EXPECT_EQ(fusible({makes, Touching(20, {reads(100), later(reads(200)), writes(300)})}), 2U);
+  EXPECT_EQ(fusible({makes, Touching(20, {reads(200), later(reads(100)), writes(300)})}), 1U);
+  EXPECT_EQ(fusible({Touching(20, {reads(100), later(reads(200))}), Touching(20, {reads(200), later(reads(100))})}),
             2U);
 }
 
-using JoinedRunTest = AclTest;
+using FusedTasksTest = AclTest;
 
-// Chains of additions, negations and products over five tensors, behind a task that holds the stream, against the same
-// chains with a wait after each operator.
-TEST_F(JoinedRunTest, ChainsGiveTheSameBytes) {
+// Programs of additions, negations and products over five tensors, behind a task that holds the stream, against the
+// same programs with a wait after each operator.
+TEST_F(FusedTasksTest, FusedResultIsBitwiseEqualToUnfused) {
   constexpr int64_t kCount = 300'001;
   constexpr size_t kBytes = kCount * sizeof(float);
   std::mt19937 random(7);
@@ -137,14 +137,14 @@ TEST_F(JoinedRunTest, ChainsGiveTheSameBytes) {
   };
 
   uint64_t before = 0;
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &before), ACL_SUCCESS);
+  ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   for (int round = 0; round < 4; ++round) {
-    std::array<std::array<unsigned, 4>, 20> chain{};
-    for (auto& link : chain) {
-      for (size_t i = 0; i < link.size(); ++i) link[i] = static_cast<unsigned>(random() % (i == 0 ? 3 : 5));
+    std::array<std::array<unsigned, 4>, 20> program{};
+    for (auto& each : program) {
+      for (size_t i = 0; i < each.size(); ++i) each[i] = static_cast<unsigned>(random() % (i == 0 ? 3 : 5));
     }
     upload();
-    for (const auto& [kind, a, b, out] : chain) {
+    for (const auto& [kind, a, b, out] : program) {
       step(kind, a, b, out);
       ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
     }
@@ -152,14 +152,14 @@ TEST_F(JoinedRunTest, ChainsGiveTheSameBytes) {
     upload();
     HeldTask held;
     ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
-    for (const auto& [kind, a, b, out] : chain) step(kind, a, b, out);
+    for (const auto& [kind, a, b, out] : program) step(kind, a, b, out);
     held.let_go();
     ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
     EXPECT_EQ(result(), expected);
   }
   uint64_t after = 0;
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &after), ACL_SUCCESS);
-  EXPECT_GE(after - before, 4U * 18U);  // 20 links: two groups
+  ASSERT_EQ(softnpuGetFusedTasks(0, &after), ACL_SUCCESS);
+  EXPECT_GE(after - before, 4U * 18U);  // 20 tasks: two groups
 
   aclDestroyScalar(scalar);
   for (size_t i = 0; i < memory.size(); ++i) {

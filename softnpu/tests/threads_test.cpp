@@ -1,6 +1,6 @@
 // What is launched may use the threads of whoever launched it, also where another thread runs it.
 
-#include "nnopbase/threads.h"
+#include "base/threads.h"
 
 #include <thread>
 

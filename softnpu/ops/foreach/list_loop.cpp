@@ -1,34 +1,33 @@
-#include "ops/foreach/list_sweep.h"
+#include "ops/foreach/list_loop.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "ops/iterate/sweeps.h"
-#include "ops/parallel.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 
-ListSweep::ListSweep(std::vector<std::shared_ptr<const Sweep>> parts, double cost)
+ListLoop::ListLoop(std::vector<std::shared_ptr<const ElementwiseLoop>> parts, double cost)
     : parts_(std::move(parts)), begins_{0}, cost_(cost) {
   for (const auto& part : parts_) begins_.push_back(begins_.back() + part->count());
 }
 
-void ListSweep::run_all() const {
+void ListLoop::run_all() const {
   constexpr int64_t kGrain = int64_t{1} << 14;  // elements that are worth a thread's turn
   parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
 }
 
-void ListSweep::add_memory(std::vector<SweepMemory>* to) const {
+void ListLoop::add_accesses(std::vector<MemoryAccess>* to) const {
   for (size_t i = 0; i < parts_.size(); ++i) {
     const size_t known = to->size();
-    parts_[i]->add_memory(to);
+    parts_[i]->add_accesses(to);
     for (size_t k = known; k < to->size(); ++k) {
       if ((*to)[k].element_bytes != 0) (*to)[k].first += begins_[i];
     }
   }
 }
 
-void ListSweep::run(int64_t first, int64_t last) const {
+void ListLoop::run(int64_t first, int64_t last) const {
   auto i = static_cast<size_t>(std::ranges::upper_bound(begins_, first) - begins_.begin()) - 1;
   for (; first < last; ++i) {
     const int64_t end = std::min(last, begins_[i + 1]);
@@ -37,8 +36,6 @@ void ListSweep::run(int64_t first, int64_t last) const {
   }
 }
 
-void ListSweep::run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const {
-  run_sweeps(sweeps, cost_ / static_cast<double>(count()) * static_cast<double>(sweeps.size()), first, last);
-}
+double ListLoop::cost_per_element() const { return cost_ / static_cast<double>(count()); }
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-"""What a queue of work leaves out of memory since nobody sees it: all that somebody sees has the same bits."""
+"""Dead-store elimination in fusion groups: every value that the program reads has the same bits as without fusion."""
 
 import ctypes
 import threading
@@ -17,7 +17,7 @@ SIZES = {"plain": torch.contiguous_format, "channels_last": torch.channels_last}
 
 
 class Waiting(TorchDispatchMode):
-    """The device is idle behind each operator, so that nothing goes together."""
+    """The device is idle after each operator, so that nothing is fused."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -25,16 +25,16 @@ class Waiting(TorchDispatchMode):
         return result
 
 
-def joined() -> int:
-    """Tasks that have gone together with the one before them."""
+def fused_tasks() -> int:
+    """Tasks that ran fused with the one before them."""
     count = ctypes.c_uint64()
     acl = ctypes.CDLL(_load.bound_library())
-    assert acl.softnpuGetJoinedTasks(0, ctypes.byref(count)) == 0
+    assert acl.softnpuGetFusedTasks(0, ctypes.byref(count)) == 0
     return count.value
 
 
 def behind_a_gate(work: Callable[[], object]) -> object:
-    """``work()``, all of which is queued before the first of it runs."""
+    """``work()``, all of which is queued before the first task runs."""
     torch.npu.synchronize()
     gate = threading.Event()
     gated.launch(torch.npu.current_stream(), gate.wait)
@@ -45,14 +45,14 @@ def behind_a_gate(work: Callable[[], object]) -> object:
 
 
 def check(work: Callable[[], object], least: int = 1) -> None:
-    """Both ways give the same bits, and ``least`` tasks go together in one of them."""
+    """``work()`` gives the same bits with and without fusion, which fuses at least ``least`` tasks."""
     torch.manual_seed(0)
     with Waiting():
         expected = work()
     torch.manual_seed(0)
-    before = joined()
+    before = fused_tasks()
     found = behind_a_gate(work)
-    assert joined() - before >= least
+    assert fused_tasks() - before >= least
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
 
 
@@ -131,14 +131,14 @@ def test_linear_layers(act, bias):
         check(lambda: act(first(x[0]) * 2 + 1), 3)
 
 
-def test_nan_and_infinity_go_through(conv, norm, x):
+def test_nan_and_infinity_pass_through(conv, norm, x):
     x[0, 3, 20, 20], x[1, 5, 3, 3], x[1, 6, 30, 30] = torch.nan, torch.inf, -torch.inf
     with torch.no_grad():
         check(lambda: torch.relu(norm(conv(x))), 2)
         assert torch.relu(norm(conv(x))).isnan().any()
 
 
-def test_what_somebody_keeps_is_there(conv, norm, x):
+def test_values_that_are_still_referenced_are_stored(conv, norm, x):
 
     def keep() -> tuple[Tensor, ...]:
         a = conv(x)
@@ -173,7 +173,7 @@ def test_what_somebody_keeps_is_there(conv, norm, x):
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_another_stream_sees_what_it_waits_for(recorded, conv, norm, x):
+def test_value_is_stored_for_a_stream_that_waits_for_it(recorded, conv, norm, x):
     side = torch.npu.Stream()
 
     def work() -> tuple[Tensor, ...]:

@@ -1,6 +1,7 @@
-// Results that nobody sees are not brought to their places: which they are, and that all others have the same bytes.
+// Fusion groups: which stages they have, which stores they eliminate, and that all values that are read later have the
+// same bytes.
 
-#include "nnopbase/together.h"
+#include "fusion/group.h"
 
 #include <algorithm>
 #include <array>
@@ -14,163 +15,162 @@
 #include "aclnnop/aclnn_mm.h"
 #include "aclnnop/aclnn_muls.h"
 #include "aclnnop/aclnn_neg.h"
+#include "fusion/elementwise_loop.h"
+#include "fusion/fusion_root.h"
 #include "held.h"
 
 namespace {
 
-using softnpu::Link;
-using softnpu::Producer;
-using softnpu::Sweep;
-using softnpu::SweepMemory;
-using softnpu::SweepMove;
+using softnpu::BufferRebinding;
+using softnpu::ElementwiseLoop;
+using softnpu::FusionGroup;
+using softnpu::FusionRoot;
+using softnpu::FusionStage;
+using softnpu::MemoryAccess;
 
 constexpr int64_t kElements = 10;
-constexpr int64_t kPlace = 100;  // bytes from one place to the next
+constexpr int64_t kBufferBytes = 100;  // from one buffer to the next
 
-// Places are numbers: place 1 is memory at 100.
-char* address(int place) { return reinterpret_cast<char*>(static_cast<uintptr_t>(place * kPlace)); }
+// Buffers are numbers: buffer 1 is memory at 100.
+char* address(int buffer) { return reinterpret_cast<char*>(static_cast<uintptr_t>(buffer * kBufferBytes)); }
 std::string name_of(const char* at) {
-  return at == nullptr ? "-" : std::to_string(reinterpret_cast<uintptr_t>(at) / kPlace);
+  return at == nullptr ? "-" : std::to_string(reinterpret_cast<uintptr_t>(at) / kBufferBytes);
 }
-SweepMemory memory(int place, bool is_written, uint32_t element_bytes = 4) {
-  return {address(place), address(place) + 4 * kElements, element_bytes, is_written};
+MemoryAccess access(int buffer, bool is_written, uint32_t element_bytes = 4) {
+  return {address(buffer), address(buffer) + 4 * kElements, element_bytes, is_written};
 }
 
 using Journal = std::vector<std::string>;
 
-class Makes final : public Producer {
+class FakeRoot final : public FusionRoot {
  public:
-  Makes(Journal* journal, int place, std::vector<int> read, int64_t part)
-      : journal_(journal), place_(place), read_(std::move(read)), part_(part) {}
-  SweepMemory result() const override { return memory(place_, true); }
-  void add_memory(const void* workspace, std::vector<SweepMemory>* to) const override {
-    for (int place : read_) to->push_back(memory(place, false, 0));
+  FakeRoot(Journal* journal, int output, std::vector<int> inputs, int64_t part)
+      : journal_(journal), output_(output), inputs_(std::move(inputs)), part_(part) {}
+  MemoryAccess output() const override { return access(output_, true); }
+  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
+    for (int input : inputs_) to->push_back(access(input, false, 0));
     const auto* space = static_cast<const char*>(workspace);
     if (space != nullptr) to->push_back({space, space + 4, 0, true});
   }
-  void make(void*, char* to, const Made& made) const override {
-    journal_->push_back("makes " + name_of(to));
-    for (int64_t at = 0; at < kElements; at += part_) made(at, at + part_);
+  void compute(void*, char* to, const OnReady& on_ready) const override {
+    journal_->push_back("root to " + name_of(to));
+    for (int64_t at = 0; at < kElements; at += part_) on_ready(at, at + part_);
   }
 
  private:
   Journal* journal_;
-  int place_;
-  std::vector<int> read_;
-  int64_t part_;  // elements that are made at a time
+  int output_;
+  std::vector<int> inputs_;
+  int64_t part_;  // elements that are ready at a time
 };
 
-class Goes final : public Sweep {
+class FakeLoop final : public ElementwiseLoop {
  public:
-  Goes(Journal* journal, const std::vector<int>& from, int to, bool may_move = true)
-      : journal_(journal), to_(address(to)), may_move_(may_move) {
-    for (int place : from) from_.push_back(address(place));
+  FakeLoop(Journal* journal, const std::vector<int>& inputs, int output, bool can_rebind = true)
+      : journal_(journal), output_(address(output)), can_rebind_(can_rebind) {
+    for (int input : inputs) inputs_.push_back(address(input));
   }
   int64_t count() const override { return kElements; }
-  void add_memory(std::vector<SweepMemory>* to) const override {
-    to->push_back({to_, to_ + 4 * kElements, 4, true});
-    for (const char* at : from_) to->push_back({at, at + 4 * kElements, 4, false});
+  double cost_per_element() const override { return 1; }
+  void add_accesses(std::vector<MemoryAccess>* to) const override {
+    to->push_back({output_, output_ + 4 * kElements, 4, true});
+    for (const char* at : inputs_) to->push_back({at, at + 4 * kElements, 4, false});
   }
   void run(int64_t first, int64_t last) const override {
     std::string said = last - first == kElements ? "" : std::to_string(first) + ".. ";
-    for (const char* at : from_) said += name_of(at) + " ";
-    journal_->push_back(said + "to " + name_of(to_));
+    for (const char* at : inputs_) said += name_of(at) + " ";
+    journal_->push_back(said + "to " + name_of(output_));
   }
-  void run_together(std::span<const Sweep* const> sweeps, int64_t first, int64_t last) const override {
-    for (const Sweep* sweep : sweeps) sweep->run(first, last);
-  }
-  bool may_move() const override { return may_move_; }
-  std::unique_ptr<const Sweep> moved(const SweepMove& move) const override {
-    auto made = std::make_unique<Goes>(*this);
-    for (const char*& at : made->from_) {
-      if (move.read != nullptr && at == move.read) at = move.read_at;
+  bool can_rebind() const override { return can_rebind_; }
+  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
+    auto copy = std::make_unique<FakeLoop>(*this);
+    for (const char*& at : copy->inputs_) {
+      if (rebinding.input != nullptr && at == rebinding.input) at = rebinding.new_input;
     }
-    if (move.written_at != nullptr) made->to_ = move.written_at;
-    return made;
+    if (rebinding.new_output != nullptr) copy->output_ = rebinding.new_output;
+    return copy;
   }
 
  private:
   Journal* journal_;
-  std::vector<const char*> from_;
-  char* to_;
-  bool may_move_;
+  std::vector<const char*> inputs_;
+  char* output_;
+  bool can_rebind_;
 };
 
-// What is journalled of links of which as many go together as may.
-class TogetherTest : public ::testing::Test {
+// What the longest group of some stages does, after its size.
+class FusionGroupTest : public ::testing::Test {
  protected:
-  Journal run(const std::vector<Link>& links) {
+  Journal run(const std::vector<FusionStage>& stages) {
     journal_.clear();
-    const std::span<const Link> all(links);
-    const size_t count = softnpu::count_together(all);
-    journal_.push_back(std::to_string(count));
-    if (count > 1) softnpu::run_together(all.first(count));
+    const auto group = FusionGroup::analyse(stages);
+    journal_.push_back(std::to_string(group == nullptr ? 1 : group->size()));
+    if (group != nullptr) group->run();
     return journal_;
   }
-  Makes makes(int place, std::vector<int> read = {9}, int64_t part = kElements) {
-    return {&journal_, place, std::move(read), part};
+  FakeRoot root(int output, std::vector<int> inputs = {9}, int64_t part = kElements) {
+    return {&journal_, output, std::move(inputs), part};
   }
-  Goes goes(const std::vector<int>& from, int to) { return {&journal_, from, to}; }
+  FakeLoop loop(const std::vector<int>& inputs, int output) { return {&journal_, inputs, output}; }
+  // A stage whose output no stage behind `last_reader` reads.
+  static FusionStage dead_after(size_t last_reader, const softnpu::Fusible& fusible, void* workspace = nullptr) {
+    return {&fusible, workspace, last_reader};
+  }
+  static FusionStage live(const softnpu::Fusible& fusible) { return {&fusible}; }
 
   Journal journal_;
 };
 
-TEST_F(TogetherTest, WhatIsDiscardedGoesToThePlaceOfTheLast) {
-  const Makes product = makes(1);
-  const Goes norm = goes({1}, 2), sum = goes({2, 5}, 2), relu = goes({2}, 3);
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm}, {nullptr, &sum}, {nullptr, &relu}}),
-            (Journal{"4", "makes 2", "2 to 2", "2 5 to 2", "2 to 3"}));
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2},
-                 {nullptr, &norm, nullptr, 4},
-                 {nullptr, &sum, nullptr, 4},
-                 {nullptr, &relu}}),
-            (Journal{"4", "makes 3", "3 to 3", "3 5 to 3", "3 to 3"}));
+TEST_F(FusionGroupTest, DeadValueIsWrittenIntoTheLastOutput) {
+  const FakeRoot product = root(1);
+  const FakeLoop norm = loop({1}, 2), sum = loop({2, 5}, 2), relu = loop({2}, 3);
+  EXPECT_EQ(run({dead_after(1, product), live(norm), live(sum), live(relu)}),
+            (Journal{"4", "root to 2", "2 to 2", "2 5 to 2", "2 to 3"}));
+  EXPECT_EQ(run({dead_after(1, product), dead_after(3, norm), dead_after(3, sum), live(relu)}),
+            (Journal{"4", "root to 3", "3 to 3", "3 5 to 3", "3 to 3"}));
 }
 
-TEST_F(TogetherTest, WhatMayBeSeenIsMade) {
-  const Makes product = makes(1);
-  const Goes norm = goes({1}, 2);
-  EXPECT_EQ(run({{&product}, {nullptr, &norm}}), Journal{"1"});
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 3}, {nullptr, &norm}}), Journal{"1"});
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}}), Journal{"1"});
-  const Goes later = goes({1, 2}, 3);
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 3}, {nullptr, &norm}, {nullptr, &later}}), Journal{"1"});
+TEST_F(FusionGroupTest, RootWhoseOutputMayBeReadRunsAlone) {
+  const FakeRoot product = root(1);
+  const FakeLoop norm = loop({1}, 2);
+  EXPECT_EQ(run({live(product), live(norm)}), Journal{"1"});
+  EXPECT_EQ(run({dead_after(2, product), live(norm)}), Journal{"1"});
+  EXPECT_EQ(run({dead_after(1, product)}), Journal{"1"});
+  const FakeLoop later = loop({1, 2}, 3);
+  EXPECT_EQ(run({dead_after(2, product), live(norm), live(later)}), Journal{"1"});
 }
 
-TEST_F(TogetherTest, APlaceThatIsReadIsNotWrittenBefore) {
-  const Makes product = makes(1, {2});  // what its own operand's memory is used for next
-  const Goes norm = goes({1}, 2);
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm}}), (Journal{"2", "makes 1", "1 to 2"}));
-  const Makes other = makes(1);
-  EXPECT_EQ(run({{&other, nullptr, address(2) + 8, 2}, {nullptr, &norm}}), (Journal{"2", "makes 1", "1 to 2"}));
-  const Goes sum = goes({1, 3}, 2), relu = goes({2}, 3);  // place 3 is an addend first
-  EXPECT_EQ(run({{&other, nullptr, nullptr, 2}, {nullptr, &sum, nullptr, 3}, {nullptr, &relu}}),
-            (Journal{"3", "makes 2", "2 3 to 2", "2 to 3"}));
+TEST_F(FusionGroupTest, RootDoesNotWriteWhatIsReadLater) {
+  const FakeRoot product = root(1, {2});  // its own input's buffer is written next
+  const FakeLoop norm = loop({1}, 2);
+  EXPECT_EQ(run({dead_after(1, product), live(norm)}), (Journal{"2", "root to 1", "1 to 2"}));
+  const FakeRoot other = root(1);
+  EXPECT_EQ(run({dead_after(1, other, address(2) + 8), live(norm)}), (Journal{"2", "root to 1", "1 to 2"}));
+  const FakeLoop sum = loop({1, 3}, 2), relu = loop({2}, 3);  // buffer 3 is an addend first
+  EXPECT_EQ(run({dead_after(1, other), dead_after(2, sum), live(relu)}),
+            (Journal{"3", "root to 2", "2 3 to 2", "2 to 3"}));
 }
 
-TEST_F(TogetherTest, PartsAreSweptAsSoonAsTheyAreMade) {
-  const Makes product = makes(1, {9}, 5);
-  const Goes norm = goes({1}, 2);
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &norm}}),
-            (Journal{"2", "makes 2", "0.. 2 to 2", "5.. 2 to 2"}));
-  const Makes other = makes(1, {2}, 5);  // which the next part reads
-  EXPECT_EQ(run({{&other, nullptr, nullptr, 2}, {nullptr, &norm}}), (Journal{"2", "makes 1", "1 to 2"}));
+TEST_F(FusionGroupTest, LoopsRunOnEachPartOfTheRootAsSoonAsItIsReady) {
+  const FakeRoot product = root(1, {9}, 5);
+  const FakeLoop norm = loop({1}, 2);
+  EXPECT_EQ(run({dead_after(1, product), live(norm)}), (Journal{"2", "root to 2", "0.. 2 to 2", "5.. 2 to 2"}));
+  const FakeRoot other = root(1, {2}, 5);  // which the next part reads
+  EXPECT_EQ(run({dead_after(1, other), live(norm)}), (Journal{"2", "root to 1", "1 to 2"}));
 }
 
-TEST_F(TogetherTest, SweepsAloneLeaveOutWhatNobodySees) {
-  const Goes norm = goes({1}, 2), relu = goes({2}, 3), twice = goes({3}, 4);
-  EXPECT_EQ(run({{nullptr, &norm, nullptr, 2}, {nullptr, &relu}}), (Journal{"2", "1 to 3", "3 to 3"}));
-  EXPECT_EQ(run({{nullptr, &norm}, {nullptr, &relu, nullptr, 3}, {nullptr, &twice}}),
-            (Journal{"3", "1 to 2", "2 to 4", "4 to 4"}));
-  const Goes sum = goes({2, 3}, 4);
-  EXPECT_EQ(run({{nullptr, &norm, nullptr, 3}, {nullptr, &relu, nullptr, 3}, {nullptr, &sum}}),
-            (Journal{"3", "1 to 2", "2 to 4", "2 4 to 4"}));
+TEST_F(FusionGroupTest, DeadStoresOfLoopsAreEliminated) {
+  const FakeLoop norm = loop({1}, 2), relu = loop({2}, 3), twice = loop({3}, 4);
+  EXPECT_EQ(run({dead_after(1, norm), live(relu)}), (Journal{"2", "1 to 3", "3 to 3"}));
+  EXPECT_EQ(run({live(norm), dead_after(2, relu), live(twice)}), (Journal{"3", "1 to 2", "2 to 4", "4 to 4"}));
+  const FakeLoop sum = loop({2, 3}, 4);
+  EXPECT_EQ(run({dead_after(2, norm), dead_after(2, relu), live(sum)}), (Journal{"3", "1 to 2", "2 to 4", "2 4 to 4"}));
 }
 
-TEST_F(TogetherTest, WhatCannotMoveStays) {
-  const Makes product = makes(1);
-  const Goes fixed(&journal_, {1}, 2, false);
-  EXPECT_EQ(run({{&product, nullptr, nullptr, 2}, {nullptr, &fixed}}), Journal{"1"});
+TEST_F(FusionGroupTest, LoopThatCannotRebindIsNotFusedWithARoot) {
+  const FakeRoot product = root(1);
+  const FakeLoop fixed(&journal_, {1}, 2, false);
+  EXPECT_EQ(run({dead_after(1, product), live(fixed)}), Journal{"1"});
 }
 
 constexpr int64_t kSide = 500;
@@ -179,13 +179,13 @@ constexpr size_t kBytes = kCount * sizeof(float);
 constexpr size_t kBlocks = 6;
 
 // Operators over blocks of device memory, as a program with an allocator calls them.
-class DiscardTest : public AclTest {
+class DeadStoreTest : public AclTest {
  protected:
   enum Kind { kProduct, kAdd, kNeg, kScale, kKinds };
   struct Step {
     int kind;
     size_t a, b, out;
-    std::array<bool, kBlocks> discards{};  // behind it
+    std::array<bool, kBlocks> frees{};  // behind it
   };
 
   void SetUp() override {
@@ -255,8 +255,8 @@ class DiscardTest : public AclTest {
     }
     ASSERT_EQ(phase(workspace, bytes, executor, stream_), ACL_SUCCESS);
     for (size_t i = 0; i < kBlocks; ++i) {
-      if (step.discards[i]) {
-        ASSERT_EQ(softnpuDiscard(stream_, memory_[i], kBytes), ACL_SUCCESS);
+      if (step.frees[i]) {
+        ASSERT_EQ(softnpuOutputDead(stream_, memory_[i], kBytes), ACL_SUCCESS);
       }
     }
   }
@@ -294,18 +294,18 @@ class DiscardTest : public AclTest {
   aclrtStream stream_ = nullptr;
 };
 
-TEST_F(DiscardTest, AProductThatNobodySeesIsNotWritten) {
+TEST_F(DeadStoreTest, DeadProductIsNotStored) {
   const Step product{kProduct, 0, 1, 2, {}};
   Step last{kNeg, 2, 0, 3, {}};
   run_one_by_one({product, last});
   const auto expected = content(3);
-  last.discards[2] = true;
+  last.frees[2] = true;
   run_held({product, last});
   EXPECT_EQ(content(3), expected);
   EXPECT_EQ(content(2), start_[2]);  // as it was
 }
 
-TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
+TEST_F(DeadStoreTest, LiveProductIsStored) {
   const Step product{kProduct, 0, 1, 2, {}};
   Step last{kNeg, 2, 0, 3, {}};
   run_one_by_one({product, last});
@@ -313,7 +313,7 @@ TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
   run_held({product, last});
   EXPECT_EQ(content(2), expected);
   Step reads{kNeg, 2, 0, 4, {}};
-  reads.discards[2] = true;
+  reads.frees[2] = true;
   Step overwrites{kProduct, 0, 1, 5, {}};
   run_held({product, last, overwrites, reads});
   EXPECT_EQ(content(2), expected);
@@ -326,7 +326,7 @@ TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
   call(last);
   ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_),
             ACL_SUCCESS);
-  ASSERT_EQ(softnpuDiscard(stream_, memory_[2], kBytes), ACL_SUCCESS);
+  ASSERT_EQ(softnpuOutputDead(stream_, memory_[2], kBytes), ACL_SUCCESS);
   held.let_go();
   synchronize();
   EXPECT_EQ(content(4), expected);
@@ -343,7 +343,7 @@ TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
   ASSERT_EQ(aclrtRecordEvent(event, stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtStreamWaitEvent(other, event), ACL_SUCCESS);
   ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, other), ACL_SUCCESS);
-  ASSERT_EQ(softnpuDiscard(stream_, memory_[2], kBytes), ACL_SUCCESS);
+  ASSERT_EQ(softnpuOutputDead(stream_, memory_[2], kBytes), ACL_SUCCESS);
   again.let_go();
   synchronize();
   ASSERT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);
@@ -352,10 +352,10 @@ TEST_F(DiscardTest, AProductThatSomebodySeesIsWritten) {
   ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
 }
 
-// Programs that discard a block where nobody reads it before it is written again.
-TEST_F(DiscardTest, RandomProgramsGiveTheSameBytesWhereSomebodyLooks) {
+// Programs that free a block where nobody reads it before it is written again.
+TEST_F(DeadStoreTest, RandomProgramsGiveTheSameBytesWhereTheyAreRead) {
   uint64_t before = 0;
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &before), ACL_SUCCESS);
+  ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   for (int round = 0; round < 12; ++round) {
     std::vector<Step> steps(24);
     for (Step& step : steps) {
@@ -368,7 +368,7 @@ TEST_F(DiscardTest, RandomProgramsGiveTheSameBytesWhereSomebodyLooks) {
     for (size_t i = 0; i < kBlocks; ++i) is_read[i] = i % 2 == 0;
     for (size_t i = steps.size(); i-- > 0;) {
       Step& step = steps[i];
-      for (size_t block : {step.a, step.b, step.out}) step.discards[block] = !is_read[block];
+      for (size_t block : {step.a, step.b, step.out}) step.frees[block] = !is_read[block];
       is_read[step.out] = false;
       is_read[step.a] = true;
       if (step.kind == kProduct || step.kind == kAdd) is_read[step.b] = true;
@@ -380,7 +380,7 @@ TEST_F(DiscardTest, RandomProgramsGiveTheSameBytesWhereSomebodyLooks) {
     for (size_t i = 0; i < kBlocks; i += 2) EXPECT_EQ(content(i), expected[i]) << "round " << round << " block " << i;
   }
   uint64_t after = 0;
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &after), ACL_SUCCESS);
+  ASSERT_EQ(softnpuGetFusedTasks(0, &after), ACL_SUCCESS);
   EXPECT_GT(after, before);
 }
 

@@ -7,8 +7,8 @@
 #include <exception>
 #include <mutex>
 
-#include "nnopbase/plan.h"
-#include "nnopbase/threads.h"
+#include "base/threads.h"
+#include "base/work.h"
 #include "workers/workers.h"
 
 namespace softnpu {

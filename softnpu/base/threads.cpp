@@ -1,4 +1,4 @@
-#include "nnopbase/threads.h"
+#include "base/threads.h"
 
 #include <omp.h>
 

@@ -1,5 +1,4 @@
-// Operators on lists that go together: the bytes are those of one after the other, in whatever order the lists hold
-// their tensors.
+// Fused operators on lists give the bytes of one after the other, in whatever order the lists hold their tensors.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +18,7 @@ constexpr size_t kLists = 4;
 // Large ones beside small ones, and an empty one. Two are of one size: their lists may hold them in another order.
 constexpr std::array<int64_t, 6> kCounts = {200'003, 7, 200'003, 0, 30'000, 1};
 
-class JoinedListsTest : public AclTest {
+class FusedListsTest : public AclTest {
  protected:
   void SetUp() override {
     AclTest::SetUp();
@@ -114,10 +113,10 @@ class JoinedListsTest : public AclTest {
   aclScalar* one_ = nullptr;
 };
 
-TEST_F(JoinedListsTest, ChainsGiveTheSameBytes) {
+TEST_F(FusedListsTest, FusedResultIsBitwiseEqualToUnfused) {
   for (int round = 0; round < 6; ++round) {
     uint64_t before = 0;
-    ASSERT_EQ(softnpuGetJoinedTasks(0, &before), ACL_SUCCESS);
+    ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
     std::array<Step, 12> chain{};
     for (Step& step : chain) {
       step = {static_cast<unsigned>(random_() % 3), random_() % kLists, random_() % kLists, random_() % kLists,
@@ -137,7 +136,7 @@ TEST_F(JoinedListsTest, ChainsGiveTheSameBytes) {
     ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
     EXPECT_EQ(result(), expected);
     uint64_t after = 0;
-    ASSERT_EQ(softnpuGetJoinedTasks(0, &after), ACL_SUCCESS);
+    ASSERT_EQ(softnpuGetFusedTasks(0, &after), ACL_SUCCESS);
     if (round % 2 == 0) {
       EXPECT_EQ(after - before, chain.size() - 1);
     }

@@ -77,9 +77,9 @@ struct Row {
   bool channels_last;
 };
 
-class JoinedNormTest : public AclTest, public testing::WithParamInterface<Row> {};
+class FusedNormTest : public AclTest, public testing::WithParamInterface<Row> {};
 
-TEST_P(JoinedNormTest, TheBytesAreThoseOfOneAfterTheOther) {
+TEST_P(FusedNormTest, TheBytesAreThoseOfOneAfterTheOther) {
   Tensors t(GetParam().channels_last);
   const bool training = GetParam().training;
   aclrtStream stream = nullptr;
@@ -115,7 +115,7 @@ TEST_P(JoinedNormTest, TheBytesAreThoseOfOneAfterTheOther) {
   const auto expected = t.download();
   uint64_t before = 0;
   uint64_t after = 0;
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &before), ACL_SUCCESS);
+  ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   t.upload();
   HeldTask held;
   ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
@@ -123,13 +123,13 @@ TEST_P(JoinedNormTest, TheBytesAreThoseOfOneAfterTheOther) {
   held.let_go();
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(t.download(), expected);
-  ASSERT_EQ(softnpuGetJoinedTasks(0, &after), ACL_SUCCESS);
+  ASSERT_EQ(softnpuGetFusedTasks(0, &after), ACL_SUCCESS);
   EXPECT_EQ(after - before, 2U);
   aclDestroyScalar(scalar);
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, JoinedNormTest,
+INSTANTIATE_TEST_SUITE_P(All, FusedNormTest,
                          testing::Values(Row{false, false}, Row{false, true}, Row{true, false}, Row{true, true}));
 
 }  // namespace
