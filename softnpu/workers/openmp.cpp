@@ -1,6 +1,6 @@
-// oneDNN is bound to these functions instead of libgomp's (bind_onednn.py): its regions' threads are the seats of a
-// shared work. A region within another has one thread, as in libgomp by default. The functions' meaning is that of the
-// OpenMP specification and of libgomp's documented ABI.
+// oneDNN is bound to these functions instead of libgomp's (bind_onednn.py): its regions are
+// parallel regions of the pool. A region within another has one thread, as in libgomp by default. The functions'
+// meaning is that of the OpenMP specification and of libgomp's documented ABI.
 
 #include "workers/openmp.h"
 
@@ -21,16 +21,16 @@ struct StaticLoop {
   long turn = 0;
 
   bool next(long* first, long* end) {
-    const auto [seat, seats, within] = this_seat();
+    const auto [slot, slots, in_region] = this_slot();
     long begin = 0;
     long count = 0;
     if (chunk > 0) {
-      begin = (turn * seats + seat) * chunk;
+      begin = (turn * slots + slot) * chunk;
       count = std::min(chunk, trips - begin);
     } else if (turn == 0) {
-      const long rest = trips % seats;
-      begin = seat * (trips / seats) + std::min<long>(seat, rest);
-      count = trips / seats + (seat < rest ? 1 : 0);
+      const long rest = trips % slots;
+      begin = slot * (trips / slots) + std::min<long>(slot, rest);
+      count = trips / slots + (slot < rest ? 1 : 0);
     }
     ++turn;
     if (count <= 0) return false;
@@ -45,9 +45,9 @@ struct Regions {
   int threads = 1;
   void (*body)(void*) = nullptr;
   void* data = nullptr;
-  SharedWork work;   // the outermost region that this thread opened
-  SharedWork alone;  // those within a seat
-  int within = 0;    // how many of them are open
+  ParallelRegion outermost;  // that this thread forked
+  ParallelRegion nested;     // those within a slot
+  int depth = 0;             // of nested regions
   StaticLoop loop;
 };
 constinit thread_local Regions regions;
@@ -59,31 +59,31 @@ int exchange_openmp_threads(int threads) noexcept { return std::exchange(regions
 }  // namespace softnpu
 
 using softnpu::regions;
-using softnpu::this_seat;
+using softnpu::this_slot;
 
 extern "C" {
 
 ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_start(void (*body)(void*), void* data, unsigned threads) {
-  if (this_seat().within) {
-    if (regions.within++ == 0) regions.alone.open(nullptr, nullptr, 1);
+  if (this_slot().in_region) {
+    if (regions.depth++ == 0) regions.nested.fork(nullptr, nullptr, 1);
     return;
   }
   regions.body = body;
   regions.data = data;
   const auto run = [](void* own, int) {
-    const auto& of_opener = *static_cast<const softnpu::Regions*>(own);
-    of_opener.body(of_opener.data);
+    const auto& of_submitter = *static_cast<const softnpu::Regions*>(own);
+    of_submitter.body(of_submitter.data);
   };
-  regions.work.open(run, &regions, threads == 0 ? regions.threads : static_cast<int>(threads));
+  regions.outermost.fork(run, &regions, threads == 0 ? regions.threads : static_cast<int>(threads));
 }
 
 ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_end() {
-  if (regions.within == 0) return regions.work.close();
-  if (--regions.within == 0) regions.alone.close();
+  if (regions.depth == 0) return regions.outermost.join();
+  if (--regions.depth == 0) regions.nested.join();
 }
 
 ACL_FUNC_VISIBILITY void softnpu_GOMP_barrier() {
-  if (softnpu::SharedWork* work = softnpu::this_work()) work->barrier();
+  if (softnpu::ParallelRegion* region = softnpu::this_region()) region->barrier();
 }
 
 ACL_FUNC_VISIBILITY bool softnpu_GOMP_loop_static_start(long start, long end, long step, long chunk, long* first,
@@ -101,8 +101,8 @@ ACL_FUNC_VISIBILITY bool softnpu_GOMP_loop_static_next(long* first, long* last) 
 ACL_FUNC_VISIBILITY void softnpu_GOMP_loop_end_nowait() {}
 
 ACL_FUNC_VISIBILITY int softnpu_omp_get_max_threads() { return regions.threads; }
-ACL_FUNC_VISIBILITY int softnpu_omp_get_num_threads() { return this_seat().count; }
-ACL_FUNC_VISIBILITY int softnpu_omp_get_thread_num() { return this_seat().number; }
-ACL_FUNC_VISIBILITY int softnpu_omp_in_parallel() { return this_seat().within; }
+ACL_FUNC_VISIBILITY int softnpu_omp_get_num_threads() { return this_slot().count; }
+ACL_FUNC_VISIBILITY int softnpu_omp_get_thread_num() { return this_slot().number; }
+ACL_FUNC_VISIBILITY int softnpu_omp_in_parallel() { return this_slot().in_region; }
 
 }  // extern "C"

@@ -16,19 +16,19 @@
 namespace softnpu {
 namespace {
 
-constexpr uint32_t kOpenerSleeps = uint32_t{1} << 31;
-// A worker without work looks out for the next for kClose, as the parts of one operator follow each other, then for
+constexpr uint32_t kSubmitterSleeps = uint32_t{1} << 31;
+// A worker without a slot looks out for the next for kClose, as the parts of one operator follow each other, then for
 // kIdle, in which a program gets from one operator to the next, while the core is offered to others; then it sleeps.
 constexpr std::chrono::microseconds kClose{10};
 constexpr std::chrono::microseconds kIdle{300};
-// So many works of a few microseconds behind each other are worth waking a worker for.
+// So many short regions in a row are worth waking a worker for.
 constexpr uint32_t kOften = 8;
-// How long a thread waits awake for others' seats: about what sleeping and waking takes.
-constexpr std::chrono::microseconds kPatience{50};
+// How long a thread spins for others' slots: about what sleeping and waking takes.
+constexpr std::chrono::microseconds kSpinTime{50};
 
-// What the calling thread sits in, and where.
-constinit thread_local SharedWork* current_work = nullptr;
-constinit thread_local int current_seat = 0;
+// The calling thread's region and slot.
+constinit thread_local ParallelRegion* current_region = nullptr;
+constinit thread_local int current_slot = 0;
 
 }  // namespace
 
@@ -75,23 +75,23 @@ class Workers {
     return true;
   }
 
-  void show(SharedWork* work) noexcept {
+  void publish(ParallelRegion* region) noexcept {
     Sleeper* wanted = nullptr;
     {
       std::lock_guard lock(mutex_);
-      (last_ == nullptr ? first_ : last_->next_) = work;
-      last_ = work;
-      for (int i = 1; i < work->seats_ && sleepers_ != nullptr; ++i) {
+      (last_ == nullptr ? first_ : last_->next_) = region;
+      last_ = region;
+      for (int i = 1; i < region->slots_ && sleepers_ != nullptr; ++i) {
         Sleeper* sleeper = std::exchange(sleepers_, sleepers_->next);
         sleeper->next = std::exchange(wanted, sleeper);
         sleeping_.fetch_sub(1, std::memory_order_relaxed);
       }
     }
-    shown_.fetch_add(1, std::memory_order_release);
+    published_.fetch_add(1, std::memory_order_release);
     while (wanted != nullptr) std::exchange(wanted, wanted->next)->wake();
   }
 
-  bool are_at_hand() noexcept {
+  bool any_awake() noexcept {
     if (sleeping_.load(std::memory_order_relaxed) < started_.load(std::memory_order_relaxed)) return true;
     const Clock::rep now = Clock::now().time_since_epoch().count();
     const Clock::rep before = asked_at_.exchange(now, std::memory_order_relaxed);
@@ -99,40 +99,40 @@ class Workers {
     return asked_.fetch_add(1, std::memory_order_relaxed) >= kOften;
   }
 
-  // The next free seat of `work`, which is its opener's; 0: none is left.
-  int take_own(SharedWork* work) noexcept {
+  // The next free slot of `region`, for its submitter; 0: none is left.
+  int take_slot(ParallelRegion* region) noexcept {
     std::lock_guard lock(mutex_);
-    return work->taken_ == work->seats_ ? 0 : take(work);
+    return region->taken_ == region->slots_ ? 0 : take(region);
   }
 
  private:
   // mutex_ is held.
-  int take(SharedWork* work) noexcept {
-    const int seat = work->taken_++;
-    if (work->taken_ == work->seats_) remove(work);
-    return seat;
+  int take(ParallelRegion* region) noexcept {
+    const int slot = region->taken_++;
+    if (region->taken_ == region->slots_) remove(region);
+    return slot;
   }
 
-  void remove(const SharedWork* work) noexcept {
-    SharedWork* before = nullptr;
-    for (SharedWork* i = first_; i != work; i = i->next_) before = i;
-    (before == nullptr ? first_ : before->next_) = work->next_;
-    if (last_ == work) last_ = before;
+  void remove(const ParallelRegion* region) noexcept {
+    ParallelRegion* before = nullptr;
+    for (ParallelRegion* i = first_; i != region; i = i->next_) before = i;
+    (before == nullptr ? first_ : before->next_) = region->next_;
+    if (last_ == region) last_ = before;
   }
 
   void run() noexcept {
     Sleeper self;
     while (true) {
-      const uint32_t seen = shown_.load(std::memory_order_acquire);
-      if (sit()) continue;
-      const auto is_new = [&] { return shown_.load(std::memory_order_relaxed) != seen; };
+      const uint32_t seen = published_.load(std::memory_order_acquire);
+      if (run_slot()) continue;
+      const auto is_new = [&] { return published_.load(std::memory_order_relaxed) != seen; };
       if (watch_until(is_new, kClose) || spin_until(is_new, kIdle)) continue;
-      if (lie_down(&self)) self.sleep();
+      if (park(&self)) self.sleep();
     }
   }
 
-  // Makes `self` one of those to wake; false where there is work.
-  bool lie_down(Sleeper* self) noexcept {
+  // Makes `self` one of those to wake; false where a region has free slots.
+  bool park(Sleeper* self) noexcept {
     std::lock_guard lock(mutex_);
     if (first_ != nullptr) return false;
     self->is_woken.store(0, std::memory_order_relaxed);
@@ -141,95 +141,96 @@ class Workers {
     return true;
   }
 
-  // Runs a seat; false where none is free.
-  bool sit() noexcept {
-    SharedWork* work = nullptr;
+  // Runs a slot; false where none is free.
+  bool run_slot() noexcept {
+    ParallelRegion* region = nullptr;
     {
       std::lock_guard lock(mutex_);
-      work = first_;
-      if (work == nullptr) return false;
-      current_seat = take(work);
-      work->sitting_.fetch_add(1, std::memory_order_relaxed);
+      region = first_;
+      if (region == nullptr) return false;
+      current_slot = take(region);
+      region->running_slots_.fetch_add(1, std::memory_order_relaxed);
     }
-    current_work = work;
-    work->run_(work->context_, current_seat);
-    current_work = nullptr;
-    current_seat = 0;
-    // From here on the work may be gone: only its address is used.
-    if (work->sitting_.fetch_sub(1, std::memory_order_acq_rel) == kOpenerSleeps + 1) work->sitting_.notify_one();
+    current_region = region;
+    region->run_(region->context_, current_slot);
+    current_region = nullptr;
+    current_slot = 0;
+    // From here on the region may be gone: only its address is used.
+    if (region->running_slots_.fetch_sub(1, std::memory_order_acq_rel) == kSubmitterSleeps + 1)
+      region->running_slots_.notify_one();
     return true;
   }
 
-  std::mutex mutex_;  // guards the lists: of works with free seats, and of sleepers
-  SharedWork* first_ = nullptr;
-  SharedWork* last_ = nullptr;
+  std::mutex mutex_;  // guards the lists: of regions with free slots, and of sleepers
+  ParallelRegion* first_ = nullptr;
+  ParallelRegion* last_ = nullptr;
   Sleeper* sleepers_ = nullptr;
   // Watched without the mutex; the first two are written under it.
-  std::atomic<int> sleeping_{0};    // sleepers
-  std::atomic<int> started_{0};     // workers
-  std::atomic<uint32_t> shown_{0};  // works so far
+  std::atomic<int> sleeping_{0};        // sleepers
+  std::atomic<int> started_{0};         // workers
+  std::atomic<uint32_t> published_{0};  // regions so far
   // How often, without a pause, somebody asked for workers and all slept; and when last. Races lose a count.
   std::atomic<uint32_t> asked_{0};
   std::atomic<Clock::rep> asked_at_{0};
 };
 
-void SharedWork::open(Run run, void* context, int seats) noexcept {
+void ParallelRegion::fork(Run run, void* context, int slots) noexcept {
   run_ = run;
   context_ = context;
-  seats_ = seats;
+  slots_ = slots;
   next_ = nullptr;
   taken_ = 1;
-  outer_ = current_work;
-  outer_seat_ = current_seat;
-  const bool is_shown = outer_ == nullptr && seats > 1;
-  current_work = this;
-  current_seat = 0;
-  if (!is_shown) return;
+  outer_ = current_region;
+  outer_slot_ = current_slot;
+  const bool is_published = outer_ == nullptr && slots > 1;
+  current_region = this;
+  current_slot = 0;
+  if (!is_published) return;
   Workers& workers = Workers::of_process();
-  workers.reserve(seats - 1);  // with fewer, the opener has more seats
-  workers.show(this);
+  workers.reserve(slots - 1);  // with fewer, the submitter runs more slots
+  workers.publish(this);
 }
 
-void SharedWork::close() noexcept {
+void ParallelRegion::join() noexcept {
   if (outer_ != nullptr) {
-    while (taken_ < seats_) run_(context_, current_seat = taken_++);
-  } else if (seats_ > 1) {
+    while (taken_ < slots_) run_(context_, current_slot = taken_++);
+  } else if (slots_ > 1) {
     Workers& workers = Workers::of_process();
-    while (const int seat = workers.take_own(this)) run_(context_, current_seat = seat);
-    const auto is_over = [this] { return sitting_.load(std::memory_order_acquire) == 0; };
-    if (!watch_until(is_over, kPatience)) {
-      uint32_t sitting = sitting_.fetch_or(kOpenerSleeps, std::memory_order_acq_rel) | kOpenerSleeps;
-      while (sitting != kOpenerSleeps) {
-        sitting_.wait(sitting, std::memory_order_acquire);
-        sitting = sitting_.load(std::memory_order_acquire);
+    while (const int slot = workers.take_slot(this)) run_(context_, current_slot = slot);
+    const auto is_over = [this] { return running_slots_.load(std::memory_order_acquire) == 0; };
+    if (!watch_until(is_over, kSpinTime)) {
+      uint32_t running = running_slots_.fetch_or(kSubmitterSleeps, std::memory_order_acq_rel) | kSubmitterSleeps;
+      while (running != kSubmitterSleeps) {
+        running_slots_.wait(running, std::memory_order_acquire);
+        running = running_slots_.load(std::memory_order_acquire);
       }
-      sitting_.store(0, std::memory_order_relaxed);
+      running_slots_.store(0, std::memory_order_relaxed);
     }
   }
-  current_work = outer_;
-  current_seat = outer_seat_;
+  current_region = outer_;
+  current_slot = outer_slot_;
 }
 
-void SharedWork::barrier() noexcept {
+void ParallelRegion::barrier() noexcept {
   const uint32_t phase = phase_.load(std::memory_order_relaxed);
-  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == seats_) {
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == slots_) {
     arrived_.store(0, std::memory_order_relaxed);
     phase_.store(phase + 1, std::memory_order_release);
     return;
   }
   const auto is_over = [&] { return phase_.load(std::memory_order_acquire) != phase; };
-  if (watch_until(is_over, kPatience)) return;
+  if (watch_until(is_over, kSpinTime)) return;
   while (!is_over()) std::this_thread::yield();
 }
 
-Seat this_seat() noexcept {
-  if (current_work == nullptr) return {};
-  return {current_seat, current_work->seats(), true};
+Slot this_slot() noexcept {
+  if (current_region == nullptr) return {};
+  return {current_slot, current_region->slots(), true};
 }
 
-SharedWork* this_work() noexcept { return current_work; }
+ParallelRegion* this_region() noexcept { return current_region; }
 
-bool workers_are_at_hand() noexcept { return Workers::of_process().are_at_hand(); }
+bool any_worker_awake() noexcept { return Workers::of_process().any_awake(); }
 
 bool reserve_workers(int count) noexcept { return Workers::of_process().reserve(count); }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The threads that play the cores of every device of this process, beside the threads that have work to share.
+// A fork-join pool: the threads that run the cores of every device of this process.
 
 #include <atomic>
 #include <cstdint>
@@ -8,30 +8,30 @@
 
 namespace softnpu {
 
-// Work of several threads: seat i of it is one call run(context, i). Seat 0 is for the thread that opens the work; the
-// others are for whichever worker comes first and, where none has come, for the opener. So a worker that lost its core
-// delays nobody unless it holds a seat, and what a seat computes does not depend on who sits there.
+// A parallel region has N slots: slot i is one call run(context, i). The submitting thread runs slot 0; idle workers
+// claim the others; the submitter runs what is left. So a worker that lost its core delays nobody unless it runs a
+// slot, and what a slot computes does not depend on its thread.
 //
-// Workers serve the works of a process in the order in which they were opened, so that the seats of one that wait for
-// each other (barrier) are all taken before those of the next.
-class ACL_FUNC_VISIBILITY SharedWork {
+// Workers serve the regions of a process in the order of their forks: all slots of a region that wait for each other
+// (barrier) are claimed before those of the next.
+class ACL_FUNC_VISIBILITY ParallelRegion {
  public:
-  using Run = void (*)(void* context, int seat);
+  using Run = void (*)(void* context, int slot);
 
-  constexpr SharedWork() = default;
-  SharedWork(const SharedWork&) = delete;
-  SharedWork& operator=(const SharedWork&) = delete;
-  ~SharedWork() = default;
+  constexpr ParallelRegion() = default;
+  ParallelRegion(const ParallelRegion&) = delete;
+  ParallelRegion& operator=(const ParallelRegion&) = delete;
+  ~ParallelRegion() = default;
 
-  // Shows all seats but the first to the workers. Within a seat of other work nobody is called: close() runs them all.
-  void open(Run run, void* context, int seats) noexcept;
+  // Offers all slots but the first to the workers. In a nested region join() runs them all on the calling thread.
+  void fork(Run run, void* context, int slots) noexcept;
 
-  // Runs the seats that nobody took and waits for the others. The object may be opened again.
-  void close() noexcept;
+  // Runs the slots that nobody claimed and waits for the others. The region may be forked again.
+  void join() noexcept;
 
-  int seats() const { return seats_; }
+  int slots() const { return slots_; }
 
-  // Waits until all seats have come here. Needs as many threads as seats: reserve_workers() was true for them.
+  // Waits until all slots have arrived. Needs as many threads as slots: reserve_workers() was true for them.
   void barrier() noexcept;
 
  private:
@@ -39,43 +39,43 @@ class ACL_FUNC_VISIBILITY SharedWork {
 
   Run run_ = nullptr;
   void* context_ = nullptr;
-  int seats_ = 0;
-  SharedWork* outer_ = nullptr;  // what the opener sat in
-  int outer_seat_ = 0;
+  int slots_ = 0;
+  ParallelRegion* outer_ = nullptr;  // the region that forked this one
+  int outer_slot_ = 0;
   // Guarded by the mutex of the workers.
-  SharedWork* next_ = nullptr;
+  ParallelRegion* next_ = nullptr;
   int taken_ = 0;
-  // Seats that workers sit in; kOpenerSleeps is added while the opener sleeps until there is none.
-  std::atomic<uint32_t> sitting_{0};
+  // Slots that workers run; kSubmitterSleeps is added while the submitter sleeps until there is none.
+  std::atomic<uint32_t> running_slots_{0};
   std::atomic<int> arrived_{0};     // at the barrier
   std::atomic<uint32_t> phase_{0};  // barriers that are over
 };
 
-// Where the calling thread sits: a seat and how many the work has; 0 of 1, not within, where it sits nowhere.
-struct Seat {
+// The calling thread's slot, and how many its region has; 0 of 1 outside of regions.
+struct Slot {
   int number = 0;
   int count = 1;
-  bool within = false;
+  bool in_region = false;
 };
-ACL_FUNC_VISIBILITY Seat this_seat() noexcept;
+ACL_FUNC_VISIBILITY Slot this_slot() noexcept;
 
-// The work that the calling thread sits in; null: none.
-ACL_FUNC_VISIBILITY SharedWork* this_work() noexcept;
+// The region whose slot the calling thread runs; null outside.
+ACL_FUNC_VISIBILITY ParallelRegion* this_region() noexcept;
 
 // Makes sure of `count` workers; false where the system gives no more threads.
 ACL_FUNC_VISIBILITY bool reserve_workers(int count) noexcept;
 
-// For work of a few microseconds, less than waking a worker takes: whether one is awake, or such work has been asked
-// about so often of late that waking one pays.
-ACL_FUNC_VISIBILITY bool workers_are_at_hand() noexcept;
+// For work of a few microseconds, less than waking a worker takes: whether one is awake, or this was called so often in
+// the last 300 us that waking one pays.
+ACL_FUNC_VISIBILITY bool any_worker_awake() noexcept;
 
-// Calls seat(i) for all i in [0, seats), on up to as many threads. seat() does not throw.
+// Calls body(slot) for all slots in [0, slots), on up to as many threads. body() does not throw.
 template <typename Body>
-void share_work(int seats, const Body& seat) {
-  SharedWork work;
-  work.open([](void* body, int i) { (*static_cast<const Body*>(body))(i); }, const_cast<Body*>(&seat), seats);
-  seat(0);
-  work.close();
+void fork_join(int slots, const Body& body) {
+  ParallelRegion region;
+  region.fork([](void* self, int slot) { (*static_cast<const Body*>(self))(slot); }, const_cast<Body*>(&body), slots);
+  body(0);
+  region.join();
 }
 
 }  // namespace softnpu

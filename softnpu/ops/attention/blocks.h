@@ -110,8 +110,8 @@ class Floats {
 template <typename RunTask>
 void run_tasks(const std::vector<BlockTask>& tasks, int threads, float* workspace, int64_t floats,
                const RunTask& run_task) {
-  parallel_for_seats(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last, int seat) {
-    float* own = workspace + seat * floats;
+  parallel_for_slots(static_cast<int64_t>(tasks.size()), 1, threads, [&](int64_t first, int64_t last, int slot) {
+    float* own = workspace + slot * floats;
     for (int64_t i = first; i < last; ++i) run_task(tasks[static_cast<size_t>(i)], Floats(own));
   });
 }

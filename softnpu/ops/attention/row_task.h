@@ -37,8 +37,8 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
-    parallel_for_seats(rows, grain, threads, [&](int64_t first, int64_t last, int seat) {
-      void* own = static_cast<char*>(workspace) + seat * row_bytes.value();
+    parallel_for_slots(rows, grain, threads, [&](int64_t first, int64_t last, int slot) {
+      void* own = static_cast<char*>(workspace) + slot * row_bytes.value();
       for (int64_t row = first; row < last; ++row) (*body)(row, own);
     });
     return Status::ok();

@@ -91,12 +91,12 @@ class Winograd final : public FusionRoot {
     offsets_at_ = space_.reserve(checked(made().channels) * sizeof(float));
     const int64_t tiles = rows_ * tiles_across_;
     const auto floats = [](int64_t count) { return checked(count) * sizeof(float); };
-    seat_.reserve(floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) +
+    slot_.reserve(floats(tile_.planes() * (winograd_plane_stride(tiles, read().channels) +
                                            winograd_plane_stride(tiles, made().channels))));
-    buffer_at_ = seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
+    buffer_at_ = slot_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
     scratchpad_at_ =
-        seat_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
-    seats_at_ = space_.reserve(seat_.bytes() * threads_);
+        slot_.reserve(checked(std::max(whole_->scratchpad_bytes, rest_ == nullptr ? 0 : rest_->scratchpad_bytes)));
+    slots_at_ = space_.reserve(slot_.bytes() * threads_);
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }
@@ -151,12 +151,12 @@ class Winograd final : public FusionRoot {
     }
     void* filter = packed != nullptr ? packed.get() : space + filter_at_;
     for (int64_t image = 0; image < p_.batch; image += at_once_) {
-      parallel_for_seats(at_once_ * tiles_down_, rows_, threads_, [&](int64_t first, int64_t last, int seat) {
+      parallel_for_slots(at_once_ * tiles_down_, rows_, threads_, [&](int64_t first, int64_t last, int slot) {
         // One thread takes all of it where it is alone.
         for (int64_t row = first; row < last; row += rows_) {
           const int64_t begin = image * tiles_down_ + row;
           run_rows(begin, begin + std::min(rows_, last - row),
-                   space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes(), filter, offsets,
+                   space + slots_at_ + static_cast<size_t>(slot) * slot_.bytes().bytes(), filter, offsets,
                    reinterpret_cast<float*>(to));
         }
       });
@@ -165,14 +165,14 @@ class Winograd final : public FusionRoot {
   }
 
   // Rows of tiles [first, last), counted through all images.
-  void run_rows(int64_t first, int64_t last, char* seat, void* filter, const float* offsets, float* to) const {
+  void run_rows(int64_t first, int64_t last, char* slot, void* filter, const float* offsets, float* to) const {
     const ThreadScope scope(1);
     const int64_t tiles = (last - first) * tiles_across_;
     const WinogradPlanes read_planes{winograd_plane_stride(tiles, read().channels), read().channels};
     const WinogradPlanes made_planes{winograd_plane_stride(tiles, made().channels), made().channels};
-    auto* planes = reinterpret_cast<float*>(seat);
+    auto* planes = reinterpret_cast<float*>(slot);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
-    auto* buffer = reinterpret_cast<float*>(seat + buffer_at_);
+    auto* buffer = reinterpret_cast<float*>(slot + buffer_at_);
     const WinogradRows from(read(), tile_), back(made(), tile_);
     for (int64_t row = first; row < last; ++row) {
       const float* image = reinterpret_cast<const float*>(read().data) + row / tiles_down_ * from.image_stride();
@@ -184,7 +184,7 @@ class Winograd final : public FusionRoot {
       }
     }
     const WinogradProduct& product = last - first == rows_ ? *whole_ : *rest_;
-    const std::array<void*, 4> places{planes, filter, products, seat + scratchpad_at_};
+    const std::array<void*, 4> places{planes, filter, products, slot + scratchpad_at_};
     product.runs->execute(places);
     for (int64_t row = first; row < last; ++row) {
       float* image = to + row / tiles_down_ * back.image_stride();
@@ -216,8 +216,8 @@ class Winograd final : public FusionRoot {
   int64_t rows_ = 1;     // of tiles, for one thread's products
   std::shared_ptr<const WinogradProduct> whole_, rest_;
   Workspace space_;
-  size_t filter_at_ = 0, offsets_at_ = 0, seats_at_ = 0;
-  Workspace seat_;  // a thread's: planes and products, buffer, scratchpad
+  size_t filter_at_ = 0, offsets_at_ = 0, slots_at_ = 0;
+  Workspace slot_;  // a thread's: planes and products, buffer, scratchpad
   size_t buffer_at_ = 0, scratchpad_at_ = 0;
 };
 

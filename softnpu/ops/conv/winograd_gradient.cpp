@@ -72,8 +72,8 @@ class FilterGradient final {
     images_at_ = planes(rows_ * tiles_across_, p_.in.channels);
     gradients_at_ = planes(rows_ * tiles_across_, p_.out.channels);
     sums_at_ = planes(p_.out.channels, p_.in.channels);
-    seat_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
-    seats_at_ = space_.reserve(seat_.bytes() * threads_);
+    slot_.reserve(floats(WinogradRows::buffer_size(tile_, tiles_across_)));
+    slots_at_ = space_.reserve(slot_.bytes() * threads_);
     size_t scratchpad_bytes = 0;
     for (const auto& product : products_) scratchpad_bytes = std::max(scratchpad_bytes, product->scratchpad_bytes);
     scratchpad_at_ = space_.reserve(checked(scratchpad_bytes));
@@ -85,8 +85,8 @@ class FilterGradient final {
     const int64_t rows = p_.batch * tiles_down_;
     for (int64_t row = 0; row < rows; row += rows_) {
       const int64_t count = std::min(rows_, rows - row);
-      parallel_for_seats(count, 1, threads_, [&](int64_t first, int64_t last, int seat) {
-        auto* buffer = reinterpret_cast<float*>(space + seats_at_ + static_cast<size_t>(seat) * seat_.bytes().bytes());
+      parallel_for_slots(count, 1, threads_, [&](int64_t first, int64_t last, int slot) {
+        auto* buffer = reinterpret_cast<float*>(space + slots_at_ + static_cast<size_t>(slot) * slot_.bytes().bytes());
         for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, buffer);
       });
       const std::array<void*, 4> places{space + gradients_at_, space + images_at_, space + sums_at_,
@@ -149,8 +149,8 @@ class FilterGradient final {
   int64_t rows_ = 1;                                              // of tiles, at once
   std::vector<std::shared_ptr<const WinogradProduct>> products_;  // of these, one after another
   Workspace space_;
-  size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, seats_at_ = 0, scratchpad_at_ = 0;
-  Workspace seat_;  // a thread's buffer
+  size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, slots_at_ = 0, scratchpad_at_ = 0;
+  Workspace slot_;  // a thread's buffer
 };
 
 }  // namespace

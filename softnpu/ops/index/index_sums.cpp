@@ -60,12 +60,12 @@ class LineSums {
     auto* indices = reinterpret_cast<int64_t*>(workspace + indices_at_);
     SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { indices[k] = index; }));
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 4 / std::max(size_ + count_, int64_t{1}));
-    parallel_for_seats(rest_.count(), grain, threads, [&](int64_t first, int64_t last, int seat) {
+    parallel_for_slots(rest_.count(), grain, threads, [&](int64_t first, int64_t last, int slot) {
       rest_.for_each(first, last - first, [&](const Walk<2>::Offsets& at) {
         char* to = sums_.out.data + at[0];
         const char* from = sums_.other.data + at[1];
         if (is_half(sums_.out.dtype)) {
-          add_halves(to, from, indices, reinterpret_cast<float*>(workspace + sums_at_) + seat * size_);
+          add_halves(to, from, indices, reinterpret_cast<float*>(workspace + sums_at_) + slot * size_);
         } else if (sums_.out.dtype == ACL_DOUBLE) {
           add<double>(to, from, indices);
         } else {

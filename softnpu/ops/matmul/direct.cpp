@@ -19,7 +19,7 @@ constexpr auto kColumns = static_cast<int64_t>(kDirectColumns);
 constexpr double kTinyFlops = 1 << 17;
 constexpr double kFewLinesFlops = 1 << 20;
 // From here on two threads read the second factor in less time than one.
-constexpr double kSharedWork = 1 << 20;
+constexpr double kMinParallelWork = 1 << 20;
 // Elements of the second factor that are worth a thread's turn.
 constexpr int64_t kGrain = 1 << 14;
 
@@ -68,7 +68,7 @@ class Product {
 
   double work() const { return work_; }
   // Those that the calling thread, which plans, may have.
-  int threads() const { return work_ < kSharedWork ? 1 : most_threads(); }
+  int threads() const { return work_ < kMinParallelWork ? 1 : most_threads(); }
   Places places() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
   size_t operand_count() const { return p_.adds ? 4 : 3; }
 

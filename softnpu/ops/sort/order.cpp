@@ -117,8 +117,8 @@ struct Lines {
 
   void run(char* workspace, int threads) const {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 8 / std::max<int64_t>(length, 1));
-    parallel_for_seats(walk.count(), grain, threads, [&](int64_t first, int64_t last, int seat) {
-      char* scratch = workspace + static_cast<uint64_t>(seat) * scratch_bytes().bytes();
+    parallel_for_slots(walk.count(), grain, threads, [&](int64_t first, int64_t last, int slot) {
+      char* scratch = workspace + static_cast<uint64_t>(slot) * scratch_bytes().bytes();
       with_packed(self.dtype, length, [&]<typename Packed>() {
         walk.for_each(first, last - first,
                       [&](const Walk<3>::Offsets& at) { run_line(at, reinterpret_cast<Packed*>(scratch)); });

@@ -12,92 +12,92 @@
 
 namespace {
 
-using softnpu::share_work;
-using softnpu::SharedWork;
-using softnpu::this_seat;
+using softnpu::fork_join;
+using softnpu::ParallelRegion;
+using softnpu::this_slot;
 
-constexpr int kSeats = 4;
+constexpr int kSlots = 4;
 
-TEST(Workers, EachSeatIsRunOnceByWhoeverComes) {
+TEST(Workers, EachSlotRunsOnce) {
   for (int round = 0; round < 1000; ++round) {
-    std::array<std::atomic<int>, kSeats> runs{};
-    share_work(kSeats, [&](int seat) {
-      EXPECT_EQ(this_seat().number, seat);
-      EXPECT_EQ(this_seat().count, kSeats);
-      EXPECT_TRUE(this_seat().within);
-      ++runs[seat];
+    std::array<std::atomic<int>, kSlots> runs{};
+    fork_join(kSlots, [&](int slot) {
+      EXPECT_EQ(this_slot().number, slot);
+      EXPECT_EQ(this_slot().count, kSlots);
+      EXPECT_TRUE(this_slot().in_region);
+      ++runs[slot];
     });
     for (const auto& count : runs) ASSERT_EQ(count, 1);
   }
-  EXPECT_FALSE(this_seat().within);
+  EXPECT_FALSE(this_slot().in_region);
 }
 
-TEST(Workers, SeveralOpenersShareThem) {
+TEST(Workers, SeveralSubmittersShareWorkers) {
   std::atomic<int64_t> sum{0};
-  const auto open = [&] {
-    for (int round = 0; round < 300; ++round) share_work(kSeats, [&](int seat) { sum += seat; });
+  const auto submit = [&] {
+    for (int round = 0; round < 300; ++round) fork_join(kSlots, [&](int slot) { sum += slot; });
   };
-  std::array openers{std::thread(open), std::thread(open), std::thread(open)};
-  for (auto& opener : openers) opener.join();
+  std::array submitters{std::thread(submit), std::thread(submit), std::thread(submit)};
+  for (auto& submitter : submitters) submitter.join();
   EXPECT_EQ(sum, 3 * 300 * (0 + 1 + 2 + 3));
 }
 
-TEST(Workers, WorkWithinASeatIsTheSeatsOwn) {
-  std::array<std::array<std::atomic<int>, kSeats>, kSeats> runs{};
-  share_work(kSeats, [&](int outer) {
+TEST(Workers, NestedRegionRunsOnTheSlotsThread) {
+  std::array<std::array<std::atomic<int>, kSlots>, kSlots> runs{};
+  fork_join(kSlots, [&](int outer) {
     const auto self = std::this_thread::get_id();
-    share_work(kSeats, [&](int inner) {
+    fork_join(kSlots, [&](int inner) {
       EXPECT_EQ(std::this_thread::get_id(), self);
-      EXPECT_EQ(this_seat().number, inner);
+      EXPECT_EQ(this_slot().number, inner);
       ++runs[outer][inner];
     });
-    EXPECT_EQ(this_seat().number, outer);
+    EXPECT_EQ(this_slot().number, outer);
   });
-  for (const auto& of_seat : runs) {
-    for (const auto& count : of_seat) EXPECT_EQ(count, 1);
+  for (const auto& of_slot : runs) {
+    for (const auto& count : of_slot) EXPECT_EQ(count, 1);
   }
 }
 
-// Each work has all its seats taken before the next one has any, or two openers would wait for each other here.
-TEST(Workers, SeatsMayWaitForEachOther) {
-  ASSERT_TRUE(softnpu::reserve_workers(kSeats - 1));
-  const auto open = [] {
+// All slots of a region are claimed before those of the next, or two submitters would wait for each other here.
+TEST(Workers, SlotsMayWaitForEachOther) {
+  ASSERT_TRUE(softnpu::reserve_workers(kSlots - 1));
+  const auto submit = [] {
     for (int round = 0; round < 100; ++round) {
-      std::array<int, kSeats> passed{};
-      share_work(kSeats, [&](int seat) {
+      std::array<int, kSlots> passed{};
+      fork_join(kSlots, [&](int slot) {
         for (int phase = 1; phase <= 3; ++phase) {
-          passed[seat] = phase;
-          softnpu::this_work()->barrier();
+          passed[slot] = phase;
+          softnpu::this_region()->barrier();
           for (const int other : passed) EXPECT_EQ(other, phase);
-          softnpu::this_work()->barrier();
+          softnpu::this_region()->barrier();
         }
       });
     }
   };
-  std::thread other(open);
-  open();
+  std::thread other(submit);
+  submit();
   other.join();
 }
 
-TEST(ParallelFor, PiecesCoverTheRangeAndSeatsAreNotShared) {
+TEST(ParallelFor, PiecesCoverTheRangeAndSlotsAreExclusive) {
   constexpr int64_t kCount = 1003;
   std::vector<int> taken(kCount);
-  std::array<std::atomic<int>, kSeats> inside{};
-  softnpu::parallel_for_seats(kCount, 10, kSeats, [&](int64_t first, int64_t last, int seat) {
-    EXPECT_EQ(inside[seat]++, 0);
+  std::array<std::atomic<int>, kSlots> inside{};
+  softnpu::parallel_for_slots(kCount, 10, kSlots, [&](int64_t first, int64_t last, int slot) {
+    EXPECT_EQ(inside[slot]++, 0);
     for (int64_t i = first; i < last; ++i) ++taken[i];
-    --inside[seat];
+    --inside[slot];
   });
   EXPECT_EQ(taken, std::vector<int>(kCount, 1));
 }
 
-TEST(ParallelFor, TheFirstExceptionIsThrownWhenAllIsDone) {
+TEST(ParallelFor, FirstExceptionIsThrownAtTheEnd) {
   std::atomic<int> pieces{0};
   const auto body = [&](int64_t first, int64_t) {
     ++pieces;
     if (first == 3) throw std::runtime_error("the third");
   };
-  EXPECT_THROW(softnpu::parallel_for(64, 1, kSeats, body), std::runtime_error);
+  EXPECT_THROW(softnpu::parallel_for(64, 1, kSlots, body), std::runtime_error);
   EXPECT_EQ(pieces, 64);
 }
 
