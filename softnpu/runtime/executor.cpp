@@ -107,8 +107,8 @@ std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
   std::shared_ptr<Stream> stream;
   const auto is_wanted = [&] { return stopping_ || (stream = pop()) != nullptr; };
   sleeping_ = true;
-  if (!rested_ && !ready_cv_.wait_for(*lock, kRest, is_wanted)) {
-    rested_ = true;
+  if (!idle_long_enough_ && !ready_cv_.wait_for(*lock, kRest, is_wanted)) {
+    idle_long_enough_ = true;
   }
   if (stream == nullptr) ready_cv_.wait(*lock, is_wanted);
   sleeping_ = false;
@@ -142,7 +142,7 @@ void Executor::run(uint64_t generation) {
     Stream& current = *(running_ = std::move(stream));
     lock.unlock();
     last = nullptr;
-    rested_.store(false, std::memory_order_relaxed);
+    idle_long_enough_.store(false, std::memory_order_relaxed);
     current.advance();
     busy_.fetch_add(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
   }

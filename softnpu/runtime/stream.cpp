@@ -34,14 +34,12 @@ Status Stream::submit(const char* name, Cost cost, Work work, softnpuFusible* fu
   task.work = std::move(work);
   task.fusible = fusible;
   if (fusible != nullptr) fusible->deadAt = UINT64_MAX;
-  if (!may_run_inline(cost) || !take_turn()) return enqueue(std::move(task), cost);
+  if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
-  const uint64_t turns = turns_.load(std::memory_order_relaxed);
-  turns_.store(turns + 1, std::memory_order_relaxed);
-  task.number = submitted_.load(std::memory_order_relaxed) + turns;
+  task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
   run(task);
   task.work = nullptr;  // what it holds is released before anyone learns that it is done
-  end_turn();
+  leave_inline();
   return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();
 }
 
@@ -51,30 +49,24 @@ bool Stream::may_run_inline(Cost cost) const {
     case InlineMode::kAlways: return true;
     case InlineMode::kAuto: break;
   }
-  return cost == Cost::kSmall || (cost == Cost::kShort && executor_->is_rested());
+  return cost == Cost::kSmall || (cost == Cost::kShort && executor_->idle_long_enough());
 }
 
-bool Stream::take_turn() {
-  Turn free = Turn::kFree;
-  if (pending_.load(std::memory_order_acquire) != 0 || !turn_.compare_exchange_strong(free, Turn::kTaken)) return false;
-  if (pending_.load() == 0) return true;
-  end_turn();
+bool Stream::enter_inline() {
+  if (!gate_.try_enter()) return false;
+  if (!gate_.must_leave()) return true;
+  leave_inline();
   return false;
 }
 
-void Stream::end_turn() {
-  if (turn_.exchange(Turn::kFree) == Turn::kTaken) return;
+void Stream::leave_inline() {
+  if (gate_.leave()) return;
   {
     std::lock_guard lock(mutex_);
-    ++awaited_turns_;
+    ++awaited_leaves_;
     if (!queue_.empty() && !std::exchange(owned_, true)) executor_->push(shared_from_this());
   }
   changed_.notify_all();
-}
-
-bool Stream::await_turn() {
-  Turn taken = Turn::kTaken;
-  return turn_.compare_exchange_strong(taken, Turn::kAwaited) || taken == Turn::kAwaited;
 }
 
 Status Stream::record(std::shared_ptr<Event> event) {
@@ -112,16 +104,16 @@ Status Stream::enqueue(Task task, Cost cost) {
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       SOFTNPU_RETURN_IF_ERROR(wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; }));
     }
-    pending_.fetch_add(1);
-    const bool is_taken = await_turn();
-    task.number = submitted_ + turns_.load(std::memory_order_relaxed);
+    gate_.add_pending();
+    const bool is_taken = gate_.await_leave();
+    task.number = submitted_ + gate_.runs();
     // A wait never runs inline: it would block the caller.
     runs_here = !is_taken && !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
     bool is_queued = false;
     const auto forget = [&] {
       if (is_queued) queue_.pop_back();
-      pending_.fetch_sub(1, std::memory_order_release);
+      gate_.remove_pending(1);
     };
     try {
       if (!runs_here) {
@@ -140,7 +132,7 @@ Status Stream::enqueue(Task task, Cost cost) {
       throw;
     }
     ++submitted_;
-    // The turn's end hands the queue over.
+    // leave_inline() hands the queue over.
     if (!is_taken && !std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
   }
   if (runs_here) {
@@ -185,7 +177,7 @@ void Stream::finish(size_t tasks) {
   {
     std::lock_guard lock(mutex_);
     done_ += tasks;
-    pending_.fetch_sub(tasks, std::memory_order_release);
+    gate_.remove_pending(tasks);
     owned_ = !queue_.empty();
     if (owned_) executor_->push(shared_from_this());
   }
@@ -195,10 +187,10 @@ void Stream::finish(size_t tasks) {
 void Stream::output_dead(const void* address, size_t bytes) {
   // What is freed was computed a few tasks ago.
   constexpr size_t kMaxLooks = 8;
-  if (pending_.load(std::memory_order_acquire) == 0) return;
+  if (!gate_.has_pending()) return;
   const auto* begin = static_cast<const char*>(address);
   std::lock_guard lock(mutex_);
-  const uint64_t now = submitted_ + turns_.load(std::memory_order_relaxed);
+  const uint64_t now = submitted_ + gate_.runs();
   for (size_t i = 0; i < std::min(kMaxLooks, queue_.size()); ++i) {
     softnpuFusible* fusible = queue_[queue_.size() - 1 - i].fusible;
     if (fusible == nullptr || fusible->deadAt != UINT64_MAX) continue;
@@ -320,8 +312,8 @@ bool Stream::waits(const Waiter& waiter) {
 }
 
 auto Stream::all_so_far() {
-  return [this, target = submitted_.load(), turns = awaited_turns_] {
-    return done_ >= target && (awaited_turns_ != turns || !await_turn());
+  return [this, target = submitted_.load(), leaves = awaited_leaves_] {
+    return done_ >= target && (awaited_leaves_ != leaves || !gate_.await_leave());
   };
 }
 
@@ -397,12 +389,12 @@ void Stream::abandon(const Status& reason) {
     analysed_.wait(lock, [this] { return !is_analysing_; });
     dropped.swap(queue_);
     parked.swap(parked_);
-    abandoned_ = submitted_ + turns_.load(std::memory_order_relaxed);
+    abandoned_ = submitted_ + gate_.runs();
     // A parked stream that nobody has woken is free at once; a woken one is in the executor's hands.
     if (std::exchange(ticket_, 0) != 0) owned_ = false;
     const size_t tasks = dropped.size() + (parked ? 1 : 0);
     done_ += tasks;
-    pending_.fetch_sub(tasks, std::memory_order_release);
+    gate_.remove_pending(tasks);
     if (tasks > 0 && error_.is_ok()) error_ = reason;
   }
   if (parked) drop(*parked);

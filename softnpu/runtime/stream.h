@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
+#include "runtime/inline_gate.h"
 #include "runtime/time_limits.h"
 #include "softnpu/launch.h"
 
@@ -76,9 +77,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint32_t>& tag() { return tag_; }
   std::atomic<uint32_t>& overflow_switch() { return overflow_switch_; }
 
-  bool idle() const {
-    return pending_.load(std::memory_order_acquire) == 0 && turn_.load(std::memory_order_acquire) == Turn::kFree;
-  }
+  bool idle() const { return gate_.idle(); }
 
   // Waits until all that was enqueued before is done, then returns and forgets the first error. Negative: for ever.
   // Fails earlier where what it waits for is overdue: the work goes on then, and the next wait may fail again.
@@ -122,18 +121,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     uint32_t thread = 0;  // that launched it
   };
 
-  // A small task on an idle stream runs without mutex_, by the stream's turn. It is taken where nothing is pending;
-  // who enqueues raises pending_ before looking at the turn, who takes the turn looks at pending_ afterwards: one of
-  // the two sees the other.
-  enum class Turn : uint8_t {
-    kFree,
-    kTaken,
-    kAwaited,  // taken, and somebody wants to hear of its end; set under mutex_
-  };
-  bool take_turn();
-  void end_turn();
-  // Whether the turn is taken; its end is told by changed_ then. mutex_ is held.
-  bool await_turn();
+  // Lets the caller's thread run a task inline; leave_inline() follows where it is true.
+  bool enter_inline();
+  void leave_inline();
 
   // Whether all that was submitted when this was called is done, as a predicate for changed_. mutex_ is held, here and
   // there.
@@ -171,9 +161,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint32_t> overflow_switch_{0};
   std::atomic<bool> stop_on_failure_{false};
 
-  std::atomic<Turn> turn_{Turn::kFree};
-  std::atomic<uint64_t> turns_{0};  // taken so far; written by who has the turn
-  std::atomic<size_t> pending_{0};  // queued and running but for the turn's; written under mutex_, read without
+  InlineGate gate_;
   mutable std::mutex mutex_;        // guards all below
   std::condition_variable changed_;
   std::deque<Task> queue_;
@@ -188,8 +176,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const char* running_name_ = "";
   uint64_t running_number_ = 0;
   uint64_t tickets_ = 0;
-  uint64_t awaited_turns_ = 0;          // that have ended
-  std::atomic<uint64_t> submitted_{0};  // read by who has the turn, too
+  uint64_t awaited_leaves_ = 0;         // of the gate, so far
+  std::atomic<uint64_t> submitted_{0};  // to the queue; read by the thread inside the gate, too
   uint64_t abandoned_ = 0;              // tasks below this number do not park any more
   uint64_t done_ = 0;
   Status error_;
