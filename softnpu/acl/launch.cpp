@@ -20,7 +20,7 @@ using softnpu::Process;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::Stream;
-using softnpu::WriteClock;
+using softnpu::WriteEpochs;
 
 namespace {
 
@@ -75,31 +75,32 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
   });
 }
 
-uint64_t softnpuWriteClock(void) { return WriteClock::now(); }
+uint64_t softnpuWriteEpoch(void) { return WriteEpochs::now(); }
 
-void softnpuMarkWritten(const void* address, size_t bytes) {
+void softnpuBumpWriteEpoch(const void* address, size_t bytes) {
   softnpu::guarded([&] {
-    if (Device* device = clip(address, &bytes); device != nullptr) device->write_clock().mark(address, bytes);
+    if (Device* device = clip(address, &bytes); device != nullptr) device->write_epochs().bump(address, bytes);
   });
 }
 
-uint64_t softnpuLastWritten(const void* address, size_t bytes) {
-  return softnpu::guarded(uint64_t{WriteClock::kUnknown}, [&] {
-    uint64_t clock = WriteClock::kUnknown;
+uint64_t softnpuLastWriteEpoch(const void* address, size_t bytes) {
+  return softnpu::guarded(uint64_t{WriteEpochs::kUnknown}, [&] {
+    uint64_t epoch = WriteEpochs::kUnknown;
     Device* device = Process::get().device_of(address);
-    return device != nullptr && device->last_written(address, bytes, &clock) ? clock : uint64_t{WriteClock::kUnknown};
+    return device != nullptr && device->last_write_epoch(address, bytes, &epoch) ? epoch
+                                                                                 : uint64_t{WriteEpochs::kUnknown};
   });
 }
 
 aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
   return api("softnpuListenToMemory", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(listener, "listener"));
-    Process::get().memory_listeners().add({listener->released, listener->pressed});
+    Process::get().memory_listeners().add({listener->freed, listener->on_out_of_memory});
     return Status::ok();
   });
 }
 
-void softnpuReleased(const void* address, size_t bytes) {
+void softnpuMemoryFreed(const void* address, size_t bytes) {
   softnpu::guarded([&] {
     if (Device* device = clip(address, &bytes); device != nullptr) {
       Process::get().release_memory(*device, address, bytes);
@@ -107,7 +108,7 @@ void softnpuReleased(const void* address, size_t bytes) {
   });
 }
 
-void* softnpuMallocBeside(const void* address, size_t bytes) {
+void* softnpuTryMallocSameDevice(const void* address, size_t bytes) {
   return softnpu::guarded(static_cast<void*>(nullptr), [&] {
     Device* device = Process::get().device_of(address);
     void* made = nullptr;

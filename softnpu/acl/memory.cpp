@@ -39,7 +39,7 @@ Status release(void* devPtr) {
     SOFTNPU_RETURN_IF_ERROR(device->heap().release(devPtr));
   }
   if (is_live) {
-    device->write_clock().unshare(freed.base, freed.size);
+    device->write_epochs().unshare(freed.base, freed.size);
     process.release_memory(*device, freed.base, freed.size);
   }
   return Status::ok();

@@ -151,7 +151,7 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
 
 }  // namespace
 
-uint64_t launch_clock() { return launched_at; }
+uint64_t launch_epoch() { return launched_at; }
 
 Pool<Planned>& executors() {
   static NoDestroy<Pool<Planned>> instance;
@@ -160,9 +160,9 @@ Pool<Planned>& executors() {
 
 Status submit(Planned* planned, aclrtStream stream) {
   const Plan& plan = planned->plan;
-  planned->launched_at = softnpuWriteClock();
+  planned->launched_at = softnpuWriteEpoch();
   planned->threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
-  for (const DeviceBytes& bytes : plan.written) softnpuMarkWritten(bytes.address, bytes.bytes);
+  for (const DeviceBytes& bytes : plan.written) softnpuBumpWriteEpoch(bytes.address, bytes.bytes);
   if (plan.fusible != nullptr) {
     const bool has_output = !plan.written.empty();
     const void* output =

@@ -7,7 +7,7 @@
 
 #include "aclnn/aclnn_base.h"
 #include "base/status.h"
-#include "nnopbase/kept_call.h"
+#include "nnopbase/bound_call.h"
 #include "nnopbase/plan.h"
 
 namespace softnpu {
@@ -20,7 +20,7 @@ class ACL_FUNC_VISIBILITY PendingPlan {
  public:
   static constexpr size_t kArgumentBytes = 512;
   // Copies a call whose arguments lie at `arguments`.
-  using Keep = Status (*)(const void* arguments, std::unique_ptr<KeptCall>* out);
+  using Keep = Status (*)(const void* arguments, std::unique_ptr<BoundCall>* out);
 
   explicit PendingPlan(const char* op);
   PendingPlan(const PendingPlan&) = delete;

@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/work.h"
 #include "fusion/fusible.h"
-#include "nnopbase/replay.h"
+#include "nnopbase/cached_launch.h"
 
 namespace softnpu {
 
@@ -35,16 +35,16 @@ struct Plan {
   Describe describe = nullptr;
   // The same work, where it may run fused with the tasks behind it. A loop cannot fail then.
   std::shared_ptr<const Fusible> fusible = nullptr;
-  // What it writes; a launch marks it.
+  // What it writes; a launch raises its write epochs.
   SmallVector<DeviceBytes, 2> written = {};
-  // For work that depends on its tensors' descriptions and places alone.
-  MakeReplay replay = nullptr;
+  // For work that depends on its tensors' descriptions and addresses alone.
+  MakeCachedLaunch cached_launch = nullptr;
 
   bool is_small() const { return work < kSmallWork; }
 };
 
-// The write clock (softnpuWriteClock) at the launch of what the calling thread runs, before the launch marked what it
-// writes.
-ACL_FUNC_VISIBILITY uint64_t launch_clock();
+// The write epoch (softnpuWriteEpoch) at the launch of what the calling thread runs, before the launch raised those of
+// its outputs.
+ACL_FUNC_VISIBILITY uint64_t launch_epoch();
 
 }  // namespace softnpu

@@ -41,19 +41,19 @@ ACL_FUNC_VISIBILITY Status dead_argument(size_t position);
 
 // A call as it lies in a pending plan.
 template <typename... Args>
-struct GivenCall {
+struct CallArguments {
   Planner<Args...> planner;
   std::tuple<Args...> args;
 };
 
 template <typename... Args>
-Status keep_call(const void* call, std::unique_ptr<KeptCall>* out) {
-  const auto& given = *static_cast<const GivenCall<Args...>*>(call);
+Status bind_call(const void* call, std::unique_ptr<BoundCall>* out) {
+  const auto& given = *static_cast<const CallArguments<Args...>*>(call);
   const bool live = std::apply([](const Args&... arg) { return (is_live_or_null(arg) && ...); }, given.args);
   if (!live) {
     return {ACLNN_ERR_PARAM_INVALID, "an argument of the call was destroyed before the executor was made repeatable"};
   }
-  *out = std::make_unique<KeptCallOf<Args...>>(given.planner, given.args);
+  *out = std::make_unique<BoundCallOf<Args...>>(given.planner, given.args);
   return Status::ok();
 }
 
@@ -72,9 +72,9 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
     (add_if_written(args, pending.plan()), ...);
-    using Given = GivenCall<Args...>;
+    using Given = CallArguments<Args...>;
     static_assert(sizeof(Given) <= PendingPlan::kArgumentBytes && std::is_trivially_destructible_v<Given>);
-    ::new (pending.arguments(&keep_call<Args...>)) Given{planner, {args...}};
+    ::new (pending.arguments(&bind_call<Args...>)) Given{planner, {args...}};
     return pending.hand_out(workspace_size, executor);
   });
 }

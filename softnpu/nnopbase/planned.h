@@ -17,7 +17,7 @@ namespace softnpu {
 struct Repeatable {
   std::mutex mutex;                  // guards all below
   std::shared_ptr<const Plan> plan;  // shared with the launches that are under way
-  std::unique_ptr<KeptCall> call;    // null where the operator cannot plan again
+  std::unique_ptr<BoundCall> call;   // null where the operator cannot plan again
   bool is_stale = false;             // an address was replaced since `plan` was made
 };
 

@@ -13,9 +13,9 @@
 #include "nnopbase/planned.h"
 
 using softnpu::api;
+using softnpu::BoundTensor;
 using softnpu::check_object;
 using softnpu::executors;
-using softnpu::KeptTensor;
 using softnpu::name_of;
 using softnpu::Planned;
 using softnpu::Repeatable;
@@ -75,14 +75,14 @@ Status destroy(aclOpExecutor* executor) {
 }
 
 // The copies that `tensor` stands for. Where the caller gave one tensor for several arguments, the index decides.
-Status find_copy(const Repeatable& repeatable, Among among, size_t index, const aclTensor* tensor, KeptTensor* out) {
-  std::vector<KeptTensor> matches;
-  const KeptTensor* at_index = nullptr;
+Status find_copy(const Repeatable& repeatable, Among among, size_t index, const aclTensor* tensor, BoundTensor* out) {
+  std::vector<BoundTensor> matches;
+  const BoundTensor* at_index = nullptr;
   size_t count = 0;
-  for (const KeptTensor& kept : repeatable.call->tensors) {
-    const bool counts = among == Among::kAll || kept.is_output == (among == Among::kOutputs);
-    if (counts && count++ == index) at_index = &kept;
-    if (kept.given == tensor) matches.push_back(kept);
+  for (const BoundTensor& bound : repeatable.call->tensors) {
+    const bool counts = among == Among::kAll || bound.is_output == (among == Among::kOutputs);
+    if (counts && count++ == index) at_index = &bound;
+    if (bound.given == tensor) matches.push_back(bound);
   }
   if (matches.empty()) {
     return {ACLNN_ERR_PARAM_INVALID, text("tensor ", static_cast<const void*>(tensor),
@@ -101,14 +101,14 @@ Status find_copy(const Repeatable& repeatable, Among among, size_t index, const 
   return Status::ok();
 }
 
-Status find_element(const Repeatable& repeatable, size_t index, const aclTensorList* list, KeptTensor* out) {
+Status find_element(const Repeatable& repeatable, size_t index, const aclTensorList* list, BoundTensor* out) {
   SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::pool_of<aclTensorList>(), list, "aclTensorList"));
   if (index >= list->size() || (*list)[index] == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("the list of ", list->size(), " tensors has no tensor at index ", index)};
   }
-  for (const KeptTensor& kept : repeatable.call->tensors) {
-    if (kept.list == list && kept.given == (*list)[index]) {
-      *out = kept;
+  for (const BoundTensor& bound : repeatable.call->tensors) {
+    if (bound.list == list && bound.given == (*list)[index]) {
+      *out = bound;
       return Status::ok();
     }
   }
@@ -131,9 +131,9 @@ aclnnStatus set_address(const char* function, const aclOpExecutor* executor, voi
     if (repeatable->call == nullptr) {
       return {ACLNN_ERR_PARAM_INVALID, text(op, " cannot run with other addresses: call its first phase again")};
     }
-    KeptTensor kept;
-    SOFTNPU_RETURN_IF_ERROR(find(*repeatable, &kept));
-    kept.copy->data = address;
+    BoundTensor bound;
+    SOFTNPU_RETURN_IF_ERROR(find(*repeatable, &bound));
+    bound.copy->data = address;
     repeatable->is_stale = true;
     return Status::ok();
   });
@@ -141,7 +141,7 @@ aclnnStatus set_address(const char* function, const aclOpExecutor* executor, voi
 
 aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, Among among, size_t index, aclTensor* tensor,
                        void* address) {
-  return set_address(function, executor, address, [&](const Repeatable& repeatable, KeptTensor* out) -> Status {
+  return set_address(function, executor, address, [&](const Repeatable& repeatable, BoundTensor* out) -> Status {
     SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::tensors(), tensor, "aclTensor"));
     return find_copy(repeatable, among, index, tensor, out);
   });
@@ -149,7 +149,7 @@ aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, Among amon
 
 aclnnStatus set_element(const char* function, aclOpExecutor* executor, size_t index, aclTensorList* list,
                         void* address) {
-  return set_address(function, executor, address, [&](const Repeatable& repeatable, KeptTensor* out) {
+  return set_address(function, executor, address, [&](const Repeatable& repeatable, BoundTensor* out) {
     return find_element(repeatable, index, list, out);
   });
 }

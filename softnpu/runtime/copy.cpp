@@ -52,7 +52,7 @@ void move(char* dst, const char* src, size_t count) {
 
 // `bytes` at `dst`, if it is a device's, are about to be written.
 void mark(const Process& process, const void* dst, size_t bytes) {
-  if (Device* device = process.device_of(dst); device != nullptr) device->write_clock().mark(dst, bytes);
+  if (Device* device = process.device_of(dst); device != nullptr) device->write_epochs().bump(dst, bytes);
 }
 
 // Checked where it happens: between the call and its turn in a stream the memory may have been freed.

@@ -55,12 +55,12 @@ bool Device::find(const void* address, Allocation* out) const {
   return address < region_->window() ? heap_.find(address, out) : virtual_memory_.find(address, out);
 }
 
-bool Device::last_written(const void* address, size_t bytes, uint64_t* clock) const {
+bool Device::last_write_epoch(const void* address, size_t bytes, uint64_t* epoch) const {
   Allocation allocation;
   if (!find(address, &allocation) || !allocation.holds(address, bytes)) return false;
   if (address >= region_->window() && !virtual_memory_.is_private(address, bytes)) return false;
-  *clock = write_clock_.last(address, bytes);
-  return *clock != WriteClock::kUnknown;
+  *epoch = write_epochs_.epoch(address, bytes);
+  return *epoch != WriteEpochs::kUnknown;
 }
 
 int32_t Device::utilization() {

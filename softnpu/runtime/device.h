@@ -17,7 +17,7 @@
 #include "runtime/region.h"
 #include "runtime/stream.h"
 #include "runtime/virtual_memory.h"
-#include "runtime/write_clock.h"
+#include "runtime/write_epochs.h"
 
 namespace softnpu {
 
@@ -33,11 +33,11 @@ class Device {
   Heap& heap() { return heap_; }
   VirtualMemory& virtual_memory() { return virtual_memory_; }
   CoreLimits& core_limits() { return core_limits_; }
-  WriteClock& write_clock() { return write_clock_; }
+  WriteEpochs& write_epochs() { return write_epochs_; }
 
-  // The clock at the newest mark of [address, address + bytes); false where others may write it: another process, or
-  // this one by another address.
-  bool last_written(const void* address, size_t bytes, uint64_t* clock) const;
+  // The write epoch of [address, address + bytes); false where others may write it: another process, or this one by
+  // another address.
+  bool last_write_epoch(const void* address, size_t bytes, uint64_t* epoch) const;
   const Executor& executor() const { return executor_; }
   // See Executor.
   void leave_overdue(std::chrono::nanoseconds limit) { executor_.leave_overdue(limit); }
@@ -81,13 +81,13 @@ class Device {
         region_(std::move(region)),
         heap_(region_.get(), capacity),
         virtual_memory_(region_.get(), &heap_),
-        write_clock_(*region_) {}
+        write_epochs_(*region_) {}
 
   const int32_t id_;
   const std::unique_ptr<Region> region_;
   Heap heap_;
   VirtualMemory virtual_memory_;
-  WriteClock write_clock_;
+  WriteEpochs write_epochs_;
   CoreLimits core_limits_;
   Executor executor_;
   mutable std::mutex mutex_;  // guards all below

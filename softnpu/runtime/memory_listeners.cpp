@@ -14,13 +14,13 @@ MemoryListeners::List MemoryListeners::list() const {
   return listeners_;
 }
 
-void MemoryListeners::released(const void* base, size_t bytes) const {
-  for (const MemoryListener& listener : list()) listener.released(base, bytes);
+void MemoryListeners::freed(const void* base, size_t bytes) const {
+  for (const MemoryListener& listener : list()) listener.freed(base, bytes);
 }
 
-bool MemoryListeners::pressed(int32_t device) const {
+bool MemoryListeners::on_out_of_memory(int32_t device) const {
   const List listeners = list();
-  for (const MemoryListener& listener : listeners) listener.pressed(device);
+  for (const MemoryListener& listener : listeners) listener.on_out_of_memory(device);
   return !listeners.empty();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Those who keep something beside the program's memory, and hear of what becomes of it.
+// Caches that hold device memory beside the program's, and are told of frees and of memory pressure.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +10,19 @@
 namespace softnpu {
 
 struct MemoryListener {
-  // Nobody wants the bytes of this range any more.
-  void (*released)(const void* base, size_t bytes);
-  // The device is out of memory: give back what can be made again.
-  void (*pressed)(int32_t device);
+  // The range was freed.
+  void (*freed)(const void* base, size_t bytes);
+  // The device is out of memory: free what can be made again.
+  void (*on_out_of_memory)(int32_t device);
 };
 
 class MemoryListeners {
  public:
   // For as long as the process lives.
   void add(const MemoryListener& listener);
-  void released(const void* base, size_t bytes) const;
+  void freed(const void* base, size_t bytes) const;
   // False where nobody listens.
-  bool pressed(int32_t device) const;
+  bool on_out_of_memory(int32_t device) const;
 
  private:
   using List = SmallVector<MemoryListener, 4>;

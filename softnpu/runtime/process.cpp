@@ -185,8 +185,8 @@ Status Process::reset_device(int32_t id) {
     streams = device_ptr->take_streams();
   }
   Device::end(streams);
-  device_ptr->write_clock().clear();
-  memory_listeners_.released(device_ptr->region().base(), device_ptr->region().range());
+  device_ptr->write_epochs().clear();
+  memory_listeners_.freed(device_ptr->region().base(), device_ptr->region().range());
   device_ptr->reset([&] { sharing_.drop(*device_ptr); });
   return Status::ok();
 }

@@ -70,12 +70,12 @@ class Process {
   template <typename Allocate>
   Status allocate_on(const Device& device, const Allocate& allocate) {
     Status status = allocate();
-    return status.is_ok() || !memory_listeners_.pressed(device.id()) ? status : allocate();
+    return status.is_ok() || !memory_listeners_.on_out_of_memory(device.id()) ? status : allocate();
   }
   // Nobody wants the bytes of [base, base + bytes), of `device`, any more.
   void release_memory(Device& device, const void* base, size_t bytes) {
-    device.write_clock().mark(base, bytes);
-    memory_listeners_.released(base, bytes);
+    device.write_epochs().bump(base, bytes);
+    memory_listeners_.freed(base, bytes);
   }
 
   Status set_device(int32_t id);

@@ -58,7 +58,7 @@ Status Sharing::export_range(Process& process, const void* address, size_t size,
             text("the ", size, " bytes at ", address, " are mapped from several pieces of memory, or from another ",
                  "process's: share memory that one aclrtMalloc gave")};
   }
-  device.write_clock().share(address, size);
+  device.write_epochs().share(address, size);
   device.virtual_memory().share(address, size);
   struct stat file {};
   if (fstat(region.fd(), &file) != 0) return {ACL_ERROR_RT_INTERNAL_ERROR, "fstat of device memory failed"};

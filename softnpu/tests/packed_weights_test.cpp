@@ -103,7 +103,7 @@ class PackedWeightsTest : public AclTest {
   std::vector<void*> workspaces_;
 };
 
-TEST_F(PackedWeightsTest, AreKeptFromTheSecondMeetingOn) {
+TEST_F(PackedWeightsTest, AreKeptFromTheSecondUse) {
   size_t free = 0;
   size_t total = 0;
   EXPECT_EQ(run(), 1.0F);
@@ -164,7 +164,7 @@ TEST_F(PackedWeightsTest, GoWithTheWeights) {
   weight_ = make(kWeightBytes);
   write(5);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 5.0F);
-  softnpuReleased(weight_, kWeightBytes);  // a block of the caching allocator
+  softnpuMemoryFreed(weight_, kWeightBytes);  // a block of the caching allocator
   EXPECT_EQ(kept(), 0U);
 }
 

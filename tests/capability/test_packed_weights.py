@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch_npu.utils import packed_weights_bytes
 
 CHANNELS = 64
-MEETINGS = 10  # by then a layer's weights are packed
+USES = 10  # by then a layer's weights are packed
 
 LAYERS = {
     "convolution": (
@@ -58,7 +58,7 @@ def assert_right(layer: nn.Module) -> None:
     bound = terms * 2**-24 * function(sample.abs(), weight.abs(), bias.abs()).max().item()
     on_device = sample.npu()
     with torch.no_grad():
-        results = [layer(on_device).cpu() for _ in range(MEETINGS)]
+        results = [layer(on_device).cpu() for _ in range(USES)]
     torch.testing.assert_close(results[0].double(), expected, rtol=0, atol=bound)
     for result in results[1:]:
         torch.testing.assert_close(result, results[0], rtol=0, atol=0)
@@ -172,7 +172,7 @@ def test_training_keeps_none(kind):
     layer = make().npu()
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.01)
     before = packed_bytes()
-    for _ in range(MEETINGS):
+    for _ in range(USES):
         layer(torch.randn(shape).npu()).sum().backward()
         optimizer.step()
         optimizer.zero_grad()
@@ -184,7 +184,7 @@ def test_every_number_of_lines_shares_a_copy():
         layer = nn.Linear(CHANNELS, 2 * CHANNELS).npu()
         samples = [torch.randn(lines, CHANNELS).npu() for lines in (5, 8, 31, 64, 200, 512)]
         before = packed_bytes()
-        for sample in samples * MEETINGS:
+        for sample in samples * USES:
             layer(sample)
         kept = packed_bytes() - before
     # Panels, on a CPU with AVX2 alone, have 24 columns; the last one is filled up.
@@ -192,7 +192,7 @@ def test_every_number_of_lines_shares_a_copy():
     assert kept in (0, layer.weight.nbytes, panels)
 
 
-PRESSED = """
+TRIMMED = """
 import torch
 from torch import nn
 from torch_npu.utils import packed_weights_bytes
@@ -207,7 +207,7 @@ def packed():
     return packed_weights_bytes()
 
 packed()  # and given back
-if presses:
+if fills:
     try:
         torch.empty(torch.npu.mem_get_info()[1], dtype=torch.uint8, device="npu")
     except torch.OutOfMemoryError:
@@ -217,5 +217,5 @@ print(packed())
 
 
 def test_memory_that_ran_out_before_does_not_count():
-    packs = [fresh.output(f"presses = {presses}\n" + PRESSED) for presses in (False, True)]
+    packs = [fresh.output(f"fills = {fills}\n" + TRIMMED) for fills in (False, True)]
     assert packs[0] == packs[1]

@@ -41,7 +41,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/capability/test_streams.py",
             "tests/capability/test_memory.py",
             "tests/capability/test_task_queue.py",
-            "tests/capability/test_replay.py",
+            "tests/capability/test_launch_cache.py",
         ),
     ),
     ("torch_npu/csrc/aten/custom/", ("tests/capability/test_custom_ops.py",)),

@@ -6,13 +6,13 @@
 
 #include "base/small_vector.h"
 #include "base/text.h"
+#include "ops/cached_launch_of.h"
 #include "ops/convert/number.h"
 #include "ops/describe.h"
 #include "ops/elementwise/map_task.h"
 #include "ops/format/images.h"
 #include "ops/iterate/space.h"
 #include "ops/iterate/view.h"
-#include "ops/replay_of.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -61,7 +61,7 @@ struct FlatMap {
   void put(Plan* plan) const {
     plan->work = 0;
     plan->run = *this;
-    plan->replay = &ReplayOf<FlatMap>::make;
+    plan->cached_launch = &CachedLaunchOf<FlatMap>::make;
   }
   std::shared_ptr<const ElementwiseLoop> as_loop() const;
 };

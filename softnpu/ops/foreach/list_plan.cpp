@@ -81,7 +81,7 @@ bool is_empty(const ListPart& part) {
 // The plan's work as a loop; null where it is none.
 std::shared_ptr<const ElementwiseLoop> loop_of(const Plan& plan) {
   if (plan.fusible != nullptr) return {plan.fusible, plan.fusible->as_loop()};
-  return plan.replay != nullptr ? plan.replay(plan)->as_loop() : nullptr;
+  return plan.cached_launch != nullptr ? plan.cached_launch(plan)->as_loop() : nullptr;
 }
 
 // All parts as one loop; null where one is none.

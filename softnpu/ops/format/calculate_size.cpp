@@ -6,7 +6,7 @@
 #include "aclnnop/aclnn_npu_format_cast_calculate_size_and_format.h"
 #include "base/border.h"
 #include "base/text.h"
-#include "nnopbase/kept_call.h"
+#include "nnopbase/bound_call.h"
 #include "ops/format/operators.h"
 
 using softnpu::not_null;

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "ops/cached_launch_of.h"
 #include "ops/matmul/direct_kernels.h"
-#include "ops/replay_of.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -139,7 +139,7 @@ struct DirectRun {
   void put(Plan* plan) const {
     plan->work = product->work();
     plan->run = DirectRun{product, operands, product->threads()};
-    plan->replay = &ReplayOf<DirectRun>::make;
+    plan->cached_launch = &CachedLaunchOf<DirectRun>::make;
   }
 };
 

@@ -71,7 +71,7 @@ struct Primitive {
 // Packed weights save a kernel the packing of its own, which counts for little where the lines are many. They are
 // packed in the time of some products.
 constexpr int64_t kMostLines = 512;
-constexpr int kPatience = 8;  // meetings
+constexpr int kMinUses = 8;
 
 PrimitiveCache<Key, Primitive>& cache() {
   static NoDestroy<PrimitiveCache<Key, Primitive>> instance(kCachedPrimitives);
@@ -323,7 +323,7 @@ class Product final : public FusionRoot {
     };
     const Given given{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
     const std::string_view bytes(reinterpret_cast<const char*>(&given), sizeof given);
-    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kPatience}, wanted, pack);
+    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, wanted, pack);
   }
 
   Operand take(const Matrices& m, aclDataType dtype) {

@@ -13,16 +13,16 @@
 namespace softnpu {
 namespace {
 
-// Smaller ones are packed in less time than they are looked up. Allocators need not tell of smaller blocks.
+// Smaller weights are packed in less time than they are looked up. Allocators do not report smaller blocks.
 constexpr size_t kLeastBytes = size_t{16} << 10;
-// Addresses that are remembered. Past it those without a copy are forgotten.
+// Addresses in the cache. Beyond it those without a copy are removed.
 constexpr size_t kMostAddresses = 4096;
-// Ways in which the bytes at one address may lie.
+// Layouts of the bytes at one address.
 constexpr size_t kMostLayouts = 16;
 
 // Null where the device has no room.
-std::shared_ptr<void> allocate(const void* beside, size_t bytes) {
-  void* device = softnpuMallocBeside(beside, bytes);
+std::shared_ptr<void> allocate(const void* same_device, size_t bytes) {
+  void* device = softnpuTryMallocSameDevice(same_device, bytes);
   void* kernel = nullptr;
   if (device == nullptr) return nullptr;
   if (softnpuKernelAddress(device, bytes, &kernel) != ACL_SUCCESS) {
@@ -41,23 +41,23 @@ PackedWeights& PackedWeights::get() {
 
 PackedWeights::PackedWeights() {
   static const softnpuMemoryListener listener = {
-      [](const void* base, size_t bytes) { get().forget(base, bytes); },
-      [](int32_t) { get().press(); },
+      [](const void* base, size_t bytes) { get().on_freed(base, bytes); },
+      [](int32_t) { get().trim(); },
   };
   softnpuListenToMemory(&listener);
 }
 
-PackedWeights::Weights* PackedWeights::look_up(const Source& source, uint64_t written) {
+PackedWeights::Weights* PackedWeights::look_up(const Source& source, uint64_t epoch) {
   const auto at = weights_.find(source.address);
   if (at == weights_.end()) return nullptr;
   const auto found = std::ranges::find(at->second, source.layout, &Weights::layout);
-  return found == at->second.end() || found->written != written ? nullptr : &*found;
+  return found == at->second.end() || found->epoch != epoch ? nullptr : &*found;
 }
 
-bool PackedWeights::meet(const Source& source, uint64_t written, std::vector<Copy>* stale) {
-  if (Weights* known = look_up(source, written); known != nullptr) {
-    if (known->meetings >= source.patience) return true;
-    ++known->meetings;
+bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector<Copy>* stale) {
+  if (Weights* known = look_up(source, epoch); known != nullptr) {
+    if (known->use_count >= source.min_uses) return true;
+    ++known->use_count;
     return false;
   }
   if (weights_.size() >= kMostAddresses) {
@@ -67,54 +67,54 @@ bool PackedWeights::meet(const Source& source, uint64_t written, std::vector<Cop
   }
   std::vector<Weights>& here = weights_[source.address];
   addresses_ = weights_.size();
-  // What is older was written since, or lies in a way that is not asked for any more.
+  // Older copies are of bytes that were overwritten since, or of a layout that is not used any more.
   std::erase_if(here, [&](Weights& known) {
-    if (known.written >= written && known.layout != source.layout && here.size() < kMostLayouts) return false;
+    if (known.epoch >= epoch && known.layout != source.layout && here.size() < kMostLayouts) return false;
     for (Copy& copy : known.copies) {
       drop(copy);
       stale->push_back(std::move(copy));
     }
     return true;
   });
-  here.push_back({std::string(source.layout), written, 1, {}});
+  here.push_back({std::string(source.layout), epoch, 1, {}});
   return false;
 }
 
-std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<dnnl::memory::desc()>& wanted,
+std::shared_ptr<void> PackedWeights::find(const Source& source, const std::function<dnnl::memory::desc()>& packed_md,
                                           const std::function<void(void* to)>& pack) {
   if (source.bytes < kLeastBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
-  const uint64_t written = softnpuLastWritten(source.address, source.bytes);
-  if (written > launch_clock()) return nullptr;
-  std::vector<Copy> stale;  // freed without the lock: who frees memory calls forget()
+  const uint64_t epoch = softnpuLastWriteEpoch(source.address, source.bytes);
+  if (epoch > launch_epoch()) return nullptr;
+  std::vector<Copy> stale;  // freed without the lock: a free calls on_freed()
   {
     std::lock_guard lock(mutex_);
-    if (!meet(source, written, &stale)) return nullptr;
+    if (!record_use(source, epoch, &stale)) return nullptr;
   }
-  const dnnl::memory::desc desc = wanted();
+  const dnnl::memory::desc desc = packed_md();
   const size_t size = desc.get_size();
   if (size == 0) return nullptr;
   {
     std::lock_guard lock(mutex_);
-    const Weights* known = look_up(source, written);
+    const Weights* known = look_up(source, epoch);
     if (known == nullptr) return nullptr;
     const auto copy = std::ranges::find(known->copies, desc, &Copy::desc);
     if (copy != known->copies.end()) return copy->memory;
     if (budget_ != SIZE_MAX && softnpuHasRoom(source.address) != 0) budget_ = SIZE_MAX;
-    if (size > budget_ || kept_ > budget_ - size) return nullptr;
+    if (size > budget_ || bytes_ > budget_ - size) return nullptr;
   }
   std::shared_ptr<void> made = allocate(source.address, size);
   if (made == nullptr) return nullptr;
   pack(made.get());
   std::lock_guard lock(mutex_);
-  Weights* known = look_up(source, written);  // another thread may have packed too, or the original was freed
+  Weights* known = look_up(source, epoch);  // another thread may have packed too, or the original was freed
   if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
     known->copies.push_back({desc, made});
-    kept_ += size;
+    bytes_ += size;
   }
   return made;
 }
 
-uint64_t PackedWeights::bytes_kept(const void* base, size_t size) const {
+uint64_t PackedWeights::packed_bytes(const void* base, size_t size) const {
   uint64_t bytes = 0;
   std::lock_guard lock(mutex_);
   const auto end = weights_.lower_bound(static_cast<const char*>(base) + size);
@@ -126,7 +126,7 @@ uint64_t PackedWeights::bytes_kept(const void* base, size_t size) const {
   return bytes;
 }
 
-void PackedWeights::forget(const void* base, size_t bytes) {
+void PackedWeights::on_freed(const void* base, size_t bytes) {
   if (addresses_ == 0) return;
   std::vector<std::vector<Weights>> gone;
   std::lock_guard lock(mutex_);
@@ -140,14 +140,14 @@ void PackedWeights::forget(const void* base, size_t bytes) {
   addresses_ = weights_.size();
 }
 
-// Half of what there was is let in again: what the program needs and what is kept find a balance. Where nothing was
-// kept the memory ran out for other reasons.
-void PackedWeights::press() {
+// The budget is half of what the copies took: the program's memory and the copies find a balance. Where there were no
+// copies memory ran out for other reasons.
+void PackedWeights::trim() {
   std::vector<std::vector<Copy>> gone;
   std::lock_guard lock(mutex_);
-  if (kept_ == 0) return;
-  budget_ = kept_ / 2;
-  kept_ = 0;
+  if (bytes_ == 0) return;
+  budget_ = bytes_ / 2;
+  bytes_ = 0;
   for (auto& [address, here] : weights_) {
     for (Weights& weights : here) gone.push_back(std::exchange(weights.copies, {}));
   }
@@ -162,7 +162,7 @@ aclError softnpuGetPackedBytes(int32_t deviceId, uint64_t* bytes) {
     size_t size = 0;
     const aclError code = softnpuDeviceRange(deviceId, &base, &size);
     if (code != ACL_SUCCESS) return {code, softnpu::text("device ", deviceId, " has no memory yet")};
-    *bytes = softnpu::PackedWeights::get().bytes_kept(base, size);
+    *bytes = softnpu::PackedWeights::get().packed_bytes(base, size);
     return softnpu::Status::ok();
   });
 }

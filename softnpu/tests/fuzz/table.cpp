@@ -145,26 +145,26 @@ constexpr Row kTable[] = {
        void* kernel = nullptr;
        return softnpuKernelAddress(d.world.memory.draw(d.random), d.size(), &kernel);
      }},
-    {"softnpuMarkWritten", 4,
+    {"softnpuBumpWriteEpoch", 4,
      [](Draw& d) {
-       softnpuMarkWritten(d.world.memory.draw(d.random), d.size());
+       softnpuBumpWriteEpoch(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
-    {"softnpuLastWritten", 2,
+    {"softnpuLastWriteEpoch", 2,
      [](Draw& d) {
-       (void)softnpuLastWritten(d.world.memory.draw(d.random), d.size());
+       (void)softnpuLastWriteEpoch(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
-    {"softnpuReleased", 2,
+    {"softnpuMemoryFreed", 2,
      [](Draw& d) {
-       softnpuReleased(d.world.memory.draw(d.random), d.size());
+       softnpuMemoryFreed(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
     {"softnpuOutputDead", 2,
      [](Draw& d) { return softnpuOutputDead(stream(d), d.world.memory.draw(d.random), d.size()); }},
-    {"softnpuMallocBeside", 1,
+    {"softnpuTryMallocSameDevice", 1,
      [](Draw& d) {
-       void* block = softnpuMallocBeside(d.world.memory.draw(d.random), d.number(1 << 20));
+       void* block = softnpuTryMallocSameDevice(d.world.memory.draw(d.random), d.number(1 << 20));
        return block == nullptr ? ACL_SUCCESS : softnpuFree(block);
      }},
     {"softnpuHasRoom", 1,

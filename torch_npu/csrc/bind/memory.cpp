@@ -8,7 +8,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/allocator/host_allocator.h"
 #include "core/allocator/settings.h"
-#include "core/written.h"
+#include "core/memory_events.h"
 
 namespace torch_npu {
 namespace {

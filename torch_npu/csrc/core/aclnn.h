@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/aclnn_argument.h"
-#include "core/replay.h"
+#include "core/launch_cache.h"
 #include "core/task_queue.h"
 
 namespace torch_npu {
@@ -92,18 +92,18 @@ class AclnnOp {
   // What the first phase says, if there is one.
   template <typename... Args>
   aclnnStatus call(c10::DeviceIndex device, const Args&... args) const {
-    if constexpr ((replay::Keyed<Args> && ...)) {
-      if (replay::is_on()) {
-        replay::Key key(this, device);
+    if constexpr ((launch_cache::Keyed<Args> && ...)) {
+      if (launch_cache::is_on()) {
+        launch_cache::Key key(this, device);
         (key.add(args), ...);
-        if (key.fits()) return replay::launch(key) ? ACLNN_SUCCESS : run(&key, device, acl_argument(args)...);
+        if (key.fits()) return launch_cache::launch(key) ? ACLNN_SUCCESS : run(&key, device, acl_argument(args)...);
       }
     }
     return run(nullptr, device, acl_argument(args)...);
   }
 
   template <typename... Converted>
-  aclnnStatus run(const replay::Key* key, c10::DeviceIndex device, const Converted&... args) const {
+  aclnnStatus run(const launch_cache::Key* key, c10::DeviceIndex device, const Converted&... args) const {
     static_assert(detail::kKeepsDigits<FirstPhase, std::tuple<std::remove_cvref_t<decltype(args.get())>...>,
                                        std::index_sequence_for<Converted...>>,
                   "the function takes a float: say what becomes of a double that is none (attributes::as_float)");
@@ -112,7 +112,7 @@ class AclnnOp {
     const aclnnStatus status = first_(args.get()..., &workspace_bytes, &executor);
     if (status != ACLNN_SUCCESS) [[unlikely]]
       return status;
-    if (key != nullptr) replay::keep(*key, executor);
+    if (key != nullptr) launch_cache::insert(*key, executor);
     detail::launch(name_, second_, workspace_bytes, executor, device);
     return status;
   }

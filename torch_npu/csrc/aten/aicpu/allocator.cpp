@@ -7,8 +7,8 @@
 
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/memory_events.h"
 #include "core/stream.h"
-#include "core/written.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -39,7 +39,7 @@ struct Allocator final : c10::Allocator {
     c10::DataPtr data(address, address, &release, c10::Device(c10::DeviceType::CPU));
     // Another thread may have launched work on this stream since the kernel began, and freed the block behind it.
     wait_for_current_stream(scope_device);
-    if (address != nullptr) mark_written(address - kernel_offset(scope_device), nbytes);
+    if (address != nullptr) bump_write_epoch(address - kernel_offset(scope_device), nbytes);
     return data;
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release; }

@@ -10,9 +10,9 @@
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/format.h"
+#include "core/memory_events.h"
 #include "core/storage.h"
 #include "core/stream.h"
-#include "core/written.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -52,7 +52,7 @@ c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::D
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   make_plain(*impl);
   void* address = kernel_address(*impl, device);
-  mark_written(impl->data(), impl->nbytes());  // whether the kernel writes it or not
+  bump_write_epoch(impl->data(), impl->nbytes());  // whether the kernel writes it or not
   StorageImpl* own = own_storage(*impl);
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_twin().get()) {
     // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.

@@ -11,8 +11,8 @@
 #include "core/allocator/round.h"
 #include "core/allocator/settings.h"
 #include "core/device.h"
+#include "core/memory_events.h"
 #include "core/stream.h"
-#include "core/written.h"
 
 namespace torch_npu {
 namespace {
@@ -292,7 +292,7 @@ void DeviceCache::make_free(Block* block) {
   if (C10_UNLIKELY(history_.recording())) record(Action::FREE_COMPLETED, block, block->requested, block->context);
   block->context = nullptr;
   block->freed_at = ++clock_;
-  mark_released(block->address, block->size);
+  report_freed(block->address, block->size);
   discard(npu_stream(device_, block->stream), block->address, block->size);
   if (C10_UNLIKELY(caching_is_off())) {
     wait_for_device(device_);

@@ -1,4 +1,4 @@
-#include "nnopbase/replay.h"
+#include "nnopbase/cached_launch.h"
 
 #include <algorithm>
 #include <array>
@@ -8,21 +8,21 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/planned.h"
-#include "softnpu/replay.h"
+#include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
+using softnpu::CachedLaunch;
 using softnpu::executors;
 using softnpu::Plan;
 using softnpu::Planned;
-using softnpu::Replay;
 using softnpu::Status;
 using softnpu::text;
 
-// Immutable: several threads replay it.
-struct softnpuKept {
+// Immutable: several threads launch it.
+struct softnpuCachedLaunch {
   const char* op;
-  std::unique_ptr<const Replay> replay;
+  std::unique_ptr<const CachedLaunch> launch;
   std::vector<size_t> tensor_of;  // of each operand
   std::vector<size_t> bytes;      // of each tensor
   std::vector<size_t> written;    // tensors
@@ -46,35 +46,35 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 
 // The call of `planned` on `count` tensors; null where it needs planning each time, or where something of it is none of
 // the tensors.
-std::unique_ptr<softnpuKept> keep(const Planned& planned, const void* const* tensors, const size_t* bytes,
-                                  size_t count) {
-  if (planned.plan.replay == nullptr) return nullptr;
+std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
+                                           size_t count) {
+  if (planned.plan.cached_launch == nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
-  auto kept = std::make_unique<softnpuKept>();
-  kept->op = planned.op;
-  kept->replay = planned.plan.replay(planned.plan);
-  kept->bytes.assign(bytes, bytes + count);
-  for (const void* operand : kept->replay->operands()) {
+  auto cached = std::make_unique<softnpuCachedLaunch>();
+  cached->op = planned.op;
+  cached->launch = planned.plan.cached_launch(planned.plan);
+  cached->bytes.assign(bytes, bytes + count);
+  for (const void* operand : cached->launch->operands()) {
     const size_t tensor = std::find(kernels.begin(), kernels.begin() + count, operand) - kernels.begin();
     if (tensor == count) return nullptr;
-    kept->tensor_of.push_back(tensor);
+    cached->tensor_of.push_back(tensor);
   }
   for (const auto& [address, size] : planned.plan.written) {
     const size_t tensor = std::find(tensors, tensors + count, address) - tensors;
     if (tensor == count || bytes[tensor] != size) return nullptr;
-    kept->written.push_back(tensor);
+    cached->written.push_back(tensor);
   }
-  return kept;
+  return cached;
 }
 
 }  // namespace
 
-aclError softnpuKeep(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes, size_t count,
-                     softnpuKept** kept) {
-  return api("softnpuKeep", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(softnpu::require(kept, "kept"));
-    *kept = nullptr;
+aclError softnpuCacheLaunch(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes,
+                            size_t count, softnpuCachedLaunch** cached) {
+  return api("softnpuCacheLaunch", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
+    *cached = nullptr;
     if (count > kMostTensors) return Status::ok();
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
@@ -82,25 +82,25 @@ aclError softnpuKeep(const aclOpExecutor* executor, const void* const* tensors, 
     if (planned == nullptr) return softnpu::unknown_executor(executor);
     const auto give_back = [](Planned* claimed) { executors().give_back(claimed); };
     const std::unique_ptr<Planned, decltype(give_back)> claimed(planned, give_back);
-    *kept = keep(*claimed, tensors, bytes, count).release();
+    *cached = cache(*claimed, tensors, bytes, count).release();
     return Status::ok();
   });
 }
 
-aclError softnpuReplay(const softnpuKept* kept, const void* const* tensors, aclrtStream stream) {
-  return api("softnpuReplay", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(softnpu::require(kept, "kept"));
+aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors, aclrtStream stream) {
+  return api("softnpuLaunchCached", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
     Kernels kernels;
-    SOFTNPU_RETURN_IF_ERROR(find(tensors, kept->bytes.data(), kept->bytes.size(), &kernels));
+    SOFTNPU_RETURN_IF_ERROR(find(tensors, cached->bytes.data(), cached->bytes.size(), &kernels));
     Kernels operands;
-    const size_t count = kept->tensor_of.size();
-    for (size_t i = 0; i < count; ++i) operands[i] = kernels[kept->tensor_of[i]];
-    Planned* planned = softnpu::make_launch(kept->op);
-    kept->replay->plan(std::span(operands).first(count), &planned->plan);
-    for (const size_t i : kept->written) planned->plan.written.push_back({tensors[i], kept->bytes[i]});
+    const size_t count = cached->tensor_of.size();
+    for (size_t i = 0; i < count; ++i) operands[i] = kernels[cached->tensor_of[i]];
+    Planned* planned = softnpu::make_launch(cached->op);
+    cached->launch->plan(std::span(operands).first(count), &planned->plan);
+    for (const size_t i : cached->written) planned->plan.written.push_back({tensors[i], cached->bytes[i]});
     return softnpu::submit(planned, stream);
   });
 }
 
-void softnpuForget(softnpuKept* kept) { delete kept; }
+void softnpuReleaseCachedLaunch(softnpuCachedLaunch* cached) { delete cached; }

@@ -1,4 +1,4 @@
-#include "core/replay.h"
+#include "core/launch_cache.h"
 
 #include <array>
 #include <memory>
@@ -10,18 +10,18 @@
 #include "core/task_queue.h"
 #include "core/trace.h"
 
-struct softnpuKept;
+struct softnpuCachedLaunch;
 
-namespace torch_npu::replay {
+namespace torch_npu::launch_cache {
 namespace {
 
 struct Functions {
-  using Keep = aclError (*)(const aclOpExecutor*, const void* const*, const size_t*, size_t, softnpuKept**);
-  using Replay = aclError (*)(const softnpuKept*, const void* const*, aclrtStream);
-  using Forget = void (*)(softnpuKept*);
-  Keep keep = reinterpret_cast<Keep>(aclnn_symbol("softnpuKeep"));
-  Replay replay = reinterpret_cast<Replay>(aclnn_symbol("softnpuReplay"));
-  Forget forget = reinterpret_cast<Forget>(aclnn_symbol("softnpuForget"));
+  using Cache = aclError (*)(const aclOpExecutor*, const void* const*, const size_t*, size_t, softnpuCachedLaunch**);
+  using Launch = aclError (*)(const softnpuCachedLaunch*, const void* const*, aclrtStream);
+  using Release = void (*)(softnpuCachedLaunch*);
+  Cache cache = reinterpret_cast<Cache>(aclnn_symbol("softnpuCacheLaunch"));
+  Launch launch = reinterpret_cast<Launch>(aclnn_symbol("softnpuLaunchCached"));
+  Release release = reinterpret_cast<Release>(aclnn_symbol("softnpuReleaseCachedLaunch"));
 };
 
 const Functions& functions() {
@@ -29,16 +29,16 @@ const Functions& functions() {
   return found;
 }
 
-struct Forgetter {
-  void operator()(softnpuKept* kept) const { functions().forget(kept); }
+struct Releaser {
+  void operator()(softnpuCachedLaunch* cached) const { functions().release(cached); }
 };
 
 // The calls of one thread, each in the place that its key's hash names.
 class Calls {
  public:
   struct Call {
-    Words words;                                   // none: no call
-    std::unique_ptr<softnpuKept, Forgetter> kept;  // null: such a call is planned each time
+    Words words;                                            // none: no call
+    std::unique_ptr<softnpuCachedLaunch, Releaser> cached;  // null: such a call is planned each time
   };
 
   Call& place(const Key& key) { return calls_[key.words().hash() >> (64 - kBits)]; }
@@ -110,7 +110,7 @@ void Key::add(const at::Scalar& scalar) {
 }
 
 bool is_on() {
-  static const bool is_available = functions().keep != nullptr;
+  static const bool is_available = functions().cache != nullptr;
   return is_available && task_queue_level() == 0 && !trace::detail::is_watched();
 }
 
@@ -118,22 +118,22 @@ bool launch(const Key& key) {
   Calls* calls = Calls::find();
   if (calls == nullptr) return false;
   const Calls::Call& call = calls->place(key);
-  if (call.kept == nullptr || !(call.words == key.words())) return false;
+  if (call.cached == nullptr || !(call.words == key.words())) return false;
   const Enqueue enqueue(current_stream(key.device()), Enqueue::kFromQueue);
-  if (functions().replay(call.kept.get(), key.addresses(), enqueue.handle()) != ACL_SUCCESS) return false;
+  if (functions().launch(call.cached.get(), key.addresses(), enqueue.handle()) != ACL_SUCCESS) return false;
   detail::count_launch();
   return true;
 }
 
-void keep(const Key& key, const aclOpExecutor* executor) {
+void insert(const Key& key, const aclOpExecutor* executor) {
   Calls* calls = Calls::of_thread();
   if (calls == nullptr) return;
   Calls::Call& call = calls->place(key);
   if (call.words == key.words()) return;  // such a call is planned each time
-  softnpuKept* kept = nullptr;
-  if (functions().keep(executor, key.addresses(), key.bytes(), key.tensors(), &kept) != ACL_SUCCESS) return;
-  call.kept.reset(kept);
+  softnpuCachedLaunch* cached = nullptr;
+  if (functions().cache(executor, key.addresses(), key.bytes(), key.tensors(), &cached) != ACL_SUCCESS) return;
+  call.cached.reset(cached);
   call.words = key.words();
 }
 
-}  // namespace torch_npu::replay
+}  // namespace torch_npu::launch_cache

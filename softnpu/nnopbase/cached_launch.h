@@ -1,5 +1,5 @@
 #pragma once
-// A call's work apart from its tensors: done again on others that are described alike, it needs no planning.
+// A call's plan that can be bound to other tensors of the same descriptions: launching it again needs no planning.
 
 #include <memory>
 #include <span>
@@ -10,12 +10,12 @@ namespace softnpu {
 
 struct Plan;
 
-class Replay {
+class CachedLaunch {
  public:
-  Replay() = default;
-  Replay(const Replay&) = delete;
-  Replay& operator=(const Replay&) = delete;
-  virtual ~Replay() = default;
+  CachedLaunch() = default;
+  CachedLaunch(const CachedLaunch&) = delete;
+  CachedLaunch& operator=(const CachedLaunch&) = delete;
+  virtual ~CachedLaunch() = default;
 
   // Where kernels find the first element of each operand of the call that was planned.
   virtual std::span<void* const> operands() const = 0;
@@ -28,6 +28,6 @@ class Replay {
 };
 
 // Makes it from a plan.
-using MakeReplay = std::unique_ptr<const Replay> (*)(const Plan& plan);
+using MakeCachedLaunch = std::unique_ptr<const CachedLaunch> (*)(const Plan& plan);
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-// The write clock: what moves it, for which bytes, and what is not known.
+// Write epochs: what raises them, for which bytes, and where they are unknown.
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ namespace {
 constexpr size_t kPiece = size_t{64} << 10;
 constexpr size_t kBytes = 3 * kPiece + 512;
 
-// Two blocks, one behind the other.
-class WriteClockTest : public AclTest {
+// Two adjacent blocks.
+class WriteEpochsTest : public AclTest {
  protected:
   void SetUp() override {
     AclTest::SetUp();
@@ -26,13 +26,13 @@ class WriteClockTest : public AclTest {
     second_ = first_ + kBytes;
   }
 
-  uint64_t first() const { return softnpuLastWritten(first_, kBytes); }
-  uint64_t second() const { return softnpuLastWritten(second_, kBytes); }
+  uint64_t first() const { return softnpuLastWriteEpoch(first_, kBytes); }
+  uint64_t second() const { return softnpuLastWriteEpoch(second_, kBytes); }
 
   // Whether `write()` is noticed in the first block and not in the second.
   template <typename Write>
   void expect_first_alone(const Write& write) {
-    const uint64_t before = softnpuWriteClock();
+    const uint64_t before = softnpuWriteEpoch();
     write();
     EXPECT_GT(first(), before);
     EXPECT_LE(second(), before);
@@ -43,7 +43,7 @@ class WriteClockTest : public AclTest {
   char* second_ = nullptr;
 };
 
-TEST_F(WriteClockTest, CopiesAndFillsMoveIt) {
+TEST_F(WriteEpochsTest, CopiesAndFillsRaiseTheEpoch) {
   std::vector<char> host(kBytes);
   expect_first_alone([&] { aclrtMemcpy(first_, kBytes, host.data(), 1, ACL_MEMCPY_HOST_TO_DEVICE); });
   expect_first_alone([&] { aclrtMemcpy(first_ + kPiece, 1, second_, 1, ACL_MEMCPY_DEVICE_TO_DEVICE); });
@@ -54,13 +54,13 @@ TEST_F(WriteClockTest, CopiesAndFillsMoveIt) {
   expect_first_alone([&] { aclrtMemset(first_, kBytes, 0, kBytes); });
   expect_first_alone([&] { aclrtMemsetAsync(first_, kBytes, 0, 1, nullptr); });
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
-  const uint64_t before = softnpuWriteClock();
+  const uint64_t before = softnpuWriteEpoch();
   aclrtMemcpy(host.data(), kBytes, first_, kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
   EXPECT_LE(first(), before);
 }
 
 // When they are launched, and not when they run.
-TEST_F(WriteClockTest, OperatorsMoveItForWhatTheyWrite) {
+TEST_F(WriteEpochsTest, OperatorsMoveItForWhatTheyWrite) {
   const int64_t count = 16;
   aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
   aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
@@ -98,7 +98,7 @@ TEST_F(WriteClockTest, OperatorsMoveItForWhatTheyWrite) {
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-TEST_F(WriteClockTest, ARepeatableExecutorMovesItAtEachLaunch) {
+TEST_F(WriteEpochsTest, ARepeatableExecutorMovesItAtEachLaunch) {
   const int64_t count = 16;
   aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
   aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
@@ -113,7 +113,7 @@ TEST_F(WriteClockTest, ARepeatableExecutorMovesItAtEachLaunch) {
   }
   // With another address it is that one.
   ASSERT_EQ(aclSetOutputTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
-  const uint64_t before = softnpuWriteClock();
+  const uint64_t before = softnpuWriteEpoch();
   ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS);
   EXPECT_LE(first(), before);
   EXPECT_GT(second(), before);
@@ -124,27 +124,27 @@ TEST_F(WriteClockTest, ARepeatableExecutorMovesItAtEachLaunch) {
   aclDestroyScalar(scalar);
 }
 
-TEST_F(WriteClockTest, WhatTheHostWritesIsTold) {
-  expect_first_alone([&] { softnpuMarkWritten(first_ + kBytes - 1, 1); });
-  expect_first_alone([&] { softnpuReleased(first_, kBytes); });
-  expect_first_alone([&] { softnpuMarkWritten(first_ + kPiece - 8, kPiece); });
+TEST_F(WriteEpochsTest, WhatTheHostWritesIsTold) {
+  expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kBytes - 1, 1); });
+  expect_first_alone([&] { softnpuMemoryFreed(first_, kBytes); });
+  expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kPiece - 8, kPiece); });
   // What covers more is no longer than what is asked for.
-  softnpuMarkWritten(first_, kBytes);
+  softnpuBumpWriteEpoch(first_, kBytes);
   for (size_t at : {size_t{0}, kPiece - 1, kPiece, 2 * kPiece + 100, kBytes - 1}) {
-    EXPECT_EQ(softnpuLastWritten(first_ + at, 1), softnpuWriteClock());
+    EXPECT_EQ(softnpuLastWriteEpoch(first_ + at, 1), softnpuWriteEpoch());
   }
-  const uint64_t before = softnpuWriteClock();
-  softnpuMarkWritten(first_ + kPiece + 1024, 1);
-  EXPECT_GT(softnpuLastWritten(first_ + kPiece, kPiece), before);
-  EXPECT_GT(softnpuLastWritten(first_ + kPiece + 1024, 1), before);
-  EXPECT_EQ(softnpuLastWritten(first_ + kPiece + 2048, 1), before);
-  EXPECT_EQ(softnpuLastWritten(first_ + kPiece, 512), before);
+  const uint64_t before = softnpuWriteEpoch();
+  softnpuBumpWriteEpoch(first_ + kPiece + 1024, 1);
+  EXPECT_GT(softnpuLastWriteEpoch(first_ + kPiece, kPiece), before);
+  EXPECT_GT(softnpuLastWriteEpoch(first_ + kPiece + 1024, 1), before);
+  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kPiece + 2048, 1), before);
+  EXPECT_EQ(softnpuLastWriteEpoch(first_ + kPiece, 512), before);
   int host = 0;
-  softnpuMarkWritten(&host, sizeof host);
-  softnpuMarkWritten(nullptr, 8);
+  softnpuBumpWriteEpoch(&host, sizeof host);
+  softnpuBumpWriteEpoch(nullptr, 8);
 }
 
-TEST_F(WriteClockTest, SharedMemoryIsNotKnownUntilItIsFreed) {
+TEST_F(WriteEpochsTest, SharedMemoryIsNotKnownUntilItIsFreed) {
   char key[65] = {};
   ASSERT_EQ(aclrtIpcMemGetExportKey(first_, 64, key, sizeof key, 0), ACL_SUCCESS);
   EXPECT_EQ(first(), UINT64_MAX);
@@ -152,17 +152,17 @@ TEST_F(WriteClockTest, SharedMemoryIsNotKnownUntilItIsFreed) {
   EXPECT_EQ(first(), UINT64_MAX);
   ASSERT_EQ(aclrtFree(block_), ACL_SUCCESS);
   ASSERT_EQ(aclrtMalloc(&block_, 2 * kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  EXPECT_NE(softnpuLastWritten(block_, kBytes), UINT64_MAX);
+  EXPECT_NE(softnpuLastWriteEpoch(block_, kBytes), UINT64_MAX);
 }
 
-TEST_F(WriteClockTest, NobodyKnowsAboutOtherMemory) {
+TEST_F(WriteEpochsTest, NobodyKnowsAboutOtherMemory) {
   int host = 0;
-  EXPECT_EQ(softnpuLastWritten(&host, sizeof host), UINT64_MAX);
-  EXPECT_EQ(softnpuLastWritten(nullptr, 8), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(&host, sizeof host), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(nullptr, 8), UINT64_MAX);
 }
 
 // Mapped memory is known as long as one address and one process have it.
-TEST_F(WriteClockTest, MappedMemoryIsKnownByOneAddress) {
+TEST_F(WriteEpochsTest, MappedMemoryIsKnownByOneAddress) {
   constexpr size_t kUnit = size_t{2} << 20;
   aclrtPhysicalMemProp property{};
   property.memAttr = ACL_HBM_MEM_HUGE;
@@ -171,21 +171,21 @@ TEST_F(WriteClockTest, MappedMemoryIsKnownByOneAddress) {
   void* range = nullptr;
   ASSERT_EQ(aclrtMallocPhysical(&handle, kUnit, &property, 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtReserveMemAddress(&range, 2 * kUnit, 0, nullptr, 0), ACL_SUCCESS);
-  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(range, 64), UINT64_MAX);
   ASSERT_EQ(aclrtMapMem(range, kUnit, 0, handle, 0), ACL_SUCCESS);
-  const uint64_t before = softnpuWriteClock();
+  const uint64_t before = softnpuWriteEpoch();
   ASSERT_EQ(aclrtMemset(range, kUnit, 0, kUnit), ACL_SUCCESS);
-  EXPECT_GT(softnpuLastWritten(range, kUnit), before);
-  EXPECT_NE(softnpuLastWritten(range, kUnit), UINT64_MAX);
-  EXPECT_EQ(softnpuLastWritten(range, kUnit + 1), UINT64_MAX);
+  EXPECT_GT(softnpuLastWriteEpoch(range, kUnit), before);
+  EXPECT_NE(softnpuLastWriteEpoch(range, kUnit), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(range, kUnit + 1), UINT64_MAX);
   void* second = static_cast<char*>(range) + kUnit;
   ASSERT_EQ(aclrtMapMem(second, kUnit, 0, handle, 0), ACL_SUCCESS);
-  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(range, 64), UINT64_MAX);
   ASSERT_EQ(aclrtUnmapMem(second), ACL_SUCCESS);
-  EXPECT_NE(softnpuLastWritten(range, 64), UINT64_MAX);
+  EXPECT_NE(softnpuLastWriteEpoch(range, 64), UINT64_MAX);
   uint64_t number = 0;
   ASSERT_EQ(aclrtMemExportToShareableHandle(handle, ACL_MEM_HANDLE_TYPE_NONE, 0, &number), ACL_SUCCESS);
-  EXPECT_EQ(softnpuLastWritten(range, 64), UINT64_MAX);
+  EXPECT_EQ(softnpuLastWriteEpoch(range, 64), UINT64_MAX);
   ASSERT_EQ(aclrtUnmapMem(range), ACL_SUCCESS);
   ASSERT_EQ(aclrtFreePhysical(handle), ACL_SUCCESS);
   ASSERT_EQ(aclrtReleaseMemAddress(range), ACL_SUCCESS);

@@ -1,4 +1,4 @@
-#include "runtime/write_clock.h"
+#include "runtime/write_epochs.h"
 
 #include <sys/mman.h>
 
@@ -10,12 +10,12 @@ namespace softnpu {
 namespace {
 
 // Nothing is mapped this far before and behind the slots: the device's memory may be the neighbour, and what runs past
-// its ends must not be a mark.
+// its ends must not be an epoch.
 constexpr size_t kGuard = size_t{64} << 10;
 
 }  // namespace
 
-WriteClock::WriteClock(const Region& region) : base_(region.base()), range_(region.range()) {
+WriteEpochs::WriteEpochs(const Region& region) : base_(region.base()), range_(region.range()) {
   const size_t pieces = range_ / kPiece + 1;
   const size_t bytes = round_up((2 * pieces + pieces * (kPiece / kGrain)) * sizeof(Slot), kGuard);
   void* reserved = mmap(nullptr, bytes + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -32,12 +32,12 @@ WriteClock::WriteClock(const Region& region) : base_(region.base()), range_(regi
   grains_ = covered_ + pieces;
 }
 
-WriteClock::~WriteClock() {
+WriteEpochs::~WriteEpochs() {
   if (slots_ != nullptr) munmap(static_cast<char*>(slots_) - kGuard, slot_bytes_ + 2 * kGuard);
 }
 
 template <typename Covered, typename Part>
-void WriteClock::for_pieces(size_t first, size_t last, const Covered& covered, const Part& part) {
+void WriteEpochs::for_pieces(size_t first, size_t last, const Covered& covered, const Part& part) {
   for (size_t at = first; at < last;) {
     const size_t piece = at / kPiece;
     const size_t end = std::min(last, (piece + 1) * kPiece);
@@ -50,15 +50,15 @@ void WriteClock::for_pieces(size_t first, size_t last, const Covered& covered, c
   }
 }
 
-std::array<size_t, 2> WriteClock::offsets(const void* address, size_t bytes) const {
+std::array<size_t, 2> WriteEpochs::offsets(const void* address, size_t bytes) const {
   const auto* byte = static_cast<const char*>(address);
   if (slots_ == nullptr || byte < base_ || byte >= base_ + range_) return {0, 0};
   const auto first = static_cast<size_t>(byte - base_);
   return {first, first + std::min(bytes, range_ - first)};
 }
 
-void WriteClock::mark(const void* address, size_t bytes) {
-  const uint64_t now = clock_.fetch_add(1, std::memory_order_acq_rel) + 1;
+void WriteEpochs::bump(const void* address, size_t bytes) {
+  const uint64_t now = newest_.fetch_add(1, std::memory_order_acq_rel) + 1;
   const auto [first, last] = offsets(address, bytes);
   for_pieces(
       first, last,
@@ -72,14 +72,14 @@ void WriteClock::mark(const void* address, size_t bytes) {
       });
 }
 
-void WriteClock::share(const void* address, size_t bytes) {
+void WriteEpochs::share(const void* address, size_t bytes) {
   std::lock_guard lock(mutex_);
   size_t& known = shared_[static_cast<const char*>(address)];
   known = std::max(known, bytes);
   shared_count_ = shared_.size();
 }
 
-void WriteClock::unshare(const void* address, size_t bytes) {
+void WriteEpochs::unshare(const void* address, size_t bytes) {
   if (shared_count_ == 0) return;
   const auto* begin = static_cast<const char*>(address);
   std::lock_guard lock(mutex_);
@@ -87,7 +87,7 @@ void WriteClock::unshare(const void* address, size_t bytes) {
   shared_count_ = shared_.size();
 }
 
-uint64_t WriteClock::last(const void* address, size_t bytes) const {
+uint64_t WriteEpochs::epoch(const void* address, size_t bytes) const {
   if (slots_ == nullptr) return kUnknown;
   if (shared_count_ != 0) {
     const auto* begin = static_cast<const char*>(address);
@@ -108,7 +108,7 @@ uint64_t WriteClock::last(const void* address, size_t bytes) const {
   return newest;
 }
 
-void WriteClock::clear() {
+void WriteEpochs::clear() {
   if (slots_ != nullptr) madvise(slots_, slot_bytes_, MADV_DONTNEED);
   std::lock_guard lock(mutex_);
   shared_.clear();

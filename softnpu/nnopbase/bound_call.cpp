@@ -1,4 +1,4 @@
-#include "nnopbase/kept_call.h"
+#include "nnopbase/bound_call.h"
 
 #include "nnopbase/objects.h"
 

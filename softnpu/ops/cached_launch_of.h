@@ -1,5 +1,5 @@
 #pragma once
-// The replay of a plan whose run is a value that holds where its operands lie.
+// The cached launch of a plan whose run is a value that holds the addresses of its operands.
 
 #include <algorithm>
 #include <memory>
@@ -12,11 +12,11 @@ namespace softnpu {
 // Run: `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; as_loop() const where it may
 // be a part of a list's loop.
 template <typename Run>
-class ReplayOf final : public Replay {
+class CachedLaunchOf final : public CachedLaunch {
  public:
-  explicit ReplayOf(const Run& run) : run_(run) {}
-  static std::unique_ptr<const Replay> make(const Plan& plan) {
-    return std::make_unique<ReplayOf>(*plan.run.template target<Run>());
+  explicit CachedLaunchOf(const Run& run) : run_(run) {}
+  static std::unique_ptr<const CachedLaunch> make(const Plan& plan) {
+    return std::make_unique<CachedLaunchOf>(*plan.run.template target<Run>());
   }
 
   std::span<void* const> operands() const override { return {run_.operands.data(), run_.operand_count()}; }

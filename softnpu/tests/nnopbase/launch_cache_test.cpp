@@ -1,4 +1,4 @@
-// Calls of aclnn operators that are made again on other memory (softnpuKeep).
+// The launch cache: launches of aclnn operators again, on other memory (softnpuCacheLaunch).
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_mm.h"
-#include "softnpu/replay.h"
+#include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kCount = 4;
 using Values = std::array<float, kCount>;
 
-class ReplayTest : public AclTest {
+class LaunchCacheTest : public AclTest {
  protected:
   void SetUp() override {
     AclTest::SetUp();
@@ -29,7 +29,7 @@ class ReplayTest : public AclTest {
     upload(blocks_[3], Values{5, 6, 7, 8});
   }
   void TearDown() override {
-    softnpuForget(kept_);
+    softnpuReleaseCachedLaunch(kept_);
     for (void* block : blocks_) aclrtFree(block);
     AclTest::TearDown();
   }
@@ -66,7 +66,7 @@ class ReplayTest : public AclTest {
   using Places = std::array<const void*, 3>;
   aclError keep(const aclOpExecutor* executor, const Places& at, size_t bytes = sizeof(Values)) {
     const std::array<size_t, 3> each{bytes, bytes, bytes};
-    return softnpuKeep(executor, at.data(), each.data(), at.size(), &kept_);
+    return softnpuCacheLaunch(executor, at.data(), each.data(), at.size(), &kept_);
   }
   // Keeps out = self + 2 * other without a launch.
   void keep_add(void* self, void* other, void* out) {
@@ -75,17 +75,17 @@ class ReplayTest : public AclTest {
     ASSERT_NE(kept_, nullptr);
     ASSERT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
   }
-  aclError replay(const Places& at) { return softnpuReplay(kept_, at.data(), nullptr); }
+  aclError replay(const Places& at) { return softnpuLaunchCached(kept_, at.data(), nullptr); }
   Values value(size_t block) {
     EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
     return download<Values>(blocks_[block]);
   }
 
   std::array<void*, 4> blocks_{};
-  softnpuKept* kept_ = nullptr;
+  softnpuCachedLaunch* kept_ = nullptr;
 };
 
-TEST_F(ReplayTest, DoesTheSameToOtherMemory) {
+TEST_F(LaunchCacheTest, DoesTheSameToOtherMemory) {
   auto [x, y, out, other] = blocks_;
   aclOpExecutor* executor = plan_add(x, y, out);
   ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
@@ -98,14 +98,14 @@ TEST_F(ReplayTest, DoesTheSameToOtherMemory) {
   EXPECT_EQ(value(3), (Values{24, 40, 56, 72}));
 }
 
-TEST_F(ReplayTest, KnowsResultsThatLieOverAnArgument) {
+TEST_F(LaunchCacheTest, KnowsResultsThatLieOverAnArgument) {
   auto [x, y, out, other] = blocks_;
   ASSERT_NO_FATAL_FAILURE(keep_add(x, y, x));
   ASSERT_EQ(replay({other, y, other}), ACL_SUCCESS);
   EXPECT_EQ(value(3), (Values{25, 46, 67, 88}));
 }
 
-TEST_F(ReplayTest, MultipliesSmallMatrices) {
+TEST_F(LaunchCacheTest, MultipliesSmallMatrices) {
   auto [x, y, out, other] = blocks_;
   aclOpExecutor* executor = plan_mm(x, y, out);
   ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
@@ -116,25 +116,25 @@ TEST_F(ReplayTest, MultipliesSmallMatrices) {
   EXPECT_EQ(value(2), (Values{19, 22, 43, 50}));
 }
 
-TEST_F(ReplayTest, MarksWhatItWrites) {
+TEST_F(LaunchCacheTest, MarksWhatItWrites) {
   auto [x, y, out, other] = blocks_;
   ASSERT_NO_FATAL_FAILURE(keep_add(x, y, out));
-  const uint64_t before = softnpuLastWritten(other, sizeof(Values));
+  const uint64_t before = softnpuLastWriteEpoch(other, sizeof(Values));
   ASSERT_EQ(replay({x, y, other}), ACL_SUCCESS);
-  EXPECT_GT(softnpuLastWritten(other, sizeof(Values)), before);
+  EXPECT_GT(softnpuLastWriteEpoch(other, sizeof(Values)), before);
 }
 
-TEST_F(ReplayTest, MemoryOfNoDeviceIsRefusedAndNothingIsLaunched) {
+TEST_F(LaunchCacheTest, MemoryOfNoDeviceIsRefusedAndNothingIsLaunched) {
   auto [x, y, out, other] = blocks_;
   ASSERT_NO_FATAL_FAILURE(keep_add(x, y, out));
   Values on_host{};
   EXPECT_EQ(replay({x, on_host.data(), out}), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("tensor 1 at "), std::string::npos) << recent_error();
   EXPECT_EQ(value(2), Values{});
-  EXPECT_EQ(softnpuReplay(nullptr, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(softnpuLaunchCached(nullptr, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(ReplayTest, WhatIsNotAllOfTheCallIsNotKept) {
+TEST_F(LaunchCacheTest, CallWithOtherOperandsIsNotCached) {
   auto [x, y, out, other] = blocks_;
   aclOpExecutor* executor = plan_add(x, y, out);
   ASSERT_EQ(keep(executor, {x, other, out}), ACL_SUCCESS);  // an argument lies elsewhere

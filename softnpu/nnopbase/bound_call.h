@@ -1,5 +1,5 @@
 #pragma once
-// A call of phase one that can be made again with other addresses: what a repeatable executor keeps.
+// A call of phase one that can be planned again with other addresses: what a repeatable executor holds.
 
 #include <cstddef>
 #include <memory>
@@ -21,23 +21,23 @@
 namespace softnpu {
 
 // A tensor of the call: the handle by which the caller knows it, and the copy that the call is planned with.
-struct KeptTensor {
+struct BoundTensor {
   const aclTensor* given = nullptr;
   aclTensor* copy = nullptr;
   const aclTensorList* list = nullptr;  // the handle of the list that it is in, if any
   bool is_output = false;               // the operator takes it as not const
 };
 
-class KeptCall {
+class BoundCall {
  public:
-  KeptCall() = default;
-  KeptCall(const KeptCall&) = delete;
-  KeptCall& operator=(const KeptCall&) = delete;
-  virtual ~KeptCall() = default;
+  BoundCall() = default;
+  BoundCall(const BoundCall&) = delete;
+  BoundCall& operator=(const BoundCall&) = delete;
+  virtual ~BoundCall() = default;
 
   virtual Status plan(Plan* plan) const = 0;
 
-  std::vector<KeptTensor> tensors;  // in the order of the arguments, without those that are null
+  std::vector<BoundTensor> tensors;  // in the order of the arguments, without those that are null
 };
 
 // Whether the handle may be read.
@@ -93,7 +93,7 @@ class Kept {
   explicit Kept(const T& value) : value_(value) {
     static_assert(!std::is_pointer_v<T>, "plan_operator() cannot keep a pointer of this type");
   }
-  void list_tensors(std::vector<KeptTensor>*) const {}
+  void list_tensors(std::vector<BoundTensor>*) const {}
   const T& get() const { return value_; }
 
  private:
@@ -114,7 +114,7 @@ class Kept<T*> {
   }
   T* get() const { return copy_.get(); }
 
-  void list_tensors(std::vector<KeptTensor>* out) const {
+  void list_tensors(std::vector<BoundTensor>* out) const {
     constexpr bool kIsOutput = !std::is_const_v<T>;
     if (copy_ == nullptr) return;
     if constexpr (std::is_same_v<Copy, aclTensor>) {
@@ -144,7 +144,7 @@ template <Character Char>
 class Kept<Char*> {
  public:
   explicit Kept(Char* string) : is_null_(string == nullptr), value_(is_null_ ? "" : string) {}
-  void list_tensors(std::vector<KeptTensor>*) const {}
+  void list_tensors(std::vector<BoundTensor>*) const {}
   Char* get() const { return is_null_ ? nullptr : const_cast<Char*>(value_.c_str()); }
 
  private:
@@ -158,9 +158,9 @@ using Planner = Status (*)(Args..., Plan*);
 
 // The call of a planner.
 template <typename... Args>
-class KeptCallOf : public KeptCall {
+class BoundCallOf : public BoundCall {
  public:
-  KeptCallOf(Planner<Args...> planner, const std::tuple<Args...>& args)
+  BoundCallOf(Planner<Args...> planner, const std::tuple<Args...>& args)
       : planner_(planner), args_(std::apply([](const Args&... arg) { return Arguments(Kept<Args>(arg)...); }, args)) {
     std::apply([this](const Kept<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Small calls of aclnn operators, kept to be made again: a call that is like one before it but for its tensors' places
-// needs neither descriptors nor a first phase. On softnpu alone (softnpuKeep); CANN keeps executors by itself.
+// The launch cache: a small aclnn call that differs from an earlier one only in its tensors' addresses needs neither
+// descriptors nor a first phase. On softnpu alone (softnpuCacheLaunch); CANN caches executors by itself.
 
 #include <ATen/core/Tensor.h>
 #include <aclnn/aclnn_base.h>
@@ -13,7 +13,7 @@
 
 #include "core/aclnn_argument.h"
 
-namespace torch_npu::replay {
+namespace torch_npu::launch_cache {
 
 // A description of a call in words.
 class Words {
@@ -45,7 +45,7 @@ class Words {
   uint64_t words_[kMost];
 };
 
-// What tells a call from others: its operator, its device, and of each argument all but where it lies.
+// What tells a call from others: its operator, its device, and of each argument all but its address.
 class Key {
  public:
   static constexpr size_t kMostTensors = 6;
@@ -67,7 +67,7 @@ class Key {
     add_word(word);
   }
 
-  // Whether all arguments are such that the call may be kept.
+  // Whether all arguments are such that the call may be cached.
   bool fits() const { return fits_; }
   const Words& words() const { return words_; }
   c10::DeviceIndex device() const { return device_; }
@@ -92,12 +92,12 @@ concept Keyed = requires(Key key, const T& value) {
   key.add(value);
 };
 
-// Whether calls are kept. A recording wants each launch's name, and queued launches are another thread's.
+// Whether calls are cached. A recording needs each launch's name, and queued launches are another thread's.
 bool is_on();
 
-// Launches a kept call like `key` on the current stream of its device; false where there is none.
+// Launches the cached call of `key` on the current stream of its device; false where there is none.
 bool launch(const Key& key);
 // Between the phases of a call that launch() did not know.
-void keep(const Key& key, const aclOpExecutor* executor);
+void insert(const Key& key, const aclOpExecutor* executor);
 
-}  // namespace torch_npu::replay
+}  // namespace torch_npu::launch_cache

@@ -1,6 +1,6 @@
 #pragma once
-// What softnpu cannot see: bytes that the host's kernels write, and blocks that the caching allocator frees. It keeps
-// packed copies of weights by it. Both do nothing on a real CANN.
+// Reports to softnpu: bytes that kernels on the host write, and blocks that the caching allocator frees. The cache of
+// packed weights is validated by them. Both do nothing on a real CANN.
 
 #include <c10/core/Device.h>
 
@@ -10,10 +10,10 @@
 namespace torch_npu {
 
 // [address, address + nbytes), of any device, is about to be written on the host.
-void mark_written(const void* address, std::size_t nbytes);
+void bump_write_epoch(const void* address, std::size_t nbytes);
 
-// Nobody wants the bytes of a block any more.
-void mark_released(const void* address, std::size_t nbytes);
+// A block was freed.
+void report_freed(const void* address, std::size_t nbytes);
 
 // The device memory, beside the allocator's, that packed copies of weights take.
 std::int64_t packed_weights_bytes(c10::DeviceIndex device);

@@ -1,4 +1,4 @@
-"""Small calls are kept and made again (torch_npu/csrc/core/replay.h): what may differ from call to call does."""
+"""The launch cache (torch_npu/csrc/core/launch_cache.h): calls that differ in anything but addresses are told apart."""
 
 import threading
 

@@ -1,0 +1,32 @@
+#pragma once
+// Launches of aclnn operators again, on other tensors, without their first phase. In libopapi.
+
+#include <stddef.h>
+
+#include "acl/acl_base.h"
+#include "aclnn/aclnn_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// It belongs to the caller of softnpuCacheLaunch. Any thread may launch it.
+typedef struct softnpuCachedLaunch softnpuCachedLaunch;
+
+// Between the phases of a call: makes a copy of what `executor` will do to the call's tensors, whose elements are in
+// the `bytes` from `tensors` on; `executor` stays as it is. *cached is null where such a call has to be planned each
+// time.
+ACL_FUNC_VISIBILITY aclError softnpuCacheLaunch(const aclOpExecutor* executor, const void* const* tensors,
+                                                const size_t* bytes, size_t count, softnpuCachedLaunch** cached);
+
+// Launches the same call on other tensors with the same descriptions; those that began at one address have to do so
+// again.
+ACL_FUNC_VISIBILITY aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors,
+                                                 aclrtStream stream);
+
+// Takes null.
+ACL_FUNC_VISIBILITY void softnpuReleaseCachedLaunch(softnpuCachedLaunch* cached);
+
+#ifdef __cplusplus
+}
+#endif
