@@ -30,7 +30,7 @@ _FORMS = {
 # Operators over an iterator whose results are truth values.
 _TRUTHS = {"eq", "ge", "gt", "le", "lt", "ne", "isneginf", "isposinf", "signbit"}
 # Rules of aten/aclnn/rules.h whose result has the arguments' type.
-_RULES_ALIKE = {"rules::unary", "rules::binary"}
+_RULES_OF_SAME_LAYOUT = {"rules::unary", "rules::binary"}
 
 
 def signature_kernel(function: NativeFunction) -> Kernel:
@@ -265,7 +265,7 @@ class _Resolver:
             )
         return *self.schemas.structured_rule(self.function), None
 
-    def gives_alike(self, rule: str | None) -> bool:
+    def gives_same_layout(self, rule: str | None) -> bool:
         """Whether floating tensors of one type and shape give one more like them."""
         function = self.function
         is_pointwise = (
@@ -273,7 +273,7 @@ class _Resolver:
             and "pointwise" in function.tags
             and function.root_name not in _TRUTHS
         )
-        return rule in _RULES_ALIKE or (is_pointwise and self.arguments[0].is_tensor)
+        return rule in _RULES_OF_SAME_LAYOUT or (is_pointwise and self.arguments[0].is_tensor)
 
     def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:
         """What each tensor argument may be."""
@@ -331,7 +331,7 @@ def resolve(
                 rule_header=header,
                 rule_template=template,
                 is_on_lists=is_on_lists(resolver.function),
-                gives_alike=resolver.gives_alike(rule),
+                gives_same_layout=resolver.gives_same_layout(rule),
                 outputs=resolver.count,
                 routes=tuple(resolver.routes()),
                 dtypes=resolver.dtypes(),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from torchgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
-from codegen.model import AclnnRoute, Attribute, Call
+from codegen.model import AclnnRoute, Attribute, ExecSpec
 
 _LITERALS = {"true": "true", "false": "false", "null": "nullptr"}
 # Functions of aten/aclnn/attributes.h that make a list of something else.
@@ -74,7 +74,7 @@ class CallWriter:
         self._operator, self._types = operator, types
         self._results, self._known = results, known
 
-    def _name(self, name: str, call: Call) -> str:
+    def _name(self, name: str, call: ExecSpec) -> str:
         if name in self._types:
             return name
         if name in self._results:
@@ -83,12 +83,12 @@ class CallWriter:
             call.line, f"'{self._operator}' has no argument '{name}': there are {self._known()}"
         )
 
-    def function(self, namespace: str, of: Attribute, call: Call) -> str:
+    def function(self, namespace: str, of: Attribute, call: ExecSpec) -> str:
         """A function of ``namespace`` and its arguments; ``call`` is where an error stands."""
         inner = (self._name(name, call) for name in of.arguments or ())
         return f"{namespace}::{of.name}({', '.join(inner)})"
 
-    def _expression(self, attribute: Attribute, call: Call, number: str | None) -> str:
+    def _expression(self, attribute: Attribute, call: ExecSpec, number: str | None) -> str:
         name = attribute.name
         if attribute.arguments is not None:
             return self.function("attributes", attribute, call)
@@ -108,7 +108,7 @@ class CallWriter:
         return text
 
     def route(
-        self, call: Call, default: tuple[Attribute, ...], number: str | None = None
+        self, call: ExecSpec, default: tuple[Attribute, ...], number: str | None = None
     ) -> AclnnRoute:
         """The call with its arguments in C++; ``default`` are those of a call without any."""
         attributes = default if call.arguments is None else call.arguments

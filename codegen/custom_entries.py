@@ -20,7 +20,7 @@ from codegen.entries import (
     read_dtypes,
     split,
 )
-from codegen.model import Attribute, Call, CustomEntry
+from codegen.model import Attribute, CustomEntry, ExecSpec
 
 KEYS = {
     "func": "the schema; an argument 'self' is registered as 'input'",
@@ -52,7 +52,7 @@ def _outputs(node: yaml.Node | None, fail: Fail) -> tuple[Attribute, ...]:
     return tuple(_function(text, node, "out", fail) for text in split(str(node.value)))
 
 
-def _kernel(node: yaml.Node, nodes: dict[str, yaml.Node], fail: Fail) -> Call | None:
+def _kernel(node: yaml.Node, nodes: dict[str, yaml.Node], fail: Fail) -> ExecSpec | None:
     if flag(nodes, "op_api", fail) == ("exec" in nodes):
         raise fail(node, "an entry has either 'exec' or 'op_api: true'")
     return read_call(nodes["exec"], "exec", fail) if "exec" in nodes else None

@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 import yaml
 
-from codegen.model import Attribute, Call, Entry
+from codegen.model import Attribute, Entry, ExecSpec
 
 KEYS = {
     "func": "the operator: the .out of a structured one, which stands for its functional and in-place forms",
@@ -89,7 +89,7 @@ def _condition(node: yaml.Node, fail: Fail) -> Attribute:
     return condition
 
 
-def read_call(node: yaml.Node, key: str, fail: Fail) -> Call:
+def read_call(node: yaml.Node, key: str, fail: Fail) -> ExecSpec:
     """An aclnn function, with its arguments where they stand there."""
     match = _EXEC.match(str(node.value)) if isinstance(node, yaml.ScalarNode) else None
     if match is None:
@@ -97,9 +97,9 @@ def read_call(node: yaml.Node, key: str, fail: Fail) -> Call:
             node, f"'{key}' takes an aclnn function: aclnnAdd, or aclnnAdd(self, other, alpha, out)"
         )
     if match[2] is None:
-        return Call(match[1], None, node.start_mark.line + 1)
+        return ExecSpec(match[1], None, node.start_mark.line + 1)
     arguments = tuple(read_attribute(part, node, fail) for part in split(match[2]))
-    return Call(match[1], arguments, node.start_mark.line + 1)
+    return ExecSpec(match[1], arguments, node.start_mark.line + 1)
 
 
 def read_dtypes(node: yaml.Node, fail: Fail) -> dict[str, frozenset[str]]:

@@ -23,7 +23,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Call:
+class ExecSpec:
     """``aclnnAdd(self, other, alpha, out)``; without arguments they are the schema's, then the outputs."""
 
     function: str
@@ -37,8 +37,8 @@ class Entry:
 
     func: str
     line: int
-    call: Call
-    number_calls: tuple[tuple[str, Call], ...] = ()
+    call: ExecSpec
+    number_calls: tuple[tuple[str, ExecSpec], ...] = ()
     structured_inherit: str | None = None
     out_size: str | None = None
     out_dtype: str | None = None
@@ -56,7 +56,7 @@ class CustomEntry:
     func: str  # "npu_swiglu", "npu_transpose.out"
     line: int
     schema: str
-    call: Call | None  # None: the kernel is written by hand
+    call: ExecSpec | None  # None: the kernel is written by hand
     outputs: tuple[Attribute, ...]
     gradients: tuple[tuple[tuple[str, ...], Attribute, int], ...]  # arguments, formula, line
     dtypes: tuple[tuple[str, frozenset[str]], ...]  # "": all tensors
@@ -170,7 +170,7 @@ class AclnnOperator:
     rule_header: str | None
     rule_template: str | None  # its definition, where the entry gives size and dtype
     is_on_lists: bool  # of tensors; ``rule`` is None, or "one_number" for each of a list
-    gives_alike: bool  # floating tensors of one type and shape give one more like them
+    gives_same_layout: bool  # floating tensors of one type and shape give one more like them
     outputs: int
     routes: tuple[AclnnRoute, ...]
     dtypes: tuple[

@@ -4,14 +4,14 @@ import random
 import zlib
 
 # Every operator with many arguments: cases of one kind.
-SWEEPS = ("tests/opinfo/", "tests/aclnn/", "tests/modules/", "tests/scalars/")
+SHARDED = ("tests/opinfo/", "tests/aclnn/", "tests/modules/", "tests/scalars/")
 
 
 def pytest_addoption(parser):
     parser.addoption(
-        "--sweeps",
+        "--shard",
         default="1/1",
-        help="which part of the sweeps' cases runs: 2/3 is the second third",
+        help="which part of the operators' cases runs: 2/3 is the second third",
     )
     parser.addoption(
         "--whole", action="append", default=[], help="a file whose cases run whatever their part"
@@ -36,12 +36,12 @@ def _is_of(item, operators):
 
 def pytest_collection_modifyitems(config, items):
     """Cases are dealt out by their names: all parts together are all cases."""
-    part, parts = (int(number) for number in config.getoption("--sweeps").split("/"))
+    part, parts = (int(number) for number in config.getoption("--shard").split("/"))
     whole = tuple(config.getoption("--whole"))
     operators = set(config.getoption("--operator"))
 
     def runs(item):
-        if not item.nodeid.startswith(SWEEPS) or item.nodeid.startswith(whole):
+        if not item.nodeid.startswith(SHARDED) or item.nodeid.startswith(whole):
             return True
         return zlib.crc32(item.nodeid.encode()) % parts == part % parts or _is_of(item, operators)
 

@@ -19,7 +19,7 @@ _RUNTIME = "libascendcl.so"
 _OPERATORS = "libopapi.so"
 # What softnpu's operator library and the plug-in need, each behind what it needs itself: from CANN's folder, and beside
 # it. The linker looks for them on LD_LIBRARY_PATH before it looks where softnpu lies.
-_SIBLINGS = ("libnnopbase.so", "../libsoftnpu_workers.so", "../libhwy.so.1", "../libdnnl.so.3")
+_SIBLINGS = ("../libsoftnpu_workers.so", "libnnopbase.so", "../libhwy.so.1", "../libdnnl.so.3")
 _PLUGIN = "../libtorch_npu.so"
 
 

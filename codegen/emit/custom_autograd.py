@@ -87,7 +87,7 @@ def _node(operator: CustomOperator, gradients: Gradients, namespace: str) -> str
     saved = [f"{a.name}_" for a in kept if has_tensor(a)]
     saved += [f"result{i}_" for i in gradients.kept_results]
     members = [f"SavedVariable {name};" for name in saved]
-    members += [f"Kept<{a.type}> {a.name}_{{}};" for a in kept if not has_tensor(a)]
+    members += [f"Saved<{a.type}> {a.name}_{{}};" for a in kept if not has_tensor(a)]
     title = "".join(part.capitalize() for part in identifier(operator.name).split("_")[1:])
     released = ["const std::lock_guard<std::mutex> lock(mutex_);"]
     released += [f"{name}.reset_data();" for name in saved]

@@ -110,7 +110,7 @@ def test_a_structured_operator_stands_for_its_forms(resolve):
         ("add.out", "out"),
     ):
         assert f'm.impl("{name}", &op_add_out::{form});' in text
-    assert "op0.takes(check.device(), self, other, alpha, results[0]);" in text
+    assert "op0.try_launch(check.device(), self, other, alpha, results[0]);" in text
     assert 'return Host<"add_.Tensor", ' in text
 
 
@@ -159,11 +159,11 @@ def test_data_types(resolve):
 
 def test_what_is_like_its_arguments_needs_no_rule(resolve):
     (add,) = resolve(ADD)
-    assert "if (!makes_alike(results, self, other, alpha)) {" in text_of((add,))
+    assert "if (!makes_same_layout(results, self, other, alpha)) {" in text_of((add,))
     (equal,) = resolve("  - func: eq.Tensor_out\n    exec: aclnnEqTensor\n")
-    assert "makes_alike" not in text_of((equal,))
+    assert "makes_same_layout" not in text_of((equal,))
     (largest,) = resolve("  - func: amax.out\n    exec: aclnnAmax\n")
-    assert "makes_alike" not in text_of((largest,))
+    assert "makes_same_layout" not in text_of((largest,))
 
 
 def test_lists_of_tensors(resolve):
@@ -173,7 +173,7 @@ def test_lists_of_tensors(resolve):
     assert {m.operator for m in add.members} == {"_foreach_add.List", "_foreach_add_.List"}
     text = text_of((add,))
     assert "are_lists(results, self, other, alpha)" in text
-    assert "op0.takes(check.device(), self, other, alpha, results.list());" in text
+    assert "op0.try_launch(check.device(), self, other, alpha, results.list());" in text
     assert "if (run(results, self, other, alpha)) return results.take();" in text
     assert "ListOutputs results(self);" in text
     (norm,) = resolve(
@@ -202,7 +202,7 @@ def test_in_place_alone(resolve):
     assert [m.operator for m in zero.members] == ["zero_"]
     text = text_of((zero,))
     assert "OutRule" not in text
-    assert "op0.takes(check.device(), self);" in text
+    assert "op0.try_launch(check.device(), self);" in text
     assert "if (run(self)) return self;" in text
 
 

@@ -88,9 +88,9 @@ bool is_live_or_null(T* const& object) {
 
 // An argument that outlives the call: a number is its own copy.
 template <typename T>
-class Kept {
+class Bound {
  public:
-  explicit Kept(const T& value) : value_(value) {
+  explicit Bound(const T& value) : value_(value) {
     static_assert(!std::is_pointer_v<T>, "plan_operator() cannot keep a pointer of this type");
   }
   void list_tensors(std::vector<BoundTensor>*) const {}
@@ -102,12 +102,12 @@ class Kept {
 
 // The copies are no handles: a caller that destroys something twice cannot hit them.
 template <Object T>
-class Kept<T*> {
+class Bound<T*> {
   using Copy = std::remove_const_t<T>;
   using Element = typename ElementOf<Copy>::Type;
 
  public:
-  explicit Kept(T* object) : given_(object), copy_(object == nullptr ? nullptr : std::make_unique<Copy>(*object)) {
+  explicit Bound(T* object) : given_(object), copy_(object == nullptr ? nullptr : std::make_unique<Copy>(*object)) {
     if constexpr (kIsList<Copy>) {
       if (copy_ != nullptr) copy_elements();
     }
@@ -141,9 +141,9 @@ class Kept<T*> {
 };
 
 template <Character Char>
-class Kept<Char*> {
+class Bound<Char*> {
  public:
-  explicit Kept(Char* string) : is_null_(string == nullptr), value_(is_null_ ? "" : string) {}
+  explicit Bound(Char* string) : is_null_(string == nullptr), value_(is_null_ ? "" : string) {}
   void list_tensors(std::vector<BoundTensor>*) const {}
   Char* get() const { return is_null_ ? nullptr : const_cast<Char*>(value_.c_str()); }
 
@@ -161,13 +161,13 @@ template <typename... Args>
 class BoundCallOf : public BoundCall {
  public:
   BoundCallOf(Planner<Args...> planner, const std::tuple<Args...>& args)
-      : planner_(planner), args_(std::apply([](const Args&... arg) { return Arguments(Kept<Args>(arg)...); }, args)) {
-    std::apply([this](const Kept<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
+      : planner_(planner), args_(std::apply([](const Args&... arg) { return Arguments(Bound<Args>(arg)...); }, args)) {
+    std::apply([this](const Bound<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
   }
 
   Status plan(Plan* plan) const override {
     return std::apply(
-        [this, plan](const Kept<Args>&... arg) {
+        [this, plan](const Bound<Args>&... arg) {
           Status status = planner_(arg.get()..., plan);
           (add_if_written(arg.get(), plan), ...);
           return status;
@@ -176,7 +176,7 @@ class BoundCallOf : public BoundCall {
   }
 
  private:
-  using Arguments = std::tuple<Kept<Args>...>;
+  using Arguments = std::tuple<Bound<Args>...>;
   Planner<Args...> planner_;
   Arguments args_;
 };

@@ -6,7 +6,7 @@ namespace softnpu {
 
 // Whether a tensor of this format lies in memory in blocks: its `dims` are the sizes that the program sees, its
 // `storage_dims` say what is in memory, and its strides say nothing. ops/format/layout.h has the blocks.
-constexpr bool has_blocks(aclFormat format) {
+constexpr bool is_blocked_format(aclFormat format) {
   switch (format) {
     case ACL_FORMAT_NC1HWC0:
     case ACL_FORMAT_NC1HWC0_C04:

@@ -25,7 +25,7 @@ bool meet(const Dim& a, const Dim& b) {
 }  // namespace
 
 bool overlaps_itself(const aclTensor& tensor) {
-  if (has_blocks(tensor.format)) return false;
+  if (is_blocked_format(tensor.format)) return false;
   SmallVector<Dim, 8> dims;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
     if (tensor.dims[i] == 0) return false;

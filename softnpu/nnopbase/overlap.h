@@ -18,7 +18,7 @@ ACL_FUNC_VISIBILITY Status overlapping_argument(size_t position);
 
 // Whether an argument's elements have places of their own, where the operator writes it.
 template <typename T>
-bool has_own_places(const T& argument) {
+bool has_distinct_elements(const T& argument) {
   if constexpr (std::is_same_v<T, aclTensor*>) {
     if (argument == nullptr) return true;
     // Without gaps, as nearly all are.

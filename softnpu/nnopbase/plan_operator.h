@@ -68,7 +68,7 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     size_t position = 0;
     if (!((++position, is_live_or_null(args)) && ...)) return dead_argument(position);
     position = 0;
-    if (!((++position, has_own_places(args)) && ...)) return overlapping_argument(position);
+    if (!((++position, has_distinct_elements(args)) && ...)) return overlapping_argument(position);
     PendingPlan pending(op);
     SOFTNPU_RETURN_IF_ERROR(planner(args..., pending.plan()));
     (add_if_written(args, pending.plan()), ...);

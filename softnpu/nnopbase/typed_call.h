@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "acl/op_attr.h"
+#include "ascendcl/op_attr.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
 

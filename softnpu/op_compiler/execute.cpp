@@ -4,7 +4,7 @@
 
 #include "acl/acl.h"
 #include "acl/acl_op_compiler.h"
-#include "acl/tensor_desc.h"
+#include "ascendcl/tensor_desc.h"
 #include "base/border.h"
 #include "nnopbase/written.h"
 #include "op_compiler/compile_cache.h"

@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "acl/data_buffer.h"
-#include "acl/tensor_desc.h"
+#include "ascendcl/data_buffer.h"
+#include "ascendcl/tensor_desc.h"
 #include "base/checked.h"
 #include "nnopbase/format.h"
 
@@ -26,12 +26,12 @@ Status read_sizes(const std::string& role, const std::vector<int64_t>& sizes, Di
 }
 
 Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDataBuffer& buffer, TypedTensor* out) {
-  const Checked held = bytes_of(out->tensor.storage_dims, desc.dtype);
+  const Checked storage_shape = bytes_of(out->tensor.storage_dims, desc.dtype);
   const Checked seen = bytes_of(out->tensor.dims, desc.dtype);
-  if (!held.fits() || !seen.fits()) {
+  if (!storage_shape.fits() || !seen.fits()) {
     return {ACL_ERROR_INVALID_PARAM, text(role, " has more bytes than 64 bits count")};
   }
-  const uint64_t needed = (has_blocks(out->tensor.format) ? held : seen).bytes();
+  const uint64_t needed = (is_blocked_format(out->tensor.format) ? storage_shape : seen).bytes();
   if (buffer.size < needed) {
     return {ACL_ERROR_INVALID_PARAM,
             text("the buffer of ", role, " has ", buffer.size, " bytes, where ", needed, " are needed")};
@@ -59,7 +59,7 @@ Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, co
   tensor.dtype = desc->dtype;
   tensor.format = desc->storage_format.value_or(desc->format);
   // Of blocks that were described by their sizes in memory the origin has the sizes that the program sees.
-  const bool is_held = has_blocks(desc->format) && desc->origin_dims.has_value();
+  const bool is_held = is_blocked_format(desc->format) && desc->origin_dims.has_value();
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc->origin_dims : desc->dims, &tensor.dims));
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->storage_dims.value_or(desc->dims), &tensor.storage_dims));
   SOFTNPU_RETURN_IF_ERROR(read_data(role, *desc, *buffer, out));
@@ -84,7 +84,7 @@ class KeyWriter {
 
   void add_value(const OpAttrValue& value) {
     add(value.index());
-    std::visit([this](const auto& held) { add_value(held); }, value);
+    std::visit([this](const auto& storage_shape) { add_value(storage_shape); }, value);
   }
 
   std::string key;

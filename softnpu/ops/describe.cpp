@@ -40,7 +40,7 @@ class Outlines {
         continue;
       }
       const auto rank = static_cast<size_t>(outline.rank);
-      const std::array<int64_t, kMostDims> dims = wide();
+      const std::array<int64_t, kMostDims> dims = with_all_dims();
       said += name_of(static_cast<aclDataType>(outline.dtype)) + describe_shape(std::span(dims).subspan(used, rank));
       used += rank;
     }
@@ -55,7 +55,7 @@ class Outlines {
     int8_t rank = -1;  // negative: an argument that was left out
   };
 
-  std::array<int64_t, kMostDims> wide() const {
+  std::array<int64_t, kMostDims> with_all_dims() const {
     std::array<int64_t, kMostDims> dims{};
     for (size_t i = 0; i < kMostDims; ++i) dims[i] = dims_[i];
     return dims;

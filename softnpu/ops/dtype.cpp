@@ -8,28 +8,28 @@ namespace {
 
 struct Entry {
   aclDataType dtype;
-  Wide wide;
+  ComputeType compute_type;
   Category category;
   const char* name;
 };
 
 constexpr std::array kEntries = {
-    Entry{ACL_FLOAT, Wide::kF32, Category::kFloating, "float32"},
-    Entry{ACL_FLOAT16, Wide::kF32, Category::kFloating, "float16"},
-    Entry{ACL_BF16, Wide::kF32, Category::kFloating, "bfloat16"},
-    Entry{ACL_DOUBLE, Wide::kF64, Category::kFloating, "float64"},
-    Entry{ACL_INT8, Wide::kI32, Category::kIntegral, "int8"},
-    Entry{ACL_INT16, Wide::kI32, Category::kIntegral, "int16"},
-    Entry{ACL_INT32, Wide::kI32, Category::kIntegral, "int32"},
-    Entry{ACL_INT64, Wide::kI64, Category::kIntegral, "int64"},
-    Entry{ACL_UINT8, Wide::kI32, Category::kIntegral, "uint8"},
-    Entry{ACL_UINT16, Wide::kI32, Category::kIntegral, "uint16"},
-    Entry{ACL_UINT32, Wide::kI64, Category::kIntegral, "uint32"},
-    Entry{ACL_UINT64, Wide::kU64, Category::kIntegral, "uint64"},
-    Entry{ACL_BOOL, Wide::kI32, Category::kBool, "bool"},
-    Entry{ACL_COMPLEX32, Wide::kC64, Category::kComplex, "complex32"},
-    Entry{ACL_COMPLEX64, Wide::kC64, Category::kComplex, "complex64"},
-    Entry{ACL_COMPLEX128, Wide::kC128, Category::kComplex, "complex128"},
+    Entry{ACL_FLOAT, ComputeType::kF32, Category::kFloating, "float32"},
+    Entry{ACL_FLOAT16, ComputeType::kF32, Category::kFloating, "float16"},
+    Entry{ACL_BF16, ComputeType::kF32, Category::kFloating, "bfloat16"},
+    Entry{ACL_DOUBLE, ComputeType::kF64, Category::kFloating, "float64"},
+    Entry{ACL_INT8, ComputeType::kI32, Category::kIntegral, "int8"},
+    Entry{ACL_INT16, ComputeType::kI32, Category::kIntegral, "int16"},
+    Entry{ACL_INT32, ComputeType::kI32, Category::kIntegral, "int32"},
+    Entry{ACL_INT64, ComputeType::kI64, Category::kIntegral, "int64"},
+    Entry{ACL_UINT8, ComputeType::kI32, Category::kIntegral, "uint8"},
+    Entry{ACL_UINT16, ComputeType::kI32, Category::kIntegral, "uint16"},
+    Entry{ACL_UINT32, ComputeType::kI64, Category::kIntegral, "uint32"},
+    Entry{ACL_UINT64, ComputeType::kU64, Category::kIntegral, "uint64"},
+    Entry{ACL_BOOL, ComputeType::kI32, Category::kBool, "bool"},
+    Entry{ACL_COMPLEX32, ComputeType::kC64, Category::kComplex, "complex32"},
+    Entry{ACL_COMPLEX64, ComputeType::kC64, Category::kComplex, "complex64"},
+    Entry{ACL_COMPLEX128, ComputeType::kC128, Category::kComplex, "complex128"},
 };
 
 const Entry* find(aclDataType dtype) {
@@ -65,10 +65,10 @@ aclDataType promote_floating(aclDataType a, aclDataType b) {
 }  // namespace
 
 bool is_known(aclDataType dtype) { return find(dtype) != nullptr; }
-Wide wide_of(aclDataType dtype) { return entry(dtype).wide; }
+ComputeType compute_type_of(aclDataType dtype) { return entry(dtype).compute_type; }
 Category category_of(aclDataType dtype) { return entry(dtype).category; }
-size_t wide_size(Wide wide) {
-  return with_wide(wide, []<typename T>() { return sizeof(T); });
+size_t compute_type_size(ComputeType compute_type) {
+  return with_compute_type(compute_type, []<typename T>() { return sizeof(T); });
 }
 
 const char* name_of(aclDataType dtype) {

@@ -13,7 +13,7 @@ namespace softnpu {
 Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   *out = nullptr;
   if (element_count(tensor) == 0) return Status::ok();
-  if (has_blocks(tensor.format)) {
+  if (is_blocked_format(tensor.format)) {
     return {ACLNN_ERR_PARAM_INVALID, text(role, " is in the format ", static_cast<int>(tensor.format),
                                           ", whose blocks this operator does not know: cast it to ND")};
   }

@@ -66,12 +66,13 @@ class Executor {
   // What thread `generation` does: until stop(), or until its task was left to itself.
   void run(uint64_t generation);
   std::thread start_thread(uint64_t generation);
-  // Waits for a ready stream, and sets idle_long_enough_ after a while; null where stop() was called. `lock` is of mutex_.
+  // Waits for a ready stream, and sets idle_long_enough_ after a while; null where stop() was called. `lock` is of
+  // mutex_.
   std::shared_ptr<Stream> sleep(std::unique_lock<std::mutex>* lock);
   // The next ready stream; null where there is none. mutex_ is held.
   std::shared_ptr<Stream> pop() noexcept;
 
-  std::atomic<int64_t> busy_{0};    // in ns
+  std::atomic<int64_t> busy_{0};              // in ns
   std::atomic<bool> idle_long_enough_{true};  // written by the thread
   std::atomic<uint64_t> fused_tasks_{0};
   std::atomic<uint64_t> pushes_{0};  // written under mutex_, watched without

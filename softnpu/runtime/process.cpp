@@ -268,7 +268,7 @@ Status Process::destroy_stream(void* handle, bool force) {
   SOFTNPU_RETURN_IF_ERROR(find_stream(handle, &target));
   if (force) target->abandon();
   Status status = target->synchronize(std::chrono::milliseconds(-1));
-  reports_.forget(handle);
+  callback_queue_.forget(handle);
   if (!live_device(target->device())->forget_stream(handle)) {
     return {ACL_ERROR_RT_STREAM_CONTEXT, text("stream ", handle, " does not exist: another thread destroyed it")};
   }

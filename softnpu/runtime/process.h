@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "base/status.h"
+#include "runtime/callback_queue.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
 #include "runtime/host_memory.h"
 #include "runtime/host_thread.h"
 #include "runtime/memory_listeners.h"
 #include "runtime/poller.h"
-#include "runtime/reports.h"
 #include "runtime/shareable.h"
 #include "runtime/sharing.h"
 #include "runtime/system_options.h"
@@ -110,7 +110,7 @@ class Process {
   Sharing& sharing() { return sharing_; }
   Shareables& shareables() { return shareables_; }
   SystemOptions& options() { return options_; }
-  Reports& reports() { return reports_; }
+  CallbackQueue& callback_queue() { return callback_queue_; }
   HostThread& host_thread() { return host_thread_; }
   Poller& poller() { return poller_; }
 
@@ -145,7 +145,7 @@ class Process {
   Sharing sharing_;
   Shareables shareables_;
   SystemOptions options_;
-  Reports reports_;
+  CallbackQueue callback_queue_;
   HostThread host_thread_;
   Poller poller_;
 };

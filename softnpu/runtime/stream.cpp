@@ -16,7 +16,7 @@
 #include "runtime/config.h"
 #include "runtime/exceptions.h"
 #include "runtime/executor.h"
-#include "runtime/told_status.h"
+#include "runtime/status_from_callback.h"
 
 namespace softnpu {
 namespace {
@@ -236,7 +236,7 @@ bool Stream::run_group(Task& first) {
   executor_->count_fused_tasks(count - 1);
   Work first_work = std::move(first.work);  // owns what the group reads of the first task
   first.work = [&fusion, group] {
-    return told_status([&](char* message, size_t size) { return fusion.run(group, message, size); });
+    return status_from_callback([&](char* message, size_t size) { return fusion.run(group, message, size); });
   };
   run(first);
   fusion.release(group);

@@ -162,7 +162,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<bool> stop_on_failure_{false};
 
   InlineGate gate_;
-  mutable std::mutex mutex_;        // guards all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<Task> queue_;
   // The executor reads the first tasks of queue_ without mutex_: they stay until it is done, which analysed_ tells.

@@ -55,12 +55,12 @@ TEST(FusibleLoopsTest, SameElementsMayBeWrittenAndRead) {
 }
 
 TEST(FusibleLoopsTest, PrologueOutputIsTouchedByNoOtherLoop) {
-  const softnpu::MemoryAccess settles{at(300), at(340), 0, true};
-  const Touching norm(10, {writes(100), reads(200), settles});
+  const softnpu::MemoryAccess statistics{at(300), at(340), 0, true};
+  const Touching norm(10, {writes(100), reads(200), statistics});
   EXPECT_EQ(fusible({norm, Touching(10, {writes(100), reads(100)})}), 2U);
   EXPECT_EQ(fusible({norm, Touching(10, {writes(400), sees(300)})}), 1U);
   EXPECT_EQ(fusible({Touching(10, {writes(400), sees(300)}), norm}), 1U);
-  EXPECT_EQ(fusible({norm, Touching(10, {writes(400), reads(500), settles})}), 1U);
+  EXPECT_EQ(fusible({norm, Touching(10, {writes(400), reads(500), statistics})}), 1U);
 }
 
 TEST(FusibleLoopsTest, OtherElementsAreNotFusible) {

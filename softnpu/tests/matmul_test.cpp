@@ -20,22 +20,22 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-enum class Lie { kDense, kTransposed, kSliced, kBroadcast };  // how a matrix lies in memory
+enum class Arrangement { kDense, kTransposed, kSliced, kBroadcast };  // how a matrix lies in memory
 
 // A float32 tensor in device memory, with a copy of its storage on the host.
 class Tensor {
  public:
-  Tensor(Dims dims, Lie lie, std::mt19937& random) : dims_(std::move(dims)), strides_(dims_.size()) {
+  Tensor(Dims dims, Arrangement lie, std::mt19937& random) : dims_(std::move(dims)), strides_(dims_.size()) {
     const size_t n = dims_.size();
-    int64_t gap = lie == Lie::kSliced ? 2 : 1;
+    int64_t gap = lie == Arrangement::kSliced ? 2 : 1;
     std::vector<size_t> order(n);  // fastest first
     for (size_t i = 0; i < n; ++i) order[i] = n - 1 - i;
-    if (lie == Lie::kTransposed && n >= 2) std::swap(order[0], order[1]);
+    if (lie == Arrangement::kTransposed && n >= 2) std::swap(order[0], order[1]);
     for (size_t i : order) {
-      strides_[i] = lie == Lie::kBroadcast && i + 2 == n ? 0 : gap;
-      if (strides_[i] != 0) gap *= dims_[i] + (lie == Lie::kSliced ? 1 : 0);
+      strides_[i] = lie == Arrangement::kBroadcast && i + 2 == n ? 0 : gap;
+      if (strides_[i] != 0) gap *= dims_[i] + (lie == Arrangement::kSliced ? 1 : 0);
     }
-    offset_ = lie == Lie::kSliced ? 3 : 0;
+    offset_ = lie == Arrangement::kSliced ? 3 : 0;
     int64_t last = offset_;
     for (size_t i = 0; i < n; ++i) last += (dims_[i] - 1) * strides_[i];
     host_.resize(static_cast<size_t>(std::max<int64_t>(last + 1, 1)));
@@ -142,11 +142,11 @@ TEST_F(MatmulTest, EveryLayoutAndSize) {
   const std::vector<Sizes> sizes = {{1, 1, 1, 1},    {1, 3, 5, 7}, {1, 1, 64, 9},   {1, 9, 64, 1},
                                     {1, 33, 17, 65}, {3, 4, 5, 6}, {2, 1, 3, 1},    {1, 0, 4, 3},
                                     {1, 4, 0, 3},    {0, 2, 2, 2}, {1, 96, 80, 72}, {4, 31, 32, 33}};
-  const std::vector<Lie> lies = {Lie::kDense, Lie::kTransposed, Lie::kSliced, Lie::kBroadcast};
+  const std::vector<Arrangement> lies = {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced, Arrangement::kBroadcast};
   for (const Sizes& s : sizes) {
-    for (Lie la : lies) {
-      for (Lie lb : lies) {
-        for (Lie lo : {Lie::kDense, Lie::kTransposed, Lie::kSliced}) {
+    for (Arrangement la : lies) {
+      for (Arrangement lb : lies) {
+        for (Arrangement lo : {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced}) {
           Tensor a({s.b, s.m, s.k}, la, random);
           Tensor b({s.b, s.k, s.n}, lb, random);
           Tensor out({s.b, s.m, s.n}, lo, random);
@@ -168,16 +168,16 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
   const Sizes s{1, 12, 20, 28};
   for (Dims dims : {Dims{s.m, s.n}, Dims{s.n}, Dims{1, s.n}, Dims{s.m, 1}, Dims{1}}) {
     for (auto [alpha, beta] : {std::pair{1.0, 1.0}, {1.0, 0.0}, {0.5, 1.0}, {1.0, -2.0}, {-1.5, 0.25}, {0.0, 1.0}}) {
-      Tensor a({s.m, s.k}, Lie::kDense, random);
-      Tensor b({s.k, s.n}, Lie::kTransposed, random);
-      Tensor addend(dims, Lie::kDense, random);
-      Tensor wide({s.m, s.n}, Lie::kDense, random);
+      Tensor a({s.m, s.k}, Arrangement::kDense, random);
+      Tensor b({s.k, s.n}, Arrangement::kTransposed, random);
+      Tensor addend(dims, Arrangement::kDense, random);
+      Tensor wide({s.m, s.n}, Arrangement::kDense, random);
       for (int64_t r = 0; r < s.m; ++r) {
         for (int64_t c = 0; c < s.n; ++c) {
           wide.at(0, r, c) = addend.at(0, dims.size() > 1 && dims[0] > 1 ? r : 0, dims.back() > 1 ? c : 0);
         }
       }
-      Tensor out({s.m, s.n}, Lie::kDense, random);
+      Tensor out({s.m, s.n}, Arrangement::kDense, random);
       addmm(addend, a, b, beta, alpha, out);
       if (HasFatalFailure()) return;
       expect_product(a, b, wide, out, s, alpha, beta);
@@ -190,12 +190,12 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
 TEST_F(MatmulTest, ManyLinesWithPanelsOfColumns) {
   for_each_instruction_set([&] {
     for (const Sizes& s : {Sizes{1, 64, 16, 16}, {1, 67, 513, 25}, {1, 66, 1030, 31}}) {
-      for (const Lie lie : {Lie::kDense, Lie::kTransposed, Lie::kSliced}) {
-        for (const Lie result : {Lie::kDense, Lie::kSliced}) {
-          Tensor a({s.m, s.k}, Lie::kDense, random);
+      for (const Arrangement lie : {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced}) {
+        for (const Arrangement result : {Arrangement::kDense, Arrangement::kSliced}) {
+          Tensor a({s.m, s.k}, Arrangement::kDense, random);
           Tensor b({s.k, s.n}, lie, random);
-          Tensor row({s.n}, Lie::kDense, random);
-          Tensor wide({s.m, s.n}, Lie::kDense, random);
+          Tensor row({s.n}, Arrangement::kDense, random);
+          Tensor wide({s.m, s.n}, Arrangement::kDense, random);
           for (int64_t r = 0; r < s.m; ++r) {
             for (int64_t c = 0; c < s.n; ++c) wide.at(0, r, c) = row.at(0, 0, c);
           }
@@ -220,9 +220,9 @@ TEST_F(MatmulTest, OneCachedPrimitiveServesManyThreads) {
       std::mt19937 own(seed);
       aclrtStream stream = nullptr;
       ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-      Tensor a({s.m, s.k}, Lie::kDense, own);
-      Tensor b({s.k, s.n}, Lie::kDense, own);
-      Tensor out({s.m, s.n}, Lie::kDense, own);
+      Tensor a({s.m, s.k}, Arrangement::kDense, own);
+      Tensor b({s.k, s.n}, Arrangement::kDense, own);
+      Tensor out({s.m, s.n}, Arrangement::kDense, own);
       for (int i = 0; i < 20; ++i) {
         uint64_t bytes = 0;
         aclOpExecutor* executor = nullptr;
@@ -242,10 +242,10 @@ TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
   uint64_t before = 0;
   ASSERT_EQ(softnpuGetPackedBytes(0, &before), ACL_SUCCESS);
   // oneDNN's kernels for blocks need AVX-512; panels, which AVX2 has instead, are for many lines.
-  const bool has_blocks = __builtin_cpu_supports("avx512bw") && softnpuGetCpuCapability() == SOFTNPU_CPU_DEFAULT;
-  const bool has_panels = !has_blocks && __builtin_cpu_supports("avx2");
+  const bool is_blocked_format = __builtin_cpu_supports("avx512bw") && softnpuGetCpuCapability() == SOFTNPU_CPU_DEFAULT;
+  const bool has_panels = !is_blocked_format && __builtin_cpu_supports("avx2");
   const bool keeps = softnpuKeepsPackedWeights() != 0;
-  for (const Lie lie : {Lie::kDense, Lie::kTransposed, Lie::kSliced}) {
+  for (const Arrangement lie : {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced}) {
     for (const Sizes& s : {Sizes{1, 9, 64, 256},
                            {1, 8, 100, 96},
                            {1, 31, 512, 33},
@@ -253,10 +253,10 @@ TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
                            {1, 8, 1376, 512},
                            {1, 128, 384, 1000},
                            {1, 512, 96, 768}}) {
-      Tensor a({s.m, s.k}, Lie::kDense, random);
+      Tensor a({s.m, s.k}, Arrangement::kDense, random);
       Tensor b({s.k, s.n}, lie, random);
-      Tensor first({s.m, s.n}, Lie::kDense, random);
-      Tensor last({s.m, s.n}, Lie::kDense, random);
+      Tensor first({s.m, s.n}, Arrangement::kDense, random);
+      Tensor last({s.m, s.n}, Arrangement::kDense, random);
       uint64_t bytes = 0;
       aclOpExecutor* executor = nullptr;
       for (int i = 0; i < 12; ++i) {
@@ -267,7 +267,7 @@ TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
       uint64_t kept = 0;
       ASSERT_EQ(softnpuGetPackedBytes(0, &kept), ACL_SUCCESS);
       const size_t weights = static_cast<size_t>(s.k * s.n) * sizeof(float);
-      if (keeps && weights >= (size_t{16} << 10) && (has_blocks || (has_panels && s.m >= 64))) {
+      if (keeps && weights >= (size_t{16} << 10) && (is_blocked_format || (has_panels && s.m >= 64))) {
         EXPECT_GE(kept - before, weights);
       }
       first.download();
@@ -285,8 +285,8 @@ TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
 }
 
 TEST_F(MatmulTest, AnExecutorServesOneLaunchUnlessRepeatable) {
-  Tensor a({4, 4}, Lie::kDense, random);
-  Tensor out({4, 4}, Lie::kDense, random);
+  Tensor a({4, 4}, Arrangement::kDense, random);
+  Tensor out({4, 4}, Arrangement::kDense, random);
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
   ASSERT_EQ(aclnnMmGetWorkspaceSize(a.get(), a.get(), out.get(), 0, &bytes, &executor), ACLNN_SUCCESS);
@@ -304,9 +304,9 @@ TEST_F(MatmulTest, AnExecutorServesOneLaunchUnlessRepeatable) {
 }
 
 TEST_F(MatmulTest, BadArgumentsAreStatusesNotCrashes) {
-  Tensor a({3, 4}, Lie::kDense, random);
-  Tensor b({4, 5}, Lie::kTransposed, random);
-  Tensor out({3, 5}, Lie::kSliced, random);
+  Tensor a({3, 4}, Arrangement::kDense, random);
+  Tensor b({4, 5}, Arrangement::kTransposed, random);
+  Tensor out({3, 5}, Arrangement::kSliced, random);
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
   auto mm = [&](const aclTensor* x, const aclTensor* y, aclTensor* z) {
@@ -332,8 +332,8 @@ TEST_F(MatmulTest, BadArgumentsAreStatusesNotCrashes) {
   aclDestroyTensor(integers);
   EXPECT_EQ(aclCreateTensor(nullptr, 2, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, nullptr, 0, nullptr), nullptr);
 
-  Tensor square({128, 128}, Lie::kDense, random);
-  Tensor sliced({128, 128}, Lie::kSliced, random);
+  Tensor square({128, 128}, Arrangement::kDense, random);
+  Tensor sliced({128, 128}, Arrangement::kSliced, random);
   ASSERT_EQ(mm(square.get(), square.get(), sliced.get()), ACLNN_SUCCESS);
   ASSERT_GT(bytes, 0U);  // a sliced result is made densely first
   EXPECT_EQ(aclnnMm(nullptr, 0, executor, nullptr), ACLNN_ERR_PARAM_INVALID);

@@ -1,4 +1,4 @@
-#include "acl/op_attr.h"
+#include "ascendcl/op_attr.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "acl/tensor_desc.h"
+#include "ascendcl/tensor_desc.h"
 
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ def softplus(x: torch.Tensor) -> torch.Tensor:
     return torch.logaddexp(x, torch.zeros_like(x))
 
 
-# The operator, what comes behind its input, the function in float64, the range of a second sweep, units in the last
+# The operator, what comes behind its input, the function in float64, the range of a second range, units in the last
 # place that it may be off.
 ONE: list[tuple[str, tuple, Callable, float, float, float]] = [
     ("Tan", (), torch.tan, -20, 20, 1),

@@ -19,7 +19,7 @@ from tests.aclnn.library import AclnnError, Library
 DTYPES = [*FLOATING, *COMPLEX, *INTEGERS]
 
 
-def wide_of(dtype: torch.dtype) -> torch.dtype:
+def in_float64(dtype: torch.dtype) -> torch.dtype:
     """The type of the reference: exact for integers up to their own width, else double."""
     if dtype.is_complex:
         return torch.complex128
@@ -30,7 +30,7 @@ PLACES = (*LAYOUTS, "swapped", "rotated")
 
 
 def product(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    wide = wide_of(a.dtype)
+    wide = in_float64(a.dtype)
     exact = torch.matmul(a.to(wide), b.to(wide))
     magnitude_type = torch.int64 if wide == torch.int64 else torch.float64
     return exact, torch.matmul(a.abs().to(magnitude_type), b.abs().to(magnitude_type))

@@ -128,13 +128,13 @@ def test_way(kind, way):
 @pytest.mark.parametrize("kind", [k for k in ALL if k != "nested"])  # not on the CPU either
 def test_deepcopy(kind):
     original = ALL[kind]().npu()
-    twin = on_npu(copy.deepcopy(original))
+    clone = on_npu(copy.deepcopy(original))
     if kind == "jagged":  # torch cannot move a deepcopied one to another device, whichever that is
-        for a, e in zip(twin.unbind(), original.unbind(), strict=True):
+        for a, e in zip(clone.unbind(), original.unbind(), strict=True):
             assert a.data_ptr() != e.data_ptr()
             assert torch.equal(a, e)
         return
-    assert_same(twin.cpu(), ALL[kind]())
+    assert_same(clone.cpu(), ALL[kind]())
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -195,11 +195,11 @@ def test_checkpoints_go_to_the_cpu_and_back(tmp_path):
 
 def test_deep_copies_and_functional_calls():
     model = torch.nn.Linear(3, 2).npu()
-    twin = copy.deepcopy(model)
-    twin.weight.data.zero_()
+    clone = copy.deepcopy(model)
+    clone.weight.data.zero_()
     assert model.weight.abs().sum() > 0
     x = torch.ones(1, 3, device="npu")
-    out = torch.func.functional_call(model, {"weight": twin.weight, "bias": model.bias}, (x,))
+    out = torch.func.functional_call(model, {"weight": clone.weight, "bias": model.bias}, (x,))
     assert torch.equal(out[0], model.bias)
 
 

@@ -235,7 +235,7 @@ def test_the_block_stays_with_its_stream():
     assert all(torch.equal(result.cpu(), x + i) for i, result in enumerate(own))
 
 
-def test_a_twin_of_the_host_made_before_the_cast():
+def test_cpu_view_made_before_the_cast():
     x = torch.randn(20, 33)
     y = x.npu()
     torch.linalg.svdvals(y)  # the AI CPU's

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from opinfo.permission import hf32
 from torch import Tensor, nn
 
-from tests.capability.test_left_out import check
+from tests.capability.test_dead_stores import check
 from torch_npu import Format, npu_format_cast
 
 HALF_ULP = 2**-24

@@ -85,7 +85,7 @@ def test_dropout_scales_what_it_keeps():
     assert torch.nn.functional.dropout(x, 0.5, training=False) is x
 
 
-def test_dropout_keeps_the_layout_and_masks_alike_in_any():
+def test_dropout_keeps_the_layout_and_has_one_mask_in_all():
     x = torch.randn(4, 6, 5, 3, device="npu").to(memory_format=torch.channels_last)
     y, mask = torch.native_dropout(x, 0.5, True)
     assert y.is_contiguous(memory_format=torch.channels_last)

@@ -63,7 +63,7 @@ def check(name: str, call, x: torch.Tensor, on_cpu, on_npu) -> bool:
     return True
 
 
-def _sweep(name: str, call, numbers, *, may_refuse: bool = False) -> None:
+def _check_numbers(name: str, call, numbers, *, may_refuse: bool = False) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compared = sum(
@@ -76,12 +76,12 @@ def _sweep(name: str, call, numbers, *, may_refuse: bool = False) -> None:
 
 @pytest.mark.parametrize("name", operators.OPERANDS)
 def test_number(name: str) -> None:
-    _sweep(name, operators.OPERANDS[name], [(n, n) for n in values.NUMBERS])
+    _check_numbers(name, operators.OPERANDS[name], [(n, n) for n in values.NUMBERS])
 
 
 @pytest.mark.parametrize("name", operators.ATTRIBUTES)
 def test_attribute(name: str) -> None:
-    _sweep(name, operators.ATTRIBUTES[name], [(n, n) for n in values.NUMBERS])
+    _check_numbers(name, operators.ATTRIBUTES[name], [(n, n) for n in values.NUMBERS])
 
 
 def _single(dtype: torch.dtype) -> list[tuple[torch.Tensor, torch.Tensor]]:
@@ -105,7 +105,7 @@ def _single(dtype: torch.dtype) -> list[tuple[torch.Tensor, torch.Tensor]]:
 @pytest.mark.parametrize("name", {**operators.OPERANDS, **operators.TENSORS})
 def test_tensor_without_dimensions(name: str, single: torch.dtype) -> None:
     call = {**operators.OPERANDS, **operators.TENSORS}[name]
-    _sweep(name, call, _single(single), may_refuse=single.is_floating_point)  # shifts
+    _check_numbers(name, call, _single(single), may_refuse=single.is_floating_point)  # shifts
 
 
 # Entries whose numbers are no operands: factors of sums, orders of norms, degrees of freedom.

@@ -16,7 +16,7 @@ from fuzz.schedule import BATCH, FIRST, LEAST, Schedule
 ADD = {"add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 2})]}
 
 
-def test_equal_results_are_alike():
+def test_equal_results_compare_equal():
     assert same_bits([torch.tensor([1.0, float("nan")]), 3], [torch.tensor([1.0, float("nan")]), 3])
     assert same_bits([float("nan"), None], [float("nan"), None])
     half = [torch.tensor([1 + 1j]).to(torch.complex32)]

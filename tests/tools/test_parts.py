@@ -1,8 +1,8 @@
-"""The parts of `./dev test`: every part has its turn, all shares together are everything."""
+"""The parts of `./dev test`: every part has its rotation, all shares together are everything."""
 
 import pytest
 from dev import parts, tidy
-from dev.parts import EVERY, IN_TURN, SHARES, Part, Turn, chosen
+from dev.parts import EVERY, IN_TURN, SHARES, Part, Rotation, chosen
 from dev.paths import ROOT
 from dev.run import DevError
 from dev.test import run_parts
@@ -13,19 +13,24 @@ def test_every_rotating_part_has_its_turn():
 
 
 def test_a_run_has_the_parts_of_every_run_and_one_row():
-    ran = [part.word for part in chosen(Turn(7))]
+    ran = [part.word for part in chosen(Rotation(7))]
     assert ran[: len(EVERY)] == [part.word for part in EVERY]
     assert set(ran[len(EVERY) :]) <= set(SHARES[7 % len(SHARES)])
 
 
 def test_full_has_all_of_them(monkeypatch):
     monkeypatch.setattr(parts, "applies", lambda _: True)
-    assert [part.word for part in chosen(Turn(3, full=True))] == parts.words()
-    assert Turn(3, full=True).share(4) == "1/1"
+    assert [part.word for part in chosen(Rotation(3, full=True))] == parts.words()
+    assert Rotation(3, full=True).share(4) == "1/1"
 
 
 def test_turns_cover_all_shares():
-    assert sorted(Turn(number).share(4) for number in range(8, 12)) == ["1/4", "2/4", "3/4", "4/4"]
+    assert sorted(Rotation(number).share(4) for number in range(8, 12)) == [
+        "1/4",
+        "2/4",
+        "3/4",
+        "4/4",
+    ]
 
 
 def test_parts_of_clang_tidy_are_all_sources():
@@ -34,7 +39,7 @@ def test_parts_of_clang_tidy_are_all_sources():
 
 
 def test_no_run_takes_more_than_forty_minutes_with_what_comes_next():
-    # Collectives, kernels, graph, tools and libraries: a minute each in every run, and three in their turn.
+    # Collectives, kernels, graph, tools and libraries: a minute each in every run, and three in their rotation.
     always = sum(part.minutes for part in EVERY) + 5
     by_word = {part.word: part.minutes for part in IN_TURN}
     assert all(always + sum(by_word[word] for word in row) + 3 <= 40 for row in SHARES)
@@ -49,7 +54,7 @@ def test_the_documented_minutes_are_the_tables():
 def test_a_part_that_fails_fails_the_run_and_the_others_run(capsys):
     ran = []
 
-    def fails(_: Turn) -> None:
+    def fails(_: Rotation) -> None:
         raise DevError("exit code 1")
 
     rows = [
@@ -57,7 +62,7 @@ def test_a_part_that_fails_fails_the_run_and_the_others_run(capsys):
         Part("functions", "tests", 1, lambda _: ran.append("functions")),
     ]
     with pytest.raises(DevError, match="lint: exit code 1"):
-        run_parts(rows, Turn(0))
+        run_parts(rows, Rotation(0))
     assert ran == ["functions"]
     assert "FAILED" in capsys.readouterr().out
 
@@ -65,10 +70,10 @@ def test_a_part_that_fails_fails_the_run_and_the_others_run(capsys):
 def test_nothing_is_tested_on_a_build_that_failed():
     ran = []
 
-    def fails(_: Turn) -> None:
+    def fails(_: Rotation) -> None:
         raise DevError("the first error above is the one to mend")
 
     rows = [Part("build", "", 1, fails), Part("functions", "", 1, lambda _: ran.append(1))]
     with pytest.raises(DevError):
-        run_parts(rows, Turn(0))
+        run_parts(rows, Rotation(0))
     assert not ran

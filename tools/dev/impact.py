@@ -26,7 +26,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/capability/test_threads.py",
         ),
     ),
-    ("softnpu/acl/", ("tests/abi", "tests/capability/test_device.py")),
+    ("softnpu/ascendcl/", ("tests/abi", "tests/capability/test_device.py")),
     ("softnpu/include/", ("tests/abi",)),
     ("softnpu/", ("tests/abi/test_ctypes.py",)),
     ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py")),

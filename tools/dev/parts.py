@@ -43,7 +43,7 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
 }
 
 # Into how many parts what is too much for one run is divided.
-SWEEP_PARTS = 5
+CASE_SHARDS = 5
 TIDY_PARTS = 8
 OPINFO_PARTS = 6
 # Random calls of each operator and data type in a run; another run has others.
@@ -53,14 +53,14 @@ RECENT_COMMITS, MOST_RECENT = 10, 24
 
 
 @dataclass(frozen=True)
-class Turn:
+class Rotation:
     """Which part of the rotating cases a run has; ``full``: all of them."""
 
     number: int
     full: bool = False
 
     def share(self, parts: int) -> str:
-        """This turn's part of ``parts`` as pytest's option --sweeps takes it."""
+        """This run's part of ``parts`` as pytest's option --shard takes it."""
         return "1/1" if self.full else f"{self.number % parts + 1}/{parts}"
 
 
@@ -71,16 +71,16 @@ class Part:
     word: str
     what: str
     minutes: int
-    run: Callable[[Turn], None]
+    run: Callable[[Rotation], None]
 
 
-def _lint(turn: Turn) -> None:
+def _lint(rotation: Rotation) -> None:
     lint_files()
-    if turn.full:
+    if rotation.full:
         tidy.tidy(tidy.sources())
         return
     recent = tidy.touched(recently_changed(RECENT_COMMITS))[:MOST_RECENT]
-    tidy.tidy(sorted({*recent, *tidy.part_of(turn.number, TIDY_PARTS)}))
+    tidy.tidy(sorted({*recent, *tidy.part_of(rotation.number, TIDY_PARTS)}))
 
 
 def suite(*left_out: str) -> list[str]:
@@ -89,28 +89,28 @@ def suite(*left_out: str) -> list[str]:
     return ["tests", *(option for path in ignored for option in ("--ignore", path))]
 
 
-def _tests(turn: Turn) -> None:
-    pytest({}, [*suite(), "--sweeps", turn.share(SWEEP_PARTS)])
+def _tests(rotation: Rotation) -> None:
+    pytest({}, [*suite(), "--shard", rotation.share(CASE_SHARDS)])
 
 
-def _fuzz(turn: Turn) -> None:
-    draws = 8 * DRAWS if turn.full else DRAWS
-    fuzz(seed=turn.number * 8 * DRAWS, draws=draws)
+def _fuzz(rotation: Rotation) -> None:
+    draws = 8 * DRAWS if rotation.full else DRAWS
+    fuzz(seed=rotation.number * 8 * DRAWS, draws=draws)
 
 
-def _configuration(name: str) -> Callable[[Turn], None]:
-    def run(turn: Turn) -> None:
+def _configuration(name: str) -> Callable[[Rotation], None]:
+    def run(rotation: Rotation) -> None:
         env = CONFIGURATIONS[name]
         gtest(env, FUNCTIONS)
         # Another part of the cases than the default configuration's.
-        share = Turn(turn.number + 1, turn.full).share(SWEEP_PARTS)
-        pytest(env, [*suite(*(() if turn.full else ONCE)), "--sweeps", share])
+        share = Rotation(rotation.number + 1, rotation.full).share(CASE_SHARDS)
+        pytest(env, [*suite(*(() if rotation.full else ONCE)), "--shard", share])
 
     return run
 
 
-def _sanitizer(sanitizer: str) -> Callable[[Turn], None]:
-    def run(_: Turn) -> None:
+def _sanitizer(sanitizer: str) -> Callable[[Rotation], None]:
+    def run(_: Rotation) -> None:
         build(sanitize=sanitizer)
         folder = f"build-{sanitizer.split(',')[0]}"
         gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, FUNCTIONS, folder)
@@ -123,11 +123,11 @@ def _sanitizer(sanitizer: str) -> Callable[[Turn], None]:
     return run
 
 
-def _opinfo(turn: Turn) -> None:
-    opinfo(part=(0, 1) if turn.full else (turn.number % OPINFO_PARTS, OPINFO_PARTS))
+def _opinfo(rotation: Rotation) -> None:
+    opinfo(part=(0, 1) if rotation.full else (rotation.number % OPINFO_PARTS, OPINFO_PARTS))
 
 
-def _package(_: Turn) -> None:
+def _package(_: Rotation) -> None:
     wheel()
     pytest({}, [PACKAGING], jobs=0)
 
@@ -178,7 +178,7 @@ def by_word(word: str) -> Part:
     return next(part for part in (*EVERY, *IN_TURN) if part.word == word)
 
 
-def chosen(turn: Turn) -> list[Part]:
+def chosen(rotation: Rotation) -> list[Part]:
     """The parts of one run in their order."""
-    row = words() if turn.full else SHARES[turn.number % len(SHARES)]
+    row = words() if rotation.full else SHARES[rotation.number % len(SHARES)]
     return [*EVERY, *(part for part in IN_TURN if part.word in row and applies(part))]

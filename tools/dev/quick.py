@@ -58,8 +58,8 @@ def quick(options: argparse.Namespace) -> None:
         gtest({}, FUNCTIONS)
     left_out = (PACKAGING, ORACLE)
     tests = sorted({*SMOKE, *(t for t in with_device if not t.startswith(left_out))})
-    sweeps = ["tests/opinfo", "tests/modules", "tests/aclnn"]
-    pytest({}, [*tests, *sweeps, "--sweeps", f"1/{SMOKE_SHARE}", *_whole(tests, found.operators)])
+    cases = ["tests/opinfo", "tests/modules", "tests/aclnn"]
+    pytest({}, [*tests, *cases, "--shard", f"1/{SMOKE_SHARE}", *_whole(tests, found.operators)])
     tidy.tidy(tidy.touched(paths)[:MOST_TIDY])
 
 

@@ -7,12 +7,12 @@ from dev.build import build
 from dev.command_line import Parser
 from dev.files import commit_count
 from dev.parts import (
+    CASE_SHARDS,
     EVERY,
     IN_TURN,
     SHARES,
-    SWEEP_PARTS,
     Part,
-    Turn,
+    Rotation,
     by_word,
     chosen,
     suite,
@@ -32,11 +32,11 @@ def arguments(parser: Parser) -> None:
     parser.add_argument(
         "--part", action="append", choices=words(), metavar="WORD", help="a part alone, whole"
     )
-    parser.add_argument("--turn", type=int, help="the rotating part of that number")
+    parser.add_argument("--rotation", type=int, help="the rotating part of that number")
     parser.add_argument("-k", metavar="EXPRESSION", help="the tests that match, as pytest's -k")
     parser.add_argument("-x", action="store_true", help="ends with the first failure")
     parser.add_argument("-n", type=int, metavar="N", help="processes; 0 is this one")
-    parser.add_argument("--sweeps", metavar="I/N", help="the I-th of N parts of operators' cases")
+    parser.add_argument("--shard", metavar="I/N", help="the I-th of N parts of operators' cases")
     parser.add_argument("--shuffle", type=int, metavar="SEED", help="the tests in random order")
 
 
@@ -45,7 +45,7 @@ def _selected(options: argparse.Namespace) -> None:
         if not (ROOT / path.split("::")[0]).exists():
             raise DevError(f"there is no {path.split('::')[0]}")
     chosen_options = [option for option in ("-x",) if options.x]
-    for name in ("k", "sweeps", "shuffle"):
+    for name in ("k", "shard", "shuffle"):
         if (value := getattr(options, name)) is not None:
             chosen_options += ["-k" if name == "k" else f"--{name}", str(value)]
     if options.paths and all(path.startswith(NO_DEVICE) for path in options.paths):
@@ -65,7 +65,7 @@ def _table(rows: list[tuple[Part, float, str]]) -> str:
     return "\n".join(lines)
 
 
-def run_parts(parts: list[Part], turn: Turn) -> None:
+def run_parts(parts: list[Part], rotation: Rotation) -> None:
     """Runs ``parts`` one after another; what fails does not keep the others from running, except the build.
 
     Raises DevError, behind the table of all parts, where one failed.
@@ -77,7 +77,7 @@ def run_parts(parts: list[Part], turn: Turn) -> None:
         started = time.monotonic()
         outcome = "passed"
         try:
-            part.run(turn)
+            part.run(rotation)
         except DevError as error:
             outcome = "FAILED"
             failures.append(f"{part.word}: {error}")
@@ -95,22 +95,22 @@ def test(options: argparse.Namespace) -> None:
 
     Raises DevError where a part fails, or where options exclude each other.
     """
-    selects = bool(options.paths or options.k or options.sweeps or options.shuffle is not None)
+    selects = bool(options.paths or options.k or options.shard or options.shuffle is not None)
     if selects + options.full + bool(options.part) > 1:
         raise DevError("takes paths, --full or --part, not two of them")
     if selects:
         _selected(options)
         return
     BUILD.mkdir(exist_ok=True)
-    number = commit_count() if options.turn is None else options.turn
-    turn = Turn(number, full=options.full)
+    number = commit_count() if options.rotation is None else options.rotation
+    rotation = Rotation(number, full=options.full)
     if options.part:
         parts = [by_word(word) for word in options.part]
         if parts[0].word not in {"lint", "build", "generators"}:
             build()
-        # A part on its own is whole, unless a turn is named.
-        run_parts(parts, Turn(number, full=options.turn is None))
+        # A part on its own is whole, unless a rotation is named.
+        run_parts(parts, Rotation(number, full=options.rotation is None))
         return
-    row = "all parts" if turn.full else ", ".join(SHARES[number % len(SHARES)])
-    say(f"turn {number}: {row}; operators' cases {turn.share(SWEEP_PARTS)}")
-    run_parts(chosen(turn), turn)
+    row = "all parts" if rotation.full else ", ".join(SHARES[number % len(SHARES)])
+    say(f"rotation {number}: {row}; operators' cases {rotation.share(CASE_SHARDS)}")
+    run_parts(chosen(rotation), rotation)

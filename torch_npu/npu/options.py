@@ -66,10 +66,10 @@ class _Conv:
     def allow_hf32(self) -> bool:
         """Whether float32 convolutions and their gradients may lose mantissa bits (HF32). True at the start.
 
-        Convolutions of 3 x 3 places and stride 1, with 32 channels and more in multiples of 16, and both their gradients
+        Convolutions of 3 x 3 filters and stride 1, with 32 channels and more in multiples of 16, and both their gradients
         take a quarter of the multiplications then, by Winograd's minimal filtering: an error stays far below
         HF32's (2^-11 of the sum of the terms' magnitudes, ``docs/precision.md``); an infinity or NaN reaches up to three
-        places further than it would. Where the CPU multiplies matrices of bfloat16 (AMX), the others are three
+        positions further than it would. Where the CPU multiplies matrices of bfloat16 (AMX), the others are three
         convolutions of bfloat16, which lose less than 2^-15 of each term.
         """
         return bool(_state.native().conv_allows_less())

@@ -12,7 +12,7 @@ def sepia_filter_forward(input: Tensor) -> Tensor:
 
     Args:
         input: npu tensor ``[..., channels, height, width]`` of a floating-point dtype, with any strides. One channel
-            stands for all three colours, 3 are red, green and blue.
+            stands for all three colors, 3 are red, green and blue.
 
     Returns:
         ``[..., 3, height, width]`` of the dtype of ``input``. It has a gradient where ``input`` wants one.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-# The order of core/routes.h.
+# The order of core/route_stats.h.
 _ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback")
 _COMPOSITE = "composite"
 _NO_DEVICE_WORK = "no device work"

@@ -342,7 +342,7 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
       }
     }
   }
-  task->exp = map_kernel(MapOp::kExp, Wide::kF32);
+  task->exp = map_kernel(MapOp::kExp, ComputeType::kF32);
   task->threads = threads_for(flops);
   task->choose_way();
   plan->workspace_bytes = task->floats() * task->threads * sizeof(float);

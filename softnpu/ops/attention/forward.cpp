@@ -207,7 +207,7 @@ Status attention(const AttentionArguments& arguments, const AttentionResults& re
       }
     }
   }
-  task->exp = map_kernel(MapOp::kExp, Wide::kF32);
+  task->exp = map_kernel(MapOp::kExp, ComputeType::kF32);
   task->threads = threads_for(flops);
   plan->workspace_bytes = task->floats() * task->threads * sizeof(float);
   plan->work = flops;

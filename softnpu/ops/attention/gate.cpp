@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "ops/attention/row_task.h"
 #include "ops/contiguous.h"
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/elementwise/map_op.h"
 #include "ops/iterate/tiles.h"
 #include "workers/parallel.h"
@@ -39,9 +39,9 @@ Status cut(const aclTensor& x, const char* role, int64_t dim, bool left, Halves*
 }
 
 // Null where results of `as` in `out` stay in the caches, or do not lie as they are computed.
-StreamBytes stream_to(const aclTensor& out, aclDataType as) {
+NonTemporalCopy stream_to(const aclTensor& out, aclDataType as) {
   const int64_t bytes = element_count(out) * static_cast<int64_t>(aclDataTypeSize(out.dtype));
-  return out.dtype == as && is_contiguous(out) && bytes >= kStreamedBytes ? stream_bytes() : nullptr;
+  return out.dtype == as && is_contiguous(out) && bytes >= kNonTemporalBytes ? non_temporal_copy() : nullptr;
 }
 
 // body(values, count, T()) for tiles of `tensors`, the first `outputs` of which are written.
@@ -69,7 +69,7 @@ Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, 
           body(values, count, float());
         }
       });
-      finish_streams();
+      fence_non_temporal_stores();
     });
     return Status::ok();
   };
@@ -123,8 +123,8 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
   tensors.push_back(&halves.activated);
   tensors.push_back(&halves.other);
   const aclDataType as = row_type(x);
-  const MapKernel function = map_kernel(function_of(kind), wide_of(as));
-  const StreamBytes stream = stream_to(out, as);
+  const MapKernel function = map_kernel(function_of(kind), compute_type_of(as));
+  const NonTemporalCopy non_temporal = stream_to(out, as);
   return plan_tiles(
       tensors, outputs, as,
       [=]<typename T>(void* const* values, size_t count, T) {
@@ -133,9 +133,9 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
         function(active.data(), in, count, nullptr);
         const T* other = static_cast<const T*>(values[outputs + 1]);
         if (outputs == 2) std::copy_n(active.data(), count, static_cast<T*>(values[1]));
-        T* to = stream == nullptr ? static_cast<T*>(values[0]) : active.data();
+        T* to = non_temporal == nullptr ? static_cast<T*>(values[0]) : active.data();
         for (size_t i = 0; i < count; ++i) to[i] = active[i] * other[i];
-        if (stream != nullptr) stream(values[0], to, count * sizeof(T), nullptr);
+        if (non_temporal != nullptr) non_temporal(values[0], to, count * sizeof(T), nullptr);
       },
       plan);
 }
@@ -148,8 +148,8 @@ Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t d
   SOFTNPU_RETURN_IF_ERROR(cut(out, "out", dim, left, &results));
   SOFTNPU_RETURN_IF_ERROR(check_rows(grad, "grad"));
   const aclDataType as = row_type(x);
-  const MapKernel function = map_kernel(function_of(kind), wide_of(as));
-  const MapKernel gradient = map_kernel(gradient_of(kind), wide_of(as));
+  const MapKernel function = map_kernel(function_of(kind), compute_type_of(as));
+  const MapKernel gradient = map_kernel(gradient_of(kind), compute_type_of(as));
   return plan_tiles(
       {&results.activated, &results.other, &grad, &halves.activated, &halves.other}, 2, as,
       [=]<typename T>(void* const* values, size_t count, T) {
@@ -190,7 +190,7 @@ Status fast_gelu(const aclTensor& x, const aclTensor& out, Plan* plan) {
       return bad(text(describe(*tensor), "; floating-point types are taken"));
   }
   const aclDataType as = row_type(x);
-  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, wide_of(as));
+  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, compute_type_of(as));
   return plan_tiles(
       {&out, &x}, 1, as,
       [=]<typename T>(void* const* values, size_t count, T) {
@@ -209,7 +209,7 @@ Status fast_gelu_grad(const aclTensor& grad, const aclTensor& x, const aclTensor
       return bad(text(describe(*tensor), "; floating-point types are taken"));
   }
   const aclDataType as = row_type(x);
-  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, wide_of(as));
+  const MapKernel sigmoid = map_kernel(MapOp::kSigmoid, compute_type_of(as));
   return plan_tiles(
       {&out, &grad, &x}, 1, as,
       [=]<typename T>(void* const* values, size_t count, T) {

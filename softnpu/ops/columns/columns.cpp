@@ -31,15 +31,15 @@ class Columns {
       : p_(std::move(p)), bytes_(static_cast<int64_t>(aclDataTypeSize(p_.image.dtype))) {}
 
   const ColumnsProblem& problem() const { return p_; }
-  int64_t places() const { return p_.kernel.height * p_.kernel.width; }
+  int64_t taps() const { return p_.kernel.height * p_.kernel.width; }
   int64_t windows() const { return p_.windows.height * p_.windows.width; }
-  int64_t lines() const { return p_.batch * p_.image.channels * places(); }
+  int64_t lines() const { return p_.batch * p_.image.channels * taps(); }
 
   // One value of all windows of a channel.
   template <typename T>
   void take(int64_t line) const {
     const Line from = line_of(line);
-    T* to = reinterpret_cast<T*>(column(from.batch, line % (p_.image.channels * places())));
+    T* to = reinterpret_cast<T*>(column(from.batch, line % (p_.image.channels * taps())));
     const int64_t step = p_.columns.strides[2];
     const Run run = inside(from.left, p_.stride.width, p_.image.sizes[2], p_.windows.width);
     for (int64_t y = 0; y < p_.windows.height; ++y) {
@@ -64,9 +64,9 @@ class Columns {
     std::vector<T> plane(static_cast<size_t>(sizes[1] * sizes[2]));
     std::vector<T> row(static_cast<size_t>(p_.windows.width));
     Line from{};
-    for (int64_t place = 0; place < places(); ++place) {
-      from = line_of(index * places() + place);
-      const char* in = column(from.batch, from.channel * places() + place);
+    for (int64_t tap = 0; tap < taps(); ++tap) {
+      from = line_of(index * taps() + tap);
+      const char* in = column(from.batch, from.channel * taps() + tap);
       const Run run = inside(from.left, p_.stride.width, sizes[2], p_.windows.width);
       for (int64_t y = 0; y < p_.windows.height; ++y) {
         const int64_t at = y * p_.stride.height + from.top;
@@ -90,11 +90,11 @@ class Columns {
   };
 
   Line line_of(int64_t line) const {
-    const int64_t place = line % places();
-    const int64_t channel = line / places();
+    const int64_t tap = line % taps();
+    const int64_t channel = line / taps();
     return {channel / p_.image.channels, channel % p_.image.channels,
-            place / p_.kernel.width * p_.dilation.height - p_.padding.height,
-            place % p_.kernel.width * p_.dilation.width - p_.padding.width};
+            tap / p_.kernel.width * p_.dilation.height - p_.padding.height,
+            tap % p_.kernel.width * p_.dilation.width - p_.padding.width};
   }
   char* column(int64_t batch, int64_t row) const {
     return p_.data + (batch * p_.columns.strides[0] + row * p_.columns.strides[1]) * bytes_;
@@ -137,9 +137,9 @@ Plan plan_col2im(ColumnsProblem problem) {
   const ElementWriter writer(dtype, dtype);
   const auto columns = std::make_shared<const Columns>(std::move(problem));
   return plan_lines(columns->problem().batch * columns->problem().image.channels,
-                    columns->places() * columns->windows(), [columns, reader, writer](int64_t channel) {
-                      with_wide(wide_of(columns->problem().image.dtype),
-                                [&]<typename T>() { columns->add<T>(reader, writer, channel); });
+                    columns->taps() * columns->windows(), [columns, reader, writer](int64_t channel) {
+                      with_compute_type(compute_type_of(columns->problem().image.dtype),
+                                        [&]<typename T>() { columns->add<T>(reader, writer, channel); });
                     });
 }
 

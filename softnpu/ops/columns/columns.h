@@ -23,7 +23,7 @@ struct ColumnsProblem {
 
 // columns from image.
 Plan plan_im2col(ColumnsProblem problem);
-// image from columns, added up in the wide type of the dtype.
+// image from columns, added up in the compute type of the dtype.
 Plan plan_col2im(ColumnsProblem problem);
 
 }  // namespace softnpu

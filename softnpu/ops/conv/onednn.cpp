@@ -34,7 +34,7 @@ struct Layout {
   Sizes strides{};
   int64_t dims = 0;
   int64_t dtype = 0;
-  int64_t in_blocks = 0;  // NC1HWC0, which is oneDNN's nChw16c; strides are 0
+  int64_t is_blocked = 0;  // NC1HWC0, which is oneDNN's nChw16c; strides are 0
 };
 
 // Everything that a primitive depends on.
@@ -50,8 +50,9 @@ struct Key {
 enum Operand : size_t { kIn, kOut, kFilter, kOperands };
 
 struct Primitive {
-  // As they lie, and as the primitive wants them; where these differ there is a reorder.
-  std::array<memory::desc, kOperands> given, wanted;
+  // Memory descriptors as the caller has the operands and as the primitive takes them; where these differ there is a
+  // reorder.
+  std::array<memory::desc, kOperands> user_md, prim_md;
   std::unique_ptr<PrimitiveRuns> runs;                             // of the operands, the scratchpad and the bias
   std::array<std::unique_ptr<PrimitiveRuns>, kOperands> reorders;  // from, to, the scratchpad
   size_t scratchpad_bytes = 0;                                     // of the largest
@@ -65,14 +66,14 @@ PrimitiveCache<Key, Primitive>& cache() {
 memory::dims first(const Sizes& values, int64_t count) { return {values.begin(), values.begin() + count}; }
 memory::dims last(const Triple& values, int64_t count) { return {values.end() - count, values.end()}; }
 
-memory::desc given_desc(const Layout& l) {
-  if (l.in_blocks != 0) {
+memory::desc user_md_of(const Layout& l) {
+  if (l.is_blocked != 0) {
     return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), memory::format_tag::nChw16c};
   }
   return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), first(l.strides, l.dims)};
 }
 
-memory::desc any_desc(const Layout& l) {
+memory::desc any_md_of(const Layout& l) {
   return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), memory::format_tag::any};
 }
 
@@ -86,32 +87,32 @@ void refuse_reference(const char* implementation) {
 // The primitive that `made` describes, with its operands as the arguments `which`.
 template <typename Description>
 Primitive primitive_of(const Description& made, const std::array<int, kOperands>& which,
-                       std::array<memory::desc, kOperands> wanted, const memory::desc& bias) {
+                       std::array<memory::desc, kOperands> prim_md, const memory::desc& bias) {
   std::vector<PrimitiveRuns::Argument> arguments;
-  for (size_t i = 0; i < kOperands; ++i) arguments.push_back({which[i], wanted[i]});
+  for (size_t i = 0; i < kOperands; ++i) arguments.push_back({which[i], prim_md[i]});
   arguments.push_back({DNNL_ARG_SCRATCHPAD, made.scratchpad_desc()});
   if (!bias.is_zero()) arguments.push_back({DNNL_ARG_BIAS, bias});
   Primitive p;
   p.runs = std::make_unique<PrimitiveRuns>(dnnl::primitive(made), std::move(arguments));
-  p.wanted = std::move(wanted);
+  p.prim_md = std::move(prim_md);
   p.scratchpad_bytes = made.scratchpad_desc().get_size();
   return p;
 }
 
-// What the primitive is to take: images in blocks as they are, else what it likes best.
-enum class Blocks : uint8_t { kAsTheyAre, kReordered };
+// How the primitive takes NC1HWC0 images: as they are, or reordered to the layout that it prefers.
+enum class BlockedImages : uint8_t { kNative, kReordered };
 
 // Throws dnnl::error where there is no such primitive.
-Primitive describe_primitive(const Key& key, Blocks blocks) {
+Primitive describe_primitive(const Key& key, BlockedImages images) {
   const dnnl::engine& engine = onednn_engine();
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const auto image_desc = [blocks](const Layout& l) {
-    return l.in_blocks != 0 && blocks == Blocks::kAsTheyAre ? given_desc(l) : any_desc(l);
+  const auto image_md = [images](const Layout& l) {
+    return l.is_blocked != 0 && images == BlockedImages::kNative ? user_md_of(l) : any_md_of(l);
   };
-  const memory::desc in = image_desc(key.in);
-  const memory::desc out = image_desc(key.out);
-  const memory::desc filter = any_desc(key.filter);
+  const memory::desc in = image_md(key.in);
+  const memory::desc out = image_md(key.out);
+  const memory::desc filter = any_md_of(key.filter);
   const memory::dims stride = last(key.stride, key.dims);
   const memory::dims dilation = last(key.dilation, key.dims);
   const memory::dims before = last(key.padding, key.dims);
@@ -138,7 +139,7 @@ Primitive describe_primitive(const Key& key, Blocks blocks) {
       like.dtype = key.out.dtype;
       const dnnl::convolution_backward_data::primitive_desc made(
           engine, algorithm, in, filter, out, stride, dilation, before, after,
-          make_forward(image_desc(like), filter, out), attributes);
+          make_forward(image_md(like), filter, out), attributes);
       refuse_reference(made.impl_info_str());
       return primitive_of(made, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
                           {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()}, {});
@@ -148,7 +149,7 @@ Primitive describe_primitive(const Key& key, Blocks blocks) {
   Layout like = key.filter;
   like.dtype = key.in.dtype;
   const dnnl::convolution_backward_weights::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
-                                                                before, after, make_forward(in, any_desc(like), out),
+                                                                before, after, make_forward(in, any_md_of(like), out),
                                                                 attributes);
   refuse_reference(made.impl_info_str());
   return primitive_of(made, {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
@@ -165,26 +166,26 @@ Operand result_of(ConvKind kind) {
 }
 
 Primitive describe_primitive(const Key& key) {
-  if (key.in.in_blocks == 0 && key.out.in_blocks == 0) return describe_primitive(key, Blocks::kReordered);
+  if (key.in.is_blocked == 0 && key.out.is_blocked == 0) return describe_primitive(key, BlockedImages::kReordered);
   try {
-    return describe_primitive(key, Blocks::kAsTheyAre);
+    return describe_primitive(key, BlockedImages::kNative);
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw;
-    return describe_primitive(key, Blocks::kReordered);
+    return describe_primitive(key, BlockedImages::kReordered);
   }
 }
 
 std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   Primitive p = describe_primitive(key);
-  p.given = {given_desc(key.in), given_desc(key.out), given_desc(key.filter)};
+  p.user_md = {user_md_of(key.in), user_md_of(key.out), user_md_of(key.filter)};
   const Operand result = result_of(static_cast<ConvKind>(key.kind));
   for (size_t i = 0; i < kOperands; ++i) {
-    if (p.given[i] == p.wanted[i]) continue;
+    if (p.user_md[i] == p.prim_md[i]) continue;
     const bool back = i == result;
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    const memory::desc& from = back ? p.wanted[i] : p.given[i];
-    const memory::desc& to = back ? p.given[i] : p.wanted[i];
+    const memory::desc& from = back ? p.prim_md[i] : p.user_md[i];
+    const memory::desc& to = back ? p.user_md[i] : p.prim_md[i];
     const dnnl::reorder::primitive_desc made(onednn_engine(), from, onednn_engine(), to, attributes);
     p.reorders[i] = std::make_unique<PrimitiveRuns>(
         dnnl::reorder(made),
@@ -195,32 +196,32 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   return std::make_shared<const Primitive>(std::move(p));
 }
 
-// An operand's memory as matrices, to be copied by lines.
-struct Lines {
+// An operand's memory as matrices, for copies by rows.
+struct MatrixView {
   Dims batch;
-  Matrices matrices;
+  GemmOperand matrices;
 };
 
-Lines lines_of(const Layout& l, char* data) {
-  Lines lines;
+MatrixView matrices_of(const Layout& l, char* data) {
+  MatrixView rows;
   const auto n = static_cast<size_t>(l.dims);
-  Matrices& m = lines.matrices;
+  GemmOperand& m = rows.matrices;
   m.dtype = static_cast<aclDataType>(l.dtype);
   m.data = data;
-  m.lines = l.sizes[n - 2];
-  m.line_stride = l.strides[n - 2];
-  m.depth = m.piece = l.sizes[n - 1];
-  m.depth_stride = l.strides[n - 1];
+  m.rows = l.sizes[n - 2];
+  m.row_stride = l.strides[n - 2];
+  m.k = m.k_tile = l.sizes[n - 1];
+  m.k_stride = l.strides[n - 1];
   for (size_t i = 0; i + 2 < n; ++i) {
-    lines.batch.push_back(l.sizes[i]);
+    rows.batch.push_back(l.sizes[i]);
     m.batch_strides.push_back(l.strides[i]);
   }
-  return lines;
+  return rows;
 }
 
 void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, int threads) {
-  const Lines source = lines_of(from, from_data);
-  copy_matrices(source.batch, lines_of(to, to_data).matrices, source.matrices, threads);
+  const MatrixView source = matrices_of(from, from_data);
+  copy_matrices(source.batch, matrices_of(to, to_data).matrices, source.matrices, threads);
 }
 
 // Splitting pays where each number is multiplied by so many others, at least.
@@ -228,7 +229,7 @@ constexpr int64_t kLeastSplit = 16;
 
 bool may_split(const ConvProblem& p) {
   const bool is_large = std::min(p.in.channels, p.out.channels) >= kLeastSplit;
-  const bool is_plain = p.groups == 1 && !p.in.in_blocks && !p.out.in_blocks;
+  const bool is_plain = p.groups == 1 && !p.in.is_blocked && !p.out.is_blocked;
   const int64_t longest = std::max({p.in.channels, p.out.channels, p.batch});
   return p.allows_less && splits_products() && is_plain && is_large && onednn_counts({longest * kSplitParts});
 }
@@ -254,9 +255,9 @@ void split(const Layout& to, char* to_data, const Layout& from, char* from_data,
            int threads) {
   Layout part = to;
   part.sizes[dim] = from.sizes[dim];
-  const Lines source = lines_of(from, from_data);
+  const MatrixView source = matrices_of(from, from_data);
   const int64_t between = from.sizes[dim] * to.strides[dim];
-  split_matrices(source.batch, lines_of(part, to_data).matrices, source.matrices, between, factor, threads);
+  split_matrices(source.batch, matrices_of(part, to_data).matrices, source.matrices, between, factor, threads);
 }
 
 Extents extents_of(const Layout& l) {
@@ -299,7 +300,7 @@ Checked bytes_of(const Layout& l) {
 
 Layout layout_of(const Image& image, int64_t batch, size_t dims) {
   Layout l{
-      {batch, image.channels}, {image.batch_stride, image.channel_stride}, 2, image.dtype, image.in_blocks ? 1 : 0};
+      {batch, image.channels}, {image.batch_stride, image.channel_stride}, 2, image.dtype, image.is_blocked ? 1 : 0};
   for (size_t i = 3 - dims; i < 3; ++i) {
     l.sizes[static_cast<size_t>(l.dims)] = image.sizes[i];
     l.strides[static_cast<size_t>(l.dims++)] = image.strides[i];
@@ -321,14 +322,14 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
-// Kernels of one place know no rows: large images are taken as several of fewer rows, whose values stay in the caches
+// Kernels of one tap know no rows: large images are taken as several of fewer rows, whose values stay in the caches
 // on the way to what stands behind.
 ConvProblem in_pieces(const ConvProblem& given) {
   ConvProblem p = given;
-  const bool is_point = p.filter.places() == 1 && p.stride == Triple{1, 1, 1} && p.padding == Triple{};
+  const bool is_point = p.filter.taps() == 1 && p.stride == Triple{1, 1, 1} && p.padding == Triple{};
   if (p.kind == ConvKind::kFilterGradient || p.dims != 2 || !is_point || p.in.sizes != p.out.sizes) return p;
   for (const Image* image : {&p.in, &p.out}) {
-    if (image->in_blocks || !has_channels_last(layout_of(*image, p.batch, p.dims))) return p;
+    if (image->is_blocked || !has_channels_last(layout_of(*image, p.batch, p.dims))) return p;
   }
   const int64_t row = p.in.sizes[2] * (p.in.channels + p.out.channels) * static_cast<int64_t>(aclDataTypeSize(p.dtype));
   const int64_t rows = images_at_once(p.in.sizes[1], row);
@@ -349,45 +350,45 @@ class Convolution final : public FusionRoot {
       : p_(in_pieces(problem)),
         result_(result_of(problem.kind)),
         threads_(onednn_threads(problem.flops())),
-        splits_(may_split(problem)),
-        at_once_(p_.batch) {
+        is_split_(may_split(problem)),
+        images_per_run_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
-    lies_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
+    user_layouts_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
     // The backward pass has no bias of its own: it is added to the result in float32 before that is rounded.
     adds_bias_ = p_.bias != nullptr && p_.kind == ConvKind::kInputGradient;
     for (size_t i = 0; i < kOperands; ++i) {
       const bool widens = !native || (adds_bias_ && i == result_);
-      const aclDataType dtype = widens ? ACL_FLOAT : static_cast<aclDataType>(lies_[i].dtype);
-      seen_[i] = lies_[i];
-      if (lies_[i].in_blocks != 0) {
-        if (widens) throw dnnl::error(dnnl_unimplemented, "images in blocks are taken as they are");
+      const aclDataType dtype = widens ? ACL_FLOAT : static_cast<aclDataType>(user_layouts_[i].dtype);
+      staged_layouts_[i] = user_layouts_[i];
+      if (user_layouts_[i].is_blocked != 0) {
+        if (widens) throw dnnl::error(dnnl_unimplemented, "NC1HWC0 images are taken as they are");
         continue;
       }
-      if (splits_ && i != result_) {
-        Layout parts = lies_[i];
+      if (is_split_ && i != result_) {
+        Layout parts = user_layouts_[i];
         parts.sizes[summed_dim(p_.kind, i)] *= kSplitParts;
-        copy_as(i, contiguous(parts, split_dtype()));
+        stage_as(i, contiguous(parts, split_dtype()));
         continue;
       }
-      const Layout plain = contiguous(lies_[i], dtype);
+      const Layout plain = contiguous(user_layouts_[i], dtype);
       const bool ordered =
-          !adds_bias_ || i != result_ || lies_[i].strides == plain.strides || has_channels_last(lies_[i]);
-      if (lies_[i].dtype == dtype && is_dense(lies_[i]) && ordered) continue;
-      copy_as(i, plain);
+          !adds_bias_ || i != result_ || user_layouts_[i].strides == plain.strides || has_channels_last(user_layouts_[i]);
+      if (user_layouts_[i].dtype == dtype && is_dense(user_layouts_[i]) && ordered) continue;
+      stage_as(i, plain);
     }
     if (may_part()) {
-      at_once_ = images_at_once(p_.batch, (bytes_of(lies_[kIn]) + bytes_of(lies_[kOut])).value() / p_.batch);
-      seen_[kIn].sizes[0] = seen_[kOut].sizes[0] = at_once_;
+      images_per_run_ = images_at_once(p_.batch, (bytes_of(user_layouts_[kIn]) + bytes_of(user_layouts_[kOut])).value() / p_.batch);
+      staged_layouts_[kIn].sizes[0] = staged_layouts_[kOut].sizes[0] = images_per_run_;
     }
     Key key;
     key.kind = static_cast<int64_t>(p_.kind);
     key.dims = static_cast<int64_t>(p_.dims);
     key.has_bias = p_.bias != nullptr && !adds_bias_ ? 1 : 0;
     key.threads = threads_;
-    key.in = seen_[kIn];
-    key.out = seen_[kOut];
-    key.filter = seen_[kFilter];
+    key.in = staged_layouts_[kIn];
+    key.out = staged_layouts_[kOut];
+    key.filter = staged_layouts_[kFilter];
     key.stride = p_.stride;
     key.padding = p_.padding;
     for (size_t i = 0; i < 3; ++i) {
@@ -398,7 +399,7 @@ class Convolution final : public FusionRoot {
     const ThreadScope scope(threads_);
     primitive_ = cache().get(key, [&] { return make_primitive(key); });
     for (size_t i = 0; i < kOperands; ++i) {
-      if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(checked(primitive_->wanted[i].get_size()));
+      if (primitive_->reorders[i]) reordered_at_[i] = space_.reserve(checked(primitive_->prim_md[i].get_size()));
     }
     if (p_.bias != nullptr) bias_at_ = space_.reserve(checked(p_.made().channels) * sizeof(float));
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
@@ -408,18 +409,18 @@ class Convolution final : public FusionRoot {
 
   // Whether the result is memory without gaps, and apart from the operands.
   bool is_fusible() const {
-    if (lies_[kIn].in_blocks != 0 || lies_[kOut].in_blocks != 0) return false;
-    return result_ != kFilter && !copied_[result_] && is_dense(lies_[result_]);
+    if (user_layouts_[kIn].is_blocked != 0 || user_layouts_[kOut].is_blocked != 0) return false;
+    return result_ != kFilter && !is_staged_[result_] && is_dense(user_layouts_[result_]);
   }
   MemoryAccess output() const override {
-    MemoryAccess memory = memory_of(lies_[result_], data_[result_]);
-    memory.element_bytes = static_cast<uint32_t>(element_bytes(lies_[result_]));
+    MemoryAccess memory = memory_of(user_layouts_[result_], data_[result_]);
+    memory.element_bytes = static_cast<uint32_t>(element_bytes(user_layouts_[result_]));
     memory.is_written = true;
     return memory;
   }
   void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
     for (size_t i = 0; i < kOperands; ++i) {
-      if (i != result_) to->push_back(memory_of(lies_[i], data_[i]));
+      if (i != result_) to->push_back(memory_of(user_layouts_[i], data_[i]));
     }
     if (p_.bias != nullptr) to->push_back(bias_access(p_));
     const auto* space = static_cast<const char*>(workspace);
@@ -427,9 +428,9 @@ class Convolution final : public FusionRoot {
   }
   void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     auto* space = static_cast<char*>(workspace);
-    const auto all = bytes_of(lies_[result_]).value() / static_cast<int64_t>(element_bytes(lies_[result_]));
+    const auto all = bytes_of(user_layouts_[result_]).value() / static_cast<int64_t>(element_bytes(user_layouts_[result_]));
     const int64_t image = all / p_.batch;
-    const bool by_images = at_once_ < p_.batch && lies_[result_].strides[0] == image;
+    const bool by_images = images_per_run_ < p_.batch && user_layouts_[result_].strides[0] == image;
     run(space, to, [&](int64_t first, int64_t last) {
       if (by_images) on_ready(first * image, last * image);
     });
@@ -441,96 +442,96 @@ class Convolution final : public FusionRoot {
   }
 
  private:
-  void copy_as(size_t i, const Layout& layout) {
-    seen_[i] = layout;
-    copied_[i] = true;
-    copies_at_[i] = space_.reserve(bytes_of(layout));
+  void stage_as(size_t i, const Layout& layout) {
+    staged_layouts_[i] = layout;
+    is_staged_[i] = true;
+    staged_at_[i] = space_.reserve(bytes_of(layout));
   }
 
   // Calls `made` for the images [first, last) as soon as they are made.
   template <typename MadeImages>
   void run(char* space, char* to, const MadeImages& made) const {
     const ThreadScope scope(threads_);
-    std::array<void*, kOperands + 2> places{};
-    places[kOperands] = space + scratchpad_at_;
-    places[kOperands + 1] = space + bias_at_;
+    std::array<void*, kOperands + 2> arguments{};
+    arguments[kOperands] = space + scratchpad_at_;
+    arguments[kOperands + 1] = space + bias_at_;
     if (p_.bias != nullptr) read_bias(p_, reinterpret_cast<float*>(space + bias_at_));
     std::shared_ptr<void> packed;
     if (result_ != kFilter && primitive_->reorders[kFilter]) packed = packed_filter(space);
     if (packed != nullptr) {
-      places[kFilter] = packed.get();
+      arguments[kFilter] = packed.get();
     } else {
-      places[kFilter] = primitive_->reorders[kFilter] ? space + reordered_at_[kFilter] : seen(kFilter, space);
-      if (result_ != kFilter) bring(kFilter, 0, space, places[kFilter]);
+      arguments[kFilter] = primitive_->reorders[kFilter] ? space + reordered_at_[kFilter] : staged_data(kFilter, space);
+      if (result_ != kFilter) reorder_operand(kFilter, 0, space, arguments[kFilter]);
     }
-    for (int64_t image = 0; image < p_.batch; image += at_once_) {
-      run_images(image, space, to, places);
-      made(image, image + at_once_);
+    for (int64_t image = 0; image < p_.batch; image += images_per_run_) {
+      run_images(image, space, to, arguments);
+      made(image, image + images_per_run_);
     }
-    if (copied_[result_]) copy(lies_[result_], to, seen_[result_], made_at(space, to), threads_);
+    if (is_staged_[result_]) copy(user_layouts_[result_], to, staged_layouts_[result_], result_data(space, to), threads_);
   }
 
-  // Makes at_once_ images, or of all of them the filter.
-  void run_images(int64_t first, char* space, char* to, std::span<void*, kOperands + 2> places) const {
+  // Makes images_per_run_ images, or of all of them the filter.
+  void run_images(int64_t first, char* space, char* to, std::span<void*, kOperands + 2> arguments) const {
     for (size_t i : {size_t{kIn}, size_t{kOut}}) {
-      char* given = (i == result_ ? made_at(space, to) : seen(i, space)) + offset_of(first, i);
-      places[i] = primitive_->reorders[i] ? space + reordered_at_[i] : given;
-      if (i != result_) bring(i, offset_of(first, i), space, places[i]);
+      char* user = (i == result_ ? result_data(space, to) : staged_data(i, space)) + offset_of(first, i);
+      arguments[i] = primitive_->reorders[i] ? space + reordered_at_[i] : user;
+      if (i != result_) reorder_operand(i, offset_of(first, i), space, arguments[i]);
     }
     const bool has_bias = p_.bias != nullptr && !adds_bias_;
-    primitive_->runs->execute(places.first(kOperands + (has_bias ? 2 : 1)));
-    char* result = made_at(space, to) + (result_ == kFilter ? 0 : offset_of(first, result_));
+    primitive_->runs->execute(arguments.first(kOperands + (has_bias ? 2 : 1)));
+    char* result = result_data(space, to) + (result_ == kFilter ? 0 : offset_of(first, result_));
     if (const auto& back = primitive_->reorders[result_]) {
-      reorder(*back, places[result_], result, space + scratchpad_at_);
+      reorder(*back, arguments[result_], result, space + scratchpad_at_);
     }
     if (adds_bias_) add_bias(reinterpret_cast<float*>(result), reinterpret_cast<float*>(space + bias_at_));
   }
 
   // Whether images may be made one behind the other.
   bool may_part() const {
-    const bool lie_alone = !copied_[kIn] && !copied_[kOut] && lies_[kIn].in_blocks == 0 && lies_[kOut].in_blocks == 0;
-    return result_ != kFilter && lie_alone && p_.batch > 1;
+    const bool are_independent = !is_staged_[kIn] && !is_staged_[kOut] && user_layouts_[kIn].is_blocked == 0 && user_layouts_[kOut].is_blocked == 0;
+    return result_ != kFilter && are_independent && p_.batch > 1;
   }
 
   // Bytes from the first image to this one.
   ptrdiff_t offset_of(int64_t image, size_t operand) const {
-    const Layout& l = lies_[operand];
+    const Layout& l = user_layouts_[operand];
     return image * l.strides[0] * static_cast<ptrdiff_t>(element_bytes(l));
   }
 
   static void reorder(const PrimitiveRuns& runs, void* from, void* to, void* scratchpad) {
-    const std::array<void*, 3> places{from, to, scratchpad};
-    runs.execute(places);
+    const std::array<void*, 3> arguments{from, to, scratchpad};
+    runs.execute(arguments);
   }
 
-  // Where operand `i` lies as the reorder sees it, or the primitive where there is none.
-  char* seen(size_t i, char* space) const { return copied_[i] ? space + copies_at_[i] : data_[i]; }
+  // Operand `i` as the reorder takes it, or the primitive where there is none.
+  char* staged_data(size_t i, char* space) const { return is_staged_[i] ? space + staged_at_[i] : data_[i]; }
 
-  // Where the result lies as the primitive or the reorder behind it makes it, for one that belongs at `to`.
-  char* made_at(char* space, char* to) const { return copied_[result_] ? space + copies_at_[result_] : to; }
+  // Where the primitive, or the reorder after it, writes the result that belongs at `to`.
+  char* result_data(char* space, char* to) const { return is_staged_[result_] ? space + staged_at_[result_] : to; }
 
-  // Brings operand `i`, from `offset` on, to `place`, in the layout that the primitive wants.
-  void bring(size_t i, ptrdiff_t offset, char* space, void* place) const {
-    char* from = seen(i, space) + offset;
-    if (splits_) {
-      split(seen_[i], from, lies_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i), threads_);
-    } else if (copied_[i]) {
-      copy(seen_[i], from, lies_[i], data_[i], threads_);
+  // Reorders operand `i`, from `offset` on, into `place`, in the layout that the primitive takes.
+  void reorder_operand(size_t i, ptrdiff_t offset, char* space, void* place) const {
+    char* from = staged_data(i, space) + offset;
+    if (is_split_) {
+      split(staged_layouts_[i], from, user_layouts_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i), threads_);
+    } else if (is_staged_[i]) {
+      copy(staged_layouts_[i], from, user_layouts_[i], data_[i], threads_);
     }
     if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
   }
 
   std::shared_ptr<void> packed_filter(char* space) const {
-    const Layout& lies = lies_[kFilter];
-    const std::string_view layout(reinterpret_cast<const char*>(&lies), sizeof lies);
+    const Layout& user = user_layouts_[kFilter];
+    const std::string_view layout(reinterpret_cast<const char*>(&user), sizeof user);
     return PackedWeights::get().find(
-        {p_.filter.source.address, p_.filter.source.bytes, layout}, [&] { return primitive_->wanted[kFilter]; },
-        [&](void* to) { bring(kFilter, 0, space, to); });
+        {p_.filter.source.address, p_.filter.source.bytes, layout}, [&] { return primitive_->prim_md[kFilter]; },
+        [&](void* to) { reorder_operand(kFilter, 0, space, to); });
   }
 
   // To the images that were made, which are contiguous or have their channels last.
   void add_bias(float* image, const float* bias) const {
-    const Layout& l = seen_[result_];
+    const Layout& l = staged_layouts_[result_];
     const int64_t channels = l.sizes[1];
     int64_t positions = 1;
     for (int64_t i = 2; i < l.dims; ++i) positions *= l.sizes[static_cast<size_t>(i)];
@@ -553,12 +554,12 @@ class Convolution final : public FusionRoot {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
-  const bool splits_;                              // what is read
-  int64_t at_once_;                                // images
-  std::array<Layout, kOperands> lies_{}, seen_{};  // in memory; with the copies
+  const bool is_split_;                              // what is read
+  int64_t images_per_run_;                                // images
+  std::array<Layout, kOperands> user_layouts_{}, staged_layouts_{};  // as the caller has them; with staging copies
   std::array<char*, kOperands> data_{};
-  std::array<bool, kOperands> copied_{};
-  std::array<size_t, kOperands> copies_at_{}, reordered_at_{};
+  std::array<bool, kOperands> is_staged_{};
+  std::array<size_t, kOperands> staged_at_{}, reordered_at_{};
   bool adds_bias_ = false;
   Workspace space_;
   size_t bias_at_ = 0;

@@ -13,7 +13,7 @@
 #include "ops/cube_math.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/format/images.h"
+#include "ops/format/nc1hwc0.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -125,7 +125,7 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
 // Whether oneDNN counts the sizes, and the steps along images.
 bool has_small_sizes(const ConvProblem& p) {
   bool fits = onednn_counts(
-      {p.batch, p.groups, p.in.channels, p.out.channels, p.filter.places(), p.in.positions(), p.out.positions()});
+      {p.batch, p.groups, p.in.channels, p.out.channels, p.filter.taps(), p.in.spatial_size(), p.out.spatial_size()});
   for (size_t i = 0; fits && i < 3; ++i) {
     const int64_t padded = p.in.sizes[i] + 2 * p.padding[i];
     fits = onednn_counts({padded}) && p.stride[i] <= padded && p.dilation[i] <= padded;
@@ -136,29 +136,29 @@ bool has_small_sizes(const ConvProblem& p) {
 // Adds nothing where nothing is written.
 Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
-                                                         : p.batch * p.made().channels * p.made().positions() == 0;
+                                                         : p.batch * p.made().channels * p.made().spatial_size() == 0;
   if (empty) return Status::ok();
   const bool sums =
-      p.batch != 0 && p.out.channels != 0 && p.out.positions() != 0 && p.in.channels != 0 && p.in.positions() != 0;
-  const bool has_blocks = p.in.in_blocks || p.out.in_blocks;
+      p.batch != 0 && p.out.channels != 0 && p.out.spatial_size() != 0 && p.in.channels != 0 && p.in.spatial_size() != 0;
+  const bool is_blocked = p.in.is_blocked || p.out.is_blocked;
   std::optional<Step> step;
   if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) {
-    if (!has_blocks) step = pointwise_convolution(p);
+    if (!is_blocked) step = pointwise_convolution(p);
     if (!step) step = winograd_convolution(p);
     if (!step) step = winograd_gradient(p);
     if (!step) step = onednn_convolution(p);
   }
-  if (!step && has_blocks) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));
-  steps->push_back(step ? std::move(*step) : wide_convolution(p));
+  if (!step && is_blocked) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));
+  steps->push_back(step ? std::move(*step) : reference_convolution(p));
   return Status::ok();
 }
 
 // The sums of the channels of `image`.
 void add_channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype,
                       std::vector<Step>* steps) {
-  if (!image.in_blocks) return steps->push_back(channel_sums(image, batch, to, stride, dtype));
+  if (!image.is_blocked) return steps->push_back(channel_sums(image, batch, to, stride, dtype));
   const int64_t blocks = (image.channels + kImageBlock - 1) / kImageBlock;
-  const int64_t block = image.positions() * kImageBlock;
+  const int64_t block = image.spatial_size() * kImageBlock;
   for (int64_t i = 0; i < blocks; ++i) {
     Image part = image;
     part.data += static_cast<size_t>(i * block) * aclDataTypeSize(image.dtype);

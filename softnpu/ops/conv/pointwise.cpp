@@ -1,4 +1,4 @@
-// Convolutions by kernels of one place: products of matrices over images as they lie, channel by channel. A library's
+// Convolutions by kernels of one tap: products of matrices over images as they lie, channel by channel. A library's
 // convolution brings such images into another layout and the result back.
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ops/conv/step.h"
-#include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
+#include "ops/matmul/problem.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -31,32 +31,32 @@ bool has_planes(const Image& image) {
   return image.channels == 1 || image.channel_stride >= next;
 }
 
-// [channels, positions], or the transposed matrix: lines are channels where it is the first factor or the result.
-Matrices matrices_of(const Image& image, bool lines_are_channels) {
-  Matrices m;
+// [channels, positions], or the transposed matrix: rows are channels where it is the first factor or the result.
+GemmOperand matrices_of(const Image& image, bool rows_are_channels) {
+  GemmOperand m;
   m.dtype = image.dtype;
   m.data = image.data;
-  m.lines = image.channels;
-  m.depth = image.positions();
-  m.line_stride = image.channel_stride;
-  m.depth_stride = 1;
-  if (!lines_are_channels) {
-    std::swap(m.lines, m.depth);
-    std::swap(m.line_stride, m.depth_stride);
+  m.rows = image.channels;
+  m.k = image.spatial_size();
+  m.row_stride = image.channel_stride;
+  m.k_stride = 1;
+  if (!rows_are_channels) {
+    std::swap(m.rows, m.k);
+    std::swap(m.row_stride, m.k_stride);
   }
-  m.piece = m.depth;
+  m.k_tile = m.k;
   m.batch_strides = {image.batch_stride};
   return m;
 }
 
-Matrices matrices_of(const Filter& filter, int64_t lines, int64_t line_stride, int64_t depth, int64_t depth_stride) {
-  Matrices m;
+GemmOperand matrices_of(const Filter& filter, int64_t rows, int64_t row_stride, int64_t k, int64_t k_stride) {
+  GemmOperand m;
   m.dtype = filter.dtype;
   m.data = filter.data;
-  m.lines = lines;
-  m.depth = m.piece = depth;
-  m.line_stride = line_stride;
-  m.depth_stride = depth_stride;
+  m.rows = rows;
+  m.k = m.k_tile = k;
+  m.row_stride = row_stride;
+  m.k_stride = k_stride;
   m.batch_strides = {0};
   return m;
 }
@@ -68,7 +68,7 @@ MatmulProblem problem_of(const ConvProblem& p) {
   m.alpha.kind = m.beta.kind = aclScalar::Kind::kSigned;
   m.alpha.integer = m.beta.integer = 1;
   m.batch = {p.batch};
-  const int64_t values = p.in.channels * p.in.positions() + p.out.channels * p.out.positions();
+  const int64_t values = p.in.channels * p.in.spatial_size() + p.out.channels * p.out.spatial_size();
   m.at_once = images_at_once(p.batch, values * static_cast<int64_t>(aclDataTypeSize(p.dtype)));
   const Filter& f = p.filter;
   switch (p.kind) {
@@ -92,8 +92,8 @@ MatmulProblem problem_of(const ConvProblem& p) {
   m.adds = true;
   m.addend = m.c;
   m.addend.data = const_cast<char*>(p.bias);
-  m.addend.line_stride = p.bias_stride;
-  m.addend.depth_stride = 0;
+  m.addend.row_stride = p.bias_stride;
+  m.addend.k_stride = 0;
   m.addend.batch_strides = {0};
   return m;
 }
@@ -108,7 +108,7 @@ std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
     m.adds = i > 0;
     m.addend = m.c;
     m.batch = {};
-    for (Matrices* side : {&m.a, &m.b, &m.c, &m.addend}) side->batch_strides = {};
+    for (GemmOperand* side : {&m.a, &m.b, &m.c, &m.addend}) side->batch_strides = {};
   }
   return problems;
 }
@@ -126,7 +126,7 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   const bool is_float = p.dtype == ACL_FLOAT && (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
   if (!is_point || !is_float) return std::nullopt;
   for (const Image* image : {&p.in, &p.out}) {
-    if (!has_planes(*image) || image->positions() < kLeastPositions || image->dtype != p.dtype) return std::nullopt;
+    if (!has_planes(*image) || image->spatial_size() < kLeastPositions || image->dtype != p.dtype) return std::nullopt;
   }
   if (p.filter.dtype != p.dtype) return std::nullopt;
   std::vector<MatmulProblem> problems;

@@ -8,7 +8,7 @@
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/format/images.h"
+#include "ops/format/nc1hwc0.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 
@@ -52,12 +52,12 @@ Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_
 }
 
 Status read_any_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out) {
-  if (!is_in_blocks(tensor)) return read_image(tensor, dims, role, batch, out);
-  SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(tensor, role));
+  if (!is_blocked_format(tensor)) return read_image(tensor, dims, role, batch, out);
+  SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(tensor, role));
   if (dims != 2)
     return invalid(text(role, " is ", describe(tensor), " where ", dims, " spatial dimensions are needed"));
-  SOFTNPU_RETURN_IF_ERROR(memory_of(elements_of_blocks(tensor), role, &out->data));
-  out->in_blocks = true;
+  SOFTNPU_RETURN_IF_ERROR(memory_of(elements_in_memory_order(tensor), role, &out->data));
+  out->is_blocked = true;
   out->dtype = tensor.dtype;
   *batch = tensor.dims[0];
   out->channels = tensor.dims[1];
@@ -66,8 +66,8 @@ Status read_any_image(const aclTensor& tensor, size_t dims, const char* role, in
 }
 
 double ConvProblem::flops() const {
-  return 2.0 * static_cast<double>(batch * out.channels) * static_cast<double>(out.positions()) *
-         static_cast<double>(in_channels() * filter.places() + 1);
+  return 2.0 * static_cast<double>(batch * out.channels) * static_cast<double>(out.spatial_size()) *
+         static_cast<double>(in_channels() * filter.taps() + 1);
 }
 
 int64_t images_at_once(int64_t batch, int64_t bytes) {
@@ -82,7 +82,7 @@ int64_t images_at_once(int64_t batch, int64_t bytes) {
 }
 
 Extents extents_of(const Image& image, int64_t batch) {
-  if (image.in_blocks) return {{batch * image.channels * image.positions(), 1}};
+  if (image.is_blocked) return {{batch * image.channels * image.spatial_size(), 1}};
   Extents all = {{batch, image.batch_stride}, {image.channels, image.channel_stride}};
   for (size_t i = 0; i < 3; ++i) all.push_back({image.sizes[i], image.strides[i]});
   return all;

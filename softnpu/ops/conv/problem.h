@@ -23,9 +23,9 @@ struct Image {
   int64_t channel_stride = 0;
   Triple sizes = {1, 1, 1};
   Triple strides = {0, 0, 0};
-  bool in_blocks = false;  // NC1HWC0: strides say nothing
+  bool is_blocked = false;  // NC1HWC0: strides say nothing
 
-  int64_t positions() const { return sizes[0] * sizes[1] * sizes[2]; }
+  int64_t spatial_size() const { return sizes[0] * sizes[1] * sizes[2]; }
 };
 
 // [channels of out, channels of in / groups, kernel]
@@ -38,9 +38,9 @@ struct Filter {
   Triple sizes = {1, 1, 1};
   Triple strides = {0, 0, 0};
 
-  int64_t places() const { return sizes[0] * sizes[1] * sizes[2]; }
-  // Whether the places of one channel lie one behind the other, in two dimensions.
-  bool has_dense_places() const { return strides[2] == 1 && strides[1] == sizes[2]; }
+  int64_t taps() const { return sizes[0] * sizes[1] * sizes[2]; }
+  // Whether the taps of one channel lie one behind the other, in two dimensions.
+  bool has_contiguous_taps() const { return strides[2] == 1 && strides[1] == sizes[2]; }
 };
 
 enum class ConvKind : int64_t {

@@ -17,7 +17,7 @@ struct Step {
   std::shared_ptr<const Fusible> fusible = nullptr;  // the same work, as a fusion root
 };
 
-// As products of matrices: kernels of one place over images whose channels lie one behind the other. Nothing where it
+// As products of matrices: kernels of one tap over images whose channels lie one behind the other. Nothing where it
 // is not that, or another way is better.
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
 // By fewer multiplications. Nothing where the problem does not allow less than float32's precision, or it is slower.
@@ -27,7 +27,7 @@ std::optional<Step> winograd_gradient(const ConvProblem& problem);
 // By oneDNN: float32, float16, bfloat16. Nothing where it refuses the problem.
 std::optional<Step> onednn_convolution(const ConvProblem& problem);
 // By softnpu's own kernel: every dtype.
-Step wide_convolution(const ConvProblem& problem);
+Step reference_convolution(const ConvProblem& problem);
 // The sum of each channel of `image` in `batch` images, written to `to`, of `dtype`, `stride` elements apart.
 Step channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype);
 

@@ -1,4 +1,4 @@
-// Convolutions of 3 x 3 places by Winograd's minimal filtering, where float32 may be computed with less: a quarter of
+// Convolutions of 3 x 3 taps by Winograd's minimal filtering, where float32 may be computed with less: a quarter of
 // the multiplications, of sums whose terms are larger than the result's. A thread takes some rows of tiles through
 // transform, products and transform in memory of its own.
 
@@ -66,7 +66,7 @@ class Winograd final : public FusionRoot {
         tiles_down_(tiles_along(made().sizes[1], tile_)),
         tiles_across_(tiles_along(made().sizes[2], tile_)),
         threads_(onednn_threads(problem.flops())) {
-    at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.positions() + p_.out.channels * p_.out.positions()) *
+    at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
                                             static_cast<int64_t>(sizeof(float)));
     const int64_t channels = read().channels + made().channels;
     // Each product reads the whole filter: its planes are a quarter as large and more.
@@ -103,8 +103,8 @@ class Winograd final : public FusionRoot {
 
   // Whether the result is memory without gaps, image behind image, as compute() announces it.
   bool is_fusible() const {
-    const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().positions();
-    return !made().in_blocks && in_order && is_dense(extents_of(made(), p_.batch));
+    const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().spatial_size();
+    return !made().is_blocked && in_order && is_dense(extents_of(made(), p_.batch));
   }
   MemoryAccess output() const override {
     MemoryAccess memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
@@ -120,7 +120,7 @@ class Winograd final : public FusionRoot {
     to->push_back({space, space + space_.bytes().bytes(), 0, true});
   }
   void compute(void* workspace, char* to, const OnReady& on_ready) const override {
-    const int64_t image = this->made().channels * this->made().positions();
+    const int64_t image = this->made().channels * this->made().spatial_size();
     run(static_cast<char*>(workspace), to, [&](int64_t first, int64_t last) { on_ready(first * image, last * image); });
   }
 
@@ -184,8 +184,8 @@ class Winograd final : public FusionRoot {
       }
     }
     const WinogradProduct& product = last - first == rows_ ? *whole_ : *rest_;
-    const std::array<void*, 4> places{planes, filter, products, slot + scratchpad_at_};
-    product.runs->execute(places);
+    const std::array<void*, 4> arguments{planes, filter, products, slot + scratchpad_at_};
+    product.runs->execute(arguments);
     for (int64_t row = first; row < last; ++row) {
       float* image = to + row / tiles_down_ * back.image_stride();
       const float* tile = products + (row - first) * tiles_across_ * made_planes.tile_stride;

@@ -18,9 +18,9 @@ constexpr int64_t kChannelsOfPart = 64;
 constexpr int64_t kPlaces = 9;
 
 // Where an element of a layout with blocks lies.
-class Places {
+class TapOffsets {
  public:
-  explicit Places(const dnnl::memory::desc& layout)
+  explicit TapOffsets(const dnnl::memory::desc& layout)
       : strides_(layout.get_strides()), sizes_(layout.get_inner_blks()), dims_(layout.get_inner_idxs()) {}
 
   // Whether kTogether channels lie one behind the other.
@@ -28,46 +28,46 @@ class Places {
     return dims_.empty() ? strides_[kMade] == 1
                          : dims_.back() == static_cast<int64_t>(kMade) && sizes_.back() % kTogether == 0;
   }
-  // Of each index of a dimension, where the others' are 0: the place of an element is the sum of its indices'.
+  // Of each index of a dimension, where the others' are 0: the tap of an element is the sum of its indices'.
   std::vector<int64_t> along(size_t dim, int64_t size) const {
-    std::vector<int64_t> places(static_cast<size_t>(size));
+    std::vector<int64_t> offsets(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) {
       int64_t index = i;
-      int64_t place = 0;
+      int64_t tap = 0;
       int64_t stride = 1;
       for (size_t block = dims_.size(); block-- > 0; stride *= sizes_[block]) {
         if (dims_[block] != static_cast<int64_t>(dim)) continue;
-        place += index % sizes_[block] * stride;
+        tap += index % sizes_[block] * stride;
         index /= sizes_[block];
       }
-      places[static_cast<size_t>(i)] = place + index * strides_[dim];
+      offsets[static_cast<size_t>(i)] = tap + index * strides_[dim];
     }
-    return places;
+    return offsets;
   }
 
  private:
   dnnl::memory::dims strides_, sizes_, dims_;
 };
 
-// The 9 places of kWinogradChannels filters from `made` on, of one channel that is read. The gradient of the input sees
+// The 9 offsets of kWinogradChannels filters from `made` on, of one channel that is read. The gradient of the input sees
 // the filter from its other end.
-void read_places(const ConvProblem& p, int64_t read, int64_t made, float* to) {
+void read_taps(const ConvProblem& p, int64_t read, int64_t made, float* to) {
   const bool forward = p.kind == ConvKind::kForward;
   const Filter& f = p.filter;
   const int64_t made_stride = forward ? f.out_stride : f.in_stride;
   const auto* from = reinterpret_cast<const float*>(f.data) + read * (forward ? f.in_stride : f.out_stride);
   from += made * made_stride;
-  if (f.has_dense_places()) {
+  if (f.has_contiguous_taps()) {
     to_channels(from, made_stride, kPlaces, to);
     for (int64_t i = 0; !forward && i < kPlaces / 2; ++i) {
-      float* place = to + i * kWinogradChannels;
-      std::swap_ranges(place, place + kWinogradChannels, to + (kPlaces - 1 - i) * kWinogradChannels);
+      float* tap = to + i * kWinogradChannels;
+      std::swap_ranges(tap, tap + kWinogradChannels, to + (kPlaces - 1 - i) * kWinogradChannels);
     }
     return;
   }
   for (int64_t i = 0; i < kPlaces; ++i) {
-    const int64_t place = forward ? i : kPlaces - 1 - i;
-    const float* at = from + place / 3 * f.strides[1] + place % 3 * f.strides[2];
+    const int64_t tap = forward ? i : kPlaces - 1 - i;
+    const float* at = from + tap / 3 * f.strides[1] + tap % 3 * f.strides[2];
     for (int64_t c = 0; c < kWinogradChannels; ++c) to[i * kWinogradChannels + c] = at[c * made_stride];
   }
 }
@@ -78,16 +78,16 @@ bool may_pack_winograd_filter(const dnnl::memory::desc& layout) {
   const auto sizes = layout.get_dims();
   const auto padded = layout.get_padded_dims();
   return layout.get_format_kind() == dnnl::memory::format_kind::blocked && sizes == padded &&
-         Places(layout).has_lines();
+         TapOffsets(layout).has_lines();
 }
 
 void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::memory::desc& layout, int threads,
                           float* to) {
-  const Places places(layout);
+  const TapOffsets offsets(layout);
   const auto sizes = layout.get_dims();
-  const std::vector<int64_t> of_plane = places.along(0, sizes[0]);
-  const std::vector<int64_t> of_read = places.along(kRead, sizes[kRead]);
-  const std::vector<int64_t> of_made = places.along(kMade, sizes[kMade]);
+  const std::vector<int64_t> of_plane = offsets.along(0, sizes[0]);
+  const std::vector<int64_t> of_read = offsets.along(kRead, sizes[kRead]);
+  const std::vector<int64_t> of_made = offsets.along(kMade, sizes[kMade]);
   // Of few filters many channels: a line of each of them stays in the cache until it is used up.
   const int64_t parts = (sizes[kRead] + kChannelsOfPart - 1) / kChannelsOfPart;
   parallel_for(sizes[kMade] / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
@@ -98,7 +98,7 @@ void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::m
       const int64_t begin = part % parts * kChannelsOfPart;
       const int64_t end = std::min(begin + kChannelsOfPart, sizes[kRead]);
       for (int64_t read = begin; read < end; ++read) {
-        read_places(p, read, made, given);
+        read_taps(p, read, made, given);
         winograd_filter(tile, given, planes);
         for (int64_t plane = 0; plane < tile.planes(); ++plane) {
           float* line = to + of_plane[static_cast<size_t>(plane)] + of_read[static_cast<size_t>(read)];

@@ -1,4 +1,4 @@
-// Gradients of filters of 3 x 3 places by Winograd's minimal filtering, where float32 may be computed with less. For
+// Gradients of filters of 3 x 3 taps by Winograd's minimal filtering, where float32 may be computed with less. For
 // each plane of the tiles the gradient is one product, whose sum goes along all tiles of all images: [channels of out,
 // tiles] times [tiles, channels of in]. So many tiles as memory has room for are transformed at once, and their
 // products are added to those before.
@@ -89,9 +89,9 @@ class FilterGradient final {
         auto* buffer = reinterpret_cast<float*>(space + slots_at_ + static_cast<size_t>(slot) * slot_.bytes().bytes());
         for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, buffer);
       });
-      const std::array<void*, 4> places{space + gradients_at_, space + images_at_, space + sums_at_,
+      const std::array<void*, 4> arguments{space + gradients_at_, space + images_at_, space + sums_at_,
                                         space + scratchpad_at_};
-      products_[static_cast<size_t>(row / rows_)]->runs->execute(places);
+      products_[static_cast<size_t>(row / rows_)]->runs->execute(arguments);
     }
     write(reinterpret_cast<const float*>(space + sums_at_));
   }
@@ -121,20 +121,20 @@ class FilterGradient final {
   void write(const float* sums) const {
     const Filter& f = p_.filter;
     parallel_for(p_.out.channels, 8, threads_, [&](int64_t first, int64_t last) {
-      alignas(64) float places[9 * kWinogradChannels];
+      alignas(64) float taps[9 * kWinogradChannels];
       for (int64_t out = first; out < last; ++out) {
         for (int64_t c = 0; c < p_.in.channels; c += kWinogradChannels) {
           winograd_filter_gradient(tile_, sums + out * p_.in.channels + c,
-                                   winograd_plane_stride(p_.out.channels, p_.in.channels), places);
+                                   winograd_plane_stride(p_.out.channels, p_.in.channels), taps);
           float* filter = reinterpret_cast<float*>(f.data) + out * f.out_stride + c * f.in_stride;
-          if (f.has_dense_places()) {
-            to_positions(places, 9, filter, f.in_stride);
+          if (f.has_contiguous_taps()) {
+            to_positions(taps, 9, filter, f.in_stride);
             continue;
           }
           for (int64_t i = 0; i < kWinogradChannels; ++i) {
-            for (int64_t place = 0; place < 9; ++place) {
-              filter[i * f.in_stride + place / 3 * f.strides[1] + place % 3 * f.strides[2]] =
-                  places[place * kWinogradChannels + i];
+            for (int64_t tap = 0; tap < 9; ++tap) {
+              filter[i * f.in_stride + tap / 3 * f.strides[1] + tap % 3 * f.strides[2]] =
+                  taps[tap * kWinogradChannels + i];
             }
           }
         }

@@ -240,7 +240,7 @@ void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles
   }
 }
 
-// A filter to another one, both of places `stride` elements apart.
+// A filter to another one, both of taps `stride` elements apart.
 template <typename Line>
 void filter_of(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
   const Tag tag;
@@ -263,8 +263,8 @@ void result(WinogradTile tile, const float* from, const WinogradPlanes& planes, 
   (tile.made == 2 ? result_tiles<2> : result_tiles<4>)(from, planes, tiles, offsets, rows, lines);
 }
 
-void filter(WinogradTile tile, const float* places, float* planes) {
-  (tile.made == 2 ? filter_of<FilterLine<2>> : filter_of<FilterLine<4>>)(places, kWinogradChannels, planes,
+void filter(WinogradTile tile, const float* taps, float* planes) {
+  (tile.made == 2 ? filter_of<FilterLine<2>> : filter_of<FilterLine<4>>)(taps, kWinogradChannels, planes,
                                                                          kWinogradChannels);
 }
 
@@ -274,9 +274,9 @@ void result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, 
   run(rows, lines, tiles, planes, to);
 }
 
-void filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {
+void filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* taps) {
   const auto run = tile.made == 2 ? filter_of<FilterGradientLine<2>> : filter_of<FilterGradientLine<4>>;
-  run(sums, plane_stride, places, kWinogradChannels);
+  run(sums, plane_stride, taps, kWinogradChannels);
 }
 
 }  // namespace
@@ -306,9 +306,9 @@ void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes&
   HWY_DYNAMIC_DISPATCH(result)(tile, from, planes, tiles, offsets, rows, lines);
 }
 
-void winograd_filter(WinogradTile tile, const float* places, float* planes) {
+void winograd_filter(WinogradTile tile, const float* taps, float* planes) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(filter)(tile, places, planes);
+  HWY_DYNAMIC_DISPATCH(filter)(tile, taps, planes);
 }
 
 void winograd_result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
@@ -317,9 +317,9 @@ void winograd_result_gradient(WinogradTile tile, const float* rows, WinogradLine
   HWY_DYNAMIC_DISPATCH(result_gradient)(tile, rows, lines, tiles, planes, to);
 }
 
-void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places) {
+void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* taps) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(filter_gradient)(tile, sums, plane_stride, places);
+  HWY_DYNAMIC_DISPATCH(filter_gradient)(tile, sums, plane_stride, taps);
 }
 
 }  // namespace softnpu

@@ -19,7 +19,7 @@ struct WinogradTile {
   constexpr int64_t planes() const { return read() * read(); }
 };
 
-// Where the values of tiles lie: in a matrix [tiles, channels] for each of a tile's places.
+// Where the values of tiles lie: in a matrix [tiles, channels] for each of a tile's values.
 struct WinogradPlanes {
   int64_t plane_stride = 0;  // in elements
   int64_t tile_stride = 0;
@@ -37,14 +37,14 @@ void winograd_image(WinogradTile tile, const float* rows, WinogradLines lines, i
 // As many rows of positions as a tile makes from the planes; `offsets` is added to the channels.
 void winograd_result(WinogradTile tile, const float* from, const WinogradPlanes& planes, int64_t tiles,
                      const float* offsets, float* rows, WinogradLines lines);
-// From 9 places of 16 filters each tile.planes().
-void winograd_filter(WinogradTile tile, const float* places, float* planes);
+// From 9 taps of 16 filters each tile.planes().
+void winograd_filter(WinogradTile tile, const float* taps, float* planes);
 
 // For the gradient of the filter, the transposed transforms: of what a tile makes, and of the products' sums.
 // `rows` has as many rows as a tile makes; the t-th tile begins at position t * tile.made.
 void winograd_result_gradient(WinogradTile tile, const float* rows, WinogradLines lines, int64_t tiles,
                               const WinogradPlanes& planes, float* to);
-// 9 places of 16 filters from tile.planes() sums of each, which are plane_stride elements apart.
-void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* places);
+// 9 taps of 16 filters from tile.planes() sums of each, which are plane_stride elements apart.
+void winograd_filter_gradient(WinogradTile tile, const float* sums, int64_t plane_stride, float* taps);
 
 }  // namespace softnpu

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "ops/conv/winograd_kernels.h"
-#include "ops/format/turn.h"
+#include "ops/format/transpose_tile.h"
 
 namespace softnpu {
 namespace {
 
-constexpr int64_t kSide = kTurned<uint32_t>;
+constexpr int64_t kSide = kTransposedSide<uint32_t>;
 constexpr auto kBytes = static_cast<ptrdiff_t>(sizeof(float));
 
 void clear(float* from, int64_t positions) { std::fill_n(from, positions * kWinogradChannels, 0.0F); }
@@ -20,8 +20,8 @@ void to_channels(const float* from, int64_t stride, int64_t count, float* to) {
   int64_t x = 0;
   for (; x + kSide <= count; x += kSide) {
     for (int64_t c = 0; c < kWinogradChannels; c += kSide) {
-      turn<uint32_t>(reinterpret_cast<const char*>(from + c * stride + x), stride * kBytes,
-                     reinterpret_cast<char*>(to + x * kWinogradChannels + c), kWinogradChannels * kBytes);
+      transpose_tile<uint32_t>(reinterpret_cast<const char*>(from + c * stride + x), stride * kBytes,
+                               reinterpret_cast<char*>(to + x * kWinogradChannels + c), kWinogradChannels * kBytes);
     }
   }
   for (; x < count; ++x) {
@@ -33,8 +33,9 @@ void to_positions(const float* from, int64_t count, float* to, int64_t stride) {
   int64_t x = 0;
   for (; x + kSide <= count; x += kSide) {
     for (int64_t c = 0; c < kWinogradChannels; c += kSide) {
-      turn<uint32_t>(reinterpret_cast<const char*>(from + x * kWinogradChannels + c), kWinogradChannels * kBytes,
-                     reinterpret_cast<char*>(to + c * stride + x), stride * kBytes);
+      transpose_tile<uint32_t>(reinterpret_cast<const char*>(from + x * kWinogradChannels + c),
+                               kWinogradChannels * kBytes, reinterpret_cast<char*>(to + c * stride + x),
+                               stride * kBytes);
     }
   }
   for (; x < count; ++x) {
@@ -43,20 +44,20 @@ void to_positions(const float* from, int64_t count, float* to, int64_t stride) {
 }
 
 bool WinogradRows::are_of(const Image& image) {
-  return image.dtype == ACL_FLOAT && (image.in_blocks || image.channel_stride == 1 || image.strides[2] == 1);
+  return image.dtype == ACL_FLOAT && (image.is_blocked || image.channel_stride == 1 || image.strides[2] == 1);
 }
 
 int64_t WinogradRows::image_stride() const {
-  return image_.in_blocks ? image_.channels * image_.positions() : image_.batch_stride;
+  return image_.is_blocked ? image_.channels * image_.spatial_size() : image_.batch_stride;
 }
 
 WinogradLines WinogradRows::lines() const {
-  return image_.in_blocks ? WinogradLines{image_.sizes[2] * kWinogradChannels, kWinogradChannels}
-                          : WinogradLines{image_.strides[1], image_.strides[2]};
+  return image_.is_blocked ? WinogradLines{image_.sizes[2] * kWinogradChannels, kWinogradChannels}
+                           : WinogradLines{image_.strides[1], image_.strides[2]};
 }
 
 int64_t WinogradRows::row_at(int64_t channel, int64_t row) const {
-  if (image_.in_blocks) return channel * image_.positions() + row * image_.sizes[2] * kWinogradChannels;
+  if (image_.is_blocked) return channel * image_.spatial_size() + row * image_.sizes[2] * kWinogradChannels;
   return channel * image_.channel_stride + row * image_.strides[1];
 }
 

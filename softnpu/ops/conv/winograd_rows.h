@@ -45,7 +45,7 @@ class WinogradRows {
   int64_t image_stride() const;
 
  private:
-  bool has_lines() const { return image_.in_blocks || image_.channel_stride == 1; }
+  bool has_lines() const { return image_.is_blocked || image_.channel_stride == 1; }
   WinogradLines lines() const;
   // Where a channel's row begins.
   int64_t row_at(int64_t channel, int64_t row) const;

@@ -17,10 +17,10 @@ constexpr int64_t kFewTiles = 8;  // times as large is the filter as the images
 }  // namespace
 
 bool is_winograds(const ConvProblem& p) {
-  const bool has_places = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
+  const bool has_3x3_taps = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
   const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
   const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
-  if (!p.allows_less || !has_places || !is_plain || !is_padded) return false;
+  if (!p.allows_less || !has_3x3_taps || !is_plain || !is_padded) return false;
   for (const Image* image : {&p.in, &p.out}) {
     const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;
     if (!has_channels || !WinogradRows::are_of(*image)) return false;
@@ -38,7 +38,7 @@ WinogradTile tile_of(const ConvProblem& p, const Image& image) {
 
 bool has_enough_tiles(const Image& image, int64_t batch, WinogradTile tile) {
   const int64_t covered = tiles_of(image, batch, tile) * tile.made * tile.made;
-  const auto needed = static_cast<double>(batch * image.positions());
+  const auto needed = static_cast<double>(batch * image.spatial_size());
   return covered >= kLeastCovered && static_cast<double>(covered) <= kMostWaste * needed;
 }
 

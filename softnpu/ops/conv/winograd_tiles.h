@@ -9,7 +9,7 @@
 namespace softnpu {
 
 // Whether it makes convolutions, or gradients, like `problem`: of float32 with the permission to lose digits, 3 x 3
-// places, stride 1, one group, images whose channels its kernels count and whose rows they read.
+// taps, stride 1, one group, images whose channels its kernels count and whose rows they read.
 bool is_winograds(const ConvProblem& problem);
 
 inline int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }

@@ -6,7 +6,7 @@ namespace softnpu {
 namespace {
 
 // Whether memory holds values as kernels compute with them.
-bool is_own_wide(aclDataType dtype) {
+bool is_own_compute_type(aclDataType dtype) {
   switch (dtype) {
     case ACL_FLOAT:
     case ACL_DOUBLE:
@@ -20,7 +20,9 @@ bool is_own_wide(aclDataType dtype) {
 }
 
 // There is always one where the dtypes differ, if only to copy.
-WideRow cast_row(Wide from, aclDataType to) { return to == ACL_BOOL ? truth_row(from) : wide_row(from, wide_of(to)); }
+ConvertComputed cast_row(ComputeType from, aclDataType to) {
+  return to == ACL_BOOL ? truth_row(from) : compute_row(from, compute_type_of(to));
+}
 
 // Values at a time: what lies between two steps stays in the first-level cache.
 constexpr size_t kAtATime = 256;
@@ -29,57 +31,57 @@ using Between = char[kAtATime * kMostBytes];
 
 }  // namespace
 
-bool is_direct(aclDataType from, aclDataType as) { return from == as && is_own_wide(as); }
+bool is_direct(aclDataType from, aclDataType as) { return from == as && is_own_compute_type(as); }
 
 ElementReader::ElementReader(aclDataType from, aclDataType as)
     : load_(load_row(from)), element_(static_cast<ptrdiff_t>(aclDataTypeSize(as))) {
   direct_ = softnpu::is_direct(from, as);
-  wide_bytes_ = wide_size(wide_of(as));
+  compute_bytes_ = compute_type_size(compute_type_of(as));
   if (from == as) return;
-  cast_ = cast_row(wide_of(from), as);
-  if (is_own_wide(as)) return;
+  cast_ = cast_row(compute_type_of(from), as);
+  if (is_own_compute_type(as)) return;
   round_ = store_row(as);
   reload_ = load_row(as);
 }
 
-void ElementReader::read(const void* from, ptrdiff_t stride, size_t count, void* wide) const {
-  if (cast_ == nullptr) return load_(from, stride, count, wide);
+void ElementReader::read(const void* from, ptrdiff_t stride, size_t count, void* values) const {
+  if (cast_ == nullptr) return load_(from, stride, count, values);
   alignas(64) Between between;
   for (size_t i = 0; i < count; i += kAtATime) {
     const size_t here = std::min(kAtATime, count - i);
-    char* values = static_cast<char*>(wide) + i * wide_bytes_;
+    char* part = static_cast<char*>(values) + i * compute_bytes_;
     load_(static_cast<const char*>(from) + static_cast<ptrdiff_t>(i) * stride, stride, here, between);
-    cast_(between, here, values);
+    cast_(between, here, part);
     if (round_ == nullptr) continue;
-    round_(values, here, between, element_);
-    reload_(between, element_, here, values);
+    round_(part, here, between, element_);
+    reload_(between, element_, here, part);
   }
 }
 
 ElementWriter::ElementWriter(aclDataType as, aclDataType to)
     : store_(store_row(to)), element_(static_cast<ptrdiff_t>(aclDataTypeSize(as))) {
   direct_ = softnpu::is_direct(as, to);
-  wide_bytes_ = wide_size(wide_of(as));
+  compute_bytes_ = compute_type_size(compute_type_of(as));
   if (as == to) return;
-  cast_ = cast_row(wide_of(as), to);
-  if (is_own_wide(as)) return;
+  cast_ = cast_row(compute_type_of(as), to);
+  if (is_own_compute_type(as)) return;
   round_ = store_row(as);
   reload_ = load_row(as);
 }
 
-void ElementWriter::write(const void* wide, size_t count, void* to, ptrdiff_t stride) const {
-  if (cast_ == nullptr) return store_(wide, count, to, stride);
+void ElementWriter::write(const void* values, size_t count, void* to, ptrdiff_t stride) const {
+  if (cast_ == nullptr) return store_(values, count, to, stride);
   alignas(64) Between between;
   alignas(64) Between rounded;
   for (size_t i = 0; i < count; i += kAtATime) {
     const size_t here = std::min(kAtATime, count - i);
-    const void* values = static_cast<const char*>(wide) + i * wide_bytes_;
+    const void* part = static_cast<const char*>(values) + i * compute_bytes_;
     if (round_ != nullptr) {
-      round_(values, here, between, element_);
+      round_(part, here, between, element_);
       reload_(between, element_, here, rounded);
-      values = rounded;
+      part = rounded;
     }
-    cast_(values, here, between);
+    cast_(part, here, between);
     store_(between, here, static_cast<char*>(to) + static_cast<ptrdiff_t>(i) * stride, stride);
   }
 }

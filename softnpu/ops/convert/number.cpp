@@ -14,20 +14,20 @@ constexpr size_t kMostBytes = 16;
 }  // namespace
 
 aclDataType computed_as(aclDataType dtype) {
-  switch (wide_of(dtype)) {
-    case Wide::kF32: return ACL_FLOAT;
-    case Wide::kF64: return ACL_DOUBLE;
-    case Wide::kI32: return ACL_INT32;
-    case Wide::kI64: return ACL_INT64;
-    case Wide::kU64: return ACL_UINT64;
-    case Wide::kC64: return ACL_COMPLEX64;
-    case Wide::kC128: break;
+  switch (compute_type_of(dtype)) {
+    case ComputeType::kF32: return ACL_FLOAT;
+    case ComputeType::kF64: return ACL_DOUBLE;
+    case ComputeType::kI32: return ACL_INT32;
+    case ComputeType::kI64: return ACL_INT64;
+    case ComputeType::kU64: return ACL_UINT64;
+    case ComputeType::kC64: return ACL_COMPLEX64;
+    case ComputeType::kC128: break;
   }
   return ACL_COMPLEX128;
 }
 
 void put_scalar(const aclScalar& value, aclDataType dtype, void* to) {
-  with_wide(wide_of(dtype), [&]<typename T>() {
+  with_compute_type(compute_type_of(dtype), [&]<typename T>() {
     T converted;
     if (dtype == ACL_BOOL) {
       converted = static_cast<T>(value.as_bool() ? 1 : 0);
@@ -53,9 +53,9 @@ void round_value(aclDataType dtype, void* value) {
 }
 
 void store_scalar(const aclScalar& value, aclDataType dtype, void* to) {
-  alignas(kMostBytes) char wide[kMostBytes];
-  put_scalar(value, dtype, wide);
-  store_row(dtype)(wide, 1, to, static_cast<ptrdiff_t>(aclDataTypeSize(dtype)));
+  alignas(kMostBytes) char computed[kMostBytes];
+  put_scalar(value, dtype, computed);
+  store_row(dtype)(computed, 1, to, static_cast<ptrdiff_t>(aclDataTypeSize(dtype)));
 }
 
 }  // namespace softnpu

@@ -7,14 +7,14 @@
 
 namespace softnpu {
 
-// `value` in the wide type of `dtype`; a floating-point number keeps the precision of that.
+// `value` in the compute type of `dtype`; a floating-point number keeps the precision of that.
 void put_scalar(const aclScalar& value, aclDataType dtype, void* to);
-// Rounds one value in the wide type of `dtype` to a number that `dtype` has.
+// Rounds one value in the compute type of `dtype` to a number that `dtype` has.
 void round_value(aclDataType dtype, void* value);
 // `value` as an element in memory.
 void store_scalar(const aclScalar& value, aclDataType dtype, void* to);
 
-// The type that has every value of the wide type of `dtype`.
+// The type that has every value of the compute type of `dtype`.
 aclDataType computed_as(aclDataType dtype);
 
 }  // namespace softnpu

@@ -82,32 +82,32 @@ struct Float16 {
   using Stored = uint16_t;
   using Computed = float;
   static HWY_INLINE void widen(const uint16_t* from, size_t count, float* to) {
-    const hn::ScalableTag<float> wide;
-    const hn::Rebind<hwy::float16_t, decltype(wide)> narrow;
-    const size_t lanes = hn::Lanes(wide);
+    const hn::ScalableTag<float> full;
+    const hn::Rebind<hwy::float16_t, decltype(full)> narrow;
+    const size_t lanes = hn::Lanes(full);
     const auto* halves = reinterpret_cast<const hwy::float16_t*>(from);
     size_t i = 0;
-    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::PromoteTo(wide, hn::LoadU(narrow, halves + i)), wide, to + i);
+    for (; i + lanes <= count; i += lanes) hn::StoreU(hn::PromoteTo(full, hn::LoadU(narrow, halves + i)), full, to + i);
     if (i == count) return;
-    HWY_ALIGN hwy::float16_t in[hn::MaxLanes(wide)] = {};
-    HWY_ALIGN float out[hn::MaxLanes(wide)];
+    HWY_ALIGN hwy::float16_t in[hn::MaxLanes(full)] = {};
+    HWY_ALIGN float out[hn::MaxLanes(full)];
     std::memcpy(in, halves + i, (count - i) * sizeof *in);
-    hn::Store(hn::PromoteTo(wide, hn::Load(narrow, in)), wide, out);
+    hn::Store(hn::PromoteTo(full, hn::Load(narrow, in)), full, out);
     std::memcpy(to + i, out, (count - i) * sizeof *out);
   }
   static HWY_INLINE void narrow(const float* from, size_t count, uint16_t* to) {
-    const hn::ScalableTag<float> wide;
-    const hn::Rebind<hwy::float16_t, decltype(wide)> narrow;
-    const size_t lanes = hn::Lanes(wide);
+    const hn::ScalableTag<float> full;
+    const hn::Rebind<hwy::float16_t, decltype(full)> narrow;
+    const size_t lanes = hn::Lanes(full);
     auto* halves = reinterpret_cast<hwy::float16_t*>(to);
     size_t i = 0;
     for (; i + lanes <= count; i += lanes)
-      hn::StoreU(hn::DemoteTo(narrow, hn::LoadU(wide, from + i)), narrow, halves + i);
+      hn::StoreU(hn::DemoteTo(narrow, hn::LoadU(full, from + i)), narrow, halves + i);
     if (i == count) return;
-    HWY_ALIGN float in[hn::MaxLanes(wide)] = {};
-    HWY_ALIGN hwy::float16_t out[hn::MaxLanes(wide)];
+    HWY_ALIGN float in[hn::MaxLanes(full)] = {};
+    HWY_ALIGN hwy::float16_t out[hn::MaxLanes(full)];
     std::memcpy(in, from + i, (count - i) * sizeof *in);
-    hn::Store(hn::DemoteTo(narrow, hn::Load(wide, in)), narrow, out);
+    hn::Store(hn::DemoteTo(narrow, hn::Load(full, in)), narrow, out);
     std::memcpy(halves + i, out, (count - i) * sizeof *out);
   }
 };
@@ -125,9 +125,9 @@ struct Complex32 {
 };
 
 template <typename Format>
-void load(const void* from, ptrdiff_t stride, size_t count, void* wide) {
+void load(const void* from, ptrdiff_t stride, size_t count, void* values) {
   using T = typename Format::Stored;
-  auto* to = static_cast<typename Format::Computed*>(wide);
+  auto* to = static_cast<typename Format::Computed*>(values);
   if (stride == static_cast<ptrdiff_t>(sizeof(T))) return Format::widen(static_cast<const T*>(from), count, to);
   HWY_ALIGN T together[kTogether];
   for (size_t i = 0; i < count; i += kTogether) {
@@ -138,9 +138,9 @@ void load(const void* from, ptrdiff_t stride, size_t count, void* wide) {
 }
 
 template <typename Format>
-void store(const void* wide, size_t count, void* to, ptrdiff_t stride) {
+void store(const void* values, size_t count, void* to, ptrdiff_t stride) {
   using T = typename Format::Stored;
-  const auto* from = static_cast<const typename Format::Computed*>(wide);
+  const auto* from = static_cast<const typename Format::Computed*>(values);
   if (stride == static_cast<ptrdiff_t>(sizeof(T))) return Format::narrow(from, count, static_cast<T*>(to));
   HWY_ALIGN T together[kTogether];
   for (size_t i = 0; i < count; i += kTogether) {
@@ -211,13 +211,14 @@ Rows rows_for(aclDataType dtype) {
   }
 }
 
-WideRow wide_row_for(Wide from, Wide to) {
-  return with_wide(
-      from, [to]<typename From>() { return with_wide(to, []<typename To>() -> WideRow { return &widen<From, To>; }); });
+ConvertComputed compute_row_for(ComputeType from, ComputeType to) {
+  return with_compute_type(from, [to]<typename From>() {
+    return with_compute_type(to, []<typename To>() -> ConvertComputed { return &widen<From, To>; });
+  });
 }
 
-WideRow truth_row_for(Wide from) {
-  return with_wide(from, []<typename From>() -> WideRow { return &truth<From>; });
+ConvertComputed truth_row_for(ComputeType from) {
+  return with_compute_type(from, []<typename From>() -> ConvertComputed { return &truth<From>; });
 }
 
 LoadRow load_row_for(aclDataType dtype) { return rows_for(dtype).load; }
@@ -234,7 +235,7 @@ namespace {
 
 HWY_EXPORT(load_row_for);
 HWY_EXPORT(store_row_for);
-HWY_EXPORT(wide_row_for);
+HWY_EXPORT(compute_row_for);
 HWY_EXPORT(truth_row_for);
 
 }  // namespace
@@ -249,12 +250,12 @@ StoreRow store_row(aclDataType dtype) {
   return HWY_DYNAMIC_DISPATCH(store_row_for)(dtype);
 }
 
-WideRow wide_row(Wide from, Wide to) {
+ConvertComputed compute_row(ComputeType from, ComputeType to) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(wide_row_for)(from, to);
+  return HWY_DYNAMIC_DISPATCH(compute_row_for)(from, to);
 }
 
-WideRow truth_row(Wide from) {
+ConvertComputed truth_row(ComputeType from) {
   limit_simd_targets();
   return HWY_DYNAMIC_DISPATCH(truth_row_for)(from);
 }

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "ops/convert/number.h"
 #include "ops/copy/element.h"
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/copy/transpose.h"
 #include "ops/describe.h"
 #include "workers/parallel.h"
@@ -19,7 +19,7 @@ constexpr int64_t kLine = 64;
 // Of a thread's turn, along the result's lines.
 constexpr int64_t kTilesOfUnit = 16;
 // Shorter runs are not worth writing past the caches.
-constexpr int64_t kLeastStreamed = 16 * kLine;
+constexpr int64_t kMinNonTemporal = 16 * kLine;
 
 template <typename T>
 void copy_row(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride, int64_t count) {
@@ -98,7 +98,7 @@ void StridedCopy::run(int threads) const {
 }
 
 // Whether the result is too large to be found in the caches later; the two sides lie apart.
-bool StridedCopy::streams() const {
+bool StridedCopy::uses_non_temporal_stores() const {
   const auto reach = [this](size_t k) {
     ptrdiff_t low = 0;
     ptrdiff_t high = static_cast<ptrdiff_t>(element_);
@@ -113,7 +113,7 @@ bool StridedCopy::streams() const {
     return std::pair(low, high);
   };
   const int64_t count = walk_.count() * (tiled_ ? across_.size * along_.size : 1);
-  if (count * static_cast<int64_t>(element_) < kStreamedBytes) return false;
+  if (count * static_cast<int64_t>(element_) < kNonTemporalBytes) return false;
   const auto [to_low, to_high] = reach(0);
   const auto [from_low, from_high] = reach(1);
   return to_ + to_high <= from_ + from_low || from_ + from_high <= to_ + to_low;
@@ -122,14 +122,15 @@ bool StridedCopy::streams() const {
 void StridedCopy::run_rows(int threads) const {
   const Walk<2>::Offsets strides = walk_.inner().strides;
   const auto size = static_cast<ptrdiff_t>(element_);
-  if (strides[0] == size && strides[1] == size && walk_.inner().size * size >= kLeastStreamed && streams()) {
-    const StreamBytes stream = stream_bytes();
+  if (strides[0] == size && strides[1] == size && walk_.inner().size * size >= kMinNonTemporal &&
+      uses_non_temporal_stores()) {
+    const NonTemporalCopy non_temporal = non_temporal_copy();
     return parallel_for(walk_.count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
       walk_.for_runs(first, last - first, [&](const Walk<2>::Offsets& at, int64_t count) {
         const char* from = from_ + at[1];
-        stream(to_ + at[0], from, static_cast<size_t>(count) * element_, from + kAheadBytes);
+        non_temporal(to_ + at[0], from, static_cast<size_t>(count) * element_, from + kAheadBytes);
       });
-      finish_streams();
+      fence_non_temporal_stores();
     });
   }
   with_element(element_, [&]<typename T>() {
@@ -184,7 +185,7 @@ void StridedCopy::run_tiles(int threads) const {
 
 void StridedCopy::run_transposed(int threads) const {
   const Transpose transpose = transpose_of(element_);
-  const bool past_caches = lines_are_whole() && streams();
+  const bool past_caches = lines_are_whole() && uses_non_temporal_stores();
   for_units(threads, transpose.columns, kTilesOfUnit * transpose.rows,
             [&](const Walk<2>::Offsets& at, int64_t columns, int64_t rows) {
               for (int64_t row = 0; row < rows; row += transpose.rows) {
@@ -193,7 +194,7 @@ void StridedCopy::run_transposed(int threads) const {
                      along_.strides[1], std::min(transpose.rows, rows - row), columns},
                     past_caches);
               }
-              finish_streams();
+              fence_non_temporal_stores();
             });
 }
 

@@ -26,7 +26,7 @@ class StridedCopy {
   void run_transposed(int threads) const;
   template <typename Body>
   void for_units(int threads, int64_t columns, int64_t rows, const Body& body) const;
-  bool streams() const;
+  bool uses_non_temporal_stores() const;
   bool lines_are_whole() const;
 
   char* to_;

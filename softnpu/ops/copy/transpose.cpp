@@ -11,7 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "ops/copy/stream_lines.h"
+#include "ops/copy/non_temporal_lines.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -103,7 +103,7 @@ void run(const TransposedTile& tile, bool streams) {
   for (size_t c = 0; c < columns; ++c) {
     auto* to = reinterpret_cast<uint8_t*>(tile.to + static_cast<ptrdiff_t>(c) * tile.to_stride);
     if (streams) {
-      stream_lines(to, out + c * kHigh, height, [](size_t) {});
+      store_lines_non_temporal(to, out + c * kHigh, height, [](size_t) {});
     } else {
       std::memcpy(to, out + c * kHigh, height == kHigh ? kHigh : height);
     }

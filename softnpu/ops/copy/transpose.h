@@ -20,7 +20,7 @@ struct Transpose {
   // The most that a tile has.
   int64_t rows;
   int64_t columns;
-  // `streams`: past the caches; finish_streams() ends it.
+  // `streams`: past the caches; fence_non_temporal_stores() ends it.
   void (*run)(const TransposedTile& tile, bool streams);
 };
 

@@ -29,8 +29,8 @@ void loop(void* out, const void* const* in, size_t count, const void* constants)
 }
 
 template <typename F>
-MapKernel both(F, Wide wide) {
-  return wide == Wide::kC64 ? &loop<F, std::complex<float>> : &loop<F, std::complex<double>>;
+MapKernel both(F, ComputeType compute_type) {
+  return compute_type == ComputeType::kC64 ? &loop<F, std::complex<float>> : &loop<F, std::complex<double>>;
 }
 
 // By the definition: C++'s own product looks for infinities, which PyTorch's does not.
@@ -75,19 +75,20 @@ std::complex<R> between(std::complex<R> a, std::complex<R> b, std::complex<R> we
 
 }  // namespace
 
-MapKernel complex_kernel(MapOp op, Wide wide) {
+MapKernel complex_kernel(MapOp op, ComputeType compute_type) {
   switch (op) {
-    case MapOp::kIdentity: return both([]<typename T>(T a, const T*) { return a; }, wide);
-    case MapOp::kAbs: return both([]<typename T>(T a, const T*) { return T(std::abs(a)); }, wide);
-    case MapOp::kNeg: return both([]<typename T>(T a, const T*) { return -a; }, wide);
-    case MapOp::kSign: return both([]<typename T>(T a, const T*) { return a == T(0) ? a : a / std::abs(a); }, wide);
-    case MapOp::kSquare: return both([]<typename T>(T a, const T*) { return product(a, a); }, wide);
-    case MapOp::kCube: return both([]<typename T>(T a, const T*) { return product(product(a, a), a); }, wide);
+    case MapOp::kIdentity: return both([]<typename T>(T a, const T*) { return a; }, compute_type);
+    case MapOp::kAbs: return both([]<typename T>(T a, const T*) { return T(std::abs(a)); }, compute_type);
+    case MapOp::kNeg: return both([]<typename T>(T a, const T*) { return -a; }, compute_type);
+    case MapOp::kSign:
+      return both([]<typename T>(T a, const T*) { return a == T(0) ? a : a / std::abs(a); }, compute_type);
+    case MapOp::kSquare: return both([]<typename T>(T a, const T*) { return product(a, a); }, compute_type);
+    case MapOp::kCube: return both([]<typename T>(T a, const T*) { return product(product(a, a), a); }, compute_type);
     case MapOp::kReciprocalSquare:
-      return both([]<typename T>(T a, const T*) { return quotient(T(1), product(a, a)); }, wide);
-    case MapOp::kReciprocal: return both([]<typename T>(T a, const T*) { return quotient(T(1), a); }, wide);
-    case MapOp::kLogicalNot: return both([]<typename T>(T a, const T*) { return T(a == T(0)); }, wide);
-    case MapOp::kIsFinite: return both([]<typename T>(T a, const T*) { return T(finite(a)); }, wide);
+      return both([]<typename T>(T a, const T*) { return quotient(T(1), product(a, a)); }, compute_type);
+    case MapOp::kReciprocal: return both([]<typename T>(T a, const T*) { return quotient(T(1), a); }, compute_type);
+    case MapOp::kLogicalNot: return both([]<typename T>(T a, const T*) { return T(a == T(0)); }, compute_type);
+    case MapOp::kIsFinite: return both([]<typename T>(T a, const T*) { return T(finite(a)); }, compute_type);
     case MapOp::kNanToNum:
       return both(
           []<typename T>(T a, const T* k) {
@@ -97,13 +98,14 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
             };
             return T(of(a.real()), of(a.imag()));
           },
-          wide);
-    case MapOp::kSqrt: return both([]<typename T>(T a, const T*) { return std::sqrt(a); }, wide);
-    case MapOp::kRsqrt: return both([]<typename T>(T a, const T*) { return quotient(T(1), std::sqrt(a)); }, wide);
-    case MapOp::kExp: return both([]<typename T>(T a, const T*) { return std::exp(a); }, wide);
+          compute_type);
+    case MapOp::kSqrt: return both([]<typename T>(T a, const T*) { return std::sqrt(a); }, compute_type);
+    case MapOp::kRsqrt:
+      return both([]<typename T>(T a, const T*) { return quotient(T(1), std::sqrt(a)); }, compute_type);
+    case MapOp::kExp: return both([]<typename T>(T a, const T*) { return std::exp(a); }, compute_type);
     case MapOp::kExp2:
       return both([]<typename T>(T a, const T*) { return std::exp(a * std::numbers::ln2_v<typename T::value_type>); },
-                  wide);
+                  compute_type);
     case MapOp::kExpm1:
       return both(
           []<typename T>(T a, const T*) {
@@ -111,43 +113,45 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
             const auto grown = std::exp(a.real());
             return T(std::expm1(a.real()) * std::cos(a.imag()) - 2 * half * half, grown * std::sin(a.imag()));
           },
-          wide);
-    case MapOp::kLog: return both([]<typename T>(T a, const T*) { return std::log(a); }, wide);
+          compute_type);
+    case MapOp::kLog: return both([]<typename T>(T a, const T*) { return std::log(a); }, compute_type);
     case MapOp::kLog2:
       return both([]<typename T>(T a, const T*) { return std::log(a) * std::numbers::log2e_v<typename T::value_type>; },
-                  wide);
-    case MapOp::kLog10: return both([]<typename T>(T a, const T*) { return std::log10(a); }, wide);
-    case MapOp::kLog1p: return both([]<typename T>(T a, const T*) { return log1p(a); }, wide);
-    case MapOp::kSin: return both([]<typename T>(T a, const T*) { return std::sin(a); }, wide);
-    case MapOp::kCos: return both([]<typename T>(T a, const T*) { return std::cos(a); }, wide);
-    case MapOp::kTan: return both([]<typename T>(T a, const T*) { return std::tan(a); }, wide);
-    case MapOp::kAsin: return both([]<typename T>(T a, const T*) { return std::asin(a); }, wide);
-    case MapOp::kAcos: return both([]<typename T>(T a, const T*) { return std::acos(a); }, wide);
-    case MapOp::kAtan: return both([]<typename T>(T a, const T*) { return std::atan(a); }, wide);
-    case MapOp::kSinh: return both([]<typename T>(T a, const T*) { return std::sinh(a); }, wide);
-    case MapOp::kCosh: return both([]<typename T>(T a, const T*) { return std::cosh(a); }, wide);
-    case MapOp::kTanh: return both([]<typename T>(T a, const T*) { return std::tanh(a); }, wide);
-    case MapOp::kAsinh: return both([]<typename T>(T a, const T*) { return std::asinh(a); }, wide);
-    case MapOp::kAcosh: return both([]<typename T>(T a, const T*) { return std::acosh(a); }, wide);
-    case MapOp::kAtanh: return both([]<typename T>(T a, const T*) { return std::atanh(a); }, wide);
+                  compute_type);
+    case MapOp::kLog10: return both([]<typename T>(T a, const T*) { return std::log10(a); }, compute_type);
+    case MapOp::kLog1p: return both([]<typename T>(T a, const T*) { return log1p(a); }, compute_type);
+    case MapOp::kSin: return both([]<typename T>(T a, const T*) { return std::sin(a); }, compute_type);
+    case MapOp::kCos: return both([]<typename T>(T a, const T*) { return std::cos(a); }, compute_type);
+    case MapOp::kTan: return both([]<typename T>(T a, const T*) { return std::tan(a); }, compute_type);
+    case MapOp::kAsin: return both([]<typename T>(T a, const T*) { return std::asin(a); }, compute_type);
+    case MapOp::kAcos: return both([]<typename T>(T a, const T*) { return std::acos(a); }, compute_type);
+    case MapOp::kAtan: return both([]<typename T>(T a, const T*) { return std::atan(a); }, compute_type);
+    case MapOp::kSinh: return both([]<typename T>(T a, const T*) { return std::sinh(a); }, compute_type);
+    case MapOp::kCosh: return both([]<typename T>(T a, const T*) { return std::cosh(a); }, compute_type);
+    case MapOp::kTanh: return both([]<typename T>(T a, const T*) { return std::tanh(a); }, compute_type);
+    case MapOp::kAsinh: return both([]<typename T>(T a, const T*) { return std::asinh(a); }, compute_type);
+    case MapOp::kAcosh: return both([]<typename T>(T a, const T*) { return std::acosh(a); }, compute_type);
+    case MapOp::kAtanh: return both([]<typename T>(T a, const T*) { return std::atanh(a); }, compute_type);
     case MapOp::kSigmoid:
-      return both([]<typename T>(T a, const T*) { return quotient(T(1), T(1) + std::exp(-a)); }, wide);
-    case MapOp::kSilu: return both([]<typename T>(T a, const T*) { return quotient(a, T(1) + std::exp(-a)); }, wide);
+      return both([]<typename T>(T a, const T*) { return quotient(T(1), T(1) + std::exp(-a)); }, compute_type);
+    case MapOp::kSilu:
+      return both([]<typename T>(T a, const T*) { return quotient(a, T(1) + std::exp(-a)); }, compute_type);
     case MapOp::kSinc:
       return both(
           []<typename T>(T a, const T*) {
             const T x = a * std::numbers::pi_v<typename T::value_type>;
             return a == T(0) ? T(1) : quotient(std::sin(x), x);
           },
-          wide);
-    case MapOp::kAdd: return both([]<typename T>(T a, T b, const T* k) { return a + product(k[0], b); }, wide);
-    case MapOp::kSub: return both([]<typename T>(T a, T b, const T* k) { return a - product(k[0], b); }, wide);
-    case MapOp::kRsub: return both([]<typename T>(T a, T b, const T* k) { return b - product(k[0], a); }, wide);
-    case MapOp::kMul: return both([]<typename T>(T a, T b, const T*) { return product(a, b); }, wide);
-    case MapOp::kDiv: return both([]<typename T>(T a, T b, const T*) { return quotient(a, b); }, wide);
-    case MapOp::kPow: return both([]<typename T>(T a, T b, const T*) { return std::pow(a, b); }, wide);
+          compute_type);
+    case MapOp::kAdd: return both([]<typename T>(T a, T b, const T* k) { return a + product(k[0], b); }, compute_type);
+    case MapOp::kSub: return both([]<typename T>(T a, T b, const T* k) { return a - product(k[0], b); }, compute_type);
+    case MapOp::kRsub: return both([]<typename T>(T a, T b, const T* k) { return b - product(k[0], a); }, compute_type);
+    case MapOp::kMul: return both([]<typename T>(T a, T b, const T*) { return product(a, b); }, compute_type);
+    case MapOp::kDiv: return both([]<typename T>(T a, T b, const T*) { return quotient(a, b); }, compute_type);
+    case MapOp::kPow: return both([]<typename T>(T a, T b, const T*) { return std::pow(a, b); }, compute_type);
     case MapOp::kXlogy:
-      return both([]<typename T>(T a, T b, const T*) { return a == T(0) ? T(0) : product(a, std::log(b)); }, wide);
+      return both([]<typename T>(T a, T b, const T*) { return a == T(0) ? T(0) : product(a, std::log(b)); },
+                  compute_type);
     case MapOp::kLogAddExp:
       return both(
           []<typename T>(T a, T b, const T*) {
@@ -157,40 +161,46 @@ MapKernel complex_kernel(MapOp op, Wide wide) {
             const T smaller = first ? b : a;
             return larger + log1p(std::exp(smaller - larger));
           },
-          wide);
-    case MapOp::kEq: return both([]<typename T>(T a, T b, const T*) { return T(a == b); }, wide);
-    case MapOp::kNe: return both([]<typename T>(T a, T b, const T*) { return T(a != b); }, wide);
+          compute_type);
+    case MapOp::kEq: return both([]<typename T>(T a, T b, const T*) { return T(a == b); }, compute_type);
+    case MapOp::kNe: return both([]<typename T>(T a, T b, const T*) { return T(a != b); }, compute_type);
     case MapOp::kLogicalAnd:
-      return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) && b != T(0)); }, wide);
-    case MapOp::kLogicalOr: return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, wide);
+      return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) && b != T(0)); }, compute_type);
+    case MapOp::kLogicalOr:
+      return both([]<typename T>(T a, T b, const T*) { return T(a != T(0) || b != T(0)); }, compute_type);
     case MapOp::kLogicalXor:
-      return both([]<typename T>(T a, T b, const T*) { return T((a != T(0)) != (b != T(0))); }, wide);
+      return both([]<typename T>(T a, T b, const T*) { return T((a != T(0)) != (b != T(0))); }, compute_type);
     case MapOp::kIsClose:
       return both(
           []<typename T>(T a, T b, const T* k) {
             const auto apart = std::abs(a - b);
             return T(a == b || (std::isfinite(apart) && apart <= k[1].real() + k[0].real() * std::abs(b)));
           },
-          wide);
+          compute_type);
     // The gradient of a holomorphic function is multiplied by the conjugate of its derivative; PyTorch's silu is not.
     case MapOp::kSigmoidBackward:
-      return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(product(T(1) - y, y))); }, wide);
+      return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(product(T(1) - y, y))); },
+                  compute_type);
     case MapOp::kTanhBackward:
-      return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(T(1) - product(y, y))); }, wide);
+      return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(T(1) - product(y, y))); },
+                  compute_type);
     case MapOp::kSiluBackward:
       return both(
           []<typename T>(T g, T x, const T*) {
             const T s = quotient(T(1), T(1) + std::exp(-x));
             return product(g, product(s, T(1) + product(x, T(1) - s)));
           },
-          wide);
-    case MapOp::kWhere: return both([]<typename T>(T mask, T a, T b, const T*) { return mask != T(0) ? a : b; }, wide);
+          compute_type);
+    case MapOp::kWhere:
+      return both([]<typename T>(T mask, T a, T b, const T*) { return mask != T(0) ? a : b; }, compute_type);
     case MapOp::kAddcmul:
-      return both([]<typename T>(T a, T b, T c, const T* k) { return a + product(product(k[0], b), c); }, wide);
+      return both([]<typename T>(T a, T b, T c, const T* k) { return a + product(product(k[0], b), c); }, compute_type);
     case MapOp::kAddcdiv:
-      return both([]<typename T>(T a, T b, T c, const T* k) { return a + quotient(product(k[0], b), c); }, wide);
-    case MapOp::kLerp: return both([]<typename T>(T a, T b, T w, const T*) { return between(a, b, w); }, wide);
-    case MapOp::kLerpBy: return both([]<typename T>(T a, T b, const T* k) { return between(a, b, k[0]); }, wide);
+      return both([]<typename T>(T a, T b, T c, const T* k) { return a + quotient(product(k[0], b), c); },
+                  compute_type);
+    case MapOp::kLerp: return both([]<typename T>(T a, T b, T w, const T*) { return between(a, b, w); }, compute_type);
+    case MapOp::kLerpBy:
+      return both([]<typename T>(T a, T b, const T* k) { return between(a, b, k[0]); }, compute_type);
     default: return nullptr;
   }
 }

@@ -77,18 +77,18 @@ struct LogitBackward {
   }
 };
 
-MapKernel kernel_for(MapOp op, Wide wide) {
+MapKernel kernel_for(MapOp op, ComputeType compute_type) {
   switch (op) {
-    case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(wide);
-    case MapOp::kTanhBackward: return real_loop<TanhBackward>(wide);
-    case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(wide);
-    case MapOp::kLeakyReluBackward: return real_loop<LeakyReluBackward>(wide);
-    case MapOp::kHardtanhBackward: return real_loop<HardtanhBackward>(wide);
-    case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(wide);
-    case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(wide);
-    case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(wide);
-    case MapOp::kEluBackwardOfResult: return real_loop<EluBackwardOfResult>(wide);
-    case MapOp::kLogitBackward: return real_loop<LogitBackward>(wide);
+    case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(compute_type);
+    case MapOp::kTanhBackward: return real_loop<TanhBackward>(compute_type);
+    case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(compute_type);
+    case MapOp::kLeakyReluBackward: return real_loop<LeakyReluBackward>(compute_type);
+    case MapOp::kHardtanhBackward: return real_loop<HardtanhBackward>(compute_type);
+    case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(compute_type);
+    case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(compute_type);
+    case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(compute_type);
+    case MapOp::kEluBackwardOfResult: return real_loop<EluBackwardOfResult>(compute_type);
+    case MapOp::kLogitBackward: return real_loop<LogitBackward>(compute_type);
     default: return nullptr;
   }
 }
@@ -106,9 +106,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel gradient_kernel(MapOp op, Wide wide) {
+MapKernel gradient_kernel(MapOp op, ComputeType compute_type) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
 }
 
 }  // namespace softnpu

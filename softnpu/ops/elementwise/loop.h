@@ -65,13 +65,13 @@ constexpr MapKernel loop_of() {
 
 // For the real types that F is defined for.
 template <typename F>
-MapKernel real_loop(Wide wide) {
-  switch (wide) {
-    case Wide::kF32: return loop_of<F, float>();
-    case Wide::kF64: return loop_of<F, double>();
-    case Wide::kI32: return loop_of<F, int32_t>();
-    case Wide::kI64: return loop_of<F, int64_t>();
-    case Wide::kU64: return loop_of<F, uint64_t>();
+MapKernel real_loop(ComputeType compute_type) {
+  switch (compute_type) {
+    case ComputeType::kF32: return loop_of<F, float>();
+    case ComputeType::kF64: return loop_of<F, double>();
+    case ComputeType::kI32: return loop_of<F, int32_t>();
+    case ComputeType::kI64: return loop_of<F, int64_t>();
+    case ComputeType::kU64: return loop_of<F, uint64_t>();
     default: return nullptr;
   }
 }

@@ -10,7 +10,7 @@
 #include "ops/convert/number.h"
 #include "ops/describe.h"
 #include "ops/elementwise/map_task.h"
-#include "ops/format/images.h"
+#include "ops/format/nc1hwc0.h"
 #include "ops/iterate/space.h"
 #include "ops/iterate/view.h"
 #include "workers/parallel.h"
@@ -44,7 +44,7 @@ struct FlatMap {
       : kernel(mapping.kernel),
         count(static_cast<size_t>(space.count())),
         inputs(space.operands() - 1),
-        element_bytes(static_cast<uint32_t>(wide_size(wide_of(mapping.dtype)))),
+        element_bytes(static_cast<uint32_t>(compute_type_size(compute_type_of(mapping.dtype)))),
         cost_per_element(cost_of(mapping, 1)),
         operands{},
         constants(mapping.constants) {
@@ -107,20 +107,20 @@ bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
   return std::ranges::all_of(std::span(out, kBytes), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Tensors in blocks, element by element as they lie in memory.
-Status plan_map_of_blocks(const Mapping& mapping, std::span<const MapInput> inputs,
-                          std::span<const aclTensor* const> tensors, const aclTensor& out, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(check_alike_in_blocks(tensors));
-  if (!fills_blocks(out) && !keeps_zeros(mapping, inputs)) {
+// Tensors in blocked formats, element by element as they lie in memory.
+Status plan_map_of_blocked_format(const Mapping& mapping, std::span<const MapInput> inputs,
+                                  std::span<const aclTensor* const> tensors, const aclTensor& out, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_same_blocked_format(tensors));
+  if (!has_full_blocks(out) && !keeps_zeros(mapping, inputs)) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for blocks that are not full: ", describe(tensors))};
   }
-  const aclTensor result = elements_of_blocks(out);
+  const aclTensor result = elements_in_memory_order(out);
   std::vector<aclTensor> elements;
   elements.reserve(inputs.size());
   std::vector<MapInput> seen(inputs.begin(), inputs.end());
   for (MapInput& input : seen) {
     if (input.tensor == nullptr) continue;
-    elements.push_back(elements_of_blocks(*input.tensor));
+    elements.push_back(elements_in_memory_order(*input.tensor));
     input.tensor = &elements.back();
   }
   return plan_map(mapping, seen, result, plan);
@@ -129,14 +129,14 @@ Status plan_map_of_blocks(const Mapping& mapping, std::span<const MapInput> inpu
 }  // namespace
 
 void Mapping::set(size_t i, const aclScalar& value, bool is_rounded) {
-  std::byte* const to = constants.data() + i * wide_size(wide_of(dtype));
+  std::byte* const to = constants.data() + i * compute_type_size(compute_type_of(dtype));
   put_scalar(value, dtype, to);
   if (is_rounded) round_value(dtype, to);
 }
 
 void Mapping::set(size_t i, double value) {
-  const Wide wide = wide_of(dtype);
-  with_wide(wide, [&]<typename T>() {
+  const ComputeType compute_type = compute_type_of(dtype);
+  with_compute_type(compute_type, [&]<typename T>() {
     const T converted = static_cast<T>(value);
     std::memcpy(constants.data() + i * sizeof converted, &converted, sizeof converted);
   });
@@ -152,8 +152,8 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   if (mapping.kernel == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(mapping.dtype), " values: ", describe(all))};
   }
-  if (std::ranges::any_of(all, [](const aclTensor* tensor) { return is_in_blocks(*tensor); })) [[unlikely]] {
-    return plan_map_of_blocks(mapping, inputs, all, out, plan);
+  if (std::ranges::any_of(all, [](const aclTensor* tensor) { return is_blocked_format(*tensor); })) [[unlikely]] {
+    return plan_map_of_blocked_format(mapping, inputs, all, out, plan);
   }
   Space space;
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));

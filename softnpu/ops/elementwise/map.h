@@ -14,7 +14,8 @@
 
 namespace softnpu {
 
-// `count` values of every input, one behind the other in the wide type of the mapping; `out` may be one of the inputs.
+// `count` values of every input, one behind the other in the compute type of the mapping; `out` may be one of the
+// inputs.
 using MapKernel = void (*)(void* out, const void* const* in, size_t count, const void* constants);
 
 struct Mapping {
@@ -29,7 +30,7 @@ struct Mapping {
   // About what one element costs beside its memory, in simple vector operations.
   double cost = 1;
 
-  // Constant `i`, converted to the wide type; rounded to `dtype` where PyTorch's kernel has it in that.
+  // Constant `i`, converted to the compute type; rounded to `dtype` where PyTorch's kernel has it in that.
   void set(size_t i, const aclScalar& value, bool is_rounded = false);
   void set(size_t i, double value);
 };
@@ -42,7 +43,7 @@ struct MapInput {
   const aclScalar* scalar = nullptr;
 };
 
-// Plans the mapping of `inputs` to `out`. Tensors in blocks are all alike; where their blocks are not full, zeros
+// Plans the mapping of `inputs` to `out`. Tensors in blocked formats are all alike; where their blocks are not full, zeros
 // become zeros.
 Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan);
 inline Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out,

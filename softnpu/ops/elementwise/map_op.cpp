@@ -6,7 +6,7 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kOps = static_cast<size_t>(MapOp::kClampTensor) + 1;
-using Table = std::array<std::array<MapKernel, kWides>, kOps>;
+using Table = std::array<std::array<MapKernel, kComputeTypes>, kOps>;
 
 // Null where float32 has no kernel of its own.
 MapKernel float32_kernel(MapOp op) {
@@ -17,13 +17,13 @@ MapKernel float32_kernel(MapOp op) {
   return nullptr;
 }
 
-MapKernel find_kernel(MapOp op, Wide wide) {
-  if (wide == Wide::kC64 || wide == Wide::kC128) return complex_kernel(op, wide);
-  if (wide == Wide::kF32) {
+MapKernel find_kernel(MapOp op, ComputeType compute_type) {
+  if (compute_type == ComputeType::kC64 || compute_type == ComputeType::kC128) return complex_kernel(op, compute_type);
+  if (compute_type == ComputeType::kF32) {
     if (MapKernel kernel = float32_kernel(op)) return kernel;
   }
   for (const auto kernel_of : {&arithmetic_kernel, &gradient_kernel, &math_kernel}) {
-    if (MapKernel kernel = kernel_of(op, wide)) return kernel;
+    if (MapKernel kernel = kernel_of(op, compute_type)) return kernel;
   }
   return nullptr;
 }
@@ -31,8 +31,8 @@ MapKernel find_kernel(MapOp op, Wide wide) {
 Table make_table() {
   Table table{};
   for (size_t op = 0; op < kOps; ++op) {
-    for (size_t wide = 0; wide < kWides; ++wide) {
-      table[op][wide] = find_kernel(static_cast<MapOp>(op), static_cast<Wide>(wide));
+    for (size_t compute_type = 0; compute_type < kComputeTypes; ++compute_type) {
+      table[op][compute_type] = find_kernel(static_cast<MapOp>(op), static_cast<ComputeType>(compute_type));
     }
   }
   return table;
@@ -40,9 +40,9 @@ Table make_table() {
 
 }  // namespace
 
-MapKernel map_kernel(MapOp op, Wide wide) {
+MapKernel map_kernel(MapOp op, ComputeType compute_type) {
   static const Table table = make_table();
-  return table[static_cast<size_t>(op)][static_cast<size_t>(wide)];
+  return table[static_cast<size_t>(op)][static_cast<size_t>(compute_type)];
 }
 
 }  // namespace softnpu

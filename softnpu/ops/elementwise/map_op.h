@@ -135,14 +135,14 @@ enum class MapOp : uint8_t {
   kClampTensor,  // a to [b, c]
 };
 
-// The kernel of `op` on values of type `wide`; null where it is not defined for them.
-MapKernel map_kernel(MapOp op, Wide wide);
+// The kernel of `op` on values of type `compute_type`; null where it is not defined for them.
+MapKernel map_kernel(MapOp op, ComputeType compute_type);
 
 // The parts of the above, one file each.
-MapKernel arithmetic_kernel(MapOp op, Wide wide);
-MapKernel gradient_kernel(MapOp op, Wide wide);
-MapKernel math_kernel(MapOp op, Wide wide);
-MapKernel complex_kernel(MapOp op, Wide wide);
+MapKernel arithmetic_kernel(MapOp op, ComputeType compute_type);
+MapKernel gradient_kernel(MapOp op, ComputeType compute_type);
+MapKernel math_kernel(MapOp op, ComputeType compute_type);
+MapKernel complex_kernel(MapOp op, ComputeType compute_type);
 
 // Of float32 alone: null for all that are not theirs.
 MapKernel float_math_kernel(MapOp op);

@@ -7,7 +7,7 @@
 
 #include "ops/convert/number.h"
 #include "ops/copy/element.h"
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -76,7 +76,7 @@ void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* t
 
 MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space)
     : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
-  wide_bytes_ = wide_size(wide_of(mapping.dtype));
+  compute_bytes_ = compute_type_size(compute_type_of(mapping.dtype));
   writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
   in_place_ = writer_.is_direct() && space_.is_contiguous(0);
   run_in_place_ = writer_.is_direct() && is_run_in_place(space_, 0);
@@ -127,8 +127,8 @@ bool MapTask::goes_by_runs() const {
 }
 
 // Whether the result is too large to be found in the caches later, and lies apart from what it is computed from.
-bool MapTask::streams() const {
-  if (!is_loop() || space_.count() * static_cast<int64_t>(wide_bytes_) < kStreamedBytes) return false;
+bool MapTask::uses_non_temporal_stores() const {
+  if (!is_loop() || space_.count() * static_cast<int64_t>(compute_bytes_) < kNonTemporalBytes) return false;
   const MemoryAccess result = memory_of(space_, 0, true);
   return std::ranges::none_of(inputs(), [&](const Input& input) {
     if (input.operand == 0) return false;
@@ -138,10 +138,10 @@ bool MapTask::streams() const {
 }
 
 void MapTask::run_all() const {
-  if (streams()) {
+  if (uses_non_temporal_stores()) {
     return parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) {
-      run_streamed(first, last);
-      finish_streams();
+      run_non_temporal(first, last);
+      fence_non_temporal_stores();
     });
   }
   parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
@@ -174,7 +174,7 @@ void MapTask::run_by_tiles(int64_t first, int64_t last) const {
   const int64_t step = all_in_place_ ? last - first : kTile;
   for (int64_t at = first; at < last; at += step) {
     const int64_t here = std::min(step, last - at);
-    const ptrdiff_t bytes = at * static_cast<int64_t>(wide_bytes_);
+    const ptrdiff_t bytes = at * static_cast<int64_t>(compute_bytes_);
     for (size_t k = 0; k < input_count_; ++k) {
       const Input& input = inputs_[k];
       if (input.in_place) {
@@ -190,24 +190,24 @@ void MapTask::run_by_tiles(int64_t first, int64_t last) const {
 }
 
 // By tiles that are written past the caches: what is not constant is read in place.
-void MapTask::run_streamed(int64_t first, int64_t last) const {
+void MapTask::run_non_temporal(int64_t first, int64_t last) const {
   alignas(64) Tile tiles[kMostInputs + 1];
   const void* in[kMostInputs] = {};
   fill_constants(std::min(kTile, last - first), tiles, in);
-  const StreamBytes stream = stream_bytes();
+  const NonTemporalCopy non_temporal = non_temporal_copy();
   const auto* ahead =
       std::find_if(inputs_.data(), inputs_.data() + input_count_, [](const Input& input) { return input.in_place; });
   for (int64_t at = first; at < last; at += kTile) {
     const int64_t here = std::min(kTile, last - at);
-    const ptrdiff_t begin = at * static_cast<int64_t>(wide_bytes_);
-    const size_t bytes = static_cast<size_t>(here) * wide_bytes_;
+    const ptrdiff_t begin = at * static_cast<int64_t>(compute_bytes_);
+    const size_t bytes = static_cast<size_t>(here) * compute_bytes_;
     for (size_t k = 0; k < input_count_; ++k) {
       if (inputs_[k].in_place) in[k] = space_.operand(inputs_[k].operand).data + begin;
     }
     mapping_.kernel(tiles[kMostInputs], in, static_cast<size_t>(here), mapping_.constants.data());
     const bool reads = ahead != inputs_.data() + input_count_;
-    stream(space_.operand(0).data + begin, tiles[kMostInputs], bytes,
-           reads ? static_cast<const char*>(in[ahead - inputs_.data()]) + bytes : nullptr);
+    non_temporal(space_.operand(0).data + begin, tiles[kMostInputs], bytes,
+                 reads ? static_cast<const char*>(in[ahead - inputs_.data()]) + bytes : nullptr);
   }
 }
 
@@ -220,7 +220,7 @@ void MapTask::run_by_runs(int64_t first, int64_t last) const {
       const Input& input = inputs_[k];
       if (input.run_repeats) {
         input.reader.read(run[input.operand], 0, 1, tiles[k]);
-        repeat_first(tiles[k], wide_bytes_, static_cast<size_t>(std::min(step_, count)));
+        repeat_first(tiles[k], compute_bytes_, static_cast<size_t>(std::min(step_, count)));
       }
     }
     for (int64_t at = 0; at < count; at += step_) {
@@ -256,22 +256,22 @@ void MapTask::fill_constant(const Input& input, size_t count, char* tile) const 
   if (input.operand != 0) {
     input.reader.read(space_.operand(input.operand).data, 0, 1, tile);
   } else {
-    std::memcpy(tile, input.value.data(), wide_bytes_);
+    std::memcpy(tile, input.value.data(), compute_bytes_);
   }
-  repeat_first(tile, wide_bytes_, count);
+  repeat_first(tile, compute_bytes_, count);
 }
 
 void MapTask::gather(const Input& input, int64_t at, int64_t count, char* tile) const {
   space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
     input.reader.read(from, stride, here, tile);
-    tile += here * wide_bytes_;
+    tile += here * compute_bytes_;
   });
 }
 
 void MapTask::scatter(int64_t at, int64_t count, const char* tile) const {
   space_.for_runs(0, at, count, [&](char* to, ptrdiff_t stride, size_t here) {
     writer_.write(tile, here, to, stride);
-    tile += here * wide_bytes_;
+    tile += here * compute_bytes_;
   });
 }
 

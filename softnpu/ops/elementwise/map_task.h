@@ -18,7 +18,7 @@ namespace softnpu {
 // What `count` elements cost, in the operations that threads_for counts.
 double cost_of(const Mapping& mapping, int64_t count);
 
-// `value` as input `i` of the mapping, in its wide type: rounded to its dtype unless the mapping says otherwise.
+// `value` as input `i` of the mapping, in its compute type: rounded to its dtype unless the mapping says otherwise.
 void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* to);
 
 // Immutable: several threads run it. The kernel reads and writes memory where it lies as the kernel wants it, be it the
@@ -51,7 +51,7 @@ class MapTask final : public ElementwiseLoop {
 
   struct Input {
     size_t operand = 0;                                     // of the space; 0, the result, for a scalar
-    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the wide type
+    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the compute type
     ElementReader reader;
     bool is_constant = false;
     bool in_place = false;      // the kernel reads the tensor's memory
@@ -62,8 +62,8 @@ class MapTask final : public ElementwiseLoop {
   bool goes_by_runs() const;
   void run_by_tiles(int64_t first, int64_t last) const;
   void run_by_runs(int64_t first, int64_t last) const;
-  bool streams() const;
-  void run_streamed(int64_t first, int64_t last) const;
+  bool uses_non_temporal_stores() const;
+  void run_non_temporal(int64_t first, int64_t last) const;
   void fill_constants(int64_t count, Tile* tiles, const void** in) const;
   void fill_constant(const Input& input, size_t count, char* tile) const;
   void gather(const Input& input, int64_t at, int64_t count, char* tile) const;
@@ -76,7 +76,7 @@ class MapTask final : public ElementwiseLoop {
   size_t input_count_ = 0;
   std::array<Input, kMostInputs> inputs_{};
   ElementWriter writer_;
-  size_t wide_bytes_ = 0;
+  size_t compute_bytes_ = 0;
   bool in_place_ = false;      // the kernel writes the result's memory
   bool run_in_place_ = false;  // it does so for a run along the innermost dimension
   bool all_in_place_ = false;

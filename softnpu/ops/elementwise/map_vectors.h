@@ -92,10 +92,10 @@ void map_vector2(void* out, const void* const* in, size_t count, const void*) {
 }
 
 template <typename F>
-MapKernel vectors(Wide wide) {
-  switch (wide) {
-    case Wide::kF32: return &map_vector<F, float>;
-    case Wide::kF64: return &map_vector<F, double>;
+MapKernel vectors(ComputeType compute_type) {
+  switch (compute_type) {
+    case ComputeType::kF32: return &map_vector<F, float>;
+    case ComputeType::kF64: return &map_vector<F, double>;
     default: return nullptr;
   }
 }

@@ -162,25 +162,25 @@ struct GeluTanh {
 };
 
 template <typename F>
-MapKernel doubles(Wide wide) {
-  return wide == Wide::kF64 ? &map_vector<F, double> : nullptr;
+MapKernel doubles(ComputeType compute_type) {
+  return compute_type == ComputeType::kF64 ? &map_vector<F, double> : nullptr;
 }
 
-MapKernel kernel_for(MapOp op, Wide wide) {
+MapKernel kernel_for(MapOp op, ComputeType compute_type) {
   switch (op) {
-    case MapOp::kExp: return vectors<Exp>(wide);
-    case MapOp::kExpm1: return vectors<Expm1>(wide);
-    case MapOp::kLog: return vectors<Log>(wide);
-    case MapOp::kLog2: return vectors<Log2>(wide);
-    case MapOp::kLog10: return vectors<Log10>(wide);
-    case MapOp::kLog1p: return vectors<Log1p>(wide);
-    case MapOp::kSin: return vectors<Sin>(wide);
-    case MapOp::kCos: return vectors<Cos>(wide);
-    case MapOp::kAtan: return vectors<Atan>(wide);
-    case MapOp::kTanh: return doubles<Tanh>(wide);
-    case MapOp::kSigmoid: return vectors<Sigmoid>(wide);
-    case MapOp::kSilu: return vectors<Silu>(wide);
-    case MapOp::kGeluTanh: return doubles<GeluTanh>(wide);
+    case MapOp::kExp: return vectors<Exp>(compute_type);
+    case MapOp::kExpm1: return vectors<Expm1>(compute_type);
+    case MapOp::kLog: return vectors<Log>(compute_type);
+    case MapOp::kLog2: return vectors<Log2>(compute_type);
+    case MapOp::kLog10: return vectors<Log10>(compute_type);
+    case MapOp::kLog1p: return vectors<Log1p>(compute_type);
+    case MapOp::kSin: return vectors<Sin>(compute_type);
+    case MapOp::kCos: return vectors<Cos>(compute_type);
+    case MapOp::kAtan: return vectors<Atan>(compute_type);
+    case MapOp::kTanh: return doubles<Tanh>(compute_type);
+    case MapOp::kSigmoid: return vectors<Sigmoid>(compute_type);
+    case MapOp::kSilu: return vectors<Silu>(compute_type);
+    case MapOp::kGeluTanh: return doubles<GeluTanh>(compute_type);
     default: return nullptr;
   }
 }
@@ -198,10 +198,10 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-MapKernel math_kernel(MapOp op, Wide wide) {
+MapKernel math_kernel(MapOp op, ComputeType compute_type) {
   limit_simd_targets();
-  if (MapKernel kernel = HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide)) return kernel;
-  return wide == Wide::kF64 ? scalar_kernel(op) : nullptr;
+  if (MapKernel kernel = HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type)) return kernel;
+  return compute_type == ComputeType::kF64 ? scalar_kernel(op) : nullptr;
 }
 
 }  // namespace softnpu

@@ -44,7 +44,7 @@ bool keeps_number(MapOp op) {
 Mapping mapping_of(MapOp op, aclDataType dtype) {
   Mapping mapping;
   mapping.keeps_number = keeps_number(op);
-  mapping.kernel = map_kernel(op, wide_of(dtype));
+  mapping.kernel = map_kernel(op, compute_type_of(dtype));
   mapping.dtype = dtype;
   mapping.cost = cost_of(op);
   return mapping;

@@ -50,7 +50,7 @@ Status add_scaled(int64_t sign, ListInput x, ListInput y, const aclTensor& value
 }
 
 // A kernel of four inputs, computed in what the first three promote to.
-Status quaternary(MapKernel (*kernel)(Wide), std::initializer_list<ListInput> inputs, const aclTensorList& out,
+Status quaternary(MapKernel (*kernel)(ComputeType), std::initializer_list<ListInput> inputs, const aclTensorList& out,
                   Plan* plan) {
   return plan_list(inputs, out, plan, [kernel](std::span<const MapInput> in, const aclTensor& to, Plan* one) -> Status {
     Mapping mapping;
@@ -59,7 +59,7 @@ Status quaternary(MapKernel (*kernel)(Wide), std::initializer_list<ListInput> in
       if (!is_known(mapping.dtype) || !is_known(in[i].tensor->dtype)) break;  // plan_map says so
       mapping.dtype = promote(mapping.dtype, in[i].tensor->dtype);
     }
-    if (is_known(mapping.dtype)) mapping.kernel = kernel(wide_of(mapping.dtype));
+    if (is_known(mapping.dtype)) mapping.kernel = kernel(compute_type_of(mapping.dtype));
     return plan_map(mapping, {in[0], in[1], in[2], in[3]}, to, one);
   });
 }
@@ -136,7 +136,7 @@ Status foreach_round(const aclTensorList& x, const aclTensor& mode, const aclTen
   return plan_list({x, mode}, out, plan, [](std::span<const MapInput> in, const aclTensor& to, Plan* one) {
     Mapping mapping;
     mapping.dtype = in[0].tensor->dtype;
-    if (is_known(mapping.dtype)) mapping.kernel = round_kernel(wide_of(mapping.dtype));
+    if (is_known(mapping.dtype)) mapping.kernel = round_kernel(compute_type_of(mapping.dtype));
     return plan_map(mapping, {in[0], in[1]}, to, one);
   });
 }

@@ -51,12 +51,12 @@ void round_by(void* out, const void* const* in, size_t count, const void*) {
 
 }  // namespace
 
-MapKernel addcmul_kernel(Wide wide) {
-  return with_wide(wide, []<typename T>() -> MapKernel { return &map4<Addcmul, T>; });
+MapKernel addcmul_kernel(ComputeType compute_type) {
+  return with_compute_type(compute_type, []<typename T>() -> MapKernel { return &map4<Addcmul, T>; });
 }
 
-MapKernel addcdiv_kernel(Wide wide) {
-  return with_wide(wide, []<typename T>() -> MapKernel {
+MapKernel addcdiv_kernel(ComputeType compute_type) {
+  return with_compute_type(compute_type, []<typename T>() -> MapKernel {
     if constexpr (std::is_integral_v<T>) {
       return nullptr;
     } else {
@@ -65,9 +65,9 @@ MapKernel addcdiv_kernel(Wide wide) {
   });
 }
 
-MapKernel round_kernel(Wide wide) {
-  if (wide == Wide::kF32) return &round_by<float>;
-  return wide == Wide::kF64 ? &round_by<double> : nullptr;
+MapKernel round_kernel(ComputeType compute_type) {
+  if (compute_type == ComputeType::kF32) return &round_by<float>;
+  return compute_type == ComputeType::kF64 ? &round_by<double> : nullptr;
 }
 
 }  // namespace softnpu

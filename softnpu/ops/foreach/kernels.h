@@ -5,9 +5,10 @@
 
 namespace softnpu {
 
-// Null where it is not defined for `wide`.
-MapKernel addcmul_kernel(Wide wide);  // a + d b c
-MapKernel addcdiv_kernel(Wide wide);  // a + d b / c
-MapKernel round_kernel(Wide wide);    // a rounded by mode b, which is the same for all; unknown modes leave it
+// Null where it is not defined for `compute_type`.
+MapKernel addcmul_kernel(ComputeType compute_type);  // a + d b c
+MapKernel addcdiv_kernel(ComputeType compute_type);  // a + d b / c
+MapKernel round_kernel(
+    ComputeType compute_type);  // a rounded by mode b, which is the same for all; unknown modes leave it
 
 }  // namespace softnpu

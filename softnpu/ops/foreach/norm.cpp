@@ -78,7 +78,7 @@ struct Order {
 struct Task {
   Order order;
   ListPieces list;
-  std::vector<Wide> wides;
+  std::vector<ComputeType> compute_types;
   std::vector<void*> results;
   std::vector<ElementWriter> writers;
   int threads = 1;
@@ -108,7 +108,7 @@ struct Task {
   double part(const Piece& piece) const {
     const Order order = order_of(piece.tensor);
     double all = order.start();
-    with_wide(wides[piece.tensor], [&]<typename T>() {
+    with_compute_type(compute_types[piece.tensor], [&]<typename T>() {
       if constexpr (!std::is_integral_v<T>) {
         list.tensors[piece.tensor].run(piece.first, piece.last, [&](int64_t, void* const* values, size_t count) {
           all = order.join(order.part(static_cast<const T*>(values[0]), count), all);
@@ -137,7 +137,7 @@ Status foreach_norm(const aclTensorList& x, const aclScalar& ord, const aclTenso
     SOFTNPU_RETURN_IF_ERROR(tensor_memory(*out[i], "out", &result));
     task->results.push_back(result);
     task->writers.emplace_back(ACL_DOUBLE, out[i]->dtype);
-    task->wides.push_back(wide_of(x[i]->dtype));
+    task->compute_types.push_back(compute_type_of(x[i]->dtype));
   }
   const double cost = kFlopsPerElement * task->list.elements;
   task->threads = threads_for(cost);

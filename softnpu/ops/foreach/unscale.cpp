@@ -28,7 +28,7 @@ bool unscale_tile(T* values, size_t count, T scale) {
 
 struct Task {
   ListPieces list;
-  std::vector<Wide> wides;
+  std::vector<ComputeType> compute_types;
   const float* inverse_scale = nullptr;
   float* found_inf = nullptr;
   int threads = 1;
@@ -40,7 +40,7 @@ struct Task {
       for (int64_t i = first; i < last; ++i) {
         const Piece& piece = list.pieces[static_cast<size_t>(i)];
         list.tensors[piece.tensor].run(piece.first, piece.last, [&](int64_t, void* const* values, size_t count) {
-          const bool here = wides[piece.tensor] == Wide::kF64
+          const bool here = compute_types[piece.tensor] == ComputeType::kF64
                                 ? unscale_tile(static_cast<double*>(values[0]), count, static_cast<double>(scale))
                                 : unscale_tile(static_cast<float*>(values[0]), count, scale);
           if (here) found.store(true, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ Status unscale(const aclTensorList& grads, const aclTensor& found_inf, const acl
   SOFTNPU_RETURN_IF_ERROR(cut_list(grads, "scaledGrads", Tiles::Access::kUpdate, &task->list));
   for (const aclTensor* grad : grads) {
     if (is_complex(grad->dtype)) return {ACLNN_ERR_PARAM_INVALID, "complex gradients cannot be unscaled"};
-    task->wides.push_back(wide_of(grad->dtype));
+    task->compute_types.push_back(compute_type_of(grad->dtype));
   }
   float* scale = nullptr;
   SOFTNPU_RETURN_IF_ERROR(one_float(inverse_scale, "inverseScale", &scale));

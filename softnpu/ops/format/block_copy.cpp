@@ -30,7 +30,7 @@ BlockCopy::BlockCopy(const BlockLayout& layout, const View& plain)
   for (const BlockAxis& axis : layout.axes) {
     const Loop loop{axis.size, axis.filled, plain.strides[axis.dim], axis.stride * element};
     if (axis.dim == layout.cut_dim) {
-      cut_ = {loop.size, loop.filled, loop.in_plain * block_, loop.in_blocks};
+      cut_ = {loop.size, loop.filled, loop.in_plain * block_, loop.in_blocked};
     } else if (loop.filled != 1) {
       add(loop);
     }
@@ -42,9 +42,9 @@ BlockCopy::BlockCopy(const BlockLayout& layout, const View& plain)
 void BlockCopy::add(const Loop& loop) {
   if (!rest_.empty()) {
     Loop& outer = rest_.back();
-    if (loop.size == loop.filled && outer.size == outer.filled && outer.in_blocks == loop.in_blocks * loop.filled &&
+    if (loop.size == loop.filled && outer.size == outer.filled && outer.in_blocked == loop.in_blocked * loop.filled &&
         outer.in_plain == loop.in_plain * loop.size) {
-      outer = {outer.size * loop.size, outer.filled * loop.filled, loop.in_plain, loop.in_blocks};
+      outer = {outer.size * loop.size, outer.filled * loop.filled, loop.in_plain, loop.in_blocked};
       return;
     }
   }
@@ -55,7 +55,7 @@ void BlockCopy::add(const Loop& loop) {
 // dimension in which plain is contiguous.
 void BlockCopy::choose_rows() {
   if (rest_.empty()) {
-    rows_.in_blocks = block_ * static_cast<int64_t>(element_);
+    rows_.in_blocked = block_ * static_cast<int64_t>(element_);
     return;
   }
   size_t chosen = rest_.size() - 1;
@@ -65,7 +65,7 @@ void BlockCopy::choose_rows() {
     }
   }
   rows_ = take(chosen);
-  if (!rest_.empty() && rest_.back().in_blocks < rows_.in_blocks) near_ = take(rest_.size() - 1);
+  if (!rest_.empty() && rest_.back().in_blocked < rows_.in_blocked) near_ = take(rest_.size() - 1);
 }
 
 BlockCopy::Loop BlockCopy::take(size_t i) {
@@ -99,13 +99,13 @@ void BlockCopy::for_pieces(bool fills, int threads, const Body& body) const {
       const int64_t first_near = next(near_parts) * near_part;
       const int64_t first_row = next(parts) * part;
       ptrdiff_t in_plain = first_row * rows_.in_plain;
-      ptrdiff_t in_blocks = first_row * rows_.in_blocks;
+      ptrdiff_t in_blocked = first_row * rows_.in_blocked;
       bool is_beyond = false;
       for (size_t i = rest_.size(); i-- > 0;) {
         const int64_t index = next(size_of(rest_[i]));
         is_beyond = is_beyond || index >= rest_[i].size;
         in_plain += index * rest_[i].in_plain;
-        in_blocks += index * rest_[i].in_blocks;
+        in_blocked += index * rest_[i].in_blocked;
       }
       const int64_t filled = std::min(part, rows - first_row);
       const int64_t here = is_beyond ? 0 : std::clamp<int64_t>(rows_.size - first_row, 0, filled);
@@ -113,8 +113,8 @@ void BlockCopy::for_pieces(bool fills, int threads, const Body& body) const {
       for (int64_t b = first_block; b < std::min(first_block + blocks, cut_.size); ++b) {
         const int64_t columns = std::min(block_, columns_ - b * block_);
         for (int64_t n = first_near; n < last_near; ++n) {
-          body(in_plain + b * cut_.in_plain + n * near_.in_plain, in_blocks + b * cut_.in_blocks + n * near_.in_blocks,
-               n < near_.size ? here : 0, filled, columns);
+          body(in_plain + b * cut_.in_plain + n * near_.in_plain,
+               in_blocked + b * cut_.in_blocked + n * near_.in_blocked, n < near_.size ? here : 0, filled, columns);
         }
       }
     }
@@ -122,7 +122,7 @@ void BlockCopy::for_pieces(bool fills, int threads, const Body& body) const {
 }
 
 void BlockCopy::pack(const char* plain, char* blocks, int threads) const {
-  const TileStrides strides{rows_.in_blocks, rows_.in_plain, step_};
+  const TileStrides strides{rows_.in_blocked, rows_.in_plain, step_};
   const PackTile tile = pack_tile(element_, block_);
   for_pieces(true, threads, [&](ptrdiff_t from, ptrdiff_t to, int64_t rows, int64_t filled, int64_t columns) {
     tile(rows == 0 ? plain : plain + from, blocks + to, strides, rows, filled, columns);
@@ -130,7 +130,7 @@ void BlockCopy::pack(const char* plain, char* blocks, int threads) const {
 }
 
 void BlockCopy::unpack(const char* blocks, char* plain, int threads) const {
-  const TileStrides strides{rows_.in_blocks, rows_.in_plain, step_};
+  const TileStrides strides{rows_.in_blocked, rows_.in_plain, step_};
   const UnpackTile tile = unpack_tile(element_, block_);
   for_pieces(false, threads, [&](ptrdiff_t to, ptrdiff_t from, int64_t rows, int64_t, int64_t columns) {
     tile(blocks + from, plain + to, strides, rows, columns);

@@ -21,7 +21,7 @@ class BlockCopy {
     int64_t size = 1;
     int64_t filled = 1;
     ptrdiff_t in_plain = 0;
-    ptrdiff_t in_blocks = 0;
+    ptrdiff_t in_blocked = 0;
   };
 
   void add(const Loop& loop);

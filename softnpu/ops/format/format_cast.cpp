@@ -28,8 +28,8 @@ Status read_plain(const aclTensor& tensor, const char* role, View* out) {
   return Status::ok();
 }
 
-// A tensor in blocks, for `sizes` in the order of its format.
-struct Blocks {
+// A tensor in a blocked format, for `sizes` in the order of its format.
+struct BlockedTensor {
   BlockLayout layout;
   char* data = nullptr;
 };
@@ -46,14 +46,14 @@ Status check_block(const BlockFormat& format, const aclTensor& tensor, const cha
 }
 
 Status read_blocks(const BlockFormat& format, const aclTensor& tensor, const Dims& sizes, const char* role,
-                   Blocks* out) {
+                   BlockedTensor* out) {
   int64_t block = 0;
   SOFTNPU_RETURN_IF_ERROR(check_block(format, tensor, role, &block));
   SOFTNPU_RETURN_IF_ERROR(lay_out(format, sizes, block, aclDataTypeSize(tensor.dtype), &out->layout));
-  if (out->layout.held != tensor.storage_dims) {
+  if (out->layout.storage_shape != tensor.storage_dims) {
     return invalid(text(role, " is ", describe(tensor), " in the format ", format.name, " with the sizes ",
-                        describe_shape(tensor.storage_dims), " in memory where ", describe_shape(out->layout.held),
-                        " are needed"));
+                        describe_shape(tensor.storage_dims), " in memory where ",
+                        describe_shape(out->layout.storage_shape), " are needed"));
   }
   if (out->layout.bytes == 0) return Status::ok();
   if (tensor.offset != 0 || !is_contiguous(tensor)) {
@@ -93,16 +93,16 @@ int set_effort(int64_t elements, Plan* plan) {
   return effort.threads;
 }
 
-// Between a tensor in blocks and one without.
+// Between a tensor in a blocked format and one without.
 Status cast_blocks(const BlockFormat& format, const aclTensor& blocked, const aclTensor& tensor, bool packs,
                    Plan* plan) {
   const char* plain_role = packs ? "srcTensor" : "dstTensor";
   View plain;
-  Blocks blocks;
-  Places places;
-  SOFTNPU_RETURN_IF_ERROR(places_for(format, tensor.format, tensor.dims.size(), &places));
+  BlockedTensor blocks;
+  DimOrder order;
+  SOFTNPU_RETURN_IF_ERROR(dim_order_for(format, tensor.format, tensor.dims.size(), &order));
   SOFTNPU_RETURN_IF_ERROR(read_plain(tensor, plain_role, &plain));
-  plain = arranged(plain, places);
+  plain = arranged(plain, order);
   if (blocked.dims != tensor.dims && blocked.dims != plain.sizes) {
     return packs ? differ(tensor, blocked) : differ(blocked, tensor);
   }
@@ -127,15 +127,15 @@ Status cast_between_blocks(const BlockFormat& from, const aclTensor& src, const 
                            Plan* plan) {
   if (src.dims != dst.dims) return differ(src, dst);
   View whole{nullptr, src.dims, Dims(src.dims.size()), src.dtype};
-  Blocks blocks[2];
+  BlockedTensor blocks[2];
   View seen[2];
   int64_t bytes = whole.element();
   for (size_t i = whole.rank(); i-- > 0; bytes *= whole.sizes[i]) whole.strides[i] = bytes;
   for (size_t i = 0; i < 2; ++i) {
     const BlockFormat& format = i == 0 ? from : to;
-    Places places;
-    SOFTNPU_RETURN_IF_ERROR(places_for(format, ACL_FORMAT_ND, whole.rank(), &places));
-    seen[i] = arranged(whole, places);
+    DimOrder order;
+    SOFTNPU_RETURN_IF_ERROR(dim_order_for(format, ACL_FORMAT_ND, whole.rank(), &order));
+    seen[i] = arranged(whole, order);
     SOFTNPU_RETURN_IF_ERROR(
         read_blocks(format, i == 0 ? src : dst, seen[i].sizes, i == 0 ? "srcTensor" : "dstTensor", &blocks[i]));
   }
@@ -157,11 +157,11 @@ Status cast_between_blocks(const BlockFormat& from, const aclTensor& src, const 
 Status cast_plain(const aclTensor& src, const aclTensor& dst, Plan* plan) {
   View from;
   View to;
-  Places places;
-  SOFTNPU_RETURN_IF_ERROR(places_between(src.format, dst.format, src.dims.size(), &places));
+  DimOrder order;
+  SOFTNPU_RETURN_IF_ERROR(dim_order_between(src.format, dst.format, src.dims.size(), &order));
   SOFTNPU_RETURN_IF_ERROR(read_plain(src, "srcTensor", &from));
   SOFTNPU_RETURN_IF_ERROR(read_plain(dst, "dstTensor", &to));
-  from = arranged(from, places);
+  from = arranged(from, order);
   if (from.sizes != to.sizes) return differ(src, dst);
   CopyList list;
   list.add(to, from);
@@ -184,16 +184,16 @@ Status sizes_in_format(const aclTensor& src, aclFormat format, int64_t block, Di
   const BlockFormat* to = find_block_format(format);
   // The sizes that a program sees of blocks are in the order of a tensor without.
   const aclFormat plain = find_block_format(src.format) == nullptr ? src.format : ACL_FORMAT_ND;
-  Places places;
+  DimOrder order;
   if (to == nullptr) {
-    SOFTNPU_RETURN_IF_ERROR(places_between(plain, format, src.dims.size(), &places));
-    *out = arranged(src.dims, places);
+    SOFTNPU_RETURN_IF_ERROR(dim_order_between(plain, format, src.dims.size(), &order));
+    *out = arranged(src.dims, order);
     return Status::ok();
   }
-  SOFTNPU_RETURN_IF_ERROR(places_for(*to, plain, src.dims.size(), &places));
+  SOFTNPU_RETURN_IF_ERROR(dim_order_for(*to, plain, src.dims.size(), &order));
   BlockLayout layout;
-  SOFTNPU_RETURN_IF_ERROR(lay_out(*to, arranged(src.dims, places), block, aclDataTypeSize(src.dtype), &layout));
-  *out = layout.held;
+  SOFTNPU_RETURN_IF_ERROR(lay_out(*to, arranged(src.dims, order), block, aclDataTypeSize(src.dtype), &layout));
+  *out = layout.storage_shape;
   return Status::ok();
 }
 

@@ -25,7 +25,8 @@ constexpr BlockFormat kFormats[] = {
     {ACL_FORMAT_FRACTAL_NZ_C0_32, "FRACTAL_NZ_C0_32", nullptr, nullptr, 32},
 };
 
-static_assert(std::ranges::all_of(kFormats, [](const BlockFormat& format) { return has_blocks(format.format); }));
+static_assert(std::ranges::all_of(kFormats,
+                                  [](const BlockFormat& format) { return is_blocked_format(format.format); }));
 
 // Sizes beyond it are nothing that 64 bits count in blocks.
 constexpr int64_t kMostSize = int64_t{1} << 56;
@@ -101,7 +102,7 @@ Status lay_out(const BlockFormat& format, const Dims& sizes, int64_t block, size
     filled.push_back(kFractalRows);
   }
   filled.push_back(out->block);
-  out->held = filled;
+  out->storage_shape = filled;
   return Status::ok();
 }
 

@@ -40,7 +40,7 @@ struct BlockAxis {
 };
 
 struct BlockLayout {
-  Dims held;                       // the sizes in memory, as storage_dims have them
+  Dims storage_shape;              // the sizes in memory, as storage_dims have them
   SmallVector<BlockAxis, 8> axes;  // outermost first, without the blocks' insides
   size_t cut_dim = 0;
   int64_t cut_size = 0;  // elements

@@ -39,19 +39,19 @@ Status check_plain(aclFormat format, size_t rank) {
 }
 
 // Where the letters `to` stand in `from`. Those that are missing are sizes of 1.
-Places find(std::string_view to, std::string_view from) {
-  Places places;
+DimOrder find(std::string_view to, std::string_view from) {
+  DimOrder order;
   for (const char letter : to) {
     const size_t found = from.find(letter);
-    places.push_back(found == std::string_view::npos ? kMissing : found);
+    order.push_back(found == std::string_view::npos ? kMissing : found);
   }
-  return places;
+  return order;
 }
 
-Places in_order(size_t rank) {
-  Places places;
-  for (size_t i = 0; i < rank; ++i) places.push_back(i);
-  return places;
+DimOrder in_order(size_t rank) {
+  DimOrder order;
+  for (size_t i = 0; i < rank; ++i) order.push_back(i);
+  return order;
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Status letters_of(aclFormat format, size_t rank, std::string_view* out) {
   return Status::ok();
 }
 
-Status places_for(const BlockFormat& format, aclFormat plain, size_t rank, Places* out) {
+Status dim_order_for(const BlockFormat& format, aclFormat plain, size_t rank, DimOrder* out) {
   if (format.sizes == nullptr) {  // matrices, whatever their sizes stand for
     SOFTNPU_RETURN_IF_ERROR(check_plain(plain, rank));
     *out = in_order(rank);
@@ -83,7 +83,7 @@ Status places_for(const BlockFormat& format, aclFormat plain, size_t rank, Place
   return Status::ok();
 }
 
-Status places_between(aclFormat from, aclFormat to, size_t rank, Places* out) {
+Status dim_order_between(aclFormat from, aclFormat to, size_t rank, DimOrder* out) {
   SOFTNPU_RETURN_IF_ERROR(check_plain(from, rank));
   SOFTNPU_RETURN_IF_ERROR(check_plain(to, rank));
   *out = in_order(rank);
@@ -96,17 +96,17 @@ Status places_between(aclFormat from, aclFormat to, size_t rank, Places* out) {
   return Status::ok();
 }
 
-Dims arranged(const Dims& sizes, const Places& places) {
+Dims arranged(const Dims& sizes, const DimOrder& order) {
   Dims out;
-  for (const size_t place : places) out.push_back(place == kMissing ? 1 : sizes[place]);
+  for (const size_t place : order) out.push_back(place == kMissing ? 1 : sizes[place]);
   return out;
 }
 
-View arranged(const View& view, const Places& places) {
+View arranged(const View& view, const DimOrder& order) {
   View out = view;
-  out.sizes = arranged(view.sizes, places);
+  out.sizes = arranged(view.sizes, order);
   out.strides.clear();
-  for (const size_t place : places) out.strides.push_back(place == kMissing ? 0 : view.strides[place]);
+  for (const size_t place : order) out.strides.push_back(place == kMissing ? 0 : view.strides[place]);
   return out;
 }
 

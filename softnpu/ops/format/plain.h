@@ -13,16 +13,16 @@ namespace softnpu {
 // sizes and format do not go together, and for formats with blocks.
 Status letters_of(aclFormat format, size_t rank, std::string_view* out);
 
-// Dimension i of the result is dimension `places[i]` of the tensor; kMissing is a size of 1.
+// Dimension i of the result is dimension `order[i]` of the tensor; kMissing is a size of 1.
 constexpr size_t kMissing = ~size_t{0};
-using Places = SmallVector<size_t, 8>;
+using DimOrder = SmallVector<size_t, 8>;
 
-// The places of the sizes that `format` is laid out for, in a tensor without blocks.
-Status places_for(const BlockFormat& format, aclFormat plain, size_t rank, Places* out);
-// The places of the sizes of a tensor in the format `to`, in one in `from`, both without blocks.
-Status places_between(aclFormat from, aclFormat to, size_t rank, Places* out);
+// The order of the sizes that `format` is laid out for, in a tensor without blocks.
+Status dim_order_for(const BlockFormat& format, aclFormat plain, size_t rank, DimOrder* out);
+// The order of the sizes of a tensor in the format `to`, in one in `from`, both without blocks.
+Status dim_order_between(aclFormat from, aclFormat to, size_t rank, DimOrder* out);
 
-Dims arranged(const Dims& sizes, const Places& places);
-View arranged(const View& view, const Places& places);
+Dims arranged(const Dims& sizes, const DimOrder& order);
+View arranged(const View& view, const DimOrder& order);
 
 }  // namespace softnpu

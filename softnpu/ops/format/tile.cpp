@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "ops/copy/element.h"
-#include "ops/format/turn.h"
+#include "ops/format/transpose_tile.h"
 
 namespace softnpu {
 namespace {
@@ -17,7 +17,7 @@ template <typename T>
 constexpr int64_t kSize = sizeof(T);
 
 template <typename T, int64_t kBlock>
-constexpr bool kTurns = sizeof(T) <= 8 && kBlock % kTurned<T> == 0;
+constexpr bool kTurns = sizeof(T) <= 8 && kBlock % kTransposedSide<T> == 0;
 
 // kRows rows, contiguous in plain; the columns of a patch are as far apart as lines of the cache.
 template <typename T, int64_t kBlock, int64_t kRows>
@@ -26,17 +26,17 @@ void pack_lines(const char* plain, char* blocks, const TileStrides& s, int64_t c
   for (int64_t c = 0; c < columns; ++c) std::memcpy(patch[c], plain + c * s.column, kRows * kSize<T>);
   for (int64_t c = columns; c < kBlock; ++c) std::fill_n(patch[c], kRows, T{});
   if constexpr (kTurns<T, kBlock>) {
-    for (int64_t r = 0; r < kRows; r += kTurned<T>) {
-      for (int64_t c = 0; c < kBlock; c += kTurned<T>) {
-        turn<T>(reinterpret_cast<const char*>(patch[c] + r), kLine, blocks + r * s.row_in_blocks + c * kSize<T>,
-                s.row_in_blocks);
+    for (int64_t r = 0; r < kRows; r += kTransposedSide<T>) {
+      for (int64_t c = 0; c < kBlock; c += kTransposedSide<T>) {
+        transpose_tile<T>(reinterpret_cast<const char*>(patch[c] + r), kLine,
+                          blocks + r * s.row_of_blocks + c * kSize<T>, s.row_of_blocks);
       }
     }
   } else {
     for (int64_t r = 0; r < kRows; ++r) {
       T line[kBlock];
       for (int64_t c = 0; c < kBlock; ++c) line[c] = patch[c][r];
-      std::memcpy(blocks + r * s.row_in_blocks, line, sizeof line);
+      std::memcpy(blocks + r * s.row_of_blocks, line, sizeof line);
     }
   }
 }
@@ -45,16 +45,16 @@ template <typename T, int64_t kBlock, int64_t kRows>
 void unpack_lines(const char* blocks, char* plain, const TileStrides& s, int64_t columns) {
   alignas(kLine) T patch[kBlock][kLine / sizeof(T)];
   if constexpr (kTurns<T, kBlock>) {
-    for (int64_t r = 0; r < kRows; r += kTurned<T>) {
-      for (int64_t c = 0; c < kBlock; c += kTurned<T>) {
-        turn<T>(blocks + r * s.row_in_blocks + c * kSize<T>, s.row_in_blocks, reinterpret_cast<char*>(patch[c] + r),
-                kLine);
+    for (int64_t r = 0; r < kRows; r += kTransposedSide<T>) {
+      for (int64_t c = 0; c < kBlock; c += kTransposedSide<T>) {
+        transpose_tile<T>(blocks + r * s.row_of_blocks + c * kSize<T>, s.row_of_blocks,
+                          reinterpret_cast<char*>(patch[c] + r), kLine);
       }
     }
   } else {
     for (int64_t r = 0; r < kRows; ++r) {
       T line[kBlock];
-      std::memcpy(line, blocks + r * s.row_in_blocks, sizeof line);
+      std::memcpy(line, blocks + r * s.row_of_blocks, sizeof line);
       for (int64_t c = 0; c < kBlock; ++c) patch[c][r] = line[c];
     }
   }
@@ -65,7 +65,7 @@ void unpack_lines(const char* blocks, char* plain, const TileStrides& s, int64_t
 template <typename T, typename Lines>
 int64_t by_lines(int64_t rows, const Lines& lines) {
   constexpr int64_t kMany = kLine / kSize<T>;
-  constexpr int64_t kFew = std::max<int64_t>(kTurned<T>, 2);
+  constexpr int64_t kFew = std::max<int64_t>(kTransposedSide<T>, 2);
   int64_t done = 0;
   for (; done + kMany <= rows; done += kMany) lines.template operator()<kMany>(done);
   for (; done + kFew <= rows; done += kFew) lines.template operator()<kFew>(done);
@@ -77,18 +77,18 @@ void pack(const char* plain, char* blocks, const TileStrides& s, int64_t rows, i
   constexpr size_t kBytes = sizeof(T) * kBlock;
   int64_t done = 0;
   if (s.column == kSize<T> && columns == kBlock) {
-    for (; done < rows; ++done) std::memcpy(blocks + done * s.row_in_blocks, plain + done * s.row, kBytes);
+    for (; done < rows; ++done) std::memcpy(blocks + done * s.row_of_blocks, plain + done * s.row, kBytes);
   } else if (s.row == kSize<T>) {
     done = by_lines<T>(rows, [&]<int64_t kRows>(int64_t row) {
-      pack_lines<T, kBlock, kRows>(plain + row * kSize<T>, blocks + row * s.row_in_blocks, s, columns);
+      pack_lines<T, kBlock, kRows>(plain + row * kSize<T>, blocks + row * s.row_of_blocks, s, columns);
     });
   }
   for (; done < rows; ++done) {
     T line[kBlock] = {};
     for (int64_t c = 0; c < columns; ++c) std::memcpy(&line[c], plain + done * s.row + c * s.column, sizeof(T));
-    std::memcpy(blocks + done * s.row_in_blocks, line, kBytes);
+    std::memcpy(blocks + done * s.row_of_blocks, line, kBytes);
   }
-  for (; done < filled; ++done) std::memset(blocks + done * s.row_in_blocks, 0, kBytes);
+  for (; done < filled; ++done) std::memset(blocks + done * s.row_of_blocks, 0, kBytes);
 }
 
 template <typename T, int64_t kBlock>
@@ -96,14 +96,14 @@ void unpack(const char* blocks, char* plain, const TileStrides& s, int64_t rows,
   constexpr size_t kBytes = sizeof(T) * kBlock;
   int64_t done = 0;
   if (s.column == kSize<T> && columns == kBlock) {
-    for (; done < rows; ++done) std::memcpy(plain + done * s.row, blocks + done * s.row_in_blocks, kBytes);
+    for (; done < rows; ++done) std::memcpy(plain + done * s.row, blocks + done * s.row_of_blocks, kBytes);
   } else if (s.row == kSize<T>) {
     done = by_lines<T>(rows, [&]<int64_t kRows>(int64_t row) {
-      unpack_lines<T, kBlock, kRows>(blocks + row * s.row_in_blocks, plain + row * kSize<T>, s, columns);
+      unpack_lines<T, kBlock, kRows>(blocks + row * s.row_of_blocks, plain + row * kSize<T>, s, columns);
     });
   }
   for (; done < rows; ++done) {
-    const char* line = blocks + done * s.row_in_blocks;
+    const char* line = blocks + done * s.row_of_blocks;
     for (int64_t c = 0; c < columns; ++c) {
       std::memcpy(plain + done * s.row + c * s.column, line + c * kSize<T>, sizeof(T));
     }

@@ -9,7 +9,7 @@ namespace softnpu {
 
 // In bytes. In blocks the columns are contiguous.
 struct TileStrides {
-  ptrdiff_t row_in_blocks;
+  ptrdiff_t row_of_blocks;
   ptrdiff_t row;
   ptrdiff_t column;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The innermost part of a product in any wide type: one tile of the result from two packed panels.
+// The innermost part of a product in any compute type: one tile of the result from two packed panels.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,6 @@ constexpr size_t kGemmDepth = 64;
 // from what the panels hold there.
 using GemmBlock = void (*)(const void* a, const void* b, void* acc, size_t depth, size_t rows, size_t columns);
 
-GemmBlock gemm_block(Wide wide);
+GemmBlock gemm_block(ComputeType compute_type);
 
 }  // namespace softnpu

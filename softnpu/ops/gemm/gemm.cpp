@@ -38,12 +38,12 @@ void tile(GemmBlock block, const GemmSizes& sizes, const GemmSource& a, const Ge
 
 }  // namespace
 
-void gemm(Wide wide, const GemmSizes& sizes, const GemmSource& a, const GemmSource& b, const GemmSink& sink,
-          int threads) {
-  const GemmBlock block = gemm_block(wide);
+void gemm(ComputeType compute_type, const GemmSizes& sizes, const GemmSource& a, const GemmSource& b,
+          const GemmSink& sink, int threads) {
+  const GemmBlock block = gemm_block(compute_type);
   const int64_t down = (sizes.rows + kRows - 1) / kRows;
   const int64_t across = (sizes.columns + kColumns - 1) / kColumns;
-  with_wide(wide, [&]<typename T>() {
+  with_compute_type(compute_type, [&]<typename T>() {
     parallel_for(sizes.batch * down * across, 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t at = first; at < last; ++at) {
         const int64_t batch = at / (down * across);

@@ -1,5 +1,5 @@
 #pragma once
-// Products of matrices in any wide type, of operands that lie anywhere or are made up on the way (convolutions).
+// Products of matrices in any compute type, of operands that lie anywhere or are made up on the way (convolutions).
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace softnpu {
 class GemmSource {
  public:
   virtual ~GemmSource() = default;
-  // Writes the values [k, k + depth) x [j, j + count) of product `batch` to to[k][j] in the wide type; a k begins
+  // Writes the values [k, k + depth) x [j, j + count) of product `batch` to to[k][j] in the compute type; a k begins
   // `pitch` values after the one before.
   virtual void pack(int64_t batch, int64_t k, int64_t depth, int64_t j, int64_t count, void* to,
                     int64_t pitch) const = 0;
@@ -38,7 +38,7 @@ struct GemmSizes {
 
 // sums[i][j] = sum over k of a[k][i] * b[k][j], for each product of the batch. Each sum is added up in the order of k
 // by one thread: the result does not depend on their number.
-void gemm(Wide wide, const GemmSizes& sizes, const GemmSource& a, const GemmSource& b, const GemmSink& sink,
-          int threads);
+void gemm(ComputeType compute_type, const GemmSizes& sizes, const GemmSource& a, const GemmSource& b,
+          const GemmSink& sink, int threads);
 
 }  // namespace softnpu

@@ -83,14 +83,14 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
 // `other` has the result's sizes.
 IndexedRows rows_of(RowOp op, const View& self, const Advanced& advanced, const View& other) {
   const size_t dims = advanced.table.sizes.size();
-  Dims places;
-  for (size_t k = 0; k < dims; ++k) places.push_back(other.strides[advanced.at + k]);
+  Dims entries;
+  for (size_t k = 0; k < dims; ++k) entries.push_back(other.strides[advanced.at + k]);
   Walk<2> rest;
   for (size_t k = 0; k < advanced.rest.size(); ++k) {
     const size_t d = advanced.rest[k];
     rest.add(self.sizes[d], {self.strides[d], other.strides[k < advanced.at ? k : k + dims]});
   }
-  return {op, self.dtype, self.data, other.data, advanced.table.sizes, places, rest};
+  return {op, self.dtype, self.data, other.data, advanced.table.sizes, entries, rest};
 }
 
 std::string describe(const aclTensor& self, const aclTensorList& indices, const aclTensor& other) {

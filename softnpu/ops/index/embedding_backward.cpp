@@ -8,7 +8,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/index/operators.h"
-#include "ops/index/sorted_places.h"
+#include "ops/index/sorted_entries.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -24,11 +24,11 @@ struct EmbeddingBackward {
   bool scales;
 
   template <typename Element>
-  void sum(const SortedPlaces& rows, int threads) const;
+  void sum(const SortedEntries& rows, int threads) const;
 };
 
 template <typename Element>
-void EmbeddingBackward::sum(const SortedPlaces& rows, int threads) const {
+void EmbeddingBackward::sum(const SortedEntries& rows, int threads) const {
   using T = typename Element::Computed;
   constexpr int64_t kTile = 256;
   const ptrdiff_t read = grad.strides[grad.rank() - 1];
@@ -83,11 +83,11 @@ Status embedding_backward(const aclTensor& grad, const aclTensor& indices, int64
   const Effort effort = effort_of(2 * (static_cast<double>(count) + static_cast<double>(weights)) *
                                   (static_cast<double>(task.width) + 4));
   plan->work = effort.work;
-  plan->workspace_bytes = SortedPlaces::workspace_bytes(weights, count);
+  plan->workspace_bytes = SortedEntries::workspace_bytes(weights, count);
   const aclTensor* all[] = {&grad, &indices, &out};
   plan->describe = describe_later(all);
   plan->run = [task, rows, effort](void* workspace) {
-    SortedPlaces sorted(workspace, task.weights);
+    SortedEntries sorted(workspace, task.weights);
     SOFTNPU_RETURN_IF_ERROR(sorted.sort(task.indices, rows, 0, task.padding));
     with_inexact(task.out.dtype, [&]<typename Element>() { task.sum<Element>(sorted, effort.threads); });
     return Status::ok();

@@ -8,7 +8,7 @@
 #include "ops/convert/rows.h"
 #include "ops/convert/typed.h"
 #include "ops/dtype.h"
-#include "ops/index/sorted_places.h"
+#include "ops/index/sorted_entries.h"
 #include "ops/index/table.h"
 #include "ops/iterate/walk.h"
 #include "ops/workspace.h"
@@ -18,7 +18,7 @@ namespace softnpu {
 namespace {
 
 constexpr int64_t kTile = 256;
-// An index of so many times fewer places than there are rows is sorted by comparing.
+// An index of so many times fewer entries than there are rows is sorted by comparing.
 constexpr int64_t kFew = 8;
 
 // Calls take(index, place) for each of the vector's; fails with the first that is out of range.
@@ -118,8 +118,8 @@ class RowSums {
       : sums_(sums), rest_(rest_of(sums)), size_(sums.out.sizes[sums.dim]), count_(sums.index.count()) {}
 
   Checked workspace_bytes() const {
-    return is_few() ? checked(count_) * (sizeof(Place) + sizeof(ptrdiff_t))
-                    : SortedPlaces::workspace_bytes(size_, count_);
+    return is_few() ? checked(count_) * (sizeof(IndexEntry) + sizeof(ptrdiff_t))
+                    : SortedEntries::workspace_bytes(size_, count_);
   }
 
   Status run(char* workspace, int threads) const {
@@ -127,7 +127,7 @@ class RowSums {
   }
 
  private:
-  struct Place {
+  struct IndexEntry {
     int64_t index;
     int64_t at;  // in the vector
   };
@@ -135,17 +135,17 @@ class RowSums {
   bool is_few() const { return count_ < size_ / kFew; }
 
   Status run_few(char* workspace, int threads) const {
-    auto* places = reinterpret_cast<Place*>(workspace);
-    auto* offsets = reinterpret_cast<ptrdiff_t*>(places + count_);
-    SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { places[k] = {index, k}; }));
-    std::sort(places, places + count_,
-              [](const Place& a, const Place& b) { return a.index != b.index ? a.index < b.index : a.at < b.at; });
-    for (int64_t k = 0; k < count_; ++k) offsets[k] = places[k].at * sums_.other.strides[sums_.dim];
+    auto* entries = reinterpret_cast<IndexEntry*>(workspace);
+    auto* offsets = reinterpret_cast<ptrdiff_t*>(entries + count_);
+    SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { entries[k] = {index, k}; }));
+    std::sort(entries, entries + count_,
+              [](const IndexEntry& a, const IndexEntry& b) { return a.index != b.index ? a.index < b.index : a.at < b.at; });
+    for (int64_t k = 0; k < count_; ++k) offsets[k] = entries[k].at * sums_.other.strides[sums_.dim];
     by_columns(threads, [&](int64_t begin, int64_t count) {
       for (int64_t k = 0; k < count_;) {
         int64_t end = k + 1;
-        while (end < count_ && places[end].index == places[k].index) ++end;
-        add_row(places[k].index, {offsets + k, static_cast<size_t>(end - k)}, begin, count);
+        while (end < count_ && entries[end].index == entries[k].index) ++end;
+        add_row(entries[k].index, {offsets + k, static_cast<size_t>(end - k)}, begin, count);
         k = end;
       }
     });
@@ -153,11 +153,11 @@ class RowSums {
   }
 
   Status run_all(char* workspace, int threads) const {
-    // The places lie along `dim` of what is added.
-    View places = sums_.index;
-    places.strides[0] = sums_.other.strides[sums_.dim];
-    SortedPlaces sorted(workspace, size_);
-    SOFTNPU_RETURN_IF_ERROR(sorted.sort(sums_.index, places, sums_.dim));
+    // The entries lie along `dim` of what is added.
+    View entries = sums_.index;
+    entries.strides[0] = sums_.other.strides[sums_.dim];
+    SortedEntries sorted(workspace, size_);
+    SOFTNPU_RETURN_IF_ERROR(sorted.sort(sums_.index, entries, sums_.dim));
     const auto add_rows = [&](int64_t first, int64_t last, int64_t begin, int64_t count) {
       for (int64_t i = first; i < last; ++i) add_row(i, sorted.of(i), begin, count);
     };
@@ -177,25 +177,25 @@ class RowSums {
     parallel_for(rest_.count(), least, threads, [&](int64_t first, int64_t last) { body(first, last - first); });
   }
 
-  void add_row(int64_t row, std::span<const ptrdiff_t> places, int64_t begin, int64_t count) const {
-    if (places.empty()) return;
+  void add_row(int64_t row, std::span<const ptrdiff_t> entries, int64_t begin, int64_t count) const {
+    if (entries.empty()) return;
     char* to = sums_.out.data + row * sums_.out.strides[sums_.dim];
     rest_.for_runs(begin, count, [&](const Walk<2>::Offsets& at, int64_t here) {
       for (int64_t first = 0; first < here; first += kTile) {
         add_tile(to + at[0] + first * rest_.inner().strides[0],
-                 sums_.other.data + at[1] + first * rest_.inner().strides[1], std::min(kTile, here - first), places);
+                 sums_.other.data + at[1] + first * rest_.inner().strides[1], std::min(kTile, here - first), entries);
       }
     });
   }
 
-  void add_tile(char* to, const char* from, int64_t count, std::span<const ptrdiff_t> places) const {
+  void add_tile(char* to, const char* from, int64_t count, std::span<const ptrdiff_t> entries) const {
     const auto [write, read] = rest_.inner().strides;
     const LoadRow load = load_row(sums_.out.dtype);
     const auto alpha = static_cast<float>(sums_.alpha);
     alignas(64) float tile[kTile];
     alignas(64) float added[kTile];
     load(to, write, static_cast<size_t>(count), tile);
-    for (const ptrdiff_t place : places) {
+    for (const ptrdiff_t place : entries) {
       load(from + place, read, static_cast<size_t>(count), added);
       for (int64_t i = 0; i < count; ++i) tile[i] += alpha * added[i];
     }

@@ -1,5 +1,5 @@
 #pragma once
-// Sums at the places of an index. Those of halves are float32 and rounded once, as PyTorch's CPU has them.
+// Sums at the entries of an index. Those of halves are float32 and rounded once, as PyTorch's CPU has them.
 
 #include <string>
 

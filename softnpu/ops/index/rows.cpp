@@ -12,17 +12,17 @@
 namespace softnpu {
 namespace {
 
-// Runs shorter than this are walked element by element, the places inside.
+// Runs shorter than this are walked element by element, the entries inside.
 constexpr int64_t kShortRun = 4;
 // So many entries of a table say how the others are spread.
 constexpr int64_t kSampled = 63;
 
 // Where the entries for each of `threads` begin, the last one's end behind them: about as many for each, and equal ones
 // for one. Empty where there are few, or where most are the same.
-std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t places, int threads) {
-  if (places < kSampled * threads) return {};
+std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t entries, int threads) {
+  if (entries < kSampled * threads) return {};
   std::vector<ptrdiff_t> sample;
-  for (int64_t k = 0; k < kSampled; ++k) sample.push_back(table[places / kSampled * k]);
+  for (int64_t k = 0; k < kSampled; ++k) sample.push_back(table[entries / kSampled * k]);
   std::ranges::sort(sample);
   std::vector<ptrdiff_t> bounds{PTRDIFF_MIN};
   for (int t = 1; t < threads; ++t) bounds.push_back(sample[static_cast<size_t>(kSampled * t / threads)]);
@@ -37,52 +37,52 @@ std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t places, in
 
 }  // namespace
 
-IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
+IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
                          Walk<2> rest)
     : kernel_(row_kernel(op, dtype)),
       reads_(op == RowOp::kRead),
       indexed_(indexed),
       other_(other),
       rest_(std::move(rest)) {
-  for (size_t i = 0; i < sizes.size(); ++i) places_.add(sizes[i], {places[i]});
-  places_.join();
+  for (size_t i = 0; i < sizes.size(); ++i) entries_.add(sizes[i], {entries[i]});
+  entries_.join();
   rest_.order();
   rest_.join();
 }
 
 void IndexedRows::run(const ptrdiff_t* table, int threads) const {
-  const int64_t places = places_.count();
+  const int64_t entries = entries_.count();
   const int64_t rest = rest_.count();
-  if (reads_ && places >= rest) {
+  if (reads_ && entries >= rest) {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / rest);
-    parallel_for(places, grain, threads,
+    parallel_for(entries, grain, threads,
                  [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest, {}); });
     return;
   }
   // Who writes a place twice does it in the table's order: every thread has elements of its own. Best are rows, which
   // share few cache lines.
   const std::vector<ptrdiff_t> bounds =
-      reads_ || threads < 2 ? std::vector<ptrdiff_t>() : divide_entries(table, places, threads);
+      reads_ || threads < 2 ? std::vector<ptrdiff_t>() : divide_entries(table, entries, threads);
   if (!bounds.empty()) {
     parallel_for(threads, 1, threads, [&](int64_t first, int64_t last) {
-      for (int64_t t = first; t < last; ++t) run_part(table, 0, places, 0, rest, {bounds[t], bounds[t + 1]});
+      for (int64_t t = first; t < last; ++t) run_part(table, 0, entries, 0, rest, {bounds[t], bounds[t + 1]});
     });
     return;
   }
   // Else columns, not fewer than fill cache lines.
   const int64_t least = std::min<int64_t>(64, (rest + threads - 1) / threads);
-  const int64_t grain = std::max<int64_t>(least, kGrainElements / places);
+  const int64_t grain = std::max<int64_t>(least, kGrainElements / entries);
   parallel_for(rest, grain, threads,
-               [&](int64_t first, int64_t last) { run_part(table, 0, places, first, last - first, {}); });
+               [&](int64_t first, int64_t last) { run_part(table, 0, entries, first, last - first, {}); });
 }
 
-void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count,
+void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t entries, int64_t first, int64_t count,
                            Entries taken) const {
   const Walk<2>::Offsets strides = rest_.inner().strides;
-  if (std::min(rest_.inner().size, count) < kShortRun && places > 1) {
+  if (std::min(rest_.inner().size, count) < kShortRun && entries > 1) {
     rest_.for_each(first, count, [&](const Walk<2>::Offsets& at) {
       const ptrdiff_t* entry = table + place;
-      places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
+      entries_.for_each(place, entries, [&](const Walk<1>::Offsets& offset) {
         const ptrdiff_t where = *entry++;
         if (where < taken.begin || where >= taken.end) return;
         kernel_(indexed_ + where + at[0], 0, other_ + offset[0] + at[1], 0, 1, alpha_.data());
@@ -91,7 +91,7 @@ void IndexedRows::run_part(const ptrdiff_t* table, int64_t place, int64_t places
     return;
   }
   const ptrdiff_t* entry = table + place;
-  places_.for_each(place, places, [&](const Walk<1>::Offsets& offset) {
+  entries_.for_each(place, entries, [&](const Walk<1>::Offsets& offset) {
     const ptrdiff_t where = *entry++;
     if (where < taken.begin || where >= taken.end) return;
     rest_.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t here) {
@@ -104,9 +104,9 @@ void IndexedRows::set_alpha(const aclScalar& alpha, aclDataType dtype) { put_sca
 
 Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan) {
   plan->describe = [said = std::move(said)] { return said; };
-  const Effort effort = effort_of(static_cast<double>(rows.count()) + 4 * static_cast<double>(rows.places()));
+  const Effort effort = effort_of(static_cast<double>(rows.count()) + 4 * static_cast<double>(rows.entries()));
   plan->work = effort.work + (before.run == nullptr ? 0 : before.work);
-  plan->workspace_bytes = checked(rows.places()) * sizeof(ptrdiff_t);
+  plan->workspace_bytes = checked(rows.entries()) * sizeof(ptrdiff_t);
   plan->run = [fill = std::move(fill), rows = std::move(rows), first = std::move(before.run), effort](void* workspace) {
     if (first != nullptr) SOFTNPU_RETURN_IF_ERROR(first(nullptr));
     if (rows.count() == 0) return Status::ok();
@@ -119,13 +119,13 @@ Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said
 }
 
 IndexedRows AlongDim::rows() const {
-  Dims places;
-  for (size_t k = 0; k < index.rank(); ++k) places.push_back(other.strides[dim + k]);
+  Dims entries;
+  for (size_t k = 0; k < index.rank(); ++k) entries.push_back(other.strides[dim + k]);
   Walk<2> rest;
   for (size_t i = 0; i < self.rank(); ++i) {
     if (i != dim) rest.add(self.sizes[i], {self.strides[i], other.strides[i < dim ? i : i - 1 + index.rank()]});
   }
-  return {op, self.dtype, self.data, other.data, index.sizes, places, rest};
+  return {op, self.dtype, self.data, other.data, index.sizes, entries, rest};
 }
 
 IndexTable AlongDim::table() const {

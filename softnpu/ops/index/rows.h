@@ -13,19 +13,19 @@
 
 namespace softnpu {
 
-// The places of the table, times the elements of `rest`: those dimensions that both tensors share.
+// The entries of the table, times the elements of `rest`: those dimensions that both tensors share.
 class IndexedRows {
  public:
-  // `sizes` of the table, whose dimensions lie `places` bytes apart in `other`. `rest` has the indexed tensor's strides
+  // `sizes` of the table, whose dimensions lie `entries` bytes apart in `other`. `rest` has the indexed tensor's strides
   // first.
-  IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& places,
+  IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
               Walk<2> rest);
   // For kAddScaled.
   void set_alpha(const aclScalar& alpha, aclDataType dtype);
 
   // Elements that are moved.
-  int64_t places() const { return places_.count(); }
-  int64_t count() const { return places_.count() * rest_.count(); }
+  int64_t entries() const { return entries_.count(); }
+  int64_t count() const { return entries_.count() * rest_.count(); }
   void run(const ptrdiff_t* table, int threads) const;
 
  private:
@@ -35,19 +35,19 @@ class IndexedRows {
     ptrdiff_t end = PTRDIFF_MAX;
   };
 
-  void run_part(const ptrdiff_t* table, int64_t place, int64_t places, int64_t first, int64_t count,
+  void run_part(const ptrdiff_t* table, int64_t place, int64_t entries, int64_t first, int64_t count,
                 Entries taken) const;
 
   RowKernel kernel_;
   bool reads_;
   char* indexed_;
   char* other_;
-  Walk<1> places_;
+  Walk<1> entries_;
   Walk<2> rest_;
   alignas(16) std::array<char, 16> alpha_{};
 };
 
-// Writes the table's entries, as many as the rows have places.
+// Writes the table's entries, as many as the rows have entries.
 using FillTable = std::function<Status(ptrdiff_t* table)>;
 
 // Fills the table in the workspace, then moves the rows. `before` runs first, if there is one.

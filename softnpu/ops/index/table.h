@@ -1,5 +1,5 @@
 #pragma once
-// Index tensors as a table of places in the memory of the tensor that they index.
+// Index tensors as a table of entries in the memory of the tensor that they index.
 
 #include <vector>
 

@@ -197,11 +197,11 @@ Status scatter_nd_update(const aclTensor& self, const aclTensor& indices, const 
   Dims sizes = table.sizes;
   for (size_t i = indexed; i < to.rank(); ++i) sizes.push_back(to.sizes[i]);
   SOFTNPU_RETURN_IF_ERROR(require_sizes(updates, sizes, "updates"));
-  Dims places(values.strides.begin(), values.strides.begin() + last);
+  Dims entries(values.strides.begin(), values.strides.begin() + last);
   Walk<2> rest;
   for (size_t i = indexed; i < to.rank(); ++i)
     rest.add(to.sizes[i], {to.strides[i], values.strides[last + i - indexed]});
-  IndexedRows rows(RowOp::kWrite, self.dtype, to.data, values.data, table.sizes, places, rest);
+  IndexedRows rows(RowOp::kWrite, self.dtype, to.data, values.data, table.sizes, entries, rest);
   return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {},
                    describe(self, indices, updates), plan);
 }

@@ -44,7 +44,7 @@ class FlatTensor {
 template <typename T>
 aclDataType computed_as(aclDataType dtype) {
   constexpr bool kIsDouble = sizeof(T) == sizeof(double);
-  if (wide_of(dtype) == (kIsDouble ? Wide::kF64 : Wide::kF32)) return dtype;
+  if (compute_type_of(dtype) == (kIsDouble ? ComputeType::kF64 : ComputeType::kF32)) return dtype;
   return kIsDouble ? ACL_DOUBLE : ACL_FLOAT;
 }
 

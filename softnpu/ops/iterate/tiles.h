@@ -31,7 +31,7 @@ class Tiles {
   int64_t count() const { return space_.count(); }
 
   // body(place of the first value, values, their number) for each tile of [first, last). values[k] are those of operand
-  // k, one behind the other in the wide type that it is computed as; those of a kRead operand must not be written.
+  // k, one behind the other in the compute type that it is computed as; those of a kRead operand must not be written.
   template <typename Body>
   void run(int64_t first, int64_t last, const Body& body) const {
     alignas(64) char buffers[Space::kMostOperands][kTile * kMostBytes];
@@ -48,10 +48,10 @@ class Tiles {
 
  private:
   static constexpr size_t kMostBytes = 16;
-  struct Way {
+  struct OperandAccess {
     ElementReader reader;
     ElementWriter writer;
-    int64_t wide_bytes = 0;
+    int64_t compute_bytes = 0;
     Access access = Access::kRead;
     bool is_direct = false;  // memory holds values as they are computed with
     bool in_place = false;   // and all of them lie one behind the other
@@ -62,7 +62,7 @@ class Tiles {
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 
   Space space_;
-  std::array<Way, Space::kMostOperands> ways_{};
+  std::array<OperandAccess, Space::kMostOperands> accesses_{};
 };
 
 }  // namespace softnpu

@@ -218,12 +218,12 @@ Status make_rows(const aclTensor& x, const aclTensor& target, const aclTensor* w
   return Status::ok();
 }
 
-template <typename Door>
-Status open(const aclTensor& tensor, const char* role, int64_t count, Door* out) {
+template <typename Accessor>
+Status open(const aclTensor& tensor, const char* role, int64_t count, Accessor* out) {
   SOFTNPU_RETURN_IF_ERROR(check_count(tensor, role, count));
   FlatTensor flat;
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(tensor, -1, role, &flat));
-  *out = Door(std::move(flat));
+  *out = Accessor(std::move(flat));
   return Status::ok();
 }
 

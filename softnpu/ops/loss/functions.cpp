@@ -146,33 +146,33 @@ void map(void* out, const void* const* in, size_t count, const void* constants) 
 }
 
 template <typename F>
-MapKernel kernel_of(Wide wide) {
-  if (wide == Wide::kF32) return &map<F, float>;
-  return wide == Wide::kF64 ? &map<F, double> : nullptr;
+MapKernel kernel_of(ComputeType compute_type) {
+  if (compute_type == ComputeType::kF32) return &map<F, float>;
+  return compute_type == ComputeType::kF64 ? &map<F, double> : nullptr;
 }
 
 }  // namespace
 
-MapKernel loss_kernel(LossOp op, Wide wide) {
+MapKernel loss_kernel(LossOp op, ComputeType compute_type) {
   switch (op) {
-    case LossOp::kSquare: return kernel_of<Square>(wide);
-    case LossOp::kAbs: return kernel_of<Abs>(wide);
-    case LossOp::kSmooth: return kernel_of<Smooth>(wide);
-    case LossOp::kEntropy: return kernel_of<Entropy>(wide);
-    case LossOp::kLogitEntropy: return kernel_of<LogitEntropy>(wide);
-    case LossOp::kDivergence: return kernel_of<Divergence>(wide);
-    case LossOp::kLogDivergence: return kernel_of<LogDivergence>(wide);
-    case LossOp::kSoftMargin: return kernel_of<SoftMargin>(wide);
-    case LossOp::kSquareBackward: return kernel_of<SquareBackward>(wide);
-    case LossOp::kAbsBackward: return kernel_of<AbsBackward>(wide);
-    case LossOp::kSmoothBackward: return kernel_of<SmoothBackward>(wide);
-    case LossOp::kEntropyBackward: return kernel_of<EntropyBackward>(wide);
-    case LossOp::kLogitEntropyBackward: return kernel_of<LogitEntropyBackward>(wide);
-    case LossOp::kDivergenceBackward: return kernel_of<DivergenceBackward>(wide);
-    case LossOp::kLogDivergenceBackward: return kernel_of<LogDivergenceBackward>(wide);
-    case LossOp::kDivergenceTargetBackward: return kernel_of<DivergenceTargetBackward>(wide);
-    case LossOp::kLogDivergenceTargetBackward: return kernel_of<LogDivergenceTargetBackward>(wide);
-    case LossOp::kSoftMarginBackward: return kernel_of<SoftMarginBackward>(wide);
+    case LossOp::kSquare: return kernel_of<Square>(compute_type);
+    case LossOp::kAbs: return kernel_of<Abs>(compute_type);
+    case LossOp::kSmooth: return kernel_of<Smooth>(compute_type);
+    case LossOp::kEntropy: return kernel_of<Entropy>(compute_type);
+    case LossOp::kLogitEntropy: return kernel_of<LogitEntropy>(compute_type);
+    case LossOp::kDivergence: return kernel_of<Divergence>(compute_type);
+    case LossOp::kLogDivergence: return kernel_of<LogDivergence>(compute_type);
+    case LossOp::kSoftMargin: return kernel_of<SoftMargin>(compute_type);
+    case LossOp::kSquareBackward: return kernel_of<SquareBackward>(compute_type);
+    case LossOp::kAbsBackward: return kernel_of<AbsBackward>(compute_type);
+    case LossOp::kSmoothBackward: return kernel_of<SmoothBackward>(compute_type);
+    case LossOp::kEntropyBackward: return kernel_of<EntropyBackward>(compute_type);
+    case LossOp::kLogitEntropyBackward: return kernel_of<LogitEntropyBackward>(compute_type);
+    case LossOp::kDivergenceBackward: return kernel_of<DivergenceBackward>(compute_type);
+    case LossOp::kLogDivergenceBackward: return kernel_of<LogDivergenceBackward>(compute_type);
+    case LossOp::kDivergenceTargetBackward: return kernel_of<DivergenceTargetBackward>(compute_type);
+    case LossOp::kLogDivergenceTargetBackward: return kernel_of<LogDivergenceTargetBackward>(compute_type);
+    case LossOp::kSoftMarginBackward: return kernel_of<SoftMarginBackward>(compute_type);
   }
   return nullptr;
 }

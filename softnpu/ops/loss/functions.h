@@ -28,7 +28,7 @@ enum class LossOp : uint8_t {
   kSoftMarginBackward,
 };
 
-// Null where `wide` is no floating-point type.
-MapKernel loss_kernel(LossOp op, Wide wide);
+// Null where `compute_type` is no floating-point type.
+MapKernel loss_kernel(LossOp op, ComputeType compute_type);
 
 }  // namespace softnpu

@@ -48,7 +48,7 @@ Status mapping_of(LossOp op, std::initializer_list<MapInput> inputs, Mapping* ma
     return {ACLNN_ERR_PARAM_INVALID, text("a loss is of floating-point numbers, not of ", name_of(dtype))};
   }
   mapping->dtype = dtype;
-  mapping->kernel = loss_kernel(op, wide_of(dtype));
+  mapping->kernel = loss_kernel(op, compute_type_of(dtype));
   mapping->cost = cost_of(op);
   return Status::ok();
 }

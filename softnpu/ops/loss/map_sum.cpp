@@ -26,8 +26,8 @@ class MapSumTask {
   MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out,
              aclDataType out_dtype, Space space)
       : mapping_(mapping), space_(std::move(space)), out_(out) {
-    is_double_ = wide_of(mapping.dtype) == Wide::kF64;
-    wide_bytes_ = is_double_ ? sizeof(double) : sizeof(float);
+    is_double_ = compute_type_of(mapping.dtype) == ComputeType::kF64;
+    compute_bytes_ = is_double_ ? sizeof(double) : sizeof(float);
     writer_ = ElementWriter(ACL_DOUBLE, out_dtype);
     divisor_ = mean ? static_cast<double>(space_.count()) : 1;
     size_t operand = 0;
@@ -100,7 +100,7 @@ class MapSumTask {
   void gather(const Input& input, int64_t at, int64_t count, char* tile) const {
     space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
       input.reader.read(from, stride, here, tile);
-      tile += here * wide_bytes_;
+      tile += here * compute_bytes_;
     });
   }
 
@@ -122,7 +122,7 @@ class MapSumTask {
   ElementWriter writer_;
   char* out_ = nullptr;
   double divisor_ = 1;
-  size_t wide_bytes_ = 0;
+  size_t compute_bytes_ = 0;
   bool is_double_ = false;
   double work_ = 0;
   int threads_ = 1;

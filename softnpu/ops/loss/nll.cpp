@@ -16,12 +16,12 @@ constexpr int64_t kTile = 512;
 constexpr int64_t kPiece = 16 * kTile;  // targets at a time
 constexpr double kFlopsPerTarget = 128;
 
-// self as [samples, classes, places].
+// self as [samples, classes, spatial_size].
 struct Shape {
   int64_t samples = 1;
   int64_t classes = 1;
-  int64_t places = 1;
-  int64_t targets() const { return samples * places; }
+  int64_t spatial_size = 1;
+  int64_t targets() const { return samples * spatial_size; }
 };
 
 Status mismatch(const aclTensor& self, const aclTensor& target) {
@@ -40,7 +40,7 @@ Status shape_of(const aclTensor& self, const aclTensor& target, Shape* shape) {
   Dims wanted;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i != 1) wanted.push_back(dims[i]);
-    if (i > 1) shape->places *= dims[i];
+    if (i > 1) shape->spatial_size *= dims[i];
   }
   shape->samples = dims[0];
   shape->classes = dims[1];
@@ -95,7 +95,7 @@ struct Inputs {
   }
   // Where self holds target `i`'s class.
   int64_t element(int64_t i, int64_t value) const {
-    return (i / shape.places * shape.classes + value) * shape.places + i % shape.places;
+    return (i / shape.spatial_size * shape.classes + value) * shape.spatial_size + i % shape.spatial_size;
   }
 };
 
@@ -178,7 +178,7 @@ class NllGradientTask {
 
   Status run() const {
     const Shape& shape = in.shape;
-    const int64_t row = shape.classes * shape.places;
+    const int64_t row = shape.classes * shape.spatial_size;
     // A row is cleared and filled by one thread.
     const int threads = threads_for(8 * static_cast<double>(shape.samples * row));
     T buffer;
@@ -187,7 +187,7 @@ class NllGradientTask {
     parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
                  [&](int64_t first, int64_t last) {
                    clear(first * row, last * row);
-                   for (int64_t i = first * shape.places; i < last * shape.places; ++i) {
+                   for (int64_t i = first * shape.spatial_size; i < last * shape.spatial_size; ++i) {
                      if (const int64_t wrong = fill(i, factor); wrong >= 0) bad = wrong;
                    }
                  });

@@ -41,31 +41,30 @@ class Row {
 
 }  // namespace
 
-void copy_matrices(const Dims& batch, const Matrices& to, const Matrices& from, int threads) {
+void copy_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int threads) {
   int64_t count = 1;
   for (int64_t size : batch) count *= size;
   const Row row(from.dtype, to.dtype);
   // Along the dimension in which the source is dense.
-  const bool along_lines = from.lines > 1 && from.line_stride < from.depth_stride;
-  const int64_t pieces = from.depth / from.piece;
-  const int64_t steps = along_lines ? from.depth : from.lines;
-  const int64_t length = along_lines ? from.lines : from.piece;
-  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, along_lines ? from.lines : from.depth));
+  const bool along_rows = from.rows > 1 && from.row_stride < from.k_stride;
+  const int64_t k_tiles = from.k / from.k_tile;
+  const int64_t steps = along_rows ? from.k : from.rows;
+  const int64_t length = along_rows ? from.rows : from.k_tile;
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, along_rows ? from.rows : from.k));
   parallel_for(count * steps, grain, threads, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {
       const int64_t index = at / steps;
       const int64_t step = at - index * steps;
       const int64_t source = batch_offset(batch, from.batch_strides, index);
       const int64_t target = batch_offset(batch, to.batch_strides, index);
-      if (along_lines) {
-        const int64_t piece = step / from.piece;
-        row.copy(from.at(source + piece * from.piece_stride + (step - piece * from.piece) * from.depth_stride),
-                 from.line_stride, to.at(target + step * to.depth_stride), to.line_stride, length);
+      if (along_rows) {
+        const int64_t k_tile = step / from.k_tile;
+        row.copy(from.at(source + k_tile * from.k_tile_stride + (step - k_tile * from.k_tile) * from.k_stride),
+                 from.row_stride, to.at(target + step * to.k_stride), to.row_stride, length);
       } else {
-        for (int64_t piece = 0; piece < pieces; ++piece) {
-          row.copy(from.at(source + step * from.line_stride + piece * from.piece_stride), from.depth_stride,
-                   to.at(target + step * to.line_stride + piece * from.piece * to.depth_stride), to.depth_stride,
-                   length);
+        for (int64_t k_tile = 0; k_tile < k_tiles; ++k_tile) {
+          row.copy(from.at(source + step * from.row_stride + k_tile * from.k_tile_stride), from.k_stride,
+                   to.at(target + step * to.row_stride + k_tile * from.k_tile * to.k_stride), to.k_stride, length);
         }
       }
     }

@@ -13,28 +13,28 @@
 namespace softnpu {
 namespace {
 
-constexpr auto kLines = static_cast<int64_t>(kDirectLines);
+constexpr auto kRows = static_cast<int64_t>(kDirectRows);
 constexpr auto kColumns = static_cast<int64_t>(kDirectColumns);
 // Up to here oneDNN's call takes longer than the product.
 constexpr double kTinyFlops = 1 << 17;
-constexpr double kFewLinesFlops = 1 << 20;
+constexpr double kFewRowsFlops = 1 << 20;
 // From here on two threads read the second factor in less time than one.
 constexpr double kMinParallelWork = 1 << 20;
 // Elements of the second factor that are worth a thread's turn.
 constexpr int64_t kGrain = 1 << 14;
 
 struct Shape {
-  double work;       // in operations that take as long: few lines are bound by memory
-  bool along_depth;  // the second factor is dense along the sum, else along its columns
+  double work;   // in operations that take as long: few rows are bound by memory
+  bool along_k;  // the second factor is dense along the sum, else along its columns
 };
 
-// The sides change places: c^T = b^T a^T.
+// The factors are swapped: c^T = b^T a^T.
 MatmulProblem transposed(const MatmulProblem& p) {
   MatmulProblem t = p;
   std::swap(t.a, t.b);
-  for (Matrices* m : {&t.c, &t.addend}) {
-    std::swap(m->lines, m->depth);
-    std::swap(m->line_stride, m->depth_stride);
+  for (GemmOperand* m : {&t.c, &t.addend}) {
+    std::swap(m->rows, m->k);
+    std::swap(m->row_stride, m->k_stride);
   }
   return t;
 }
@@ -44,24 +44,24 @@ bool is_dense(int64_t stride, int64_t size) { return stride == 1 || size == 1; }
 // How the kernels would run it, if they should.
 std::optional<Shape> shape_of(const MatmulProblem& p) {
   const double flops = p.flops();
-  const bool few = p.a.lines <= kLines;
-  const double work = flops * static_cast<double>(kLines) / static_cast<double>(std::min(kLines, p.a.lines));
-  if (is_dense(p.a.depth_stride, p.a.depth) && is_dense(p.b.depth_stride, p.b.depth) && (few || flops <= kTinyFlops))
+  const bool few = p.a.rows <= kRows;
+  const double work = flops * static_cast<double>(kRows) / static_cast<double>(std::min(kRows, p.a.rows));
+  if (is_dense(p.a.k_stride, p.a.k) && is_dense(p.b.k_stride, p.b.k) && (few || flops <= kTinyFlops))
     return Shape{work, true};
-  if (is_dense(p.b.line_stride, p.b.lines) && flops <= (few ? kFewLinesFlops : kTinyFlops)) return Shape{work, false};
+  if (is_dense(p.b.row_stride, p.b.rows) && flops <= (few ? kFewRowsFlops : kTinyFlops)) return Shape{work, false};
   return std::nullopt;
 }
 
 // Where the matrices begin: the result, both factors, what is added.
-using Places = std::array<void*, 4>;
+using Addresses = std::array<void*, 4>;
 
 class Product {
  public:
   Product(const MatmulProblem& problem, Shape shape)
       : p_(problem),
-        kernel_(shape.along_depth ? direct_kernels().along_depth : direct_kernels().along_columns),
-        b_column_(shape.along_depth ? p_.b.line_stride : 1),
-        b_stride_(shape.along_depth ? p_.b.line_stride : p_.b.depth_stride),
+        kernel_(shape.along_k ? direct_kernels().along_k : direct_kernels().along_columns),
+        b_column_(shape.along_k ? p_.b.row_stride : 1),
+        b_stride_(shape.along_k ? p_.b.row_stride : p_.b.k_stride),
         alpha_(static_cast<float>(p_.alpha.as_double())),
         beta_(p_.adds ? static_cast<float>(p_.beta.as_double()) : 0),
         work_(shape.work) {}
@@ -69,47 +69,47 @@ class Product {
   double work() const { return work_; }
   // Those that the calling thread, which plans, may have.
   int threads() const { return work_ < kMinParallelWork ? 1 : most_threads(); }
-  Places places() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
+  Addresses addresses() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
   size_t operand_count() const { return p_.adds ? 4 : 3; }
 
-  void run(const Places& at, int threads) const {
-    const int64_t bands = (p_.a.lines + kLines - 1) / kLines;
-    const int64_t tiles = (p_.b.lines + kColumns - 1) / kColumns;
-    const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.depth));
+  void run(const Addresses& at, int threads) const {
+    const int64_t bands = (p_.a.rows + kRows - 1) / kRows;
+    const int64_t tiles = (p_.b.rows + kColumns - 1) / kColumns;
+    const int64_t grain = std::max<int64_t>(1, kGrain / (kColumns * p_.a.k));
     parallel_for(p_.batch_count() * tiles * bands, grain, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
         const int64_t place = i / bands;
-        tile(at, place / tiles, (i - place * bands) * kLines, place % tiles * kColumns);
+        tile(at, place / tiles, (i - place * bands) * kRows, place % tiles * kColumns);
       }
     });
   }
 
  private:
   // In matrix `index` of a stack that begins at `place`.
-  float* element(void* place, const Matrices& m, int64_t index, int64_t offset) const {
+  float* element(void* place, const GemmOperand& m, int64_t index, int64_t offset) const {
     return static_cast<float*>(place) + batch_offset(p_.batch, m.batch_strides, index) + offset;
   }
 
-  void tile(const Places& at, int64_t index, int64_t line, int64_t column) const {
+  void tile(const Addresses& at, int64_t index, int64_t row, int64_t column) const {
     const auto [c, a, b, added] = at;
-    alignas(64) std::array<float, kDirectLines * kDirectColumns> sums;
-    const int64_t lines = std::min(kLines, p_.a.lines - line);
-    const int64_t columns = std::min(kColumns, p_.b.lines - column);
-    kernel_({element(a, p_.a, index, line * p_.a.line_stride), p_.a.line_stride, p_.a.depth_stride,
-             static_cast<size_t>(lines), element(b, p_.b, index, column * b_column_), b_stride_,
-             static_cast<size_t>(columns), static_cast<size_t>(p_.a.depth)},
+    alignas(64) std::array<float, kDirectRows * kDirectColumns> sums;
+    const int64_t rows = std::min(kRows, p_.a.rows - row);
+    const int64_t columns = std::min(kColumns, p_.b.rows - column);
+    kernel_({element(a, p_.a, index, row * p_.a.row_stride), p_.a.row_stride, p_.a.k_stride, static_cast<size_t>(rows),
+             element(b, p_.b, index, column * b_column_), b_stride_, static_cast<size_t>(columns),
+             static_cast<size_t>(p_.a.k)},
             sums.data());
-    const auto of = [&](void* place, const Matrices& m) {
-      return element(place, m, index, line * m.line_stride + column * m.depth_stride);
+    const auto of = [&](void* place, const GemmOperand& m) {
+      return element(place, m, index, row * m.row_stride + column * m.k_stride);
     };
     float* to = of(c, p_.c);
     const float* addend = p_.adds ? of(added, p_.addend) : nullptr;
-    for (int64_t i = 0; i < lines; ++i) {
+    for (int64_t i = 0; i < rows; ++i) {
       const float* sum = sums.data() + i * kColumns;
       for (int64_t j = 0; j < columns; ++j) {
         float value = alpha_ * sum[j];
-        if (addend != nullptr) value += beta_ * addend[i * p_.addend.line_stride + j * p_.addend.depth_stride];
-        to[i * p_.c.line_stride + j * p_.c.depth_stride] = value;
+        if (addend != nullptr) value += beta_ * addend[i * p_.addend.row_stride + j * p_.addend.k_stride];
+        to[i * p_.c.row_stride + j * p_.c.k_stride] = value;
       }
     }
   }
@@ -126,7 +126,7 @@ class Product {
 // A product on its matrices.
 struct DirectRun {
   std::shared_ptr<const Product> product;
-  Places operands;
+  Addresses operands;
   int threads = 0;
 
   size_t operand_count() const { return product->operand_count(); }
@@ -145,7 +145,7 @@ struct DirectRun {
 
 bool takes(const MatmulProblem& p) {
   const bool is_float = p.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT && (!p.adds || p.addend.dtype == ACL_FLOAT);
-  return is_float && !p.a.in_pieces() && !p.b.in_pieces();
+  return is_float && !p.a.is_tiled() && !p.b.is_tiled();
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     if (!shape.has_value()) continue;
     auto product = std::make_shared<const Product>(p, *shape);
     Plan plan;
-    DirectRun{product, product->places()}.put(&plan);
+    DirectRun{product, product->addresses()}.put(&plan);
     plan.describe = [problem] { return describe(problem); };
     return plan;
   }

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "nnopbase/executor.h"
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 
 namespace softnpu {
 
-// The plan of a product in float32 with few lines on one side, as decoders make token by token, or of small matrices;
+// The plan of a product in float32 with few rows on one side, as decoders make token by token, or of small matrices;
 // nothing where another way is better. No size of the problem is 0.
 std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem);
 

@@ -5,26 +5,26 @@
 
 namespace softnpu {
 
-constexpr size_t kDirectLines = 4;
+constexpr size_t kDirectRows = 4;
 constexpr size_t kDirectColumns = 64;
 
-// One factor's lines and the other's, `columns` of them, and how far their elements are apart.
+// One factor's rows and the other's, `columns` of them, and how far their elements are apart.
 struct DirectTile {
   const float* a;
-  ptrdiff_t a_line;
-  ptrdiff_t a_depth;
-  size_t lines;  // at most kDirectLines
+  ptrdiff_t a_row_stride;
+  ptrdiff_t a_k_stride;
+  size_t rows;  // at most kDirectRows
   const float* b;
   ptrdiff_t b_stride;
   size_t columns;  // at most kDirectColumns
-  size_t depth;
+  size_t k;
 };
 
-// sums[line * kDirectColumns + column] = the sum over the depth.
+// sums[row * kDirectColumns + column] = the sum over k.
 struct DirectKernels {
-  // Both factors are dense along the depth: b_stride leads to the next column.
-  void (*along_depth)(const DirectTile& tile, float* sums);
-  // The second is dense along the columns: b_stride leads to the next element of the depth.
+  // Both factors are contiguous along k: b_stride leads to the next column.
+  void (*along_k)(const DirectTile& tile, float* sums);
+  // The second is dense along the columns: b_stride leads to the next element along k.
   void (*along_columns)(const DirectTile& tile, float* sums);
 };
 

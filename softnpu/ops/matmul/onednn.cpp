@@ -29,14 +29,14 @@ using dnnl::memory;
 
 constexpr size_t kCachedPrimitives = 1024;
 
-// What oneDNN is told about one operand: a stack of matrices with one contiguous dimension.
+// One operand as oneDNN takes it: a stack of matrices with one contiguous dimension.
 struct Layout {
   std::array<int64_t, 3> sizes{};
   std::array<int64_t, 3> strides{};
 };
 
-// The second factor in memory, and what it is multiplied as.
-struct Given {
+// The second factor as the caller has it, and the type that it is multiplied in: the key of its packed copies.
+struct UserWeights {
   Layout layout;
   int64_t dtype = 0;
   int64_t multiplied = 0;
@@ -47,7 +47,7 @@ struct Key {
   Layout a, b, c;
   int64_t dtype = 0;
   int64_t result = 0;  // its dtype
-  int64_t has_row_addend = 0;
+  int64_t has_bias = 0;
   int64_t threads = 0;
   int64_t alpha = 0;  // bit patterns of doubles
   int64_t beta = 0;
@@ -63,14 +63,14 @@ struct Primitive {
 
   std::string implementation;
   memory::desc weights;
-  PrimitiveRuns runs;                   // of a, b, c, the scratchpad and, where there is one, the row
+  PrimitiveRuns runs;                   // of a, b, c, the scratchpad and, where there is one, the bias
   std::unique_ptr<PrimitiveRuns> pack;  // of b, the packed b and the scratchpad; of packed primitives
   size_t scratchpad_bytes;
 };
 
-// Packed weights save a kernel the packing of its own, which counts for little where the lines are many. They are
+// Packed weights save a kernel the packing of its own, which counts for little where the rows are many. They are
 // packed in the time of some products.
-constexpr int64_t kMostLines = 512;
+constexpr int64_t kMaxRows = 512;
 constexpr int kMinUses = 8;
 
 PrimitiveCache<Key, Primitive>& cache() {
@@ -79,10 +79,10 @@ PrimitiveCache<Key, Primitive>& cache() {
 }
 
 // Whether each dimension of a stack of matrices lies within a step of the next larger one, as oneDNN demands.
-bool is_nested(const Matrices& m, int64_t stack) {
+bool is_nested(const GemmOperand& m, int64_t stack) {
   std::array<std::pair<int64_t, int64_t>, 3> dims = {// stride, size
-                                                     std::pair{m.line_stride, m.lines},
-                                                     {m.depth_stride, m.depth},
+                                                     std::pair{m.row_stride, m.rows},
+                                                     {m.k_stride, m.k},
                                                      {0, 1}};
   if (stack > 1 && m.batch_strides.back() != 0) dims[2] = {m.batch_strides.back(), stack};
   std::ranges::sort(dims);
@@ -96,26 +96,25 @@ bool is_nested(const Matrices& m, int64_t stack) {
 }
 
 // Whether oneDNN's kernels take the operand as it lies: one of the two inner dimensions contiguous, no overlap.
-bool is_direct(const Matrices& m, int64_t stack) {
-  if (m.in_pieces() || !is_nested(m, stack)) return false;
+bool is_direct(const GemmOperand& m, int64_t stack) {
+  if (m.is_tiled() || !is_nested(m, stack)) return false;
   const auto inner = [](int64_t fast, int64_t slow, int64_t fast_size, int64_t slow_size) {
     return (fast == 1 || fast_size == 1) && (slow >= fast_size || slow_size == 1);
   };
-  return inner(m.depth_stride, m.line_stride, m.depth, m.lines) ||
-         inner(m.line_stride, m.depth_stride, m.lines, m.depth);
+  return inner(m.k_stride, m.row_stride, m.k, m.rows) || inner(m.row_stride, m.k_stride, m.rows, m.k);
 }
 
 // The same matrices, one behind the other without gaps, dense in the dimension in which they were densest. What is
 // broadcast along the batch stays so.
-Matrices dense(const Matrices& like, const Dims& batch, aclDataType dtype) {
-  Matrices m = like;
+GemmOperand dense(const GemmOperand& like, const Dims& batch, aclDataType dtype) {
+  GemmOperand m = like;
   m.dtype = dtype;
   m.data = nullptr;
-  const bool by_lines = like.lines > 1 && like.line_stride < like.depth_stride;
-  m.line_stride = by_lines ? 1 : m.depth;
-  m.depth_stride = by_lines ? m.lines : 1;
-  m.piece = m.depth;
-  int64_t next = m.lines * m.depth;
+  const bool by_rows = like.rows > 1 && like.row_stride < like.k_stride;
+  m.row_stride = by_rows ? 1 : m.k;
+  m.k_stride = by_rows ? m.rows : 1;
+  m.k_tile = m.k;
+  int64_t next = m.rows * m.k;
   for (size_t i = batch.size(); i-- > 0;) {
     if (like.batch_strides[i] == 0) continue;
     m.batch_strides[i] = next;
@@ -124,17 +123,17 @@ Matrices dense(const Matrices& like, const Dims& batch, aclDataType dtype) {
   return m;
 }
 
-Checked dense_bytes(const Matrices& m, const Dims& batch) {
-  Checked bytes = checked(m.lines) * m.depth * aclDataTypeSize(m.dtype);
+Checked dense_bytes(const GemmOperand& m, const Dims& batch) {
+  Checked bytes = checked(m.rows) * m.k * aclDataTypeSize(m.dtype);
   for (size_t i = 0; i < batch.size(); ++i) bytes = bytes * (m.batch_strides[i] == 0 ? 1 : batch[i]);
   return bytes;
 }
 
 // `m` as a stack of up to `stack` matrices of [rows, columns]; one where it is broadcast.
-Layout layout(const Matrices& m, int64_t stack, bool lines_are_rows) {
+Layout layout(const GemmOperand& m, int64_t stack, bool rows_are_outer) {
   const int64_t count = stack == 1 || m.batch_strides.back() == 0 ? 1 : stack;
-  Layout l{{count, m.lines, m.depth}, {0, m.line_stride, m.depth_stride}};
-  if (!lines_are_rows) {
+  Layout l{{count, m.rows, m.k}, {0, m.row_stride, m.k_stride}};
+  if (!rows_are_outer) {
     std::swap(l.sizes[1], l.sizes[2]);
     std::swap(l.strides[1], l.strides[2]);
   }
@@ -158,8 +157,8 @@ int64_t bits(double value) { return std::bit_cast<int64_t>(value); }
 
 std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   const int64_t columns = key.c.sizes[2];
-  memory::desc row;
-  if (key.has_row_addend != 0) row = descriptor({{1, 1, columns}, {columns, columns, 1}}, key.result);
+  memory::desc bias;
+  if (key.has_bias != 0) bias = descriptor({{1, 1, columns}, {columns, columns, 1}}, key.result);
   dnnl::post_ops after;
   const auto alpha = static_cast<float>(std::bit_cast<double>(key.alpha));
   const auto beta = static_cast<float>(std::bit_cast<double>(key.beta));
@@ -169,26 +168,26 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   attributes.set_post_ops(after);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const memory::desc a = descriptor(key.a, key.dtype);
-  const memory::desc given = descriptor(key.b, key.dtype);
+  const memory::desc user_md = descriptor(key.b, key.dtype);
   const memory::desc b =
-      key.packed == 0 ? given : memory::desc(given.get_dims(), given.get_data_type(), memory::format_tag::any);
+      key.packed == 0 ? user_md : memory::desc(user_md.get_dims(), user_md.get_data_type(), memory::format_tag::any);
   const memory::desc c = descriptor(key.c, key.result);
   dnnl::primitive_attr own_scratchpad;
   own_scratchpad.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  const auto plan = key.has_row_addend != 0 ? dnnl::matmul::primitive_desc(onednn_engine(), a, b, row, c, attributes)
-                                            : dnnl::matmul::primitive_desc(onednn_engine(), a, b, c, attributes);
+  const auto plan = key.has_bias != 0 ? dnnl::matmul::primitive_desc(onednn_engine(), a, b, bias, c, attributes)
+                                      : dnnl::matmul::primitive_desc(onednn_engine(), a, b, c, attributes);
   std::vector<PrimitiveRuns::Argument> arguments = {{DNNL_ARG_SRC, a},
                                                     {DNNL_ARG_WEIGHTS, plan.weights_desc()},
                                                     {DNNL_ARG_DST, c},
                                                     {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}};
-  if (key.has_row_addend != 0) arguments.push_back({DNNL_ARG_BIAS, row});
+  if (key.has_bias != 0) arguments.push_back({DNNL_ARG_BIAS, bias});
   auto made = std::make_shared<Primitive>(plan, std::move(arguments));
   if (key.packed != 0) {
-    const dnnl::reorder::primitive_desc pack(onednn_engine(), given, onednn_engine(), made->weights, own_scratchpad);
+    const dnnl::reorder::primitive_desc pack(onednn_engine(), user_md, onednn_engine(), made->weights, own_scratchpad);
     made->pack = std::make_unique<PrimitiveRuns>(
         dnnl::reorder(pack),
         std::vector<PrimitiveRuns::Argument>{
-            {DNNL_ARG_FROM, given}, {DNNL_ARG_TO, made->weights}, {DNNL_ARG_SCRATCHPAD, pack.scratchpad_desc()}});
+            {DNNL_ARG_FROM, user_md}, {DNNL_ARG_TO, made->weights}, {DNNL_ARG_SCRATCHPAD, pack.scratchpad_desc()}});
     made->scratchpad_bytes = std::max(made->scratchpad_bytes, pack.scratchpad_desc().get_size());
   }
   return made;
@@ -205,29 +204,29 @@ int64_t stack_of(const MatmulProblem& p) {
 // One planned product: a run of the primitive for each stack of the batch.
 class Product final : public FusionRoot {
  public:
-  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)), splits_(is_split(problem)) {
+  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)), is_split_(is_split(problem)) {
     threads_ = onednn_threads(p_.flops());
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
-    a_ = splits_ ? take_split(p_.a) : take(p_.a, dtype);
-    b_ = splits_ ? take_split(p_.b) : take(p_.b, dtype);
+    a_ = is_split_ ? take_split(p_.a) : take(p_.a, dtype);
+    b_ = is_split_ ? take_split(p_.b) : take(p_.b, dtype);
     c_ = take(p_.c, native ? p_.c.dtype : ACL_FLOAT);
     const double alpha = p_.alpha.as_double();
     const double beta = p_.adds ? p_.beta.as_double() : 0;
-    row_ = alpha == 1 && beta == 1 && p_.addend.dtype == c_.lies.dtype && is_row(p_.addend);
-    key_ = {layout(a_.lies, stack_, true),
-            layout(b_.lies, stack_, false),
-            layout(c_.lies, stack_, true),
-            a_.lies.dtype,
-            c_.lies.dtype,
-            row_ ? 1 : 0,
+    has_bias_ = alpha == 1 && beta == 1 && p_.addend.dtype == c_.layout.dtype && is_bias_row(p_.addend);
+    key_ = {layout(a_.layout, stack_, true),
+            layout(b_.layout, stack_, false),
+            layout(c_.layout, stack_, true),
+            a_.layout.dtype,
+            c_.layout.dtype,
+            has_bias_ ? 1 : 0,
             threads_,
             bits(alpha),
-            bits(row_ ? 0 : beta)};
+            bits(has_bias_ ? 0 : beta)};
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
-    may_pack_ = !splits_ && p_.batch.empty() && !p_.b.in_pieces() && p_.a.lines <= kMostLines && has_packing_kernel();
+    may_pack_ = !is_split_ && p_.batch.empty() && !p_.b.is_tiled() && p_.a.rows <= kMaxRows && has_packing_kernel();
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }
@@ -235,9 +234,9 @@ class Product final : public FusionRoot {
 
   // Whether the result is memory without gaps, and nothing is added to what lies there.
   bool is_fusible() const {
-    if (c_.copied || p_.c.in_pieces() || (p_.adds && is_same_place(p_.addend, p_.c))) return false;
+    if (c_.is_staged || p_.c.is_tiled() || (p_.adds && is_same_memory(p_.addend, p_.c))) return false;
     const MemoryAccess memory = memory_of(p_.c, p_.batch);
-    const int64_t elements = p_.batch_count() * p_.c.lines * p_.c.depth;
+    const int64_t elements = p_.batch_count() * p_.c.rows * p_.c.k;
     return memory.end - memory.begin == elements * static_cast<int64_t>(aclDataTypeSize(p_.c.dtype));
   }
   MemoryAccess output() const override { return output_access(p_); }
@@ -245,7 +244,7 @@ class Product final : public FusionRoot {
     softnpu::add_accesses(p_, workspace, workspace_bytes().bytes(), to);
   }
   void compute(void* workspace, char* to, const OnReady& on_ready) const override {
-    const int64_t matrix = p_.c.lines * p_.c.depth;
+    const int64_t matrix = p_.c.rows * p_.c.k;
     const bool in_order = p_.batch.size() == 1 && p_.c.batch_strides[0] == matrix;
     run(workspace, to, [&](int64_t first, int64_t last) {
       if (in_order) on_ready(first * matrix, last * matrix);
@@ -263,46 +262,46 @@ class Product final : public FusionRoot {
   void run(void* workspace, char* to, const MadeMatrices& made) const {
     auto* space = static_cast<char*>(workspace);
     const ThreadScope scope(threads_);
-    const Matrices a = bring(a_, p_.a, SplitFactor::kFirst, space);
-    Matrices c = c_.lies;
-    c.data = c_.copied ? space + c_.at : to;
-    if (p_.adds && !row_ && !is_same_place(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
+    const GemmOperand a = stage(a_, p_.a, SplitFactor::kFirst, space);
+    GemmOperand c = c_.layout;
+    c.data = c_.is_staged ? space + c_.at : to;
+    if (p_.adds && !has_bias_ && !is_same_memory(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
     if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
-      const std::array<void*, 5> places{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
-      packed_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+      const std::array<void*, 5> arguments{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
+      packed_->runs.execute(std::span(arguments).first(has_bias_ ? 5 : 4));
       made(0, 1);
     } else {
-      run_stacks(a, bring(b_, p_.b, SplitFactor::kSecond, space), c, space, made);
+      run_stacks(a, stage(b_, p_.b, SplitFactor::kSecond, space), c, space, made);
     }
-    if (c_.copied) copy_matrices(p_.batch, p_.c, c, threads_);
+    if (c_.is_staged) copy_matrices(p_.batch, p_.c, c, threads_);
   }
 
   struct Operand {
-    Matrices lies;  // as oneDNN sees it
-    bool copied = false;
+    GemmOperand layout;  // as oneDNN takes it
+    bool is_staged = false;
     size_t at = 0;  // of the copy, in the workspace
   };
 
   template <typename MadeMatrices>
-  void run_stacks(const Matrices& a, const Matrices& b, const Matrices& c, char* space,
+  void run_stacks(const GemmOperand& a, const GemmOperand& b, const GemmOperand& c, char* space,
                   const MadeMatrices& made) const {
     for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
-      const auto at = [&](const Matrices& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
-      const std::array<void*, 5> places{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
-      primitive_->runs.execute(std::span(places).first(row_ ? 5 : 4));
+      const auto at = [&](const GemmOperand& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
+      const std::array<void*, 5> arguments{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
+      primitive_->runs.execute(std::span(arguments).first(has_bias_ ? 5 : 4));
       made(i, i + stack_);
     }
   }
 
   // The kernels that bring the second factor into blocks, for each call where it lies otherwise. They make the same
   // bits of it either way (those for 16 bits do not where the sum is long), and the blocks are the same for any number
-  // of lines.
+  // of rows.
   bool has_packing_kernel() const {
     return key_.dtype == ACL_FLOAT && onednn_packs_weights(primitive_->implementation);
   }
 
   std::shared_ptr<void> packed_weights(char* space) const {
-    const auto wanted = [&]() -> memory::desc {
+    const auto packed_md = [&]() -> memory::desc {
       std::call_once(packs_, [&] {
         Key key = key_;
         key.packed = 1;
@@ -318,39 +317,39 @@ class Product final : public FusionRoot {
       return packed_ != nullptr ? packed_->weights : memory::desc();
     };
     const auto pack = [&](void* to) {
-      const std::array<void*, 3> places{bring(b_, p_.b, SplitFactor::kSecond, space).data, to, space + scratchpad_at_};
-      packed_->pack->execute(places);
+      const std::array<void*, 3> arguments{stage(b_, p_.b, SplitFactor::kSecond, space).data, to, space + scratchpad_at_};
+      packed_->pack->execute(arguments);
     };
-    const Given given{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
-    const std::string_view bytes(reinterpret_cast<const char*>(&given), sizeof given);
-    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, wanted, pack);
+    const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
+    const std::string_view bytes(reinterpret_cast<const char*>(&user), sizeof user);
+    return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, packed_md, pack);
   }
 
-  Operand take(const Matrices& m, aclDataType dtype) {
-    return m.dtype == dtype && is_direct(m, stack_) ? Operand{m, false, 0} : take_copy(m, dtype);
+  Operand take(const GemmOperand& m, aclDataType dtype) {
+    return m.dtype == dtype && is_direct(m, stack_) ? Operand{m, false, 0} : take_staged(m, dtype);
   }
 
-  Operand take_split(Matrices m) {
-    m.depth *= kSplitParts;
-    return take_copy(m, split_dtype());
+  Operand take_split(GemmOperand m) {
+    m.k *= kSplitParts;
+    return take_staged(m, split_dtype());
   }
 
-  Operand take_copy(const Matrices& m, aclDataType dtype) {
-    const Matrices lies = dense(m, p_.batch, dtype);
-    return {lies, true, space_.reserve(dense_bytes(lies, p_.batch))};
+  Operand take_staged(const GemmOperand& m, aclDataType dtype) {
+    const GemmOperand staged = dense(m, p_.batch, dtype);
+    return {staged, true, space_.reserve(dense_bytes(staged, p_.batch))};
   }
 
   // A copy is made of each matrix once, however often it is seen.
-  Matrices bring(const Operand& operand, const Matrices& from, SplitFactor factor, char* space) const {
-    if (!operand.copied) return from;
-    Matrices to = operand.lies;
+  GemmOperand stage(const Operand& operand, const GemmOperand& from, SplitFactor factor, char* space) const {
+    if (!operand.is_staged) return from;
+    GemmOperand to = operand.layout;
     to.data = space + operand.at;
     Dims batch = p_.batch;
     for (size_t i = 0; i < batch.size(); ++i) {
       if (from.batch_strides[i] == 0) batch[i] = 1;
     }
-    if (splits_) {
-      split_matrices(batch, to, from, from.depth * to.depth_stride, factor, threads_);
+    if (is_split_) {
+      split_matrices(batch, to, from, from.k * to.k_stride, factor, threads_);
     } else {
       copy_matrices(batch, to, from, threads_);
     }
@@ -359,9 +358,9 @@ class Product final : public FusionRoot {
 
   const MatmulProblem p_;
   const int64_t stack_;
-  const bool splits_;
+  const bool is_split_;
   Operand a_, b_, c_;
-  bool row_ = false;  // the addend is a row that the primitive adds
+  bool has_bias_ = false;  // the addend is a row that the primitive adds as its bias
   int threads_ = 1;
   Workspace space_;
   size_t scratchpad_at_ = 0;

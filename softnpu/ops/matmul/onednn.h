@@ -2,7 +2,7 @@
 // Products in float32, float16 and bfloat16 by oneDNN.
 
 #include "nnopbase/executor.h"
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 
 namespace softnpu {
 

@@ -10,11 +10,11 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/matmul/direct.h"
-#include "ops/matmul/matrices.h"
 #include "ops/matmul/onednn.h"
 #include "ops/matmul/panels.h"
+#include "ops/matmul/problem.h"
+#include "ops/matmul/reference.h"
 #include "ops/matmul/split.h"
-#include "ops/matmul/wide.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -71,18 +71,18 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
 }
 
 // The two inner dimensions of `tensor`; its batch dimensions are broadcast to `batch`.
-Status read(const aclTensor& tensor, const Dims& batch, bool lines_are_rows, const char* role, Matrices* out) {
+Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, const char* role, GemmOperand* out) {
   const size_t n = tensor.dims.size();
   out->dtype = tensor.dtype;
-  out->lines = tensor.dims[n - 2];
-  out->line_stride = tensor.strides[n - 2];
-  out->depth = tensor.dims[n - 1];
-  out->depth_stride = tensor.strides[n - 1];
-  if (!lines_are_rows) {
-    std::swap(out->lines, out->depth);
-    std::swap(out->line_stride, out->depth_stride);
+  out->rows = tensor.dims[n - 2];
+  out->row_stride = tensor.strides[n - 2];
+  out->k = tensor.dims[n - 1];
+  out->k_stride = tensor.strides[n - 1];
+  if (!rows_are_outer) {
+    std::swap(out->rows, out->k);
+    std::swap(out->row_stride, out->k_stride);
   }
-  out->piece = std::max<int64_t>(1, out->depth);
+  out->k_tile = std::max<int64_t>(1, out->k);
   out->batch_strides = Dims(batch.size(), 0);
   for (size_t i = 0; i + 2 < n; ++i) {
     if (tensor.dims[i] != 1) out->batch_strides[batch.size() - (n - 2) + i] = tensor.strides[i];
@@ -125,22 +125,21 @@ Status read_addend(const Addend& addend, const aclTensor& out, MatmulProblem* pr
     return {ACLNN_ERR_PARAM_INVALID,
             text("self is ", describe(addend.self), ", which cannot be added to ", name_of(problem->dtype))};
   }
-  aclTensor wide;
-  SOFTNPU_RETURN_IF_ERROR(expand(addend.self, {out.dims.data(), out.dims.size()}, "self", &wide));
-  return read(wide, problem->batch, true, "self", &problem->addend);
+  aclTensor broadcast;
+  SOFTNPU_RETURN_IF_ERROR(expand(addend.self, {out.dims.data(), out.dims.size()}, "self", &broadcast));
+  return read(broadcast, problem->batch, true, "self", &problem->addend);
 }
 
 Plan choose(MatmulProblem problem) {
-  const int64_t count = problem.batch_count() * problem.c.lines * problem.c.depth;
+  const int64_t count = problem.batch_count() * problem.c.rows * problem.c.k;
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
   const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
   // An empty sum is for the general kernel, and so are factors that are converted first and results that are narrowed.
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
-  if (!onednn || narrows || problem.a.depth == 0 || problem.a.dtype != problem.dtype ||
-      problem.b.dtype != problem.dtype ||
-      !onednn_counts({problem.a.lines, problem.b.lines, problem.a.depth, problem.batch_count()})) {
-    return plan_wide_matmul(problem);
+  if (!onednn || narrows || problem.a.k == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype ||
+      !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {
+    return plan_reference_matmul(problem);
   }
   if (is_split(problem)) return plan_onednn_matmul(problem);
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
@@ -149,8 +148,7 @@ Plan choose(MatmulProblem problem) {
 }
 
 Status check_sizes(const MatmulProblem& problem, const Product& p) {
-  const bool fits =
-      problem.a.depth == problem.b.depth && problem.a.lines == problem.c.lines && problem.b.lines == problem.c.depth;
+  const bool fits = problem.a.k == problem.b.k && problem.a.rows == problem.c.rows && problem.b.rows == problem.c.k;
   return fits ? Status::ok() : misfit(p.a, p.b, p.out);
 }
 
@@ -244,11 +242,11 @@ Status addbmm(const Addend& addend, const aclTensor& batch1, const aclTensor& ba
   SOFTNPU_RETURN_IF_ERROR(read(out, {}, true, "out", &problem.c));
   SOFTNPU_RETURN_IF_ERROR(check_sizes(problem, {batch1, batch2, out, dtype}));
   SOFTNPU_RETURN_IF_ERROR(read_addend(addend, out, &problem));
-  for (Matrices* m : {&problem.a, &problem.b}) {
-    m->piece_stride = m->batch_strides[0];
-    m->depth *= batch[0];
-    const bool joins = batch[0] == 1 || m->piece_stride == m->piece * m->depth_stride;
-    if (joins || m->depth == 0) m->piece = std::max<int64_t>(1, m->depth);
+  for (GemmOperand* m : {&problem.a, &problem.b}) {
+    m->k_tile_stride = m->batch_strides[0];
+    m->k *= batch[0];
+    const bool joins = batch[0] == 1 || m->k_tile_stride == m->k_tile * m->k_stride;
+    if (joins || m->k == 0) m->k_tile = std::max<int64_t>(1, m->k);
     m->batch_strides = Dims();
   }
   *plan = choose(std::move(problem));

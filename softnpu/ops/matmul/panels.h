@@ -1,11 +1,11 @@
 #pragma once
-// Products in float32 of many lines on CPUs for which oneDNN has no kernel that takes packed weights (AVX2 without
+// Products in float32 of many rows on CPUs for which oneDNN has no kernel that takes packed weights (AVX2 without
 // AVX-512): the second factor goes into panels, which are kept where it is a weight.
 
 #include <optional>
 
 #include "nnopbase/executor.h"
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 
 namespace softnpu {
 

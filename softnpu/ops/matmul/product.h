@@ -5,7 +5,7 @@
 
 #include "fusion/fusion_root.h"
 #include "nnopbase/plan.h"
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 
 namespace softnpu {
 

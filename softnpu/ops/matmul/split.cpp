@@ -66,16 +66,16 @@ void split_row(const Row<T>& row, SplitFactor factor) {
 }
 
 template <typename T>
-void split(const Dims& batch, const Matrices& to, const Matrices& from, int64_t between, SplitFactor factor,
+void split(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int64_t between, SplitFactor factor,
            int threads) {
   int64_t count = 1;
   for (int64_t size : batch) count *= size;
   // Along the dimension in which the source is dense.
-  const bool along_lines = from.lines > 1 && from.line_stride < from.depth_stride;
-  const int64_t rows = along_lines ? from.depth : from.lines;
-  const int64_t length = along_lines ? from.lines : from.depth;
-  const auto row_stride = [&](const Matrices& m) { return along_lines ? m.depth_stride : m.line_stride; };
-  const auto stride = [&](const Matrices& m) { return along_lines ? m.line_stride : m.depth_stride; };
+  const bool along_rows = from.rows > 1 && from.row_stride < from.k_stride;
+  const int64_t rows = along_rows ? from.k : from.rows;
+  const int64_t length = along_rows ? from.rows : from.k;
+  const auto row_stride = [&](const GemmOperand& m) { return along_rows ? m.k_stride : m.row_stride; };
+  const auto stride = [&](const GemmOperand& m) { return along_rows ? m.row_stride : m.k_stride; };
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, length));
   parallel_for(count * rows, grain, threads, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {
@@ -102,15 +102,15 @@ bool splits_products() {
 }
 
 bool is_split(const MatmulProblem& p) {
-  const bool is_large = std::min({p.a.lines, p.b.lines, p.a.depth}) >= kLeastSplit;
-  return p.allows_less && splits_products() && is_large && !p.a.in_pieces() && !p.b.in_pieces() &&
-         onednn_counts({p.a.depth * kSplitParts});
+  const bool is_large = std::min({p.a.rows, p.b.rows, p.a.k}) >= kLeastSplit;
+  return p.allows_less && splits_products() && is_large && !p.a.is_tiled() && !p.b.is_tiled() &&
+         onednn_counts({p.a.k * kSplitParts});
 }
 
 aclDataType split_dtype() { return onednn_multiplies(ACL_BF16) ? ACL_BF16 : ACL_FLOAT; }
 
-void split_matrices(const Dims& batch, const Matrices& to, const Matrices& from, int64_t between, SplitFactor factor,
-                    int threads) {
+void split_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int64_t between,
+                    SplitFactor factor, int threads) {
   if (split_dtype() == ACL_BF16) return split<uint16_t>(batch, to, from, between, factor, threads);
   split<float>(batch, to, from, between, factor, threads);
 }

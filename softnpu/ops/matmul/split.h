@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 
 namespace softnpu {
 
@@ -26,10 +26,10 @@ enum class SplitFactor : uint8_t {
   kSecond  // upper, lower, upper
 };
 
-// Writes the three parts of `from`, float32 and not in pieces, to `to`, of split_dtype(): the first part to where `to`
+// Writes the three parts of `from`, float32 and not in k_tiles, to `to`, of split_dtype(): the first part to where `to`
 // lies, each other one `between` elements behind the one before. What is infinite or no number is the first part, with
 // zeros behind it, so that the sum is what it is in float32.
-void split_matrices(const Dims& batch, const Matrices& to, const Matrices& from, int64_t between, SplitFactor factor,
-                    int threads);
+void split_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int64_t between,
+                    SplitFactor factor, int threads);
 
 }  // namespace softnpu

@@ -35,8 +35,8 @@ class BatchNormTask {
   };
 
   // Writes the statistics of all channels.
-  Table settle_all() const {
-    if (!training && !save_mean && !save_rstd) return given();
+  Table finalize_all_statistics() const {
+    if (!training && !save_mean && !save_rstd) return from_running_statistics();
     const auto channels = static_cast<size_t>(shape.channels);
     std::vector<Moment> moments(channels);
     if (training && by_rows) moments = moments_of(ChannelRows(shape));
@@ -45,7 +45,7 @@ class BatchNormTask {
     }
     Table table{std::vector<T>(channels), std::vector<T>(channels), std::vector<T>(channels)};
     for (size_t c = 0; c < channels; ++c) {
-      const Affine affine = settle(static_cast<int64_t>(c), moments[c]);
+      const Affine affine = finalize_statistics(static_cast<int64_t>(c), moments[c]);
       table.mean[c] = affine.mean;
       table.factor[c] = affine.factor;
       table.offset[c] = affine.offset;
@@ -56,9 +56,9 @@ class BatchNormTask {
   // The elements [first, last) of y, which lies in one piece at `to`, from x at `from`.
   void apply(const Table& table, const T* from, T* to, int64_t first, int64_t last) const {
     for (int64_t at = first; at < last;) {
-      const int64_t slice = by_rows ? 0 : at / shape.places;
+      const int64_t slice = by_rows ? 0 : at / shape.spatial_size;
       const auto c = static_cast<size_t>((by_rows ? at : slice) % shape.channels);
-      const int64_t end = by_rows ? at + shape.channels - static_cast<int64_t>(c) : (slice + 1) * shape.places;
+      const int64_t end = by_rows ? at + shape.channels - static_cast<int64_t>(c) : (slice + 1) * shape.spatial_size;
       const auto count = static_cast<size_t>(std::min(end, last) - at);
       if (by_rows) {
         kernel.channels.affine(from + at, count, table.mean.data() + c, table.factor.data() + c,
@@ -77,10 +77,10 @@ class BatchNormTask {
   };
 
   // What there is for each channel; where nothing is, `missing`.
-  std::vector<T> all_of(const std::optional<FlatReader<T>>& door, T missing) const {
+  std::vector<T> all_of(const std::optional<FlatReader<T>>& accessor, T missing) const {
     std::vector<T> values(static_cast<size_t>(shape.channels), missing);
-    if (door) {
-      const T* found = door->read(0, shape.channels, values.data());
+    if (accessor) {
+      const T* found = accessor->read(0, shape.channels, values.data());
       if (found != values.data()) std::copy_n(found, values.size(), values.data());
     }
     return values;
@@ -89,7 +89,7 @@ class BatchNormTask {
   double rstd_of(double spread) const { return is_rstd ? spread : 1 / std::sqrt(spread + eps); }
 
   // By the statistics that are given, none of which is written.
-  Table given() const {
+  Table from_running_statistics() const {
     Table table{all_of(old_mean, T(0)), all_of(weight, T(1)), all_of(bias, T(0))};
     const std::vector<T> variance = all_of(old_var, T(1));
     for (size_t c = 0; c < variance.size(); ++c) {
@@ -103,7 +103,7 @@ class BatchNormTask {
     alignas(64) T values[kNormTile];
     Moment moment;
     for (int64_t n = 0; training && n < shape.samples; ++n) {
-      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+      for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
       });
     }
@@ -112,9 +112,9 @@ class BatchNormTask {
 
   void run_channel(int64_t c) const {
     alignas(64) T values[kNormTile];
-    const Affine affine = settle(c, moment_of(c));
+    const Affine affine = finalize_statistics(c, moment_of(c));
     for (int64_t n = 0; y && n < shape.samples; ++n) {
-      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+      for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
         T* to = y->place(first, count, values);
         kernel.affine(v, static_cast<size_t>(count), affine.mean, affine.factor, affine.offset, to);
@@ -125,7 +125,7 @@ class BatchNormTask {
 
   void run_rows() const {
     const ChannelRows rows(shape);
-    const Table table = settle_all();
+    const Table table = finalize_all_statistics();
     if (!y) return;
     rows.for_pieces([&](int64_t piece) {
       alignas(64) T values[kNormTile];
@@ -167,7 +167,7 @@ class BatchNormTask {
   }
 
   // Writes the statistics of channel `c`, in training those of `moment`.
-  Affine settle(int64_t c, const Moment& moment) const {
+  Affine finalize_statistics(int64_t c, const Moment& moment) const {
     double mean = static_cast<double>(value_of(old_mean, c, T(0)));
     double variance = static_cast<double>(value_of(old_var, c, T(1)));
     if (training) {
@@ -221,7 +221,7 @@ class BatchNormLoop final : public ElementwiseLoop {
   }
   std::unique_ptr<const ElementwiseLoop> prologue() const override {
     auto made = std::make_unique<BatchNormLoop>(*this);
-    made->table_ = task_->settle_all();
+    made->table_ = task_->finalize_all_statistics();
     return made;
   }
   void run(int64_t first, int64_t last) const override { task_->apply(table_, from_, to_, first, last); }
@@ -241,10 +241,10 @@ class BatchNormLoop final : public ElementwiseLoop {
   double cost_per_element() const override { return kNormFlops; }
 
  private:
-  template <typename Door>
-  void add(const std::optional<Door>& door, int64_t count, uint32_t element_bytes, bool is_written) {
-    if (!door) return;
-    const auto* begin = reinterpret_cast<const char*>(door->find(0, count));
+  template <typename Accessor>
+  void add(const std::optional<Accessor>& accessor, int64_t count, uint32_t element_bytes, bool is_written) {
+    if (!accessor) return;
+    const auto* begin = reinterpret_cast<const char*>(accessor->find(0, count));
     if (begin == nullptr) is_found_ = false;
     memory_.push_back({begin, begin + count * static_cast<int64_t>(sizeof(T)), element_bytes, is_written});
   }
@@ -296,7 +296,7 @@ class BatchNormGradientTask {
   };
 
   // Writes the gradients of weight and bias of channel `c`.
-  Slope settle(int64_t c, T rstd, const GradientSums& sum) const {
+  Slope finalize_statistics(int64_t c, T rstd, const GradientSums& sum) const {
     put_value(slices.dweight, c, sum.gz);
     put_value(slices.dbias, c, sum.g);
     const double values = static_cast<double>(slices.shape.per_channel());
@@ -314,7 +314,7 @@ class BatchNormGradientTask {
       sum.g += part.g;
       sum.gz += part.gz;
     }
-    const Slope slope = settle(c, rstd, sum);
+    const Slope slope = finalize_statistics(c, rstd, sum);
     for (int64_t n = 0; slices.dx && n < shape.samples; ++n) {
       slices.put(n, c, center, rstd, slope.factor, slope.a, slope.b);
     }
@@ -331,7 +331,7 @@ class BatchNormGradientTask {
     const std::vector<GradientSums> sums = needs_sums() ? sums_of(rows, centers) : std::vector<GradientSums>(channels);
     for (size_t c = 0; c < channels; ++c) {
       const GradientSums sum{sums[c].g, sums[c].gz * static_cast<double>(scales[c])};
-      const Slope slope = settle(static_cast<int64_t>(c), scales[c], sum);
+      const Slope slope = finalize_statistics(static_cast<int64_t>(c), scales[c], sum);
       factors[c] = slope.factor;
       a[c] = slope.a;
       b[c] = slope.b;
@@ -440,10 +440,10 @@ Status channels_of(const aclTensor& x, Channels* out) {
   }
   out->samples = x.dims[0];
   out->channels = x.dims[1];
-  for (size_t i = 2; i < x.dims.size(); ++i) out->places *= x.dims[i];
-  if (out->places == 1 && x.dims.size() == 2) {
+  for (size_t i = 2; i < x.dims.size(); ++i) out->spatial_size *= x.dims[i];
+  if (out->spatial_size == 1 && x.dims.size() == 2) {
     // A channel's values, one from each sample, are the slice.
-    std::swap(out->samples, out->places);
+    std::swap(out->samples, out->spatial_size);
     out->last = 0;
   }
   return Status::ok();

@@ -11,7 +11,7 @@ namespace softnpu {
 
 // Whether `x`, [N, C, ...], is such an image, or in blocks of channels that are seen as one.
 inline bool has_channel_rows(const aclTensor& x) {
-  return is_in_blocks(x) || (x.dims.size() >= 2 && x.dims[1] > 1 && x.strides[1] == 1);
+  return is_blocked_format(x) || (x.dims.size() >= 2 && x.dims[1] > 1 && x.strides[1] == 1);
 }
 
 // The rows of `shape`, in pieces that are the same for every number of threads.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "ops/format/images.h"
+#include "ops/format/nc1hwc0.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
 #include "workers/parallel.h"
@@ -17,35 +17,35 @@ constexpr int64_t kNormGrain = 1 << 14;
 // About what one costs, in the operations that threads_for counts.
 constexpr double kNormFlops = 32;
 
-// x as [samples, channels, places]: a slice is what one sample has of one channel.
+// x as [samples, channels, spatial_size]: a slice is what one sample has of one channel.
 struct Channels {
   int64_t samples = 1;
   int64_t channels = 1;
-  int64_t places = 1;
+  int64_t spatial_size = 1;
   int64_t last = -1;  // the dimension that is seen as the innermost one
 
-  int64_t count() const { return samples * channels * places; }
-  int64_t per_channel() const { return samples * places; }
-  int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * places; }
+  int64_t count() const { return samples * channels * spatial_size; }
+  int64_t per_channel() const { return samples * spatial_size; }
+  int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * spatial_size; }
 };
 
 constexpr int64_t kChannelDim = 1;
 
 // Opens an image for `shape`; one in blocks of channels where the channels are seen as the innermost dimension.
-template <typename Door>
-Status open_image(const aclTensor* image, const char* role, const Channels& shape, std::optional<Door>* out) {
-  if (image == nullptr || !is_in_blocks(*image) || shape.last != kChannelDim) {
+template <typename Accessor>
+Status open_image(const aclTensor* image, const char* role, const Channels& shape, std::optional<Accessor>* out) {
+  if (image == nullptr || !is_blocked_format(*image) || shape.last != kChannelDim) {
     return open(image, role, shape.count(), out, shape.last);
   }
-  SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(*image, role));
+  SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(*image, role));
   const aclTensor rows = blocks_as_rows(*image);
   return open(&rows, role, shape.count(), out);
 }
 
 // Calls body(first element, count) for tiles of one slice.
 template <typename Body>
-void for_tiles(int64_t first, int64_t places, Body&& body) {
-  for (int64_t at = 0; at < places; at += kNormTile) body(first + at, std::min(kNormTile, places - at));
+void for_tiles(int64_t first, int64_t spatial_size, Body&& body) {
+  for (int64_t at = 0; at < spatial_size; at += kNormTile) body(first + at, std::min(kNormTile, spatial_size - at));
 }
 
 inline int threads_of(const Channels& shape) { return threads_for(kNormFlops * static_cast<double>(shape.count())); }
@@ -75,7 +75,7 @@ struct SliceGradient {
     alignas(64) T gs[kNormTile];
     alignas(64) T xs[kNormTile];
     GradientSums sum;
-    for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+    for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
       const GradientSums part = kernel.gradient_sums(grad->read(first, count, gs), x->read(first, count, xs),
                                                      static_cast<size_t>(count), mean, rstd, nullptr);
       sum.g += part.g;
@@ -87,7 +87,7 @@ struct SliceGradient {
   void put(int64_t n, int64_t c, T mean, T rstd, T factor, T a, T b) const {
     alignas(64) T gs[kNormTile];
     alignas(64) T xs[kNormTile];
-    for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+    for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
       const T* g = grad->read(first, count, gs);
       const T* v = x->read(first, count, xs);
       T* to = dx->place(first, count, xs);

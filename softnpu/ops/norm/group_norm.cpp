@@ -29,7 +29,7 @@ class GroupNormTask {
     const int64_t n = group / groups;
     const int64_t c0 = group % groups * channels;
     Moment moment;
-    for_tiles(shape.slice(n, c0), channels * shape.places, [&](int64_t first, int64_t count) {
+    for_tiles(shape.slice(n, c0), channels * shape.spatial_size, [&](int64_t first, int64_t count) {
       moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
     });
     const double scale = 1 / std::sqrt(moment.squares / moment.count + eps);
@@ -38,7 +38,7 @@ class GroupNormTask {
     for (int64_t c = c0; c < c0 + channels; ++c) {
       const T factor = static_cast<T>(scale * static_cast<double>(value_of(weight, c, T(1))));
       const T offset = value_of(bias, c, T(0));
-      for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+      for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
         T* to = y->place(first, count, values);
         kernel.affine(v, static_cast<size_t>(count), static_cast<T>(moment.mean), factor, offset, to);
@@ -92,7 +92,7 @@ class GroupNormGradientTask {
       all.gz += w * own.gz;
     }
     if (!slices.dx) return;
-    const double values = static_cast<double>(channels * shape.places);
+    const double values = static_cast<double>(channels * shape.spatial_size);
     for (int64_t c = c0; c < c0 + channels; ++c) {
       // factor (g - a - z b) with the weight drawn out of the bracket would divide by it: it may be 0.
       put_weighted(n, c, center, scale, value_of(slices.weight, c, T(1)), static_cast<T>(all.g / values),
@@ -105,7 +105,7 @@ class GroupNormGradientTask {
     alignas(64) T xs[kNormTile];
     alignas(64) T ws[kNormTile];
     std::fill_n(ws, kNormTile, weight);
-    for_tiles(slices.shape.slice(n, c), slices.shape.places, [&](int64_t first, int64_t count) {
+    for_tiles(slices.shape.slice(n, c), slices.shape.spatial_size, [&](int64_t first, int64_t count) {
       const T* g = slices.grad->read(first, count, gs);
       const T* v = slices.x->read(first, count, xs);
       T* to = slices.dx->place(first, count, xs);
@@ -119,11 +119,11 @@ Status group_shape(const aclTensor& x, int64_t n, int64_t c, int64_t hw, int64_t
   if (n >= 0 && c >= 0 && hw >= 0 && groups > 0 && c % groups == 0 && (checked(n) * c * hw).is(element_count(x))) {
     shape->samples = n;
     shape->channels = c;
-    shape->places = hw;
+    shape->spatial_size = hw;
     return Status::ok();
   }
   return {ACLNN_ERR_PARAM_INVALID, text(describe(x), " is not ", n, " samples of ", c, " channels in ", groups,
-                                        " groups of equal size with ", hw, " places")};
+                                        " groups of equal size with ", hw, " spatial positions")};
 }
 
 template <typename T>

@@ -22,8 +22,8 @@ inline Status check_operand(const aclTensor& tensor, const char* role, int64_t c
 }
 
 // Opens a reader or writer of `tensor` with `count` elements; stays empty for null.
-template <typename Door>
-Status open(const aclTensor* tensor, const char* role, int64_t count, std::optional<Door>* out, int64_t last = -1) {
+template <typename Accessor>
+Status open(const aclTensor* tensor, const char* role, int64_t count, std::optional<Accessor>* out, int64_t last = -1) {
   if (tensor == nullptr) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(check_operand(*tensor, role, count));
   FlatTensor flat;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <memory>
 
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/norm/norms.h"
 #include "ops/norm/operands.h"
 #include "ops/norm/rows.h"
@@ -47,7 +47,7 @@ template <typename T>
 class RowNormTask {
  public:
   NormRows<T> kernel = norm_rows<T>();
-  StreamBytes stream = stream_bytes();
+  NonTemporalCopy non_temporal = non_temporal_copy();
   bool centered = true;
   double eps = 0;
   int64_t rows = 0;
@@ -60,13 +60,15 @@ class RowNormTask {
     const int threads = threads_for(kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(length));
     parallel_for(rows, std::max<int64_t>(1, kGrain / length), threads, [this](int64_t first, int64_t last) {
       for (int64_t row = first; row < last; ++row) run_row(row);
-      finish_streams();
+      fence_non_temporal_stores();
     });
   }
 
  private:
   // Whether results are too large to be found in the caches later.
-  bool streams() const { return rows * length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes && !y_again; }
+  bool uses_non_temporal_stores() const {
+    return rows * length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes && !y_again;
+  }
 
   struct Buffers {
     alignas(64) T a[kTile];
@@ -93,7 +95,7 @@ class RowNormTask {
     put_value(mean, row, moment.mean);
     put_value(rstd, row, scale);
     put_value(variance, row, spread);
-    const bool past_caches = streams();
+    const bool past_caches = uses_non_temporal_stores();
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
@@ -104,7 +106,7 @@ class RowNormTask {
       T* to = past == nullptr ? y->place(first, here, buffers.a) : buffers.a;
       kernel.normalize(v, static_cast<size_t>(here), static_cast<T>(moment.mean), static_cast<T>(scale), w, b, to);
       if (past != nullptr) {
-        stream(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
+        non_temporal(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
         continue;
       }
       y->put(first, here, to);
@@ -117,7 +119,7 @@ template <typename T>
 class RowNormGradientTask {
  public:
   NormRows<T> kernel = norm_rows<T>();
-  StreamBytes stream = stream_bytes();
+  NonTemporalCopy non_temporal = non_temporal_copy();
   bool centered = true;
   int64_t rows = 0;
   int64_t length = 1;
@@ -146,7 +148,7 @@ class RowNormGradientTask {
           if (own != nullptr) sum_rows(row, here, own);
           for (int64_t j = row; dx && j < row + here; ++j) run_row(j);
         }
-        finish_streams();
+        fence_non_temporal_stores();
       }
     });
     if (dweight) put_sums(*dweight, all, 0);
@@ -155,8 +157,8 @@ class RowNormGradientTask {
 
  private:
   // Whether the input's gradient is too large to be found in the caches later.
-  bool streams() const {
-    return !dsum && !dscaled && rows * length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+  bool uses_non_temporal_stores() const {
+    return !dsum && !dscaled && rows * length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
   }
 
   // Rows whose share of the sums is added at once.
@@ -211,7 +213,7 @@ class RowNormGradientTask {
     }
     const T a = centered ? static_cast<T>(sum.g / static_cast<double>(length)) : T(0);
     const T b = static_cast<T>(sum.gz / static_cast<double>(length));
-    const bool past_caches = streams();
+    const bool past_caches = uses_non_temporal_stores();
     for (int64_t at = 0; at < length; at += kTile) {
       const int64_t here = std::min(kTile, length - at);
       const int64_t first = row * length + at;
@@ -222,7 +224,7 @@ class RowNormGradientTask {
       kernel.gradient(g, v, static_cast<size_t>(here), center, scale, weight ? weight->read(at, here, ws) : nullptr,
                       scale, a, b, to);
       if (past != nullptr) {
-        stream(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
+        non_temporal(past, to, static_cast<size_t>(here) * sizeof(T), nullptr);
         continue;
       }
       if (dsum) kernel.add(to, dsum->read(first, here, ws), static_cast<size_t>(here), to);

@@ -1,6 +1,6 @@
 #include "ops/norm/rows.h"
 
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Wide = hn::ScalableTag<double>;
+using ComputeType = hn::ScalableTag<double>;
 
 template <typename D, typename V>
 HWY_INLINE hn::Vec<D> widened(D d, V v) {
@@ -27,12 +27,12 @@ HWY_INLINE hn::Vec<D> widened(D d, V v) {
 }
 
 template <typename D, typename T>
-HWY_INLINE hn::Vec<D> load_wide(D d, const T* from) {
+HWY_INLINE hn::Vec<D> load_computed(D d, const T* from) {
   return widened(d, hn::LoadU(hn::Rebind<T, D>(), from));
 }
 template <typename T>
-HWY_INLINE hn::Vec<Wide> load_wide(const T* from) {
-  return load_wide(Wide(), from);
+HWY_INLINE hn::Vec<ComputeType> load_computed(const T* from) {
+  return load_computed(ComputeType(), from);
 }
 
 // What is read next where rows lie behind one another: the hardware's own prefetching ends with a page.
@@ -45,7 +45,7 @@ HWY_INLINE void prefetch_behind(const T* from) {
 // one of those that are left adds.
 template <typename Add, typename OfValue>
 HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
-  const Wide d;
+  const ComputeType d;
   const size_t lanes = hn::Lanes(d);
   auto s0 = hn::Zero(d);
   auto s1 = hn::Zero(d);
@@ -67,7 +67,7 @@ HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
 template <typename T>
 Moment moment(const T* HWY_RESTRICT x, size_t count) {
   constexpr size_t kAtATime = 1024;  // the second look finds them in the first-level cache
-  using Sum = hn::Vec<Wide>;
+  using Sum = hn::Vec<ComputeType>;
   Moment all;
   for (size_t first = 0; first < count; first += kAtATime) {
     const size_t here = HWY_MIN(kAtATime, count - first);
@@ -78,15 +78,15 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
                     here,
                     [v](Sum sum, size_t i) HWY_ATTR {
                       prefetch_behind(v + i);
-                      return hn::Add(sum, load_wide(v + i));
+                      return hn::Add(sum, load_computed(v + i));
                     },
                     [v](size_t i) { return static_cast<double>(v[i]); }) /
                 part.count;
-    const auto means = hn::Set(Wide(), part.mean);
+    const auto means = hn::Set(ComputeType(), part.mean);
     part.squares = sum_over(
         here,
         [v, means](Sum sum, size_t i) HWY_ATTR {
-          const auto distance = hn::Sub(load_wide(v + i), means);
+          const auto distance = hn::Sub(load_computed(v + i), means);
           return hn::MulAdd(distance, distance, sum);
         },
         [v, &part](size_t i) {
@@ -100,12 +100,12 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
 
 template <typename T>
 double squares(const T* HWY_RESTRICT x, size_t count) {
-  using Sum = hn::Vec<Wide>;
+  using Sum = hn::Vec<ComputeType>;
   return sum_over(
       count,
       [x](Sum sum, size_t i) HWY_ATTR {
         prefetch_behind(x + i);
-        const auto v = load_wide(x + i);
+        const auto v = load_computed(x + i);
         return hn::MulAdd(v, v, sum);
       },
       [x](size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
@@ -142,12 +142,12 @@ void add(const T* a, const T* b, size_t count, T* sum) {
 
 template <typename T>
 GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale, const T* weight) {
-  const Wide d;
+  const ComputeType d;
   const size_t lanes = hn::Lanes(d);
   const auto means = hn::Set(d, static_cast<double>(mean));
   const auto slope = [=](size_t i) HWY_ATTR {
-    const auto v = load_wide(g + i);
-    return weight == nullptr ? v : hn::Mul(v, load_wide(weight + i));
+    const auto v = load_computed(g + i);
+    return weight == nullptr ? v : hn::Mul(v, load_computed(weight + i));
   };
   auto a0 = hn::Zero(d);
   auto a1 = hn::Zero(d);
@@ -159,8 +159,8 @@ GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale
     const auto v1 = slope(i + lanes);
     a0 = hn::Add(a0, v0);
     a1 = hn::Add(a1, v1);
-    b0 = hn::MulAdd(v0, hn::Sub(load_wide(x + i), means), b0);
-    b1 = hn::MulAdd(v1, hn::Sub(load_wide(x + i + lanes), means), b1);
+    b0 = hn::MulAdd(v0, hn::Sub(load_computed(x + i), means), b0);
+    b1 = hn::MulAdd(v1, hn::Sub(load_computed(x + i + lanes), means), b1);
   }
   GradientSums sums;
   sums.g = hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1)));
@@ -198,14 +198,14 @@ void weight_gradient(const NormGradientRow<T>* rows, size_t row_count, size_t co
       prefetch_behind(row.x + i);
       prefetch_behind(row.g + i);
       const auto distance = hn::Sub(hn::LoadU(narrow, row.x + i), hn::Set(narrow, row.mean));
-      const auto slope = load_wide(d, row.g + i);
+      const auto slope = load_computed(d, row.g + i);
       products = hn::MulAdd(slope, widened(d, hn::Mul(distance, hn::Set(narrow, row.scale))), products);
       sums = hn::Add(sums, slope);
     }
     if (dweight != nullptr) hn::StoreU(products, d, dweight + i);
     if (dbias != nullptr) hn::StoreU(sums, d, dbias + i);
   };
-  const Wide d;
+  const ComputeType d;
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) of_lanes(d, i);

@@ -119,7 +119,7 @@ Status plan_sums(const aclTensor& x, const Channels& shape, const aclTensor& sum
         alignas(64) T values[kNormTile];
         Moment all;
         for (int64_t n = 0; n < shape.samples; ++n) {
-          for_tiles(shape.slice(n, c), shape.places, [&](int64_t first, int64_t count) {
+          for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
             all.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
           });
         }

@@ -1,6 +1,6 @@
 #pragma once
 // Which value of each window is the greatest, as bits: a word of 16 bits has them for 16 windows of a channel, one row
-// of words for each place in a window. [N, C, places, ceil(windows / 16) + 1] words.
+// of words for each tap of a window. [N, C, taps, ceil(windows / 16) + 1] words.
 
 #include <cstdint>
 
@@ -19,12 +19,12 @@ struct ArgmaxBits {
   Triple dilation = {1, 1, 1};
 
   int64_t windows() const { return out[1] * out[2]; }
-  int64_t places() const { return kernel[1] * kernel[2]; }
+  int64_t taps() const { return kernel[1] * kernel[2]; }
   int64_t row_words() const { return (windows() + 15) / 16 + 1; }
-  Checked words() const { return checked(places()) * row_words(); }  // of a channel
+  Checked words() const { return checked(taps()) * row_words(); }  // of a channel
   int64_t channel_words() const { return words().value(); }
 
-  // Of one channel: `indices` are places in its image.
+  // Of one channel: `indices` are positions in its image.
   void encode(const int32_t* indices, uint16_t* bits) const;
   // A window without a bit gets the index of its first place within the image.
   void decode(const uint16_t* bits, int32_t* indices) const;

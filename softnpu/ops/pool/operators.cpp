@@ -9,7 +9,7 @@
 #include "ops/conv/spatial.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/format/images.h"
+#include "ops/format/nc1hwc0.h"
 #include "ops/listed.h"
 #include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
@@ -59,7 +59,7 @@ Status check_divisor(const PoolProblem& p) {
     most = most * longest;
   }
   if (p.divisor != 0) most = checked(p.divisor);
-  const bool is_narrow = wide_of(p.dtype) == Wide::kI32;
+  const bool is_narrow = compute_type_of(p.dtype) == ComputeType::kI32;
   const auto is_divisor = [&](int64_t value) { return !is_narrow || static_cast<int32_t>(value) == value; };
   if (most.fits() && is_divisor(most.value())) return Status::ok();
   return invalid(text("averages of ", name_of(p.dtype), " over windows of more values than the type counts"));
@@ -107,14 +107,14 @@ Status read_images(PoolKind kind, size_t dims, const aclTensor& in, const aclTen
   }
   p->kind = kind;
   p->dtype = in.dtype;
-  const bool in_blocks = is_in_blocks(in) || is_in_blocks(out);
-  if (in_blocks) {  // each of them a batch of images with 16 channels
-    SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(in, "the input"));
-    SOFTNPU_RETURN_IF_ERROR(check_image_in_blocks(out, "the result"));
+  const bool is_blocked = is_blocked_format(in) || is_blocked_format(out);
+  if (is_blocked) {  // each of them a batch of images with 16 channels
+    SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(in, "the input"));
+    SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(out, "the result"));
   }
   int64_t batch = 0;
-  SOFTNPU_RETURN_IF_ERROR(read_image(in_blocks ? blocks_as_images(in) : in, dims, "the input", &p->batch, &p->in));
-  SOFTNPU_RETURN_IF_ERROR(read_image(in_blocks ? blocks_as_images(out) : out, dims, "the result", &batch, &p->out));
+  SOFTNPU_RETURN_IF_ERROR(read_image(is_blocked ? blocks_as_images(in) : in, dims, "the input", &p->batch, &p->in));
+  SOFTNPU_RETURN_IF_ERROR(read_image(is_blocked ? blocks_as_images(out) : out, dims, "the result", &batch, &p->out));
   if (batch == p->batch && p->in.channels == p->out.channels && in.dims.size() == out.dims.size()) return Status::ok();
   return invalid(text("the input is ", describe(in), " and the result ", describe(out), ": batch and channels differ"));
 }
@@ -125,10 +125,10 @@ Status read_indices(size_t dims, const aclTensor& indices, const aclTensor& out,
     return invalid(text("the indices are ", describe(indices), ", where int32 or int64 ", "of the shape ",
                         describe_shape({out.dims.data(), out.dims.size()}), " is needed"));
   }
-  if (!is_in_blocks(out)) return read_image(indices, dims, "the indices", &batch, &p->indices);
+  if (!is_blocked_format(out)) return read_image(indices, dims, "the indices", &batch, &p->indices);
   if (out.dims[1] % kImageBlock != 0 || indices.strides[0] != indices.dims[1] * indices.strides[1]) {
     return invalid(
-        text("the indices ", describe(indices), " of images in blocks of 16 channels are of part of a block"));
+        text("the indices ", describe(indices), " of NC1HWC0 images are of part of a block"));
   }
   aclTensor blocks = indices;
   blocks.dims[0] = p->batch;
@@ -137,18 +137,18 @@ Status read_indices(size_t dims, const aclTensor& indices, const aclTensor& out,
   return read_image(blocks, dims, "the indices", &batch, &p->indices);
 }
 
-Status not_in_blocks(const aclTensor& image) {
-  if (!is_in_blocks(image)) return Status::ok();
+Status not_blocked(const aclTensor& image) {
+  if (!is_blocked_format(image)) return Status::ok();
   return invalid("a mask is of images without blocks");
 }
 
 Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p) {
   Sizes s;
   SOFTNPU_RETURN_IF_ERROR(read_sizes(a, &s));
-  const int64_t places = s.kernel[1] * s.kernel[2];
+  const int64_t taps = s.kernel[1] * s.kernel[2];
   int64_t bytes = 0;
   SOFTNPU_RETURN_IF_ERROR(
-      fit(checked(places) * ((p->out.positions() + 15) / 16 + 1) * 32, "the mask of a channel", &bytes));
+      fit(checked(taps) * ((p->out.spatial_size() + 15) / 16 + 1) * 32, "the mask of a channel", &bytes));
   int64_t next = 1;
   bool contiguous = true;
   for (size_t i = mask.dims.size(); i-- > 0;) {
@@ -159,7 +159,7 @@ Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p)
     return invalid(
         text("the mask is ", describe(mask), ", where ", bytes, " contiguous int8 values for each channel are needed"));
   }
-  if (places == 1) return Status::ok();
+  if (taps == 1) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(memory_of(mask, "the mask", &p->indices.data));
   if (reinterpret_cast<uintptr_t>(p->indices.data) % sizeof(int32_t) != 0) {
     return invalid("the mask does not begin at a multiple of 4 bytes");
@@ -223,7 +223,7 @@ Status read_bits(const PoolAttributes& a, const aclTensor& tensor, PoolProblem* 
   return Status::ok();
 }
 
-bool is_empty(const Image& image, int64_t batch) { return batch * image.channels * image.positions() == 0; }
+bool is_empty(const Image& image, int64_t batch) { return batch * image.channels * image.spatial_size() == 0; }
 
 Status finish(PoolProblem problem, bool backward, const aclTensor& in, const aclTensor& out, Plan* plan) {
   if (is_empty(backward ? problem.in : problem.out, problem.batch)) {
@@ -269,7 +269,7 @@ Status max_pool_backward(const PoolAttributes& a, const aclTensor& grad, const a
 
 Status max_pool_mask(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& mask,
                      Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
+  SOFTNPU_RETURN_IF_ERROR(not_blocked(self));
   PoolProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, self, out, &p));
   SOFTNPU_RETURN_IF_ERROR(fixed_windows(a, &p));
@@ -279,7 +279,7 @@ Status max_pool_mask(const PoolAttributes& a, const aclTensor& self, const aclTe
 
 Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& mask, const aclTensor& grad_input, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
+  SOFTNPU_RETURN_IF_ERROR(not_blocked(self));
   PoolProblem p;
   SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, a.dims, grad_input, grad, &p));
@@ -290,7 +290,7 @@ Status max_pool_mask_backward(const PoolAttributes& a, const aclTensor& grad, co
 
 Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTensor& out, const aclTensor& bits,
                      Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
+  SOFTNPU_RETURN_IF_ERROR(not_blocked(self));
   PoolProblem p;
   std::shared_ptr<BitsTask> task;
   SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, 2, self, out, &p));
@@ -307,7 +307,7 @@ Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTe
 
 Status max_pool_bits_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& bits, const aclTensor& grad_input, Plan* plan) {
-  SOFTNPU_RETURN_IF_ERROR(not_in_blocks(self));
+  SOFTNPU_RETURN_IF_ERROR(not_blocked(self));
   PoolProblem p;
   std::shared_ptr<BitsTask> task;
   SOFTNPU_RETURN_IF_ERROR(check_like(grad_input, self));

@@ -108,10 +108,10 @@ class Pool {
   template <typename T>
   void scatter(int64_t batch, int64_t channel, int64_t channels) const {
     T* const to = reinterpret_cast<T*>(row_of(p_.in, batch, channel, 0, 0, 0));
-    const int64_t places = p_.in.positions();
+    const int64_t spatial_size = p_.in.spatial_size();
     const int64_t step = p_.in.strides[2];
-    const int64_t joined = step == channels ? places : 1;
-    for (int64_t at = 0; at < places; at += joined) std::fill_n(to + at * step, joined * channels, T(0));
+    const int64_t run = step == channels ? spatial_size : 1;
+    for (int64_t at = 0; at < spatial_size; at += run) std::fill_n(to + at * step, run * channels, T(0));
     const Triple& sizes = p_.out.sizes;
     const bool is_row = channels == 1;
     const int64_t along = is_row ? sizes[2] : 1;  // results at a time
@@ -124,11 +124,11 @@ class Pool {
         };
         const auto step_in = [&](const Image& image) { return is_row ? step_of(image) : element_of(image); };
         const T* values = in_place_or_read(out_reader_, at(p_.out), step_in(p_.out), count, block.values);
-        const int64_t* places_of =
+        const int64_t* indices_of =
             in_place_or_read(index_reader_, at(p_.indices), step_in(p_.indices), count, block.indices);
         for (int64_t i = 0; i < count; ++i) {
-          const int64_t place = places_of[i];
-          if (place >= 0 && place < places) to[place * step + (is_row ? 0 : i)] += values[i];
+          const int64_t place = indices_of[i];
+          if (place >= 0 && place < spatial_size) to[place * step + (is_row ? 0 : i)] += values[i];
         }
       }
     }
@@ -180,7 +180,7 @@ class Pool {
   Index index_of(int64_t plane, int64_t row, int64_t column) const {
     return static_cast<Index>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
   }
-  bool has_short_indices() const { return p_.in.positions() <= std::numeric_limits<int32_t>::max(); }
+  bool has_short_indices() const { return p_.in.spatial_size() <= std::numeric_limits<int32_t>::max(); }
 
   template <typename T>
   void forward_block(const Place& to, int64_t x, int64_t count) const {
@@ -383,7 +383,7 @@ class Pool {
                        element_of(p_.in));
     };
     if (p_.kind == PoolKind::kAverage) {
-      share_at_place(to, x, count, sums);
+      share_at(to, x, count, sums);
       return write();
     }
     Block<T> block;
@@ -461,7 +461,7 @@ class Pool {
 
   // The same for one place in `count` channels, in the same order.
   template <typename T>
-  void share_at_place(const Place& to, int64_t x, int64_t count, T* sums) const {
+  void share_at(const Place& to, int64_t x, int64_t count, T* sums) const {
     T buffer[kAtATime];
     const Windows& w = p_.windows;
     const auto planes = w.holders(0, to.plane);
@@ -503,7 +503,7 @@ class Pool {
 
 template <typename Body>
 void with_real(aclDataType dtype, const Body& body) {
-  with_wide(wide_of(dtype), [&]<typename T>() {
+  with_compute_type(compute_type_of(dtype), [&]<typename T>() {
     if constexpr (std::is_arithmetic_v<T>) body.template operator()<T>();
   });
 }
@@ -532,7 +532,7 @@ Plan plan_scatter(const std::shared_ptr<const Pool>& pool, bool by_channels) {
   const PoolProblem& p = pool->problem();
   const int64_t block = by_channels ? kChannels : 1;
   const int64_t blocks = (p.in.channels + block - 1) / block;
-  const int64_t values = block * (p.in.positions() + 4 * p.out.positions());
+  const int64_t values = block * (p.in.spatial_size() + 4 * p.out.spatial_size());
   const double flops = 2 * static_cast<double>(p.batch * blocks) * static_cast<double>(values);
   const int threads = threads_for(flops);
   const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, values));

@@ -33,7 +33,7 @@ class Unpool {
       for (int64_t x = 0; x < out_.sizes[2]; ++x) to[row + x * out_.strides[2]] = T{};
     });
     const T* const from = channel<T>(in_, n, c);
-    const int64_t positions = out_.positions();
+    const int64_t positions = out_.spatial_size();
     const bool is_dense = out_.strides[2] == 1 && out_.strides[1] == out_.sizes[2] &&
                           (out_.sizes[0] == 1 || out_.strides[0] == out_.sizes[1] * out_.sizes[2]);
     const char* const indices = channel<char>(indices_, n, c);
@@ -109,7 +109,7 @@ Status max_unpool(size_t dims, const aclTensor& self, const aclTensor& indices, 
   }
   const int64_t count = batch * to.channels;
   const double flops = 8 * static_cast<double>(element_count(out) + element_count(self));
-  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, to.positions()));
+  const int64_t grain = std::max<int64_t>(1, 16384 / std::max<int64_t>(1, to.spatial_size()));
   plan->work = flops;
   plan->describe = describe_later({&self, &out});
   plan->run = [unpool = std::make_shared<const Unpool>(from, where, to), count, grain, channels = to.channels,

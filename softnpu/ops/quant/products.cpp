@@ -7,7 +7,7 @@
 
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/gemm.h"
-#include "ops/matmul/matrices.h"
+#include "ops/matmul/problem.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
 #include "ops/tensor_memory.h"
@@ -247,7 +247,7 @@ struct QuantTask {
     }
     const Int8Source a(shapes, true);
     const Int8Source b(shapes, false);
-    gemm(Wide::kI32, shapes.sizes, a, b, ScaledSink<int32_t>(shapes, epilogue), threads);
+    gemm(ComputeType::kI32, shapes.sizes, a, b, ScaledSink<int32_t>(shapes, epilogue), threads);
     return Status::ok();
   }
 
@@ -276,7 +276,7 @@ struct WeightTask {
     epilogue.column.assign(static_cast<size_t>(shapes.sizes.columns), 1);
     epilogue.row.assign(static_cast<size_t>(shapes.sizes.rows), 1);
     epilogue.after = bias.spread(shapes.sizes.columns, 0);
-    gemm(Wide::kF32, shapes.sizes, ValueSource(shapes), WeightSource(shapes, group, scales, offsets),
+    gemm(ComputeType::kF32, shapes.sizes, ValueSource(shapes), WeightSource(shapes, group, scales, offsets),
          ScaledSink<float>(shapes, epilogue), threads);
     return Status::ok();
   }

@@ -130,14 +130,14 @@ class Indexed {
 };
 
 struct KeepTask {
-  Indexed from_places, to_places;
+  Indexed from_offsets, to_offsets;
   const char* from = nullptr;
   char* to = nullptr;
   const uint8_t* mask = nullptr;
   ElementReader reader;
   ElementWriter writer;
-  Wide wide = Wide::kF32;
-  int64_t wide_bytes = 0;
+  ComputeType compute_type = ComputeType::kF32;
+  int64_t compute_bytes = 0;
   int64_t count = 0;
   double scale = 1;
   int threads = 1;
@@ -151,11 +151,11 @@ struct KeepTask {
   void keep(int64_t first, int64_t here) const {
     alignas(64) char values[kTile * sizeof(std::complex<double>)];
     char* place = values;
-    from_places.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
+    from_offsets.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
       reader.read(from + offset, stride, static_cast<size_t>(run), place);
-      place += run * wide_bytes;
+      place += run * compute_bytes;
     });
-    with_wide(wide, [&]<typename T>() {
+    with_compute_type(compute_type, [&]<typename T>() {
       if constexpr (!std::is_integral_v<T>) {
         auto* v = reinterpret_cast<T*>(values);
         const auto factor = static_cast<decltype(std::abs(T()))>(scale);
@@ -166,9 +166,9 @@ struct KeepTask {
       }
     });
     place = values;
-    to_places.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
+    to_offsets.for_runs(first, here, [&](int64_t offset, int64_t stride, int64_t run) {
       writer.write(place, static_cast<size_t>(run), to + offset, stride);
-      place += run * wide_bytes;
+      place += run * compute_bytes;
     });
   }
 };
@@ -192,10 +192,10 @@ Status make_keep_task(const aclTensor& self, const aclTensor& mask, double prob,
   task->mask = bits;
   task->from = static_cast<const char*>(from);
   task->to = static_cast<char*>(to);
-  task->from_places = Indexed(self);
-  task->to_places = Indexed(out);
-  task->wide = wide_of(self.dtype);
-  task->wide_bytes = static_cast<int64_t>(wide_size(task->wide));
+  task->from_offsets = Indexed(self);
+  task->to_offsets = Indexed(out);
+  task->compute_type = compute_type_of(self.dtype);
+  task->compute_bytes = static_cast<int64_t>(compute_type_size(task->compute_type));
   task->reader = ElementReader(self.dtype, self.dtype);
   task->writer = ElementWriter(self.dtype, out.dtype);
   task->scale = prob == 1 ? 0 : 1 / (1 - prob);

@@ -25,11 +25,11 @@ T open_number(const uint32_t* words) {
 }
 
 struct Kernels {
-  explicit Kernels(Wide wide)
-      : log(map_kernel(MapOp::kLog, wide)),
-        sqrt(map_kernel(MapOp::kSqrt, wide)),
-        sin(map_kernel(MapOp::kSin, wide)),
-        cos(map_kernel(MapOp::kCos, wide)) {}
+  explicit Kernels(ComputeType compute_type)
+      : log(map_kernel(MapOp::kLog, compute_type)),
+        sqrt(map_kernel(MapOp::kSqrt, compute_type)),
+        sin(map_kernel(MapOp::kSin, compute_type)),
+        cos(map_kernel(MapOp::kCos, compute_type)) {}
   MapKernel log, sqrt, sin, cos;
 };
 
@@ -73,7 +73,7 @@ struct Parameter {
 
 template <typename T>
 MakeValues normal_values(Parameter<T> mean, Parameter<T> deviation) {
-  return [=, kernels = Kernels(sizeof(T) == sizeof(float) ? Wide::kF32 : Wide::kF64)](
+  return [=, kernels = Kernels(sizeof(T) == sizeof(float) ? ComputeType::kF32 : ComputeType::kF64)](
              const uint32_t* words, void* const* values, size_t count) {
     alignas(64) std::array<T, Tiles::kTile> standard;
     standard_normal(kernels, words, count, standard.data());
@@ -85,7 +85,7 @@ MakeValues normal_values(Parameter<T> mean, Parameter<T> deviation) {
 // Complex numbers: the parts one behind the other.
 template <typename T>
 MakeValues complex_values(T mean, T deviation) {
-  return [=, kernels = Kernels(sizeof(T) == sizeof(float) ? Wide::kF32 : Wide::kF64)](
+  return [=, kernels = Kernels(sizeof(T) == sizeof(float) ? ComputeType::kF32 : ComputeType::kF64)](
              const uint32_t* words, void* const* values, size_t count) {
     auto* out = static_cast<T*>(values[0]);
     standard_normal(kernels, words, 2 * count, out);
@@ -104,7 +104,7 @@ Distribution normal_distribution(aclDataType as, const NormalParameter& mean, co
 
 template <typename T>
 MakeValues exponential_values(T lambda) {
-  return [lambda, log = map_kernel(MapOp::kLog, sizeof(T) == sizeof(float) ? Wide::kF32 : Wide::kF64)](
+  return [lambda, log = map_kernel(MapOp::kLog, sizeof(T) == sizeof(float) ? ComputeType::kF32 : ComputeType::kF64)](
              const uint32_t* words, void* const* values, size_t count) {
     auto* out = static_cast<T*>(values[0]);
     for (size_t i = 0; i < count; ++i) out[i] = open_number<T>(words + i * (sizeof(T) / sizeof(uint32_t)));
@@ -132,7 +132,7 @@ Status normal(NormalParameter mean, NormalParameter std, const RandomSeed& seed,
       return {ACLNN_ERR_PARAM_INVALID, "complex numbers are drawn with numbers for mean and std, not with tensors"};
     }
     const double deviation = std.number / std::numbers::sqrt2;
-    if (wide_of(out.dtype) == Wide::kC128) {
+    if (compute_type_of(out.dtype) == ComputeType::kC128) {
       distribution = {ACL_COMPLEX128, 4, complex_values<double>(mean.number, deviation)};
     } else {
       distribution = {ACL_COMPLEX64, 2, complex_values<float>(mean.number, static_cast<float>(deviation))};

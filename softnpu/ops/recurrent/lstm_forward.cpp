@@ -56,8 +56,8 @@ class Run {
       : p_(problem),
         threads_(threads_for(flops())),
         step_threads_(threads_for(flops() / static_cast<double>(std::max<int64_t>(1, p_.sizes.steps)))),
-        sigmoid_(map_kernel(MapOp::kSigmoid, Wide::kF32)),
-        tanh_(map_kernel(MapOp::kTanh, Wide::kF32)),
+        sigmoid_(map_kernel(MapOp::kSigmoid, ComputeType::kF32)),
+        tanh_(map_kernel(MapOp::kTanh, ComputeType::kF32)),
         weights_(layouts.weights.size()) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
     x_at_ = parts_.add(checked(steps) * batch * inputs);

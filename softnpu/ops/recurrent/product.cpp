@@ -50,7 +50,8 @@ class Sink final : public GemmSink {
 
 void multiply(const GemmSizes& sizes, const FloatMatrix& a, const FloatMatrix& b, const FloatMatrix& c, bool adds,
               int threads) {
-  gemm(Wide::kF32, sizes, Source(a.data, a.column, a.row), Source(b.data, b.row, b.column), Sink(c, adds), threads);
+  gemm(ComputeType::kF32, sizes, Source(a.data, a.column, a.row), Source(b.data, b.row, b.column), Sink(c, adds),
+       threads);
 }
 
 }  // namespace softnpu

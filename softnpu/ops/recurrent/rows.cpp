@@ -18,23 +18,23 @@ bool is_taken(aclDataType dtype) { return dtype == ACL_FLOAT || is_half(dtype); 
 
 // The two last of the sizes in memory are a block's; the rest is as many blocks as the matrices need.
 Status read_blocks(const aclTensor& tensor, const char* role, RowLayout* layout) {
-  const Dims& held = tensor.storage_dims;
-  const size_t rank = held.size();
+  const Dims& storage_shape = tensor.storage_dims;
+  const size_t rank = storage_shape.size();
   const int64_t matrices = layout->matrix_rows == 0 ? 0 : layout->rows / layout->matrix_rows;
-  if (rank >= 4 && held[rank - 2] == kFractalRows && held[rank - 1] > 0) {
-    layout->block = held[rank - 1];
+  if (rank >= 4 && storage_shape[rank - 2] == kFractalRows && storage_shape[rank - 1] > 0) {
+    layout->block = storage_shape[rank - 1];
     const int64_t across = (layout->columns + layout->block - 1) / layout->block;
     const int64_t down = (layout->matrix_rows + kFractalRows - 1) / kFractalRows;
     int64_t count = 1;
-    for (int64_t size : held) count *= size;
-    if (held[rank - 4] == across && held[rank - 3] == down &&
+    for (int64_t size : storage_shape) count *= size;
+    if (storage_shape[rank - 4] == across && storage_shape[rank - 3] == down &&
         count == matrices * across * down * kFractalRows * layout->block) {
       layout->bytes = count * static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
       return Status::ok();
     }
   }
-  return {ACLNN_ERR_PARAM_INVALID,
-          text(role, " is ", describe(tensor), " in FRACTAL_NZ with the sizes ", describe_shape(held), " in memory")};
+  return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), " in FRACTAL_NZ with the sizes ",
+                                        describe_shape(storage_shape), " in memory")};
 }
 
 }  // namespace

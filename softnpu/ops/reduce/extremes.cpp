@@ -199,8 +199,8 @@ struct Where {
   }
 };
 
-ReduceKernel kernel_for(ReduceOp op, Wide wide) {
-  return with_wide(wide, [op]<typename T>() -> ReduceKernel {
+ReduceKernel kernel_for(ReduceOp op, ComputeType compute_type) {
+  return with_compute_type(compute_type, [op]<typename T>() -> ReduceKernel {
     if constexpr (std::is_arithmetic_v<T>) {
       switch (op) {
         case ReduceOp::kMax: return kernel_of<Extreme<Greatest, Itself, T>>();
@@ -232,9 +232,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-ReduceKernel extreme_kernel(ReduceOp op, Wide wide) {
+ReduceKernel extreme_kernel(ReduceOp op, ComputeType compute_type) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
 }
 
 }  // namespace softnpu

@@ -46,18 +46,18 @@ struct ReduceKernel {
   ReduceTile columns = nullptr;
   // Adds what came after.
   void (*merge)(void* states, const void* others, size_t count) = nullptr;
-  // Results in their wide types, one behind the other; null for one that is not wanted.
+  // Results in their compute types, one behind the other; null for one that is not wanted.
   void (*finish)(const void* states, size_t count, const double* k, void* first, void* second) = nullptr;
 };
 
 constexpr size_t kMostStateBytes = 40;
 
-// The kernel for values of type `wide`; without functions where it is not defined for them.
-ReduceKernel reduce_kernel(ReduceOp op, Wide wide);
+// The kernel for values of type `compute_type`; without functions where it is not defined for them.
+ReduceKernel reduce_kernel(ReduceOp op, ComputeType compute_type);
 
 // The parts of the above, one file each.
-ReduceKernel sum_kernel(ReduceOp op, Wide wide);
-ReduceKernel extreme_kernel(ReduceOp op, Wide wide);
-ReduceKernel moment_kernel(ReduceOp op, Wide wide);
+ReduceKernel sum_kernel(ReduceOp op, ComputeType compute_type);
+ReduceKernel extreme_kernel(ReduceOp op, ComputeType compute_type);
+ReduceKernel moment_kernel(ReduceOp op, ComputeType compute_type);
 
 }  // namespace softnpu

@@ -28,7 +28,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr size_t kAtATime = 1024;
 
 template <typename T>
-HWY_INLINE auto load_wide(const hn::ScalableTag<double> d, const T* from) {
+HWY_INLINE auto load_computed(const hn::ScalableTag<double> d, const T* from) {
   if constexpr (sizeof(T) == sizeof(double)) {
     return hn::LoadU(d, from);
   } else {
@@ -45,8 +45,8 @@ HWY_INLINE double sum_over(const T* HWY_RESTRICT v, size_t count, OfVector&& of_
   auto b = hn::Zero(d);
   size_t i = 0;
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    a = hn::Add(a, of_vector(load_wide(d, v + i)));
-    b = hn::Add(b, of_vector(load_wide(d, v + i + lanes)));
+    a = hn::Add(a, of_vector(load_computed(d, v + i)));
+    b = hn::Add(b, of_vector(load_computed(d, v + i + lanes)));
   }
   double sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
   for (; i < count; ++i) sum += of_value(static_cast<double>(v[i]));
@@ -187,8 +187,8 @@ struct LogSumExp {
   }
 };
 
-ReduceKernel kernel_for(ReduceOp op, Wide wide) {
-  return with_wide(wide, [op]<typename T>() -> ReduceKernel {
+ReduceKernel kernel_for(ReduceOp op, ComputeType compute_type) {
+  return with_compute_type(compute_type, [op]<typename T>() -> ReduceKernel {
     if constexpr (std::is_floating_point_v<T>) {
       if (op == ReduceOp::kMoments) return kernel_of<Moments<T, double>>();
       if (op == ReduceOp::kLogSumExp) return kernel_of<LogSumExp<T>>();
@@ -212,9 +212,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-ReduceKernel moment_kernel(ReduceOp op, Wide wide) {
+ReduceKernel moment_kernel(ReduceOp op, ComputeType compute_type) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
 }
 
 }  // namespace softnpu

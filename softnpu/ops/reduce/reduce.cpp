@@ -33,12 +33,12 @@ class ReduceTask {
              ReduceSpace space)
       : kernel_(kernel), constants_(reduction.constants), space_(std::move(space)) {
     reader_ = ElementReader(self.dtype, reduction.dtype);
-    wide_bytes_ = static_cast<ptrdiff_t>(wide_size(wide_of(reduction.dtype)));
+    compute_bytes_ = static_cast<ptrdiff_t>(compute_type_size(compute_type_of(reduction.dtype)));
     for (size_t k = 0; k < kMostResults; ++k) {
       wanted_[k] = results[k] != nullptr;
       if (!wanted_[k]) continue;
       writers_[k] = ElementWriter(reduction.results[k], results[k]->dtype);
-      result_bytes_[k] = static_cast<ptrdiff_t>(wide_size(wide_of(reduction.results[k])));
+      result_bytes_[k] = static_cast<ptrdiff_t>(compute_type_size(compute_type_of(reduction.results[k])));
     }
     by_columns_ = space_.is_by_columns();
     const int64_t most =
@@ -124,7 +124,7 @@ class ReduceTask {
     const auto lines = static_cast<size_t>(kept.count);
     const ptrdiff_t inner = by_columns_ ? kept.in_stride : reduced.in_stride;
     const ptrdiff_t outer = by_columns_ ? reduced.in_stride : kept.in_stride;
-    if (reader_.is_direct() && inner == wide_bytes_) {
+    if (reader_.is_direct() && inner == compute_bytes_) {
       return tile(states, from, outer, lines, static_cast<size_t>(reduced.count), index, constants_.data());
     }
     alignas(64) char values[kTile * kMostBytes];
@@ -133,7 +133,8 @@ class ReduceTask {
       for (int64_t r = 0; r < reduced.count; r += most) {
         const int64_t here = std::min(most, reduced.count - r);
         gather(from + r * outer, inner, kept.count, outer, here, values);
-        tile(states, values, kept.count * wide_bytes_, lines, static_cast<size_t>(here), index + r, constants_.data());
+        tile(states, values, kept.count * compute_bytes_, lines, static_cast<size_t>(here), index + r,
+             constants_.data());
       }
       return;
     }
@@ -144,19 +145,19 @@ class ReduceTask {
       for (int64_t r = 0; r < reduced.count; r += length) {
         const int64_t here = std::min(length, reduced.count - r);
         gather(from + i * outer + r * inner, inner, here, outer, rows, values);
-        tile(states + static_cast<size_t>(i) * kernel_.state_bytes, values, here * wide_bytes_,
+        tile(states + static_cast<size_t>(i) * kernel_.state_bytes, values, here * compute_bytes_,
              static_cast<size_t>(rows), static_cast<size_t>(here), index + r, constants_.data());
       }
     }
   }
 
-  // `rows` rows of `count` elements as wide values, one behind the other.
+  // `rows` rows of `count` elements as compute_type values, one behind the other.
   void gather(const char* from, ptrdiff_t stride, int64_t count, ptrdiff_t row, int64_t rows, char* values) const {
     if (row == stride * count) {
       count *= rows;
       rows = 1;
     }
-    for (int64_t i = 0; i < rows; ++i, from += row, values += count * wide_bytes_) {
+    for (int64_t i = 0; i < rows; ++i, from += row, values += count * compute_bytes_) {
       reader_.read(from, stride, static_cast<size_t>(count), values);
     }
   }
@@ -183,7 +184,7 @@ class ReduceTask {
   std::array<ElementWriter, kMostResults> writers_;
   std::array<bool, kMostResults> wanted_{};
   std::array<ptrdiff_t, kMostResults> result_bytes_{};
-  ptrdiff_t wide_bytes_ = 0;
+  ptrdiff_t compute_bytes_ = 0;
   bool by_columns_ = false;
   double work_ = 0;
   int threads_ = 1;
@@ -206,7 +207,7 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
   for (const aclTensor* result : results) {
     if (result != nullptr) SOFTNPU_RETURN_IF_ERROR(check_known(*result));
   }
-  const ReduceKernel kernel = reduce_kernel(reduction.op, wide_of(reduction.dtype));
+  const ReduceKernel kernel = reduce_kernel(reduction.op, compute_type_of(reduction.dtype));
   if (kernel.rows == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(reduction.dtype), " values: ", describe(self))};
   }

@@ -27,7 +27,7 @@ class ScanTask {
       : kernel_(kernel), space_(std::move(space)) {
     reader_ = ElementReader(self.dtype, dtype);
     writer_ = ElementWriter(dtype, results[0]->dtype);
-    wide_bytes_ = static_cast<ptrdiff_t>(wide_size(wide_of(dtype)));
+    compute_bytes_ = static_cast<ptrdiff_t>(compute_type_size(compute_type_of(dtype)));
     if (!self.dims.empty()) {
       length_ = self.dims[dim];
       for (size_t k = 0; k < kMostResults; ++k) {
@@ -104,7 +104,7 @@ class ScanTask {
   ElementWriter writer_;
   ElementWriter index_writer_;
   std::array<ptrdiff_t, kMostResults> out_stride_{};  // along the dimension
-  ptrdiff_t wide_bytes_ = 0;
+  ptrdiff_t compute_bytes_ = 0;
   int64_t length_ = 1;
   bool has_indices_ = false;
   bool by_columns_ = false;
@@ -140,7 +140,7 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
     if (!self.dims.empty()) firsts[k].dims[at] = std::min<int64_t>(1, self.dims[at]);
     lines[k] = &firsts[k];
   }
-  const ScanKernel kernel = scan_kernel(op, wide_of(dtype));
+  const ScanKernel kernel = scan_kernel(op, compute_type_of(dtype));
   if (kernel.rows == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(dtype), " values: ", describe(self))};
   }

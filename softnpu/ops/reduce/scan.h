@@ -22,6 +22,6 @@ struct ScanKernel {
 
 constexpr size_t kMostScanStateBytes = 16;
 
-ScanKernel scan_kernel(ScanOp op, Wide wide);
+ScanKernel scan_kernel(ScanOp op, ComputeType compute_type);
 
 }  // namespace softnpu

@@ -94,8 +94,8 @@ ScanKernel kernel_of() {
 
 }  // namespace
 
-ScanKernel scan_kernel(ScanOp op, Wide wide) {
-  return with_wide(wide, [op]<typename T>() -> ScanKernel {
+ScanKernel scan_kernel(ScanOp op, ComputeType compute_type) {
+  return with_compute_type(compute_type, [op]<typename T>() -> ScanKernel {
     if (op == ScanOp::kSum) return kernel_of<Sum<T>>();
     if (op == ScanOp::kProd) return kernel_of<Prod<T>>();
     if constexpr (std::is_arithmetic_v<T>) {

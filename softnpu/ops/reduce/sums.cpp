@@ -325,8 +325,8 @@ ReduceKernel kernel_for_complex(ReduceOp op) {
   }
 }
 
-ReduceKernel kernel_for(ReduceOp op, Wide wide) {
-  return with_wide(wide, [op]<typename T>() {
+ReduceKernel kernel_for(ReduceOp op, ComputeType compute_type) {
+  return with_compute_type(compute_type, [op]<typename T>() {
     if constexpr (kIsComplex<T>) {
       return kernel_for_complex<T>(op);
     } else if constexpr (std::is_floating_point_v<T>) {
@@ -350,9 +350,9 @@ HWY_EXPORT(kernel_for);
 
 }  // namespace
 
-ReduceKernel sum_kernel(ReduceOp op, Wide wide) {
+ReduceKernel sum_kernel(ReduceOp op, ComputeType compute_type) {
   limit_simd_targets();
-  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, wide);
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
 }
 
 }  // namespace softnpu

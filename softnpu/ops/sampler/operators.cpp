@@ -17,11 +17,11 @@ Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move
 
 // The coordinates become the channels of an image.
 Status read_grid(const aclTensor& grid, size_t dims, Image* out) {
-  aclTensor turned = grid;
-  std::rotate(turned.dims.begin() + 1, turned.dims.end() - 1, turned.dims.end());
-  std::rotate(turned.strides.begin() + 1, turned.strides.end() - 1, turned.strides.end());
+  aclTensor rotated = grid;
+  std::rotate(rotated.dims.begin() + 1, rotated.dims.end() - 1, rotated.dims.end());
+  std::rotate(rotated.strides.begin() + 1, rotated.strides.end() - 1, rotated.strides.end());
   int64_t batch = 0;
-  return read_image(turned, dims, "the grid", &batch, out);
+  return read_image(rotated, dims, "the grid", &batch, out);
 }
 
 Status read_problem(const GridAttributes& a, const aclTensor& input, const aclTensor& grid, const aclTensor& out,
@@ -52,9 +52,9 @@ Status read_problem(const GridAttributes& a, const aclTensor& input, const aclTe
   SOFTNPU_RETURN_IF_ERROR(read_image(out, a.dims, "the result", &batch, &p->out));
   SOFTNPU_RETURN_IF_ERROR(read_grid(grid, a.dims, &p->grid));
   // Planes of both are converted in host memory.
-  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->in.positions()), "positions of the input"));
-  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->out.positions()), "positions of the result"));
-  if (p->in.positions() == 0) return invalid(text("the input ", describe(input), " has no positions"));
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->in.spatial_size()), "positions of the input"));
+  SOFTNPU_RETURN_IF_ERROR(check_listed(checked(p->out.spatial_size()), "positions of the result"));
+  if (p->in.spatial_size() == 0) return invalid(text("the input ", describe(input), " has no positions"));
   return Status::ok();
 }
 

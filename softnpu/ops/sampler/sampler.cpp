@@ -17,7 +17,7 @@ constexpr int64_t kTaps = 16;
 
 ptrdiff_t bytes_of(const Image& image) { return static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype)); }
 
-// Rows of one channel between an image and the wide type.
+// Rows of one channel between an image and the compute type.
 template <typename T>
 class Channels {
  public:
@@ -98,7 +98,7 @@ class Sampler {
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
 
-  int64_t positions() const { return p_.out.positions(); }
+  int64_t positions() const { return p_.out.spatial_size(); }
   int64_t blocks() const { return (positions() + kBlock - 1) / kBlock; }
   const SamplerProblem& problem() const { return p_; }
 
@@ -120,7 +120,7 @@ class Sampler {
   }
 
   void backward_input(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
-    const int64_t size = p_.in.positions();
+    const int64_t size = p_.in.spatial_size();
     std::vector<T> planes(static_cast<size_t>((to - from) * size));
     const auto taps = std::make_unique<BlockTaps<T>>();
     T room[kBlock];
@@ -174,7 +174,7 @@ class Sampler {
 
   // Channels [from, to) of the input.
   Planes read_planes(int64_t n, int64_t from, int64_t to) const {
-    const int64_t size = p_.in.positions();
+    const int64_t size = p_.in.spatial_size();
     Planes planes;
     if (!in_.is_in_place()) planes.room.resize(static_cast<size_t>((to - from) * size));
     for (int64_t c = from; c < to; ++c) {
@@ -231,14 +231,14 @@ class Sampler {
 
 template <typename Body>
 void with_floating(aclDataType dtype, const Body& body) {
-  if (wide_of(dtype) == Wide::kF64) return body.template operator()<double>();
+  if (compute_type_of(dtype) == ComputeType::kF64) return body.template operator()<double>();
   body.template operator()<float>();
 }
 
 // What a sampler costs: each value that a channel takes, and locating it.
 double flops_of(const SamplerProblem& p) {
   const int64_t taps = p.mode == GridMode::kCubic ? kTaps : p.mode == GridMode::kNearest ? 1 : 8;
-  return 4 * static_cast<double>(taps) * static_cast<double>(p.batch * p.out.positions()) *
+  return 4 * static_cast<double>(taps) * static_cast<double>(p.batch * p.out.spatial_size()) *
          static_cast<double>(p.in.channels + 8);
 }
 

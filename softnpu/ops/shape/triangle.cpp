@@ -140,7 +140,7 @@ Status trace(const aclTensor& self, const aclTensor& out, Plan* plan) {
   const aclTensor* both[] = {&self, &out};
   plan->describe = describe_later(both);
   plan->run = [diagonal, to, as, read = ElementReader(self.dtype, as), write = ElementWriter(as, out.dtype)](void*) {
-    with_wide(wide_of(as), [&]<typename T>() {
+    with_compute_type(compute_type_of(as), [&]<typename T>() {
       constexpr int64_t kTile = 256;
       alignas(64) T tile[kTile];
       T sum{};

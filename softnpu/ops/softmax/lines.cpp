@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE

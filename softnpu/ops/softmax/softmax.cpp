@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "ops/copy/streamed.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 #include "ops/iterate/view.h"
@@ -44,7 +44,7 @@ class SoftmaxTask {
     const double cost = kFlopsPerValue * static_cast<double>(shape.lines) * static_cast<double>(shape.length);
     threads_ = threads_for(cost);
     work = cost;
-    streams_ = shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kStreamedBytes;
+    non_temporal_ = shape.lines * shape.length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
   }
 
   void run() const {
@@ -52,7 +52,7 @@ class SoftmaxTask {
     if (shape_.across == 1) {
       return parallel_for(shape_.lines, grain, threads_, [this](int64_t first, int64_t last) {
         for (int64_t line = first; line < last; ++line) grad ? gradient_of_line(line) : run_line(line);
-        finish_streams();
+        fence_non_temporal_stores();
       });
     }
     // Lines that lie side by side are taken together, up to kAcross of them.
@@ -81,7 +81,7 @@ class SoftmaxTask {
     alignas(64) T values[kWhole];
     if (n <= kWhole) {
       const T* x = in.read(first, n, values);
-      if (T* past = streams_ ? out.find(first, n) : nullptr; past != nullptr) {
+      if (T* past = non_temporal_ ? out.find(first, n) : nullptr; past != nullptr) {
         kernel_.whole(x, static_cast<size_t>(n), log_, values);
         return stream_(past, values, static_cast<size_t>(n) * sizeof(T), nullptr);
       }
@@ -128,7 +128,7 @@ class SoftmaxTask {
     });
     for_tiles(first, values, [&](const T* y, int64_t at, size_t count) {
       const auto here = static_cast<int64_t>(count);
-      T* past = streams_ ? out.find(at, here) : nullptr;
+      T* past = non_temporal_ ? out.find(at, here) : nullptr;
       T* to = past == nullptr ? out.place(at, here, placed) : placed;
       kernel_.gradient(grad->read(at, here, grads), y, count, sum, log_, to);
       if (past != nullptr) return stream_(past, to, count * sizeof(T), nullptr);
@@ -200,8 +200,8 @@ class SoftmaxTask {
   SoftmaxLines<T> kernel_;
   Shape shape_;
   bool log_ = false;
-  bool streams_ = false;  // results are written past the caches
-  StreamBytes stream_ = stream_bytes();
+  bool non_temporal_ = false;  // results are written past the caches
+  NonTemporalCopy stream_ = non_temporal_copy();
   int threads_ = 1;
 };
 

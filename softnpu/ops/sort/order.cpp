@@ -141,7 +141,7 @@ Status open_result(const aclTensor& tensor, aclDataType dtype, const Dims& sizes
 }
 
 // Places in lines of `length`.
-Status open_places(const aclTensor& tensor, const Dims& sizes, int64_t length, View* view) {
+Status open_indices(const aclTensor& tensor, const Dims& sizes, int64_t length, View* view) {
   const bool is_narrow = tensor.dtype == ACL_INT32 && length <= INT32_MAX;
   return open_result(tensor, is_narrow ? ACL_INT32 : ACL_INT64, sizes, "indices", view);
 }
@@ -207,7 +207,7 @@ Status sort(const aclTensor& self, int64_t dim, bool descending, const aclTensor
   SOFTNPU_RETURN_IF_ERROR(open_self(self, &lines.self));
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &along));
   SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, self.dims, "values", &lines.values));
-  SOFTNPU_RETURN_IF_ERROR(open_places(indices, self.dims, length_of(self, along), &lines.indices));
+  SOFTNPU_RETURN_IF_ERROR(open_indices(indices, self.dims, length_of(self, along), &lines.indices));
   lines.descending = descending;
   lines.results = length_of(self, along);
   return plan_lines(std::move(lines), along, describe(self, values, indices), plan);
@@ -238,7 +238,7 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
   Dims sizes = self.dims;
   if (!sizes.empty()) sizes[along] = k;
   SOFTNPU_RETURN_IF_ERROR(open_result(values, self.dtype, sizes, "values", &lines.values));
-  SOFTNPU_RETURN_IF_ERROR(open_places(indices, sizes, length, &lines.indices));
+  SOFTNPU_RETURN_IF_ERROR(open_indices(indices, sizes, length, &lines.indices));
   lines.want = sorted ? Want::kFirst : Want::kFirstOfAny;
   lines.descending = largest;
   lines.k = k;

@@ -5,8 +5,8 @@
 namespace softnpu {
 
 bool has_short_keys(aclDataType dtype) {
-  const Wide wide = wide_of(dtype);
-  return wide == Wide::kF32 || wide == Wide::kI32;
+  const ComputeType compute_type = compute_type_of(dtype);
+  return compute_type == ComputeType::kF32 || compute_type == ComputeType::kI32;
 }
 
 uint64_t nan_key(aclDataType dtype) {

@@ -24,7 +24,7 @@ class PlannedOperator final : public CompiledOperator {
 };
 
 Status compile_planned(const PlannedType& type, const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
-  SOFTNPU_RETURN_IF_ERROR(check_operands(type.inputs, type.outputs, type.takes_blocks, call));
+  SOFTNPU_RETURN_IF_ERROR(check_operands(type.inputs, type.outputs, type.takes_blocked_formats, call));
   *out = std::make_unique<PlannedOperator>(type);
   return Status::ok();
 }

@@ -43,7 +43,7 @@ Status plan_trans_data(Operands& of, Plan* plan) {
 }
 
 Status plan_identity(Operands& of, Plan* plan) {
-  const bool casts = has_blocks(of.in(0).format) || has_blocks(of.out().format);
+  const bool casts = is_blocked_format(of.in(0).format) || is_blocked_format(of.out().format);
   return casts ? format_cast(of.in(0), of.out(), plan) : plan_copy(of.in(0), of.out(), plan);
 }
 

@@ -12,10 +12,11 @@ namespace softnpu {
 namespace {
 
 // Planners know sizes and strides: what formats with blocks hold is cast first.
-Status check_plain(const TypedTensor& typed, const std::string& role, bool may_lie_in_host_memory, bool takes_blocks) {
+Status check_plain(const TypedTensor& typed, const std::string& role, bool may_lie_in_host_memory,
+                   bool takes_blocked_formats) {
   if (!may_lie_in_host_memory) SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
   if (!typed.is_given) return {ACL_ERROR_INVALID_PARAM, role + " is left out"};
-  if (takes_blocks) return Status::ok();
+  if (takes_blocked_formats) return Status::ok();
   switch (typed.tensor.format) {
     case ACL_FORMAT_ND:
     case ACL_FORMAT_NCHW:
@@ -129,7 +130,7 @@ aclIntArray Operands::integers(const char* name) {
   return array;
 }
 
-Status check_operands(const char* inputs, size_t outputs, bool takes_blocks, const TypedCall& call) {
+Status check_operands(const char* inputs, size_t outputs, bool takes_blocked_formats, const TypedCall& call) {
   const std::string_view letters = inputs;
   const auto optional = static_cast<size_t>(std::ranges::count(letters, '?'));
   const bool many = letters.ends_with('*');
@@ -145,10 +146,10 @@ Status check_operands(const char* inputs, size_t outputs, bool takes_blocks, con
     if (mark != '*') at += mark == '?' ? 2 : 1;
     const TypedTensor& typed = call.inputs[i];
     if (mark == '?' && !typed.is_given) continue;
-    SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), letter != 't', takes_blocks));
+    SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), letter != 't', takes_blocked_formats));
   }
   for (size_t i = 0; i < outputs; ++i) {
-    SOFTNPU_RETURN_IF_ERROR(check_plain(call.outputs[i], text("output ", i), false, takes_blocks));
+    SOFTNPU_RETURN_IF_ERROR(check_plain(call.outputs[i], text("output ", i), false, takes_blocked_formats));
   }
   return Status::ok();
 }

@@ -57,7 +57,7 @@ aclScalar integer_scalar(int64_t value);
 
 // How the inputs of a type have to be given, a letter for each: t a tensor, n a tensor or one number in host memory, h
 // whole numbers in host memory. After a letter ? says that it may be left out, * that any number of them may follow.
-// `takes_blocks`: whether formats with blocks are taken, too.
-Status check_operands(const char* inputs, size_t outputs, bool takes_blocks, const TypedCall& call);
+// `takes_blocked_formats`: whether formats with blocks are taken, too.
+Status check_operands(const char* inputs, size_t outputs, bool takes_blocked_formats, const TypedCall& call);
 
 }  // namespace softnpu

@@ -23,7 +23,7 @@ struct PlannedType {
   const char* inputs;  // see check_operands
   size_t outputs;
   Status (*plan)(Operands& of, Plan* plan);
-  bool takes_blocks = false;  // in formats with blocks, whose elements the planner does not look for
+  bool takes_blocked_formats = false;  // in formats with blocks, whose elements the planner does not look for
 };
 
 // A span for each family.

@@ -46,7 +46,7 @@ Status read_images(const UpsampleAttributes& a, size_t dims, const aclTensor& fr
   for (const Image* image : {&out->from, &out->to}) {
     for (int64_t size : image->sizes) SOFTNPU_RETURN_IF_ERROR(check_listed(checked(size), "positions"));
   }
-  if (out->from.positions() < 1 || out->to.positions() < 1) return invalid("an image has no positions");
+  if (out->from.spatial_size() < 1 || out->to.spatial_size() < 1) return invalid("an image has no positions");
   return Status::ok();
 }
 
@@ -57,7 +57,7 @@ Plan nothing() {
 Taps taps_along(const UpsampleAttributes& a, size_t dims, size_t i, const Images& images) {
   if (i < 3 - dims) return taps_of<float>({Interpolation::kNearest, 1, 1});
   const Resize resize{a.mode, images.from.sizes[i], images.to.sizes[i], a.align_corners, a.scales[i + dims - 3]};
-  return wide_of(images.from.dtype) == Wide::kF64 ? taps_of<double>(resize) : taps_of<float>(resize);
+  return compute_type_of(images.from.dtype) == ComputeType::kF64 ? taps_of<double>(resize) : taps_of<float>(resize);
 }
 
 }  // namespace

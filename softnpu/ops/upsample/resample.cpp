@@ -180,7 +180,7 @@ class Resample {
 
 Plan plan_resample(ResampleProblem problem) {
   Plan plan;
-  with_wide(wide_of(problem.out.dtype), [&]<typename T>() {
+  with_compute_type(compute_type_of(problem.out.dtype), [&]<typename T>() {
     if constexpr (std::is_arithmetic_v<T>) {
       auto work = std::make_shared<const Resample<T>>(std::move(problem));
       const double flops = work->flops();

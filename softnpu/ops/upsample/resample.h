@@ -16,7 +16,7 @@ struct ResampleProblem {
   std::array<Taps, 3> taps;  // rows: positions of `out`; columns: those of `in`
 };
 
-// out from in, both of one real dtype, added up in its wide type. Where channels lie next to each other in both, all
+// out from in, both of one real dtype, added up in its compute type. Where channels lie next to each other in both, all
 // channels of a row are computed together.
 Plan plan_resample(ResampleProblem problem);
 

@@ -70,7 +70,7 @@ void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnS
   const Tensor blocks(dtype, c.dims, contiguous(c.dims), 0, c.format, held, random_bytes(held_bytes));
   const Tensor back(dtype, c.dims, strides, offset, c.plain, {static_cast<int64_t>(bytes / element)},
                     random_bytes(bytes));
-  Bytes in_blocks(held_bytes, 0);
+  Bytes blocked(held_bytes, 0);
   Bytes in_back = back.host;
   for_each_index(c.dims, [&](const Dims& index) {
     int64_t at = offset;
@@ -78,11 +78,11 @@ void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnS
     const auto from = static_cast<size_t>(at) * element;
     const auto to = static_cast<size_t>(format.place(sizes, index_by_letter(names, c.dims, index), c.c0)) * element;
     ASSERT_LE(to + element, held_bytes);
-    std::memcpy(in_blocks.data() + to, plain.host.data() + from, element);
+    std::memcpy(blocked.data() + to, plain.host.data() + from, element);
     std::memcpy(in_back.data() + from, plain.host.data() + from, element);
   });
   ASSERT_EQ(cast(plain.handle, blocks.handle), ACLNN_SUCCESS) << aclGetRecentErrMsg();
-  ASSERT_TRUE(blocks.download() == in_blocks) << "packed";
+  ASSERT_TRUE(blocks.download() == blocked) << "packed";
   ASSERT_EQ(cast(blocks.handle, back.handle), ACLNN_SUCCESS) << aclGetRecentErrMsg();
   ASSERT_TRUE(back.download() == in_back) << "unpacked";
   ASSERT_TRUE(plain.download() == plain.host);
@@ -148,7 +148,7 @@ TEST_P(CastTest, Volumes) {
   }
 }
 
-TEST_P(CastTest, Matrices) {
+TEST_P(CastTest, MatrixSizes) {
   for (const aclFormat format : {ACL_FORMAT_FRACTAL_NZ_C0_2, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_FORMAT_FRACTAL_NZ_C0_8,
                                  ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32}) {
     check_all(format, ACL_FORMAT_ND, kMatrices);
@@ -243,7 +243,7 @@ TEST_F(FormatTest, OtherMemory) {
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
 }
 
-// A tensor in blocks has its own order of sizes, or the plain one's.
+// A tensor in a blocked format has its own order of sizes, or the plain one's.
 TEST_F(FormatTest, SizesOfBlocksInEitherOrder) {
   const Tensor nhwc(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NHWC, {120}, random_bytes(480));
   const Dims held = {2, 1, 4, 5, 16};

@@ -1,4 +1,4 @@
-// Operators on tensors in blocks: those that know them, or need not, stay in them; the others refuse them.
+// Operators on tensors in blocked formats: those that know them, or need not, stay in them; the others refuse them.
 
 #include <algorithm>
 
@@ -89,7 +89,7 @@ TEST_F(BlocksTest, BesideOthersTheyAreRefused) {
   const auto add = [alpha](const Tensor& a, const Tensor& b, const Tensor& out) {
     return call(aclnnAddGetWorkspaceSize, aclnnAdd, a.handle, b.handle, alpha, out.handle);
   };
-  const std::string said = "where all are of one format and the same sizes";
+  const std::string said = "need one format and the same sizes";
   expect_said(add(blocks, plain, blocks), said);
   expect_said(add(plain, plain, blocks), said);
   expect_said(add(blocks, other, blocks), said);

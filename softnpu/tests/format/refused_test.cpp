@@ -52,8 +52,8 @@ TEST_F(FormatTest, FormatsThatSizesDoNotFit) {
 TEST_F(FormatTest, TensorsThatDoNotGoTogether) {
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
   expect_refused(src.handle, Made({20, 20}, kNz, {2, 2, 16, 16}, ACL_INT32).handle, "differ in data type");
-  Tensor turned(ACL_FLOAT, {20, 20}, {1, 20}, 0, kNz, {2, 2, 16, 16}, Bytes(4096));
-  expect_refused(src.handle, turned.handle, "is a view");
+  Tensor transposed(ACL_FLOAT, {20, 20}, {1, 20}, 0, kNz, {2, 2, 16, 16}, Bytes(4096));
+  expect_refused(src.handle, transposed.handle, "is a view");
   Tensor behind(ACL_FLOAT, {20, 20}, {20, 1}, 4, kNz, {2, 2, 16, 16}, Bytes(8192));
   expect_refused(src.handle, behind.handle, "is a view");
   Tensor reversed(ACL_FLOAT, {20, 20}, {20, -1}, 19, ACL_FORMAT_ND, {400}, Bytes(1600));

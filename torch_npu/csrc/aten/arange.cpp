@@ -6,8 +6,8 @@
 #include <aclnnop/aclnn_arange.h>
 #include <torch/library.h>
 
+#include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
-#include "aten/aclnn/route.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 
@@ -16,14 +16,15 @@ namespace {
 
 at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end, const at::Scalar& step, at::Tensor& out) {
   static const AclnnOp<decltype(aclnnArangeGetWorkspaceSize)> op("aclnnArange");
-  route::Check check;
+  aclnn_check::Check check;
   // A given tensor is filled in its own order, where PyTorch warns and resizes: seldom enough to be left to it.
   if (!op.available() || !check.takes_output(out) || !out.is_contiguous() || out.scalar_type() == at::kBool ||
       out.is_complex())
-    return route::Host<"arange.start_out", &at::cpu::arange_outf>::call(start, end, step, out);
+    return aclnn_check::Host<"arange.start_out", &at::cpu::arange_outf>::call(start, end, step, out);
   const at::Tensor range = at::arange(start, end, step, out.options().device(at::kMeta));
   if (out.numel() != range.numel()) {
-    if (out.numel() > 0) return route::Host<"arange.start_out", &at::cpu::arange_outf>::call(start, end, step, out);
+    if (out.numel() > 0)
+      return aclnn_check::Host<"arange.start_out", &at::cpu::arange_outf>::call(start, end, step, out);
     out.resize_({range.numel()});
   }
   bind_device(check.device());

@@ -16,8 +16,8 @@
 #include <limits>
 #include <string_view>
 
+#include "aten/aclnn/check.h"
 #include "aten/aclnn/outputs.h"
-#include "aten/aclnn/route.h"
 #include "aten/empty.h"
 #include "aten/tangent.h"
 #include "core/aclnn.h"
@@ -28,8 +28,8 @@ namespace {
 
 using at::Tensor;
 
-constexpr route::Dtypes kDtypes = route::dtypes({at::kFloat, at::kHalf, at::kBFloat16});
-constexpr route::Dtypes kBool = route::dtypes({at::kBool});
+constexpr aclnn_check::Dtypes kDtypes = aclnn_check::dtypes({at::kFloat, at::kHalf, at::kBFloat16});
+constexpr aclnn_check::Dtypes kBool = aclnn_check::dtypes({at::kBool});
 constexpr std::string_view kLayout = "BNSD";                       // batch, heads, positions, channels
 constexpr int64_t kCopies = 8;                                     // of each number of a row, as the operator has them
 constexpr int64_t kNoLimit = std::numeric_limits<int32_t>::max();  // of the tokens before and after a query
@@ -50,15 +50,17 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
 }
 
 // Of the tensors that PyTorch asks about some have symbols for sizes, or no memory.
-bool has_type(route::Check& check, const Tensor& tensor, route::Dtypes allowed) {
-  return check.takes_output(tensor) && (route::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
+bool has_type(aclnn_check::Check& check, const Tensor& tensor, aclnn_check::Dtypes allowed) {
+  return check.takes_output(tensor) && (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
          tensor.sym_numel() != 0;
 }
 
 // One bias for all scores, or one that is broadcast to them.
-bool takes_bias(route::Check& check, const Tensor& bias, const Tensor& query, const Tensor& key, bool takes_bool) {
-  const bool is_alike = bias.scalar_type() == query.scalar_type() || (takes_bool && bias.scalar_type() == at::kBool);
-  if (!is_alike || !has_type(check, bias, kDtypes | kBool) || bias.dim() < 2 || bias.dim() > 4) return false;
+bool takes_bias(aclnn_check::Check& check, const Tensor& bias, const Tensor& query, const Tensor& key,
+                bool takes_bool) {
+  const bool has_same_layout =
+      bias.scalar_type() == query.scalar_type() || (takes_bool && bias.scalar_type() == at::kBool);
+  if (!has_same_layout || !has_type(check, bias, kDtypes | kBool) || bias.dim() < 2 || bias.dim() > 4) return false;
   const std::array<c10::SymInt, 4> scores = {query.sym_size(0), query.sym_size(1), query.sym_size(2), key.sym_size(2)};
   for (int64_t i = 1; i <= bias.dim(); ++i) {
     if (bias.sym_size(-i) != 1 && bias.sym_size(-i) != scores[static_cast<std::size_t>(4 - i)]) return false;
@@ -66,7 +68,7 @@ bool takes_bias(route::Check& check, const Tensor& bias, const Tensor& query, co
   return true;
 }
 
-bool takes(route::Check& check, const Tensor& query, const Tensor& key, const Tensor& value) {
+bool takes(aclnn_check::Check& check, const Tensor& query, const Tensor& key, const Tensor& value) {
   if (query.dim() != 4 || key.dim() != 4 || value.dim() != 4) return false;
   for (const Tensor& tensor : {query, key, value}) {
     if (!has_type(check, tensor, kDtypes) || tensor.scalar_type() != query.scalar_type() ||
@@ -88,7 +90,7 @@ bool any_level(const Tensor& tensor, const Has& has) {
 // formula for the fused operator.
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask,
                double dropout_p, bool /*is_causal*/, std::optional<double> /*scale*/, bool is_grouped) {
-  route::Check check;
+  aclnn_check::Check check;
   const auto has_derivative = [](const Tensor& tensor) { return any_level(tensor, &has_tangent); };
   const bool has_mask = mask.has_value() && mask->defined();
   bool fuses = at::globalContext().userEnabledOverrideableSDP() && forward_op().available() &&
@@ -133,7 +135,7 @@ double scale_of(std::optional<double> scale, const Tensor& query) {
 std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor> attention(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& given_bias,
     double dropout_p, bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {
-  route::Check check;
+  aclnn_check::Check check;
   const Tensor bias = given_bias.value_or(Tensor());
   TORCH_CHECK(
       takes(check, query, key, value) && (!bias.defined() || takes_bias(check, bias, query, key, /*takes_bool=*/false)),
@@ -164,9 +166,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(
     const Tensor& /*offset*/, std::optional<double> scale) {
   const c10::DeviceIndex device = query.device().index();
   bind_device(device);
-  Tensor of_query = route::make_alike(query);
-  Tensor of_key = route::make_alike(key);
-  Tensor of_value = route::make_alike(value);
+  Tensor of_query = aclnn_check::make_same_layout(query);
+  Tensor of_key = aclnn_check::make_same_layout(key);
+  Tensor of_value = aclnn_check::make_same_layout(value);
   const Tensor whole_bias = over_scores(bias, query, key);
   Tensor of_bias;
   if (wanted[3] && bias.defined()) of_bias = make_tensor(whole_bias.sizes(), bias.scalar_type(), device);

@@ -10,7 +10,7 @@
 #include <c10/core/Event.h>
 #include <torch/library.h>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/fallback.h"
 #include "aten/aicpu/host_call.h"
@@ -69,11 +69,11 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
 bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   static const AclnnOp<decltype(aclnnInplaceCopyGetWorkspaceSize)> inplace_copy("aclnnInplaceCopy");
   if (!inplace_copy.available() || (src.is_complex() && !dst.is_complex())) return false;
-  route::Check check;
-  if (!check.takes(dst, route::kCopiedDtypes) || !check.takes(src, route::kCopiedDtypes)) return false;
+  aclnn_check::Check check;
+  if (!check.takes(dst, aclnn_check::kCopiedDtypes) || !check.takes(src, aclnn_check::kCopiedDtypes)) return false;
   at::assert_no_internal_overlap(dst);
   at::assert_no_partial_overlap(dst, src);
-  return inplace_copy.takes(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
+  return inplace_copy.try_launch(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
 }
 
 // Whether an operator copies these bytes, which lie apart, in less time than one thread does.
@@ -93,8 +93,8 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   }
   if (copy_by_aclnn(dst, src)) return;
   aicpu::HostCall call(device, "copy_");
-  at::Tensor to = aicpu::dense_alias(dst, device);
-  to.copy_(aicpu::dense_alias(src, device));
+  at::Tensor to = aicpu::dense_cpu_view(dst, device);
+  to.copy_(aicpu::dense_cpu_view(src, device));
 }
 
 // The source's elements on the other side, laid out as `dst` is where that can be.

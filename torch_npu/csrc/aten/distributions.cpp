@@ -22,8 +22,8 @@
 #include <cmath>
 #include <limits>
 
+#include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
-#include "aten/aclnn/route.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -34,22 +34,23 @@ namespace {
 
 using at::Tensor;
 using GivenGenerator = std::optional<at::Generator>;
-using route::Host;
+using aclnn_check::Host;
 
-constexpr route::Dtypes kIntegral = route::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
+constexpr aclnn_check::Dtypes kIntegral = aclnn_check::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
 
 // Fills `self` by `op(self, arguments..., seed, offset)`; false where the host has to.
 template <typename Op, typename... Arguments>
-bool draws(const Op& op, Tensor& self, route::Dtypes types, const GivenGenerator& generator, Arguments... arguments) {
-  route::Check check;
+bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGenerator& generator,
+           Arguments... arguments) {
+  aclnn_check::Check check;
   if (!op.available() || !check.takes(self, types) || at::has_internal_overlap(self) != at::MemOverlap::No)
     return false;
   bind_device(check.device());
   const Counter counter = next_counter(generator, check.device());
-  return op.takes(check.device(), self, arguments..., counter.seed, counter.offset);
+  return op.try_launch(check.device(), self, arguments..., counter.seed, counter.offset);
 }
 
-bool is_one_of(at::ScalarType type, route::Dtypes types) { return (route::dtype_bit(type) & types) != 0; }
+bool is_one_of(at::ScalarType type, aclnn_check::Dtypes types) { return (aclnn_check::dtype_bit(type) & types) != 0; }
 
 // Of one of the types above.
 double greatest_of(at::ScalarType type) {
@@ -61,9 +62,10 @@ double greatest_of(at::ScalarType type) {
 
 Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceNormalGetWorkspaceSize)> op("aclnnInplaceNormal");
-  const bool are_floats = route::is_float(self.scalar_type(), mean) && route::is_float(self.scalar_type(), std);
+  const bool are_floats =
+      aclnn_check::is_float(self.scalar_type(), mean) && aclnn_check::is_float(self.scalar_type(), std);
   if (std >= 0 && are_floats &&
-      draws(op, self, route::kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
+      draws(op, self, aclnn_check::kFloating, generator, static_cast<float>(mean), static_cast<float>(std)))
     return self;
   return Host<"normal_", &at::cpu::normal_>::call(self, mean, std, generator);
 }
@@ -71,16 +73,16 @@ Tensor& normal_(Tensor& self, double mean, double std, GivenGenerator generator)
 Tensor& uniform_(Tensor& self, double from, double to, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceUniformGetWorkspaceSize)> op("aclnnInplaceUniform");
   const bool is_range = from <= to && std::isfinite(from) && std::isfinite(to) &&
-                        is_one_of(self.scalar_type(), route::kFloating) &&
+                        is_one_of(self.scalar_type(), aclnn_check::kFloating) &&
                         std::max(std::abs(from), std::abs(to)) <= greatest_of(self.scalar_type()) &&
                         to - from <= greatest_of(self.scalar_type());
-  if (is_range && draws(op, self, route::kFloating, generator, from, to)) return self;
+  if (is_range && draws(op, self, aclnn_check::kFloating, generator, from, to)) return self;
   return Host<"uniform_", &at::cpu::uniform_>::call(self, from, to, generator);
 }
 
 Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnSimThreadExponentialGetWorkspaceSize)> op("aclnnSimThreadExponential");
-  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, route::kFloating, generator, self.numel(), lambda))
+  if (lambda > 0 && std::isfinite(lambda) && draws(op, self, aclnn_check::kFloating, generator, self.numel(), lambda))
     return self;
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
 }
@@ -111,14 +113,14 @@ Tensor& random_to(Tensor& self, int64_t to, GivenGenerator generator) {
 
 Tensor& random_(Tensor& self, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnInplaceRandomWithoutFromToGetWorkspaceSize)> op("aclnnInplaceRandomWithoutFromTo");
-  if (draws(op, self, route::kFloating | kIntegral, generator)) return self;
+  if (draws(op, self, aclnn_check::kFloating | kIntegral, generator)) return self;
   using Kernel = Tensor& (*)(Tensor&, GivenGenerator);
   return Host<"random_", static_cast<Kernel>(&at::cpu::random_)>::call(self, generator);
 }
 
 Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
   static const AclnnOp<decltype(aclnnRandpermGetWorkspaceSize)> op("aclnnRandperm");
-  route::Check check;
+  aclnn_check::Check check;
   if (!op.available() || n <= 0 || !check.takes_output(out) || !out.is_contiguous() ||
       !is_one_of(out.scalar_type(), kIntegral) || static_cast<double>(n) > greatest_of(out.scalar_type()))
     return Host<"randperm.generator_out", &at::cpu::randperm_outf>::call(n, generator, out);
@@ -131,9 +133,9 @@ Tensor& randperm_out(int64_t n, GivenGenerator generator, Tensor& out) {
 
 Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGenerator generator) {
   static const AclnnOp<decltype(aclnnMultinomialGetWorkspaceSize)> op("aclnnMultinomial");
-  route::Check check;
-  const bool fits = op.available() && check.takes(self, route::kFloating) && (self.dim() == 1 || self.dim() == 2) &&
-                    count > 0 && (replacement || count <= self.size(-1));
+  aclnn_check::Check check;
+  const bool fits = op.available() && check.takes(self, aclnn_check::kFloating) &&
+                    (self.dim() == 1 || self.dim() == 2) && count > 0 && (replacement || count <= self.size(-1));
   if (!fits) return Host<"multinomial", &at::cpu::multinomial>::call(self, count, replacement, generator);
   bind_device(check.device());
   at::DimVector sizes(self.sizes());

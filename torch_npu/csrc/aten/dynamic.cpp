@@ -11,8 +11,8 @@
 
 #include <memory>
 
+#include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
-#include "aten/aclnn/route.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -36,7 +36,7 @@ class Found {
     wait();
     int64_t* sizes = nullptr;
     uint64_t dims = 0;
-    aclnn_check(get_view_shape(descriptor_.get(), &sizes, &dims), "aclGetViewShape");
+    check_aclnn(get_view_shape(descriptor_.get(), &sizes, &dims), "aclGetViewShape");
     const std::unique_ptr<int64_t[]> owned(sizes);
     const int64_t count = dims > 0 ? sizes[0] : 0;
     at::Tensor found = room_.narrow(0, 0, count);
@@ -62,26 +62,27 @@ class Found {
 
 at::Tensor nonzero(const at::Tensor& self) {
   static const AclnnOp<decltype(aclnnNonzeroGetWorkspaceSize)> op("aclnnNonzero");
-  route::Check check;
-  if (!op.available() || !check.takes(self, route::kAllDtypes) || self.dim() == 0)
-    return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  aclnn_check::Check check;
+  if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) || self.dim() == 0)
+    return aclnn_check::Host<"nonzero", &at::cpu::nonzero>::call(self);
   bind_device(check.device());
   Found found({self.numel(), self.dim()}, at::kLong, check.device());
-  if (!op.takes(check.device(), self, found.descriptor())) return route::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  if (!op.try_launch(check.device(), self, found.descriptor()))
+    return aclnn_check::Host<"nonzero", &at::cpu::nonzero>::call(self);
   return found.take();
 }
 
 at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
   static const AclnnOp<decltype(aclnnMaskedSelectGetWorkspaceSize)> op("aclnnMaskedSelect");
-  route::Check check;
-  if (!op.available() || !check.takes(self, route::kAllDtypes) || !check.takes(mask, route::dtypes({at::kBool})) ||
-      !at::are_expandable(self.sizes(), mask.sizes()))
-    return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  aclnn_check::Check check;
+  if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) ||
+      !check.takes(mask, aclnn_check::dtypes({at::kBool})) || !at::are_expandable(self.sizes(), mask.sizes()))
+    return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
   bind_device(check.device());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
-  if (!op.takes(check.device(), self, mask, found.descriptor()))
-    return route::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  if (!op.try_launch(check.device(), self, mask, found.descriptor()))
+    return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
   return found.take();
 }
 

@@ -48,7 +48,7 @@ bool may_have(aclFormat format) {
 // A tensor of its own.
 at::Tensor cast_to(const at::Tensor& input, aclFormat format, aclDataType blocks) {
   if (!may_have(format)) return input.clone(at::MemoryFormat::Contiguous);
-  if (!is_base_format(format) && input.numel() > 0) return cast_to_blocks(input, format, blocks);
+  if (!is_base_format(format) && input.numel() > 0) return cast_to_blocked_format(input, format, blocks);
   return empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index()).copy_(input);
 }
 
@@ -64,11 +64,11 @@ bool has_format(const at::Tensor& input, aclFormat format) {
   return true;
 }
 
-// Of a tensor in blocks that keeps its memory order one in blocks.
+// Of a tensor in a blocked format that keeps its memory order one in blocks.
 at::Tensor clone(const at::Tensor& self, std::optional<at::MemoryFormat> order) {
   const bool keeps = order.value_or(at::MemoryFormat::Preserve) == at::MemoryFormat::Preserve;
-  if (C10_UNLIKELY(StorageImpl::count_in_blocks() != 0) && keeps) {
-    const BlocksInUse in_use;
+  if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0) && keeps) {
+    const PrivateLayoutInUse in_use;
     if (shows_all_blocks(self)) {
       at::Tensor made = make_tensor_on(c10::Storage(copy_blocks(storage_of(self))), self.scalar_type());
       made.unsafeGetTensorImpl()->set_sizes_contiguous(self.sizes());
@@ -122,8 +122,8 @@ int64_t get_format(const at::Tensor& input) { return format_of(input); }
 
 int64_t get_storage_size(const at::Tensor& input) {
   const StorageImpl& storage = storage_of(input);
-  if (storage.blocks() != nullptr && !is_base_format(format_of(input)))
-    return c10::multiply_integers(storage.blocks()->held);
+  if (storage.private_layout() != nullptr && !is_base_format(format_of(input)))
+    return c10::multiply_integers(storage.private_layout()->storage_shape);
   return static_cast<int64_t>(storage.nbytes() / input.dtype().itemsize());
 }
 
@@ -222,7 +222,7 @@ at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclForma
   return made;
 }
 
-at::Tensor cast_to_blocks(const at::Tensor& input, aclFormat format, aclDataType blocks) {
+at::Tensor cast_to_blocked_format(const at::Tensor& input, aclFormat format, aclDataType blocks) {
   at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
   const at::Tensor plain = input.contiguous();
   make_plain(*plain.storage().unsafeGetStorageImpl());

@@ -12,6 +12,6 @@ at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclForma
                            c10::DeviceIndex device);
 
 // The elements of `input` in a tensor of their own, in a private format.
-at::Tensor cast_to_blocks(const at::Tensor& input, aclFormat format, aclDataType blocks);
+at::Tensor cast_to_blocked_format(const at::Tensor& input, aclFormat format, aclDataType blocks);
 
 }  // namespace torch_npu

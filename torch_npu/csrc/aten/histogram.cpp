@@ -9,9 +9,8 @@
 namespace torch_npu {
 namespace {
 
-using OnHost =
-    route::Host<"histc", static_cast<at::Tensor (*)(const at::Tensor&, int64_t, const at::Scalar&, const at::Scalar&)>(
-                             &at::cpu::histc)>;
+using OnHost = aclnn_check::Host<"histc", static_cast<at::Tensor (*)(const at::Tensor&, int64_t, const at::Scalar&,
+                                                                     const at::Scalar&)>(&at::cpu::histc)>;
 
 // In double, which is exact for magnitudes up to 2^53 over the number of bins; bounds are cut to integers and the
 // counts have the type of `self`, as on CUDA.

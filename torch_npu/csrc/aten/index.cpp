@@ -12,8 +12,8 @@
 
 #include <vector>
 
+#include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
-#include "aten/aclnn/route.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -91,26 +91,26 @@ std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
 
 bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out) {
   static const AclnnOp<decltype(aclnnIndexGetWorkspaceSize)> op("aclnnIndex", AclObject::kTensorList);
-  route::Check check;
-  if (!op.available() || !check.takes(self, route::kAllDtypes)) return false;
+  aclnn_check::Check check;
+  if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes)) return false;
   bind_device(check.device());
   const std::optional<Indexing> indexing = read(self, indices);
   if (!indexing.has_value()) return false;
   out = make_tensor(indexing->sizes, self.scalar_type(), check.device());
-  return op.takes(check.device(), self, at::TensorList(indexing->indices), out);
+  return op.try_launch(check.device(), self, at::TensorList(indexing->indices), out);
 }
 
 at::Tensor index(const at::Tensor& self, const Indices& indices) {
   at::Tensor out;
   if (runs_index(self, indices, out)) return out;
-  return route::Host<"index.Tensor", &at::cpu::index, aicpu::Takes::kCpuIndices>::call(self, indices);
+  return aclnn_check::Host<"index.Tensor", &at::cpu::index, aicpu::Takes::kCpuIndices>::call(self, indices);
 }
 
 bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
                     bool unsafe) {
   static const AclnnOp<decltype(aclnnIndexPutImplGetWorkspaceSize)> op("aclnnIndexPutImpl", AclObject::kTensorList);
-  route::Check check;
-  if (!op.available() || !check.takes(self, route::kAllDtypes) || !check.takes(values, route::kAllDtypes) ||
+  aclnn_check::Check check;
+  if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) || !check.takes(values, aclnn_check::kAllDtypes) ||
       values.scalar_type() != self.scalar_type() || at::has_internal_overlap(self) != at::MemOverlap::No ||
       at::get_overlap_status(self, values) != at::MemOverlapStatus::No)
     return false;
@@ -120,13 +120,13 @@ bool runs_index_put(const at::Tensor& self, const Indices& indices, const at::Te
   for (const at::Tensor& index : indexing->indices) {
     if (at::get_overlap_status(self, index) != at::MemOverlapStatus::No) return false;
   }
-  return op.takes(check.device(), self, at::TensorList(indexing->indices), values, accumulate, unsafe);
+  return op.try_launch(check.device(), self, at::TensorList(indexing->indices), values, accumulate, unsafe);
 }
 
 at::Tensor& index_put(at::Tensor& self, const Indices& indices, const at::Tensor& values, bool accumulate,
                       bool unsafe) {
   if (runs_index_put(self, indices, values, accumulate, unsafe)) return self;
-  return route::Host<"_index_put_impl_", &at::cpu::_index_put_impl_, aicpu::Takes::kCpuIndices>::call(
+  return aclnn_check::Host<"_index_put_impl_", &at::cpu::_index_put_impl_, aicpu::Takes::kCpuIndices>::call(
       self, indices, values, accumulate, unsafe);
 }
 

@@ -5,7 +5,7 @@
 #include <ATen/quantized/Quantizer.h>
 #include <torch/library.h>
 
-#include "aten/aicpu/alias.h"
+#include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/host_call.h"
 
 namespace torch_npu {
@@ -32,9 +32,9 @@ void quantize_into(const at::Tensor& dst, const at::Tensor& floats) {
     dst.copy_(near);
     return;
   }
-  aicpu::Aliases aliases(dst.device().index());
-  at::Tensor to = aliases.to_cpu(dst);
-  at::Tensor from = aliases.to_cpu(near);
+  aicpu::CpuViews cpu_views(dst.device().index());
+  at::Tensor to = cpu_views.to_cpu(dst);
+  at::Tensor from = cpu_views.to_cpu(near);
   aicpu::HostCall call(dst.device().index(), "copy_");
   to.copy_(from);
 }

@@ -41,14 +41,14 @@ at::Tensor& set_storage_offset(at::Tensor& self, at::Storage source, int64_t off
                                at::IntArrayRef stride) {
   at::native::checkSetStorage(self, std::move(source), offset, size, stride, /*check_offset_in_bounds=*/false);
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
-  const auto places = static_cast<std::size_t>(offset);
+  const auto elements = static_cast<std::size_t>(offset);
   std::size_t nbytes = 0;
   // Before anything changes: it refuses negative strides, which sizes and strides would take for contiguous ones.
-  if (stride.data() != nullptr) nbytes = at::detail::computeStorageNbytes(size, stride, impl->itemsize(), places);
+  if (stride.data() != nullptr) nbytes = at::detail::computeStorageNbytes(size, stride, impl->itemsize(), elements);
   impl->set_storage_offset(offset);
   if (stride.data() == nullptr) {
     impl->set_sizes_contiguous(size);
-    nbytes = at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), places);
+    nbytes = at::detail::computeStorageNbytesContiguous(size, impl->itemsize(), elements);
   } else {
     impl->set_sizes_and_strides(size, stride);
   }

@@ -14,7 +14,7 @@
 #include <limits>
 #include <numeric>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 #include "aten/empty.h"
 #include "aten/tangent.h"
 #include "core/aclnn.h"
@@ -27,12 +27,12 @@ using at::Tensor;
 
 bool is_given(const std::optional<Tensor>& weight) { return weight.has_value() && weight->defined(); }
 
-bool takes(route::Check& check, const Tensor& input, at::IntArrayRef normalized_shape,
+bool takes(aclnn_check::Check& check, const Tensor& input, at::IntArrayRef normalized_shape,
            const std::optional<Tensor>& weight) {
   const auto inner = static_cast<int64_t>(normalized_shape.size());
-  return check.takes(input, route::kFloating) && 0 < inner && inner <= input.dim() &&
+  return check.takes(input, aclnn_check::kFloating) && 0 < inner && inner <= input.dim() &&
          input.sizes().slice(input.dim() - inner) == normalized_shape &&
-         (!is_given(weight) || (check.takes(*weight, route::kFloating) && weight->sizes() == normalized_shape &&
+         (!is_given(weight) || (check.takes(*weight, aclnn_check::kFloating) && weight->sizes() == normalized_shape &&
                                 weight->scalar_type() == input.scalar_type()));
 }
 
@@ -43,7 +43,7 @@ Tensor weight_or_ones(const Tensor& input, at::IntArrayRef normalized_shape, con
 std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normalized_shape,
                                     const std::optional<Tensor>& weight, std::optional<double> eps) {
   static const AclnnOp<decltype(aclnnRmsNormGetWorkspaceSize)> op("aclnnRmsNorm");
-  route::Check check;
+  aclnn_check::Check check;
   if (!op.available() || !takes(check, input, normalized_shape, weight))
     return at::compositeimplicitautograd::_fused_rms_norm(input, normalized_shape, weight, eps);
   const c10::DeviceIndex device = check.device();
@@ -82,9 +82,9 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
                                              const Tensor& rstd, const std::optional<Tensor>& weight,
                                              std::array<bool, 2> mask) {
   static const AclnnOp<decltype(aclnnRmsNormGradGetWorkspaceSize)> op("aclnnRmsNormGrad");
-  route::Check check;
-  if (!op.available() || !takes(check, input, normalized_shape, weight) || !check.takes(grad, route::kFloating) ||
-      grad.scalar_type() != input.scalar_type() || !check.takes(rstd, route::kFloating) ||
+  aclnn_check::Check check;
+  if (!op.available() || !takes(check, input, normalized_shape, weight) || !check.takes(grad, aclnn_check::kFloating) ||
+      grad.scalar_type() != input.scalar_type() || !check.takes(rstd, aclnn_check::kFloating) ||
       rstd.scalar_type() != at::toOpMathType(input.scalar_type()))
     return composed_gradients(grad, input, normalized_shape, rstd, weight, mask);
   const c10::DeviceIndex device = check.device();

@@ -18,7 +18,7 @@
 #include "core/device.h"
 #include "core/generator.h"
 #include "core/options.h"
-#include "core/routes.h"
+#include "core/route_stats.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -50,7 +50,7 @@ py::tuple bound_device_range(c10::DeviceIndex device) {
 // (operator, route, kernel, is a composite, calls, total ns, own ns) each.
 py::list counted_routes() {
   py::list rows;
-  for (const routes::Row& row : routes::stop()) {
+  for (const route_stats::Row& row : route_stats::stop()) {
     rows.append(py::make_tuple(row.op, static_cast<int>(row.route), row.kernel, row.calls_others, row.calls,
                                row.total_ns, row.self_ns));
   }
@@ -96,7 +96,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("aclnn_launches", &aclnn_launches);
   m.def("aclnn_refusals", &aclnn_refusals);
   m.def("synchronizations", &synchronizations);
-  m.def("start_counting_routes", &routes::start);
+  m.def("start_counting_routes", &route_stats::start);
   m.def("stop_counting_routes", &counted_routes);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);

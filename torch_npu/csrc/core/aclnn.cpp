@@ -36,7 +36,7 @@ void aclnn_fail(const char* name) {
               error_tail("ERR01100", "OPS call acl api failed"));
 }
 
-void aclnn_check(aclnnStatus status, const char* name) {
+void check_aclnn(aclnnStatus status, const char* name) {
   if (C10_UNLIKELY(status != ACLNN_SUCCESS)) aclnn_fail(name);
 }
 

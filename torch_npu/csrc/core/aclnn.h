@@ -19,7 +19,7 @@ namespace torch_npu {
 void* aclnn_symbol(const char* name);
 
 // Throws c10::Error where `status` is not success: which function, and the library's own words.
-void aclnn_check(aclnnStatus status, const char* name);
+void check_aclnn(aclnnStatus status, const char* name);
 
 // Throws for the function `name`, with the library's own words.
 [[noreturn]] void aclnn_fail(const char* name);
@@ -75,12 +75,12 @@ class AclnnOp {
   // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
   template <typename... Args>
   void operator()(c10::DeviceIndex device, const Args&... args) const {
-    aclnn_check(call(device, args...), name_);
+    check_aclnn(call(device, args...), name_);
   }
 
   // The same for a caller that has another way: false where the first phase refuses the arguments.
   template <typename... Args>
-  bool takes(c10::DeviceIndex device, const Args&... args) const {
+  bool try_launch(c10::DeviceIndex device, const Args&... args) const {
     const aclnnStatus status = call(device, args...);
     if (status == ACLNN_SUCCESS) [[likely]]
       return true;

@@ -56,17 +56,17 @@ const Makers& makers() {
 
 // Descriptors that this thread keeps for its next calls: to describe one anew takes half the time of making it. What
 // is kept is given back when the thread ends.
-class KeptDescriptors {
+class SavedDescriptors {
  public:
   // Null where none is left.
   static aclTensor* take() {
-    Kept& kept = kept_;
+    Saved& kept = kept_;
     return kept.count == 0 ? nullptr : kept.descriptors[--kept.count];
   }
 
   // False where the caller has to destroy it.
   static bool keep(const aclTensor* descriptor) {
-    Kept& kept = kept_;
+    Saved& kept = kept_;
     if (kept.count == kMost || !kept.is_open) {
       if (kept.count == kMost || kept.is_over || makers().init_tensor == nullptr) return false;
       static thread_local const Returner returner;
@@ -78,7 +78,7 @@ class KeptDescriptors {
 
  private:
   static constexpr uint8_t kMost = 8;
-  struct Kept {
+  struct Saved {
     std::array<aclTensor*, kMost> descriptors{};
     uint8_t count = 0;
     bool is_open = false;  // descriptors are kept
@@ -91,9 +91,9 @@ class KeptDescriptors {
       while (aclTensor* descriptor = take()) makers().tensor.destroy(descriptor);
     }
   };
-  static thread_local constinit Kept kept_;
+  static thread_local constinit Saved kept_;
 };
-thread_local constinit KeptDescriptors::Kept KeptDescriptors::kept_;
+thread_local constinit SavedDescriptors::Saved SavedDescriptors::kept_;
 
 aclTensor* make_tensor(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
@@ -104,7 +104,7 @@ aclTensor* make_tensor(const at::Tensor& tensor) {
   const aclDataType dtype = acl_data_type(tensor.scalar_type());
   const int64_t* strides = impl->strides().data();
   void* data = const_cast<void*>(storage->data());
-  if (aclTensor* kept = KeptDescriptors::take()) {
+  if (aclTensor* kept = SavedDescriptors::take()) {
     const aclnnStatus status = makers().init_tensor(kept, sizes.data(), sizes.size(), dtype, strides,
                                                     impl->storage_offset(), ACL_FORMAT_ND, &storage_elements, 1, data);
     if (C10_LIKELY(status == ACLNN_SUCCESS)) return kept;
@@ -150,7 +150,7 @@ aclScalar* make_scalar(const at::Scalar& scalar) {
 }
 
 void destroy(const aclTensor* object) {
-  if (!KeptDescriptors::keep(object)) makers().tensor.destroy(object);
+  if (!SavedDescriptors::keep(object)) makers().tensor.destroy(object);
 }
 void destroy(const aclScalar* object) {
   if (object != shared_one.load(std::memory_order_relaxed)) makers().scalar.destroy(object);
@@ -246,17 +246,17 @@ AclText::AclText(std::string_view text) {
 
 AclTensor acl_argument(const at::Tensor& tensor) { return AclTensor(tensor.defined() ? make_tensor(tensor) : nullptr); }
 
-AclTensor acl_argument(const AsHeld& held) {
-  if (!held.tensor.defined() || !shows_all_blocks(held.tensor)) return acl_argument(held.tensor);
-  return acl_argument(elements_in_blocks(*own_storage(*held.tensor.storage().unsafeGetStorageImpl())));
+AclTensor acl_argument(const InStorageShape& argument) {
+  if (!argument.tensor.defined() || !shows_all_blocks(argument.tensor)) return acl_argument(argument.tensor);
+  return acl_argument(elements_of_blocked_storage(*own_storage(*argument.tensor.storage().unsafeGetStorageImpl())));
 }
 
 AclTensor acl_argument(const DeviceElements& elements) {
   std::vector<int64_t> strides(elements.sizes.size(), 1);
   for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * elements.sizes[i];
   return AclTensor(makers().tensor.make(elements.sizes.data(), elements.sizes.size(), acl_data_type(elements.dtype),
-                                        strides.data(), 0, elements.format, elements.held.data(), elements.held.size(),
-                                        elements.data));
+                                        strides.data(), 0, elements.format, elements.storage_shape.data(),
+                                        elements.storage_shape.size(), elements.data));
 }
 
 AclScalar acl_argument(const at::Scalar& scalar) { return AclScalar(make_scalar(scalar)); }

@@ -82,18 +82,18 @@ class AclText {
 // The descriptor of an npu tensor; of an undefined one it is null.
 AclTensor acl_argument(const at::Tensor& tensor);
 
-// The same, in blocks where the tensor shows all of a storage in blocks; the others' bytes become plain.
-struct AsHeld {
+// The same, in blocks where the tensor shows all of a storage in a private layout; the others' bytes become plain.
+struct InStorageShape {
   at::Tensor tensor;
 };
-AclTensor acl_argument(const AsHeld& held);
+AclTensor acl_argument(const InStorageShape& argument);
 
 // Device memory and how the elements of a tensor lie in it.
 struct DeviceElements {
   at::IntArrayRef sizes;
   at::ScalarType dtype;
   aclFormat format;
-  at::IntArrayRef held;  // the sizes in memory
+  at::IntArrayRef storage_shape;  // the sizes in memory
   void* data;
 };
 AclTensor acl_argument(const DeviceElements& elements);

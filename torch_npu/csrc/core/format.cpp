@@ -38,7 +38,7 @@ aclFormat base_format(int64_t dims) {
   return dims == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_ND;
 }
 
-DeviceElements plain_elements(const Blocks& blocks, void* data) {
+DeviceElements plain_elements(const PrivateLayout& blocks, void* data) {
   return {blocks.sizes, blocks.dtype, base_format(static_cast<int64_t>(blocks.sizes.size())), blocks.sizes, data};
 }
 
@@ -49,20 +49,21 @@ void cast(const DeviceElements& from, const DeviceElements& to, c10::DeviceIndex
   function(device, from, to);
 }
 
-std::size_t bytes_held(const Blocks& blocks) {
-  return static_cast<std::size_t>(c10::multiply_integers(blocks.held)) * c10::elementSize(blocks.dtype);
+std::size_t private_bytes(const PrivateLayout& blocks) {
+  return static_cast<std::size_t>(c10::multiply_integers(blocks.storage_shape)) * c10::elementSize(blocks.dtype);
 }
 
 // An uninitialised storage of these blocks.
-c10::intrusive_ptr<StorageImpl> storage_for(std::unique_ptr<const Blocks> blocks, int format, c10::DeviceIndex device) {
+c10::intrusive_ptr<StorageImpl> storage_for(std::unique_ptr<const PrivateLayout> blocks, int format,
+                                            c10::DeviceIndex device) {
   const int64_t elements = c10::multiply_integers(blocks->sizes);
   auto storage = c10::make_intrusive<StorageImpl>(
       c10::StorageImpl::use_byte_size_t(),
       c10::SymInt(elements * static_cast<int64_t>(c10::elementSize(blocks->dtype))),
-      caching_allocator().allocate_on(device, bytes_held(*blocks)), &caching_allocator(), true);
+      caching_allocator().allocate_on(device, private_bytes(*blocks)), &caching_allocator(), true);
   storage->set_format(format);
-  storage->set_blocks(std::move(blocks));
-  storage->set_in_blocks(true);
+  storage->set_private_layout(std::move(blocks));
+  storage->set_private_layout_active(true);
   return storage;
 }
 
@@ -84,9 +85,10 @@ void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to,
 }
 
 void unpack(StorageImpl& storage) {
-  if (!storage.in_blocks()) return;
-  change(storage, elements_in_blocks(storage), plain_elements(*storage.blocks(), nullptr), storage.nbytes());
-  storage.set_in_blocks(false);
+  if (!storage.has_private_layout()) return;
+  change(storage, elements_of_blocked_storage(storage), plain_elements(*storage.private_layout(), nullptr),
+         storage.nbytes());
+  storage.set_private_layout_active(false);
 }
 
 }  // namespace
@@ -106,18 +108,19 @@ aclFormat format_of(const c10::StorageImpl& storage, int64_t dims) {
   return given == StorageImpl::kNoFormat ? base_format(dims) : static_cast<aclFormat>(given);
 }
 
-DeviceElements elements_in_blocks(const StorageImpl& storage) {
-  const Blocks& blocks = *storage.blocks();
-  return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.held,
+DeviceElements elements_of_blocked_storage(const StorageImpl& storage) {
+  const PrivateLayout& blocks = *storage.private_layout();
+  return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.storage_shape,
           const_cast<void*>(storage.data())};
 }
 
-BlocksInUse::BlocksInUse() : lock_(blocks_mutex()) {}
+PrivateLayoutInUse::PrivateLayoutInUse() : lock_(blocks_mutex()) {}
 
 bool shows_all_blocks(const at::Tensor& tensor) {
   const StorageImpl* own = own_storage(*tensor.unsafeGetTensorImpl()->unsafe_storage().unsafeGetStorageImpl());
-  return own != nullptr && own->in_blocks() && tensor.storage_offset() == 0 && tensor.is_contiguous() &&
-         tensor.scalar_type() == own->blocks()->dtype && tensor.sizes() == at::IntArrayRef(own->blocks()->sizes);
+  return own != nullptr && own->has_private_layout() && tensor.storage_offset() == 0 && tensor.is_contiguous() &&
+         tensor.scalar_type() == own->private_layout()->dtype &&
+         tensor.sizes() == at::IntArrayRef(own->private_layout()->sizes);
 }
 
 c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
@@ -127,24 +130,24 @@ c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10
   TORCH_CHECK(calculate != nullptr,
               "the bound CANN has no aclnnNpuFormatCastCalculateSizeAndFormat: it says what "
               "private formats take");
-  auto blocks = std::make_unique<Blocks>();
+  auto blocks = std::make_unique<PrivateLayout>();
   blocks->sizes.assign(sizes.begin(), sizes.end());
   blocks->dtype = dtype;
   const AclTensor like = acl_argument(plain_elements(*blocks, nullptr));
-  int64_t* held = nullptr;
+  int64_t* storage_shape = nullptr;
   uint64_t count = 0;
   int actual = 0;
-  aclnn_check(calculate(like.get(), format, block_dtype, &held, &count, &actual),
+  check_aclnn(calculate(like.get(), format, block_dtype, &storage_shape, &count, &actual),
               "aclnnNpuFormatCastCalculateSizeAndFormat");
-  const std::unique_ptr<int64_t[]> owned(held);
-  blocks->held.assign(held, held + count);
+  const std::unique_ptr<int64_t[]> owned(storage_shape);
+  blocks->storage_shape.assign(storage_shape, storage_shape + count);
   return storage_for(std::move(blocks), actual, device);
 }
 
 c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
   const c10::DeviceIndex device = storage.device().index();
-  const std::size_t bytes = bytes_held(*storage.blocks());
-  auto copy = storage_for(std::make_unique<const Blocks>(*storage.blocks()), storage.format(), device);
+  const std::size_t bytes = private_bytes(*storage.private_layout());
+  auto copy = storage_for(std::make_unique<const PrivateLayout>(*storage.private_layout()), storage.format(), device);
   bind_device(device);
   acl_check(aclrtMemcpyAsync(copy->mutable_data(), bytes, storage.data(), bytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
                              Enqueue(current_stream(device)).handle()),
@@ -153,22 +156,24 @@ c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
 }
 
 void fill_blocks(StorageImpl& storage, void* plain) {
-  cast(plain_elements(*storage.blocks(), plain), elements_in_blocks(storage), storage.device().index());
+  cast(plain_elements(*storage.private_layout(), plain), elements_of_blocked_storage(storage),
+       storage.device().index());
 }
 
 void make_blocked(StorageImpl& storage) {
-  if (storage.blocks() == nullptr) return;
-  const Blocks& blocks = *storage.blocks();
+  if (storage.private_layout() == nullptr) return;
+  const PrivateLayout& blocks = *storage.private_layout();
   const std::lock_guard lock(blocks_mutex());
-  if (storage.in_blocks() || storage.format() == StorageImpl::kNoFormat) return;
-  change(storage, plain_elements(blocks, storage.mutable_data()), elements_in_blocks(storage), bytes_held(blocks));
-  storage.set_in_blocks(true);
+  if (storage.has_private_layout() || storage.format() == StorageImpl::kNoFormat) return;
+  change(storage, plain_elements(blocks, storage.mutable_data()), elements_of_blocked_storage(storage),
+         private_bytes(blocks));
+  storage.set_private_layout_active(true);
 }
 
 void forget_format(const c10::StorageImpl& storage) {
   StorageImpl* own = own_storage(storage);
   if (own == nullptr) return;
-  if (own->blocks() == nullptr) return own->set_format(StorageImpl::kNoFormat);
+  if (own->private_layout() == nullptr) return own->set_format(StorageImpl::kNoFormat);
   const std::lock_guard lock(blocks_mutex());
   unpack(*own);
   own->set_format(StorageImpl::kNoFormat);
@@ -176,7 +181,7 @@ void forget_format(const c10::StorageImpl& storage) {
 
 void detail::unpack_blocks(const c10::StorageImpl& storage) {
   StorageImpl* own = own_storage(storage);
-  if (own == nullptr || !own->in_blocks()) return;
+  if (own == nullptr || !own->has_private_layout()) return;
   const std::lock_guard lock(blocks_mutex());
   unpack(*own);
 }

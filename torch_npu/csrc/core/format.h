@@ -24,9 +24,9 @@ aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
 
 // From before a call asks which storages hold blocks until it is launched with descriptors that show them: nobody
 // brings their bytes into another order meanwhile.
-class BlocksInUse {
+class PrivateLayoutInUse {
  public:
-  BlocksInUse();
+  PrivateLayoutInUse();
 
  private:
   std::shared_lock<std::shared_mutex> lock_;
@@ -35,8 +35,8 @@ class BlocksInUse {
 // Whether the bytes of the tensor's storage are blocks, and the tensor is what they hold.
 bool shows_all_blocks(const at::Tensor& tensor);
 
-// The memory of a storage in blocks.
-DeviceElements elements_in_blocks(const StorageImpl& storage);
+// The memory of a storage in a private layout.
+DeviceElements elements_of_blocked_storage(const StorageImpl& storage);
 
 // The storage of a contiguous tensor of these sizes in a private format; its blocks are undefined. FRACTAL_NZ's blocks
 // are made for `block_dtype` where that is given. Throws where sizes and format do not go together.
@@ -62,7 +62,7 @@ void unpack_blocks(const c10::StorageImpl& storage);
 
 // Plain bytes, for all that does not know blocks. Costs one load as long as no storage holds any.
 inline void make_plain(const c10::StorageImpl& storage) {
-  if (C10_UNLIKELY(StorageImpl::count_in_blocks() != 0)) detail::unpack_blocks(storage);
+  if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0)) detail::unpack_blocks(storage);
 }
 
 }  // namespace torch_npu

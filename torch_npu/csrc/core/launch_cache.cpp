@@ -33,20 +33,20 @@ struct Releaser {
   void operator()(softnpuCachedLaunch* cached) const { functions().release(cached); }
 };
 
-// The calls of one thread, each in the place that its key's hash names.
-class Calls {
+// The cached launches of one thread, by the hash of their keys.
+class ThreadCache {
  public:
-  struct Call {
-    Words words;                                            // none: no call
+  struct Entry {
+    Words words;                                            // empty: no launch
     std::unique_ptr<softnpuCachedLaunch, Releaser> cached;  // null: such a call is planned each time
   };
 
-  Call& place(const Key& key) { return calls_[key.words().hash() >> (64 - kBits)]; }
+  Entry& entry_of(const Key& key) { return entries_[key.words().hash() >> (64 - kBits)]; }
 
   // Those of the calling thread; null where there are none.
-  static Calls* find() { return of_thread_; }
+  static ThreadCache* find() { return of_thread_; }
   // Makes them where there are none; null when the thread ends.
-  static Calls* of_thread() {
+  static ThreadCache* of_thread() {
     static thread_local const Owner owner;
     return of_thread_;
   }
@@ -55,15 +55,15 @@ class Calls {
   static constexpr int kBits = 7;
   // Makes them, and ends them with the thread.
   struct Owner {
-    Owner() { of_thread_ = calls.get(); }
+    Owner() { of_thread_ = cache.get(); }
     ~Owner() { of_thread_ = nullptr; }
-    std::unique_ptr<Calls> calls = std::make_unique<Calls>();
+    std::unique_ptr<ThreadCache> cache = std::make_unique<ThreadCache>();
   };
 
-  static thread_local constinit Calls* of_thread_;
-  std::array<Call, size_t{1} << kBits> calls_;
+  static thread_local constinit ThreadCache* of_thread_;
+  std::array<Entry, size_t{1} << kBits> entries_;
 };
-thread_local constinit Calls* Calls::of_thread_ = nullptr;
+thread_local constinit ThreadCache* ThreadCache::of_thread_ = nullptr;
 
 }  // namespace
 
@@ -115,25 +115,25 @@ bool is_on() {
 }
 
 bool launch(const Key& key) {
-  Calls* calls = Calls::find();
-  if (calls == nullptr) return false;
-  const Calls::Call& call = calls->place(key);
-  if (call.cached == nullptr || !(call.words == key.words())) return false;
+  ThreadCache* cache = ThreadCache::find();
+  if (cache == nullptr) return false;
+  const ThreadCache::Entry& entry = cache->entry_of(key);
+  if (entry.cached == nullptr || !(entry.words == key.words())) return false;
   const Enqueue enqueue(current_stream(key.device()), Enqueue::kFromQueue);
-  if (functions().launch(call.cached.get(), key.addresses(), enqueue.handle()) != ACL_SUCCESS) return false;
+  if (functions().launch(entry.cached.get(), key.addresses(), enqueue.handle()) != ACL_SUCCESS) return false;
   detail::count_launch();
   return true;
 }
 
 void insert(const Key& key, const aclOpExecutor* executor) {
-  Calls* calls = Calls::of_thread();
-  if (calls == nullptr) return;
-  Calls::Call& call = calls->place(key);
-  if (call.words == key.words()) return;  // such a call is planned each time
+  ThreadCache* cache = ThreadCache::of_thread();
+  if (cache == nullptr) return;
+  ThreadCache::Entry& entry = cache->entry_of(key);
+  if (entry.words == key.words()) return;  // such a call is planned each time
   softnpuCachedLaunch* cached = nullptr;
   if (functions().cache(executor, key.addresses(), key.bytes(), key.tensors(), &cached) != ACL_SUCCESS) return;
-  call.cached.reset(cached);
-  call.words = key.words();
+  entry.cached.reset(cached);
+  entry.words = key.words();
 }
 
 }  // namespace torch_npu::launch_cache

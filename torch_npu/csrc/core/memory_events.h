@@ -1,6 +1,6 @@
 #pragma once
-// Reports to softnpu: bytes that kernels on the host write, and blocks that the caching allocator frees. The cache of
-// packed weights is validated by them. Both do nothing on a real CANN.
+// CallbackQueue to softnpu: bytes that kernels on the host write, and blocks that the caching allocator frees. The
+// cache of packed weights is validated by them. Both do nothing on a real CANN.
 
 #include <c10/core/Device.h>
 

@@ -49,17 +49,17 @@ StorageImpl* own_storage(const c10::StorageImpl& storage) {
                                                 : nullptr;
 }
 
-std::atomic<int64_t> StorageImpl::count_in_blocks_{0};
+std::atomic<int64_t> StorageImpl::count_private_storage_{0};
 
-StorageImpl::~StorageImpl() { set_in_blocks(false); }
+StorageImpl::~StorageImpl() { set_private_layout_active(false); }
 
-void StorageImpl::set_in_blocks(bool on) {
-  if (in_blocks_.exchange(on, std::memory_order_acq_rel) != on) count_in_blocks_ += on ? 1 : -1;
+void StorageImpl::set_private_layout_active(bool on) {
+  if (has_private_layout_.exchange(on, std::memory_order_acq_rel) != on) count_private_storage_ += on ? 1 : -1;
 }
 
 void StorageImpl::release_resources() {
-  set_in_blocks(false);
-  cpu_twin_.reset();
+  set_private_layout_active(false);
+  cpu_storage_.reset();
   c10::StorageImpl::release_resources();
 }
 
@@ -86,7 +86,7 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
                                Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
-  if (StorageImpl* own = own_storage(storage); own != nullptr) own->cpu_twin().reset();
+  if (StorageImpl* own = own_storage(storage); own != nullptr) own->cpu_storage().reset();
   storage.set_data_ptr_noswap(std::move(grown));
   storage.set_nbytes(nbytes);
 }

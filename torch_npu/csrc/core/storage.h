@@ -40,10 +40,10 @@ class SharedStorage {
 };
 
 // The tensor that a storage in a private format holds.
-struct Blocks {
+struct PrivateLayout {
   c10::SmallVector<int64_t, 5> sizes;
   c10::ScalarType dtype;
-  c10::SmallVector<int64_t, 8> held;  // the sizes in memory
+  c10::SmallVector<int64_t, 8> storage_shape;  // the sizes in memory
 };
 
 class StorageImpl final : public c10::StorageImpl {
@@ -52,7 +52,7 @@ class StorageImpl final : public c10::StorageImpl {
   ~StorageImpl() override;
 
   // The same bytes as a CPU storage, made on first use and kept: what AI CPU kernels are given. It owns nothing.
-  SharedStorage& cpu_twin() { return cpu_twin_; }
+  SharedStorage& cpu_storage() { return cpu_storage_; }
 
   // The aclFormat that the program gave it; kNoFormat where it gave none.
   static constexpr int kNoFormat = -1;
@@ -60,25 +60,25 @@ class StorageImpl final : public c10::StorageImpl {
   void set_format(int format) { format_.store(format, std::memory_order_release); }
 
   // Whether data() are blocks of a private format. nbytes() count the elements, not what fills blocks up.
-  bool in_blocks() const { return in_blocks_.load(std::memory_order_acquire); }
-  void set_in_blocks(bool on);
+  bool has_private_layout() const { return has_private_layout_.load(std::memory_order_acquire); }
+  void set_private_layout_active(bool on);
 
   // Of the private format that it was made with, which it may have no more; null for other storages. Stays as long as
   // the storage.
-  const Blocks* blocks() const { return blocks_.get(); }
-  void set_blocks(std::unique_ptr<const Blocks> blocks) { blocks_ = std::move(blocks); }
+  const PrivateLayout* private_layout() const { return private_layout_.get(); }
+  void set_private_layout(std::unique_ptr<const PrivateLayout> blocks) { private_layout_ = std::move(blocks); }
 
   // All storages whose data() are blocks.
-  static int64_t count_in_blocks() { return count_in_blocks_.load(std::memory_order_acquire); }
+  static int64_t count_private_storage() { return count_private_storage_.load(std::memory_order_acquire); }
 
   void release_resources() override;
 
  private:
-  SharedStorage cpu_twin_;
+  SharedStorage cpu_storage_;
   std::atomic<int> format_{kNoFormat};
-  std::atomic<bool> in_blocks_{false};
-  std::unique_ptr<const Blocks> blocks_;
-  static std::atomic<int64_t> count_in_blocks_;
+  std::atomic<bool> has_private_layout_{false};
+  std::unique_ptr<const PrivateLayout> private_layout_;
+  static std::atomic<int64_t> count_private_storage_;
 };
 
 // Our storage, or null for one that PyTorch made by other ways than ours.

@@ -136,7 +136,7 @@ void set_task_queue_level(int64_t level) {
 
 void launch_now(const LaunchTask& task) {
   Enqueue enqueue(task.stream, Enqueue::kFromQueue);
-  aclnn_check(task.phase(task.workspace, task.workspace_bytes, task.executor, enqueue.handle()), task.name);
+  check_aclnn(task.phase(task.workspace, task.workspace_bytes, task.executor, enqueue.handle()), task.name);
 }
 
 void queue_launch(const LaunchTask& task) { queue_of(task.stream.device_index()).push(task); }

@@ -11,7 +11,7 @@
 
 #include "core/device.h"
 #include "core/event.h"
-#include "core/routes.h"
+#include "core/route_stats.h"
 #include "core/stream.h"
 
 namespace torch_npu::trace {
@@ -159,7 +159,8 @@ void pop_correlation() noexcept {
 }
 
 std::shared_ptr<Record> detail::begin_launch(const char* name, Kind kind, c10::Stream stream) {
-  routes::mark(kind == Kind::kCopy ? routes::Route::kCopy : routes::Route::kAclnn, kind == Kind::kCopy ? "" : name);
+  route_stats::mark(kind == Kind::kCopy ? route_stats::Route::kCopy : route_stats::Route::kAclnn,
+                    kind == Kind::kCopy ? "" : name);
   if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   auto record = make_record(name, kind, stream);
   record->before.record(stream);
@@ -176,7 +177,7 @@ void detail::end_launch(Record& record) noexcept {
 }
 
 std::shared_ptr<Record> detail::begin_host_kernel(const char* name, c10::DeviceIndex device) {
-  routes::mark(routes::Route::kAiCpu);
+  route_stats::mark(route_stats::Route::kAiCpu);
   if (!state().is_on.load(std::memory_order_relaxed)) return nullptr;
   std::string_view op(name);
   if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);

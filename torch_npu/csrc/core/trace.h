@@ -40,7 +40,7 @@ void pop_correlation() noexcept;
 
 namespace detail {
 struct Record;
-// Recordings (0 or 1) and threads that count routes (core/routes.h): who looks at pieces of work.
+// Recordings (0 or 1) and threads that count routes (core/route_stats.h): who looks at pieces of work.
 inline std::atomic<int> watchers{0};
 inline bool is_watched() { return watchers.load(std::memory_order_relaxed) != 0; }
 // Null where only routes are counted.

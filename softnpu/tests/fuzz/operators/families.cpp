@@ -257,7 +257,7 @@ Draft attention(const Caller& caller, Numbers& n) {
   return d;
 }
 
-Draft colours(const Caller& caller, Numbers& n) {
+Draft colors(const Caller& caller, Numbers& n) {
   Draft d;
   const int64_t channels = n.once_in(2) ? 1 : 3;
   const bool is_forward = !has(caller.name, "Backward");
@@ -279,7 +279,7 @@ constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"ConstantPadNd", &padding},     {"Im2col", &columns},
     {"Upsample", &interpolation},    {"GridSampler", &sampling},
     {"FlashAttention", &attention},  {"FusedInferAttention", &attention},
-    {"NpuFormatCast", &format_cast}, {"SepiaFilter", &colours},
+    {"NpuFormatCast", &format_cast}, {"SepiaFilter", &colors},
 };
 
 }  // namespace

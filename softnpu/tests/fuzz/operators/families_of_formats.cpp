@@ -33,8 +33,8 @@ Draft format_cast(const Caller& /*caller*/, Numbers& n) {
   d.sizes["srcTensor"] = d.sizes["dstTensor"] = sizes;
   const uint32_t way = n.below(3);
   for (const char* role : {"srcTensor", "dstTensor"}) {
-    const bool has_blocks = way == 2 || (way == 0) == (role[0] == 's');
-    d.held[role] = has_blocks ? draw_blocks(sizes, n) : Held{};
+    const bool is_blocked_format = way == 2 || (way == 0) == (role[0] == 's');
+    d.held[role] = is_blocked_format ? draw_blocks(sizes, n) : Held{};
   }
   return d;
 }

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string_view>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 #include "core/options.h"
 
 namespace torch_npu::attributes {
@@ -47,14 +47,14 @@ inline float scale_as_float(std::optional<double> scale) { return as_float(scale
 
 // The number `self` on the left of halves, which PyTorch rounds to their type; a product has it on the right here.
 inline at::Scalar rounded_number(const at::Tensor& self, const at::Tensor& other) {
-  const at::Scalar number = route::number(self);
+  const at::Scalar number = aclnn_check::number(self);
   if (number.isComplex() || !at::isReducedFloatingType(other.scalar_type())) return number;
   const auto value = number.to<float>();
   return other.scalar_type() == at::kHalf ? static_cast<float>(static_cast<at::Half>(value))
                                           : static_cast<float>(static_cast<at::BFloat16>(value));
 }
 
-inline at::Scalar rounded_number(const at::Tensor& self, const AsHeld& other) {
+inline at::Scalar rounded_number(const at::Tensor& self, const InStorageShape& other) {
   return rounded_number(self, other.tensor);
 }
 

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <optional>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 
 namespace torch_npu::conditions {
 
@@ -76,7 +76,7 @@ inline bool is_whole(const std::optional<at::Scalar>& correction) {
 }
 
 // What aclnn takes as a float beside tensors like `self`.
-inline bool is_float(const at::Tensor& self, double value) { return route::is_float(self.scalar_type(), value); }
+inline bool is_float(const at::Tensor& self, double value) { return aclnn_check::is_float(self.scalar_type(), value); }
 
 // A factor of an image's size that says the same as a float, where PyTorch inverts it first. For sizes that stay or
 // double, its kernels for channels first and last take other pixels where the factor says otherwise.
@@ -103,8 +103,8 @@ bool are_scales(const at::Tensor& self, at::IntArrayRef output_size, const Scale
 // PyTorch raises where integers are divided by the number 0. What zeros a divisor in device memory holds nobody knows
 // in time: there the quotient of integers is 0.
 inline bool is_divisor(const at::Tensor& self, const at::Tensor& other) {
-  if (!route::is_number(other) || !at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
-  const at::Scalar number = route::number(other);
+  if (!aclnn_check::is_number(other) || !at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
+  const at::Scalar number = aclnn_check::number(other);
   if (!number.isIntegral(/*includeBool=*/true)) return true;
   const bool is_bool = self.scalar_type() == at::kBool;  // beside numbers it becomes int64
   const auto unused = static_cast<int>(is_bool ? 0 : 8 * (sizeof(int64_t) - self.itemsize()));
@@ -157,7 +157,7 @@ inline bool is_grid_of_volumes(const at::Tensor& input, const at::Tensor& grid) 
 
 // What is compared becomes of one type.
 inline bool is_smooth_l1(const at::Tensor& self, const at::Tensor& target, double beta) {
-  return route::is_float(at::result_type(self, target), beta);
+  return aclnn_check::is_float(at::result_type(self, target), beta);
 }
 
 // What is compared has one shape.

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace torch_npu::route {
+namespace torch_npu::aclnn_check {
 
 c10::OperatorHandle operator_named(const char* name) {
   const std::string whole(name);
@@ -11,4 +11,4 @@ c10::OperatorHandle operator_named(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(("aten::" + whole.substr(0, dot)).c_str(), overload.c_str());
 }
 
-}  // namespace torch_npu::route
+}  // namespace torch_npu::aclnn_check

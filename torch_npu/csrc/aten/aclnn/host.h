@@ -8,7 +8,7 @@
 #include "aten/aicpu/fallback.h"
 #include "aten/aicpu/unboxed.h"
 
-namespace torch_npu::route {
+namespace torch_npu::aclnn_check {
 
 // The handle of "add.Tensor".
 c10::OperatorHandle operator_named(const char* name);
@@ -36,4 +36,4 @@ struct Host<kName, kKernel, kTakes> {
   }
 };
 
-}  // namespace torch_npu::route
+}  // namespace torch_npu::aclnn_check

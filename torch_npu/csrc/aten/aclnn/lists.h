@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "aten/aclnn/alike.h"
 #include "aten/aclnn/outputs.h"
+#include "aten/aclnn/same_layout.h"
 #include "aten/empty.h"
 
-namespace torch_npu::route {
+namespace torch_npu::aclnn_check {
 
 // The outputs of one call: made here, or the caller's.
 class ListOutputs {
@@ -27,10 +27,10 @@ class ListOutputs {
   at::TensorList list() const { return are_given() ? given_ : at::TensorList(made_); }
 
   // One like each tensor of `self`.
-  void make_alike(at::TensorList self) {
+  void make_same_layout(at::TensorList self) {
     if (are_given()) return;
     made_.reserve(self.size());
-    for (const at::Tensor& tensor : self) made_.push_back(route::make_alike(tensor));
+    for (const at::Tensor& tensor : self) made_.push_back(aclnn_check::make_same_layout(tensor));
   }
 
   // One number for each of them.
@@ -53,7 +53,7 @@ namespace detail {
 inline bool fits_lists(at::TensorList self, at::TensorList others, bool is_written) {
   if (others.size() != self.size()) return false;
   for (std::size_t i = 0; i < self.size(); ++i) {
-    if (!is_alike(self[i], others[i])) return false;
+    if (!has_same_layout(self[i], others[i])) return false;
     if (is_written && at::get_overlap_status(self[i], others[i]) == at::MemOverlapStatus::Partial) return false;
   }
   return true;
@@ -80,4 +80,4 @@ bool are_lists(const ListOutputs& results, at::TensorList self, const Rest&... r
   return is_uniform && (detail::fits_lists(self, rest, results.are_given()) && ...);
 }
 
-}  // namespace torch_npu::route
+}  // namespace torch_npu::aclnn_check

@@ -2,10 +2,10 @@
 
 #include <ATen/native/Resize.h>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 #include "aten/empty.h"
 
-namespace torch_npu::route {
+namespace torch_npu::aclnn_check {
 
 void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options) {
@@ -36,7 +36,7 @@ void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayR
   }
 }
 
-at::Tensor make_alike(const at::Tensor& first) {
+at::Tensor make_same_layout(const at::Tensor& first) {
   const c10::DeviceIndex device = first.device().index();
   if (first.is_contiguous()) return make_tensor(first.sizes(), first.scalar_type(), device);
   if (!first.is_contiguous(at::MemoryFormat::ChannelsLast))
@@ -60,4 +60,4 @@ at::Scalar number(const at::Tensor& tensor) {
   }
 }
 
-}  // namespace torch_npu::route
+}  // namespace torch_npu::aclnn_check

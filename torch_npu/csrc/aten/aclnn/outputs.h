@@ -11,10 +11,10 @@
 #include <concepts>
 #include <optional>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 #include "compat/structured_rule.h"
 
-namespace torch_npu::route {
+namespace torch_npu::aclnn_check {
 
 enum class Form : uint8_t { kNew, kOut, kInPlace };
 
@@ -60,7 +60,7 @@ void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayR
                 const at::TensorOptions& options);
 
 // An uninitialised tensor with the type, sizes and memory order of `first`, which is dense.
-at::Tensor make_alike(const at::Tensor& first);
+at::Tensor make_same_layout(const at::Tensor& first);
 
 // Throws where an output overlaps itself, or `input` in part.
 void check_overlap(const at::Tensor& out, const at::Tensor& input);
@@ -124,4 +124,4 @@ inline at::OptionalScalarRef rule_argument(const std::optional<at::Scalar>& scal
   return scalar.has_value() ? at::OptionalScalarRef(&*scalar) : at::OptionalScalarRef();
 }
 
-}  // namespace torch_npu::route
+}  // namespace torch_npu::aclnn_check

@@ -264,7 +264,7 @@ struct as_second : at::impl::MetaBase {
 };
 
 // Two as the first argument.
-struct two_alike : at::impl::MetaBase {
+struct two_same_layout : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
     set_output_raw_strided(0, self.sizes(), {}, self.options());

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string_view>
 
-#include "aten/aicpu/alias.h"
+#include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/fallback.h"
 #include "core/acl.h"
 #include "core/device.h"
-#include "core/routes.h"
+#include "core/route_stats.h"
 
 namespace torch_npu::aicpu {
 namespace {
@@ -63,8 +63,8 @@ void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
                               " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
                               error_tail("ERR01007", "OPS feature not supported"));
   std::optional<at::RecordFunctionGuard> silent;
-  if (routes::counts()) {
-    routes::mark(routes::Route::kCpuFallback);
+  if (route_stats::counts()) {
+    route_stats::mark(route_stats::Route::kCpuFallback);
     silent.emplace(false);
   }
   run_on_host(op, stack, Bytes::kCopied);

@@ -48,13 +48,13 @@ class WithoutVersions {
 
 }  // namespace
 
-c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device) {
+c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage, c10::DeviceIndex device) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   make_plain(*impl);
   void* address = kernel_address(*impl, device);
   bump_write_epoch(impl->data(), impl->nbytes());  // whether the kernel writes it or not
   StorageImpl* own = own_storage(*impl);
-  if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_twin().get()) {
+  if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_storage().get()) {
     // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.
     if (C10_UNLIKELY(known->data() != address || known->nbytes() != impl->nbytes())) {
       known->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
@@ -63,11 +63,11 @@ c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::D
     return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(known);
   }
   if (own == nullptr) check_device_memory(impl->data(), impl->nbytes(), device);
-  auto twin = c10::make_intrusive<c10::StorageImpl>(
+  auto view = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
       c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
-  if (own == nullptr) return twin;
-  return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(own->cpu_twin().put(std::move(twin)));
+  if (own == nullptr) return view;
+  return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(own->cpu_storage().put(std::move(view)));
 }
 
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like) {
@@ -77,10 +77,11 @@ at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10:
   return at::Tensor(std::move(impl));
 }
 
-at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd) {
+at::Tensor dense_cpu_view(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd) {
   std::optional<WithoutVersions> scope;
   if (!with_autograd) scope.emplace();
-  return dense_like(c10::Storage(twin_of(npu.storage(), device)), c10::DispatchKey::CPU, *npu.unsafeGetTensorImpl());
+  return dense_like(c10::Storage(cpu_storage_of(npu.storage(), device)), c10::DispatchKey::CPU,
+                    *npu.unsafeGetTensorImpl());
 }
 
 c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
@@ -88,7 +89,7 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
   c10::DataPtr data;
   if (take_over(impl->_mutable_data_ptr_no_checks(), device, &data)) {
     auto made = make_storage(impl->nbytes(), std::move(data));
-    static_cast<StorageImpl*>(made.get())->cpu_twin().put(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl));
+    static_cast<StorageImpl*>(made.get())->cpu_storage().put(c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(impl));
     return c10::Storage(std::move(made));
   }
   auto made = make_storage(impl->nbytes(), device);
@@ -114,9 +115,9 @@ at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device) {
   return dense_like(std::move(storage), c10::DispatchKey::PrivateUse1, *impl);
 }
 
-void sync_metadata(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage) {
+void sync_metadata(const at::Tensor& npu, const at::Tensor& cpu_view, const c10::Storage& storage) {
   c10::TensorImpl* to = npu.unsafeGetTensorImpl();
-  c10::TensorImpl* from = alias.unsafeGetTensorImpl();
+  c10::TensorImpl* from = cpu_view.unsafeGetTensorImpl();
   if (storage.unsafeGetStorageImpl() != to->storage().unsafeGetStorageImpl()) to->set_storage_keep_dtype(storage);
   if (to->sizes() != from->sizes() || to->strides() != from->strides() ||
       to->storage_offset() != from->storage_offset()) {
@@ -127,9 +128,10 @@ void sync_metadata(const at::Tensor& npu, const at::Tensor& alias, const c10::St
   if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
 }
 
-void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device) {
+void sync_dense(const at::Tensor& npu, const at::Tensor& cpu_view, const c10::Storage& storage,
+                c10::DeviceIndex device) {
   c10::StorageImpl* bytes = storage.unsafeGetStorageImpl();
-  c10::StorageImpl* cpu = alias.storage().unsafeGetStorageImpl();
+  c10::StorageImpl* cpu = cpu_view.storage().unsafeGetStorageImpl();
   if (cpu->data() != kernel_address(*bytes, device) || cpu->nbytes() != bytes->nbytes()) {
     c10::DataPtr data;
     if (take_over(cpu->_mutable_data_ptr_no_checks(), device, &data)) {
@@ -139,7 +141,7 @@ void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Stora
     }
     bytes->set_nbytes(cpu->nbytes());
   }
-  sync_metadata(npu, alias, storage);
+  sync_metadata(npu, cpu_view, storage);
 }
 
 }  // namespace torch_npu::aicpu

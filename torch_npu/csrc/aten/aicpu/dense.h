@@ -6,11 +6,11 @@
 namespace torch_npu::aicpu {
 
 // The CPU storage over the bytes of `storage`. It is resizable where that is, into the device's memory.
-c10::intrusive_ptr<c10::StorageImpl> twin_of(const c10::Storage& storage, c10::DeviceIndex device);
+c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage, c10::DeviceIndex device);
 
 // The CPU tensor over the bytes of `npu`, a dense tensor of `device`. Its storage is kept with the npu storage. It is
 // made without what autograd needs unless `with_autograd`.
-at::Tensor dense_alias(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd = false);
+at::Tensor dense_cpu_view(const at::Tensor& npu, c10::DeviceIndex device, bool with_autograd = false);
 
 // A tensor of `storage` that is otherwise as `like`: `backend` is its dispatch key.
 at::Tensor dense_like(c10::Storage storage, c10::DispatchKey backend, const c10::TensorImpl& like);
@@ -23,10 +23,11 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device);
 at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device);
 
 // Passes on what a kernel changed about an argument beside its bytes: sizes, strides, dtype, the storage's size and
-// place. `storage` is the npu storage behind the alias now.
-void sync_dense(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage, c10::DeviceIndex device);
+// place. `storage` is the npu storage behind the cpu_view now.
+void sync_dense(const at::Tensor& npu, const at::Tensor& cpu_view, const c10::Storage& storage,
+                c10::DeviceIndex device);
 
 // The same without the bytes: sizes, strides, dtype, which storage.
-void sync_metadata(const at::Tensor& npu, const at::Tensor& alias, const c10::Storage& storage);
+void sync_metadata(const at::Tensor& npu, const at::Tensor& cpu_view, const c10::Storage& storage);
 
 }  // namespace torch_npu::aicpu

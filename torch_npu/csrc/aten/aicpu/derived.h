@@ -10,7 +10,7 @@ namespace torch_npu::aicpu {
 inline bool is_plain_cpu(const at::Tensor& t) { return t.key_set().has(c10::DispatchKey::CPU); }
 
 // `like` is quantized; its quantizer is shared, and what that holds for each channel is copied to host memory, since
-// the tensors that it was made from may be aliases.
+// the tensors that it was made from may be cpu_views.
 at::Tensor quantized_like(c10::Storage storage, c10::DispatchKey backend, const at::Tensor& like);
 
 // `like` is a nested tensor of strided layout. Its sizes, strides and offsets are tensors in host memory: shared with

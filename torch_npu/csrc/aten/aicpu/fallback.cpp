@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "aten/aicpu/alias.h"
 #include "aten/aicpu/checks.h"
 #include "aten/aicpu/copying.h"
+#include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
@@ -76,18 +76,18 @@ std::optional<c10::Device> named_device(const torch::jit::Stack& stack, std::siz
   return std::nullopt;
 }
 
-IValue to_cpu(const IValue& value, Aliases& aliases, bool may_write) {
-  if (value.isTensor()) return aliases.to_cpu(value.toTensor(), may_write);
-  if (value.isStorage()) return aliases.to_cpu(value.toStorage());
+IValue to_cpu(const IValue& value, CpuViews& cpu_views, bool may_write) {
+  if (value.isTensor()) return cpu_views.to_cpu(value.toTensor(), may_write);
+  if (value.isStorage()) return cpu_views.to_cpu(value.toStorage());
   if (value.isTensorList()) {
     c10::List<at::Tensor> list;
-    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_cpu(t, may_write));
+    for (const at::Tensor& t : value.toTensorVector()) list.push_back(cpu_views.to_cpu(t, may_write));
     return list;
   }
   if (value.isOptionalTensorList()) {
     c10::List<std::optional<at::Tensor>> list;
     for (const std::optional<at::Tensor>& t : value.toOptionalTensorVector()) {
-      list.push_back(t.has_value() ? std::optional<at::Tensor>(aliases.to_cpu(*t, may_write)) : std::nullopt);
+      list.push_back(t.has_value() ? std::optional<at::Tensor>(cpu_views.to_cpu(*t, may_write)) : std::nullopt);
     }
     return list;
   }
@@ -95,11 +95,11 @@ IValue to_cpu(const IValue& value, Aliases& aliases, bool may_write) {
   return value;
 }
 
-IValue to_npu(const IValue& value, Aliases& aliases) {
-  if (value.isTensor()) return aliases.to_npu(value.toTensor());
+IValue to_npu(const IValue& value, CpuViews& cpu_views) {
+  if (value.isTensor()) return cpu_views.to_npu(value.toTensor());
   if (value.isTensorList()) {
     c10::List<at::Tensor> list;
-    for (const at::Tensor& t : value.toTensorVector()) list.push_back(aliases.to_npu(t));
+    for (const at::Tensor& t : value.toTensorVector()) list.push_back(cpu_views.to_npu(t));
     return list;
   }
   return value;
@@ -162,7 +162,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   const bool leaves =
       target.has_value() && *target != c10::Device(c10::DeviceType::PrivateUse1) && *target != npu_device(device);
 
-  Aliases aliases(device, bytes);
+  CpuViews cpu_views(device, bytes);
   std::optional<DefaultGeneratorSwap> swap;
   bool takes_generator = false;
   for (std::size_t i = 0; i < count; ++i) {
@@ -171,7 +171,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       takes_generator = true;
       value = kernel_generator(value.toOptional<at::Generator>(), device);
     } else {
-      value = to_cpu(value, aliases, may_write(op, schema.arguments()[i]));
+      value = to_cpu(value, cpu_views, may_write(op, schema.arguments()[i]));
       const bool is_written = schema.arguments()[i].alias_info() != nullptr;
       if (value.isTensor() && value.toTensor().defined() && !is_written && as_dense) {
         value = value.toTensor().contiguous();
@@ -189,12 +189,12 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       rethrow_as_npu(op.operator_name().name.c_str());
     }
   }
-  aliases.sync_arguments();
+  cpu_views.sync_arguments();
   const std::size_t results = schema.returns().size();
   for (std::size_t i = 0; i < results; ++i) {
     IValue& value = (*stack)[stack->size() - results + i];
     if (!leaves) {
-      value = to_npu(value, aliases);
+      value = to_npu(value, cpu_views);
     } else if (target->is_privateuseone() && value.isTensor()) {
       value = value.toTensor().to(*target);
     }

@@ -3,7 +3,7 @@
 #include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/native/CPUFallback.h>
 
-#include "aten/aicpu/alias.h"
+#include "aten/aicpu/cpu_view.h"
 
 namespace torch_npu::aicpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Turns one of ATen's CPU kernels into npu's kernel of the same signature: Unboxed<"add.Tensor", &at::cpu::add>::call.
-// The arguments' npu tensors become aliases, the kernel runs, and what it returns becomes npu's again.
+// The arguments' npu tensors become cpu_views, the kernel runs, and what it returns becomes npu's again.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
@@ -11,11 +11,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "aten/aicpu/call.h"
 #include "aten/aicpu/checks.h"
 #include "aten/aicpu/derived.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/random.h"
+#include "aten/aicpu/scope.h"
 #include "core/device.h"
 
 namespace torch_npu::aicpu {
@@ -79,9 +79,9 @@ c10::DeviceIndex device_of(const Args&... args) {
 template <typename T, Takes kTakes>
 class Param {
  public:
-  Param(const Call&, T value) : value_(std::forward<T>(value)) {}
+  Param(const AiCpuScope&, T value) : value_(std::forward<T>(value)) {}
   T pass() { return std::forward<T>(value_); }
-  void sync(const Call&) const {}
+  void sync(const AiCpuScope&) const {}
 
  private:
   T value_;
@@ -90,121 +90,123 @@ class Param {
 template <Takes kTakes>
 class Param<const at::Tensor&, kTakes> {
  public:
-  Param(const Call& call, const at::Tensor& npu) : npu_(npu), alias_(call.alias(npu, false)) {
-    if (kTakes == Takes::kDense && alias_.defined()) alias_ = alias_.contiguous();
+  Param(const AiCpuScope& scope, const at::Tensor& npu) : npu_(npu), cpu_view_(scope.cpu_view(npu, false)) {
+    if (kTakes == Takes::kDense && cpu_view_.defined()) cpu_view_ = cpu_view_.contiguous();
   }
-  const at::Tensor& pass() const { return alias_; }
-  void sync(const Call&) const {}
+  const at::Tensor& pass() const { return cpu_view_; }
+  void sync(const AiCpuScope&) const {}
   const at::Tensor* base_of(const at::Tensor& result) const {
-    return alias_.defined() && npu_.is_privateuseone() && result.is_alias_of(alias_) ? &npu_ : nullptr;
+    return cpu_view_.defined() && npu_.is_privateuseone() && result.is_alias_of(cpu_view_) ? &npu_ : nullptr;
   }
 
  private:
   const at::Tensor& npu_;
-  at::Tensor alias_;
+  at::Tensor cpu_view_;
 };
 
 // An argument that the kernel may write.
 template <Takes kTakes>
 class Param<at::Tensor&, kTakes> {
  public:
-  Param(const Call& call, at::Tensor& npu)
+  Param(const AiCpuScope& scope, at::Tensor& npu)
       : npu_(npu),
-        alias_(call.alias(npu, false)),
-        twin_(alias_.defined() ? alias_.storage().unsafeGetStorageImpl() : nullptr) {}
-  at::Tensor& pass() { return alias_; }
-  void sync(const Call& call) const { call.sync(npu_, alias_, twin_); }
-  at::Tensor* written_as(const at::Tensor& result) const { return result.is_same(alias_) ? &npu_ : nullptr; }
+        cpu_view_(scope.cpu_view(npu, false)),
+        cpu_storage_(cpu_view_.defined() ? cpu_view_.storage().unsafeGetStorageImpl() : nullptr) {}
+  at::Tensor& pass() { return cpu_view_; }
+  void sync(const AiCpuScope& scope) const { scope.sync(npu_, cpu_view_, cpu_storage_); }
+  at::Tensor* written_as(const at::Tensor& result) const { return result.is_same(cpu_view_) ? &npu_ : nullptr; }
   const at::Tensor* base_of(const at::Tensor& result) const {
-    return alias_.defined() && result.is_alias_of(alias_) ? &npu_ : nullptr;
+    return cpu_view_.defined() && result.is_alias_of(cpu_view_) ? &npu_ : nullptr;
   }
 
  private:
   at::Tensor& npu_;
-  at::Tensor alias_;
-  const c10::StorageImpl* twin_;
+  at::Tensor cpu_view_;
+  const c10::StorageImpl* cpu_storage_;
 };
 
 template <Takes kTakes>
 class Param<const std::optional<at::Tensor>&, kTakes> {
  public:
-  Param(const Call& call, const std::optional<at::Tensor>& npu) {
-    if (npu.has_value()) alias_ = call.alias(*npu, false);
+  Param(const AiCpuScope& scope, const std::optional<at::Tensor>& npu) {
+    if (npu.has_value()) cpu_view_ = scope.cpu_view(*npu, false);
     constexpr bool kIsDense = kTakes == Takes::kDense || kTakes == Takes::kDenseWeights;
-    if (kIsDense && alias_.has_value() && alias_->defined()) alias_ = alias_->contiguous();
+    if (kIsDense && cpu_view_.has_value() && cpu_view_->defined()) cpu_view_ = cpu_view_->contiguous();
   }
-  const std::optional<at::Tensor>& pass() const { return alias_; }
-  void sync(const Call&) const {}
+  const std::optional<at::Tensor>& pass() const { return cpu_view_; }
+  void sync(const AiCpuScope&) const {}
 
  private:
-  std::optional<at::Tensor> alias_;
+  std::optional<at::Tensor> cpu_view_;
 };
 
 // Lists of tensors; the kernel may write their elements.
 template <typename List>
 class ListParam {
  public:
-  ListParam(const Call& call, const List& npu) {
+  ListParam(const AiCpuScope& scope, const List& npu) {
     for (const at::Tensor& t : npu) {
       npu_.push_back(t);
-      aliases_.push_back(call.alias(t, false));
-      twins_.push_back(aliases_.back().defined() ? aliases_.back().storage().unsafeGetStorageImpl() : nullptr);
+      cpu_views_.push_back(scope.cpu_view(t, false));
+      cpu_storages_.push_back(cpu_views_.back().defined() ? cpu_views_.back().storage().unsafeGetStorageImpl()
+                                                          : nullptr);
     }
   }
-  void sync(const Call& call) const {
-    for (std::size_t i = 0; i < npu_.size(); ++i) call.sync(npu_[i], aliases_[i], twins_[i]);
+  void sync(const AiCpuScope& scope) const {
+    for (std::size_t i = 0; i < npu_.size(); ++i) scope.sync(npu_[i], cpu_views_[i], cpu_storages_[i]);
   }
   const at::Tensor* base_of(const at::Tensor& result) const {
     for (std::size_t i = 0; i < npu_.size(); ++i) {
-      if (aliases_[i].defined() && npu_[i].is_privateuseone() && result.is_alias_of(aliases_[i])) return &npu_[i];
+      if (cpu_views_[i].defined() && npu_[i].is_privateuseone() && result.is_alias_of(cpu_views_[i])) return &npu_[i];
     }
     return nullptr;
   }
 
  protected:
   std::vector<at::Tensor> npu_;
-  std::vector<at::Tensor> aliases_;
-  std::vector<const c10::StorageImpl*> twins_;
+  std::vector<at::Tensor> cpu_views_;
+  std::vector<const c10::StorageImpl*> cpu_storages_;
 };
 
 template <Takes kTakes>
 class Param<at::TensorList, kTakes> : public ListParam<at::TensorList> {
  public:
   using ListParam::ListParam;
-  at::TensorList pass() const { return aliases_; }
+  at::TensorList pass() const { return cpu_views_; }
 };
 
 template <Takes kTakes>
 class Param<const at::ITensorListRef&, kTakes> : public ListParam<at::ITensorListRef> {
  public:
   using ListParam::ListParam;
-  at::ITensorListRef pass() const { return aliases_; }
+  at::ITensorListRef pass() const { return cpu_views_; }
 };
 
 template <Takes kTakes>
 class Param<const c10::List<std::optional<at::Tensor>>&, kTakes> {
  public:
-  Param(const Call& call, const c10::List<std::optional<at::Tensor>>& npu) {
-    aliases_.reserve(npu.size());
+  Param(const AiCpuScope& scope, const c10::List<std::optional<at::Tensor>>& npu) {
+    cpu_views_.reserve(npu.size());
     for (std::size_t i = 0; i < npu.size(); ++i) {
       std::optional<at::Tensor> element = npu.get(i);
-      if (element.has_value()) element = call.alias(*element, kTakes == Takes::kCpuIndices);
-      aliases_.push_back(std::move(element));
+      if (element.has_value()) element = scope.cpu_view(*element, kTakes == Takes::kCpuIndices);
+      cpu_views_.push_back(std::move(element));
     }
   }
-  const c10::List<std::optional<at::Tensor>>& pass() const { return aliases_; }
-  void sync(const Call&) const {}
+  const c10::List<std::optional<at::Tensor>>& pass() const { return cpu_views_; }
+  void sync(const AiCpuScope&) const {}
 
  private:
-  c10::List<std::optional<at::Tensor>> aliases_;
+  c10::List<std::optional<at::Tensor>> cpu_views_;
 };
 
 template <Takes kTakes>
 class Param<std::optional<at::Generator>, kTakes> {
  public:
-  Param(const Call& call, const std::optional<at::Generator>& npu) : host_(kernel_generator(npu, call.device())) {}
+  Param(const AiCpuScope& scope, const std::optional<at::Generator>& npu)
+      : host_(kernel_generator(npu, scope.device())) {}
   std::optional<at::Generator> pass() const { return host_; }
-  void sync(const Call&) const {}
+  void sync(const AiCpuScope&) const {}
 
  private:
   at::Generator host_;
@@ -213,11 +215,11 @@ class Param<std::optional<at::Generator>, kTakes> {
 template <Takes kTakes>
 class Param<std::optional<at::Device>, kTakes> {
  public:
-  Param(const Call&, const std::optional<at::Device>& npu) {
+  Param(const AiCpuScope&, const std::optional<at::Device>& npu) {
     if (npu.has_value()) host_ = at::Device(at::kCPU);
   }
   std::optional<at::Device> pass() const { return host_; }
-  void sync(const Call&) const {}
+  void sync(const AiCpuScope&) const {}
 
  private:
   std::optional<at::Device> host_;
@@ -241,18 +243,18 @@ at::Tensor* written_in(const P& param, const at::Tensor& result) {
 template <typename Params>
 class Results {
  public:
-  Results(const Call& call, const Params& params) : call_(call), params_(params) {}
+  Results(const AiCpuScope& scope, const Params& params) : scope_(scope), params_(params) {}
 
   // A new tensor, or a view of an argument or of another result.
   at::Tensor value(const at::Tensor& result) {
-    if (!result.defined() || !is_plain_cpu(result)) return call_.adopt(result);
+    if (!result.defined() || !is_plain_cpu(result)) return scope_.adopt(result);
     const at::Tensor* base = nullptr;
     std::apply([&](const auto&... p) { ((base = base ? base : base_in(p, result)), ...); }, params_);
-    if (base != nullptr) return Call::view(*base, result);
+    if (base != nullptr) return AiCpuScope::view(*base, result);
     for (const auto& [storage, npu] : adopted_) {
-      if (result.storage().unsafeGetStorageImpl() == storage) return Call::view(npu, result);
+      if (result.storage().unsafeGetStorageImpl() == storage) return AiCpuScope::view(npu, result);
     }
-    return call_.adopt(result);
+    return scope_.adopt(result);
   }
 
   // The same for one of several results.
@@ -273,7 +275,7 @@ class Results {
   }
 
  private:
-  const Call& call_;
+  const AiCpuScope& scope_;
   const Params& params_;
   // The results so far: the kernel's storage and what became of it.
   c10::SmallVector<std::pair<const c10::StorageImpl*, at::Tensor>, 2> adopted_;
@@ -312,8 +314,8 @@ R convert(R&& result, Convert& to_npu) {
 
 // Not inline: operators of one signature share it.
 template <Takes kTakes, typename R, typename... Args>
-[[gnu::noinline]] R call_unboxed(const char* name, R (*kernel)(Args...), Args... args) {
-  const Call scope(name, aicpu::device_of(args...));  // at:: has one, too
+[[gnu::noinline]] R scope_unboxed(const char* name, R (*kernel)(Args...), Args... args) {
+  const AiCpuScope scope(name, aicpu::device_of(args...));  // at:: has one, too
   // Braces: the arguments are converted from left to right.
   std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
   auto run = [&]() -> R {
@@ -348,7 +350,7 @@ template <OpName kName, typename R, typename... Args, R (*kKernel)(Args...), Tak
 struct Unboxed<kName, kKernel, kTakes> {
   static R call(Args... args) {
     check_arguments(Named<kName>(), args...);
-    return call_unboxed<kTakes, R, Args...>(kName.text, kKernel, std::forward<Args>(args)...);
+    return scope_unboxed<kTakes, R, Args...>(kName.text, kKernel, std::forward<Args>(args)...);
   }
 };
 

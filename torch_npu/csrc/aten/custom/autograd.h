@@ -29,7 +29,7 @@ std::vector<T> keep(at::ArrayRef<T> values) {
   return values.vec();
 }
 template <typename T>
-using Kept = decltype(keep(std::declval<std::remove_cvref_t<T>>()));
+using Saved = decltype(keep(std::declval<std::remove_cvref_t<T>>()));
 
 inline std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;

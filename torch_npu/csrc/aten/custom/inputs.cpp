@@ -10,11 +10,11 @@ void Inputs::missing(const char* function) const {
                               "TORCH_NPU_CANN=softnpu");
 }
 
-void Inputs::refuse(const char* role, const at::Tensor& tensor, route::Dtypes allowed) const {
+void Inputs::refuse(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) const {
   std::ostringstream types;
   for (int8_t i = 0; i < static_cast<int8_t>(at::ScalarType::NumOptions); ++i) {
     const auto type = static_cast<at::ScalarType>(i);
-    if ((route::dtype_bit(type) & allowed) != 0) types << (types.tellp() > 0 ? ", " : "") << type;
+    if ((aclnn_check::dtype_bit(type) & allowed) != 0) types << (types.tellp() > 0 ? ", " : "") << type;
   }
   TORCH_CHECK(tensor.defined(), "npu::", name_, ": ", role, " is not defined");
   TORCH_CHECK(false, "npu::", name_, ": ", role, " is a tensor of ", tensor.scalar_type(), ", size ", tensor.sizes(),

@@ -7,12 +7,12 @@
 
 #include <optional>
 
-#include "aten/aclnn/route.h"
+#include "aten/aclnn/check.h"
 
 namespace torch_npu::custom {
 
-using route::dtypes;
-using route::kAllDtypes;
+using aclnn_check::dtypes;
+using aclnn_check::kAllDtypes;
 
 class Inputs {
  public:
@@ -23,15 +23,15 @@ class Inputs {
   }
 
   // Throws where `tensor` is not a dense npu tensor on the device of the others, of a type in `allowed`.
-  void take(const char* role, const at::Tensor& tensor, route::Dtypes allowed) {
+  void take(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) {
     const bool fits = tensor.defined() && check_.takes_output(tensor);
-    if (!fits || (route::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
+    if (!fits || (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
       refuse(role, tensor, allowed);
   }
-  void take(const char* role, const std::optional<at::Tensor>& tensor, route::Dtypes allowed) {
+  void take(const char* role, const std::optional<at::Tensor>& tensor, aclnn_check::Dtypes allowed) {
     if (tensor.has_value() && tensor->defined()) take(role, *tensor, allowed);
   }
-  void take(const char* role, at::TensorList tensors, route::Dtypes allowed) {
+  void take(const char* role, at::TensorList tensors, aclnn_check::Dtypes allowed) {
     for (const at::Tensor& tensor : tensors) take(role, tensor, allowed);
   }
 
@@ -40,10 +40,10 @@ class Inputs {
 
  private:
   [[noreturn]] void missing(const char* function) const;
-  [[noreturn]] void refuse(const char* role, const at::Tensor& tensor, route::Dtypes allowed) const;
+  [[noreturn]] void refuse(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) const;
 
   const char* name_;
-  route::Check check_;
+  aclnn_check::Check check_;
 };
 
 // Throws where `out` overlaps itself or an input.

@@ -14,7 +14,7 @@
 namespace torch_npu::custom {
 namespace {
 
-constexpr route::Dtypes kFloating = dtypes({at::kHalf, at::kBFloat16, at::kFloat, at::kDouble});
+constexpr aclnn_check::Dtypes kFloating = dtypes({at::kHalf, at::kBFloat16, at::kFloat, at::kDouble});
 
 int64_t mode_of(std::string_view rotary_mode) {
   TORCH_CHECK(rotary_mode == "half" || rotary_mode == "interleave", "rotary_mode is \"", rotary_mode,

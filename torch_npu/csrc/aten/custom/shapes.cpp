@@ -30,7 +30,7 @@ Output sized(const at::Tensor& tensor, const at::Tensor& other) {
   return {c10::SymDimVector(tensor.sym_sizes()), other.options()};
 }
 
-Output coloured(const at::Tensor& image) {
+Output with_rgb_channels(const at::Tensor& image) {
   const int64_t channel = image.dim() - 3;
   Output output = like(image);
   TORCH_CHECK(channel >= 0 && (image.sym_size(channel) == 3 || image.sym_size(channel) == 1),

@@ -27,7 +27,7 @@ Output wide(const at::Tensor& tensor);
 Output sized(const at::Tensor& tensor, const at::Tensor& other);
 
 // `image`, [..., 1 or 3, height, width], with three channels. Throws where it is of another shape.
-Output coloured(const at::Tensor& image);
+Output with_rgb_channels(const at::Tensor& image);
 
 // `tensor` with half the size in `dim`. Throws where that is odd.
 Output halved(const at::Tensor& tensor, int64_t dim);

@@ -44,10 +44,10 @@ struct Block {
   char* address = nullptr;
   BlockPool* pool = nullptr;
   bool allocated = false;
-  bool mapped = true;         // false: addresses of an expandable segment without memory
-  bool is_free = false;       // stands in its pool's free blocks
-  bool is_resting = false;    // free, but not joined with its neighbours: see QuickBins
-  Block* previous = nullptr;  // neighbours in the same segment
+  bool mapped = true;              // false: addresses of an expandable segment without memory
+  bool is_free = false;            // stands in its pool's free blocks
+  bool is_in_small_cache = false;  // free, but not joined with its neighbours: see SmallBlockCache
+  Block* previous = nullptr;       // neighbours in the same segment
   Block* next = nullptr;
   ExpandableSegment* segment = nullptr;                   // null where aclrtMalloc gave the segment
   std::uint64_t freed_at = 0;                             // grows with each freed block: tells the oldest
@@ -69,7 +69,7 @@ inline bool BySize::operator()(const Block* a, const Block* b) const {
 
 // The newest small blocks of each size, handed out again as they are: programs free and make tensors of the same few
 // sizes all the time, and joining and cutting blocks is most of what that would cost.
-class QuickBins {
+class SmallBlockCache {
  public:
   static constexpr std::size_t kMaxSize = 4096;
 
@@ -80,7 +80,7 @@ class QuickBins {
     if (bin.empty() || bin.back()->stream != stream) return nullptr;
     Block* block = bin.back();
     bin.pop_back();
-    block->is_resting = false;
+    block->is_in_small_cache = false;
     return block;
   }
 
@@ -90,7 +90,7 @@ class QuickBins {
     auto& bin = bins_[block->size / kMinBlock - 1];
     if (bin.size() == kDepth) return false;
     bin.push_back(block);
-    block->is_resting = true;
+    block->is_in_small_cache = true;
     return true;
   }
 
@@ -100,7 +100,7 @@ class QuickBins {
       if (bin.empty()) continue;
       Block* block = bin.back();
       bin.pop_back();
-      block->is_resting = false;
+      block->is_in_small_cache = false;
       return block;
     }
     return nullptr;

@@ -69,12 +69,12 @@ void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
 
 Block* DeviceCache::find(std::size_t size, c10::StreamId stream, BlockPool& pool) {
   if (Block* block = find_free(size, stream, pool)) return block;
-  settle_resting();
+  coalesce_small_blocks();
   return find_free(size, stream, pool);
 }
 
 Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool& pool) {
-  if (Block* block = quick_.take(size, stream)) {
+  if (Block* block = small_blocks_.take(size, stream)) {
     count_split(block, -1);
     return block;
   }
@@ -297,21 +297,21 @@ void DeviceCache::make_free(Block* block) {
   if (C10_UNLIKELY(caching_is_off())) {
     wait_for_device(device_);
     release_segment(block);
-  } else if (quick_.put(block)) {
+  } else if (small_blocks_.put(block)) {
     count_split(block, 1);
   } else {
-    settle(block);
+    coalesce(block);
   }
 }
 
-void DeviceCache::settle_resting() {
-  while (Block* block = quick_.drain()) {
+void DeviceCache::coalesce_small_blocks() {
+  while (Block* block = small_blocks_.drain()) {
     count_split(block, -1);
-    settle(block);
+    coalesce(block);
   }
 }
 
-void DeviceCache::settle(Block* block) {
+void DeviceCache::coalesce(Block* block) {
   if (Block* next = block->next; next != nullptr && next->is_free) {
     remove_free(next);
     absorb_next(block);

@@ -67,9 +67,9 @@ class DeviceCache {
   Block* split(Block* block, std::size_t size);
   void make_free(Block* block);
   // Joins a free block with its free neighbours and puts it into its pool.
-  void settle(Block* block);
+  void coalesce(Block* block);
   // Settles all blocks that rest in the quick bins.
-  void settle_resting();
+  void coalesce_small_blocks();
   // Put a block into its pool or take it out, with the statistics of split blocks.
   void insert_free(Block* block);
   void remove_free(Block* block);
@@ -108,7 +108,7 @@ class DeviceCache {
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
   // One queue per stream, oldest first, so that a slow stream keeps no other stream's blocks. Empty queues are erased.
   std::map<c10::StreamId, std::deque<std::pair<aclrtEvent, Block*>>> events_;
-  QuickBins quick_;
+  SmallBlockCache small_blocks_;
   std::uint64_t clock_ = 0;  // of freed_at
   double fraction_ = 1;
   Statistics stats_;

@@ -129,7 +129,7 @@ Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool
 void DeviceCache::release_free_memory() {
   // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
   wait_for_device(device_);
-  settle_resting();
+  coalesce_small_blocks();
   for (BlockPool* pool : {&small_, &large_}) {
     const std::vector<Block*> blocks(pool->free.begin(), pool->free.end());
     for (Block* block : blocks) {

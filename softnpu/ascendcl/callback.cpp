@@ -1,0 +1,108 @@
+#include "acl/rt/callback.h"
+
+#include <memory>
+#include <utility>
+
+#include "ascendcl/api.h"
+#include "base/text.h"
+#include "runtime/exceptions.h"
+
+using softnpu::api;
+using softnpu::Cost;
+using softnpu::Event;
+using softnpu::Process;
+using softnpu::require;
+using softnpu::Status;
+using softnpu::Stream;
+
+namespace {
+
+Status require_function(const void* function) { return require(function, "the function"); }
+
+// The stream whose handle callbacks are sorted by; null names the default stream.
+Status find(aclrtStream handle, std::shared_ptr<Stream>* out) { return Process::get().stream(handle, out); }
+
+// Calls the program's function; what it throws is kept as the stream's error.
+template <typename Function>
+void call(const char* name, const std::weak_ptr<Stream>& stream, Function function) {
+  try {
+    function();
+  } catch (...) {
+    if (auto alive = stream.lock()) alive->keep_error(name, {ACL_ERROR_RT_INTERNAL_ERROR, "the function threw"});
+  }
+}
+
+}  // namespace
+
+aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args) {
+  return api("aclrtLaunchHostFunc", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require_function(reinterpret_cast<const void*>(func)));
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    auto done = std::make_shared<Event>();
+    const uint64_t generation = done->begin_record();
+    auto start = [func, args, done, generation, weak = std::weak_ptr<Stream>(target)] {
+      Process::get().host_thread().post([=] {
+        call("aclrtLaunchHostFunc", weak, [&] { func(args); });
+        done->complete(generation);
+      });
+      return Status::ok();
+    };
+    return target->gate("aclrtLaunchHostFunc", std::move(start), std::move(done));
+  });
+}
+
+aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return api("aclrtSubscribeReport", [&] {
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    return Process::get().callback_queue().subscribe(threadId, target.get());
+  });
+}
+
+aclError aclrtUnSubscribeReport(uint64_t threadId, aclrtStream stream) {
+  return api("aclrtUnSubscribeReport", [&] {
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    return Process::get().callback_queue().unsubscribe(threadId, target.get());
+  });
+}
+
+aclError aclrtProcessReport(int32_t timeout) {
+  return api("aclrtProcessReport", [&] {
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    return Process::get().callback_queue().serve(std::chrono::milliseconds(timeout));
+  });
+}
+
+aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBlockType blockType, aclrtStream stream) {
+  return api("aclrtLaunchCallback", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require_function(reinterpret_cast<const void*>(fn)));
+    if (blockType != ACL_CALLBACK_NO_BLOCK && blockType != ACL_CALLBACK_BLOCK) {
+      return {ACL_ERROR_INVALID_PARAM,
+              softnpu::text("aclrtCallbackBlockType ", static_cast<int>(blockType), " does not exist: it is 0 or 1")};
+    }
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    if (!Process::get().callback_queue().is_subscribed(target.get())) {
+      return {ACL_ERROR_RT_STREAM_NO_CB_REG, "no thread serves the stream: call aclrtSubscribeReport first"};
+    }
+    auto done = std::make_shared<Event>();
+    const uint64_t generation = done->begin_record();
+    auto start = [fn, userData, done, generation, handle = target.get(),
+                  weak = std::weak_ptr<Stream>(target)]() -> Status {
+      Status unserved(ACL_ERROR_RT_STREAM_NO_CB_REG, "its thread was unsubscribed before it ran");
+      const bool posted = Process::get().callback_queue().post(handle, [=](bool served) {
+        if (served) call("aclrtLaunchCallback", weak, [&] { fn(userData); });
+        if (auto alive = weak.lock(); alive && !served) alive->keep_error("aclrtLaunchCallback", unserved);
+        done->complete(generation);
+      });
+      if (posted) return Status::ok();
+      done->complete(generation);
+      return unserved;
+    };
+    if (blockType == ACL_CALLBACK_NO_BLOCK)
+      return target->submit("aclrtLaunchCallback", Cost::kSmall, std::move(start));
+    return target->gate("aclrtLaunchCallback", std::move(start), std::move(done));
+  });
+}

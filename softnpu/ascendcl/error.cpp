@@ -1,0 +1,108 @@
+#include "acl/rt/error.h"
+
+#include <string>
+#include <utility>
+
+#include "acl/acl.h"
+#include "ascendcl/api.h"
+#include "base/log.h"
+#include "runtime/exceptions.h"
+
+namespace softnpu {
+namespace {
+
+struct RecentError {
+  aclError code = ACL_SUCCESS;
+  std::string newest;
+  std::string handed_out;
+  bool without_text = false;  // no memory was left for it
+};
+
+thread_local RecentError recent_error;
+
+}  // namespace
+
+void record_error(const char* function, aclError code, const char* message) noexcept {
+  recent_error.code = code;
+  recent_error.newest.clear();
+  recent_error.without_text = true;
+  try {
+    recent_error.newest = text(function, ": ", message, " [error ", code, "]");
+    recent_error.without_text = false;
+    log(ACL_ERROR, recent_error.newest);
+  } catch (...) {
+    // aclGetRecentErrMsg says so.
+  }
+}
+
+}  // namespace softnpu
+
+const char* aclGetRecentErrMsg() {
+  auto& recent = softnpu::recent_error;
+  if (std::exchange(recent.without_text, false)) return "out of host memory: the error's own text is lost";
+  if (recent.newest.empty()) return nullptr;
+  recent.handed_out.swap(recent.newest);
+  recent.newest.clear();
+  return recent.handed_out.c_str();
+}
+
+using softnpu::api;
+using softnpu::Device;
+using softnpu::require;
+using softnpu::Status;
+using softnpu::text;
+
+// Every level is the thread's: the enumeration has no other.
+aclError aclrtPeekAtLastError(aclrtLastErrLevel) { return softnpu::recent_error.code; }
+
+aclError aclrtGetLastError(aclrtLastErrLevel) { return std::exchange(softnpu::recent_error.code, ACL_SUCCESS); }
+
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
+  softnpu::set_exception_callback(callback);
+  return ACL_SUCCESS;
+}
+
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) { return info ? info->task_id : UINT32_MAX; }
+uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info ? info->stream_id : UINT32_MAX;
+}
+uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info ? info->thread_id : UINT32_MAX;
+}
+uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info ? info->device_id : UINT32_MAX;
+}
+uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return info ? info->error_code : UINT32_MAX;
+}
+
+aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo* memUceInfoArray, size_t, size_t* retSize) {
+  return api("aclrtGetMemUceInfo", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(memUceInfoArray, "memUceInfoArray"));
+    SOFTNPU_RETURN_IF_ERROR(require(retSize, "retSize"));
+    *retSize = 0;
+    Device* device = nullptr;
+    return softnpu::require_set_up(deviceId, &device);
+  });
+}
+
+aclError aclrtMemUceRepair(int32_t deviceId, aclrtMemUceInfo*, size_t) {
+  return api("aclrtMemUceRepair", [&]() -> Status {
+    return {ACL_ERROR_FEATURE_UNSUPPORTED, text("device ", deviceId, " has host memory: there is nothing to repair")};
+  });
+}
+
+aclError aclrtGetErrorVerbose(int32_t deviceId, aclrtErrorInfo* errorInfo) {
+  return api("aclrtGetErrorVerbose", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(errorInfo, "errorInfo"));
+    *errorInfo = {};  // ACL_RT_NO_ERROR
+    Device* device = nullptr;
+    return softnpu::require_set_up(deviceId, &device);
+  });
+}
+
+aclError aclrtRepairError(int32_t deviceId, const aclrtErrorInfo*) {
+  return api("aclrtRepairError", [&]() -> Status {
+    return {ACL_ERROR_FEATURE_UNSUPPORTED, text("device ", deviceId, " has no hardware that could be repaired")};
+  });
+}

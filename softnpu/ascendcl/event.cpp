@@ -1,0 +1,198 @@
+#include "acl/rt/event.h"
+
+#include <string>
+#include <string_view>
+
+#include "ascendcl/api.h"
+#include "base/text.h"
+
+using softnpu::api;
+using softnpu::EventRecord;
+using softnpu::Process;
+using softnpu::require;
+using softnpu::SharedMark;
+using softnpu::Status;
+using softnpu::Stream;
+using softnpu::text;
+
+namespace {
+
+constexpr uint32_t kFlags =
+    ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE | ACL_EVENT_EXTERNAL | ACL_EVENT_IPC;
+
+Status create(aclrtEvent* out, uint32_t flag) {
+  SOFTNPU_RETURN_IF_ERROR(require(out, "event"));
+  SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+  if ((flag & ~kFlags) != 0) return {ACL_ERROR_INVALID_PARAM, text("the event flags ", flag, " hold unknown ones")};
+  std::shared_ptr<SharedMark> mark;
+  if ((flag & ACL_EVENT_IPC) != 0) SOFTNPU_RETURN_IF_ERROR(SharedMark::create(&mark));
+  EventRecord* made = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(flag, std::move(mark), &made));
+  *out = made;
+  return Status::ok();
+}
+
+// The stream and the event that two handles name.
+Status find(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
+  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, target));
+  return Process::get().event(event, record);
+}
+
+// Who records or resets an event is of its context; who waits for it may be of another one.
+Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
+  SOFTNPU_RETURN_IF_ERROR(find(stream, event, target, record));
+  if ((*target)->context() == record->context) return Status::ok();
+  return {ACL_ERROR_RT_STREAM_CONTEXT,
+          text("event ", event, " belongs to another context than stream ", (*target)->id(), " of device ",
+               (*target)->device(), ": streams of its own context record it, all others can wait for it")};
+}
+
+bool is_complete(const EventRecord& record) { return record.event->is_complete(record.event->newest()); }
+
+}  // namespace
+
+aclError aclrtCreateEvent(aclrtEvent* event) {
+  return api("aclrtCreateEvent", [&] { return create(event, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE); });
+}
+
+aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
+  return api("aclrtCreateEventWithFlag", [&] { return create(event, flag); });
+}
+
+aclError aclrtCreateEventExWithFlag(aclrtEvent* event, uint32_t flag) {
+  return api("aclrtCreateEventExWithFlag", [&] { return create(event, flag); });
+}
+
+aclError aclrtDestroyEvent(aclrtEvent event) {
+  return api("aclrtDestroyEvent", [&] { return Process::get().destroy_event(event); });
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
+  return api("aclrtRecordEvent", [&] {
+    std::shared_ptr<Stream> target;
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
+    return target->record(std::move(record.event));
+  });
+}
+
+aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
+  return api("aclrtResetEvent", [&] {
+    std::shared_ptr<Stream> target;
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
+    record.event->reset();
+    return Status::ok();
+  });
+}
+
+aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
+  return api("aclrtStreamWaitEvent", [&] {
+    std::shared_ptr<Stream> target;
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
+    return target->wait(std::move(record.event));
+  });
+}
+
+aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
+  return api("aclrtQueryEvent", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    *status = is_complete(record) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    return Status::ok();
+  });
+}
+
+aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* status) {
+  return api("aclrtQueryEventStatus", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    *status = is_complete(record) ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    return Status::ok();
+  });
+}
+
+aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* status) {
+  return api("aclrtQueryEventWaitStatus", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    *status = record.event->has_waits() ? ACL_EVENT_WAIT_STATUS_NOT_READY : ACL_EVENT_WAIT_STATUS_COMPLETE;
+    return Status::ok();
+  });
+}
+
+aclError aclrtSynchronizeEvent(aclrtEvent event) {
+  return api("aclrtSynchronizeEvent", [&] {
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    return record.event->wait();
+  });
+}
+
+aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endEvent) {
+  return api("aclrtEventElapsedTime", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(ms, "ms"));
+    EventRecord start;
+    EventRecord end;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(startEvent, &start));
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(endEvent, &end));
+    if ((start.flags & end.flags & ACL_EVENT_TIME_LINE) == 0) {
+      return {ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "both events have to be created with ACL_EVENT_TIME_LINE"};
+    }
+    auto from = start.event->completed_at();
+    auto to = end.event->completed_at();
+    if (!from || !to) {
+      return {ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "both events have to be recorded and complete"};
+    }
+    *ms = std::chrono::duration<float, std::milli>(*to - *from).count();
+    return Status::ok();
+  });
+}
+
+aclError aclrtEventGetTimestamp(aclrtEvent event, uint64_t* timestamp) {
+  return api("aclrtEventGetTimestamp", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(timestamp, "timestamp"));
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    auto at = record.event->completed_at();
+    if (!at || (record.flags & ACL_EVENT_TIME_LINE) == 0) {
+      return {ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID,
+              "the event has to be created with ACL_EVENT_TIME_LINE, recorded and complete"};
+    }
+    const auto since = std::chrono::duration_cast<std::chrono::microseconds>(at->time_since_epoch());
+    *timestamp = static_cast<uint64_t>(since.count());
+    return Status::ok();
+  });
+}
+
+aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle) {
+  return api("aclrtIpcGetEventHandle", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(handle, "handle"));
+    EventRecord record;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    const auto& mark = record.event->mark();
+    if (!mark) return {ACL_ERROR_RT_PARAM_INVALID, "the event was not created with ACL_EVENT_IPC"};
+    *handle = {};
+    mark->key().copy(handle->reserved, sizeof handle->reserved - 1);
+    return Status::ok();
+  });
+}
+
+aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent* event) {
+  return api("aclrtIpcOpenEventHandle", [&] {
+    SOFTNPU_RETURN_IF_ERROR(require(event, "event"));
+    *event = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    const std::string_view bytes(handle.reserved, sizeof handle.reserved);
+    std::shared_ptr<SharedMark> mark;
+    SOFTNPU_RETURN_IF_ERROR(SharedMark::open(std::string(bytes.substr(0, bytes.find(char{0}))), &mark));
+    EventRecord* made = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(ACL_EVENT_IPC, std::move(mark), &made));
+    *event = made;
+    return Status::ok();
+  });
+}

@@ -1,0 +1,171 @@
+// What softnpu's other libraries need of the runtime.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "ascendcl/api.h"
+#include "base/text.h"
+#include "runtime/address.h"
+#include "runtime/config.h"
+#include "runtime/status_from_callback.h"
+#include "softnpu/softnpu.h"
+
+using softnpu::api;
+using softnpu::Cost;
+using softnpu::CpuCapability;
+using softnpu::Device;
+using softnpu::Process;
+using softnpu::require;
+using softnpu::Status;
+using softnpu::Stream;
+using softnpu::WriteEpochs;
+
+namespace {
+
+// A task's state, which may be null, until it is released once.
+class LaunchState {
+ public:
+  explicit LaunchState(const softnpuTask& task) : run_(task.run), release_(task.release), state_(task.state) {}
+  LaunchState(LaunchState&& other) noexcept
+      : run_(other.run_), release_(std::exchange(other.release_, nullptr)), state_(other.state_) {}
+  LaunchState& operator=(LaunchState&&) = delete;
+  ~LaunchState() {
+    if (release_ != nullptr) release_(state_);
+  }
+
+  Status run() const {
+    return softnpu::status_from_callback([this](char* message, size_t size) { return run_(state_, message, size); });
+  }
+
+ private:
+  aclError (*run_)(void* state, char* message, size_t size);
+  void (*release_)(void* state);
+  void* state_;
+};
+
+Cost cost_of(int32_t cost) {
+  if (cost == SOFTNPU_COST_SMALL) return Cost::kSmall;
+  return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
+}
+
+// The device of `address`, with `bytes` cut where the allocation ends; null where there is none.
+Device* clip(const void* address, size_t* bytes) {
+  Device* device = Process::get().device_of(address);
+  softnpu::Allocation allocation;
+  if (device == nullptr || !device->find(address, &allocation)) return nullptr;
+  *bytes = std::min(*bytes, allocation.size - std::min(allocation.offset_of(address), allocation.size));
+  return device;
+}
+
+}  // namespace
+
+aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
+  return api("softnpuKernelAddress", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(kernel, "kernel"));
+    softnpu::Location location;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
+    if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
+      return {ACL_ERROR_RT_PARAM_INVALID,
+              softnpu::text("address ", address, " is not a device's, and no registered host memory")};
+    }
+    *kernel = location.kernel;
+    return Status::ok();
+  });
+}
+
+uint64_t softnpuWriteEpoch(void) { return WriteEpochs::now(); }
+
+void softnpuBumpWriteEpoch(const void* address, size_t bytes) {
+  softnpu::guarded([&] {
+    if (Device* device = clip(address, &bytes); device != nullptr) device->write_epochs().bump(address, bytes);
+  });
+}
+
+uint64_t softnpuLastWriteEpoch(const void* address, size_t bytes) {
+  return softnpu::guarded(uint64_t{WriteEpochs::kUnknown}, [&] {
+    uint64_t epoch = WriteEpochs::kUnknown;
+    Device* device = Process::get().device_of(address);
+    return device != nullptr && device->last_write_epoch(address, bytes, &epoch) ? epoch
+                                                                                 : uint64_t{WriteEpochs::kUnknown};
+  });
+}
+
+aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
+  return api("softnpuListenToMemory", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(listener, "listener"));
+    Process::get().memory_listeners().add({listener->freed, listener->on_out_of_memory});
+    return Status::ok();
+  });
+}
+
+void softnpuMemoryFreed(const void* address, size_t bytes) {
+  softnpu::guarded([&] {
+    if (Device* device = clip(address, &bytes); device != nullptr) {
+      Process::get().release_memory(*device, address, bytes);
+    }
+  });
+}
+
+void* softnpuTryMallocSameDevice(const void* address, size_t bytes) {
+  return softnpu::guarded(static_cast<void*>(nullptr), [&] {
+    Device* device = Process::get().device_of(address);
+    void* made = nullptr;
+    const bool is_made = device != nullptr && bytes > 0 && device->heap().allocate(bytes, &made).is_ok();
+    return is_made ? made : nullptr;
+  });
+}
+
+int32_t softnpuHasRoom(const void* address) {
+  return softnpu::guarded(int32_t{0}, [&] {
+    Device* device = Process::get().device_of(address);
+    return device != nullptr && device->heap().used() <= device->heap().capacity() / 2 ? 1 : 0;
+  });
+}
+
+int32_t softnpuKeepsPackedWeights(void) {
+  return softnpu::guarded(int32_t{0}, [] { return softnpu::config().pack ? 1 : 0; });
+}
+
+int32_t softnpuSplitsProducts(void) {
+  return softnpu::guarded(int32_t{-1}, [] {
+    const std::optional<bool>& split = softnpu::config().split;
+    return split ? int32_t{*split} : -1;
+  });
+}
+
+softnpuCpuCapability softnpuGetCpuCapability(void) {
+  switch (softnpu::guarded(CpuCapability::kDefault, [] { return softnpu::config().cpu_capability; })) {
+    case CpuCapability::kAvx2: return SOFTNPU_CPU_AVX2;
+    case CpuCapability::kAvx512: return SOFTNPU_CPU_AVX512;
+    case CpuCapability::kDefault: break;
+  }
+  return SOFTNPU_CPU_DEFAULT;
+}
+
+aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
+  return api("softnpuLaunch", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(task, "task"));
+    LaunchState state(*task);
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    softnpuFusible* fusible = softnpu::config().fuse ? task->fusible : nullptr;
+    return target->submit(
+        task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, fusible);
+  });
+}
+
+aclError softnpuOutputDead(aclrtStream stream, const void* address, size_t bytes) {
+  return api("softnpuOutputDead", [&]() -> Status {
+    if (!softnpu::config().fuse) return Status::ok();
+    std::shared_ptr<Stream> target;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    target->output_dead(address, bytes);
+    return Status::ok();
+  });
+}
+
+void softnpuSetRecentError(const char* function, aclError code, const char* message) {
+  softnpu::record_error(function, code, message);
+}

@@ -1,0 +1,56 @@
+#pragma once
+// A short way round PyTorch's rule over an iterator, which costs as much as a small operator: floating tensors of one
+// type, shape and memory order give one more like them.
+
+#include <ATen/MemoryOverlap.h>
+#include <ATen/core/Tensor.h>
+
+#include "aten/aclnn/outputs.h"
+#include "compat/names.h"
+
+namespace torch_npu::aclnn_check {
+
+namespace detail {
+
+inline bool can_copy_layout(const c10::TensorImpl& first) {
+  return c10::isFloatingType(c10::typeMetaToScalarType(first.dtype())) && first.is_non_overlapping_and_dense() &&
+         !compat::has_names(first);
+}
+
+inline bool has_same_layout(const at::Tensor& first, const at::Tensor& other) {
+  return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides();
+}
+
+// What the other arguments add to the first one: nothing but what is alike.
+inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
+  return has_same_layout(first, other) && !compat::has_names(*other.unsafeGetTensorImpl());
+}
+inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
+// PyTorch's rule says what an absent argument or a flag means.
+template <typename Other>
+bool adds_nothing(const at::Tensor&, const Other&) {
+  return false;
+}
+
+inline void check_memory(const at::Tensor& out, const at::Tensor& other) { at::assert_no_partial_overlap(out, other); }
+template <typename Other>
+void check_memory(const at::Tensor&, const Other&) {}
+
+}  // namespace detail
+
+// Whether the outputs are there without a rule: made like the arguments, or the first of them. For rules whose result
+// has the arguments' type.
+template <typename... Rest>
+bool makes_same_layout(Outputs<1>& results, const at::Tensor& first, const Rest&... rest) {
+  if (results.form() == Form::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||
+      !(detail::adds_nothing(first, rest) && ...))
+    return false;
+  if (results.form() == Form::kInPlace) {
+    (detail::check_memory(results[0], rest), ...);
+  } else {
+    results[0] = make_same_layout(first);
+  }
+  return true;
+}
+
+}  // namespace torch_npu::aclnn_check
