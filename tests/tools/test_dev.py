@@ -6,6 +6,7 @@ import pytest
 from dev.gen import table
 from dev.lint import layer_violations, read_layers, version_conditions
 from dev.run import DevError
+from dev.words import retired_words
 
 
 def test_layers_are_read():
@@ -23,6 +24,34 @@ def test_an_arrow_the_wrong_way_is_found(tmp_path):
     file.write_text('#include <vector>\n#include "high/y.h"\n#include "low/z.h"\n')
     found = layer_violations({"low": ["low"], "high": ["low"]}, [file], tmp_path)
     assert found == ["low/x.cpp:2: low may not include high/y.h"]
+
+
+def test_headers_of_a_folder_itself_and_without_a_folder(tmp_path):
+    file = tmp_path / "ops" / "family" / "x.cpp"
+    file.parent.mkdir(parents=True)
+    (file.parent / "beside.h").touch()
+    file.write_text(
+        '#include "ops/dtype.h"\n#include "ops/other/y.h"\n#include "beside.h"\n#include "elsewhere.h"\n'
+    )
+    found = layer_violations({"ops/family": ["ops/*"]}, [file], tmp_path)
+    assert found == [
+        "ops/family/x.cpp:2: ops/family may not include ops/other/y.h",
+        "ops/family/x.cpp:4: elsewhere.h is in another folder: name it",
+    ]
+
+
+def test_retired_words_in_identifiers_and_file_names_are_found(tmp_path):
+    file = tmp_path / "worker_seats.cpp"
+    file.write_text(
+        'int free_seats();  // a seat in a comment\nauto s = "seat";\nclass WriteClock;\n'
+    )
+    found = retired_words([file], tmp_path)
+    assert [line.split(" uses ")[0] for line in found] == [
+        "worker_seats.cpp:1: worker_seats",
+        "worker_seats.cpp:1: free_seats",
+        "worker_seats.cpp:3: WriteClock",
+    ]
+    assert found[0].endswith("a retired word: slots (docs/glossary.md)")
 
 
 def test_conditions_on_torchs_version_stand_in_compat(tmp_path):
