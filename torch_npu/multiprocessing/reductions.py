@@ -1,28 +1,40 @@
-"""How npu tensors are sent: by a key of their memory, which the receiver maps. No byte is copied.
+"""npu tensors in ``torch.multiprocessing``: a queue or pipe carries a key of the memory, which the receiver maps.
 
-The sender's memory lives until every receiver has dropped its tensors. Names and arguments follow
-``torch.multiprocessing.reductions`` and the official torch_npu.
+No byte is copied. A block stays allocated until each receiver has dropped its last tensor on it. The names that programs
+and PyTorch call (``rebuild_npu_tensor``, ``UntypedStorage._share_npu_`` and its like) and their arguments are those of the
+official torch_npu 2.13.0.
 """
 
+from collections.abc import Callable
 from functools import wraps
+from typing import NamedTuple
 
 import torch
 from torch.multiprocessing import reductions
-from torch.multiprocessing.reductions import StorageWeakRef, shared_cache, storage_from_cache
 
 from torch_npu.npu import _state
 
-_ORIGINAL_TENSOR = reductions.reduce_tensor
-_ORIGINAL_STORAGE = reductions.reduce_storage
+
+class _Memory(NamedTuple):
+    """What opens a storage in another process, in the order of ``_share_npu_``'s result."""
+
+    device: int
+    handle: bytes | None  # of the allocation; None: a storage without bytes
+    size_bytes: int
+    offset_bytes: int  # in the allocation
+    ref_counter_handle: bytes  # file of the counter of users
+    ref_counter_offset: int
+    event_handle: bytes  # none: the sender waits for its device
+    event_sync_required: bool
+
+    @property
+    def key(self) -> tuple[bytes | None, int]:
+        """Equal for two sendings of one storage."""
+        return self.handle, self.offset_bytes
 
 
 def _share_npu_(self: torch.UntypedStorage) -> tuple:
-    """What another process needs to open this storage, once for each call.
-
-    Returns:
-        Device index, key of the memory, the storage's bytes, its offset in that memory, the file and place of the
-        counter of its users, an event and whether it must be waited for (none: the device is waited for here).
-    """
+    """Counts one more user of the storage and returns what its process needs, a ``_Memory`` as a tuple."""
     return (*_state.native().share_storage(self), b"", False)
 
 
@@ -36,8 +48,7 @@ def _new_shared_npu(
     event_handle: bytes,
     event_sync_required: bool,
 ) -> torch.UntypedStorage:
-    """The storage that another process described by :func:`_share_npu_`."""
-    del event_handle, event_sync_required  # the sender has waited
+    """Maps what :func:`_share_npu_` returned in another process; the counted user is this storage from now on."""
     return _state.native().open_shared_storage(
         device, handle, size_bytes, offset_bytes, ref_counter_handle, ref_counter_offset
     )
@@ -46,9 +57,24 @@ def _new_shared_npu(
 def _release_ipc_counter_npu(
     ref_counter_handle: bytes, ref_counter_offset: int, device: object = None
 ) -> None:
-    """Takes back one sending of a storage that is not opened."""
-    del device
+    """Gives a counted user back that no storage was opened for."""
     _state.native().release_shared(ref_counter_handle, ref_counter_offset)
+
+
+def _open(memory: _Memory) -> torch.UntypedStorage:
+    """This process's storage on ``memory``: one for all tensors that share it, be it the sender's own."""
+    if not memory.size_bytes:
+        return torch.UntypedStorage(0, device=torch.device("npu", memory.device))
+    if known := reductions.storage_from_cache(torch.UntypedStorage, memory.key):
+        _release_ipc_counter_npu(memory.ref_counter_handle, memory.ref_counter_offset)
+        return known
+    opened = _new_shared_npu(*memory)
+    _remember(opened, memory)
+    return opened
+
+
+def _remember(storage: torch.UntypedStorage, memory: _Memory) -> None:
+    reductions.shared_cache[memory.key] = reductions.StorageWeakRef(storage)
 
 
 def rebuild_npu_tensor(
@@ -68,90 +94,78 @@ def rebuild_npu_tensor(
     event_handle: bytes,
     event_sync_required: bool,
 ) -> torch.Tensor:
-    """The receiver's tensor on the sender's memory; two tensors of one storage share it here as well."""
-    if storage_handle is None or storage_size_bytes == 0:
-        storage = torch.UntypedStorage(0, device=torch.device("npu", storage_device))
-    else:
-        key = (storage_handle, storage_offset_bytes)
-        storage = storage_from_cache(torch.UntypedStorage, key)
-        if storage is None:
-            storage = _new_shared_npu(
-                storage_device,
-                storage_handle,
-                storage_size_bytes,
-                storage_offset_bytes,
-                ref_counter_handle,
-                ref_counter_offset,
-                event_handle,
-                event_sync_required,
-            )
-            shared_cache[key] = StorageWeakRef(storage)
-        else:
-            _release_ipc_counter_npu(ref_counter_handle, ref_counter_offset)
-    tensor = torch._utils._rebuild_tensor(
-        torch.storage.TypedStorage(wrap_storage=storage, dtype=dtype, _internal=True),
-        tensor_offset,
-        tensor_size,
-        tensor_stride,
+    """The receiver's tensor: sizes, strides and offset in elements of ``dtype``, on the sender's memory.
+
+    Returns:
+        A tensor, or a parameter where ``tensor_cls`` is one, that shares storage with others received from it.
+    """
+    memory = _Memory(
+        storage_device,
+        storage_handle,
+        storage_size_bytes,
+        storage_offset_bytes,
+        ref_counter_handle,
+        ref_counter_offset,
+        event_handle,
+        event_sync_required,
     )
+    typed = torch.storage.TypedStorage(wrap_storage=_open(memory), dtype=dtype, _internal=True)
+    tensor = torch._utils._rebuild_tensor(typed, tensor_offset, tensor_size, tensor_stride)
     if tensor_cls is torch.nn.Parameter:
-        return torch.nn.Parameter(tensor, requires_grad=requires_grad)
+        return torch.nn.Parameter(tensor, requires_grad)
     return tensor.requires_grad_(requires_grad)
 
 
-def _is_plain_npu(tensor: torch.Tensor) -> bool:
-    return tensor.device.type == "npu" and tensor.layout is torch.strided and not tensor.is_nested
-
-
-@wraps(_ORIGINAL_TENSOR)
-def _reduce_tensor(tensor: torch.Tensor) -> tuple:
-    if not _is_plain_npu(tensor) or tensor.is_quantized:
-        return _ORIGINAL_TENSOR(tensor)
+def _send(tensor: torch.Tensor) -> tuple[Callable, tuple]:
+    """How pickle writes a strided npu tensor."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(
-            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
-            "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before "
-            "serializing (e.g., putting it on the queue)."
+            "cannot send a non-leaf tensor which requires_grad: autograd does not cross processes. Send its detach()."
         )
     torch.utils.hooks.warn_if_has_hooks(tensor)
     storage = tensor.untyped_storage()
-    shared: tuple = (tensor.device.index, None, 0, 0, b"", 0, b"", False)
-    if storage.nbytes() > 0:
-        shared = _share_npu_(storage)
-        # Sent back, it is found as the storage that it is.
-        shared_cache[(shared[1], shared[3])] = StorageWeakRef(storage)
-    device, handle, size, offset, *counter_and_event = shared
-    return (
-        rebuild_npu_tensor,
-        (
-            type(tensor),
-            tensor.size(),
-            tensor.stride(),
-            tensor.storage_offset(),
-            torch.UntypedStorage,
-            tensor.dtype,
-            device,
-            handle,
-            size,
-            offset,
-            tensor.requires_grad,
-            *counter_and_event,
-        ),
+    if storage.nbytes():
+        memory = _Memory(*_share_npu_(storage))
+        _remember(storage, memory)  # a tensor that comes back is one on this storage
+    else:
+        memory = _Memory(tensor.device.index, None, 0, 0, b"", 0, b"", False)
+    return rebuild_npu_tensor, (
+        type(tensor),
+        tensor.size(),
+        tensor.stride(),
+        tensor.storage_offset(),
+        torch.UntypedStorage,
+        tensor.dtype,
+        *memory[:4],
+        tensor.requires_grad,
+        *memory[4:],
     )
 
 
-@wraps(_ORIGINAL_STORAGE)
-def _reduce_storage(storage: torch.UntypedStorage | torch.TypedStorage) -> tuple:
-    if storage.device.type == "npu":
-        raise RuntimeError("Cannot pickle NPU storage; try pickling a NPU tensor instead")
-    return _ORIGINAL_STORAGE(storage)
+def _with_npu_tensors(reduce: Callable) -> Callable:
+    @wraps(reduce)
+    def reduce_tensor(tensor: torch.Tensor) -> tuple:
+        is_plain = tensor.layout is torch.strided and not (tensor.is_nested or tensor.is_quantized)
+        return _send(tensor) if is_plain and tensor.device.type == "npu" else reduce(tensor)
+
+    return reduce_tensor
+
+
+def _without_npu_storages(reduce: Callable) -> Callable:
+    @wraps(reduce)
+    def reduce_storage(storage: torch.UntypedStorage | torch.TypedStorage) -> tuple:
+        if storage.device.type == "npu":
+            raise RuntimeError("cannot pickle an NPU storage; try pickling a NPU tensor on it")
+        return reduce(storage)
+
+    return reduce_storage
 
 
 def register() -> None:
-    """Makes ``torch.multiprocessing`` send npu tensors."""
+    """Makes ``torch.multiprocessing`` send npu tensors. Called once, when torch_npu is loaded."""
     torch.UntypedStorage._share_npu_ = _share_npu_
     torch.UntypedStorage._new_shared_npu = staticmethod(_new_shared_npu)
     torch.UntypedStorage._release_ipc_counter_npu = staticmethod(_release_ipc_counter_npu)
-    reductions.reduce_tensor = _reduce_tensor
-    reductions.reduce_storage = _reduce_storage
+    reductions.reduce_tensor = _with_npu_tensors(reductions.reduce_tensor)
+    reductions.reduce_storage = _without_npu_storages(reductions.reduce_storage)
     reductions.init_reductions()
