@@ -1,6 +1,7 @@
 """The examples run, and give what their documents say."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def pipeline():
     return NPUImageClassificationPipeline()
 
 
-# The classes that the issue's first run saw, by file.
+# The classes of the photographs, by file.
 EXPECTED = {
     "chelsea.png": "tiger cat",
     "coffee.png": "espresso",
@@ -81,8 +82,17 @@ def test_sentences():
     torch.testing.assert_close(similarity, on_cpu @ on_cpu.T, rtol=1e-4, atol=1e-5)
 
 
-def test_readme_example():
-    """The Python block of README.md runs as it stands."""
-    text = (EXAMPLES.parent / "README.md").read_text()
-    block = text.split("```python\n")[1].split("```")[0]
+def _examples():
+    """The Python blocks of README.md and of the pages of docs/."""
+    root = EXAMPLES.parent
+    for document in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+        blocks = re.findall(
+            r"^```python\n(.*?)^```$", document.read_text(), re.DOTALL | re.MULTILINE
+        )
+        for number, block in enumerate(blocks):
+            yield pytest.param(block, id=f"{document.relative_to(root)}-{number}")
+
+
+@pytest.mark.parametrize("block", _examples())
+def test_example_of_a_document_runs(block):
     fresh.output(block)

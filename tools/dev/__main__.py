@@ -11,6 +11,7 @@ from dev import bench, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
 from dev.command_line import Parser, Verb, suggestion
+from dev.docs import docs
 from dev.lint import fmt, lint
 from dev.lock import locked
 from dev.operators import operators
@@ -87,6 +88,12 @@ def _wheel(_: argparse.Namespace) -> None:
     wheel()
 
 
+def _docs(_: argparse.Namespace) -> None:
+    ensure()
+    build()
+    docs()
+
+
 def _doctor(_: argparse.Namespace) -> None:
     if not PYTHON.exists():
         raise DevError("there is no .venv yet: run ./dev setup")
@@ -117,6 +124,7 @@ VERBS = {
     "bench": Verb(_bench, "npu against CPU, as ratios", bench.arguments, needs_build=True),
     "lint": Verb(_lint, "ruff, clang-format, clang-tidy, layers, documents", needs_build=True),
     "fmt": Verb(_fmt, "formats in place"),
+    "docs": Verb(_docs, "the documents as a site in build/docs/site", needs_build=True),
     "abi": Verb(lambda _: abi(), "writes docs/acl.md from softnpu/abi's tables"),
     "gen": Verb(_gen, "runs codegen and shows what it wrote", gen.arguments, needs_build=True),
     "operators": Verb(

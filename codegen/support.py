@@ -1,0 +1,89 @@
+"""``python -m codegen.support --yaml F --output FOLDER``: the operators with an aclnn function, as Markdown tables."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codegen import parse
+from codegen.model import AclnnOperator, CustomOperator
+
+# The order in which data types are listed.
+_DTYPES = (
+    "float32",
+    "float64",
+    "float16",
+    "bfloat16",
+    "complex64",
+    "complex128",
+    "complex32",
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "bool",
+)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _dtypes(operator: AclnnOperator) -> str:
+    """The data types of the first tensor."""
+    taken = operator.dtypes[0][1] if operator.dtypes else None
+    if taken is None:
+        return "all"
+    return ", ".join([*(d for d in _DTYPES if d in taken), *sorted(taken.difference(_DTYPES))])
+
+
+def operators(found: Iterable[AclnnOperator]) -> str:
+    """A row for each operator, with all its forms and the functions that run it."""
+    rows = [
+        (
+            ", ".join(_code(member.operator) for member in operator.members),
+            ", ".join(dict.fromkeys(_code(route.function) for route in operator.routes)),
+            _dtypes(operator),
+        )
+        for operator in sorted(found, key=lambda o: o.name.lstrip("_"))
+    ]
+    return _table(("operators", "aclnn functions", "data types"), rows)
+
+
+def custom(found: Iterable[CustomOperator]) -> str:
+    """A row for each operator of namespace npu."""
+    rows = [
+        (_code(operator.name), "yes" if operator.gradients is not None else "no")
+        for operator in sorted(found, key=lambda o: o.name)
+    ]
+    return _table(("operator", "derivative"), rows)
+
+
+def main(arguments: list[str]) -> int:
+    """Writes ``generated_operators.md`` and ``generated_custom.md``; 1 where the YAML cannot be used."""
+    parser = argparse.ArgumentParser(prog="python -m codegen.support", description=__doc__)
+    parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
+    parser.add_argument("--output", type=Path, required=True, help="folder for the tables")
+    options = parser.parse_args(arguments)
+    functions = parse.native_functions()
+    try:
+        settings = parse.read_settings(options.yaml, functions)
+        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
+        customs = parse.custom_operators(options.yaml, settings)
+    except parse.ParseError as error:
+        print(error, file=sys.stderr)
+        return 1
+    options.output.mkdir(parents=True, exist_ok=True)
+    (options.output / "generated_operators.md").write_text(operators(by_aclnn))
+    (options.output / "generated_custom.md").write_text(custom(customs))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,11 @@
+"""Sphinx's settings of the documents' site; `./dev docs` builds it."""
+
+project = "torch_npu on softnpu"
+author = "the torch_npu developers"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+html_theme = "furo"
+html_title = project
+html_show_copyright = False
+myst_heading_anchors = 3
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"

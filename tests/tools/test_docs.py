@@ -1,0 +1,22 @@
+"""The documents' site: how documents become its pages."""
+
+from dev.docs import PAGES, page, stage
+from dev.paths import ROOT
+
+
+def test_links_lead_to_pages(tmp_path):
+    text = "[a](softnpu/README.md#part) [b](docs/acl.md) [c](https://pytorch.org) [d](dev)"
+    assert page(text, tmp_path, tmp_path) == (
+        "[a](softnpu.md#part) [b](acl.md) [c](https://pytorch.org) [d](index.md)"
+    )
+    assert page("[a](../../ARCHITECTURE.md)", tmp_path / "x" / "y", tmp_path) == (
+        "[a](architecture.md)"
+    )
+
+
+def test_every_page_is_staged_and_in_the_index(tmp_path):
+    stage(tmp_path / "source")
+    staged = {path.stem for path in (tmp_path / "source").glob("*.md")}
+    index = set((ROOT / "docs" / "index.md").read_text().split())
+    assert staged - index == {"index"}
+    assert {target.removesuffix(".md") for target in PAGES.values()} <= staged

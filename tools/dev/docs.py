@@ -1,0 +1,62 @@
+"""`./dev docs`: the documents as a site, with the support matrix and the API reference, in build/docs/site."""
+
+import re
+import shutil
+from pathlib import Path
+
+from dev.build import site_packages
+from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
+from dev.run import run, say
+from dev.side_venv import make_side_venv
+
+VENV = ROOT / ".venv-docs"
+PACKAGES = ["sphinx==9.0.4", "myst-parser==5.2.0", "furo==2025.12.19"]
+SOURCE = BUILD / "docs" / "source"
+SITE = BUILD / "docs" / "site"
+# Documents outside of docs/ that are pages of the site.
+PAGES = {
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "softnpu/README.md": "softnpu.md",
+    "softnpu/fusion/README.md": "fusion.md",
+    "torch_npu/csrc/README.md": "plugin.md",
+}
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
+
+
+def page(text: str, folder: Path, root: Path = ROOT) -> str:
+    """``text`` of a document in ``folder`` as a page: its links to other documents lead to their pages."""
+
+    def link(match: re.Match[str]) -> str:
+        target = (folder / match[1]).resolve()
+        name = target.relative_to(root).as_posix() if target.is_relative_to(root) else match[1]
+        if name.startswith("docs/"):
+            return f"]({name.removeprefix('docs/')}{match[2] or ''})"
+        return f"]({PAGES[name]}{match[2] or ''})" if name in PAGES else "](index.md)"
+
+    return _LINK.sub(link, text)
+
+
+def stage(source: Path = SOURCE, root: Path = ROOT) -> None:
+    """The pages as Sphinx reads them: docs/ and the documents of ``PAGES``."""
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    shutil.copy(root / "docs" / "conf.py", source)
+    for document in (root / "docs").glob("*.md"):
+        (source / document.name).write_text(page(document.read_text(), root / "docs", root))
+    for name, target in PAGES.items():
+        document = root / name
+        (source / target).write_text(page(document.read_text(), document.parent, root))
+
+
+def docs() -> None:
+    """Builds the site; a warning is an error."""
+    make_side_venv(VENV, PACKAGES, [site_packages(), PACKAGE_ROOT])
+    stage()
+    yaml = ROOT / "torch_npu" / "csrc" / "aten" / "npu_native_functions.yaml"
+    run([PYTHON, "-m", "codegen.support", "--yaml", yaml, "--output", SOURCE], cwd=ROOT)
+    say("sphinx")
+    sphinx = [VENV / "bin" / "python", "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html"]
+    run([*sphinx, SOURCE, SITE])
+    say(f"the site: {SITE / 'index.html'}")
