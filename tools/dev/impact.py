@@ -26,6 +26,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "tests/capability/test_threads.py",
         ),
     ),
+    (
+        "softnpu/fusion/",
+        ("tests/capability/test_dead_stores.py", "tests/capability/test_less_precision.py"),
+    ),
     ("softnpu/ascendcl/", ("tests/abi", "tests/capability/test_device.py")),
     ("softnpu/include/", ("tests/abi",)),
     ("softnpu/", ("tests/abi/test_ctypes.py",)),
@@ -55,6 +59,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
     ("tools/", ("tests/tools",)),
     ("examples/", ("tests/models/test_examples.py",)),
+    ("docs/", ("tests/models/test_examples.py", "tests/tools")),
 )
 
 
