@@ -1,7 +1,8 @@
 """Writes headers and entry points: ``python -m softnpu.opgen --output FOLDER TABLE...``.
 
 Below FOLDER: ``aclnnop/aclnn_<operator>.h`` for each operator, ``entries/<family>.cpp`` for each table, whose family is
-the name of its folder; ``callers.cpp`` with all operators, for softnpu's tests.
+the name of its folder; ``callers.cpp`` with all operators, for softnpu's tests; ``opgen/*.inc``, parts of C++ files that
+follow from the functions of a table.
 """
 
 import argparse
@@ -39,7 +40,11 @@ def main(arguments: list[str]) -> int:
     for path, table in tables.items():
         for operator in table.operators:
             _write(options.output / "aclnnop" / operator.header, emit.header(operator))
-        _write(options.output / "entries" / f"{path.parent.name}.cpp", emit.entries(table))
+        entries = options.output / "entries" / f"{path.parent.name}.cpp"
+        _write(entries, emit.entries(table, str(entries)))
+        if table.functions:
+            for name, text in emit.functions(table.functions).items():
+                _write(options.output / "opgen" / name, text)
     _write(options.output / "callers.cpp", emit.callers(tables.values()))
     return 0
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from softnpu.opgen.model import Argument, Operator, Table
+from softnpu.opgen.model import Argument, Function, Operator, Table
 
 
 def _parameters(operator: Operator) -> str:
@@ -36,7 +36,20 @@ def _bind(argument: Argument) -> str:
     return f"{check}  [[maybe_unused]] auto& {name} = *{name}_;\n"
 
 
-def _plan(operator: Operator) -> str:
+# What a #line puts errors back to: the next line of the generated file itself.
+_BACK = "#line back"
+
+
+def _numbered(text: str, name: str) -> str:
+    """``text`` of the file ``name`` with the lines for ``_BACK``."""
+    lines = text.split("\n")
+    return "\n".join(
+        f'#line {number + 1} "{name}"' if line == _BACK else line
+        for number, line in enumerate(lines, start=1)
+    )
+
+
+def _plan(operator: Operator, path: str) -> str:
     """The function that checks for null and plans, within namespace softnpu."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
     plan = operator.plan.removesuffix(")")
@@ -44,7 +57,8 @@ def _plan(operator: Operator) -> str:
     return (
         f"Status plan_{operator.name}({', '.join([*own, 'Plan* plan'])}) {{\n"
         f"{''.join(map(_bind, operator.arguments))}"
-        f"  return {plan};\n}}\n"
+        f'#line {operator.line} "{path}"\n'
+        f"  return {plan};\n{_BACK}\n}}\n"
     )
 
 
@@ -59,18 +73,55 @@ def _entry(operator: Operator) -> str:
     )
 
 
-def entries(table: Table) -> str:
-    """The file with the entry points of all operators of ``table``."""
+def entries(table: Table, name: str) -> str:
+    """The file ``name`` with the entry points of all operators of ``table``; errors in a plan name the table's line."""
     includes = [f"aclnnop/{operator.header}" for operator in table.operators]
     includes += ["nnopbase/plan_operator.h", *table.includes]
-    return (
+    plans = (_plan(operator, table.path) for operator in table.operators)
+    text = (
         "// Written by softnpu/opgen.\n\n"
         + "".join(f'#include "{include}"\n' for include in includes)
         + "\nnamespace softnpu {\nnamespace {\n\n"
-        + "\n".join(map(_plan, table.operators))
+        + "\n".join(plans)
         + "\n}  // namespace\n}  // namespace softnpu\n\n"
         + "\n".join(map(_entry, table.operators))
     )
+    return _numbered(text, name)
+
+
+# Which of the typed names' tables has the planner, the others have theirs in "elementwise".
+_GRADIENTS = ("plan_gradient", "plan_swapped")
+
+
+def _traits(function: Function) -> str:
+    flags = (str(flag).lower() for flag in (function.rounds_constants, function.keeps_numbers))
+    return f"    {{{function.cost}, {', '.join(flags)}}},  // {function.name}\n"
+
+
+def functions(found: Iterable[Function]) -> dict[str, str]:
+    """What C++ includes of the functions: enumerators, traits, cases of each file, rows of the typed names."""
+    found = list(found)
+    files = {
+        "map_op.inc": "".join(
+            f"k{f.name}," + (f"  // {f.doc}" if f.doc else "") + "\n" for f in found
+        ),
+        "map_op_traits.inc": "".join(map(_traits, found)),
+        "typed_elementwise.inc": "",
+        "typed_gradient.inc": "",
+    }
+    for function in found:
+        if function.file is not None:
+            name = f"{function.file}_cases.inc"
+            case = (
+                f"case MapOp::k{function.name}: return real_loop<{function.name}>(compute_type);\n"
+            )
+            files[name] = files.get(name, "") + case
+        for typed in function.typed:
+            table = "gradient" if typed.planner in _GRADIENTS else "elementwise"
+            files[f"typed_{table}.inc"] += (
+                f'{{"{typed.name}", "{typed.operands}", 1, &{typed.planner}<MapOp::k{function.name}>}},\n'
+            )
+    return files
 
 
 # How a caller takes an argument that is passed by value out of a fuzz::Value.

@@ -61,11 +61,34 @@ class Operator:
     name: str  # with the prefix: aclnnAdd
     arguments: tuple[Argument, ...]
     plan: str  # a C++ call, its arguments those of the operator: add(self, other, alpha, out)
+    line: int = 0  # of its row in the table
 
     @property
     def header(self) -> str:
         """The name of its header."""
         return header_of(self.name)
+
+
+@dataclass(frozen=True)
+class TypedName:
+    """The name by which ``aclopCompileAndExecute`` invokes a function: ``HardSwish(t) by plan_unary``."""
+
+    name: str
+    operands: str  # a letter each: t, a tensor; n, a tensor or a number
+    planner: str  # a template over the function, in softnpu/ops/typed
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that tensors are mapped by."""
+
+    name: str  # of its functor, and with a k of its enumerator
+    file: str | None  # FILE.cpp has a functor of that name; None: its kernels are found otherwise
+    cost: int
+    rounds_constants: bool
+    keeps_numbers: bool
+    typed: tuple[TypedName, ...]
+    doc: str
 
 
 @dataclass(frozen=True)
@@ -75,3 +98,4 @@ class Table:
     path: str
     includes: tuple[str, ...]
     operators: tuple[Operator, ...]
+    functions: tuple[Function, ...] = ()

@@ -10,6 +10,11 @@ the Plan comes last by itself)::
 
     aclnnAdd(Tensor self, Tensor other, Scalar alpha, Tensor! out) = add(self, other, alpha, out)
 
+A function that tensors are mapped by is a row of its own, before the operators that use it; each part but the name may be
+missing::
+
+    function Add, in arithmetic, costs 1, rounds constants, keeps numbers, named Add(nn) by plan_scaled  # a + k0 b
+
 ``?`` marks an object that may be null, ``!`` one whose memory is written. A plan takes objects by reference, those that
 may be null by pointer.
 """
@@ -18,9 +23,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from softnpu.opgen.model import OBJECTS, VALUES, Argument, Operator, Table
+from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, Table, TypedName
 
 _ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
+_NAMED = re.compile(r"named (\w+)\((\w*)\) by (\w+)")
 _ARGUMENT = re.compile(r"(?P<type>\w+)(?P<marks>[?!]*)\s+(?P<name>\w+)")
 
 
@@ -41,6 +47,30 @@ def _argument(text: str, where: str) -> Argument:
     return Argument(match["name"], kind, optional="?" in marks, written="!" in marks)
 
 
+def _function(line: str, where: str) -> Function:
+    text, _, doc = line.partition("  # ")
+    name, *parts = (part.strip() for part in text.removeprefix("function ").split(","))
+    if not re.fullmatch(r"[A-Z]\w*", name):
+        raise TableError(f"{where}: the function {name!r} is no name of a functor")
+    file, cost, typed, flags = None, 1, [], set()
+    for part in parts:
+        if match := re.fullmatch(r"in (\w+)", part):
+            file = match[1]
+        elif match := re.fullmatch(r"costs (\d+)", part):
+            cost = int(match[1])
+        elif match := _NAMED.fullmatch(part):
+            typed.append(TypedName(*match.groups()))
+        elif part in ("rounds constants", "keeps numbers"):
+            flags.add(part)
+        else:
+            raise TableError(
+                f"{where}: unknown part {part!r}; known are 'in FILE', 'costs N', 'rounds constants', "
+                "'keeps numbers', 'named NAME(OPERANDS) by PLANNER'"
+            )
+    rounds, keeps = "rounds constants" in flags, "keeps numbers" in flags
+    return Function(name, file, cost, rounds, keeps, tuple(typed), doc.strip())
+
+
 def _operator(line: str, where: str) -> Operator:
     match = _ROW.fullmatch(line)
     if match is None:
@@ -55,7 +85,7 @@ def _operator(line: str, where: str) -> Operator:
             raise TableError(f"{where}: two arguments are called {name!r}")
     if not match["plan"].endswith(")"):
         raise TableError(f"{where}: the plan {match['plan']!r} is not a call")
-    return Operator(match["name"], arguments, match["plan"])
+    return Operator(match["name"], arguments, match["plan"], int(where.rpartition(":")[2]))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -69,14 +99,21 @@ def parse(path: Path) -> Table:
     """The table at ``path``; raises TableError."""
     includes: list[str] = []
     operators: dict[str, Operator] = {}
+    functions: dict[str, Function] = {}
     for line, where in _lines(path):
         if line.startswith("include "):
             if operators:
                 raise TableError(f"{where}: includes come before the operators")
             includes.append(line.removeprefix("include ").strip())
             continue
+        if line.startswith("function "):
+            function = _function(line, where)
+            if function.name in functions:
+                raise TableError(f"{where}: the function {function.name} is there twice")
+            functions[function.name] = function
+            continue
         operator = _operator(line, where)
         if operator.name in operators:
             raise TableError(f"{where}: {operator.name} is there twice")
         operators[operator.name] = operator
-    return Table(str(path), tuple(includes), tuple(operators.values()))
+    return Table(str(path), tuple(includes), tuple(operators.values()), tuple(functions.values()))

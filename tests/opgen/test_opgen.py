@@ -34,6 +34,9 @@ def table(tmp_path, text: str):
         ("aclnnAdd(Tensor a) = add\n", 1, "the plan 'add' is not a call"),
         (f"{ADD}\n{ADD}\n", 2, "aclnnAdd is there twice"),
         (f"{ADD}\ninclude a.h\n", 2, "includes come before the operators"),
+        ("function add\n", 1, "the function 'add' is no name of a functor"),
+        ("function Add, cost 4\n", 1, "unknown part 'cost 4'; known are 'in FILE', 'costs N'"),
+        ("function Add\nfunction Add\n", 2, "the function Add is there twice"),
     ],
 )
 def test_errors_name_file_and_line(tmp_path, text, line, says):
@@ -60,12 +63,44 @@ def test_a_row(tmp_path):
 
 
 def test_null_is_an_error_unless_it_is_optional(tmp_path):
-    text = emit.entries(parse(table(tmp_path, f"include ops/add.h\n{ADD}\n")))
+    text = emit.entries(parse(table(tmp_path, f"include ops/add.h\n{ADD}\n")), "entries.cpp")
     assert '#include "ops/add.h"' in text
     assert 'not_null(self_, "self")' in text
     assert 'not_null(out_, "out")' in text
     assert "not_null(other_" not in text
     assert "return add(self, other, alpha, out, plan);" in text
+
+
+def test_errors_in_a_plan_name_the_row(tmp_path):
+    path = table(tmp_path, f"include ops/add.h\n\n{ADD}\n")
+    lines = emit.entries(parse(path), "entries.cpp").splitlines()
+    row = lines.index(f'#line 3 "{path}"')
+    assert lines[row + 1] == "  return add(self, other, alpha, out, plan);"
+    assert lines[row + 2] == f'#line {row + 4} "entries.cpp"'  # lines are counted from 1
+
+
+def test_a_row_of_a_function_is_its_enumerator_traits_case_and_names(tmp_path):
+    rows = (
+        "function Hardswish, in arithmetic, named HardSwish(t) by plan_unary  # a * relu6(a + 3) / 6\n"
+        "function Add, costs 4, rounds constants, keeps numbers\n"
+        "function TanhBackward, in gradient, named TanhGrad(tt) by plan_swapped\n"
+    )
+    assert emit.functions(parse(table(tmp_path, rows)).functions) == {
+        "map_op.inc": "kHardswish,  // a * relu6(a + 3) / 6\nkAdd,\nkTanhBackward,\n",
+        "map_op_traits.inc": (
+            "    {1, false, false},  // Hardswish\n"
+            "    {4, true, true},  // Add\n"
+            "    {1, false, false},  // TanhBackward\n"
+        ),
+        "arithmetic_cases.inc": (
+            "case MapOp::kHardswish: return real_loop<Hardswish>(compute_type);\n"
+        ),
+        "gradient_cases.inc": (
+            "case MapOp::kTanhBackward: return real_loop<TanhBackward>(compute_type);\n"
+        ),
+        "typed_elementwise.inc": '{"HardSwish", "t", 1, &plan_unary<MapOp::kHardswish>},\n',
+        "typed_gradient.inc": '{"TanhGrad", "tt", 1, &plan_swapped<MapOp::kTanhBackward>},\n',
+    }
 
 
 def test_callers_take_values_of_one_type(tmp_path):

@@ -463,73 +463,7 @@ struct ClampTensor {
 
 MapKernel kernel_for(MapOp op, ComputeType compute_type) {
   switch (op) {
-    case MapOp::kIdentity: return real_loop<Identity>(compute_type);
-    case MapOp::kAbs: return real_loop<Abs>(compute_type);
-    case MapOp::kNeg: return real_loop<Neg>(compute_type);
-    case MapOp::kSign: return real_loop<Sign>(compute_type);
-    case MapOp::kSquare: return real_loop<Square>(compute_type);
-    case MapOp::kCube: return real_loop<Cube>(compute_type);
-    case MapOp::kReciprocal: return real_loop<Reciprocal>(compute_type);
-    case MapOp::kReciprocalSquare: return real_loop<ReciprocalSquare>(compute_type);
-    case MapOp::kRelu: return real_loop<Relu>(compute_type);
-    case MapOp::kCeil: return real_loop<Ceil>(compute_type);
-    case MapOp::kFloor: return real_loop<Floor>(compute_type);
-    case MapOp::kTrunc: return real_loop<Trunc>(compute_type);
-    case MapOp::kRound: return real_loop<Round>(compute_type);
-    case MapOp::kRoundDecimals: return real_loop<RoundDecimals>(compute_type);
-    case MapOp::kFrac: return real_loop<Frac>(compute_type);
-    case MapOp::kBitwiseNot: return real_loop<BitwiseNot>(compute_type);
-    case MapOp::kLogicalNot: return real_loop<LogicalNot>(compute_type);
-    case MapOp::kIsFinite: return real_loop<IsFinite>(compute_type);
-    case MapOp::kIsPosInf: return real_loop<IsPosInf>(compute_type);
-    case MapOp::kIsNegInf: return real_loop<IsNegInf>(compute_type);
-    case MapOp::kSignbit: return real_loop<Signbit>(compute_type);
-    case MapOp::kThreshold: return real_loop<Threshold>(compute_type);
-    case MapOp::kClamp: return real_loop<Clamp>(compute_type);
-    case MapOp::kClampMin: return real_loop<ClampMin>(compute_type);
-    case MapOp::kClampMax: return real_loop<ClampMax>(compute_type);
-    case MapOp::kLeakyRelu: return real_loop<LeakyRelu>(compute_type);
-    case MapOp::kHardsigmoid: return real_loop<Hardsigmoid>(compute_type);
-    case MapOp::kHardswish: return real_loop<Hardswish>(compute_type);
-    case MapOp::kHardshrink: return real_loop<Hardshrink>(compute_type);
-    case MapOp::kSoftshrink: return real_loop<Softshrink>(compute_type);
-    case MapOp::kNanToNum: return real_loop<NanToNum>(compute_type);
-    case MapOp::kSqrt: return real_loop<Sqrt>(compute_type);
-    case MapOp::kRsqrt: return real_loop<Rsqrt>(compute_type);
-    case MapOp::kAdd: return real_loop<Add>(compute_type);
-    case MapOp::kSub: return real_loop<Sub>(compute_type);
-    case MapOp::kRsub: return real_loop<Rsub>(compute_type);
-    case MapOp::kMul: return real_loop<Mul>(compute_type);
-    case MapOp::kDiv: return real_loop<Div>(compute_type);
-    case MapOp::kFloorDivide: return real_loop<FloorDivide>(compute_type);
-    case MapOp::kTruncDivide: return real_loop<TruncDivide>(compute_type);
-    case MapOp::kFmod: return real_loop<Fmod>(compute_type);
-    case MapOp::kRemainder: return real_loop<Remainder>(compute_type);
-    case MapOp::kMaximum: return real_loop<Maximum>(compute_type);
-    case MapOp::kMinimum: return real_loop<Minimum>(compute_type);
-    case MapOp::kPow: return real_loop<Pow>(compute_type);
-    case MapOp::kEq: return real_loop<Eq>(compute_type);
-    case MapOp::kNe: return real_loop<Ne>(compute_type);
-    case MapOp::kGt: return real_loop<Gt>(compute_type);
-    case MapOp::kGe: return real_loop<Ge>(compute_type);
-    case MapOp::kLt: return real_loop<Lt>(compute_type);
-    case MapOp::kLe: return real_loop<Le>(compute_type);
-    case MapOp::kLogicalAnd: return real_loop<LogicalAnd>(compute_type);
-    case MapOp::kLogicalOr: return real_loop<LogicalOr>(compute_type);
-    case MapOp::kLogicalXor: return real_loop<LogicalXor>(compute_type);
-    case MapOp::kBitwiseAnd: return real_loop<BitwiseAnd>(compute_type);
-    case MapOp::kBitwiseOr: return real_loop<BitwiseOr>(compute_type);
-    case MapOp::kBitwiseXor: return real_loop<BitwiseXor>(compute_type);
-    case MapOp::kLeftShift: return real_loop<LeftShift>(compute_type);
-    case MapOp::kRightShift: return real_loop<RightShift>(compute_type);
-    case MapOp::kGcd: return real_loop<Gcd>(compute_type);
-    case MapOp::kIsClose: return real_loop<IsClose>(compute_type);
-    case MapOp::kWhere: return real_loop<Where>(compute_type);
-    case MapOp::kAddcmul: return real_loop<Addcmul>(compute_type);
-    case MapOp::kAddcdiv: return real_loop<Addcdiv>(compute_type);
-    case MapOp::kLerp: return real_loop<Lerp>(compute_type);
-    case MapOp::kLerpBy: return real_loop<LerpBy>(compute_type);
-    case MapOp::kClampTensor: return real_loop<ClampTensor>(compute_type);
+#include "opgen/arithmetic_cases.inc"
     default: return nullptr;
   }
 }

@@ -79,16 +79,7 @@ struct LogitBackward {
 
 MapKernel kernel_for(MapOp op, ComputeType compute_type) {
   switch (op) {
-    case MapOp::kSigmoidBackward: return real_loop<SigmoidBackward>(compute_type);
-    case MapOp::kTanhBackward: return real_loop<TanhBackward>(compute_type);
-    case MapOp::kThresholdBackward: return real_loop<ThresholdBackward>(compute_type);
-    case MapOp::kLeakyReluBackward: return real_loop<LeakyReluBackward>(compute_type);
-    case MapOp::kHardtanhBackward: return real_loop<HardtanhBackward>(compute_type);
-    case MapOp::kHardsigmoidBackward: return real_loop<HardsigmoidBackward>(compute_type);
-    case MapOp::kHardswishBackward: return real_loop<HardswishBackward>(compute_type);
-    case MapOp::kHardshrinkBackward: return real_loop<HardshrinkBackward>(compute_type);
-    case MapOp::kEluBackwardOfResult: return real_loop<EluBackwardOfResult>(compute_type);
-    case MapOp::kLogitBackward: return real_loop<LogitBackward>(compute_type);
+#include "opgen/gradient_cases.inc"
     default: return nullptr;
   }
 }

@@ -43,8 +43,8 @@ struct MapInput {
   const aclScalar* scalar = nullptr;
 };
 
-// Plans the mapping of `inputs` to `out`. Tensors in blocked formats are all alike; where their blocks are not full, zeros
-// become zeros.
+// Plans the mapping of `inputs` to `out`. Tensors in blocked formats are all alike; where their blocks are not full,
+// zeros become zeros.
 Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan);
 inline Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out,
                        Plan* plan) {

@@ -5,8 +5,7 @@
 namespace softnpu {
 namespace {
 
-constexpr size_t kOps = static_cast<size_t>(MapOp::kClampTensor) + 1;
-using Table = std::array<std::array<MapKernel, kComputeTypes>, kOps>;
+using Table = std::array<std::array<MapKernel, kComputeTypes>, kMapOps>;
 
 // Null where float32 has no kernel of its own.
 MapKernel float32_kernel(MapOp op) {
@@ -30,7 +29,7 @@ MapKernel find_kernel(MapOp op, ComputeType compute_type) {
 
 Table make_table() {
   Table table{};
-  for (size_t op = 0; op < kOps; ++op) {
+  for (size_t op = 0; op < kMapOps; ++op) {
     for (size_t compute_type = 0; compute_type < kComputeTypes; ++compute_type) {
       table[op][compute_type] = find_kernel(static_cast<MapOp>(op), static_cast<ComputeType>(compute_type));
     }

@@ -12,60 +12,19 @@
 namespace softnpu {
 namespace {
 
-// About what a value costs beside its memory, in simple vector operations.
-double cost_of(MapOp op) {
-  if (op >= MapOp::kExp && op <= MapOp::kLogit) return 4;
-  switch (op) {
-    case MapOp::kPow:
-    case MapOp::kAtan2:
-    case MapOp::kFmod:
-    case MapOp::kRemainder:
-    case MapOp::kFloorDivide:
-    case MapOp::kXlogy:
-    case MapOp::kLogAddExp:
-    case MapOp::kLogAddExp2:
-    case MapOp::kGcd:
-    case MapOp::kSiluBackward:
-    case MapOp::kGeluBackward:
-    case MapOp::kGeluTanhBackward:
-    case MapOp::kMishBackward:
-    case MapOp::kSoftplusBackward:
-    case MapOp::kEluBackward:
-    case MapOp::kLogSigmoidBackward: return 8;
-    default: return 1;
-  }
-}
-
-// Whether PyTorch computes one number on the right in float32 beside halves: it does so in products and quotients.
-bool keeps_number(MapOp op) {
-  return op == MapOp::kMul || op == MapOp::kDiv || op == MapOp::kTruncDivide || op == MapOp::kFloorDivide;
-}
-
 Mapping mapping_of(MapOp op, aclDataType dtype) {
   Mapping mapping;
-  mapping.keeps_number = keeps_number(op);
+  mapping.keeps_number = traits_of(op).keeps_numbers;
   mapping.kernel = map_kernel(op, compute_type_of(dtype));
   mapping.dtype = dtype;
-  mapping.cost = cost_of(op);
+  mapping.cost = traits_of(op).cost;
   return mapping;
-}
-
-// Whether PyTorch rounds constants to the tensors' type, where that is a half.
-bool rounds_constants(MapOp op) {
-  switch (op) {
-    case MapOp::kAdd:
-    case MapOp::kSub:
-    case MapOp::kRsub:
-    case MapOp::kHardshrink:
-    case MapOp::kHardshrinkBackward: return true;
-    default: return false;
-  }
 }
 
 Mapping mapping_of(MapOp op, aclDataType dtype, Constants constants) {
   Mapping mapping = mapping_of(op, dtype);
   size_t i = 0;
-  for (const aclScalar* constant : constants) mapping.set(i++, *constant, rounds_constants(op));
+  for (const aclScalar* constant : constants) mapping.set(i++, *constant, traits_of(op).rounds_constants);
   return mapping;
 }
 

@@ -134,70 +134,30 @@ Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
 
 std::span<const PlannedType> elementwise_types() {
   static constexpr PlannedType kTypes[] = {
-      {"Abs", "t", 1, &plan_unary<MapOp::kAbs>},
-      {"Acos", "t", 1, &plan_floating<MapOp::kAcos>},
-      {"Acosh", "t", 1, &plan_floating<MapOp::kAcosh>},
-      {"Add", "nn", 1, &plan_scaled<MapOp::kAdd>},
-      {"Addcdiv", "tttn", 1, &plan_scaled_product<MapOp::kAddcdiv>},
-      {"Addcmul", "tttn", 1, &plan_scaled_product<MapOp::kAddcmul>},
-      {"Asin", "t", 1, &plan_floating<MapOp::kAsin>},
-      {"Asinh", "t", 1, &plan_floating<MapOp::kAsinh>},
-      {"Atan", "t", 1, &plan_floating<MapOp::kAtan>},
-      {"Atan2", "tt", 1, [](Operands& of, Plan* plan) { return floating_binary(MapOp::kAtan2, of.in(0), of.in(1), of.out(), plan); }},
-      {"Atanh", "t", 1, &plan_floating<MapOp::kAtanh>},
-      {"AxpyV2", "ttn", 1, &plan_scaled<MapOp::kAdd>},
-      {"BitwiseAnd", "nn", 1, &plan_binary<MapOp::kBitwiseAnd>},
-      {"BitwiseOr", "nn", 1, &plan_binary<MapOp::kBitwiseOr>},
-      {"BitwiseXor", "nn", 1, &plan_binary<MapOp::kBitwiseXor>},
+#include "opgen/typed_elementwise.inc"
+      {"Atan2", "tt", 1,
+       [](Operands& of, Plan* plan) { return floating_binary(MapOp::kAtan2, of.in(0), of.in(1), of.out(), plan); }},
       {"Cast", "t", 1, [](Operands& of, Plan* plan) { return cast(of.in(0), of.out(), plan); }},
-      {"Ceil", "t", 1, &plan_unary<MapOp::kCeil>},
-      {"CeluV2", "t", 1, [](Operands& of, Plan* plan) { return celu(of.in(0), of.scalar("alpha", 1), of.out(), plan); }},
+      {"CeluV2", "t", 1,
+       [](Operands& of, Plan* plan) { return celu(of.in(0), of.scalar("alpha", 1), of.out(), plan); }},
       {"ClipByValue", "tnn", 1, &plan_clamp},
       {"ClipByValueV2", "tnn", 1, &plan_clamp},
-      {"Cos", "t", 1, &plan_floating<MapOp::kCos>},
-      {"Cosh", "t", 1, &plan_floating<MapOp::kCosh>},
       {"Elu", "t", 1, &plan_elu},
-      {"Equal", "nn", 1, &plan_binary<MapOp::kEq>},
-      {"Erf", "t", 1, &plan_floating<MapOp::kErf>},
-      {"Erfc", "t", 1, &plan_floating<MapOp::kErfc>},
-      {"Erfinv", "t", 1, &plan_floating<MapOp::kErfinv>},
-      {"Exp", "t", 1, &plan_floating<MapOp::kExp>},
-      {"Expm1", "t", 1, &plan_floating<MapOp::kExpm1>},
-      {"Floor", "t", 1, &plan_unary<MapOp::kFloor>},
-      {"FloorDiv", "nn", 1, &plan_binary<MapOp::kFloorDivide>},
-      {"FloorMod", "nn", 1, &plan_binary<MapOp::kRemainder>},
-      {"Gelu", "t", 1, &plan_unary<MapOp::kGelu>},
-      {"Greater", "nn", 1, &plan_binary<MapOp::kGt>},
-      {"GreaterEqual", "nn", 1, &plan_binary<MapOp::kGe>},
-      {"HardShrink", "t", 1, &plan_shrink<MapOp::kHardshrink>},
-      {"HardSigmoid", "t", 1, &plan_unary<MapOp::kHardsigmoid>},
-      {"HardSwish", "t", 1, &plan_unary<MapOp::kHardswish>},
       {"Invert", "t", 1, [](Operands& of, Plan* plan) { return bitwise_not(of.in(0), of.out(), plan); }},
-      {"IsClose", "tt", 1, [](Operands& of, Plan* plan) {
-         return is_close(of.in(0), of.in(1), of.real("rtol", 1e-5), of.real("atol", 1e-8), of.flag("equal_nan", false), of.out(), plan);
+      {"IsClose", "tt", 1,
+       [](Operands& of, Plan* plan) {
+         return is_close(of.in(0), of.in(1), of.real("rtol", 1e-5), of.real("atol", 1e-8), of.flag("equal_nan", false),
+                         of.out(), plan);
        }},
-      {"IsFinite", "t", 1, &plan_unary<MapOp::kIsFinite>},
-      {"LeakyRelu", "t", 1, [](Operands& of, Plan* plan) {
+      {"LeakyRelu", "t", 1,
+       [](Operands& of, Plan* plan) {
          const aclScalar slope = of.scalar("negative_slope", 0.01);
          return unary(MapOp::kLeakyRelu, of.in(0), {&slope}, of.out(), plan);
        }},
-      {"LeftShift", "nn", 1, &plan_shift<MapOp::kLeftShift>},
       {"Lerp", "ttn", 1, &plan_lerp},
-      {"Less", "nn", 1, &plan_binary<MapOp::kLt>},
-      {"LessEqual", "nn", 1, &plan_binary<MapOp::kLe>},
       {"Log", "t", 1, &plan_log},
-      {"Log1p", "t", 1, &plan_floating<MapOp::kLog1p>},
       {"LogAddExp", "tt", 1, &plan_log_add_exp},
-      {"LogSigmoid", "t", 1, &plan_floating<MapOp::kLogSigmoid>},
-      {"LogicalAnd", "nn", 1, &plan_binary<MapOp::kLogicalAnd>},
-      {"LogicalNot", "t", 1, &plan_unary<MapOp::kLogicalNot>},
-      {"LogicalOr", "nn", 1, &plan_binary<MapOp::kLogicalOr>},
       {"MaskedFill", "ttn", 1, &plan_masked_fill},
-      {"Maximum", "nn", 1, &plan_binary<MapOp::kMaximum>},
-      {"Minimum", "nn", 1, &plan_binary<MapOp::kMinimum>},
-      {"Mish", "t", 1, &plan_unary<MapOp::kMish>},
-      {"Mod", "nn", 1, &plan_binary<MapOp::kFmod>},
-      {"Mul", "nn", 1, &plan_binary<MapOp::kMul>},
       {"NPUAllocFloatStatus", "", 1, &plan_zero},
       {"NPUClearFloatDebugStatus", "", 0, &plan_none},
       {"NPUClearFloatStatus", "t", 1, &plan_zero},
@@ -205,45 +165,34 @@ std::span<const PlannedType> elementwise_types() {
       {"NPUGetFloatDebugStatus", "", 1, &plan_zero},
       {"NPUGetFloatStatus", "t", 1, &plan_zero},
       {"NPUGetFloatStatusV2", "", 1, &plan_zero},
-      {"NanToNum", "t", 1, [](Operands& of, Plan* plan) {
+      {"NanToNum", "t", 1,
+       [](Operands& of, Plan* plan) {
          return nan_to_num(of.in(0), static_cast<float>(of.real("nan", 0)), static_cast<float>(of.real("posinf", 0)),
                            static_cast<float>(of.real("neginf", 0)), of.out(), plan);
        }},
-      {"Neg", "t", 1, &plan_unary<MapOp::kNeg>},
-      {"NotEqual", "nn", 1, &plan_binary<MapOp::kNe>},
       {"OnesLike", "t", 1, [](Operands& of, Plan* plan) { return fill(of.out(), 1.0, plan); }},
       {"Pow", "nn", 1, &plan_power},
       {"RealDiv", "nn", 1, &plan_divide<0>},
-      {"Reciprocal", "t", 1, &plan_floating<MapOp::kReciprocal>},
-      {"Relu", "t", 1, &plan_unary<MapOp::kRelu>},
-      {"RightShift", "nn", 1, &plan_shift<MapOp::kRightShift>},
-      {"Round", "t", 1, [](Operands& of, Plan* plan) { return round_decimals(of.in(0), of.integer("decimals", 0), of.out(), plan); }},
-      {"Rsqrt", "t", 1, &plan_floating<MapOp::kRsqrt>},
-      {"Select", "ttt", 1, [](Operands& of, Plan* plan) { return where(of.in(0), of.in(1), of.in(2), of.out(), plan); }},
+      {"Round", "t", 1,
+       [](Operands& of, Plan* plan) { return round_decimals(of.in(0), of.integer("decimals", 0), of.out(), plan); }},
+      {"Select", "ttt", 1,
+       [](Operands& of, Plan* plan) { return where(of.in(0), of.in(1), of.in(2), of.out(), plan); }},
       {"Selu", "t", 1, &plan_selu},
-      {"Sigmoid", "t", 1, &plan_floating<MapOp::kSigmoid>},
-      {"Sign", "t", 1, &plan_unary<MapOp::kSign>},
-      {"Sin", "t", 1, &plan_floating<MapOp::kSin>},
-      {"Sinh", "t", 1, &plan_floating<MapOp::kSinh>},
-      {"SoftShrink", "t", 1, &plan_shrink<MapOp::kSoftshrink>},
-      {"SoftplusV2", "t", 1, [](Operands& of, Plan* plan) {
+      {"SoftplusV2", "t", 1,
+       [](Operands& of, Plan* plan) {
          const aclScalar beta = of.scalar("beta", 1);
          const aclScalar threshold = of.scalar("threshold", 20);
          return unary(MapOp::kSoftplus, of.in(0), {&beta, &threshold}, of.out(), plan);
        }},
-      {"Sqrt", "t", 1, &plan_floating<MapOp::kSqrt>},
-      {"Square", "t", 1, &plan_unary<MapOp::kSquare>},
-      {"Sub", "nn", 1, &plan_scaled<MapOp::kSub>},
       {"Swish", "t", 1, &plan_swish},
-      {"Tan", "t", 1, &plan_floating<MapOp::kTan>},
-      {"Tanh", "t", 1, &plan_floating<MapOp::kTanh>},
-      {"ThresholdV2D", "t", 1, [](Operands& of, Plan* plan) {
+      {"ThresholdV2D", "t", 1,
+       [](Operands& of, Plan* plan) {
          const aclScalar threshold = of.scalar("threshold", 0);
          const aclScalar value = of.scalar("value", 0);
          return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
        }},
-      {"Trunc", "t", 1, &plan_unary<MapOp::kTrunc>},
-      {"Xlogy", "nn", 1, [](Operands& of, Plan* plan) {
+      {"Xlogy", "nn", 1,
+       [](Operands& of, Plan* plan) {
          aclScalar a;
          aclScalar b;
          return floating_binary(MapOp::kXlogy, of.value(0, &a), of.value(1, &b), of.out(), plan);

@@ -45,29 +45,21 @@ Status plan_softplus_gradient(Operands& of, Plan* plan) {
 
 std::span<const PlannedType> gradient_types() {
   static constexpr PlannedType kTypes[] = {
+#include "opgen/typed_gradient.inc"
       {"EluGradV2", "tt", 1, &plan_elu_gradient},
-      {"GeluGrad", "ttt", 1, &plan_gradient<MapOp::kGeluBackward>},
       {"HardShrinkGrad", "tt", 1,
        [](Operands& of, Plan* plan) { return plan_with<MapOp::kHardshrinkBackward>(of, "lambd", 0.5, plan); }},
-      {"HardSigmoidGrad", "tt", 1, &plan_gradient<MapOp::kHardsigmoidBackward>},
-      {"HardSwishGrad", "tt", 1, &plan_gradient<MapOp::kHardswishBackward>},
       {"HardtanhGrad", "tt", 1, &plan_hardtanh_gradient},
       {"LeakyReluGrad", "tt", 1,
        [](Operands& of, Plan* plan) { return plan_with<MapOp::kLeakyReluBackward>(of, "negative_slope", 0.01, plan); }},
-      {"LogSigmoidGrad", "tt", 1, &plan_gradient<MapOp::kLogSigmoidBackward>},
-      {"MishGrad", "tt", 1, &plan_gradient<MapOp::kMishBackward>},
       {"ReluGrad", "tt", 1,
        [](Operands& of, Plan* plan) {
          const aclScalar zero = real_scalar(0);
          return gradient(MapOp::kThresholdBackward, of.in(0), of.in(1), {&zero}, of.out(), plan);
        }},
-      {"SigmoidGrad", "tt", 1, &plan_swapped<MapOp::kSigmoidBackward>},
-      {"SiluGrad", "tt", 1, &plan_gradient<MapOp::kSiluBackward>},
       {"SoftShrinkGrad", "tt", 1,
        [](Operands& of, Plan* plan) { return plan_with<MapOp::kHardshrinkBackward>(of, "lambd", 0.5, plan); }},
       {"SoftplusV2Grad", "tt", 1, &plan_softplus_gradient},
-      {"SwishGrad", "ttt", 1, &plan_gradient<MapOp::kSiluBackward>},
-      {"TanhGrad", "tt", 1, &plan_swapped<MapOp::kTanhBackward>},
       {"ThresholdGradV2D", "tt", 1,
        [](Operands& of, Plan* plan) { return plan_with<MapOp::kThresholdBackward>(of, "threshold", 0, plan); }},
   };
