@@ -106,7 +106,7 @@ def sources() -> dict[Path, Source]:
     known = noexcept_of_headers()
     return {
         path: Source(path.read_text(), known)
-        for folder in ("acl", "op_compiler", "nnopbase", "companions")
+        for folder in ("ascendcl", "op_compiler", "nnopbase", "companions")
         for path in (ROOT / "softnpu" / folder).rglob("*.cpp")
     }
 

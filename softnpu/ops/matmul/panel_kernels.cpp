@@ -20,40 +20,40 @@ constexpr size_t kVectors = 3;
 using Tag = hn::CappedTag<float, 8>;
 using V = hn::Vec<Tag>;
 
-// The sums of kHigh rows from `row` on, in `put(row, vector, sum)`.
-template <size_t kHigh, size_t kVectors, typename Put>
+// The sums of kHigh rows from `row` on with the first kUsed vectors of the panel, in `put(row, vector, sum)`.
+template <size_t kHigh, size_t kUsed, typename Put>
 HWY_INLINE void sums(const PanelProduct& p, size_t row, Put&& put) {
   const Tag d;
   const size_t lanes = hn::Lanes(d);
-  V sum[kHigh][kVectors];
+  V sum[kHigh][kUsed];
   for (size_t m = 0; m < kHigh; ++m) {
-    for (size_t v = 0; v < kVectors; ++v) sum[m][v] = hn::Zero(d);
+    for (size_t v = 0; v < kUsed; ++v) sum[m][v] = hn::Zero(d);
   }
   const float* a = p.a + static_cast<ptrdiff_t>(row) * p.a_row_stride;
   const float* panel = p.panel;
   for (size_t k = 0; k < p.k; ++k, ++a, panel += kVectors * lanes) {
-    V right[kVectors];
-    for (size_t v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, panel + v * lanes);
+    V right[kUsed];
+    for (size_t v = 0; v < kUsed; ++v) right[v] = hn::LoadU(d, panel + v * lanes);
     for (size_t m = 0; m < kHigh; ++m) {
       const V left = hn::Set(d, a[static_cast<ptrdiff_t>(m) * p.a_row_stride]);
-      for (size_t v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(left, right[v], sum[m][v]);
+      for (size_t v = 0; v < kUsed; ++v) sum[m][v] = hn::MulAdd(left, right[v], sum[m][v]);
     }
   }
   for (size_t m = 0; m < kHigh; ++m) {
-    for (size_t v = 0; v < kVectors; ++v) put(m, v, sum[m][v]);
+    for (size_t v = 0; v < kUsed; ++v) put(m, v, sum[m][v]);
   }
 }
 
-// kHigh rows with all columns of the panel. Of the last of kVectors vectors kPart says whether it is one in part.
-template <size_t kHigh, size_t kVectors, bool kPart>
+// kHigh rows with all columns of the panel. Of the last of kUsed vectors kPart says whether it is one in part.
+template <size_t kHigh, size_t kUsed, bool kPart>
 HWY_INLINE void strip(const PanelProduct& p, size_t row) {
   const Tag d;
   const size_t lanes = hn::Lanes(d);
-  const auto mask = hn::FirstN(d, p.columns - (kVectors - 1) * lanes);
+  const auto mask = hn::FirstN(d, p.columns - (kUsed - 1) * lanes);
   float* c = p.c + static_cast<ptrdiff_t>(row) * p.c_row_stride;
-  sums<kHigh, kVectors>(p, row, [&](size_t m, size_t v, V sum) HWY_ATTR {
+  sums<kHigh, kUsed>(p, row, [&](size_t m, size_t v, V sum) HWY_ATTR {
     float* to = c + static_cast<ptrdiff_t>(m) * p.c_row_stride + v * lanes;
-    const bool in_part = kPart && v + 1 == kVectors;
+    const bool in_part = kPart && v + 1 == kUsed;
     const auto load = [&](const float* from)
                           HWY_ATTR { return in_part ? hn::MaskedLoad(mask, d, from) : hn::LoadU(d, from); };
     if (p.adds) sum = hn::Add(sum, load(to));
@@ -63,14 +63,14 @@ HWY_INLINE void strip(const PanelProduct& p, size_t row) {
   });
 }
 
-template <size_t kVectors, bool kPart>
+template <size_t kUsed, bool kPart>
 void rows(const PanelProduct& p) {
   size_t row = 0;
-  for (; row + kRows <= p.rows; row += kRows) strip<kRows, kVectors, kPart>(p, row);
+  for (; row + kRows <= p.rows; row += kRows) strip<kRows, kUsed, kPart>(p, row);
   switch (p.rows - row) {
-    case 1: return strip<1, kVectors, kPart>(p, row);
-    case 2: return strip<2, kVectors, kPart>(p, row);
-    case 3: return strip<3, kVectors, kPart>(p, row);
+    case 1: return strip<1, kUsed, kPart>(p, row);
+    case 2: return strip<2, kUsed, kPart>(p, row);
+    case 3: return strip<3, kUsed, kPart>(p, row);
     default: return;
   }
 }
