@@ -1,7 +1,7 @@
 # oneDNN 3.2: from the Python environment of the build (packages onednn-cpu-gomp and onednn-devel-cpu-gomp), else
 # wherever CMake finds it.
 
-find_package(Python3 3.11 COMPONENTS Interpreter)
+find_package(Python3 3.11...<3.15 COMPONENTS Interpreter)
 if(Python3_EXECUTABLE)
   execute_process(
     COMMAND ${Python3_EXECUTABLE} -c

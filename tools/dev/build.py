@@ -1,9 +1,10 @@
 """`./dev build`: CMake and Ninja into build/, and the package as Python sees it, build/python/torch_npu."""
 
 import os
+import re
 from pathlib import Path
 
-from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
+from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT, VENV
 from dev.run import output, run, say
 
 SOURCE = ROOT / "torch_npu"
@@ -48,20 +49,39 @@ def link_package() -> None:
     (site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
 
 
+def _options(sanitize: str) -> list[str]:
+    # A newer compiler than CI's may warn of more: only there a warning ends the build.
+    strict = os.environ.get("CI", "").lower() in {"1", "true"}
+    options = [
+        f"-DPython3_EXECUTABLE={PYTHON}",
+        f"-DCMAKE_COMPILE_WARNING_AS_ERROR={'ON' if strict else 'OFF'}",
+    ]
+    if sanitize:
+        options += ["-DTORCH_NPU_PLUGIN=OFF", f"-DTORCH_NPU_SANITIZE={sanitize}"]
+    if sanitize == "thread":
+        options += [f"-DTORCH_NPU_BUILT_OPAPI={OPAPI}"]
+    return options
+
+
 def configure(*, sanitize: str = "") -> Path:
-    """Runs CMake where there is no build folder yet; returns the folder."""
+    """Runs CMake where there is no build folder for these options and this Python yet; returns the folder."""
     folder = BUILD.with_name(f"build-{sanitize.split(',')[0]}") if sanitize else BUILD
-    if not (folder / "build.ninja").exists():
-        say(f"configure {folder.name}/")
-        options = [f"-DPython3_EXECUTABLE={PYTHON}"]
-        if sanitize:
-            options += ["-DTORCH_NPU_PLUGIN=OFF", f"-DTORCH_NPU_SANITIZE={sanitize}"]
-        if sanitize == "thread":
-            options += [f"-DTORCH_NPU_BUILT_OPAPI={OPAPI}"]
-        run(
-            ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
-            hint="./dev setup installs the compiler, CMake, Ninja and GoogleTest",
-        )
+    options = _options(sanitize)
+    version = re.search(r"^version = (.*)$", (VENV / "pyvenv.cfg").read_text(), re.MULTILINE)
+    wanted = "\n".join([version[1] if version else "", *options])
+    stamp = folder / "configured.txt"
+    found = stamp.read_text() if stamp.exists() else ""
+    if (folder / "build.ninja").exists() and found == wanted:
+        return folder
+    say(f"configure {folder.name}/")
+    if found.splitlines()[:1] != wanted.splitlines()[:1]:
+        # The cache has the paths of another Python.
+        (folder / "CMakeCache.txt").unlink(missing_ok=True)
+    run(
+        ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
+        hint="./dev setup installs the compiler, CMake, Ninja and GoogleTest",
+    )
+    stamp.write_text(wanted)
     return folder
 
 

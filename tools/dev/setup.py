@@ -9,7 +9,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from dev.paths import PYTHON, ROOT, STATE, VENV
+from dev.paths import PYTHON, ROOT, VENV
 from dev.run import DevError, output, run, say
 
 DEBIAN_PACKAGES = (
@@ -81,12 +81,23 @@ def install_debian_packages() -> None:
 
 
 def make_venv() -> None:
-    """Makes .venv with this interpreter; one that a broken run left behind is made anew."""
-    if PYTHON.exists() and output([PYTHON, "-m", "pip", "--version"]):
+    """Makes .venv with this interpreter; one that a broken run left behind is made anew.
+
+    Raises DevError where DEV_PYTHON names another Python than that of an existing .venv.
+    """
+    found = output([PYTHON, "-m", "pip", "--version"]) if PYTHON.exists() else ""
+    if found:
+        running = f"{sys.version_info.major}.{sys.version_info.minor}"
+        if os.environ.get("DEV_PYTHON") and f"(python {running})" not in found:
+            version = found.rpartition("(python ")[2].strip(" )\n")
+            raise DevError(
+                f".venv is of Python {version}, DEV_PYTHON asks for {running}: "
+                "remove .venv, or take another checkout"
+            )
         return
     say("virtual environment .venv")
     shutil.rmtree(VENV, ignore_errors=True)
-    run([sys.executable, "-m", "venv", VENV], hint="on Debian 12: apt-get install python3-venv")
+    run([sys.executable, "-m", "venv", VENV], hint="on Debian: apt-get install python3-venv")
 
 
 def _torch_is_cuda_build() -> bool:
@@ -134,13 +145,12 @@ def install_torch() -> None:
 
 def _install_requirements(path: Path, *options: str) -> None:
     # What was installed last, so that the next call costs nothing.
-    stamp = STATE / f"{path.stem}.sha256"
-    digest = hashlib.sha256((path.read_text() + str(VENV)).encode()).hexdigest()
+    stamp = VENV / f"{path.stem}.sha256"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         return
     say(f"Python packages of {path.relative_to(ROOT)}")
     run([PYTHON, "-m", "pip", "install", "--quiet", *options, "-r", path])
-    stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.write_text(digest)
 
 

@@ -1,9 +1,9 @@
 """Environments beside .venv, with packages of their own."""
 
-import sys
 from pathlib import Path
 
 from dev.build import site_packages
+from dev.paths import PYTHON
 from dev.run import run, say
 
 
@@ -17,7 +17,7 @@ def make_side_venv(venv: Path, packages: list[str], sees: list[Path], *options: 
     if ready.exists() and ready.read_text() == wanted:
         return
     say(f"virtual environment {venv.name} with {', '.join(packages)}")
-    run([sys.executable, "-m", "venv", "--clear", venv])
+    run([PYTHON, "-m", "venv", "--clear", venv])
     interpreter = venv / "bin" / "python"
     link = site_packages(interpreter) / "of_the_checkout.pth"
     link.write_text("".join(f"{path}\n" for path in sees))

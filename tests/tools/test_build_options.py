@@ -1,0 +1,57 @@
+"""How `./dev build` calls CMake: warnings, and a Python other than the folder's."""
+
+import pytest
+from dev import build
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    """CMake's calls; each makes what CMake makes in ``tmp_path / "build"``."""
+    made = []
+
+    def run(command, **_):
+        made.append([str(word) for word in command])
+        (tmp_path / "build").mkdir(exist_ok=True)
+        for name in ("build.ninja", "CMakeCache.txt"):
+            (tmp_path / "build" / name).touch()
+
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(build, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(build, "VENV", tmp_path)
+    monkeypatch.setattr(build, "run", run)
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.12.3\n")
+    return made
+
+
+def test_cmake_runs_once_for_the_same_options(calls):
+    build.configure()
+    build.configure()
+    assert len(calls) == 1
+    assert "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF" in calls[0]
+
+
+@pytest.mark.parametrize(("value", "state"), [("true", "ON"), ("1", "ON"), ("false", "OFF")])
+def test_warnings_are_errors_where_ci_says_so(calls, monkeypatch, value, state):
+    monkeypatch.setenv("CI", value)
+    build.configure()
+    assert f"-DCMAKE_COMPILE_WARNING_AS_ERROR={state}" in calls[0]
+
+
+def test_another_python_empties_cmakes_cache(calls, tmp_path):
+    cache = tmp_path / "build" / "CMakeCache.txt"
+    build.configure()
+    cache.write_text("Python3_INCLUDE_DIR=/usr/include/python3.12\n")
+    (tmp_path / "pyvenv.cfg").write_text("version = 3.13.5\n")
+    build.configure()
+    assert len(calls) == 2
+    assert cache.read_text() == ""
+
+
+def test_other_options_keep_cmakes_cache(calls, tmp_path, monkeypatch):
+    cache = tmp_path / "build" / "CMakeCache.txt"
+    build.configure()
+    cache.write_text("CMAKE_BUILD_TYPE=Debug\n")
+    monkeypatch.setenv("CI", "true")
+    build.configure()
+    assert len(calls) == 2
+    assert cache.read_text() == "CMAKE_BUILD_TYPE=Debug\n"
