@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-import json
 import os
 import shutil
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from dev.paths import PYTHON, ROOT, VENV
 from dev.run import DevError, output, run, say
+from dev.torch_wheel import install_torch
 
 DEBIAN_PACKAGES = (
     "g++",
@@ -23,7 +23,6 @@ DEBIAN_PACKAGES = (
     "clang-tidy",
     "libomp-dev",
 )
-TORCH = "torch==2.13.0"
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
 MODELS = ROOT / "tools" / "requirements-models.txt"
 
@@ -98,49 +97,6 @@ def make_venv() -> None:
     say("virtual environment .venv")
     shutil.rmtree(VENV, ignore_errors=True)
     run([sys.executable, "-m", "venv", VENV], hint="on Debian: apt-get install python3-venv")
-
-
-def _torch_is_cuda_build() -> bool:
-    report = output(
-        [
-            PYTHON,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--dry-run",
-            "--ignore-installed",
-            "--report",
-            "-",
-            TORCH,
-        ]
-    )
-    start = report.find("{")
-    if start < 0:
-        return False
-    names = [item["metadata"]["name"].lower() for item in json.loads(report[start:])["install"]]
-    return any(name.startswith("nvidia-") for name in names)
-
-
-def install_torch() -> None:
-    """Installs the CPU build of torch.
-
-    Raises DevError where pip would take a build with gigabytes of CUDA packages.
-    """
-    version = output([PYTHON, "-c", "import importlib.metadata as m; print(m.version('torch'))"])
-    if version.strip().split("+")[0] == TORCH.split("==")[1]:
-        return
-    index = os.environ.get("TORCH_CPU_INDEX")
-    source = ["--index-url", index] if index else []
-    if not source and _torch_is_cuda_build():
-        raise DevError(
-            "pip would install the CUDA build of torch (several GB). Take the CPU build instead: pytorch.org, "
-            "'Get Started', shows the index for Linux, Pip, CPU; run\n"
-            "  TORCH_CPU_INDEX=<that index> ./dev setup\n"
-            "A CUDA build that you install yourself into .venv is used as it is."
-        )
-    say(f"{TORCH} (CPU build)")
-    run([PYTHON, "-m", "pip", "install", "--quiet", *source, TORCH])
 
 
 def _install_requirements(path: Path, *options: str) -> None:
