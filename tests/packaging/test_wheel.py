@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from dev.wheel import wheel_tag
 
 DIST = Path(__file__).resolve().parents[2] / "dist"
 
@@ -47,31 +48,18 @@ def test_the_one_liner(python):
     assert out.strip() == "tensor([2., 2.], device='npu:0')"
 
 
-def symbol_versions(folder, name):
-    """The versions of ``name`` (GLIBC, GLIBCXX) that the wheel's libraries ask for, newest last."""
-    found = set()
-    with zipfile.ZipFile(next(DIST.glob("torch_npu-*.whl"))) as wheel:
-        for entry in (n for n in wheel.namelist() if ".so" in Path(n).name):
-            symbols = subprocess.run(
-                ["objdump", "-T", wheel.extract(entry, folder)],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-            found |= {
-                tuple(map(int, v.split("."))) for v in re.findall(rf"\b{name}_([\d.]+)", symbols)
-            }
-    return sorted(found)
-
-
-def test_the_floor_is_what_readme_and_tag_say(tmp_path):
+def test_the_tag_is_what_the_symbols_need():
     (wheel,) = DIST.glob("torch_npu-*.whl")
-    tag = tuple(map(int, re.search(r"manylinux_(\d+)_(\d+)_x86_64", wheel.name).groups()))
+    assert wheel_tag(wheel) in wheel.name
+
+
+@pytest.mark.skipif(
+    'VERSION_ID="12"' not in Path("/etc/os-release").read_text(), reason="not Debian 12"
+)
+def test_the_floor_of_a_build_on_debian_12_is_what_readme_says():
+    (wheel,) = DIST.glob("torch_npu-*.whl")
     stated = re.search(r"glibc (\d+)\.(\d+) or newer", (DIST.parent / "README.md").read_text())
-    assert tag == tuple(map(int, stated.groups()))
-    assert symbol_versions(tmp_path, "GLIBC")[-1] <= tag
-    # The newest libstdc++ that manylinux_2_35 promises is GCC 12's.
-    assert symbol_versions(tmp_path, "GLIBCXX")[-1] <= (3, 4, 30)
+    assert f"manylinux_{stated[1]}_{stated[2]}_" in wheel.name
 
 
 def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():

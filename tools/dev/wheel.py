@@ -1,12 +1,22 @@
 """`./dev wheel`: one self-contained wheel in dist/."""
 
+import tempfile
+import zipfile
+from pathlib import Path
+
 from dev.build import build
 from dev.paths import BUILD, PYTHON, ROOT
+from dev.platform_tag import platform_tag
 from dev.run import run, say
 
 DIST = ROOT / "dist"
-# What the libraries' symbols need (glibc 2.34, the libstdc++ of GCC 12), as packaging tools say it.
-PLATFORM = "manylinux_2_35_x86_64"
+
+
+def wheel_tag(made: Path) -> str:
+    """The platform tag that the libraries in the wheel ``made`` may have."""
+    with zipfile.ZipFile(made) as file, tempfile.TemporaryDirectory() as folder:
+        names = [name for name in file.namelist() if ".so" in Path(name).name]
+        return platform_tag([Path(file.extract(name, folder)) for name in names])
 
 
 def wheel() -> None:
@@ -31,6 +41,5 @@ def wheel() -> None:
         ],
     )
     (made,) = DIST.glob("torch_npu-*.whl")
-    retag = [PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", PLATFORM, made]
-    if "x86_64" in made.name:
-        run(retag)
+    tag = wheel_tag(made)
+    run([PYTHON, "-m", "wheel", "tags", "--remove", "--platform-tag", tag, made])
