@@ -2,7 +2,10 @@
 
 find_package(hwy 1.0.3 CONFIG)
 if(NOT hwy_FOUND)
-  message(FATAL_ERROR "Highway 1.0.3 is missing: run ./dev setup")
+  if(hwy_CONSIDERED_VERSIONS)
+    message(FATAL_ERROR "Highway ${hwy_CONSIDERED_VERSIONS} is too old: 1.0.3 or newer is needed")
+  endif()
+  message(FATAL_ERROR "Highway is missing: ./dev setup says how to get 1.0.3 or newer")
 endif()
 
 add_library(highway INTERFACE)
@@ -15,7 +18,9 @@ if(TORCH_NPU_SANITIZE)
 endif()
 target_compile_definitions(highway INTERFACE HWY_DISABLED_TARGETS=${disabled})
 
-get_target_property(library hwy::hwy IMPORTED_LOCATION_NONE)
+get_target_property(configurations hwy::hwy IMPORTED_CONFIGURATIONS)
+list(GET configurations 0 configuration)
+get_target_property(library hwy::hwy IMPORTED_LOCATION_${configuration})
 add_needed_library(${library} libhwy.so.1)
 install(FILES /usr/share/doc/libhwy-dev/copyright DESTINATION torch_npu/lib RENAME LICENSE.highway.txt
         COMPONENT package OPTIONAL)

@@ -14,6 +14,12 @@ OPAPI = PACKAGE_ROOT / "torch_npu" / "lib" / "cann" / "libopapi.so"
 CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
 
 
+def program(name: str) -> str:
+    """CMake or Ninja: .venv's where setup put one there because the system's was no good, else the system's."""
+    own = VENV / "bin" / name
+    return str(own) if own.exists() else name
+
+
 def site_packages(interpreter: Path = PYTHON) -> Path:
     """Where an interpreter's environment has its packages."""
     purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
@@ -56,6 +62,8 @@ def _options(sanitize: str) -> list[str]:
         f"-DPython3_EXECUTABLE={PYTHON}",
         f"-DCMAKE_COMPILE_WARNING_AS_ERROR={'ON' if strict else 'OFF'}",
     ]
+    if (ninja := program("ninja")) != "ninja":
+        options.append(f"-DCMAKE_MAKE_PROGRAM={ninja}")
     if sanitize:
         options += ["-DTORCH_NPU_PLUGIN=OFF", f"-DTORCH_NPU_SANITIZE={sanitize}"]
     if sanitize == "thread":
@@ -78,7 +86,7 @@ def configure(*, sanitize: str = "") -> Path:
         # The cache has the paths of another Python.
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
     run(
-        ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
+        [program("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", *options],
         hint="./dev setup installs the compiler, CMake, Ninja and GoogleTest",
     )
     stamp.write_text(wanted)
@@ -88,7 +96,7 @@ def configure(*, sanitize: str = "") -> Path:
 def _ninja(folder: Path, *targets: str) -> None:
     say(f"build {' '.join([f'{folder.name}/', *targets])}")
     run(
-        ["ninja", "-C", folder, *targets],
+        [program("ninja"), "-C", folder, *targets],
         env=CCACHE,
         hint="the first error above is the one to mend",
     )

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from dev.build import configure
+from dev.build import configure, program
 from dev.command_line import Parser
 from dev.paths import BUILD, PYTHON, ROOT
 from dev.run import run, say
@@ -40,6 +40,10 @@ def gen(options: argparse.Namespace) -> None:
         run([PYTHON, "-m", "codegen.goldens"])
     # CMake knows the options; the stamp says that they were used.
     (GENERATED / "stamp").unlink(missing_ok=True)
-    run(["ninja", "-C", BUILD, "generated"], hint="the line above names the entry", quiet=True)
+    run(
+        [program("ninja"), "-C", BUILD, "generated"],
+        hint="the line above names the entry",
+        quiet=True,
+    )
     rows = json.loads((GENERATED / "summary.json").read_text())
     sys.stdout.write(table(rows, GENERATED.relative_to(ROOT)) + "\n")

