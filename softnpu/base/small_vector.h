@@ -89,7 +89,7 @@ class SmallVector {
   void grow(size_t count) {
     count = std::max(count, 2 * N);
     auto larger = std::make_unique_for_overwrite<T[]>(count);
-    std::copy_n(data(), std::min(size_, count), larger.get());  // never less than size_: the compiler cannot know
+    std::copy_n(data(), std::min(size_, capacity()), larger.get());  // it is size_: the compiler cannot know
     heap_ = std::move(larger);
     capacity_ = count;
   }

@@ -74,7 +74,7 @@ std::vector<int64_t> Numbers::related(const std::vector<int64_t>& sizes) {
       if (!other.empty()) other[place] += 1;
       break;
     default:
-      if (!other.empty()) other = {other[place]};
+      if (!other.empty()) other = std::vector<int64_t>(1, other[place]);
       break;
   }
   return other;
