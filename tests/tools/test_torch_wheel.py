@@ -107,9 +107,19 @@ def test_the_first_index_with_a_cpu_build_is_taken(tmp_path, indexes, own, pytor
     ("own", "pytorchs", "named", "says"),
     [
         ("gpu", "nothing", None, "pip's own indexes offer a build for GPUs only"),
-        ("broken", "broken, labelled", None, "pip's own indexes offer none that pip could read"),
+        (
+            "broken",
+            "broken, labelled",
+            None,
+            "pip's own indexes offer none that pip could reach and read",
+        ),
         ("cpu", "labelled", "gpu", r"TORCH_CPU_INDEX=file:\S+ offers a build for GPUs only"),
-        ("cpu", "labelled", "nothing", r"TORCH_CPU_INDEX=file:\S+ offers none that pip could read"),
+        (
+            "cpu",
+            "labelled",
+            "nothing",
+            r"TORCH_CPU_INDEX=file:\S+ offers none that pip could reach and read",
+        ),
     ],
 )
 def test_one_sentence_where_no_index_has_one(python, indexes, own, pytorchs, named, says):
@@ -155,14 +165,23 @@ def test_an_old_pip_is_upgraded_before_it_is_asked(python, indexes):
 def test_an_old_pip_that_stays_installs_nothing(python, indexes):
     indexes("gpu", "labelled")
     old_pip(python, "sys.exit(1)")
-    with pytest.raises(DevError, match=r"pip 22\.0\.2.*offer none that pip could read"):
+    with pytest.raises(DevError, match=r"pip 22\.0\.2.*offer none that pip could reach and read"):
         install_torch()
     assert torch_of(python) is None
 
 
 @pytest.mark.parametrize(
     "printed",
-    ["", "no JSON", "{", "{}", '{"install": []}', '{"install": [{"metadata": {}}]}', "[]"],
+    [
+        "",
+        "no JSON",
+        "{",
+        "{}",
+        '{"install": []}',
+        '{"install": [{"metadata": {}}]}',
+        '{"install": [{"metadata": {"version": null}}]}',
+        "[]",
+    ],
 )
 def test_a_report_that_does_not_say_is_no_cpu_build(monkeypatch, printed):
     monkeypatch.setattr(torch_wheel, "output", lambda _: printed)

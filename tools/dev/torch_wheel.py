@@ -20,15 +20,15 @@ GPU_PACKAGES = ("nvidia-", "cuda-", "triton", "pytorch-triton", "rocm")
 
 
 class Offer(Enum):
-    """What pip would install; the text ends "pip's own indexes offer …"."""
+    """What pip would install; as the object of a sentence."""
 
     CPU = "the CPU build"
     GPU = "a build for GPUs only (several GB)"
-    UNKNOWN = "none that pip could read"
+    UNKNOWN = "none that pip could reach and read"
 
 
 def is_cpu_build(version: str, requirements: list[str]) -> bool:
-    """Whether the metadata of a torch are a CPU build's: labelled so, or without label and packages for GPUs."""
+    """Whether a torch with these metadata is a CPU build: labelled so, or unlabelled and without packages for GPUs."""
     label = version.partition("+")[2]
     if label:
         return label.split(".")[0] == "cpu"
@@ -41,13 +41,11 @@ def offer(requirement: str, *source: str) -> Offer:
     report = output([PYTHON, "-m", "pip", *command, "-", *source, requirement])
     try:
         (item,) = json.loads(report[report.index("{") :])["install"]
-        version, requirements = (
-            item["metadata"]["version"],
-            item["metadata"].get("requires_dist", []),
-        )
-    except (ValueError, KeyError, TypeError):
+        metadata = item["metadata"]
+        cpu = is_cpu_build(metadata["version"], metadata.get("requires_dist", []))
+    except (AttributeError, KeyError, TypeError, ValueError):
         return Offer.UNKNOWN
-    return Offer.CPU if is_cpu_build(version, requirements) else Offer.GPU
+    return Offer.CPU if cpu else Offer.GPU
 
 
 def _pip_version() -> str:
