@@ -6,11 +6,13 @@ from pathlib import Path
 
 from dev import tidy
 from dev.files import tracked
-from dev.paths import PYTHON, ROOT
+from dev.paths import PYTHON, ROOT, VENV
 from dev.run import DevError, run, say
 from dev.words import retired_words
 
 MAX_LINES = 600
+# Of the pinned wheel: each version formats a little otherwise.
+CLANG_FORMAT = VENV / "bin" / "clang-format"
 COMPAT = "torch_npu/csrc/compat/"
 
 
@@ -119,7 +121,7 @@ def lint_files(files: Iterable[Path] | None = None) -> None:
         )
     if sources:
         say("clang-format")
-        run(["clang-format", "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
+        run([CLANG_FORMAT, "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
     say("layers, lengths, words, paths in documents")
     layers = read_layers((ROOT / "LAYERS").read_text())
     found = layer_violations(layers, sources) + version_conditions(sources)
@@ -138,4 +140,4 @@ def fmt() -> None:
     """Formats Python and C++ in place."""
     run([PYTHON, "-m", "ruff", "check", "--fix", "--quiet", "."])
     run([PYTHON, "-m", "ruff", "format", "--quiet", "."])
-    run(["clang-format", "-i", *tracked("*.cpp", "*.h")])
+    run([CLANG_FORMAT, "-i", *tracked("*.cpp", "*.h")])

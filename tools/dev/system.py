@@ -123,7 +123,6 @@ NEEDS = (
     ),
     # Without them builds take longer, and ./dev lint says what it lacks.
     Need("ccache", "ccache", PRESENT, lambda: _program("ccache"), required=False),
-    Need("clang-format", "clang-format", PRESENT, lambda: _program("clang-format"), required=False),
     Need("clang-tidy", "clang-tidy", PRESENT, lambda: _program("run-clang-tidy"), required=False),
     Need(
         "OpenMP of clang",
