@@ -55,3 +55,14 @@ def test_other_options_keep_cmakes_cache(calls, tmp_path, monkeypatch):
     build.configure()
     assert len(calls) == 2
     assert cache.read_text() == "CMAKE_BUILD_TYPE=Debug\n"
+
+
+def test_a_folder_that_ci_configured_is_not_built_anew(calls, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    build.configure()
+    monkeypatch.delenv("CI")
+    build.configure()
+    assert len(calls) == 1
+    monkeypatch.setenv("CI", "false")
+    build.configure()
+    assert "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF" in calls[1]

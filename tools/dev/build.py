@@ -10,6 +10,7 @@ from dev.run import output, run, say
 SOURCE = ROOT / "torch_npu"
 # The operators as the ordinary build makes them.
 OPAPI = PACKAGE_ROOT / "torch_npu" / "lib" / "cann" / "libopapi.so"
+STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
 # Lets ccache serve files that use the precompiled header.
 CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
 
@@ -55,12 +56,13 @@ def link_package() -> None:
     (site_packages() / "torch_npu_checkout.pth").write_text(f"{PACKAGE_ROOT}\n")
 
 
-def _options(sanitize: str) -> list[str]:
-    # A newer compiler than CI's may warn of more: only there a warning ends the build.
-    strict = os.environ.get("CI", "").lower() in {"1", "true"}
+def _options(sanitize: str, before: list[str]) -> list[str]:
+    # A newer compiler than CI's may warn of more: only there a warning ends the build. A folder that CI configured stays
+    # so where CI is not set: the other flag would build everything anew.
+    strict = os.environ.get("CI", "true" if STRICT in before else "").lower() in {"1", "true"}
     options = [
         f"-DPython3_EXECUTABLE={PYTHON}",
-        f"-DCMAKE_COMPILE_WARNING_AS_ERROR={'ON' if strict else 'OFF'}",
+        STRICT if strict else STRICT.replace("=ON", "=OFF"),
     ]
     if (ninja := program("ninja")) != "ninja":
         options.append(f"-DCMAKE_MAKE_PROGRAM={ninja}")
@@ -74,11 +76,11 @@ def _options(sanitize: str) -> list[str]:
 def configure(*, sanitize: str = "") -> Path:
     """Runs CMake where there is no build folder for these options and this Python yet; returns the folder."""
     folder = BUILD.with_name(f"build-{sanitize.split(',')[0]}") if sanitize else BUILD
-    options = _options(sanitize)
     version = re.search(r"^version = (.*)$", (VENV / "pyvenv.cfg").read_text(), re.MULTILINE)
-    wanted = "\n".join([version[1] if version else "", *options])
     stamp = folder / "configured.txt"
     found = stamp.read_text() if stamp.exists() else ""
+    options = _options(sanitize, found.splitlines())
+    wanted = "\n".join([version[1] if version else "", *options])
     if (folder / "build.ninja").exists() and found == wanted:
         return folder
     say(f"configure {folder.name}/")
