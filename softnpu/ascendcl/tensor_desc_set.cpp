@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "ascendcl/tensor_desc.h"
 #include "ascendcl/api.h"
+#include "ascendcl/tensor_desc.h"
 
 using softnpu::api;
 using softnpu::require;

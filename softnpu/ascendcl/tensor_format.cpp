@@ -3,8 +3,8 @@
 #include <memory>
 #include <string_view>
 
-#include "ascendcl/tensor_desc.h"
 #include "ascendcl/api.h"
+#include "ascendcl/tensor_desc.h"
 
 using softnpu::api;
 using softnpu::require;

@@ -142,7 +142,8 @@ TEST_F(MatmulTest, EveryLayoutAndSize) {
   const std::vector<Sizes> sizes = {{1, 1, 1, 1},    {1, 3, 5, 7}, {1, 1, 64, 9},   {1, 9, 64, 1},
                                     {1, 33, 17, 65}, {3, 4, 5, 6}, {2, 1, 3, 1},    {1, 0, 4, 3},
                                     {1, 4, 0, 3},    {0, 2, 2, 2}, {1, 96, 80, 72}, {4, 31, 32, 33}};
-  const std::vector<Arrangement> lies = {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced, Arrangement::kBroadcast};
+  const std::vector<Arrangement> lies = {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced,
+                                         Arrangement::kBroadcast};
   for (const Sizes& s : sizes) {
     for (Arrangement la : lies) {
       for (Arrangement lb : lies) {

@@ -7,14 +7,15 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from dev.build import configure
+from dev.build import configure, program
 from dev.files import tracked
 from dev.paths import BUILD, ROOT
 from dev.run import run, say
 
 # The plug-in's torch headers would cost minutes.
 FOLDERS = tuple(
-    f"softnpu/{name}/" for name in ("base", "runtime", "acl", "op_compiler", "nnopbase", "ops")
+    f"softnpu/{name}/"
+    for name in ("base", "fusion", "runtime", "ascendcl", "op_compiler", "nnopbase", "ops")
 )
 # Sources that stand for a header that changed.
 READERS = 2
@@ -23,6 +24,7 @@ READERS = 2
 def _database() -> Path:
     """Writes the compile commands as clang-tidy can read them; returns their folder."""
     configure()
+    run([program("ninja"), "-C", BUILD, "operator_headers"], quiet=True)  # which sources include
     commands = (BUILD / "compile_commands.json").read_text()
     # clang-tidy refuses what it does not know of GCC's flags.
     commands = commands.replace(" -mtls-dialect=gnu2", "")

@@ -136,8 +136,8 @@ Plan plan_col2im(ColumnsProblem problem) {
   const ElementReader reader(dtype, dtype);
   const ElementWriter writer(dtype, dtype);
   const auto columns = std::make_shared<const Columns>(std::move(problem));
-  return plan_lines(columns->problem().batch * columns->problem().image.channels,
-                    columns->taps() * columns->windows(), [columns, reader, writer](int64_t channel) {
+  return plan_lines(columns->problem().batch * columns->problem().image.channels, columns->taps() * columns->windows(),
+                    [columns, reader, writer](int64_t channel) {
                       with_compute_type(compute_type_of(columns->problem().image.dtype),
                                         [&]<typename T>() { columns->add<T>(reader, writer, channel); });
                     });

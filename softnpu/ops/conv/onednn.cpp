@@ -137,9 +137,9 @@ Primitive describe_primitive(const Key& key, BlockedImages images) {
     case ConvKind::kInputGradient: {
       Layout like = key.in;
       like.dtype = key.out.dtype;
-      const dnnl::convolution_backward_data::primitive_desc made(
-          engine, algorithm, in, filter, out, stride, dilation, before, after,
-          make_forward(image_md(like), filter, out), attributes);
+      const dnnl::convolution_backward_data::primitive_desc made(engine, algorithm, in, filter, out, stride, dilation,
+                                                                 before, after,
+                                                                 make_forward(image_md(like), filter, out), attributes);
       refuse_reference(made.impl_info_str());
       return primitive_of(made, {DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_WEIGHTS},
                           {made.diff_src_desc(), made.diff_dst_desc(), made.weights_desc()}, {});
@@ -372,13 +372,14 @@ class Convolution final : public FusionRoot {
         continue;
       }
       const Layout plain = contiguous(user_layouts_[i], dtype);
-      const bool ordered =
-          !adds_bias_ || i != result_ || user_layouts_[i].strides == plain.strides || has_channels_last(user_layouts_[i]);
+      const bool ordered = !adds_bias_ || i != result_ || user_layouts_[i].strides == plain.strides ||
+                           has_channels_last(user_layouts_[i]);
       if (user_layouts_[i].dtype == dtype && is_dense(user_layouts_[i]) && ordered) continue;
       stage_as(i, plain);
     }
     if (may_part()) {
-      images_per_run_ = images_at_once(p_.batch, (bytes_of(user_layouts_[kIn]) + bytes_of(user_layouts_[kOut])).value() / p_.batch);
+      images_per_run_ =
+          images_at_once(p_.batch, (bytes_of(user_layouts_[kIn]) + bytes_of(user_layouts_[kOut])).value() / p_.batch);
       staged_layouts_[kIn].sizes[0] = staged_layouts_[kOut].sizes[0] = images_per_run_;
     }
     Key key;
@@ -428,7 +429,8 @@ class Convolution final : public FusionRoot {
   }
   void compute(void* workspace, char* to, const OnReady& on_ready) const override {
     auto* space = static_cast<char*>(workspace);
-    const auto all = bytes_of(user_layouts_[result_]).value() / static_cast<int64_t>(element_bytes(user_layouts_[result_]));
+    const auto all =
+        bytes_of(user_layouts_[result_]).value() / static_cast<int64_t>(element_bytes(user_layouts_[result_]));
     const int64_t image = all / p_.batch;
     const bool by_images = images_per_run_ < p_.batch && user_layouts_[result_].strides[0] == image;
     run(space, to, [&](int64_t first, int64_t last) {
@@ -468,7 +470,8 @@ class Convolution final : public FusionRoot {
       run_images(image, space, to, arguments);
       made(image, image + images_per_run_);
     }
-    if (is_staged_[result_]) copy(user_layouts_[result_], to, staged_layouts_[result_], result_data(space, to), threads_);
+    if (is_staged_[result_])
+      copy(user_layouts_[result_], to, staged_layouts_[result_], result_data(space, to), threads_);
   }
 
   // Makes images_per_run_ images, or of all of them the filter.
@@ -489,7 +492,8 @@ class Convolution final : public FusionRoot {
 
   // Whether images may be made one behind the other.
   bool may_part() const {
-    const bool are_independent = !is_staged_[kIn] && !is_staged_[kOut] && user_layouts_[kIn].is_blocked == 0 && user_layouts_[kOut].is_blocked == 0;
+    const bool are_independent = !is_staged_[kIn] && !is_staged_[kOut] && user_layouts_[kIn].is_blocked == 0 &&
+                                 user_layouts_[kOut].is_blocked == 0;
     return result_ != kFilter && are_independent && p_.batch > 1;
   }
 
@@ -514,7 +518,8 @@ class Convolution final : public FusionRoot {
   void reorder_operand(size_t i, ptrdiff_t offset, char* space, void* place) const {
     char* from = staged_data(i, space) + offset;
     if (is_split_) {
-      split(staged_layouts_[i], from, user_layouts_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i), threads_);
+      split(staged_layouts_[i], from, user_layouts_[i], data_[i], summed_dim(p_.kind, i), factor_of(p_.kind, i),
+            threads_);
     } else if (is_staged_[i]) {
       copy(staged_layouts_[i], from, user_layouts_[i], data_[i], threads_);
     }
@@ -554,8 +559,8 @@ class Convolution final : public FusionRoot {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
-  const bool is_split_;                              // what is read
-  int64_t images_per_run_;                                // images
+  const bool is_split_;                                              // what is read
+  int64_t images_per_run_;                                           // images
   std::array<Layout, kOperands> user_layouts_{}, staged_layouts_{};  // as the caller has them; with staging copies
   std::array<char*, kOperands> data_{};
   std::array<bool, kOperands> is_staged_{};

@@ -138,8 +138,8 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
                                                          : p.batch * p.made().channels * p.made().spatial_size() == 0;
   if (empty) return Status::ok();
-  const bool sums =
-      p.batch != 0 && p.out.channels != 0 && p.out.spatial_size() != 0 && p.in.channels != 0 && p.in.spatial_size() != 0;
+  const bool sums = p.batch != 0 && p.out.channels != 0 && p.out.spatial_size() != 0 && p.in.channels != 0 &&
+                    p.in.spatial_size() != 0;
   const bool is_blocked = p.in.is_blocked || p.out.is_blocked;
   std::optional<Step> step;
   if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) {

@@ -178,7 +178,8 @@ class FilterSink final : public GemmSink {
 GemmSizes sizes_of(const ConvProblem& p) {
   const int64_t taps = p.filter.taps();
   switch (p.kind) {
-    case ConvKind::kForward: return {p.batch * p.groups, p.out_channels(), p.out.spatial_size(), p.in_channels() * taps};
+    case ConvKind::kForward:
+      return {p.batch * p.groups, p.out_channels(), p.out.spatial_size(), p.in_channels() * taps};
     case ConvKind::kInputGradient:
       return {p.batch * p.groups, p.in_channels(), p.in.spatial_size(), p.out_channels() * taps};
     case ConvKind::kFilterGradient: break;

@@ -66,8 +66,9 @@ class Winograd final : public FusionRoot {
         tiles_down_(tiles_along(made().sizes[1], tile_)),
         tiles_across_(tiles_along(made().sizes[2], tile_)),
         threads_(onednn_threads(problem.flops())) {
-    at_once_ = images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
-                                            static_cast<int64_t>(sizeof(float)));
+    at_once_ =
+        images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
+                                     static_cast<int64_t>(sizeof(float)));
     const int64_t channels = read().channels + made().channels;
     // Each product reads the whole filter: its planes are a quarter as large and more.
     const int64_t least = std::max(kLeastTogether, read().channels * made().channels / channels / 4);

@@ -49,8 +49,8 @@ class TapOffsets {
   dnnl::memory::dims strides_, sizes_, dims_;
 };
 
-// The 9 offsets of kWinogradChannels filters from `made` on, of one channel that is read. The gradient of the input sees
-// the filter from its other end.
+// The 9 offsets of kWinogradChannels filters from `made` on, of one channel that is read. The gradient of the input
+// sees the filter from its other end.
 void read_taps(const ConvProblem& p, int64_t read, int64_t made, float* to) {
   const bool forward = p.kind == ConvKind::kForward;
   const Filter& f = p.filter;

@@ -90,7 +90,7 @@ class FilterGradient final {
         for (int64_t i = first; i < last; ++i) transform(row + i, i, count * tiles_across_, space, buffer);
       });
       const std::array<void*, 4> arguments{space + gradients_at_, space + images_at_, space + sums_at_,
-                                        space + scratchpad_at_};
+                                           space + scratchpad_at_};
       products_[static_cast<size_t>(row / rows_)]->runs->execute(arguments);
     }
     write(reinterpret_cast<const float*>(space + sums_at_));

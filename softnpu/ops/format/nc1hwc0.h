@@ -1,6 +1,6 @@
 #pragma once
-// Tensors in blocked formats seen as tensors without, for operators that need not know blocks: by them they stay in the format.
-// What fills a block up is zero, and has to stay so.
+// Tensors in blocked formats seen as tensors without, for operators that need not know blocks: by them they stay in the
+// format. What fills a block up is zero, and has to stay so.
 
 #include <span>
 

@@ -138,8 +138,9 @@ class RowSums {
     auto* entries = reinterpret_cast<IndexEntry*>(workspace);
     auto* offsets = reinterpret_cast<ptrdiff_t*>(entries + count_);
     SOFTNPU_RETURN_IF_ERROR(read_indices(sums_, [&](int64_t index, int64_t k) { entries[k] = {index, k}; }));
-    std::sort(entries, entries + count_,
-              [](const IndexEntry& a, const IndexEntry& b) { return a.index != b.index ? a.index < b.index : a.at < b.at; });
+    std::sort(entries, entries + count_, [](const IndexEntry& a, const IndexEntry& b) {
+      return a.index != b.index ? a.index < b.index : a.at < b.at;
+    });
     for (int64_t k = 0; k < count_; ++k) offsets[k] = entries[k].at * sums_.other.strides[sums_.dim];
     by_columns(threads, [&](int64_t begin, int64_t count) {
       for (int64_t k = 0; k < count_;) {

@@ -37,8 +37,8 @@ std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t entries, i
 
 }  // namespace
 
-IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
-                         Walk<2> rest)
+IndexedRows::IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes,
+                         const Dims& entries, Walk<2> rest)
     : kernel_(row_kernel(op, dtype)),
       reads_(op == RowOp::kRead),
       indexed_(indexed),

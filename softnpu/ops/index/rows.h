@@ -16,8 +16,8 @@ namespace softnpu {
 // The entries of the table, times the elements of `rest`: those dimensions that both tensors share.
 class IndexedRows {
  public:
-  // `sizes` of the table, whose dimensions lie `entries` bytes apart in `other`. `rest` has the indexed tensor's strides
-  // first.
+  // `sizes` of the table, whose dimensions lie `entries` bytes apart in `other`. `rest` has the indexed tensor's
+  // strides first.
   IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
               Walk<2> rest);
   // For kAddScaled.

@@ -204,7 +204,8 @@ int64_t stack_of(const MatmulProblem& p) {
 // One planned product: a run of the primitive for each stack of the batch.
 class Product final : public FusionRoot {
  public:
-  explicit Product(const MatmulProblem& problem) : p_(problem), stack_(stack_of(problem)), is_split_(is_split(problem)) {
+  explicit Product(const MatmulProblem& problem)
+      : p_(problem), stack_(stack_of(problem)), is_split_(is_split(problem)) {
     threads_ = onednn_threads(p_.flops());
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
@@ -317,7 +318,8 @@ class Product final : public FusionRoot {
       return packed_ != nullptr ? packed_->weights : memory::desc();
     };
     const auto pack = [&](void* to) {
-      const std::array<void*, 3> arguments{stage(b_, p_.b, SplitFactor::kSecond, space).data, to, space + scratchpad_at_};
+      const std::array<void*, 3> arguments{stage(b_, p_.b, SplitFactor::kSecond, space).data, to,
+                                           space + scratchpad_at_};
       packed_->pack->execute(arguments);
     };
     const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};

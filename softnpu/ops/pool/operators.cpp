@@ -127,8 +127,7 @@ Status read_indices(size_t dims, const aclTensor& indices, const aclTensor& out,
   }
   if (!is_blocked_format(out)) return read_image(indices, dims, "the indices", &batch, &p->indices);
   if (out.dims[1] % kImageBlock != 0 || indices.strides[0] != indices.dims[1] * indices.strides[1]) {
-    return invalid(
-        text("the indices ", describe(indices), " of NC1HWC0 images are of part of a block"));
+    return invalid(text("the indices ", describe(indices), " of NC1HWC0 images are of part of a block"));
   }
   aclTensor blocks = indices;
   blocks.dims[0] = p->batch;
