@@ -23,7 +23,7 @@ struct Config {
   InlineMode inline_mode = InlineMode::kAuto;  // SOFTNPU_INLINE
   bool protect = false;                        // SOFTNPU_PROTECT
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
-  bool fuse = true;                            // SOFTNPU_FUSE: tasks of a stream may go together
+  bool fuse = true;                            // SOFTNPU_FUSE: consecutive tasks of a stream may be fused
   bool pack = true;                            // SOFTNPU_PACK: packed copies of weights are kept
   std::optional<bool> split;                   // SOFTNPU_SPLIT: HF32 as products of bfloat16; unset: as the CPU has it
   // SOFTNPU_CPU_CAPABILITY: the instructions that kernels may use at most; by default all that the machine has.

@@ -1,4 +1,4 @@
-// A batch norm goes together with the sum and the activation behind it: the bytes are those of one after the other.
+// A batch norm is fused with the sum and the activation behind it: the result is bitwise equal to the unfused one.
 
 #include <array>
 #include <random>

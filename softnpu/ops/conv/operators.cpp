@@ -178,7 +178,7 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
     flops += step.flops;
     plan.workspace_bytes = larger(plan.workspace_bytes, step.workspace_bytes);
   }
-  // A larger one is always large: what stands behind it goes together while it runs.
+  // A larger one is always large: tasks behind it are fused while it runs.
   if (flops < kSmallWork) plan.work = flops;
   if (steps.size() == 1) plan.fusible = steps[0].fusible;
   plan.run = [steps = std::move(steps)](void* workspace) {

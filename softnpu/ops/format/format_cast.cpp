@@ -1,4 +1,4 @@
-// Which tensors go together, and how one becomes the other.
+// Which formats can be cast to each other, and how.
 
 #include <algorithm>
 #include <memory>

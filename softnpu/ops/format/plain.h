@@ -10,7 +10,7 @@ namespace softnpu {
 
 // A letter for each size: those of the format where it has an order of its own (NHWC, HWCN, NDHWC), else by their
 // number: C, CH, CHW, NCHW, NCDHW, as the plug-in gives tensors formats; ACL_FORMAT_ND takes any number. Fails where
-// sizes and format do not go together, and for formats with blocks.
+// the format cannot have these sizes, and for formats with blocks.
 Status letters_of(aclFormat format, size_t rank, std::string_view* out);
 
 // Dimension i of the result is dimension `order[i]` of the tensor; kMissing is a size of 1.

@@ -39,7 +39,7 @@ bool shows_all_blocks(const at::Tensor& tensor);
 DeviceElements elements_of_blocked_storage(const StorageImpl& storage);
 
 // The storage of a contiguous tensor of these sizes in a private format; its blocks are undefined. FRACTAL_NZ's blocks
-// are made for `block_dtype` where that is given. Throws where sizes and format do not go together.
+// are made for `block_dtype` where that is given. Throws where the format cannot have these sizes.
 c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
                                                      aclDataType block_dtype, c10::DeviceIndex device);
 
