@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "fusion/group.h"
+#include "nnopbase/errors.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
 #include "softnpu/softnpu.h"
@@ -27,7 +28,7 @@ Status run(const Plan& plan, void* workspace) {
   try {
     return plan.run(workspace);
   } catch (const std::exception& e) {
-    return {ACLNN_ERR_INNER, e.what()};
+    return {kOperatorError, e.what()};
   }
 }
 
@@ -96,7 +97,7 @@ aclError run_group(void* group, void* first_state, char* message, size_t size) {
     return ACL_SUCCESS;
   } catch (const std::exception& e) {
     put_message(first.plan, e.what(), message, size);
-    return ACLNN_ERR_INNER;
+    return kOperatorError;
   }
 }
 
@@ -168,7 +169,7 @@ Status submit(Planned* planned, aclrtStream stream) {
   const aclError code = softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
-  return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
+  return {kLaunchError, reason == nullptr ? "the launch failed" : reason};
 }
 
 Status unknown_executor(const aclOpExecutor* handle) {

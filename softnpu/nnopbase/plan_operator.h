@@ -16,7 +16,7 @@
 //   }
 //
 // The planner is a function of the C function's arguments with their C types: that is how a repeatable executor plans
-// again, with copies of the arguments, once aclSetInputTensorAddr or its sisters have replaced an address. An
+// again, with copies of the arguments, once aclSetTensorAddr or aclSetDynamicTensorAddr has replaced an address. An
 // aclTensor* is an output, a const aclTensor* an input. Handles that were destroyed never reach the planner; null does.
 // The planner may be called on another thread and must not keep the arguments. What stands here depends on the
 // arguments' types alone, and is not inline: operators of one signature share it.
