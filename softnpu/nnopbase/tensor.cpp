@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kMaxDims = 64;
 
-// What aclCreateTensor and aclInitTensor are called with.
+// The arguments of aclCreateTensor and aclInitTensor.
 struct Description {
   const int64_t* dims;
   uint64_t count;
@@ -33,7 +33,7 @@ struct Description {
   void* data;
 };
 
-// What is wrong with sizes that are. Apart from the check, which is on the way of every descriptor.
+// Describes what is wrong with invalid sizes. Separate from the check, which every descriptor runs.
 [[gnu::cold]] Status wrong_dims(const char* what, const int64_t* dims, uint64_t count) {
   if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
   SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
@@ -66,7 +66,7 @@ Status check(const Description& from) {
   return is_right ? Status::ok() : wrong(from);
 }
 
-// Where the tensor has no elements the strides may wrap around: nothing is read by them.
+// Without elements the strides may wrap around: they are not used.
 void set_contiguous(const Dims& dims, Dims* strides) {
   strides->resize(dims.size());
   uint64_t stride = 1;
@@ -76,7 +76,7 @@ void set_contiguous(const Dims& dims, Dims* strides) {
   }
 }
 
-// `from` is checked. Where memory is out `out` stays what it was.
+// `from` is checked. If memory is exhausted, `out` is unchanged.
 void describe(const Description& from, aclTensor* out) {
   out->dims.reserve(from.count);
   out->strides.reserve(from.count);
@@ -95,7 +95,7 @@ void describe(const Description& from, aclTensor* out) {
   if (out->shape != nullptr) out->shape.reset();
 }
 
-// Runs `body` on a live tensor, for the functions that ask for one of its properties.
+// Runs `body` on a live tensor, for functions that return one of its properties.
 template <typename Body>
 aclnnStatus with_tensor(const char* function, const aclTensor* tensor, const void* out, Body&& body) {
   return api(function, [&] {
@@ -106,7 +106,7 @@ aclnnStatus with_tensor(const char* function, const aclTensor* tensor, const voi
   });
 }
 
-// A copy that the caller frees with delete[].
+// Returns a copy that the caller frees with delete[].
 void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
   auto copy = std::make_unique<int64_t[]>(dims.size());
   std::copy(dims.begin(), dims.end(), copy.get());
