@@ -1,4 +1,4 @@
-# Highway: kernels for several sets of vector instructions, chosen at run time.
+# Highway: kernels for several vector instruction sets, chosen at run time.
 
 find_package(hwy 1.0.3 CONFIG)
 if(NOT hwy_FOUND)
@@ -10,8 +10,8 @@ endif()
 
 add_library(highway INTERFACE)
 target_link_libraries(highway INTERFACE hwy::hwy)
-# Not for SSSE3 and SSE4: machines without AVX2 are rare, and each set of instructions costs compile time and size. A
-# sanitizer sees the same sources with AVX2 as with AVX-512.
+# Without SSSE3 and SSE4: machines without AVX2 are rare, and each instruction set costs compile
+# time and size. Sanitizers build AVX2 only: the AVX-512 sources are the same.
 set(disabled 6144)
 if(TORCH_NPU_SANITIZE)
   math(EXPR disabled "${disabled} + 256")  # AVX-512

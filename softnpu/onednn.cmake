@@ -1,5 +1,5 @@
-# oneDNN 3.2: from the Python environment of the build (packages onednn-cpu-gomp and onednn-devel-cpu-gomp), else
-# wherever CMake finds it.
+# oneDNN 3.2: from the build's Python environment (packages onednn-cpu-gomp and
+# onednn-devel-cpu-gomp), else from wherever CMake finds it.
 
 find_package(Python3 3.11...<3.15 COMPONENTS Interpreter)
 if(Python3_EXECUTABLE)
@@ -17,7 +17,7 @@ endif()
 add_library(onednn INTERFACE)
 target_link_libraries(onednn INTERFACE DNNL::dnnl)
 
-# Its symbol table is a fifth of it and serves nobody. What it calls libgomp for becomes softnpu's workers.
+# Strips the symbol table, a fifth of the file, and binds the calls of libgomp to softnpu's workers.
 get_target_property(library DNNL::dnnl IMPORTED_LOCATION_RELEASE)
 get_filename_component(library ${library} REALPATH)
 set(bind_onednn ${CMAKE_CURRENT_SOURCE_DIR}/workers/bind_onednn.py)

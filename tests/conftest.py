@@ -14,7 +14,7 @@ WITHOUT_DEVICE = ("tests/tools/", "tests/opgen/")
 
 @pytest.fixture(autouse=True)
 def operator_fallback(request):
-    """The run's choice, which tests of the fallback itself may change for their time."""
+    """The run's fallback; tests of the fallback itself may change it temporarily."""
     if chosen := request.config.getoption("--fallback"):
         import torch
 
@@ -33,21 +33,21 @@ def _fallback(target):
 
 @pytest.fixture
 def aicpu_route(operator_fallback):
-    """For tests of the AI CPU route itself, which run on it whatever the run's choice."""
+    """For tests of the AI CPU route itself: sets it regardless of the run's choice."""
     with _fallback("npu"):
         yield
 
 
 @pytest.fixture
 def host_copies(operator_fallback):
-    """For tests of kernels that run on copies in host memory, whatever the run's choice."""
+    """For tests of kernels on copies in host memory: sets them regardless of the run's choice."""
     with _fallback("cpu"):
         yield
 
 
 @pytest.fixture(autouse=True)
 def device_stays_usable(request):
-    """Whatever a test did, the device works behind it."""
+    """After every test the device must still work."""
     yield
     if request.node.nodeid.startswith(WITHOUT_DEVICE):
         return

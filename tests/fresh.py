@@ -1,4 +1,4 @@
-"""Programs in an interpreter of their own: what happens at import, at exit, after fork or under other variables."""
+"""Programs in a separate interpreter: behaviour at import, at exit, after fork or with other variables."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def run(
 
 
 def output(code: str, *arguments: str, **options) -> str:
-    """What ``code`` prints; it has to succeed."""
+    """The output of ``code``, which must succeed."""
     result = run(code, *arguments, **options)
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()

@@ -1,4 +1,4 @@
-"""Work on an npu stream that ends only when Python has run: what waits for it while it holds the GIL never returns."""
+"""Work on an npu stream that ends only after Python has run: a caller that waits for it with the GIL held deadlocks."""
 
 import ctypes
 import sys
@@ -27,11 +27,11 @@ class _Task(ctypes.Structure):
     )
 
 
-_kept: list[object] = []  # what the runtime may still call
+_kept: list[object] = []  # objects that the runtime may still call
 
 
 def launch(stream: torch.Stream, work: Callable[[], object]) -> None:
-    """Queues ``work`` on ``stream``; the device's thread calls it, with the GIL, which it has to get first."""
+    """Queues ``work`` on ``stream``; the device's thread calls it after it has acquired the GIL."""
 
     def run(*_: object) -> int:
         work()
@@ -46,7 +46,7 @@ def launch(stream: torch.Stream, work: Callable[[], object]) -> None:
 
 
 def launch_on_host(stream: torch.Stream, work: Callable[[], object]) -> None:
-    """Queues ``work`` on ``stream`` as a host function: the stream waits for it, the device's thread is free."""
+    """Queues ``work`` on ``stream`` as a host function: the stream waits for it, the device's thread does not."""
     function = _HOST(lambda _: work() and None)
     _kept.append(function)
     acl = ctypes.PyDLL(_load.bound_library())
@@ -56,7 +56,7 @@ def launch_on_host(stream: torch.Stream, work: Callable[[], object]) -> None:
 
 @contextmanager
 def no_switching() -> Iterator[None]:
-    """This thread keeps the GIL until a call gives it away."""
+    """This thread keeps the GIL until a call releases it."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e6)
     try:

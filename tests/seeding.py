@@ -1,4 +1,4 @@
-"""Seeds of PyTorch's generators, as often as a test needs them."""
+"""Seeds of PyTorch's generators, without the cost of torch.manual_seed."""
 
 import torch
 
@@ -6,8 +6,8 @@ import torch
 def seed_all(seed: int) -> None:
     """Seeds the CPU's generator and npu's.
 
-    `torch.manual_seed` also keeps a call, with the stack as text, for each other device that may come to be: a
-    millisecond each time, and memory that is never given back.
+    `torch.manual_seed` also stores a call, with the stack as text, for every device that may be initialized later: it
+    costs a millisecond each time, and memory that is never released.
     """
     torch.default_generator.manual_seed(seed)
     if (npu := getattr(torch, "npu", None)) is not None:

@@ -1,9 +1,9 @@
-"""Which of the collected tests run, and in which order: options of pytest that ./dev gives."""
+"""Which of the collected tests run, and in which order: options of pytest that ./dev passes."""
 
 import random
 import zlib
 
-# Every operator with many arguments: cases of one kind.
+# Folders with tests that run every operator with many arguments: cases of one kind.
 SHARDED = ("tests/opinfo/", "tests/aclnn/", "tests/modules/", "tests/scalars/")
 
 
@@ -28,14 +28,14 @@ def pytest_addoption(parser):
 
 
 def _is_of(item, operators):
-    """Whether the test is an OpInfo's of one of ``operators``."""
+    """Whether the test belongs to the OpInfo of one of ``operators``."""
     callspec = getattr(item, "callspec", None)
     info = callspec.params.get("op") if callspec else None
     return bool(operators & {getattr(info, "name", None), getattr(info, "aten_name", None)})
 
 
 def pytest_collection_modifyitems(config, items):
-    """Cases are dealt out by their names: all parts together are all cases."""
+    """Cases are assigned to parts by name: all parts together are all cases."""
     part, parts = (int(number) for number in config.getoption("--shard").split("/"))
     whole = tuple(config.getoption("--whole"))
     operators = set(config.getoption("--operator"))

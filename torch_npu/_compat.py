@@ -1,4 +1,4 @@
-"""What a PyTorch release gets wrong about a renamed device. Each function names the release and can go with it."""
+"""Workarounds for PyTorch releases that mishandle a renamed device. Each names its release and is then removable."""
 
 from functools import wraps
 
@@ -6,9 +6,9 @@ import torch
 
 
 def name_npu_in_dlpack() -> None:
-    """Torch 2.13's ``Tensor.__dlpack_device__`` compares with "privateuse1" and so refuses a renamed device.
+    """Torch 2.13's ``Tensor.__dlpack_device__`` compares with "privateuse1" and so rejects a renamed device.
 
-    The C++ side exports npu tensors as kDLExtDev already; this says the same in Python.
+    The C++ side exports npu tensors as kDLExtDev already; this does the same in Python.
     """
     original = torch.Tensor.__dlpack_device__
 
@@ -24,7 +24,7 @@ def name_npu_in_dlpack() -> None:
 
 
 def give_data_parallel_its_copies() -> None:
-    """Torch 2.13 has the copies of ``torch.nn.DataParallel`` in C++ and only in builds with CUDA."""
+    """Torch 2.13 has the copies of ``torch.nn.DataParallel`` in C++, and only in builds with CUDA."""
     from torch_npu.npu import comm
 
     for name in (
@@ -41,14 +41,14 @@ def give_data_parallel_its_copies() -> None:
 
 
 def let_lazy_modules_move() -> None:
-    """Torch 2.13's ``UninitializedParameter`` lets itself be moved by ``cuda()`` and ``cpu()``, and by no other name."""
+    """Torch 2.13's ``UninitializedParameter`` can be moved only by ``cuda()`` and ``cpu()``."""
     allowed = torch.nn.parameter.UninitializedTensorMixin._allowed_methods
     if torch.Tensor.npu not in allowed:
         allowed.append(torch.Tensor.npu)
 
 
 def apply() -> None:
-    """Applies all of them, once."""
+    """Applies all workarounds, once."""
     let_lazy_modules_move()
     name_npu_in_dlpack()
     give_data_parallel_its_copies()

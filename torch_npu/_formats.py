@@ -1,10 +1,10 @@
-"""Formats of tensors: what their bytes look like. Names and values: torch_npu 2.13.0.
+"""Formats of tensors: the layout of their bytes. Names and values: torch_npu 2.13.0.
 
-Formats with blocks (``NC1HWC0``, ``FRACTAL_Z``, ``FRACTAL_NZ``, ``NDC1HWC0``, ``FRACTAL_Z_3D``) are private to the
-device: where ``torch.npu.config.allow_internal_format`` is true a tensor can be given one. It stays the tensor that it
-was: its values and shape are the same, it is contiguous, and any operator takes it. An operator that does not know the
-blocks makes the bytes plain first; the tensor keeps its format, and :func:`npu_format_cast` brings it into blocks again.
-The format is the storage's: all views have it.
+Blocked formats (``NC1HWC0``, ``FRACTAL_Z``, ``FRACTAL_NZ``, ``NDC1HWC0``, ``FRACTAL_Z_3D``) are private to the
+device; ``torch.npu.config.allow_internal_format`` must be true to use them. A tensor's values and shape do not
+change, it is contiguous, and any operator accepts it. An operator without support for blocks makes the bytes plain
+first; the tensor keeps its format, and :func:`npu_format_cast` converts it to blocks again. The format belongs to the
+storage: all views have it.
 """
 
 from enum import IntEnum
@@ -55,7 +55,7 @@ def get_npu_format(input: Tensor) -> Format:
 
 
 def get_storage_size(input: Tensor) -> int:
-    """The elements that the storage of ``input`` holds, with those that fill blocks up."""
+    """The number of elements in the storage of ``input``, including the padding of blocks."""
     return int(torch.ops.npu.get_storage_size(input))
 
 
@@ -69,22 +69,22 @@ def npu_format_cast(
     """``input`` in another format: the same values, shape and dtype. Its gradient is that of a copy.
 
     Args:
-        input: an npu tensor of any shape; formats with blocks take four dimensions (``NC1HWC0``, ``FRACTAL_Z``), five
-            (``NDC1HWC0``, ``FRACTAL_Z_3D``) or two at least (``FRACTAL_NZ``). Fewer than four stand for C, CH, CHW.
-        acl_format: a :class:`Format`, or a tensor whose format is taken.
-        customize_dtype: the dtype that blocks of ``FRACTAL_NZ`` are made for, 32 bytes a row, as torch_npu counts them
+        input: an npu tensor of any shape; blocked formats need four dimensions (``NC1HWC0``, ``FRACTAL_Z``), five
+            (``NDC1HWC0``, ``FRACTAL_Z_3D``) or at least two (``FRACTAL_NZ``). Fewer than four mean C, CH, CHW.
+        acl_format: a :class:`Format`, or a tensor whose format is used.
+        customize_dtype: the dtype of the blocks of ``FRACTAL_NZ``, 32 bytes per row, in torch_npu's numbers
             (``256`` and the aclDataType).
         input_dtype: not used; official torch_npu's.
 
     Returns:
-        ``input`` itself where it has the format, or where both formats only name the dimensions. Where its bytes had
+        ``input`` itself if it has the format, or if both formats only name the dimensions. If its bytes had
         become plain they are written: no other thread may read the tensor meanwhile.
 
     Raises:
-        RuntimeError: there is no such format, or it does not go with the shape.
+        RuntimeError: there is no such format, or it does not match the shape.
 
     Warns:
-        A format with blocks is not allowed: the result is a copy in a base format.
+        Blocked formats are not allowed: the result is a copy in a base format.
     """
     return torch.ops.npu.npu_format_cast(
         input, acl_format, customize_dtype=customize_dtype, input_dtype=input_dtype
@@ -98,7 +98,7 @@ def npu_format_cast_(
     customize_dtype: int | None = None,
     input_dtype: int | None = None,
 ) -> Tensor:
-    """:func:`npu_format_cast` in place; with a tensor, its values are copied to ``input``, which keeps its format."""
+    """:func:`npu_format_cast` in place. With a tensor, copies its values to ``input``, which keeps its format."""
     return torch.ops.npu.npu_format_cast_(
         input, acl_format, customize_dtype=customize_dtype, input_dtype=input_dtype
     )
@@ -114,7 +114,7 @@ def empty_with_format(
     acl_format: int = Format.ND,
     base_addr_aligned_kb: int | None = None,
 ) -> Tensor:
-    """An uninitialised npu tensor of shape ``size`` in the format ``acl_format``; :func:`npu_format_cast` says which.
+    """An uninitialised npu tensor of shape ``size`` in a format of :func:`npu_format_cast`, ``acl_format``.
 
     ``device`` is an npu, the current one by default; ``base_addr_aligned_kb`` is official torch_npu's and not used.
     """

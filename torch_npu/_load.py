@@ -14,34 +14,34 @@ from types import ModuleType
 from torch_npu.version import TORCH_VERSION
 
 _CHOICES = ("auto", "softnpu", "system")
-# What a CANN cannot do without, and its operator library, which an installation may lack.
+# The library that every CANN has, and the operator library, which an installation may lack.
 _RUNTIME = "libascendcl.so"
 _OPERATORS = "libopapi.so"
-# What softnpu's operator library and the plug-in need, each behind what it needs itself: from CANN's folder, and beside
-# it. The linker looks for them on LD_LIBRARY_PATH before it looks where softnpu lies.
+# Dependencies of softnpu's operator library and of the plug-in, in loading order: in CANN's folder, and beside it.
+# Preloaded because the linker would search LD_LIBRARY_PATH before softnpu's folder.
 _SIBLINGS = ("../libsoftnpu_workers.so", "libnnopbase.so", "../libhwy.so.1", "../libdnnl.so.3")
 _PLUGIN = "../libtorch_npu.so"
 
 
 class LoadError(ImportError):
-    """The native part cannot be used; the text is one sentence that says why and what to do."""
+    """The native part cannot be used; the text says why and what to do, in one sentence."""
 
 
 def _package_dir() -> Path:
-    """Where the native libraries lie: beside the sources in a wheel, in the build folder in a checkout."""
+    """The folder of the native libraries: in a wheel that of the sources, in a checkout the build folder."""
     import torch_npu
 
     built = Path(__file__).resolve().parents[1] / "build" / "python" / "torch_npu"
     for folder in (*torch_npu.__path__, str(built)):
         if (Path(folder) / "_C.so").exists():
-            if folder not in torch_npu.__path__:  # Python was started in the checkout's root
+            if folder not in torch_npu.__path__:  # Python runs in the checkout's root
                 torch_npu.__path__.append(folder)
             return Path(folder)
     raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
 
 
 def check_single_installation() -> None:
-    """Refuses to run beside the official wheel, whose import name is the same.
+    """Checks that the official wheel, which has the same import name, is not installed.
 
     Raises:
         LoadError: an official torch-npu distribution is on the path as well.
@@ -55,10 +55,10 @@ def check_single_installation() -> None:
 
 
 def check_torch() -> None:
-    """Compares torch with the version that this build serves.
+    """Checks that torch has the version for which this package was built.
 
     Raises:
-        LoadError: it is another version.
+        LoadError: it has another version.
     """
     import torch
 
@@ -70,8 +70,8 @@ def check_torch() -> None:
 
 
 def _preload(folder: Path, names: tuple[str, ...]) -> None:
-    """Loads libraries by their full names; those that need them later find them loaded."""
-    # The operator library brings a oneDNN with it, whose names must not meet those of another one: not global.
+    """Loads libraries by their full paths; libraries that need them later find them loaded."""
+    # Not global: the operator library loads a oneDNN, whose symbols must not collide with those of another one.
     for name in names:
         path = folder / name
         if name != _RUNTIME and not path.exists():
@@ -95,7 +95,7 @@ def load() -> ModuleType:
     """Loads the CANN and then ``torch_npu._C``.
 
     Raises:
-        LoadError: with one sentence, where something is missing or does not fit.
+        LoadError: something is missing or does not match; the text is one sentence.
     """
     check_single_installation()
     check_torch()
@@ -123,7 +123,7 @@ def load() -> ModuleType:
 
 
 def bound_library(name: str = _RUNTIME) -> str:
-    """The path of the library ``name`` that this process has loaded; empty where there is none."""
+    """The path of the loaded library ``name``; empty if it is not loaded."""
     if sys.platform != "linux":
         return ""
     for line in Path("/proc/self/maps").read_text().splitlines():

@@ -1,13 +1,13 @@
 """The ``npu::`` operators as functions of the package.
 
-So far only the name that transformers imports as soon as an NPU is there; the operators themselves are later work.
+So far only the name that transformers imports if an NPU is available; the operators themselves are later work.
 """
 
 from typing import NoReturn
 
 
 def npu_fusion_attention(*_: object, **__: object) -> NoReturn:
-    """Fused attention of the official torch_npu; this build does not have it yet.
+    """Fused attention of the official torch_npu; not supported yet.
 
     Raises:
         NotImplementedError: always. ``attn_implementation="sdpa"``, the default of transformers, works.

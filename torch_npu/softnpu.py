@@ -1,7 +1,6 @@
-"""Where softnpu lies: ``python -m torch_npu.softnpu --lib-dir``.
+"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir``.
 
-Programs that bring a CANN application of their own (the official plug-in, a C program) find the software NPU by this
-folder on ``LD_LIBRARY_PATH``.
+CANN applications (the official plug-in, a C program) find the software NPU if this folder is on ``LD_LIBRARY_PATH``.
 """
 
 import argparse
@@ -16,7 +15,7 @@ def lib_dir() -> Path:
         FileNotFoundError: the native part is missing.
     """
     package = Path(__file__).absolute().parent
-    # Beside the sources in a wheel; in a checkout in the build folder, where the sources may be links.
+    # In a wheel beside the sources; in a checkout in the build folder, and the sources may be links.
     source = Path(__file__).resolve().parent
     for folder in (package, source.parent / "build" / "python" / "torch_npu"):
         libraries = folder / "lib" / "cann"
@@ -28,7 +27,7 @@ def lib_dir() -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints what is asked for; 1 with a sentence where it is missing."""
+    """Prints the requested path; returns 1 with a message if it does not exist."""
     parser = argparse.ArgumentParser(prog="python -m torch_npu.softnpu", description=__doc__)
     parser.add_argument(
         "--lib-dir", action="store_true", required=True, help="print the folder of the libraries"

@@ -21,7 +21,7 @@ using softnpu::Stream;
 namespace {
 
 struct AllocatorDesc {
-  aclrtAllocator object = nullptr;  // handed to the functions as it is
+  aclrtAllocator object = nullptr;  // passed to the functions unchanged
   aclrtAllocatorAllocFunc allocate = nullptr;
   aclrtAllocatorFreeFunc free = nullptr;
   aclrtAllocatorAllocAdviseFunc allocate_at = nullptr;  // optional
@@ -30,7 +30,7 @@ struct AllocatorDesc {
   bool is_complete() const { return allocate != nullptr && free != nullptr && address != nullptr; }
 };
 
-// By stream, with a copy of the description. A stream that died takes its entry along: another one may get its address.
+// Copies of descriptions by stream. A destroyed stream's entry is removed: a new stream may get its address.
 class Registry {
  public:
   void put(const std::shared_ptr<Stream>& stream, const AllocatorDesc& desc) {
@@ -116,7 +116,7 @@ aclError aclrtAllocatorSetGetAddrFromBlockFuncToDesc(aclrtAllocatorDesc allocato
   return set("aclrtAllocatorSetGetAddrFromBlockFuncToDesc", allocatorDesc, &AllocatorDesc::address, func);
 }
 
-// The description may be destroyed afterwards. A second registration replaces the first.
+// The description may be destroyed after the call. A second registration replaces the first.
 aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc) {
   return api("aclrtAllocatorRegister", [&]() -> Status {
     std::shared_ptr<AllocatorDesc> desc;

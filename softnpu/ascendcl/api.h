@@ -1,5 +1,5 @@
 #pragma once
-// What every C function of libascendcl needs: the border, the process behind it, and its devices by number.
+// Common helpers of libascendcl's C functions: the border, the process, and its devices by id.
 
 #include "base/border.h"
 #include "base/text.h"
@@ -16,7 +16,7 @@ inline Status current_device(Device** out) {
   return Status::ok();
 }
 
-// A number below that of the devices.
+// Checks that the id is one of a device.
 inline Status check_device(int64_t id) {
   SOFTNPU_RETURN_IF_ERROR(config_status());
   const int count = config().device_count();
@@ -25,7 +25,7 @@ inline Status check_device(int64_t id) {
           text("device ", id, " does not exist: there ", count == 1 ? "is 1" : text("are ", count))};
 }
 
-// The device where a context or an allocation has used it already.
+// The device, if a context or an allocation has set it up already.
 inline Status require_set_up(int32_t id, Device** out) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
   SOFTNPU_RETURN_IF_ERROR(check_device(id));

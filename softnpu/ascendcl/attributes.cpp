@@ -1,4 +1,4 @@
-// What this CANN and its devices can do.
+// Capabilities of this CANN and of its devices.
 
 #include <array>
 
@@ -28,7 +28,7 @@ aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) 
   });
 }
 
-// Kernels follow IEEE 754 and are compiled beforehand.
+// Kernels follow IEEE 754 and are compiled ahead of time.
 aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value) {
   return api("aclGetCannAttribute", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(value, "value"));

@@ -19,10 +19,10 @@ namespace {
 
 Status require_function(const void* function) { return require(function, "the function"); }
 
-// The stream whose handle callbacks are sorted by; null names the default stream.
+// The stream of `handle`, by which callbacks are sorted; null names the default stream.
 Status find(aclrtStream handle, std::shared_ptr<Stream>* out) { return Process::get().stream(handle, out); }
 
-// Calls the program's function; what it throws is kept as the stream's error.
+// Calls the program's function. An exception becomes the stream's error.
 template <typename Function>
 void call(const char* name, const std::weak_ptr<Stream>& stream, Function function) {
   try {

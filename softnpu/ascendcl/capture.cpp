@@ -1,4 +1,4 @@
-// Work captured from a stream: none is, so far.
+// Stream capture: not implemented.
 
 #include "acl/acl_mdl.h"
 #include "ascendcl/api.h"

@@ -15,7 +15,7 @@ using softnpu::text;
 
 namespace {
 
-// numBatches copies, and what the caller says of their sides.
+// `count` copies, with the caller's attributes of their sides.
 struct Batch {
   void** dsts;
   size_t* dest_max;
@@ -56,7 +56,7 @@ Status check_side(const char* role, const void* address, const aclrtMemLocation&
                                            ", which its attribute does not say")};
 }
 
-// Calls `copy` for each of the batch, in order; stops at the first that fails and says which.
+// Calls `copy` for each copy of the batch, in order. Stops at the first failure and reports its index.
 template <typename Copy>
 Status run(const Batch& batch, size_t* fail_index, Copy copy) {
   SOFTNPU_RETURN_IF_ERROR(check(batch, fail_index));
@@ -82,7 +82,7 @@ Status copy_async(void* dst, size_t dst_max, const void* src, size_t count, aclr
   return softnpu::copy_async(Process::get(), {dst, dst_max, src, count, kind}, *target);
 }
 
-// What a range of device memory is checked for where nothing is to be done.
+// Checks a range of device memory for operations that have nothing to do.
 Status check_range(void* address, size_t size) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
   softnpu::Location location;

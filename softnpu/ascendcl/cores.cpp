@@ -1,4 +1,4 @@
-// Limits of cores, and groups of cores. A thread's limit is that of the stream it uses, else that of its device.
+// Core limits and core groups. A thread's limit is that of the stream it uses, else that of its device.
 
 #include <cstring>
 #include <memory>
@@ -15,7 +15,7 @@ using softnpu::Status;
 using softnpu::Stream;
 using softnpu::text;
 
-// All that can be told of the one group.
+// The properties of the only group.
 struct tagRtGroupInfo {
   int32_t cores = 0;
 };

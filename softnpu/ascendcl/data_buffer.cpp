@@ -1,4 +1,4 @@
-// Data buffers: an address and a size, for operators that are named by a string.
+// Data buffers: an address and a size, for operators invoked through aclopCompileAndExecute.
 
 #include "ascendcl/data_buffer.h"
 
@@ -21,7 +21,7 @@ Handles<aclDataBuffer>& softnpu::data_buffers() {
 
 namespace {
 
-// A copy of what the buffer says; null and 0 where there is no such buffer.
+// A copy of the buffer's fields; null and 0 if the handle names no buffer.
 aclDataBuffer read(const char* function, const aclDataBuffer* handle) {
   aclDataBuffer value;
   (void)api(function, [&] {
@@ -59,7 +59,7 @@ aclError aclUpdateDataBuffer(aclDataBuffer* dataBuffer, void* data, size_t size)
 
 void* aclGetDataBufferAddr(const aclDataBuffer* dataBuffer) { return read("aclGetDataBufferAddr", dataBuffer).data; }
 
-// A size that 32 bits cannot hold is an error, not a smaller size.
+// A size that does not fit into 32 bits is an error and is not truncated.
 uint32_t aclGetDataBufferSize(const aclDataBuffer* dataBuffer) {
   size_t size = read("aclGetDataBufferSize", dataBuffer).size;
   aclError code = api("aclGetDataBufferSize", [&]() -> Status {

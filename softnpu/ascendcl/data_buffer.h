@@ -1,5 +1,5 @@
 #pragma once
-// What an aclDataBuffer says. Operators that are named by a string read it.
+// The fields of an aclDataBuffer, for operators invoked through aclopCompileAndExecute.
 
 #include <cstddef>
 

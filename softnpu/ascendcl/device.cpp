@@ -26,7 +26,7 @@ uint64_t fnv1a(std::string_view text, uint64_t hash) {
   return hash;
 }
 
-// The same for every process of this machine, another for another machine.
+// Identical for all processes on this machine, different on other machines.
 std::string machine_id() {
   std::string id;
   std::ifstream("/etc/machine-id") >> id;
@@ -133,7 +133,7 @@ aclError aclrtDeviceGetUuid(int32_t deviceId, aclrtUuid* uuid) {
   });
 }
 
-// Since the last call; the vector units and the cubes are the same threads.
+// Since the last call. Vector cores and cube cores are the same threads.
 aclError aclrtGetDeviceUtilizationRate(int32_t deviceId, aclrtUtilizationInfo* utilizationInfo) {
   return api("aclrtGetDeviceUtilizationRate", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(utilizationInfo, "utilizationInfo"));

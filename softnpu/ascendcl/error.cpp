@@ -15,7 +15,7 @@ struct RecentError {
   aclError code = ACL_SUCCESS;
   std::string newest;
   std::string handed_out;
-  bool without_text = false;  // no memory was left for it
+  bool without_text = false;  // no memory for the text
 };
 
 thread_local RecentError recent_error;
@@ -31,7 +31,7 @@ void record_error(const char* function, aclError code, const char* message) noex
     recent_error.without_text = false;
     log(ACL_ERROR, recent_error.newest);
   } catch (...) {
-    // aclGetRecentErrMsg says so.
+    // aclGetRecentErrMsg reports it.
   }
 }
 
@@ -52,7 +52,7 @@ using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
 
-// Every level is the thread's: the enumeration has no other.
+// Every level is the thread level, the only one in the enumeration.
 aclError aclrtPeekAtLastError(aclrtLastErrLevel) { return softnpu::recent_error.code; }
 
 aclError aclrtGetLastError(aclrtLastErrLevel) { return std::exchange(softnpu::recent_error.code, ACL_SUCCESS); }

@@ -32,13 +32,13 @@ Status create(aclrtEvent* out, uint32_t flag) {
   return Status::ok();
 }
 
-// The stream and the event that two handles name.
+// The stream and the event of two handles.
 Status find(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, target));
   return Process::get().event(event, record);
 }
 
-// Who records or resets an event is of its context; who waits for it may be of another one.
+// Like find(). An event is recorded and reset in its own context; other contexts may wait for it.
 Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* target, EventRecord* record) {
   SOFTNPU_RETURN_IF_ERROR(find(stream, event, target, record));
   if ((*target)->context() == record->context) return Status::ok();

@@ -18,7 +18,7 @@ using softnpu::Status;
 
 namespace {
 
-// The CANN release whose interface this library plays; programs compare it with what they need.
+// The CANN release whose interface this library implements; programs compare it with the one that they need.
 constexpr std::array<const char*, 4> kCannVersion = {"8", "5", "0", "0"};
 
 std::string short_version() { return softnpu::text(kCannVersion[0], ".", kCannVersion[1], ".", kCannVersion[2]); }
@@ -69,7 +69,7 @@ aclError aclsysGetCANNVersion(aclCANNPackageName, aclCANNPackageVersion* version
   });
 }
 
-// All packages are this one.
+// All packages have this library's version.
 aclError aclsysGetVersionStr(char* pkgName, char* versionStr) {
   return api("aclsysGetVersionStr", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(pkgName, "pkgName"));
@@ -118,7 +118,7 @@ size_t aclDataTypeSize(aclDataType dataType) {
     case ACL_DOUBLE:
     case ACL_COMPLEX64: return 8;
     case ACL_COMPLEX128: return 16;
-    default: return 0;  // sub-byte types and strings have no whole size
+    default: return 0;  // sub-byte types and strings have no size in whole bytes
   }
 }
 

@@ -1,4 +1,4 @@
-// What softnpu's other libraries need of the runtime.
+// The runtime functions that softnpu's other libraries use.
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,7 @@ using softnpu::WriteEpochs;
 
 namespace {
 
-// A task's state, which may be null, until it is released once.
+// Owns a task's state, which may be null, and releases it once.
 class LaunchState {
  public:
   explicit LaunchState(const softnpuTask& task) : run_(task.run), release_(task.release), state_(task.state) {}
@@ -50,7 +50,7 @@ Cost cost_of(int32_t cost) {
   return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
 }
 
-// The device of `address`, with `bytes` cut where the allocation ends; null where there is none.
+// The device of `address`. Clips `bytes` to the end of the allocation. Null if `address` is in no allocation.
 Device* clip(const void* address, size_t* bytes) {
   Device* device = Process::get().device_of(address);
   softnpu::Allocation allocation;

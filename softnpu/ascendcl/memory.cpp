@@ -29,7 +29,7 @@ Status allocate(void** out, size_t size) {
 
 Status release(void* devPtr) {
   Process& process = Process::get();
-  if (process.forked()) return Status::ok();  // the memory is the parent's
+  if (process.forked()) return Status::ok();  // the memory belongs to the parent
   Device* device = process.device_of(devPtr);
   if (device == nullptr) return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", devPtr, " is not a device address")};
   softnpu::Allocation freed;
@@ -47,7 +47,7 @@ Status release(void* devPtr) {
 
 constexpr uint32_t kHostPage = 4096;
 
-// Registered memory is pinned either way; devices read it where the host does.
+// Registered memory is pinned in any case; devices read it at its host address.
 Status register_host(void* address, size_t size) {
   SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
   if (Process::get().device_of(address) != nullptr) {
@@ -76,7 +76,7 @@ Status allocate_host(void** out, size_t size) {
 
 }  // namespace
 
-// Every policy is served alike: the heap uses huge pages wherever a block is large enough for one.
+// All policies have the same effect: the heap uses huge pages for every block that is large enough.
 aclError aclrtMalloc(void** devPtr, size_t size, aclrtMemMallocPolicy) {
   return api("aclrtMalloc", [&] { return allocate(devPtr, size); });
 }
@@ -101,7 +101,7 @@ aclError aclrtMallocHost(void** hostPtr, size_t size) {
   return api("aclrtMallocHost", [&] { return allocate_host(hostPtr, size); });
 }
 
-// Which module asks, and for which device, makes no difference to host memory.
+// The requesting module and its device make no difference for host memory.
 aclError aclrtMallocHostWithCfg(void** ptr, uint64_t size, aclrtMallocConfig* cfg) {
   return api("aclrtMallocHostWithCfg", [&] {
     if (cfg != nullptr) SOFTNPU_RETURN_IF_ERROR(check(*cfg));
@@ -163,7 +163,7 @@ aclError aclrtPointerGetAttributes(const void* ptr, aclrtPtrAttributes* attribut
   });
 }
 
-// One entry: what this process has of the device, now and at most.
+// One entry: the device memory of this process, now and its maximum.
 aclError aclrtGetMemUsageInfo(uint32_t deviceId, aclrtMemUsageInfo* memUsageInfo, size_t inputNum, size_t* outputNum) {
   return api("aclrtGetMemUsageInfo", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(memUsageInfo, "memUsageInfo"));

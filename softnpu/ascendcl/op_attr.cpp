@@ -20,7 +20,7 @@ Handles<aclopAttr>& softnpu::op_attrs() {
 
 namespace {
 
-// Gives the attribute what `read` reads; a second value replaces the first, of whatever kind.
+// Sets the attribute to the result of `read`; replaces an earlier value of any type.
 template <typename Read>
 aclError set(const char* function, aclopAttr* handle, const char* name, Read&& read) {
   return api(function, [&]() -> Status {
@@ -68,7 +68,7 @@ aclopAttr* aclopCreateAttr() {
   return made;
 }
 
-// Null is taken, as free() takes it.
+// Null is allowed, as for free().
 void aclopDestroyAttr(const aclopAttr* attr) {
   if (attr == nullptr) return;
   (void)api("aclopDestroyAttr", [&] { return op_attrs().remove(attr); });

@@ -1,6 +1,6 @@
 #pragma once
-// The attributes of an operator that is named by a string. libascendcl makes them; whoever runs the operator reads
-// them.
+// The attributes of an operator invoked through aclopCompileAndExecute. libascendcl creates them; the library that runs
+// the operator reads them.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-// One alternative for each aclopSetAttr function.
+// One alternative per aclopSetAttr function.
 using OpAttrValue = std::variant<bool, int64_t, float, std::string, aclDataType, std::vector<bool>,
                                  std::vector<int64_t>, std::vector<float>, std::vector<std::string>,
                                  std::vector<aclDataType>, std::vector<std::vector<int64_t>>>;

@@ -1,4 +1,4 @@
-// Settings: of arithmetic, of contexts, of time-outs.
+// Settings of arithmetic, of contexts and of time limits.
 
 #include <algorithm>
 #include <chrono>
@@ -31,7 +31,7 @@ aclError aclrtSetDeviceSatMode(aclrtFloatOverflowMode mode) {
   });
 }
 
-// Nothing saturates, so that nothing was ever clipped: the status is 0.
+// Kernels do not saturate, so that there is never an overflow to report: the status is 0.
 aclError aclrtGetOverflowStatus(void* outputAddr, size_t outputSize, aclrtStream stream) {
   return api("aclrtGetOverflowStatus", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(outputAddr, "outputAddr"));
@@ -99,7 +99,7 @@ aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return api("aclrtSetSysParamOpt", [&] { return Process::get().options().set(opt, value); });
 }
 
-// No kernel can be stopped on a host: the limits end the host's waits (runtime/time_limits.h).
+// A kernel on the host cannot be stopped: the limits end the host's waits (runtime/time_limits.h).
 aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
   return api("aclrtSetOpWaitTimeout", [&] {
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
@@ -120,7 +120,7 @@ aclError aclrtSetOpExecuteTimeOutV2(uint64_t timeout, uint64_t* actualTimeout) {
   return api("aclrtSetOpExecuteTimeOutV2", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(actualTimeout, "actualTimeout"));
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
-    // Of microseconds; what does not fit is for ever.
+    // Microseconds; a value out of range means no limit.
     const uint64_t bounded = std::min(timeout, static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
     softnpu::set_execute_limit(std::chrono::microseconds(static_cast<int64_t>(bounded)));
     *actualTimeout = timeout;

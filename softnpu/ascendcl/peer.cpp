@@ -1,4 +1,4 @@
-// Every device's memory is host memory, so each reaches the others: there is nothing to enable.
+// Peer access. All device memory is host memory, so that devices always reach each other: nothing needs enabling.
 
 #include "acl/rt/device.h"
 #include "ascendcl/api.h"

@@ -1,4 +1,4 @@
-// What libraries report to the profiler. None listens so far: reports are dropped.
+// Reports of libraries to the profiler. There is no listener yet: reports are dropped.
 
 #include <chrono>
 #include <mutex>
@@ -15,7 +15,7 @@ using softnpu::Status;
 
 namespace {
 
-// By module, as registered last.
+// The last registered callback of each module.
 struct Callbacks {
   std::mutex mutex;
   std::unordered_map<uint32_t, ProfCommandHandle> by_module;
@@ -26,7 +26,7 @@ Callbacks& callbacks() {
   return value.get();
 }
 
-// FNV-1a with 64 bits.
+// 64-bit FNV-1a.
 uint64_t hash(std::string_view text) {
   uint64_t value = 0xcbf29ce484222325;
   for (unsigned char byte : text) value = (value ^ byte) * 0x100000001b3;
@@ -39,7 +39,7 @@ int32_t drop(const char* function, const void* report) {
 
 }  // namespace
 
-// Kept until profiling can start; so far it is never called.
+// Stored for a profiler; not called yet.
 int32_t MsprofRegisterCallback(uint32_t moduleId, ProfCommandHandle handle) {
   return api("MsprofRegisterCallback", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(reinterpret_cast<const void*>(handle), "handle"));
@@ -53,7 +53,7 @@ int32_t MsprofReportApi(uint32_t, const MsprofApi* api) { return drop("MsprofRep
 int32_t MsprofReportCompactInfo(uint32_t, void* data, uint32_t) { return drop("MsprofReportCompactInfo", data); }
 int32_t MsprofReportAdditionalInfo(uint32_t, void* data, uint32_t) { return drop("MsprofReportAdditionalInfo", data); }
 
-// The number follows from the text alone, so there is nothing to keep. 0 where there is no text.
+// The id is a hash of the text, so that nothing is stored. 0 without text.
 uint64_t MsprofGetHashId(const char* hashInfo, size_t length) {
   uint64_t id = 0;
   (void)api("MsprofGetHashId", [&] {

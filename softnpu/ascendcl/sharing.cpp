@@ -55,7 +55,7 @@ aclError aclrtIpcMemImportByKey(void** devPtr, const char* key, uint64_t) {
 aclError aclrtIpcMemClose(const char* key) {
   return api("aclrtIpcMemClose", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(key, "key"));
-    if (Process::get().forked()) return Status::ok();  // the mapping is the parent's
+    if (Process::get().forked()) return Status::ok();  // the mapping belongs to the parent
     const softnpu::AddressChange change;
     return Process::get().sharing().close(key);
   });

@@ -57,7 +57,7 @@ bool fits(uint64_t found, uint64_t value, uint32_t flag) {
   }
 }
 
-// 64 bits of device memory that streams write and wait for.
+// Checks 64 bits of device memory that streams write or wait for, and returns their address for the host.
 Status resolve_value(void* address, std::atomic_ref<uint64_t>::value_type** out) {
   SOFTNPU_RETURN_IF_ERROR(require(address, "devAddr"));
   softnpu::Location location;
@@ -155,7 +155,7 @@ aclError aclrtSetStreamAttribute(aclrtStream stream, aclrtStreamAttr stmAttrType
       case ACL_STREAM_ATTR_FAILURE_MODE: return set_failure_mode(*target, value->failureMode);
       case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK: target->overflow_switch() = value->overflowSwitch; break;
       case ACL_STREAM_ATTR_USER_CUSTOM_TAG: target->tag() = value->userCustomTag; break;
-      case ACL_STREAM_ATTR_CACHE_OP_IFNO: break;  // what a profiler keeps of operators; there is none yet
+      case ACL_STREAM_ATTR_CACHE_OP_IFNO: break;  // profiler cache of operators; there is no profiler yet
       default:
         return {ACL_ERROR_INVALID_PARAM,
                 text("the stream attribute ", static_cast<int>(stmAttrType), " does not exist")};
@@ -172,7 +172,7 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     return target->submit("aclrtValueWrite", Cost::kSmall, [devAddr, value] {
-      const softnpu::AddressHold hold;  // by its turn the memory may have been freed
+      const softnpu::AddressHold hold;  // the memory may have been freed since it was queued
       uint64_t* now = nullptr;
       SOFTNPU_RETURN_IF_ERROR(resolve_value(devAddr, &now));
       std::atomic_ref(*now).store(value, std::memory_order_release);
@@ -192,7 +192,7 @@ aclError aclrtValueWait(void* devAddr, uint64_t value, uint32_t flag, aclrtStrea
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
     auto done = std::make_shared<Event>();
     const uint64_t generation = done->begin_record();
-    // The stream holds `done` as long as it waits; the memory may be freed meanwhile, which ends the wait.
+    // The stream owns `done` while it waits. The memory may be freed meanwhile, which ends the wait with an error.
     auto look = [devAddr, value, flag, generation, weak = std::weak_ptr(done), stream = std::weak_ptr(target)] {
       auto waiting = weak.lock();
       if (!waiting) return true;

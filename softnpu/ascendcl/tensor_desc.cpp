@@ -1,4 +1,4 @@
-// Tensor descriptions: made, destroyed, read.
+// Tensor descriptions: create, destroy, read.
 
 #include "ascendcl/tensor_desc.h"
 
@@ -34,7 +34,7 @@ Status softnpu::read_desc_dims(int count, const int64_t* dims, std::vector<int64
 
 namespace {
 
-// Runs `read` on the description; `neutral` is what remains where there is none, or where `read` fails.
+// Runs `read` on the description; returns `neutral` if there is none or `read` fails.
 template <typename T, typename Read>
 T value_of(const char* function, const aclTensorDesc* handle, T neutral, Read&& read) {
   T value = neutral;
@@ -53,7 +53,7 @@ Status require_dim(const aclTensorDesc& desc, size_t index) {
                                        : text("the number of sizes is not known yet, so there is no size ", index)};
 }
 
-// 0 where a size is not known yet.
+// 0 if a size is not known yet.
 Status element_count(const aclTensorDesc& desc, size_t* out) {
   size_t count = 1;
   bool known = true;
@@ -94,7 +94,7 @@ aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int6
   return made;
 }
 
-// Null is taken, as free() takes it.
+// Null is allowed, as for free().
 void aclDestroyTensorDesc(const aclTensorDesc* desc) {
   if (desc == nullptr) return;
   (void)api("aclDestroyTensorDesc", [&] { return tensor_descs().remove(desc); });
@@ -137,7 +137,7 @@ size_t aclGetTensorDescNumDims(const aclTensorDesc* desc) {
   });
 }
 
-// -1 where there is no such size, too; aclGetTensorDescDimV2 tells the two apart.
+// Also -1 if there is no such dimension; aclGetTensorDescDimV2 distinguishes the two.
 int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index) {
   return value_of("aclGetTensorDescDim", desc, aclTensorDesc::kAnySize, [&](const aclTensorDesc& d, int64_t* out) {
     SOFTNPU_RETURN_IF_ERROR(require_dim(d, index));
@@ -157,7 +157,7 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t*
   });
 }
 
-// A known size is its own range where none was set.
+// A known size without an explicit range is its own range.
 aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_t dimRangeNum, int64_t* dimRange) {
   return api("aclGetTensorDescDimRange", [&]() -> Status {
     std::shared_ptr<aclTensorDesc> found;
@@ -178,7 +178,7 @@ aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_
   });
 }
 
-// Lives until the name is set again or the description destroyed.
+// Valid until the name is set again or the description is destroyed.
 const char* aclGetTensorDescName(aclTensorDesc* desc) {
   return value_of("aclGetTensorDescName", desc, "", [](const aclTensorDesc& d, const char** out) {
     *out = d.name.c_str();

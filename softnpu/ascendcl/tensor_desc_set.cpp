@@ -1,4 +1,4 @@
-// Tensor descriptions: what a program says about them after they were made.
+// Tensor descriptions: setters for an existing description.
 
 #include <memory>
 
@@ -75,7 +75,7 @@ aclError aclSetTensorValueRange(aclTensorDesc* desc, size_t valueCount,
              [&](aclTensorDesc& d) { return read_range(valueCount, valueRange, &d.value_range); });
 }
 
-// Null takes the name away.
+// Null removes the name.
 void aclSetTensorDescName(aclTensorDesc* desc, const char* name) {
   (void)set("aclSetTensorDescName", desc, [&](aclTensorDesc& d) {
     d.name = name != nullptr ? name : "";

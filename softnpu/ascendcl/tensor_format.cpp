@@ -1,4 +1,4 @@
-// Tensor descriptions in another order of their sizes.
+// Conversion of tensor descriptions to another order of their dimensions.
 
 #include <memory>
 #include <string_view>
@@ -14,7 +14,7 @@ using softnpu::tensor_descs;
 namespace softnpu {
 namespace {
 
-// One letter for each size; empty for formats that cut sizes into blocks or name none.
+// One letter per dimension; empty for blocked formats and for those that name no dimensions.
 std::string_view letters(aclFormat format) {
   switch (format) {
     case ACL_FORMAT_NCHW: return "NCHW";
@@ -57,7 +57,7 @@ Status transposed(const aclTensorDesc& desc, aclFormat format, aclTensorDesc* ou
 
 }  // namespace softnpu
 
-// The caller destroys what it gets.
+// The caller destroys the result.
 aclError aclTransTensorDescFormat(const aclTensorDesc* srcDesc, aclFormat dstFormat, aclTensorDesc** dstDesc) {
   return api("aclTransTensorDescFormat", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(dstDesc, "dstDesc"));

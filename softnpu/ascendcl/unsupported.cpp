@@ -1,4 +1,4 @@
-// What libascendcl exports and cannot do yet: dumps, captured models, the profiler, kernels in NPU binaries.
+// Functions that libascendcl exports and does not support: dumps, captured models, the profiler, NPU binaries.
 
 #include "base/unsupported.h"
 
@@ -84,7 +84,7 @@ rtError_t rtGetC2cCtrlAddr(uint64_t*, uint32_t*) {
   return unsupported_rt(__func__, "the cores of a software NPU have no memory to signal each other: use events");
 }
 
-// Programs look these up, and no source states their arguments: they are taken by nobody, in no header.
+// Programs look these up by name. No source states their arguments, so no header declares them.
 extern "C" {
 ACL_FUNC_VISIBILITY aclError aclmdlRIAddCondTask() { return unsupported(__func__, kCondition); }
 ACL_FUNC_VISIBILITY aclError aclmdlRICondHandleCreate() { return unsupported(__func__, kCondition); }

@@ -1,5 +1,5 @@
 #pragma once
-// The border: what lies below returns a Status and may throw; what lies above sees an aclError and nothing else.
+// The border: C++ code below returns a Status and may throw; the C caller above sees only an aclError.
 
 #include <exception>
 #include <new>
@@ -10,10 +10,10 @@
 
 namespace softnpu {
 
-// Keeps the text for aclGetRecentErrMsg of this thread, and logs it. Each library of softnpu defines it for itself.
+// Stores the text for this thread's aclGetRecentErrMsg, and logs it. Each library of softnpu defines it.
 void record_error(const char* function, aclError code, const char* message) noexcept;
 
-// Runs `body`, which returns a Status, on behalf of the C function `name`.
+// Runs `body`, which returns a Status, as the implementation of the C function `name`.
 template <typename Body>
 aclError api(const char* name, Body&& body) noexcept {
   auto failed = [name](aclError code, const char* message) {
@@ -34,7 +34,7 @@ aclError api(const char* name, Body&& body) noexcept {
   }
 }
 
-// The same for functions that have no code to return: what they return where `body` throws is `otherwise`.
+// The same for functions that return no code: they return `otherwise` if `body` throws.
 template <typename Result, typename Body>
 Result guarded(Result otherwise, Body&& body) noexcept {
   try {
@@ -47,11 +47,11 @@ template <typename Body>
 void guarded(Body&& body) noexcept {
   try {
     std::forward<Body>(body)();
-  } catch (...) {  // there is nobody to tell
+  } catch (...) {  // there is no way to report it
   }
 }
 
-// For functions that write a result: a null pointer is the caller's error.
+// For functions that write a result: null is the caller's error.
 inline Status require(const void* out, const char* argument) {
   if (out != nullptr) return Status::ok();
   return {ACL_ERROR_INVALID_PARAM, std::string(argument) + " is null"};

@@ -8,7 +8,7 @@
 namespace softnpu {
 namespace {
 
-// The kernel writes "32768K". The C library has no number on some processors (aarch64).
+// The kernel's text is "32768K". On some processors (aarch64) the C library does not know the size.
 int64_t from_kernel(int index) {
   std::ifstream file("/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/size");
   int64_t value = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of memory and of images, computed from what a program passes.
+// Overflow-checked sizes of memory and of images, computed from a program's arguments.
 
 #include <concepts>
 #include <cstdint>
@@ -12,20 +12,19 @@ class Checked;
 template <std::integral T>
 constexpr Checked checked(T value);
 
-// A whole number whose arithmetic notices when a result does not fit into 64 bits: that result, and all that is
-// computed from it, does not fit.
+// An integer with checked arithmetic: if a result overflows 64 bits, it and everything computed from it does not fit.
 class Checked {
  public:
   constexpr Checked() = default;
-  // Constants only: a number that a program passed becomes one by checked(), before anything is computed from it.
+  // Constants only: a program's number is converted by checked() before anything is computed from it.
   consteval Checked(int64_t constant) : value_(constant) {}  // NOLINT(google-explicit-constructor)
 
   bool fits() const { return value_ != kNone; }
-  // 0 where it does not fit.
+  // 0 if it does not fit.
   int64_t value() const { return fits() ? value_ : 0; }
-  // 0 where it does not fit or is negative.
+  // 0 if it does not fit or is negative.
   uint64_t bytes() const { return value_ > 0 ? static_cast<uint64_t>(value_) : 0; }
-  // Whether it fits and is `other`.
+  // Whether it fits and equals `other`.
   bool is(int64_t other) const { return fits() && value_ == other; }
   template <std::integral T>
   friend constexpr Checked checked(T value);
@@ -44,11 +43,11 @@ class Checked {
     const bool overflows = __builtin_mul_overflow(a.value_, b.value_, &product);
     return of(a, b, overflows, product);
   }
-  // The larger one; does not fit where one of them does not.
+  // The maximum; does not fit if one of them does not.
   friend constexpr Checked larger(Checked a, Checked b) {
     return of(a, b, false, a.value_ > b.value_ ? a.value_ : b.value_);
   }
-  // The next multiple of `multiple`, a positive constant, from a number on that is not negative.
+  // The least multiple of `multiple`, a positive constant, that is at least `number`, which must not be negative.
   friend constexpr Checked round_up(Checked number, int64_t multiple) {
     const Checked last = number + checked(multiple - 1);
     return of(last, last, false, last.value_ / multiple * multiple);

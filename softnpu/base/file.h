@@ -6,7 +6,7 @@
 
 namespace softnpu {
 
-// Owns a file descriptor; -1 is none.
+// Owns a file descriptor; -1 if there is none.
 class File {
  public:
   explicit File(int fd = -1) : fd_(fd) {}

@@ -1,5 +1,5 @@
 #pragma once
-// The live objects of one kind that a C program knows by handles.
+// The live objects of one kind, which a C program knows by handles.
 
 #include <memory>
 #include <mutex>
@@ -12,9 +12,9 @@
 
 namespace softnpu {
 
-// A handle is its object's address. One that is null, destroyed or never made is found out without reading behind it.
-// What find() gave stays whole while another thread destroys the handle; two threads that change one object lock it
-// themselves.
+// A handle is its object's address. Handles that are null, destroyed or were never made are detected without
+// dereferencing them. The result of find() stays valid while another thread destroys the handle. Two threads that
+// modify one object must lock it themselves.
 template <typename T>
 class Handles {
  public:
@@ -37,7 +37,7 @@ class Handles {
   }
 
   Status remove(const void* handle) {
-    std::shared_ptr<T> last;  // declared before the lock: its destructor runs when the lock is gone
+    std::shared_ptr<T> last;  // declared before the lock: its destructor runs after the unlock
     std::unique_lock lock(mutex_);
     auto it = live_.find(handle);
     if (it == live_.end()) return unknown(handle);

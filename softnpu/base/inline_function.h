@@ -8,8 +8,8 @@
 
 namespace softnpu {
 
-// A callable of its own, like std::move_only_function: one of up to Capacity bytes lies in it, a larger one on the
-// heap. What it calls may change what it captured by value only where the callable's own operator() is const.
+// A move-only callable, like std::move_only_function: callables of up to Capacity bytes are stored inline, larger ones
+// on the heap. A callable may modify its by-value captures only if its operator() is const.
 template <typename Signature, size_t Capacity>
 class InlineFunction;
 
@@ -49,14 +49,14 @@ class InlineFunction<Result(Args...), Capacity> {
   friend bool operator==(const InlineFunction& function, std::nullptr_t) { return !function; }
   Result operator()(Args... args) const { return actions_->call(space_, std::forward<Args>(args)...); }
 
-  // The callable that lies in it; null where it is of another type, or on the heap.
+  // The callable stored inline; null if it is of another type, or on the heap.
   template <typename Callable>
   const Callable* target() const {
     if constexpr (!kFits<Callable>) return nullptr;
     return actions_ == &kInline<Callable> ? at<Callable>(space_) : nullptr;
   }
 
-  // Whether such a callable needs no heap.
+  // Whether such a callable is stored inline.
   template <typename Callable>
   static constexpr bool holds_inline() {
     return kFits<std::decay_t<Callable>>;
@@ -65,7 +65,7 @@ class InlineFunction<Result(Args...), Capacity> {
  private:
   struct Actions {
     Result (*call)(void* space, Args&&... args);
-    void (*move)(void* to, void* from) noexcept;  // and destroys what was moved from
+    void (*move)(void* to, void* from) noexcept;  // and destroys the source
     void (*destroy)(void* space) noexcept;
   };
 

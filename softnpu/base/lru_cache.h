@@ -1,5 +1,5 @@
 #pragma once
-// The values that were used last, by what they were made for.
+// A cache of the most recently used values.
 
 #include <cstddef>
 #include <functional>
@@ -11,14 +11,13 @@
 
 namespace softnpu {
 
-// A value is shared by all that use it: it outlives its place in the cache.
+// A value is shared by its users: it may outlive its cache entry.
 template <typename Key, typename Value, typename Hash = std::hash<Key>, typename Equal = std::equal_to<Key>>
 class LruCache {
  public:
   explicit LruCache(size_t capacity) : capacity_(capacity) {}
 
-  // The value for `key`; `make` is called where there is none, outside the lock. A null that it returns is passed on
-  // and not kept.
+  // The value for `key`. If there is none, calls `make` without the lock. A null result is returned and not cached.
   template <typename Make>
   std::shared_ptr<const Value> get(const Key& key, Make make) {
     if (auto found = find(key)) return found;

@@ -5,7 +5,7 @@
 
 namespace softnpu {
 
-// Holds a T that is constructed once and never destroyed, so that calls during process exit find it whole.
+// Holds a T that is constructed once and never destroyed, so that calls during process exit can use it.
 template <typename T>
 class NoDestroy {
  public:

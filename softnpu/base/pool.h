@@ -1,5 +1,5 @@
 #pragma once
-// Objects that a C program knows by handles, made and destroyed in a few ns.
+// A pool of objects that a C program knows by handles; creating and destroying one takes a few ns.
 
 #include <array>
 #include <atomic>
@@ -13,9 +13,9 @@
 
 namespace softnpu {
 
-// The memory of a destroyed object stays the pool's and is reused, so that a dead handle can be asked about for ever.
-// It holds as much as lived at once at most. A pool is one static object of its kind for the process that is never
-// destroyed (NoDestroy): free slots wait in chains on each thread, which all pools of one T would share.
+// The pool keeps the memory of destroyed objects and reuses it, so that a dead handle can always be checked. Its memory
+// is at most that of the largest number of objects that lived at once. There is one static, never destroyed pool per T
+// (NoDestroy): each thread caches chains of free slots, which all pools of a T would share.
 template <typename T>
 class Pool {
  public:
@@ -23,13 +23,13 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Throws std::bad_alloc where host memory is out, and what T's constructor throws.
+  // Throws std::bad_alloc if host memory is exhausted, and exceptions of T's constructor.
   template <typename... Args>
   T* make(Args&&... args) {
     Slot* slot = pop();
     try {
       if constexpr (sizeof...(Args) == 0) {
-        ::new (static_cast<void*>(slot->object)) T;  // nothing is set to zero that T itself leaves as it is
+        ::new (static_cast<void*>(slot->object)) T;  // default-initialised: T may leave members unset
       } else {
         ::new (static_cast<void*>(slot->object)) T(std::forward<Args>(args)...);
       }
@@ -42,14 +42,14 @@ class Pool {
     return object(slot);
   }
 
-  // False for what is no live object: null, destroyed, of another kind, never made. An address that was given to a
-  // new object since is that object's.
+  // False if the handle is no live object: null, destroyed, of another kind, never made. If the address was reused, the
+  // result is for the new object.
   bool is_live(const void* handle) const {
     const Slot* slot = find(handle);
     return slot != nullptr && (slot->state.load(std::memory_order_acquire) & kLive) != 0;
   }
 
-  // False, and nothing happens, where is_live() is. Of two calls at once one destroys.
+  // Returns false and does nothing if is_live() is false. Of two concurrent calls one destroys the object.
   bool destroy(const void* handle) {
     Slot* slot = find(handle);
     if (slot == nullptr || !end(slot, slot->state.load(std::memory_order_acquire))) return false;
@@ -57,23 +57,23 @@ class Pool {
     return true;
   }
 
-  // A name of a live object that is never used again: unlike the address it tells the object's death for certain.
+  // A name of a live object that is never reused: unlike the address, it identifies a destroyed object reliably.
   uint64_t name(const T* made) const {
     const Slot* slot = reinterpret_cast<const Slot*>(made);
     return slot->state.load(std::memory_order_relaxed) / kGeneration << kIndexBits | slot->index;
   }
 
-  // Whether the object at the handle is live, and still the one of this name.
+  // Whether the handle's object is live and still has this name.
   bool is_live_as(const T* handle, uint64_t known) const { return is_live(handle) && name(handle) == known; }
 
-  // Ends the name: one caller gets the object, which it ends by recycle(), or gives back by give_back() or share().
-  // Null for everybody else, and where the object is shared.
+  // Ends the name. One caller gets the object and must end it by recycle(), or return it by give_back() or share().
+  // Null for all other callers, and if the object is shared.
   T* claim(uint64_t name) { return claim(name, kLive); }
 
   // Makes a claimed object's name live again.
   void give_back(T* claimed) { reinterpret_cast<Slot*>(claimed)->state.fetch_or(kLive, std::memory_order_acq_rel); }
 
-  // The same, for the functions below; who calls them keeps them apart by a lock.
+  // Like give_back(), but for the two functions below; their callers must hold a common lock.
   void share(T* claimed) {
     reinterpret_cast<Slot*>(claimed)->state.fetch_or(kLive | kShared, std::memory_order_acq_rel);
   }
@@ -98,27 +98,27 @@ class Pool {
   static constexpr int kIndexBits = 28;
   static constexpr size_t kFirstChunk = 64;  // slots; each further chunk has twice as many
   static constexpr size_t kChunks = 22;
-  static constexpr uint32_t kChain = 32;  // slots that move between a thread and the pool at once
+  static constexpr uint32_t kChain = 32;  // slots that are moved between a thread and the pool at once
 
   struct Slot {
-    alignas(T) unsigned char object[sizeof(T)];  // first, so that the object's address is the slot's
-    std::atomic<uint64_t> state{0};              // flags, and behind them the generation
+    alignas(T) unsigned char object[sizeof(T)];  // first, so that the object and the slot have the same address
+    std::atomic<uint64_t> state{0};              // flags in the low bits, the generation above them
     Slot* next = nullptr;                        // in a chain of free slots
-    Slot* next_chain = nullptr;                  // the chain behind the one that this slot begins
-    uint32_t chained = 0;                        // the slots of that one
+    Slot* next_chain = nullptr;                  // the next chain, if this slot is the first of one
+    uint32_t chained = 0;                        // the length of the next chain
     uint32_t index = 0;
   };
 
-  // What a thread keeps for itself: up to two chains, so that neither making nor destroying in turns takes the lock.
+  // A thread's cache of up to two chains, so that alternating creation and destruction takes no lock.
   struct Local {
     Slot* chain = nullptr;
     Slot* spare = nullptr;  // a full chain
     uint32_t length = 0;    // of `chain`
-    bool is_known = false;  // its chains are given back when the thread ends
-    bool is_over = false;   // the thread ends: everything goes to the pool at once
+    bool is_known = false;  // registered: its chains are returned when the thread ends
+    bool is_over = false;   // the thread is ending: slots are returned to the pool at once
   };
-  // Gives the thread's chains back when it ends. What is destroyed after it finds `is_over`; Local itself has no
-  // destructor and stays readable.
+  // Returns the thread's chains when it ends. Objects destroyed after it see `is_over`; Local has no destructor and
+  // stays readable.
   struct Returner {
     Pool* pool = nullptr;
     ~Returner() {
@@ -244,9 +244,9 @@ class Pool {
 
   static thread_local Local local_;
 
-  std::array<std::unique_ptr<Slot[]>, kChunks> chunks_;  // written under mutex_, read up to chunk_count_ without
+  std::array<std::unique_ptr<Slot[]>, kChunks> chunks_;  // written under mutex_; read without it up to chunk_count_
   std::atomic<size_t> chunk_count_{0};
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards all members below
   Slot* free_chains_ = nullptr;
 };
 

@@ -4,7 +4,7 @@
 
 namespace softnpu {
 
-// The next multiple of `multiple` from `value` on.
+// The least multiple of `multiple` that is at least `value`.
 constexpr size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace softnpu

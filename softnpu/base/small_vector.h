@@ -11,7 +11,7 @@
 
 namespace softnpu {
 
-// A vector of plain values that keeps up to N of them in itself; more are on the heap. A moved-from one is empty.
+// A vector of plain values that stores up to N of them inline, more on the heap. Empty after being moved from.
 template <typename T, size_t N>
 class SmallVector {
   static_assert(std::is_trivially_copyable_v<T> && N > 0);
@@ -21,7 +21,7 @@ class SmallVector {
   using iterator = T*;
   using const_iterator = const T*;
 
-  SmallVector() noexcept {}  // the inline values stay unset: nobody reads past size_
+  SmallVector() noexcept {}  // the inline values stay uninitialised: nothing reads beyond size_
   explicit SmallVector(size_t count, T value = T()) { resize(count, value); }
   SmallVector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
   template <typename Iterator, typename = typename std::iterator_traits<Iterator>::iterator_category>
@@ -71,7 +71,7 @@ class SmallVector {
     data()[size_++] = value;
   }
   void pop_back() { --size_; }
-  // The values must not be this vector's own.
+  // The values must not be elements of this vector.
   template <typename Iterator>
   void assign(Iterator first, Iterator last) {
     const auto count = static_cast<size_t>(std::distance(first, last));
@@ -89,12 +89,12 @@ class SmallVector {
   void grow(size_t count) {
     count = std::max(count, 2 * N);
     auto larger = std::make_unique_for_overwrite<T[]>(count);
-    std::copy_n(data(), std::min(size_, capacity()), larger.get());  // it is size_: the compiler cannot know
+    std::copy_n(data(), std::min(size_, capacity()), larger.get());  // always size_, which the compiler cannot know
     heap_ = std::move(larger);
     capacity_ = count;
   }
 
-  // Room for `count` values, with nothing in it.
+  // Makes room for `count` values and discards the contents.
   void replace(size_t count) {
     heap_ = std::make_unique_for_overwrite<T[]>(count);
     capacity_ = count;

@@ -1,13 +1,13 @@
 #pragma once
-// Waiting awake, for a bounded time.
+// Busy waiting for a bounded time.
 
 #include <chrono>
 #include <thread>
 
 namespace softnpu {
 
-// Looks whether `done()` holds, for about as long as putting a thread to sleep and waking it takes unless said
-// otherwise; whether it does. The processor is offered to others meanwhile.
+// Polls `done()` for up to `longest` (default: about the time of putting a thread to sleep and waking it) and returns
+// its last result. Yields the processor between polls.
 template <typename Done>
 bool spin_until(Done done, std::chrono::microseconds longest = std::chrono::microseconds(20)) {
   using Clock = std::chrono::steady_clock;
@@ -20,7 +20,7 @@ bool spin_until(Done done, std::chrono::microseconds longest = std::chrono::micr
   return false;
 }
 
-// The same for the end of work that other threads are at: the processor is kept.
+// The same for work that other threads are finishing: does not yield the processor.
 template <typename Done>
 bool watch_until(Done done, std::chrono::microseconds longest) {
   using Clock = std::chrono::steady_clock;

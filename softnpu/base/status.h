@@ -1,5 +1,5 @@
 #pragma once
-// One status for everything below the C ABI. It becomes an aclError and a message at the border (acl/api.h).
+// The one status of all code below the C ABI. The border converts it to an aclError and a message (base/border.h).
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// Success costs nothing to make, pass on and forget: only a message is on the heap.
+// Success is free to make and return: only a message needs the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -41,7 +41,7 @@ class [[nodiscard]] Status {
 
 }  // namespace softnpu
 
-// The one macro of this library: an early return needs the caller's frame.
+// The one macro of this library: an early return needs the caller's function.
 #define SOFTNPU_RETURN_IF_ERROR(expr)                                         \
   do {                                                                        \
     if (::softnpu::Status status_ = (expr); !status_.is_ok()) return status_; \

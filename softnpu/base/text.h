@@ -5,7 +5,7 @@
 
 namespace softnpu {
 
-// The arguments, one behind the other, as text: text("stream ", id, " is busy").
+// Concatenates the arguments as text: text("stream ", id, " is busy").
 template <typename... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;

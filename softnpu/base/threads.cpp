@@ -9,7 +9,7 @@
 namespace softnpu {
 namespace {
 
-thread_local int of_launcher = 0;  // 0: nothing launched runs
+thread_local int of_launcher = 0;  // 0: no launched operator runs
 
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// A wait with an end, which may be never.
+// A wait with a deadline, which may be never.
 
 #include <chrono>
 #include <condition_variable>
@@ -9,7 +9,7 @@ namespace softnpu {
 
 constexpr auto kNever = std::chrono::steady_clock::time_point::max();
 
-// Waits for `done`; false where `end` comes first. std::condition_variable overflows at max().
+// Waits for `done`; false if `end` comes first. Accepts max(), with which std::condition_variable would overflow.
 template <typename Done>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock,
                 std::chrono::steady_clock::time_point end, const Done& done) {

@@ -1,1 +1,1 @@
-// libhccl.so joins devices in collective operations. Programs are linked with it; it exports nothing yet.
+// libhccl.so runs collective operations over devices. Programs are linked with it; it exports nothing yet.

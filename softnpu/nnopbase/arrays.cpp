@@ -16,7 +16,7 @@ using softnpu::text;
 
 namespace {
 
-// No array of arguments is longer: a size beyond is a caller's mistake, a negative number for one.
+// The limit for arrays of arguments: a larger size is a caller's error, such as a negative number.
 constexpr uint64_t kMostValues = uint64_t{1} << 31;
 
 template <typename T>
@@ -45,7 +45,7 @@ aclnnStatus destroy(const char* function, const Object* object, const char* kind
   return api(function, [&] { return destroy_object(pool_of<Object>(), object, kind); });
 }
 
-// Takes the elements over; where it fails they stay the caller's.
+// Takes ownership of the elements; on failure they stay with the caller.
 template <typename List, typename T>
 List* create_list(const char* function, const T* const* values, uint64_t size, const char* kind) {
   List* made = nullptr;
@@ -65,7 +65,7 @@ List* create_list(const char* function, const T* const* values, uint64_t size, c
   return made;
 }
 
-// An element that was destroyed on its own, or is in the list twice, is passed over.
+// Skips elements that were destroyed separately, or that the list contains twice.
 template <typename T, typename List>
 aclnnStatus destroy_list(const char* function, const List* list, const char* kind) {
   return api(function, [&] {

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of numbers and lists of objects, as attributes and arguments of operators.
+// Arrays of numbers and lists of objects, used as attributes and arguments of operators.
 
 #include <cstdint>
 
@@ -24,8 +24,8 @@ struct Array {
 struct aclIntArray : softnpu::Array<int64_t> {};
 struct aclFloatArray : softnpu::Array<float> {};
 struct aclBoolArray : softnpu::Array<bool> {};
-// Lists own their elements. One may be null: an optional tensor that is missing, as among the indices of aclnnIndex.
-// The names (base/pool.h) tell an element that was destroyed on its own from a new object at its address.
+// Lists own their elements. An element may be null: an omitted optional tensor, for example in the indices of
+// aclnnIndex. The names (base/pool.h) distinguish a separately destroyed element from a new object at its address.
 struct aclTensorList : softnpu::Array<const aclTensor*> {
   softnpu::SmallVector<uint64_t, 8> names;
 };

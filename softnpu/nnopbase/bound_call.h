@@ -1,5 +1,5 @@
 #pragma once
-// A call of phase one that can be planned again with other addresses: what a repeatable executor holds.
+// A call of phase one that can be planned again with other addresses; part of a repeatable executor.
 
 #include <cstddef>
 #include <memory>
@@ -20,11 +20,11 @@
 
 namespace softnpu {
 
-// A tensor of the call: the handle by which the caller knows it, and the copy that the call is planned with.
+// A tensor of the call: the caller's handle, and the copy that the planner gets.
 struct BoundTensor {
   const aclTensor* given = nullptr;
   aclTensor* copy = nullptr;
-  const aclTensorList* list = nullptr;  // the handle of the list that it is in, if any
+  const aclTensorList* list = nullptr;  // the handle of its list, if it is in one
 };
 
 class BoundCall {
@@ -36,19 +36,19 @@ class BoundCall {
 
   virtual Status plan(Plan* plan) const = 0;
 
-  std::vector<BoundTensor> tensors;  // in the order of the arguments, without those that are null
+  std::vector<BoundTensor> tensors;  // in argument order, without null ones
 };
 
-// Whether the handle may be read.
+// Whether the handle is live.
 ACL_FUNC_VISIBILITY bool is_live_object(const aclTensor* tensor);
 ACL_FUNC_VISIBILITY bool is_live_object(const aclScalar* scalar);
 ACL_FUNC_VISIBILITY bool is_live_object(const aclIntArray* array);
 ACL_FUNC_VISIBILITY bool is_live_object(const aclFloatArray* array);
 ACL_FUNC_VISIBILITY bool is_live_object(const aclBoolArray* array);
-ACL_FUNC_VISIBILITY bool is_live_object(const aclTensorList* list);  // and all that are in it
+ACL_FUNC_VISIBILITY bool is_live_object(const aclTensorList* list);  // and all of its elements
 ACL_FUNC_VISIBILITY bool is_live_object(const aclScalarList* list);
 
-// What a list holds; no type for what is no list.
+// The element type of a list; std::monostate for other types.
 template <typename T>
 struct ElementOf {
   using Type = std::monostate;
@@ -75,7 +75,7 @@ template <typename T>
 concept Character = std::is_same_v < std::remove_const_t<T>,
 char > ;
 
-// True for a number and for null, since what is missing is the operator's matter.
+// True for numbers and for null: the operator itself checks for missing arguments.
 template <typename T>
 bool is_live_or_null(const T&) {
   return true;
@@ -85,7 +85,7 @@ bool is_live_or_null(T* const& object) {
   return object == nullptr || is_live_object(object);
 }
 
-// An argument that outlives the call: a number is its own copy.
+// An argument that outlives the call: numbers are copied.
 template <typename T>
 class Bound {
  public:
@@ -99,7 +99,7 @@ class Bound {
   T value_;
 };
 
-// The copies are no handles: a caller that destroys something twice cannot hit them.
+// The copies are no handles: a caller's double free cannot destroy them.
 template <Object T>
 class Bound<T*> {
   using Copy = std::remove_const_t<T>;
@@ -133,7 +133,7 @@ class Bound<T*> {
     }
   }
 
-  T* given_;  // compared, not read
+  T* given_;  // compared, never dereferenced
   std::unique_ptr<Copy> copy_;
   std::vector<std::pair<const Element*, std::unique_ptr<Element>>> elements_;  // of a list: given, copy
 };
@@ -150,11 +150,11 @@ class Bound<Char*> {
   std::string value_;
 };
 
-// What plans an operator with these arguments.
+// The type of a planner for these arguments.
 template <typename... Args>
 using Planner = Status (*)(Args..., Plan*);
 
-// The call of a planner.
+// A planner with its bound arguments.
 template <typename... Args>
 class BoundCallOf : public BoundCall {
  public:

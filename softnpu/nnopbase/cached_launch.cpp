@@ -19,13 +19,13 @@ using softnpu::Planned;
 using softnpu::Status;
 using softnpu::text;
 
-// Immutable: several threads launch it.
+// Immutable: several threads may launch it.
 struct softnpuCachedLaunch {
   const char* op;
   std::unique_ptr<const CachedLaunch> launch;
-  std::vector<size_t> tensor_of;  // of each operand
-  std::vector<size_t> bytes;      // of each tensor
-  std::vector<size_t> written;    // tensors
+  std::vector<size_t> tensor_of;  // per operand
+  std::vector<size_t> bytes;      // per tensor
+  std::vector<size_t> written;    // indices of tensors
 };
 
 namespace {
@@ -34,7 +34,7 @@ constexpr size_t kMostTensors = 8;
 
 using Kernels = std::array<void*, kMostTensors>;
 
-// Where kernels find the tensors.
+// Finds the addresses at which kernels access the tensors.
 Status find(const void* const* tensors, const size_t* bytes, size_t count, Kernels* out) {
   for (size_t i = 0; i < count; ++i) {
     if (softnpuKernelAddress(tensors[i], bytes[i], &(*out)[i]) == ACL_SUCCESS) continue;
@@ -44,8 +44,8 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
   return Status::ok();
 }
 
-// The call of `planned` on `count` tensors; null where it needs planning each time, or where something of it is none of
-// the tensors.
+// A cached launch of `planned` on `count` tensors. Null if the call needs planning each time, or if one of its operands
+// is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
   if (planned.plan.cached_launch == nullptr) return nullptr;

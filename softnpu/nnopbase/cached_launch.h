@@ -1,5 +1,5 @@
 #pragma once
-// A call's plan that can be bound to other tensors of the same descriptions: launching it again needs no planning.
+// A call's plan that can be bound to other tensors with the same descriptions: launching it again needs no planning.
 
 #include <memory>
 #include <span>
@@ -17,17 +17,17 @@ class CachedLaunch {
   CachedLaunch& operator=(const CachedLaunch&) = delete;
   virtual ~CachedLaunch() = default;
 
-  // Where kernels find the first element of each operand of the call that was planned.
+  // The kernel addresses of each operand's first element in the planned call.
   virtual std::span<void* const> operands() const = 0;
 
-  // Plans the same on `operands`, in their order. What is written is the caller's matter.
+  // Makes the same plan for `operands`, in the same order. The caller sets Plan::written.
   virtual void plan(std::span<void* const> operands, Plan* plan) const = 0;
 
-  // The call's work as a loop, for an operator on lists; null where it is none.
+  // The call's work as a loop, for operators on lists; null if it is not a loop.
   virtual std::shared_ptr<const ElementwiseLoop> as_loop() const { return nullptr; }
 };
 
-// Makes it from a plan.
+// Creates it from a plan.
 using MakeCachedLaunch = std::unique_ptr<const CachedLaunch> (*)(const Plan& plan);
 
 }  // namespace softnpu

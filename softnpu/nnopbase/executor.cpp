@@ -32,7 +32,7 @@ Status run(const Plan& plan, void* workspace) {
   }
 }
 
-// Why the work of `plan` failed, into `size` bytes.
+// Writes the reason for the failure of `plan` into `message`, of `size` bytes.
 void put_message(const Plan& plan, const std::string& reason, char* message, size_t size) {
   const std::string said = plan.describe ? text(plan.describe(), ": ", reason) : reason;
   said.copy(message, size - 1);
@@ -84,7 +84,7 @@ size_t analyse_group(void* const* states, const size_t* last_readers, size_t cou
     *group = std::make_unique<FusionGroup>(*std::move(fused)).release();
     return size;
   } catch (const std::bad_alloc&) {
-    return 1;  // one after the other needs no memory
+    return 1;  // running them one by one needs no memory
   }
 }
 
@@ -110,7 +110,7 @@ softnpuCost cost_of(const Plan& plan) {
   return plan.work < kShortWork ? SOFTNPU_COST_SHORT : SOFTNPU_COST_LARGE;
 }
 
-// The plan for the next launch, made anew where an address was replaced.
+// The plan for the next launch; planned again if an address was replaced.
 Status current_plan(Repeatable* repeatable, std::shared_ptr<const Plan>* out) {
   std::lock_guard lock(repeatable->mutex);
   if (repeatable->is_stale) {

@@ -1,5 +1,5 @@
 #pragma once
-// The executor between aclnn's two phases: a checked plan that waits for its launch. Operators use plan_operator().
+// The executor between aclnn's two phases: a checked plan that is ready for launch. Operators use plan_operator().
 
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace softnpu {
 
-struct Planned;  // an executor's inside
+struct Planned;  // the contents of an executor
 
-// An executor that is being made by phase one of `op` (its C name without the phase, a literal). Without hand_out()
-// nothing remains of it.
+// An executor under construction in phase one of `op` (its C name without the phase, a literal). Destroyed unless
+// hand_out() is called.
 class ACL_FUNC_VISIBILITY PendingPlan {
  public:
   static constexpr size_t kArgumentBytes = 512;
-  // Copies a call whose arguments lie at `arguments`.
+  // Copies a call whose arguments are at `arguments`.
   using Keep = Status (*)(const void* arguments, std::unique_ptr<BoundCall>* out);
 
   explicit PendingPlan(const char* op);
@@ -28,10 +28,10 @@ class ACL_FUNC_VISIBILITY PendingPlan {
   ~PendingPlan();
 
   Plan* plan();
-  // Room for a trivially destructible record of the call, of kArgumentBytes; `keep` reads it if the executor is made
+  // kArgumentBytes of storage for a trivially destructible record of the call; `keep` reads it if the executor is made
   // repeatable.
   void* arguments(Keep keep);
-  // Fails where the plan's workspace does not fit into 64 bits.
+  // Fails if the size of the plan's workspace does not fit into 64 bits.
   Status hand_out(uint64_t* workspace_size, aclOpExecutor** executor);
 
  private:
@@ -41,13 +41,13 @@ class ACL_FUNC_VISIBILITY PendingPlan {
 // Ends phase one of `op` with a plan whose addresses cannot be replaced.
 ACL_FUNC_VISIBILITY Status make_executor(const char* op, Plan plan, uint64_t* workspace_size, aclOpExecutor** executor);
 
-// Phase two of `op`. An executor that is unknown, used up or another operator's is an error; one that meets too small a
-// workspace, or another operator, may be launched again.
+// Phase two of `op`. An executor that is unknown, already used or another operator's is an error. After an error
+// because of the workspace's size or the operator it may be launched again.
 ACL_FUNC_VISIBILITY Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
                                            aclOpExecutor* executor, aclrtStream stream);
 
-// Launches the plan of `op`, which lives as long as the process, without an executor: its workspace is host memory of
-// the launch's own.
+// Launches the plan of `op`, which has the lifetime of the process, without an executor. The launch allocates its
+// workspace in host memory.
 ACL_FUNC_VISIBILITY Status launch_plan(const char* op, Plan plan, aclrtStream stream);
 
 }  // namespace softnpu

@@ -4,8 +4,8 @@
 
 namespace softnpu {
 
-// Whether a tensor of this format lies in memory in blocks: its `dims` are the sizes that the program sees, its
-// `storage_dims` say what is in memory, and its strides say nothing. ops/format/layout.h has the blocks.
+// Whether tensors of this format are stored in blocks: `dims` are the sizes that the program sees, `storage_dims` those
+// in memory, and the strides are unused. ops/format/layout.h defines the blocks.
 constexpr bool is_blocked_format(aclFormat format) {
   switch (format) {
     case ACL_FORMAT_NC1HWC0:

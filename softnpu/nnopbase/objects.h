@@ -1,5 +1,5 @@
 #pragma once
-// The pools that aclnn's objects live in, and how a handle is checked.
+// The pools of aclnn's objects, and the check of handles.
 
 #include <string>
 
@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-// The process's one pool of each kind. libnnopbase owns it: other libraries ask by live() and not here.
+// The process's one pool of each kind. libnnopbase owns it: other libraries use live().
 template <typename T>
 Pool<T>& pool_of() {
   static NoDestroy<Pool<T>> instance;
@@ -22,8 +22,8 @@ Pool<T>& pool_of() {
 inline Pool<aclTensor>& tensors() { return pool_of<aclTensor>(); }
 inline Pool<aclScalar>& scalars() { return pool_of<aclScalar>(); }
 
-// The object is there: not null, not destroyed, and of this kind. An address that was given to a new object of the kind
-// since is not told from the old one.
+// Checks that the object is live: not null, not destroyed, and of this kind. Does not detect that an address was reused
+// by a new object of the kind.
 template <typename T>
 Status check_object(const Pool<T>& pool, const void* object, const char* kind) {
   if (object == nullptr) return {ACLNN_ERR_PARAM_NULLPTR, text("the ", kind, " is null")};
@@ -31,7 +31,7 @@ Status check_object(const Pool<T>& pool, const void* object, const char* kind) {
   return {ACLNN_ERR_PARAM_INVALID, text(object, " is no live ", kind, ": it was destroyed, or never made")};
 }
 
-// Null is taken, as free() takes it: an optional argument that was never made.
+// Null is allowed, as for free(): an optional argument that was never created.
 template <typename T>
 Status destroy_object(Pool<T>& pool, const void* object, const char* kind) {
   if (object == nullptr || pool.destroy(object)) return Status::ok();

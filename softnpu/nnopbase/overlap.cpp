@@ -15,8 +15,8 @@ struct Dim {
   int64_t size;
 };
 
-// Whether steps along both dimensions lead to one place: the least such steps are those to the strides' least common
-// multiple.
+// Whether steps along both dimensions can reach the same element: the least such steps lead to the strides' least
+// common multiple.
 bool meet(const Dim& a, const Dim& b) {
   const int64_t common = std::gcd(a.stride, b.stride);
   return b.stride / common < a.size && a.stride / common < b.size;
@@ -34,7 +34,7 @@ bool overlaps_itself(const aclTensor& tensor) {
   if (std::ranges::count(dims, 0, &Dim::stride) > 0) return true;
   std::ranges::sort(dims, {}, &Dim::stride);
   if (!dims.empty() && dims[0].stride < 0) return false;
-  int64_t reach = 0;  // of the dimensions before
+  int64_t reach = 0;  // of the preceding dimensions
   bool are_nested = true;
   for (const Dim& dim : dims) {
     are_nested = are_nested && dim.stride > reach;

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors of which two elements share a place in memory: as a result they have no value of their own.
+// Detects tensors with two elements at the same address: they cannot be outputs.
 
 #include <type_traits>
 
@@ -8,21 +8,21 @@
 
 namespace softnpu {
 
-// Whether two elements of a tensor that lies by its strides are known to share a place. Where three or more
-// dimensions interleave only pairs of them are looked at: all may take longer than any operator. Negative strides are
-// every operator's own error.
+// Whether two elements of a strided tensor are known to share an address. If three or more dimensions interleave, only
+// pairs of them are checked: a full check may take longer than any operator. Operators check for negative strides
+// themselves.
 ACL_FUNC_VISIBILITY bool overlaps_itself(const aclTensor& tensor);
 
-// Not inline: the way to the error is not the way to the plan.
+// Not inline: keeps the error path out of the planning code.
 ACL_FUNC_VISIBILITY Status overlapping_argument(size_t position);
 
-// Whether an argument's elements have places of their own, where the operator writes it.
+// False if the operator writes the argument and its elements overlap.
 template <typename T>
 bool has_distinct_elements(const T& argument) {
   if constexpr (std::is_same_v<T, aclTensor*>) {
     if (argument == nullptr) return true;
-    // Without gaps, as nearly all are.
-    uint64_t next = 1;  // wraps around only where there are no elements
+    // Fast path: without gaps, as nearly all tensors are.
+    uint64_t next = 1;  // wraps around only without elements
     bool is_contiguous = true;
     for (size_t i = argument->dims.size(); i-- > 0;) {
       is_contiguous = is_contiguous && argument->strides[i] == static_cast<int64_t>(next);

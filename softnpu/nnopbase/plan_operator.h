@@ -15,11 +15,11 @@
 //     return launch_operator("aclnnAdd", workspace, size, executor, stream);
 //   }
 //
-// The planner is a function of the C function's arguments with their C types: that is how a repeatable executor plans
-// again, with copies of the arguments, once aclSetTensorAddr or aclSetDynamicTensorAddr has replaced an address. An
-// aclTensor* is an output, a const aclTensor* an input. Handles that were destroyed never reach the planner; null does.
-// The planner may be called on another thread and must not keep the arguments. What stands here depends on the
-// arguments' types alone, and is not inline: operators of one signature share it.
+// The planner's parameters are those of the C function, with their C types. So a repeatable executor can plan again,
+// with copies of the arguments, after aclSetTensorAddr or aclSetDynamicTensorAddr has replaced an address. An
+// aclTensor* is an output, a const aclTensor* an input. The planner never gets destroyed handles; it may get null. It
+// may be called on another thread and must not keep the arguments. The functions here depend only on the arguments'
+// types and are not inline: operators of one signature share them.
 
 #include <concepts>
 #include <cstddef>
@@ -36,10 +36,10 @@
 
 namespace softnpu {
 
-// Not inline: the way to the errors is not the way to the plan.
+// Not inline: keeps the error path out of the planning code.
 ACL_FUNC_VISIBILITY Status dead_argument(size_t position);
 
-// A call as it lies in a pending plan.
+// A call's arguments, stored in a pending plan.
 template <typename... Args>
 struct CallArguments {
   Planner<Args...> planner;
@@ -57,7 +57,7 @@ Status bind_call(const void* call, std::unique_ptr<BoundCall>* out) {
   return Status::ok();
 }
 
-// Phase one of `op`, a literal: checks the handles, plans, hands the plan out as an executor.
+// Phase one of `op`, a literal: checks the handles, plans, returns the plan as an executor.
 template <typename... Args>
 requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
     plan_operator(const char* op, uint64_t* workspace_size, aclOpExecutor** executor,
@@ -79,7 +79,7 @@ requires(sizeof...(Args) > 0) [[gnu::noinline]] aclnnStatus
   });
 }
 
-// Phase one of an operator without arguments, whose executor cannot be made repeatable: `planner` may hold anything.
+// Phase one of an operator without arguments, whose executor cannot be made repeatable: `planner` may capture anything.
 template <std::invocable<Plan*> Body>
 aclnnStatus plan_operator(const char* op, uint64_t* workspace_size, aclOpExecutor** executor, const Body& planner) {
   return api(op, [&]() -> Status {

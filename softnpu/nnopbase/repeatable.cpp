@@ -1,4 +1,4 @@
-// Executors that are launched more than once, and the addresses that change between their launches.
+// Executors that are launched repeatedly, and the replacement of their addresses between launches.
 
 #include <memory>
 #include <mutex>
@@ -25,7 +25,7 @@ using softnpu::text;
 
 namespace {
 
-// One plan becomes the shared part of a claimed executor.
+// Makes the executor repeatable: moves its plan into a shared Repeatable. `planned` is claimed.
 Status make_repeatable(Planned* planned) {
   auto repeatable = std::make_shared<Repeatable>();
   if (planned->keep != nullptr) SOFTNPU_RETURN_IF_ERROR(planned->keep(planned->arguments, &repeatable->call));
@@ -68,7 +68,7 @@ Status destroy(aclOpExecutor* executor) {
   return Status::ok();
 }
 
-// The copies that `tensor` stands for. Where the caller gave one tensor for several arguments, the index decides.
+// Finds the copy of `tensor`. If the caller passed one tensor for several arguments, `index` decides.
 Status find_copy(const Repeatable& repeatable, size_t index, const aclTensor* tensor, BoundTensor* out) {
   std::vector<BoundTensor> matches;
   const BoundTensor* at_index = nullptr;
@@ -109,7 +109,7 @@ Status find_element(const Repeatable& repeatable, size_t index, const aclTensorL
           text("list ", static_cast<const void*>(list), " is not among the arguments of the executor's first phase")};
 }
 
-// Replaces the address of the tensor that `find` finds.
+// Replaces the address of the tensor found by `find`.
 template <typename Find>
 aclnnStatus set_address(const char* function, const aclOpExecutor* executor, void* address, Find&& find) {
   return api(function, [&]() -> Status {

@@ -1,5 +1,5 @@
 #pragma once
-// What an aclScalar says: a number of any of ATen's types, exactly.
+// The value of an aclScalar: a number of any of ATen's types, exactly.
 
 #include <cmath>
 #include <complex>
@@ -12,8 +12,7 @@
 
 namespace softnpu {
 
-// Towards zero, to the nearest number of the type where it does not have this one, and 0 for NaN: C++ leaves these
-// undefined.
+// Converts `value`: truncates, saturates at the limits of the type, and maps NaN to 0. These are undefined in C++.
 template <typename Integer>
 Integer integer_of(double value) {
   using Limits = std::numeric_limits<Integer>;
@@ -32,15 +31,15 @@ struct aclScalar {
 
   aclDataType dtype = ACL_DT_UNDEFINED;
   Kind kind = Kind::kReal;
-  uint64_t integer = 0;         // of the integral kinds, in 64 bits of two's complement
-  std::complex<double> number;  // of the others
+  uint64_t integer = 0;         // of integral kinds: 64 bits of two's complement
+  std::complex<double> number;  // of other kinds
 
   bool is_bool() const { return dtype == ACL_BOOL; }
-  bool is_integral() const { return kind == Kind::kSigned || kind == Kind::kUnsigned; }  // bool is among them
+  bool is_integral() const { return kind == Kind::kSigned || kind == Kind::kUnsigned; }  // including bool
   bool is_floating() const { return kind == Kind::kReal; }
   bool is_complex() const { return kind == Kind::kComplex; }
 
-  // Exact but for integers beyond 2^53, which are rounded. Of a complex number the real part.
+  // Exact except for integers above 2^53, which are rounded. The real part of a complex number.
   double as_double() const {
     if (kind == Kind::kSigned) return static_cast<double>(static_cast<int64_t>(integer));
     return kind == Kind::kUnsigned ? static_cast<double>(integer) : number.real();
@@ -48,19 +47,19 @@ struct aclScalar {
   float as_float() const { return static_cast<float>(as_double()); }
   std::complex<double> as_complex() const { return is_complex() ? number : as_double(); }
 
-  // An integer keeps its bits: 2^63 becomes the least int64_t, -1 the greatest uint64_t. See integer_of().
+  // Integers keep their bits: 2^63 becomes the least int64_t, -1 the greatest uint64_t. See integer_of().
   int64_t as_int64() const {
     return is_integral() ? static_cast<int64_t>(integer) : softnpu::integer_of<int64_t>(number.real());
   }
   uint64_t as_uint64() const { return is_integral() ? integer : softnpu::integer_of<uint64_t>(number.real()); }
 
-  // Whether it is not zero.
+  // Whether it is nonzero.
   bool as_bool() const { return is_integral() ? integer != 0 : number != 0.0; }
 };
 
 namespace softnpu {
 
-// The number of type `dtype` at `value`; an error for types that numbers do not have.
+// Reads the number of type `dtype` at `value`; an error for types that are not numbers.
 ACL_FUNC_VISIBILITY Status read_scalar(const void* value, aclDataType dtype, aclScalar* out);
 
 }  // namespace softnpu

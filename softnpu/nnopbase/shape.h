@@ -1,5 +1,5 @@
 #pragma once
-// Sizes of an output that only its run knows: nonzero, unique, masked_select.
+// Output sizes that are known only after the operator has run: nonzero, unique, masked_select.
 
 #include <atomic>
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace softnpu {
 
 using Dims = SmallVector<int64_t, 8>;
 
-// The sizes that a tensor has got since it was described. Shared by the tensor, its copies and the plans that set it:
-// none of them need outlive another.
+// The sizes that a tensor got after its creation. Shared by the tensor, its copies and the plans that set it, with
+// independent lifetimes.
 class ShapeRecord {
  public:
   void set(Dims dims) {
@@ -23,7 +23,7 @@ class ShapeRecord {
     is_set_.store(true, std::memory_order_release);
   }
 
-  // False, and `out` stays as it is, before the first set().
+  // False, with `out` unchanged, before the first set().
   bool get(Dims* out) const {
     if (!is_set_.load(std::memory_order_acquire)) return false;
     std::lock_guard lock(mutex_);
@@ -37,8 +37,8 @@ class ShapeRecord {
   Dims dims_;
 };
 
-// What a plan's run captures to tell the sizes; cheap to copy. When the stream was synchronised aclGetViewShape on the
-// caller's tensor says them. The tensor's `dims` stay what it was described with, as do its strides.
+// Captured by a plan's run to set the sizes; cheap to copy. After the stream was synchronised aclGetViewShape of the
+// caller's tensor returns them. The tensor's `dims` and strides do not change.
 class DynamicShape {
  public:
   explicit DynamicShape(std::shared_ptr<ShapeRecord> record) : record_(std::move(record)) {}

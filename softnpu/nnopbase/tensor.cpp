@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kMaxDims = 64;
 
-// What aclCreateTensor and softnpuInitTensor are called with.
+// The arguments of aclCreateTensor and softnpuInitTensor.
 struct Description {
   const int64_t* dims;
   uint64_t count;
@@ -34,7 +34,7 @@ struct Description {
   void* data;
 };
 
-// What is wrong with sizes that are. Apart from the check, which is on the way of every descriptor.
+// Describes what is wrong with invalid sizes. Separate from the check, which every descriptor runs.
 [[gnu::cold]] Status wrong_dims(const char* what, const int64_t* dims, uint64_t count) {
   if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
   SOFTNPU_RETURN_IF_ERROR(not_null(dims, what));
@@ -67,7 +67,7 @@ Status check(const Description& from) {
   return is_right ? Status::ok() : wrong(from);
 }
 
-// Where the tensor has no elements the strides may wrap around: nothing is read by them.
+// Without elements the strides may wrap around: they are not used.
 void set_contiguous(const Dims& dims, Dims* strides) {
   strides->resize(dims.size());
   uint64_t stride = 1;
@@ -77,7 +77,7 @@ void set_contiguous(const Dims& dims, Dims* strides) {
   }
 }
 
-// `from` is checked. Where memory is out `out` stays what it was.
+// `from` is checked. If memory is exhausted, `out` is unchanged.
 void describe(const Description& from, aclTensor* out) {
   out->dims.reserve(from.count);
   out->strides.reserve(from.count);
@@ -96,7 +96,7 @@ void describe(const Description& from, aclTensor* out) {
   if (out->shape != nullptr) out->shape.reset();
 }
 
-// A copy that the caller frees with delete[].
+// Returns a copy that the caller frees with delete[].
 void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
   auto copy = std::make_unique<int64_t[]>(dims.size());
   std::copy(dims.begin(), dims.end(), copy.get());

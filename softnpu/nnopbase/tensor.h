@@ -1,5 +1,5 @@
 #pragma once
-// What an aclTensor says. Shared by libnnopbase, which makes it, and libopapi, which reads it.
+// The fields of an aclTensor. Shared by libnnopbase, which creates it, and libopapi, which reads it.
 
 #include <cstdint>
 #include <memory>
@@ -18,18 +18,18 @@ struct aclTensor {
   aclFormat format = ACL_FORMAT_ND;
   softnpu::Dims storage_dims;
   void* data = nullptr;                         // the storage's first byte, in device memory
-  std::shared_ptr<softnpu::ShapeRecord> shape;  // null unless an operator decides the sizes when it runs
+  std::shared_ptr<softnpu::ShapeRecord> shape;  // null unless an operator determines the sizes when it runs
 };
 
 namespace softnpu {
 
-// aclnn's own word for a missing argument.
+// aclnn's own error for a missing argument.
 inline Status not_null(const void* argument, const char* name) {
   if (argument != nullptr) return Status::ok();
   return {ACLNN_ERR_PARAM_NULLPTR, std::string(name) + " is null"};
 }
 
-// The number itself, which `what` names in the text where it does not fit.
+// The number, or an error that names it by `what` if it does not fit.
 inline Status fit(Checked number, const char* what, int64_t* out) {
   *out = number.value();
   if (number.fits()) return Status::ok();
@@ -42,8 +42,8 @@ inline int64_t element_count(const aclTensor& tensor) {
   return count;
 }
 
-// Whether the number of elements, and the distance of each from the storage's start, in bytes are numbers that fit.
-// Null strides are those without gaps.
+// Whether the number of elements, and each element's distance in bytes from the storage's start, fit. Null strides mean
+// contiguous.
 inline bool has_extent(const int64_t* dims, const int64_t* strides, size_t rank, int64_t offset,
                        int64_t element_bytes) {
   Checked count = 1;
@@ -57,7 +57,7 @@ inline bool has_extent(const int64_t* dims, const int64_t* strides, size_t rank,
   return (count * element_bytes).fits() && (last * element_bytes).fits();
 }
 
-// Elements from the first to the last in memory, both counted; 0 where there are none.
+// The number of elements from the first to the last in memory, inclusive; 0 without elements.
 inline int64_t extent(const aclTensor& tensor) {
   int64_t last = 0;
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
@@ -67,7 +67,7 @@ inline int64_t extent(const aclTensor& tensor) {
   return last + 1;
 }
 
-// For the plan of an operator whose run decides `out`'s sizes.
+// For the plan of an operator that determines `out`'s sizes when it runs.
 inline DynamicShape shape_of(aclTensor& out) {
   if (!out.shape) out.shape = std::make_shared<ShapeRecord>();
   return DynamicShape(out.shape);

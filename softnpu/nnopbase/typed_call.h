@@ -1,6 +1,6 @@
 #pragma once
-// Operators that are called by the name of their type ("DynamicRNN"). libacl_op_compiler reads a call and launches its
-// plan; libopapi, which it loads when the first one comes, compiles and plans.
+// Operators invoked by type name ("DynamicRNN"). libacl_op_compiler reads a call and launches its plan; libopapi, which
+// it loads at the first call, compiles and plans.
 
 #include <memory>
 #include <string>
@@ -12,16 +12,16 @@
 
 namespace softnpu {
 
-// One input or output. In formats with blocks (nnopbase/format.h) `tensor.dims` are the sizes that the program sees and
-// `tensor.storage_dims` those in memory; the strides hold for formats without.
+// One input or output. In blocked formats (nnopbase/format.h) `tensor.dims` are the sizes that the program sees and
+// `tensor.storage_dims` those in memory; the strides are for other formats.
 struct TypedTensor {
   aclTensor tensor;
   std::string name;
-  bool is_given = false;   // an operator's optional input may be left out
-  std::vector<char> host;  // the bytes of an input in host memory; `tensor.data` is null then
+  bool is_given = false;   // an operator's optional input may be omitted
+  std::vector<char> host;  // the bytes of an input in host memory; `tensor.data` is then null
 };
 
-// What a call says, read from its handles.
+// The contents of a call, read from its handles.
 struct TypedCall {
   std::string type;
   std::vector<TypedTensor> inputs;
@@ -29,8 +29,8 @@ struct TypedCall {
   std::shared_ptr<const aclopAttr> attributes;  // never null
 };
 
-// An operator for the types, sizes, formats, host bytes and attributes of a call, all checked; only addresses are open.
-// Shared by threads.
+// An operator compiled for the types, sizes, formats, host bytes and attributes of a call, all checked; only the
+// addresses are open. Shared by threads.
 class CompiledOperator {
  public:
   CompiledOperator() = default;
@@ -38,9 +38,9 @@ class CompiledOperator {
   CompiledOperator& operator=(const CompiledOperator&) = delete;
   virtual ~CompiledOperator() = default;
 
-  virtual const char* name() const = 0;  // lives as long as the process
-  // `call` differs in addresses only from the one that was compiled. An output whose sizes the run decides gets a
-  // ShapeRecord.
+  virtual const char* name() const = 0;  // has the lifetime of the process
+  // `call` may differ from the compiled one in addresses only. An output gets a ShapeRecord if the run determines its
+  // sizes.
   virtual Status plan(TypedCall* call, Plan* plan) const = 0;
 };
 
@@ -48,7 +48,7 @@ class CompiledOperator {
 
 extern "C" {
 
-// In libopapi. ACL_ERROR_OP_NOT_FOUND where no operator is of that type.
+// In libopapi. ACL_ERROR_OP_NOT_FOUND if there is no operator of that type.
 typedef void SoftnpuCompile(const softnpu::TypedCall* call, std::shared_ptr<const softnpu::CompiledOperator>* compiled,
                             softnpu::Status* status);
 ACL_FUNC_VISIBILITY SoftnpuCompile softnpuCompileOperator;

@@ -1,5 +1,5 @@
 #pragma once
-// What tensors are in memory, and which of them a call writes.
+// The memory of tensors, and which of them a call writes.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/plan.h"
@@ -7,18 +7,18 @@
 
 namespace softnpu {
 
-// The memory of a tensor that lies by its strides; no bytes where it has no elements.
+// The memory range of a strided tensor; empty without elements.
 inline DeviceBytes device_bytes(const aclTensor& tensor) {
   const size_t size = aclDataTypeSize(tensor.dtype);
   return {static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size,
           static_cast<size_t>(extent(tensor)) * size};
 }
 
-// Adds the memory of `out` to what `plan` writes; a tensor that is missing has none.
+// Adds the memory of `out`, if it is given, to the ranges that `plan` writes.
 ACL_FUNC_VISIBILITY void add_written(const aclTensor* out, Plan* plan);
 ACL_FUNC_VISIBILITY void add_written(const aclTensorList* out, Plan* plan);
 
-// Adds every argument that the operator takes as not const.
+// Adds every argument whose parameter is not const.
 template <typename T>
 void add_if_written(const T& argument, Plan* plan) {
   if constexpr (std::is_same_v<T, aclTensor*> || std::is_same_v<T, aclTensorList*>) add_written(argument, plan);

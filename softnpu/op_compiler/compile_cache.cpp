@@ -27,7 +27,7 @@ CompileCache& cache() {
   return instance.get();
 }
 
-// Loaded when the first operator is called, and kept. Its names stay its own: oneDNN is among them.
+// Loads libopapi at the first operator and keeps it loaded. RTLD_LOCAL: its symbols, such as oneDNN's, stay private.
 Status load_operators(SoftnpuCompile** out) {
   static SoftnpuCompile* const compile = [] {
     void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_LOCAL);

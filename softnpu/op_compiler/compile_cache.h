@@ -1,5 +1,5 @@
 #pragma once
-// Operators that were compiled, by what they were compiled for.
+// A cache of compiled operators.
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 
 namespace softnpu {
 
-// The operator for `call`, compiled where the cache does not have it.
+// The operator for `call`; compiled if it is not in the cache.
 Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out);
 
 softnpuCompileStatistics compile_statistics();

@@ -1,4 +1,4 @@
-// Options of the compiler of operators. Nothing is compiled: they are kept and given back.
+// Options of the operator compiler. They are stored and returned, but have no effect.
 
 #include <array>
 #include <cstring>
@@ -18,8 +18,7 @@ namespace {
 
 constexpr size_t kOptions = ACL_OP_DEBUG_OPTION + 1;
 
-// An option that nobody set is empty, which leaves the choice to the compiler; but whether operators are compiled when
-// they are called is known.
+// An option that was not set is empty: the compiler decides. Only ACL_OP_JIT_COMPILE has a default.
 struct Options {
   Options() { values[ACL_OP_JIT_COMPILE] = "disable"; }
 
@@ -56,7 +55,7 @@ aclError aclSetCompileopt(aclCompileOpt opt, const char* value) {
   });
 }
 
-// 0 where there is no such option.
+// 0 if there is no such option.
 size_t aclGetCompileoptSize(aclCompileOpt opt) {
   size_t size = 0;
   (void)api("aclGetCompileoptSize", [&] {
@@ -82,7 +81,7 @@ aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length) {
   });
 }
 
-// Says how operators of changing shapes are compiled: there is nothing to keep it for.
+// Selects how operators of changing shapes are compiled: not stored, as it has no effect.
 aclError aclopSetCompileFlag(aclOpCompileFlag flag) {
   return api("aclopSetCompileFlag", [&]() -> Status {
     if (flag == ACL_OP_COMPILE_DEFAULT || flag == ACL_OP_COMPILE_FUZZ) return Status::ok();

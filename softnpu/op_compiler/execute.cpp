@@ -1,4 +1,4 @@
-// Operators by the name of their type: read, compiled or taken from the cache, planned, launched.
+// Operators invoked by type name: read, compiled or found in the cache, planned, launched.
 
 #include <span>
 
@@ -20,7 +20,7 @@ using softnpu::TypedTensor;
 
 namespace {
 
-// What both functions are called with.
+// The arguments of both functions.
 struct Arguments {
   const char* type;
   int input_count;
@@ -50,7 +50,8 @@ Status read(const Arguments& arguments, TypedCall* call) {
   return softnpu::read_attributes(arguments.attributes, &call->attributes);
 }
 
-// Errors name the type: a program that sends many by one function knows them by nothing else.
+// Errors contain the type name: a program that calls many operators through one function has no other way to tell them
+// apart.
 Status launch(TypedCall* call, aclrtStream stream) {
   const auto body = [&]() -> Status {
     std::shared_ptr<const softnpu::CompiledOperator> compiled;
@@ -64,7 +65,7 @@ Status launch(TypedCall* call, aclrtStream stream) {
   return status.is_ok() ? status : Status(status.code(), text(call->type, ": ", status.message()));
 }
 
-// Waits for sizes that the run decides, and writes them into the descriptions.
+// Waits for sizes that the run determines, and writes them into the descriptions.
 Status report_sizes(std::span<const TypedTensor> outputs, aclTensorDesc* const* descs, aclrtStream stream) {
   bool waited = false;
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -87,7 +88,7 @@ Status report_sizes(std::span<const TypedTensor> outputs, aclTensorDesc* const* 
 
 }  // namespace
 
-// Enqueues the operator: what it is called with is read when the call returns, and may be destroyed.
+// Enqueues the operator. Its arguments are read before the call returns and may then be destroyed.
 aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
                                 const aclDataBuffer* const inputs[], int numOutputs,
                                 const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[],
@@ -101,7 +102,7 @@ aclError aclopCompileAndExecute(const char* opType, int numInputs, const aclTens
   });
 }
 
-// The same; where the run decides an output's sizes it waits for them, and the output's description says them.
+// The same, but if the run determines an output's sizes it waits and writes them into the output's description.
 aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
                                   aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
                                   aclDataBuffer* outputs[], aclopAttr* attr, aclopEngineType engineType,

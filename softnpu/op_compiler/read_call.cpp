@@ -10,7 +10,7 @@
 namespace softnpu {
 namespace {
 
-// Of a buffer that holds `dims`, in elements.
+// Bytes of a buffer for a tensor of sizes `dims`.
 Checked bytes_of(const Dims& dims, aclDataType dtype) {
   Checked bytes = checked(aclDataTypeSize(dtype));
   for (int64_t size : dims) bytes = bytes * size;
@@ -53,12 +53,12 @@ Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, co
   SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(desc_handle, &desc));
   SOFTNPU_RETURN_IF_ERROR(data_buffers().find(buffer_handle, &buffer));
   out->name = desc->name;
-  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an optional input that is left out
+  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an omitted optional input
   out->is_given = true;
   aclTensor& tensor = out->tensor;
   tensor.dtype = desc->dtype;
   tensor.format = desc->storage_format.value_or(desc->format);
-  // Of blocks that were described by their sizes in memory the origin has the sizes that the program sees.
+  // If a blocked tensor was described by its sizes in memory, origin_dims are the sizes that the program sees.
   const bool is_held = is_blocked_format(desc->format) && desc->origin_dims.has_value();
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc->origin_dims : desc->dims, &tensor.dims));
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->storage_dims.value_or(desc->dims), &tensor.storage_dims));
@@ -119,7 +119,7 @@ Status read_tensors(const char* role, int count, const aclTensorDesc* const* des
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out) {
   std::shared_ptr<aclopAttr> found;
   if (attributes != nullptr) SOFTNPU_RETURN_IF_ERROR(op_attrs().find(attributes, &found));
-  // A copy: the program may set an attribute of its own while this call is compiled.
+  // A copy: the program may change its attributes while this call is compiled.
   *out = found == nullptr ? std::make_shared<aclopAttr>() : std::make_shared<aclopAttr>(*found);
   return Status::ok();
 }

@@ -7,14 +7,14 @@
 
 namespace softnpu {
 
-// Reads the handles of aclopCompileAndExecute. Each is checked: null, destroyed, a size that is not known, a buffer
-// that is smaller than its description.
+// Reads the handles of aclopCompileAndExecute. Checks that each is not null or destroyed, that all sizes are known, and
+// that the buffer is as large as its description.
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
                     std::vector<TypedTensor>* out);
-// Null stands for no attributes.
+// Null means no attributes.
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out);
 
-// All of the call but addresses, so that equal keys mean one compiled operator.
+// Everything of the call except addresses: equal keys mean the same compiled operator.
 std::string key_of(const TypedCall& call);
 
 }  // namespace softnpu

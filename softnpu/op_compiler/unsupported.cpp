@@ -1,4 +1,4 @@
-// What libacl_op_compiler exports and cannot do yet: graphs of operators that are called by the name of their type.
+// Functions that libacl_op_compiler exports and does not support: graphs of operators invoked by type name.
 
 #include "base/unsupported.h"
 

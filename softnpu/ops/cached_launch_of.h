@@ -1,5 +1,5 @@
 #pragma once
-// The cached launch of a plan whose run is a value that holds the addresses of its operands.
+// The cached launch of a plan whose run is an object with the addresses of its operands.
 
 #include <algorithm>
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace softnpu {
 
-// Run: `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; as_loop() const where it may
-// be a part of a list's loop.
+// Run must have `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; and as_loop() const
+// if it can be a part of a list's loop.
 template <typename Run>
 class CachedLaunchOf final : public CachedLaunch {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// cubeMathType, the argument of products and convolutions that says what float32 may be computed in.
+// cubeMathType: the argument of products and convolutions that selects the precision of float32.
 
 #include <cstdint>
 
@@ -17,7 +17,7 @@ inline Status check_cube_math_type(int8_t type) {
           text("cubeMathType ", static_cast<int>(type), " does not exist: it is 0 to ", kLast)};
 }
 
-// Whether it allows less than float32's precision.
+// Whether it allows lower precision than float32's.
 inline bool allows_less(int8_t type) {
   const auto chosen = static_cast<CubeMath>(type);
   return chosen == CubeMath::kAllowLess || chosen == CubeMath::kFloat16 || chosen == CubeMath::kHf32;

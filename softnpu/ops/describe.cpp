@@ -9,10 +9,10 @@
 namespace softnpu {
 namespace {
 
-// Types and sizes of a few tensors, in little space.
+// A compact record of a few tensors' types and sizes.
 class Outlines {
  public:
-  // Whether they fit.
+  // False if they do not fit.
   bool take(std::span<const aclTensor* const> tensors) {
     if (tensors.size() > kMostTensors) return false;
     size_t used = 0;
@@ -52,7 +52,7 @@ class Outlines {
   static constexpr size_t kMostDims = 12;
   struct Outline {
     int8_t dtype = 0;
-    int8_t rank = -1;  // negative: an argument that was left out
+    int8_t rank = -1;  // negative: an omitted argument
   };
 
   std::array<int64_t, kMostDims> with_all_dims() const {

@@ -1,5 +1,5 @@
 #pragma once
-// An attribute that lies in device memory: its value is known when the operator runs.
+// An attribute in device memory: its value is known when the operator runs.
 
 #include "nnopbase/tensor.h"
 #include "ops/convert/element_rows.h"
@@ -9,10 +9,10 @@ namespace softnpu {
 class DeviceNumber {
  public:
   DeviceNumber() = default;
-  // `tensor` has one real element; `role` names it in the error's text.
+  // `tensor` has one real element; `role` names it in the error text.
   static Status make(const aclTensor& tensor, const char* role, DeviceNumber* out);
 
-  // For run() only. as_int64() keeps the bits of integers.
+  // Only during run(). as_int64() keeps the bits of integers.
   double as_double() const;
   int64_t as_int64() const;
 

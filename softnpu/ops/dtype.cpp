@@ -44,21 +44,21 @@ const Entry& entry(aclDataType dtype) {
 
 bool is_wide_unsigned(aclDataType dtype) { return dtype == ACL_UINT16 || dtype == ACL_UINT32 || dtype == ACL_UINT64; }
 
-// Both integral, and different. PyTorch refuses unsigned types of more than 8 bits beside others.
+// Both are integral and different. PyTorch does not promote unsigned types of more than 8 bits with others.
 aclDataType promote_integers(aclDataType a, aclDataType b) {
   if (is_wide_unsigned(a) || is_wide_unsigned(b)) return ACL_DT_UNDEFINED;
   if (a == ACL_BOOL) return b;
   if (b == ACL_BOOL) return a;
   const size_t size_a = aclDataTypeSize(a);
   const size_t size_b = aclDataTypeSize(b);
-  if (size_a == size_b) return ACL_INT16;  // int8 with uint8
+  if (size_a == size_b) return ACL_INT16;  // int8 and uint8
   return size_a > size_b ? a : b;
 }
 
 aclDataType promote_floating(aclDataType a, aclDataType b) {
   const size_t size_a = aclDataTypeSize(a);
   const size_t size_b = aclDataTypeSize(b);
-  if (size_a == size_b) return ACL_FLOAT;  // float16 with bfloat16
+  if (size_a == size_b) return ACL_FLOAT;  // float16 and bfloat16
   return size_a > size_b ? a : b;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// ATen's data types as kernels see them: each is computed in one of a few compute types.
+// ATen's data types in kernels: each has one of a few compute types.
 
 #include <complex>
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace softnpu {
 
-// The type that values of a narrower one are computed in. Integers up to 32 bits wrap at their own width when stored.
+// The type in which values of a narrower type are computed. Integers up to 32 bits wrap to their own width when stored.
 enum class ComputeType : uint8_t { kF32, kF64, kI32, kI64, kU64, kC64, kC128 };
 constexpr size_t kComputeTypes = 7;
 
-// A type for a ComputeType: Tag<ComputeType::kF32>::type is float.
+// The C++ type of a ComputeType: Tag<ComputeType::kF32>::type is float.
 template <ComputeType>
 struct CppType;
 template <>
@@ -45,12 +45,13 @@ struct CppType<ComputeType::kC128> {
   using type = std::complex<double>;
 };
 
-// What a data type is, for PyTorch's rules of promotion; the order is theirs.
+// Categories of data types for PyTorch's promotion rules, in PyTorch's order.
 enum class Category : uint8_t { kBool, kIntegral, kFloating, kComplex };
 
-// Whether kernels take `dtype`: floating point of 16, 32, 64 bits, complex of them, all integers of 8 to 64 bits, bool.
+// Whether kernels support `dtype`: floating point of 16, 32, 64 bits, complex numbers of them, all integers of 8 to 64
+// bits, bool.
 bool is_known(aclDataType dtype);
-// For known types.
+// `dtype` must be known.
 ComputeType compute_type_of(aclDataType dtype);
 Category category_of(aclDataType dtype);
 inline bool is_floating(aclDataType dtype) { return category_of(dtype) == Category::kFloating; }
@@ -59,13 +60,13 @@ inline bool is_complex(aclDataType dtype) { return category_of(dtype) == Categor
 inline bool is_integral(aclDataType dtype) { return category_of(dtype) <= Category::kIntegral; }
 size_t compute_type_size(ComputeType compute_type);
 
-// "float32"; "data type 99" has no name and is "unknown".
+// "float32"; for an unnamed type "unknown".
 const char* name_of(aclDataType dtype);
 
-// PyTorch's torch.promote_types; ACL_DT_UNDEFINED where it refuses.
+// PyTorch's torch.promote_types; ACL_DT_UNDEFINED if it has no common type.
 aclDataType promote(aclDataType a, aclDataType b);
 
-// The complex type for a floating one and back; complex32 and float16 belong together.
+// The complex type of a floating-point one and back; complex32 corresponds to float16.
 aclDataType complex_of(aclDataType floating);
 aclDataType real_of(aclDataType dtype);
 

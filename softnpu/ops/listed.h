@@ -6,8 +6,8 @@
 
 namespace softnpu {
 
-// Planners list windows, taps and blocks of work in host memory, some tens of bytes each. Only strides of 0 and tensors
-// without elements make more than so many, which is an error before memory is out.
+// The limit for lists of windows, taps and work items that planners make in host memory, some tens of bytes each. Only
+// strides of 0 and tensors without elements need more; that is an error before memory is exhausted.
 constexpr int64_t kMostListed = int64_t{1} << 30;
 
 inline Status check_listed(Checked count, const char* what) {

@@ -1,5 +1,5 @@
 #pragma once
-// Where the parts of a kernel's workspace lie.
+// Offsets of the parts of a kernel's workspace.
 
 #include <cstddef>
 
@@ -7,10 +7,10 @@
 
 namespace softnpu {
 
-// Parts one behind the other, each from the beginning of a line of the cache.
+// Consecutive parts, each aligned to a cache line.
 class Workspace {
  public:
-  // Where the next part begins, in bytes.
+  // Reserves a part and returns its offset in bytes.
   size_t reserve(Checked bytes) {
     const size_t at = bytes_.bytes();
     bytes_ = bytes_ + round_up(bytes, kLine);

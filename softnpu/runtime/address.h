@@ -1,5 +1,5 @@
 #pragma once
-// Addresses that callers give: which memory they name, and whether a range of it belongs to one allocation.
+// Checks addresses that callers pass: which memory they name, and whether a range is within one allocation.
 
 #include <cstddef>
 
@@ -9,12 +9,12 @@
 namespace softnpu {
 
 struct Location {
-  char* kernel = nullptr;  // where the host's kernels may touch it
+  char* kernel = nullptr;  // the address at which host kernels may access it
   bool on_device = false;
 };
 
-// Resolves `address`. A device address must lie in a live allocation with room for `count` bytes; other addresses are
-// taken to be the host's. `role` names the argument in the error's text.
+// Resolves `address`. A device address must be in a live allocation with room for `count` bytes; other addresses are
+// assumed to be host addresses. `role` names the argument in the error text.
 Status resolve(const Process& process, const char* role, const void* address, size_t count, Location* out);
 
 }  // namespace softnpu

@@ -1,6 +1,7 @@
 #pragma once
-// Who reads or writes memory by addresses that were checked holds them, shared with others; who frees memory or empties
-// addresses changes them, alone. Neither may be entered twice on a thread, nor while the other is.
+// A readers-writer lock over address validity. Code that accesses memory through checked addresses holds it shared
+// (AddressHold); code that frees or unmaps memory holds it exclusively (AddressChange). Not recursive: a thread takes
+// neither while it holds one of them.
 
 #include <mutex>
 #include <shared_mutex>
@@ -14,7 +15,7 @@ class AddressLock {
  private:
   friend class AddressHold;
   friend class AddressChange;
-  std::mutex turn_;  // taken before in_use_, so that a stream of holders cannot keep a change out
+  std::mutex turn_;  // taken before in_use_, so that new holders cannot starve a change
   std::shared_mutex in_use_;
 };
 

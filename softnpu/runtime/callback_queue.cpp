@@ -51,7 +51,7 @@ void CallbackQueue::forget(const void* stream) {
     if (found == threads_.end()) return;
     thread = found->second;
   }
-  (void)unsubscribe(thread, stream);  // meanwhile the program may have done so itself
+  (void)unsubscribe(thread, stream);  // the program may have unsubscribed it meanwhile
 }
 
 bool CallbackQueue::is_subscribed(const void* stream) const {

@@ -1,5 +1,6 @@
 #pragma once
-// Functions of the program that run on its own threads: a thread subscribes to streams and serves what they launch.
+// Runs the program's callbacks on the program's own threads: a thread subscribes to streams and serves the callbacks
+// that they launch.
 
 #include <chrono>
 #include <condition_variable>
@@ -15,18 +16,18 @@ namespace softnpu {
 
 class CallbackQueue {
  public:
-  // `thread` (pthread_self of it) serves `stream` (its handle) from now on.
+  // From now on `thread` (a pthread_self()) serves `stream` (a handle).
   Status subscribe(uint64_t thread, const void* stream);
-  // What was launched and not served is dropped: each is called with false.
+  // Drops callbacks that were launched and not served: calls each with false.
   Status unsubscribe(uint64_t thread, const void* stream);
-  // The stream is destroyed: as if its thread, if any, were unsubscribed.
+  // The stream is destroyed: unsubscribes its thread, if it has one.
   void forget(const void* stream);
   bool is_subscribed(const void* stream) const;
 
-  // A function for the thread that serves `stream`; it is called with true by serve(). False where none serves it.
+  // Queues a function for the thread that serves `stream`; serve() calls it with true. False if no thread serves it.
   bool post(const void* stream, std::function<void(bool served)> function);
 
-  // Runs the calling thread's next function; waits for one up to `timeout`, for ever where that is negative.
+  // Runs the calling thread's next function. Waits for one up to `timeout`, without limit if it is negative.
   Status serve(std::chrono::milliseconds timeout);
 
  private:
@@ -41,7 +42,7 @@ class CallbackQueue {
     int serving = 0;
   };
 
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all members below
   std::map<const void*, uint64_t> threads_;
   std::map<uint64_t, Queue> queues_;
 };

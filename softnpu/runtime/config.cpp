@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kMaxDevices = 16;
 
-// The default capacity of each of `devices` devices, which `mappings` mappings of its memory show: most of what the
-// process may use, with a gigabyte for the program where that is not more than half; at most half of the addresses that
-// it may still map.
+// The default capacity of each of `devices` devices, whose memory is mapped `mappings` times: 80% of the usable memory,
+// less if that leaves the program under 1 GiB (or half, where half is less). All mappings together use at most half of
+// the addresses that the process may still map.
 size_t default_capacity(size_t devices, size_t mappings) {
   constexpr size_t kProgram = size_t{1} << 30;
   const size_t memory = usable_memory();
@@ -31,7 +31,7 @@ std::optional<long long> parse_integer(std::string_view text) {
   return value;
 }
 
-// "8G", "512M", "4096": bytes with an optional binary suffix.
+// Parses "8G", "512M", "4096": bytes with an optional binary suffix.
 std::optional<size_t> parse_bytes(std::string_view text) {
   int shift = 0;
   if (!text.empty()) {
@@ -89,7 +89,8 @@ Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out)
   return Status::ok();
 }
 
-// "2,0": the devices' own numbers in the order in which the process numbers them; what does not exist ends the list.
+// Parses "2,0": device ids in the order in which the process numbers them. The first id that does not exist ends the
+// list.
 Status parse_visible(const char* (*get)(const char*), int count, std::vector<int>* out) {
   out->clear();
   const char* value = get("ASCEND_RT_VISIBLE_DEVICES");

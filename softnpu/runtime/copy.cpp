@@ -45,17 +45,17 @@ Status check(const Process& process, const CopyRequest& request, Location* dst, 
   return check_kind(request.kind, src->on_device, dst->on_device);
 }
 
-// Overlap is allowed, as a device's DMA engine would be given it.
+// Source and destination may overlap.
 void move(char* dst, const char* src, size_t count) {
   if (count > 0) std::memmove(dst, src, count);
 }
 
-// `bytes` at `dst`, if it is a device's, are about to be written.
+// Raises the write epochs of `bytes` bytes at `dst`, if it is device memory, before they are written.
 void mark(const Process& process, const void* dst, size_t bytes) {
   if (Device* device = process.device_of(dst); device != nullptr) device->write_epochs().bump(dst, bytes);
 }
 
-// Checked where it happens: between the call and its turn in a stream the memory may have been freed.
+// Checks addresses when the copy runs: the memory may have been freed since it was queued.
 Status copy_now(const Process& process, const CopyRequest& request) {
   const AddressHold hold;
   Location dst;
@@ -66,7 +66,7 @@ Status copy_now(const Process& process, const CopyRequest& request) {
   return Status::ok();
 }
 
-// Whether the host's side may be touched after the call: it is on a device, or pinned.
+// Whether the memory of this side may be accessed after the call returns: it is on a device, or pinned.
 bool queueable(Process& process, const Location& side, size_t count) {
   return side.on_device || process.host_memory().contains(side.kernel, count);
 }
@@ -85,7 +85,7 @@ Status copy_in_turn(Process& process, const CopyRequest& request) {
   return Status::ok();
 }
 
-// The bytes from the first to the last that a pitched side touches; fails where rows overlap or sizes overflow.
+// The bytes from the first to the last one that a pitched copy accesses; fails if rows overlap or sizes overflow.
 Status extent(const char* role, size_t pitch, size_t width, size_t height, size_t* out) {
   if (pitch < width) {
     return {ACL_ERROR_INVALID_PARAM, text(role, "'s rows of ", width, " bytes begin ", pitch, " bytes apart")};

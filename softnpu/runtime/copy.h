@@ -1,5 +1,5 @@
 #pragma once
-// Copies and fills, checked against the allocations that they touch.
+// Copies and fills, checked against the allocations that they access.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,13 @@ struct CopyRequest {
   aclrtMemcpyKind kind = ACL_MEMCPY_DEFAULT;
 };
 
-// Done when it returns. It is not ordered with any stream.
+// Copies before it returns. Not ordered with any stream.
 Status copy(Process& process, const CopyRequest& request);
 
-// In stream order. Where pageable host memory takes part the call returns when the copy is done.
+// Copies in stream order. With pageable host memory, the call returns after the copy is done.
 Status copy_async(Process& process, const CopyRequest& request, Stream& stream);
 
-// `height` rows of `width` bytes that begin `dst_pitch` and `src_pitch` bytes apart.
+// `height` rows of `width` bytes; rows begin `dst_pitch` and `src_pitch` bytes apart.
 struct PitchedCopyRequest {
   void* dst = nullptr;
   size_t dst_pitch = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How many cores kernels may use: a number for the cubes and one for the vector units; 0 says nothing.
+// How many cores kernels may use: one number for cube cores and one for vector cores; 0 is unset.
 
 #include <array>
 #include <atomic>
@@ -12,10 +12,10 @@ namespace softnpu {
 
 class CoreLimits {
  public:
-  // `most` is what the device has.
+  // `most` is the number that the device has.
   Status set(aclrtDevResLimitType type, uint32_t value, uint32_t most);
   void reset();
-  // `otherwise` where nothing was set.
+  // Returns `otherwise` if no limit was set.
   uint32_t get(aclrtDevResLimitType type, uint32_t otherwise) const;
 
   static Status check(aclrtDevResLimitType type);

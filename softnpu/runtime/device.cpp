@@ -13,15 +13,15 @@
 namespace softnpu {
 namespace {
 
-// Addresses for mappings, as a multiple of the memory: reserving them costs nothing, running out of them does.
+// Reserved addresses for mappings, as a multiple of the device memory. Reserving costs nothing.
 constexpr size_t kWindowFactor = 32;
 
-// Maps the memory, with as many addresses behind it as the process's limit leaves: half of the wish each time, down to
-// the memory's size, and none at last.
+// Maps the memory and reserves addresses for mappings after it. Halves the reservation until it fits the process's
+// address limit, down to the memory's size, then to none.
 Status map(Region* region, int32_t id, size_t capacity) {
   const size_t memory = Heap::region_size(capacity);
   const bool protect = config().protect;
-  // The program and its libraries need addresses, too.
+  // Leaves addresses for the program and its libraries.
   const size_t room = usable_addresses() / 4 * 3 / (protect ? 2 : 1);
   size_t window = kWindowFactor * capacity;
   const auto halve = [&] { window = window / 2 < capacity ? 0 : window / 2; };
@@ -44,7 +44,7 @@ Status Device::create(int32_t id, std::unique_ptr<Device>* out) {
   auto region = std::make_unique<Region>();
   const size_t capacity = config().hbm_bytes;
   SOFTNPU_RETURN_IF_ERROR(map(region.get(), id, capacity));
-  // Not make_unique: the constructor is private, so that no device exists without its memory.
+  // Not make_unique: the constructor is private, so that every device has its memory.
   out->reset(new Device(id, std::move(region), capacity));
   return Status::ok();
 }
@@ -106,7 +106,7 @@ Status Device::synchronize(std::chrono::milliseconds timeout) {
     Status status = stream->synchronize(timeout);
     const bool is_busy = is_unfinished(status.code());
     if (first.is_ok()) first = std::move(status);
-    if (is_busy) break;  // the errors of the other streams stay for the next wait
+    if (is_busy) break;  // the errors of the other streams remain for the next wait
   }
   return first;
 }
@@ -132,7 +132,7 @@ Device::Streams Device::take_streams() {
 void Device::end(const Streams& streams) {
   for (auto& [handle, stream] : streams) {
     stream->abandon();
-    // The task that runs already is let to its end, overdue or not; its error belongs to nobody any more.
+    // The running task finishes, even if it is overdue. Its error is dropped.
     stream->drained(kNever);
   }
 }

@@ -35,44 +35,44 @@ class Device {
   CoreLimits& core_limits() { return core_limits_; }
   WriteEpochs& write_epochs() { return write_epochs_; }
 
-  // The write epoch of [address, address + bytes); false where others may write it: another process, or this one by
-  // another address.
+  // The write epoch of [address, address + bytes). False if the range can also be written by another process or through
+  // another mapping.
   bool last_write_epoch(const void* address, size_t bytes, uint64_t* epoch) const;
   const Executor& executor() const { return executor_; }
   // See Executor.
   void leave_overdue(std::chrono::nanoseconds limit) { executor_.leave_overdue(limit); }
 
-  // How busy the executor was since the last call, in percent.
+  // The share of time that the executor was busy since the last call, in percent.
   int32_t utilization();
 
-  // The live memory around `address`: an allocation, or what is mapped there; false where there is none.
+  // The live allocation or mapping that contains `address`; false if there is none.
   bool find(const void* address, Allocation* out) const;
 
   Stream* new_stream(StreamConfig config = {});
-  // The live stream that `handle` names; null where it names none.
+  // The live stream of `handle`; null if it names none.
   std::shared_ptr<Stream> find_stream(const void* handle) const;
-  // False where `handle` names no live stream.
+  // False if `handle` names no live stream.
   bool forget_stream(const void* handle);
-  // Raised after a stream of any device was forgotten.
+  // Incremented after a stream of any device was forgotten.
   static uint64_t stream_epoch() { return stream_epoch_.load(std::memory_order_acquire); }
 
-  // Waits for every stream; returns the first error found.
+  // Waits for every stream and returns the first error.
   Status synchronize(std::chrono::milliseconds timeout);
 
-  // Drops what no stream has begun, which each stream's next synchronisation says, and lets the running task end; false
-  // where it has not by `end`, which may be max().
+  // Drops all tasks that have not begun (each stream's next synchronisation reports it) and waits for the running one.
+  // False if it is still running at `end`, which may be max().
   bool abort(std::chrono::steady_clock::time_point end);
 
   using Streams = std::unordered_map<const void*, std::shared_ptr<Stream>>;
-  // Leaves the device without streams.
+  // Removes all streams from the device and returns them.
   Streams take_streams();
-  // Drops the work of `streams`, all that it had, and waits for what runs.
+  // Drops all queued tasks of `streams` and waits for the running ones.
   static void end(const Streams& streams);
-  // Forgets every allocation, none of which is in use; keeps the memory for the next use. `drop` runs before addresses
-  // become empty.
+  // Forgets every allocation, none of which may be in use; keeps the memory for reuse. Calls `drop` before addresses
+  // are unmapped.
   void reset(const std::function<void()>& drop);
 
-  // Lets the running task end and drops the rest; `lets_go`: of those that wait for it.
+  // Waits for the running task and drops the others. `lets_go`: also wakes threads that wait for those.
   void stop(bool lets_go);
 
  private:
@@ -90,11 +90,11 @@ class Device {
   WriteEpochs write_epochs_;
   CoreLimits core_limits_;
   Executor executor_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all members below
   static inline std::atomic<uint64_t> stream_epoch_{1};
   Streams streams_;
   uint32_t next_stream_ = 0;
-  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // for the utilization
+  std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();  // the last call of utilization()
   std::chrono::nanoseconds busy_then_{0};
 };
 

@@ -12,7 +12,7 @@
 namespace softnpu {
 namespace {
 
-constexpr std::chrono::microseconds kPause{50};  // between two looks at another process's event
+constexpr std::chrono::microseconds kPause{50};  // between two polls of another process's event
 
 int64_t nanoseconds(Event::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
@@ -42,7 +42,7 @@ void Event::reset() {
 void Event::complete(uint64_t generation) {
   if (mark_) {
     mark_->complete(generation, nanoseconds(Clock::now()));
-    return;  // the poller sees it, here and elsewhere
+    return;  // the pollers of this and other processes see it
   }
   std::vector<Waiter> parked;
   {
@@ -69,7 +69,7 @@ bool Event::is_complete(uint64_t generation) const {
   return is_complete_locked(generation);
 }
 
-// A later record may be reached first, on another stream.
+// A later record may complete first, on another stream.
 bool Event::is_complete_locked(uint64_t generation) const {
   return completed_ >= generation && !std::ranges::binary_search(open_, generation, {}, &Record::generation);
 }

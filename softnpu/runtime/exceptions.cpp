@@ -5,7 +5,7 @@
 namespace softnpu {
 namespace {
 
-std::atomic<aclrtExceptionInfoCallback> callback{nullptr};  // one for the process, as the ABI has it
+std::atomic<aclrtExceptionInfoCallback> callback{nullptr};  // one per process, as in the ABI
 
 }  // namespace
 
@@ -17,7 +17,7 @@ void report_exception(aclrtExceptionInfo info) noexcept {
   try {
     function(&info);
   } catch (...) {
-    // The program's own; nobody here could tell it.
+    // An exception of the program's callback: there is no caller to report it to.
   }
 }
 

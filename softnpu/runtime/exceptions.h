@@ -1,11 +1,11 @@
 #pragma once
-// Who hears of a task that failed (aclrtSetExceptionInfoCallback).
+// The program's callback for failed tasks (aclrtSetExceptionInfoCallback).
 
 #include <cstdint>
 
 #include "acl/acl_rt.h"
 
-// What the callback is told; programs read it by aclrtGet...FromExceptionInfo.
+// The callback's argument; programs read it through aclrtGet...FromExceptionInfo.
 struct rtExceptionInfo {
   uint32_t task_id = 0;
   uint32_t stream_id = 0;
@@ -16,10 +16,10 @@ struct rtExceptionInfo {
 
 namespace softnpu {
 
-// Null: nobody hears.
+// Null removes the callback.
 void set_exception_callback(aclrtExceptionInfoCallback callback) noexcept;
 
-// Calls the callback, if any, on this thread. Its exceptions are dropped.
+// Calls the callback, if set, on this thread. Drops its exceptions.
 void report_exception(aclrtExceptionInfo info) noexcept;
 
 }  // namespace softnpu

@@ -118,12 +118,12 @@ std::shared_ptr<Stream> Executor::sleep(std::unique_lock<std::mutex>* lock) {
 void Executor::run(uint64_t generation) {
   current_executor = this;
   while (true) {
-    std::shared_ptr<Stream> last;  // let go of without the lock
+    std::shared_ptr<Stream> last;  // released without the lock
     std::shared_ptr<Stream> stream;
     std::unique_lock lock(mutex_);
     if (generation != generation_) {
       const auto own = std::ranges::find(left_, generation, &Left::generation);
-      if (own != left_.end()) last = std::move(own->stream);  // else stop() has it
+      if (own != left_.end()) last = std::move(own->stream);  // otherwise stop() has taken it
       lock.unlock();
       return;
     }

@@ -13,9 +13,9 @@ constexpr size_t kSmallAlignment = 512;
 constexpr size_t kLargeFrom = 4 * Region::kHugePage;
 constexpr size_t kRedZone = kPoisons ? 256 : 0;
 
-// What this thread has found last.
+// The result of this thread's last find().
 struct Found {
-  uint64_t epoch = 0;  // of the blocks that it was found among
+  uint64_t epoch = 0;  // of the blocks at that time
   size_t offset = 0;
   size_t span = 0;
   size_t requested = 0;
@@ -24,7 +24,7 @@ thread_local constinit Found found;
 
 }  // namespace
 
-// Behind a large block the red zone keeps the next one from the next huge page, which doubles the room at most.
+// The red zone after a large block moves the next one to the following huge page: at most double the memory.
 size_t Heap::region_size(size_t capacity) {
   return kPoisons ? 2 * round_up(capacity, Region::kHugePage) + Region::kHugePage : capacity;
 }
@@ -53,7 +53,7 @@ Status Heap::allocate(size_t size, void** out) {
     const size_t head = offset - free_offset;
     if (head + span > free_span) continue;
     const size_t tail = free_span - head - span;
-    // All that can fail comes first.
+    // Everything that can fail is done first.
     Blocks::node_type behind = tail > 0 ? make_block(offset + span, tail) : Blocks::node_type();
     Blocks::node_type taken = head > 0 ? make_block(offset, span) : Blocks::node_type();
     forget_found();
@@ -136,7 +136,7 @@ size_t Heap::peak() const {
 void Heap::clear() {
   std::lock_guard lock(mutex_);
   forget_found();
-  // The first block becomes the whole region.
+  // Merges all blocks into one, the whole region.
   auto whole = blocks_.begin();
   for (const auto& [offset, block] : blocks_) {
     poison(region_->base() + offset + region_->kernel_offset(), block.requested);

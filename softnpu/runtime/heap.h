@@ -1,7 +1,7 @@
 #pragma once
-// Places allocations in a device's region: best fit, lowest address first, neighbours merged when freed. Freed pages
-// stay with the process, since the first touch of a page is what costs. With AddressSanitizer what is free is poisoned,
-// and so are 256 bytes and more behind each allocation; the capacity counts as without.
+// Places allocations in a device's region: best fit, lowest address first; free neighbours are merged. Freed pages stay
+// with the process, because the first touch of a page is expensive. Under AddressSanitizer free memory is poisoned, and
+// so are at least 256 bytes after each allocation; they do not count against the capacity.
 
 #include <atomic>
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace softnpu {
 
 struct Allocation {
   void* base = nullptr;
-  size_t size = 0;  // as it was asked for
+  size_t size = 0;  // the requested size
 
-  // From its beginning to `address`, which is not before it.
+  // Bytes from the allocation's start to `address`, which is not before it.
   size_t offset_of(const void* address) const {
     return static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(base));
   }
@@ -29,7 +29,7 @@ struct Allocation {
 
 class Heap {
  public:
-  // The memory that a region needs for `capacity` bytes: more than that where red zones take room of their own.
+  // The memory that a region needs for `capacity` bytes: more than that if there are red zones.
   static size_t region_size(size_t capacity);
 
   // Borrows `region`, which must outlive it. `capacity` may be less than the region's size, which is rounded up.
@@ -38,15 +38,15 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
   ~Heap();
 
-  // `size` > 0. Blocks of whole huge pages, and of four and more, start on one; others are 512-byte aligned: a gap
-  // before each of them would be memory that nobody uses.
+  // `size` > 0. Blocks of whole huge pages, and of at least four, start on a huge page; others are 512-byte aligned,
+  // since a gap before each of them would waste memory.
   Status allocate(size_t size, void** out);
 
-  // Fails where `address` is not the start of a live allocation, and for no other reason: it allocates nothing.
+  // Fails only if `address` is not the start of a live allocation: it allocates nothing.
   Status release(void* address);
 
-  // The live allocation that holds `address`; false where there is none. Without a lock where this thread found the
-  // same one last and none was made or freed since.
+  // The live allocation that contains `address`; false if there is none. Lock-free if this thread's last find() had the
+  // same result and no block was allocated or freed since.
   bool find(const void* address, Allocation* out) const;
 
   size_t capacity() const { return capacity_; }
@@ -60,23 +60,23 @@ class Heap {
   using FreeSpans = std::set<std::pair<size_t, size_t>>;  // (span, offset)
   struct Block {
     size_t span = 0;               // bytes of the region
-    size_t requested = 0;          // bytes asked for; 0: the block is free
-    FreeSpans::node_type as_free;  // its place among the free ones while it is not there
+    size_t requested = 0;          // requested bytes; 0: the block is free
+    FreeSpans::node_type as_free;  // its node in the free set, while it is not in there
   };
   using Blocks = std::map<size_t, Block>;  // by offset, without gaps
 
-  // A block that is neither in blocks_ nor among the free ones yet.
+  // A block that is in neither blocks_ nor the free set yet.
   static Blocks::node_type make_block(size_t offset, size_t span);
   void add_free(Blocks::iterator block);
   void take_free(Blocks::iterator block);
-  // The blocks are about to change: what threads have found is found anew. mutex_ is held.
+  // Invalidates the threads' cached results before blocks change. mutex_ is held.
   void forget_found() { epoch_.store(next_epoch(), std::memory_order_release); }
   static uint64_t next_epoch();
 
   Region* region_;
   size_t capacity_;
-  std::atomic<uint64_t> epoch_{next_epoch()};  // of the blocks; no two heaps share one. Written under mutex_
-  mutable std::mutex mutex_;                   // guards all below
+  std::atomic<uint64_t> epoch_{next_epoch()};  // of the blocks; unique among all heaps. Written under mutex_
+  mutable std::mutex mutex_;                   // guards all members below
   Blocks blocks_;
   FreeSpans free_;
   size_t used_ = 0;

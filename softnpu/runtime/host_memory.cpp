@@ -39,7 +39,7 @@ Status HostMemory::release(void* address) {
 
 Status HostMemory::add(void* address, size_t size) {
   const auto* at = static_cast<const char*>(address);
-  constexpr uintptr_t kLast = PTRDIFF_MAX;  // no object of the host ends behind it
+  constexpr uintptr_t kLast = PTRDIFF_MAX;  // no host object ends after it
   const auto first = reinterpret_cast<uintptr_t>(address);
   if (first == 0 || size == 0 || first > kLast || size > kLast - first) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("registering ", size, " bytes of host memory at ", address)};

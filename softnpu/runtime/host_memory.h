@@ -1,5 +1,5 @@
 #pragma once
-// Host memory that asynchronous copies may read and write without the caller waiting (CANN's pinned memory).
+// Pinned host memory: asynchronous copies may access it after the call has returned.
 
 #include <cstddef>
 #include <map>
@@ -15,11 +15,11 @@ class HostMemory {
   Status allocate(size_t size, void** out);
   Status release(void* address);
 
-  // Memory of the program's own, from now until remove(). It overlaps nothing that is known already.
+  // Registers the program's own memory until remove(). It must not overlap a registered block.
   Status add(void* address, size_t size);
   Status remove(void* address);
 
-  // Whether [address, address + size) lies within one live block; `size` may be 0.
+  // Whether [address, address + size) is within one live block; `size` may be 0.
   bool contains(const void* address, size_t size) const;
 
  private:
@@ -27,7 +27,7 @@ class HostMemory {
     void operator()(void* p) const;
   };
   struct Block {
-    std::unique_ptr<void, FreeDeleter> memory;  // null where it is the program's own
+    std::unique_ptr<void, FreeDeleter> memory;  // null for the program's own memory
     size_t size = 0;
   };
 

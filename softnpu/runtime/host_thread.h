@@ -1,6 +1,6 @@
 #pragma once
-// Runs functions of the program that a stream has reached (aclrtLaunchHostFunc), one after another, so that they keep
-// no device waiting.
+// Runs the program's functions that a stream has reached (aclrtLaunchHostFunc), one at a time, on a thread that no
+// device waits for.
 
 #include <condition_variable>
 #include <deque>
@@ -17,16 +17,16 @@ class HostThread {
   HostThread& operator=(const HostThread&) = delete;
   ~HostThread() { stop(); }
 
-  // The thread starts with the first one; after stop() nothing runs any more.
+  // The first call starts the thread. Does nothing after stop().
   void post(std::function<void()> function);
 
-  // Lets the running function end and joins the thread, if it is not the caller itself. Idempotent.
+  // Waits for the running function and joins the thread, unless the caller is that thread. Idempotent.
   void stop();
 
  private:
   void run();
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable posted_;
   std::deque<std::function<void()>> functions_;
   bool stopping_ = false;

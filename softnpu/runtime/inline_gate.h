@@ -8,21 +8,21 @@
 
 namespace softnpu {
 
-// At most one thread is inside. Queued tasks keep everybody out: who queues raises `pending` before it looks at the
-// gate, who enters looks at `pending` afterwards, so that one of the two sees the other.
+// At most one thread is inside, and none while tasks are queued. A thread that queues raises `pending` before it reads
+// the gate; a thread that enters reads `pending` afterwards. So one of the two always sees the other.
 class InlineGate {
  public:
-  // Enters where nobody is inside and nothing is pending. leave() follows, at once where must_leave().
+  // Enters if no thread is inside and nothing is pending. The caller then calls leave(), immediately if must_leave().
   bool try_enter() noexcept {
     State open = State::kOpen;
     return !has_pending() && state_.compare_exchange_strong(open, State::kTaken);
   }
-  // Whether something was queued meanwhile. For the thread inside.
+  // Whether a task was queued meanwhile. Called by the thread inside.
   bool must_leave() const noexcept { return pending_.load() != 0; }
-  // False where await_leave() was called: whoever called it has to be told.
+  // False if await_leave() was called: the caller must notify the waiting thread.
   [[nodiscard]] bool leave() noexcept { return state_.exchange(State::kOpen) == State::kTaken; }
 
-  // Whether a thread is inside; its leave() is false then. The stream's mutex is held.
+  // Whether a thread is inside; its leave() then returns false. The stream's mutex is held.
   bool await_leave() noexcept {
     State taken = State::kTaken;
     return state_.compare_exchange_strong(taken, State::kAwaited) || taken == State::kAwaited;
@@ -35,9 +35,9 @@ class InlineGate {
 
   bool idle() const noexcept { return !has_pending() && state_.load(std::memory_order_acquire) == State::kOpen; }
 
-  // Tasks that ran inside so far.
+  // Number of tasks that have run inside.
   uint64_t runs() const noexcept { return runs_.load(std::memory_order_relaxed); }
-  // Counts one more and returns how many there were before. For the thread inside.
+  // Increments runs() and returns the previous value. Called by the thread inside.
   uint64_t count_run() noexcept {
     const uint64_t before = runs();
     runs_.store(before + 1, std::memory_order_relaxed);
@@ -48,7 +48,7 @@ class InlineGate {
   enum class State : uint8_t {
     kOpen,
     kTaken,
-    kAwaited,  // taken, and somebody waits for leave()
+    kAwaited,  // taken, and a thread waits for leave()
   };
   std::atomic<State> state_{State::kOpen};
   std::atomic<size_t> pending_{0};

@@ -29,17 +29,17 @@ bool has(const std::string& list, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// A hierarchy of control groups: of one controller, or, in version 2, of all.
+// A control group hierarchy: of some controllers, or in version 2 of all.
 struct Hierarchy {
   std::string controllers;  // empty: version 2
-  std::string path;         // of the process's group: in /proc/self/cgroup, or of what is mounted
+  std::string path;         // the process's group in /proc/self/cgroup, or the mounted one
 };
 
 bool is_of(const Hierarchy& hierarchy, const std::string& controller) {
   return hierarchy.controllers.empty() || has(hierarchy.controllers, controller);
 }
 
-// "4:memory:/docker/1", "0::/user.slice"
+// Parses lines such as "4:memory:/docker/1" and "0::/user.slice".
 std::vector<Hierarchy> groups_of(const std::string& root) {
   std::vector<Hierarchy> groups;
   std::ifstream file(root + "/proc/self/cgroup");
@@ -54,11 +54,11 @@ std::vector<Hierarchy> groups_of(const std::string& root) {
 
 struct Mount {
   std::string controllers;  // empty: version 2
-  std::string group;        // what is mounted: "/" or, in a container, its own group
+  std::string group;        // the mounted group: "/" or, in a container, its own group
   std::string point;
 };
 
-// "35 24 0:30 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory"
+// Parses lines such as "35 24 0:30 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory".
 std::vector<Mount> mounts_of(const std::string& root) {
   std::vector<Mount> mounts;
   std::ifstream file(root + "/proc/self/mountinfo");
@@ -74,7 +74,7 @@ std::vector<Mount> mounts_of(const std::string& root) {
   return mounts;
 }
 
-// The folders of the process's group and of those above it that have files of `controller`, the own one first.
+// The folders with files of `controller` for the process's group and its ancestors, the process's own first.
 std::vector<fs::path> folders_of(const std::string& root, const std::string& controller) {
   std::vector<fs::path> folders;
   const std::vector<Mount> mounts = mounts_of(root);
@@ -85,7 +85,7 @@ std::vector<fs::path> folders_of(const std::string& root, const std::string& con
       if (mount.controllers.empty() == is_first_version) continue;
       if (is_first_version && !has(mount.controllers, controller)) continue;
       const fs::path top = root + mount.point;
-      // A group that lies outside of what is mounted is seen as the mount's own.
+      // A group outside of the mounted subtree appears as the mount's own group.
       fs::path below = fs::path(group.path).lexically_relative(mount.group);
       if (below.empty() || *below.begin() == ".." || *below.begin() == ".") below.clear();
       for (fs::path at = below; !at.empty(); at = at.parent_path()) folders.push_back(top / at);
@@ -95,7 +95,7 @@ std::vector<fs::path> folders_of(const std::string& root, const std::string& con
   return folders;
 }
 
-// The numbers of a file's first line; words ("max") are none.
+// The numbers in a file's first line; words ("max") become nullopt.
 std::vector<std::optional<long long>> numbers_of(const fs::path& file) {
   std::vector<std::optional<long long>> numbers;
   std::ifstream in(file);

@@ -1,5 +1,5 @@
 #pragma once
-// Caches that hold device memory beside the program's, and are told of frees and of memory pressure.
+// Caches that hold device memory of their own. They are notified of frees and of memory pressure.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace softnpu {
 struct MemoryListener {
   // The range was freed.
   void (*freed)(const void* base, size_t bytes);
-  // The device is out of memory: free what can be made again.
+  // The device is out of memory: release what can be computed again.
   void (*on_out_of_memory)(int32_t device);
 };
 
 class MemoryListeners {
  public:
-  // For as long as the process lives.
+  // Registered for the lifetime of the process.
   void add(const MemoryListener& listener);
   void freed(const void* base, size_t bytes) const;
-  // False where nobody listens.
+  // False if there are no listeners.
   bool on_out_of_memory(int32_t device) const;
 
  private:
   using List = SmallVector<MemoryListener, 4>;
 
-  // They are called without the lock, since they may free memory.
+  // A copy: listeners are called without the lock, since they may free memory.
   List list() const;
 
   mutable std::shared_mutex mutex_;  // guards listeners_

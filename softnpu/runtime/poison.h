@@ -1,5 +1,5 @@
 #pragma once
-// Tells AddressSanitizer which bytes of device memory nobody may touch. Without it these do nothing.
+// Tells AddressSanitizer which bytes of device memory must not be accessed. No-ops without it.
 
 #include <cstddef>
 

@@ -1,6 +1,6 @@
 #pragma once
-// Waits for what nobody announces: values in memory, events of other processes. One thread looks at them in turn, often
-// at first and then every millisecond.
+// Polls conditions that have no notification: values in memory, events of other processes. One thread polls them all,
+// often at first and then every millisecond.
 
 #include <condition_variable>
 #include <functional>
@@ -17,16 +17,16 @@ class Poller {
   Poller& operator=(const Poller&) = delete;
   ~Poller() { stop(); }
 
-  // Calls `done`, which does not throw, from time to time until it returns true. The thread starts with the first one.
+  // Polls `done`, which must not throw, until it returns true. The first call starts the thread.
   void watch(std::function<bool()> done);
 
-  // Forgets everything and joins the thread. Idempotent.
+  // Drops all conditions and joins the thread. Idempotent.
   void stop();
 
  private:
   void run();
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable arrived_;
   std::list<std::function<bool()>> arrivals_;
   bool stopping_ = false;

@@ -15,12 +15,12 @@ namespace {
 
 thread_local Context* current_context = nullptr;
 
-// The stream that this thread has looked up last: most launches go to the same one again. It keeps the memory of one
-// that was destroyed since until the next look, or the thread's end.
+// The stream that this thread looked up last: most launches use the same one. It keeps a destroyed stream's memory
+// until the next lookup or the thread's end.
 struct LastStream {
   const void* handle = nullptr;
-  uint64_t epoch = 0;    // Device::stream_epoch() before the look
-  bool is_over = false;  // the thread ends
+  uint64_t epoch = 0;    // Device::stream_epoch() before the lookup
+  bool is_over = false;  // the thread is ending
 };
 thread_local constinit LastStream last_stream;
 struct LastStreamHolder {
@@ -52,7 +52,7 @@ Status Process::finalize() {
   SOFTNPU_RETURN_IF_ERROR(check_usable());
   for (int32_t id = 0; id < kMaxDevices; ++id) {
     if (Device* device = live_device(id)) {
-      // What failed asynchronously was not asked for by anyone who could still react.
+      // No caller is left that could react to an asynchronous failure.
       (void)device->synchronize(std::chrono::milliseconds(-1));
     }
   }
@@ -146,7 +146,7 @@ Status Process::set_device(int32_t id) {
 }
 
 Context* Process::add_context(Device* device) {
-  // Room for its end, which must not fail.
+  // Reserves room for destroy_context(), which must not fail.
   dead_contexts_.reserve(round_up(dead_contexts_.size() + contexts_.size() + 1, 64));
   auto context = std::make_unique<Context>(Context{device, nullptr, options_});
   Context* handle = context.get();
@@ -181,7 +181,7 @@ Status Process::reset_device(int32_t id) {
       dead_contexts_.push_back(std::move(it->second));
       it = contexts_.erase(it);
     }
-    // Together with the contexts: another thread may set the device up anew from here on.
+    // Under the same lock as the contexts: another thread may set up the device again after this.
     streams = device_ptr->take_streams();
   }
   Device::end(streams);
@@ -221,7 +221,7 @@ Status Process::destroy_context(Context* context) {
     contexts_.erase(it);
   }
   if (current_context == context) current_context = nullptr;
-  // A reset of the device may have taken it.
+  // A device reset may have removed it.
   std::shared_ptr<Stream> stream = context->device->find_stream(context->default_stream);
   if (!stream) return Status::ok();
   Status status = stream->synchronize(std::chrono::milliseconds(-1));
@@ -335,8 +335,8 @@ Status Process::event(void* handle, EventRecord* out) const {
 
 void Process::stop() {
   if (forked_) return;
-  // Where a function of the program on one of these threads ends the process, those that wait for a stream go on
-  // waiting: a main function that returned meanwhile would end it with a code of its own.
+  // If a program's function ends the process on one of these threads, threads that wait for a stream keep waiting:
+  // otherwise main could return and end the process with another exit code.
   const bool lets_go = !is_own_thread;
   for (const auto& slot : live_) {
     if (Device* device = slot.load(std::memory_order_acquire)) device->stop(lets_go);

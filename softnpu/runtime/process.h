@@ -1,5 +1,5 @@
 #pragma once
-// The owner of everything that lives as long as the process: devices, contexts, events, host memory.
+// The owner of everything with the lifetime of the process: devices, contexts, events, host memory.
 
 #include <array>
 #include <atomic>
@@ -31,48 +31,48 @@ struct Context {
   SystemOptions options;
 };
 
-// An event's handle is the address of this record, so that a handle can be checked without touching freed memory.
+// An event's handle is the address of this record: a handle is checked without touching freed memory.
 struct EventRecord {
   std::shared_ptr<Event> event;
   uint32_t flags = 0;
-  const Context* context = nullptr;  // that it was made in: its streams record it, streams of all contexts wait for it
+  const Context* context = nullptr;  // in which it was made: its streams record it, streams of all contexts wait for it
 };
 
 class Process {
  public:
   static constexpr int kMaxDevices = 16;
 
-  // The one instance; it is never destroyed, so that calls made while the process exits still find it.
+  // The one instance. It is never destroyed, so that calls during process exit can use it.
   static Process& get();
 
-  // Between initialize() and finalize() devices can be used. Outside of it what is there can be given back: handles
-  // destroyed, memory freed, devices reset; queries of the machine work always.
-  // Counts: a second call fails with ACL_ERROR_REPEAT_INITIALIZE, and has to be answered by finalize_reference() too.
+  // Devices can be used between initialize() and finalize(). Outside of it, resources can still be released (handles
+  // destroyed, memory freed, devices reset) and queries of the machine work.
+  // initialize() counts: a second call fails with ACL_ERROR_REPEAT_INITIALIZE, and needs its own finalize_reference().
   Status initialize();
   Status finalize();
-  // `left`: the uses that remain; the last one finalizes.
+  // `left`: the number of remaining uses. The last call finalizes.
   Status finalize_reference(uint64_t* left);
 
-  // Fails with a sentence in a child made by fork: threads and locks of the parent do not exist there.
+  // Fails in a forked child: the parent's threads and locks do not exist there.
   Status check_usable() const;
   bool forked() const { return forked_; }
 
   Status check_initialized() const;
 
-  // Makes the device where this is its first use.
+  // Creates the device on its first use.
   Status device(int32_t id, Device** out);
-  // The device where it is set up, else null.
+  // The device if it is set up, else null.
   Device* live_device(int32_t id) const;
-  // The device whose memory holds `address`, else null.
+  // The device whose memory contains `address`, else null.
   Device* device_of(const void* address) const;
 
-  // `allocate()`; where it fails, once more when those who keep memory of `device` for speed have given it back.
+  // Calls `allocate()`. If it fails and caches of `device` have released memory, calls it once more.
   template <typename Allocate>
   Status allocate_on(const Device& device, const Allocate& allocate) {
     Status status = allocate();
     return status.is_ok() || !memory_listeners_.on_out_of_memory(device.id()) ? status : allocate();
   }
-  // Nobody wants the bytes of [base, base + bytes), of `device`, any more.
+  // Called when [base, base + bytes) of `device` is freed: raises its write epochs and notifies the listeners.
   void release_memory(Device& device, const void* base, size_t bytes) {
     device.write_epochs().bump(base, bytes);
     memory_listeners_.freed(base, bytes);
@@ -80,7 +80,7 @@ class Process {
 
   Status set_device(int32_t id);
   Status reset_device(int32_t id);
-  // `function` hears of each reset before anything is dropped.
+  // Calls `function` at each reset, before anything is dropped.
   void on_reset(void (*function)(int32_t id));
 
   Status create_context(int32_t device_id, Context** out);
@@ -94,7 +94,7 @@ class Process {
   Status destroy_stream(void* handle, bool force);
   // Null names the default stream of the calling thread's context.
   Status stream(void* handle, std::shared_ptr<Stream>* out) const;
-  // The same for a stream that is to be given back.
+  // The same for a stream that is about to be destroyed.
   Status find_stream(void* handle, std::shared_ptr<Stream>* out) const;
 
   // An event of the calling thread's context. With a `mark` it is shared with other processes.
@@ -102,7 +102,7 @@ class Process {
   Status destroy_event(void* handle);
   Status event(void* handle, EventRecord* out) const;
 
-  // The device that `handle`, physical memory, belongs to.
+  // The device that owns the physical memory `handle`.
   Status device_of_physical(const void* handle, Device** out) const;
 
   HostMemory& host_memory() { return host_memory_; }
@@ -114,7 +114,7 @@ class Process {
   HostThread& host_thread() { return host_thread_; }
   Poller& poller() { return poller_; }
 
-  // Joins the threads. Called when the process exits.
+  // Joins the threads. Called at process exit.
   void stop();
 
  private:
@@ -128,15 +128,15 @@ class Process {
 
   // Guards the tables below. devices_ entries are set once and read without it.
   mutable std::shared_mutex mutex_;
-  // Calls of aclInit that no finalization has answered. Written under mutex_, read without.
+  // aclInit calls without a matching finalization. Written under mutex_, read without.
   std::atomic<uint64_t> initialized_{0};
-  std::atomic<bool> finalized_{false};  // there was one; for the text of an error
+  std::atomic<bool> finalized_{false};  // finalize() was called; for an error text
   bool forked_ = false;
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;
   std::array<std::atomic<Device*>, kMaxDevices> live_{};
   std::array<Context*, kMaxDevices> primary_{};
   std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
-  // Destroyed contexts: other threads may be in calls that use them, and their handles must never name new ones.
+  // Destroyed contexts: other threads may still use them, and no new context may get the same handle.
   std::vector<std::unique_ptr<Context>> dead_contexts_;
   std::unordered_map<const void*, std::unique_ptr<EventRecord>> events_;
   std::vector<void (*)(int32_t)> reset_listeners_;

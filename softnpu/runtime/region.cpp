@@ -30,7 +30,7 @@ bool reserve(char* address, size_t size) {
   return mmap(address, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED;
 }
 
-// A range that starts on a huge page, with the file mapped at its start.
+// Maps a range that is aligned to huge pages, with the file at its start.
 char* map_range(size_t size, size_t window, int fd, bool readable) {
   size_t range = size + window + Region::kHugePage;
   void* raw = mmap(nullptr, range, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -41,7 +41,7 @@ char* map_range(size_t size, size_t window, int fd, bool readable) {
     munmap(raw, range);
     return nullptr;
   }
-  // The ends that only alignment needed, so that what is left is what the destructor unmaps.
+  // Unmaps the alignment slack at both ends: the destructor unmaps exactly the rest.
   const auto head = static_cast<size_t>(aligned - static_cast<char*>(raw));
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t kept = round_up(size + window, page);
@@ -84,7 +84,7 @@ Status Region::map(size_t size, size_t window, bool protect) {
 Status Region::map_window(char* address, size_t size, int fd, size_t offset) {
   if (!map_file(address, size, fd, offset, !protect_)) {
     Status error = system_error("mmap");
-    (void)reserve(address, size);  // a mapping that failed may have left the addresses to anyone
+    (void)reserve(address, size);  // a failed mmap may have unmapped the range: reserve it again
     return error;
   }
   if (protect_ && !map_file(address + kernel_offset(), size, fd, offset, true)) {
@@ -101,15 +101,15 @@ Status Region::unmap_window(char* address, size_t size) {
   return done ? Status::ok() : system_error("mmap");
 }
 
-// The pages are touched whether their bytes are allocated or not.
+// Touches pages whether or not their bytes are allocated.
 __attribute__((no_sanitize("address"))) void Region::prepare(size_t offset, size_t size) {
   size_t begin = std::max(prepared_, offset / kHugePage * kHugePage);
   size_t end = std::min(size_, round_up(offset + size, kHugePage));
   if (begin >= end) return;
   prepared_ = end;
-  // Backing means committing: what is larger than this is left to be faulted in as far as it is really used.
+  // Touching commits memory: larger blocks are faulted in on use.
   if (end - begin > kLargestPrepared) return;
-  // A memfd page exists only once touched, and only then can it be collapsed into a huge one.
+  // A memfd page exists only after it was touched, and only then can it be collapsed into a huge page.
   for (size_t at = begin; at < end; at += kHugePage) kernel_base_[at] = 0;
   madvise(kernel_base_ + begin, end - begin, MADV_COLLAPSE);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// A device's address range: its memory, one memfd, mapped from the start of the range, and behind it a window of
-// addresses into which parts of this or another process's memory can be mapped. An address tells its device.
+// A device's address range: its memory (one memfd), followed by a window of reserved addresses into which memory of
+// this or another process can be mapped. An address identifies its device.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +18,24 @@ class Region {
   Region& operator=(const Region&) = delete;
   ~Region();
 
-  // May be called again after it failed. Maps `size` bytes of memory (rounded up to huge pages), with `window` bytes of
-  // addresses behind them. With `protect` the addresses that the host sees cannot be read or written; kernels use a
-  // second mapping, kernel_offset() bytes away.
+  // Maps `size` bytes of memory (rounded up to huge pages) followed by `window` bytes of addresses. With `protect` the
+  // addresses that the host sees are inaccessible; kernels use a second mapping, kernel_offset() bytes away. May be
+  // called again after a failure.
   Status map(size_t size, size_t window, bool protect);
 
-  // Maps `size` bytes of `fd` (fd() for this device's own) from `offset` at `address` in the window; all in pages.
+  // Maps `size` bytes of `fd` (fd() for this device's memory) from `offset` at `address` in the window; all in pages.
   Status map_window(char* address, size_t size, int fd, size_t offset);
-  // Makes the addresses empty again.
+  // Unmaps the range and keeps its addresses reserved.
   Status unmap_window(char* address, size_t size);
 
-  // Backs [offset, offset + size) with huge pages before its first use, where the kernel can; a no-op elsewhere.
+  // Backs [offset, offset + size) with huge pages before its first use, if the kernel can; otherwise a no-op.
   void prepare(size_t offset, size_t size);
 
   int fd() const { return fd_; }
   char* base() const { return base_; }
-  size_t size() const { return size_; }  // of the memory
+  size_t size() const { return size_; }  // of the memory, without the window
   char* window() const { return base_ + size_; }
-  size_t range() const { return size_ + window_; }  // memory and window
+  size_t range() const { return size_ + window_; }  // of memory and window
   ptrdiff_t kernel_offset() const { return kernel_base_ - base_; }
   bool contains(const void* address) const {
     const auto* byte = static_cast<const char*>(address);
@@ -49,9 +49,9 @@ class Region {
   bool protect_ = false;
   size_t size_ = 0;
   size_t window_ = 0;
-  char* base_ = nullptr;         // what the ABI hands out
-  char* kernel_base_ = nullptr;  // where kernels read and write; equals base_ unless protected
-  size_t prepared_ = 0;          // huge pages below this offset were prepared; the heap's lock guards it
+  char* base_ = nullptr;         // the addresses that the ABI returns
+  char* kernel_base_ = nullptr;  // where kernels access the memory; equals base_ unless protected
+  size_t prepared_ = 0;          // huge pages below this offset were prepared; guarded by the heap's lock
 };
 
 }  // namespace softnpu

@@ -18,10 +18,10 @@ namespace {
 constexpr uint64_t kMagic = 0x76727320'75706e73;
 constexpr size_t kMostPids = 1024;
 
-// What the importer reads.
+// The record that the importer reads.
 struct Record {
   uint64_t magic = kMagic;
-  int32_t fd = -1;  // of the exporter's device memory
+  int32_t fd = -1;  // the exporter's device memory
   uint32_t anybody = 0;
   uint64_t inode = 0;
   uint64_t offset = 0;

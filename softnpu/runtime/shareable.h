@@ -1,6 +1,6 @@
 #pragma once
-// Physical memory that other processes import by a number: the exporting process and a descriptor of a record that says
-// where the memory lies and who may have it.
+// Physical memory that other processes import by a number. The number encodes the exporting process and a descriptor of
+// a record, which holds the memory's location and the processes that may import it.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,13 +16,13 @@ class Device;
 
 class Shareables {
  public:
-  // `anybody`: whether processes have to be named by allow() before they can import.
+  // `anybody`: any process may import it; otherwise only processes named by allow().
   Status export_physical(Device& device, void* handle, bool anybody, uint64_t* number);
   // `number` is one of this process's exports.
   Status allow(uint64_t number, const int32_t* pids, size_t count);
-  // Makes a handle of `device` for what `number` names. The exporter has to live, and to keep the memory.
+  // Makes a handle of `device` for the memory of `number`. The exporting process must be alive and still own it.
   Status import(uint64_t number, Device& device, void** handle);
-  // The memory is freed: its numbers name nothing any more.
+  // Called when the memory is freed: invalidates its numbers.
   void forget(const void* handle);
 
  private:

@@ -64,7 +64,7 @@ Status SharedMark::open(const std::string& key, std::shared_ptr<SharedMark>* out
 Status SharedMark::map(int fd, unsigned owner, unsigned owner_fd, std::shared_ptr<SharedMark>* out) {
   void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (page == MAP_FAILED) return failed("mmap");
-  // Not make_shared: the constructor is private, so that no mark exists without its page.
+  // Not make_shared: the constructor is private, so that every mark has its page.
   try {
     out->reset(new SharedMark(fd, owner, owner_fd, static_cast<State*>(page)));
   } catch (...) {

@@ -1,5 +1,5 @@
 #pragma once
-// The state of an event that several processes see: one page of a memfd, which others open through /proc by a key.
+// The state of an event shared between processes: one page of a memfd, which others open through /proc by a key.
 
 #include <atomic>
 #include <cstdint>
@@ -13,20 +13,20 @@ namespace softnpu {
 class SharedMark {
  public:
   static Status create(std::shared_ptr<SharedMark>* out);
-  // `key` came from key(), in this or another process.
+  // `key` is a result of key(), in this or another process.
   static Status open(const std::string& key, std::shared_ptr<SharedMark>* out);
   SharedMark(const SharedMark&) = delete;
   SharedMark& operator=(const SharedMark&) = delete;
   ~SharedMark();
 
-  // What another process finds it by, while this one lives; shorter than 64 bytes.
+  // Identifies it to other processes while this one lives; shorter than 64 bytes.
   std::string key() const;
 
   uint64_t begin_record() { return state_->recorded.fetch_add(1) + 1; }
   void complete(uint64_t generation, int64_t nanoseconds);
   uint64_t recorded() const { return state_->recorded.load(); }
   uint64_t completed() const { return state_->completed.load(); }
-  // When the newest generation completed, by the system's monotonic clock.
+  // When the newest generation completed, in nanoseconds of the monotonic clock.
   int64_t completed_at() const { return state_->nanoseconds.load(); }
 
  private:
@@ -42,7 +42,7 @@ class SharedMark {
   static Status map(int fd, unsigned owner, unsigned owner_fd, std::shared_ptr<SharedMark>* out);
 
   const int fd_;
-  const unsigned owner_;     // the process whose descriptor the key names
+  const unsigned owner_;     // the process that owns the descriptor in the key
   const unsigned owner_fd_;  // that descriptor
   State* const state_;
 };

@@ -17,7 +17,7 @@
 namespace softnpu {
 namespace {
 
-// The file's inode shows whether the process of that number is still the one that made the key.
+// The inode of the file shows whether the process with that id is still the one that made the key.
 struct Range {
   unsigned pid = 0;
   unsigned fd = 0;

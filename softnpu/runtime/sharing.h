@@ -1,6 +1,6 @@
 #pragma once
-// Device memory of one process in another. A key names the exporting process, its memory file and a range of it; the
-// importer opens the file through /proc, which the kernel allows to processes of the same user only.
+// Device memory shared between processes. A key names the exporting process, its memory file and a range of it; the
+// importer opens the file through /proc, which the kernel allows only to processes of the same user.
 
 #include <cstddef>
 #include <map>
@@ -14,29 +14,29 @@ namespace softnpu {
 class Device;
 class Process;
 
-// A key with its end fits in as many bytes.
+// The bytes of the longest key, with its terminating null.
 constexpr size_t kKeySize = 65;
 
-// What this process shares with others: a key for memory of its own, and the memory that it opened by keys.
+// What this process shares: keys for its own memory, and the memory that it imported by keys.
 class Sharing {
  public:
-  // The key of [address, address + size), which lies in one live allocation of a device.
+  // The key of [address, address + size), which must be in one live allocation of a device.
   Status export_range(Process& process, const void* address, size_t size, std::string* key);
 
-  // The memory that `key` names, at an address of `device`. Opened again, a key gives the same address.
+  // The memory that `key` names, mapped at an address of `device`. Importing a key again returns the same address.
   Status import_key(Device& device, const std::string& key, void** out);
 
-  // Undoes one import_key(). For a key that this process exported it does nothing: the allocation decides.
+  // Undoes one import_key(). Does nothing for a key that this process exported: its allocation owns the memory.
   Status close(const std::string& key);
 
-  // Forgets what was opened on `device`, whose addresses are gone.
+  // Forgets all imports of `device`, whose addresses are gone.
   void drop(const Device& device);
 
  private:
   struct Import {
     Device* device = nullptr;
     void* mapped = nullptr;   // page-aligned
-    void* address = nullptr;  // what the key names
+    void* address = nullptr;  // the memory that the key names
     int uses = 0;
   };
 

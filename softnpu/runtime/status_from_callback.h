@@ -1,5 +1,5 @@
 #pragma once
-// The Status of a function of the C ABI that tells in words why it failed.
+// Converts a failed C callback's code and message to a Status.
 
 #include <array>
 #include <cstddef>
@@ -8,8 +8,7 @@
 
 namespace softnpu {
 
-// `work(message, size)` returns an aclError, and where that is no success it has written a message of less than `size`
-// bytes.
+// `work(message, size)` returns an aclError. If it is an error, it has written a message of less than `size` bytes.
 template <typename Work>
 Status status_from_callback(const Work& work) {
   std::array<char, 512> message;

@@ -38,7 +38,7 @@ Status Stream::submit(const char* name, Cost cost, Work work, softnpuFusible* fu
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
   run(task);
-  task.work = nullptr;  // what it holds is released before anyone learns that it is done
+  task.work = nullptr;  // releases its resources before the task counts as done
   leave_inline();
   return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();
 }
@@ -100,7 +100,7 @@ Status Stream::enqueue(Task task, Cost cost) {
   task.thread = this_thread();
   {
     std::unique_lock lock(mutex_);
-    // Marks pin no memory, and who sets one may hold what the queued work needs to go on: a lock of the program.
+    // Records and waits are not limited: they pin no memory, and the caller may hold a lock that queued work needs.
     if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
       SOFTNPU_RETURN_IF_ERROR(wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; }));
     }
@@ -124,7 +124,7 @@ Status Stream::enqueue(Task task, Cost cost) {
       }
       Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
       is_queued = !runs_here;
-      // In the queue's order: who waits for a generation is enqueued behind its record, on whatever stream.
+      // In queue order: a wait for a generation is enqueued after its record, whatever their streams.
       if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record(this);
       if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
     } catch (...) {
@@ -185,7 +185,7 @@ void Stream::finish(size_t tasks) {
 }
 
 void Stream::output_dead(const void* address, size_t bytes) {
-  // What is freed was computed a few tasks ago.
+  // A freed value was usually computed a few tasks ago.
   constexpr size_t kMaxLooks = 8;
   if (!gate_.has_pending()) return;
   const auto* begin = static_cast<const char*>(address);
@@ -234,7 +234,7 @@ bool Stream::run_group(Task& first) {
   analysed_.notify_all();
   if (count == 1) return false;
   executor_->count_fused_tasks(count - 1);
-  Work first_work = std::move(first.work);  // owns what the group reads of the first task
+  Work first_work = std::move(first.work);  // owns the data that the group reads of the first task
   first.work = [&fusion, group, state = states[0]] {
     return status_from_callback([&](char* message, size_t size) { return fusion.run(group, state, message, size); });
   };
@@ -242,7 +242,7 @@ bool Stream::run_group(Task& first) {
   fusion.release(group);
   first = {};
   first_work = nullptr;
-  rest = {};  // what they hold is released before anyone learns that it is done
+  rest = {};  // releases resources before the tasks count as done
   finish(count);
   return true;
 }
@@ -256,7 +256,7 @@ void Stream::advance() {
     if (was_parked) {
       task = std::move(*parked_);
       parked_.reset();
-    } else if (queue_.empty()) {  // abandoned meanwhile
+    } else if (queue_.empty()) {  // the stream was abandoned meanwhile
       owned_ = false;
       return;
     } else {
@@ -267,7 +267,7 @@ void Stream::advance() {
     running_number_ = task.number;
   }
   if (task.kind == Kind::kWait) {
-    // What did not start will not end either: the stream goes on.
+    // If the task's work fails, nothing will complete its event: the stream continues.
     const bool waits = !task.work || was_parked || run(task);
     task.work = nullptr;
     if (waits && park(task)) return;
@@ -276,7 +276,7 @@ void Stream::advance() {
     if (task.fusible != nullptr && run_group(task)) return;
     execute(task);
   }
-  task = {};  // what the work holds is released before anyone learns that it is done
+  task = {};  // releases the work's resources before the task counts as done
   finish(1);
 }
 
@@ -289,7 +289,7 @@ bool Stream::park(Task& task) {
       ticket_ = 0;
       return false;
     }
-  } catch (const std::exception&) {  // without memory to park it asks again
+  } catch (const std::exception&) {  // out of memory to park: retry
     ticket_ = 0;
     executor_->push(shared_from_this());
   }
@@ -376,7 +376,7 @@ bool Stream::drained(std::chrono::steady_clock::time_point end) {
 }
 
 void Stream::drop(Task& task) {
-  // Whoever waits for a mark of this stream must not wait for ever.
+  // Completes a dropped record, so that its waiters do not wait for ever.
   if (task.kind == Kind::kRecord) task.event->complete(task.generation);
   if (task.kind == Kind::kWait) task.event->end_wait();
 }
@@ -390,7 +390,7 @@ void Stream::abandon(const Status& reason) {
     dropped.swap(queue_);
     parked.swap(parked_);
     abandoned_ = submitted_ + gate_.runs();
-    // A parked stream that nobody has woken is free at once; a woken one is in the executor's hands.
+    // A parked stream that was not woken yet is free now; a woken one is owned by the executor.
     if (std::exchange(ticket_, 0) != 0) owned_ = false;
     const size_t tasks = dropped.size() + (parked ? 1 : 0);
     done_ += tasks;
@@ -408,7 +408,7 @@ void Stream::keep_error(const char* name, const Status& status) noexcept {
   try {
     error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
   } catch (...) {
-    error_ = {status.code(), {}};  // without memory for the text the code alone has to do
+    error_ = {status.code(), {}};  // no memory for the text: only the code
   }
 }
 

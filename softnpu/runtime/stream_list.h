@@ -1,5 +1,5 @@
 #pragma once
-// A queue of streams that allocates nothing: each stream is in one such list at most and carries the link itself.
+// An intrusive queue of streams, without allocations: each stream is in at most one list.
 
 #include <memory>
 
@@ -16,7 +16,7 @@ class StreamList {
 
   bool empty() const { return first_ == nullptr; }
   void push(std::shared_ptr<Stream> stream) noexcept;
-  // The oldest one; null where the list is empty.
+  // The oldest one; null if the list is empty.
   std::shared_ptr<Stream> pop() noexcept;
   void clear() noexcept;
 

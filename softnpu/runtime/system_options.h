@@ -1,5 +1,5 @@
 #pragma once
-// The options of aclSysParamOpt: one set for the process, with which each context begins, and one for each context.
+// The options of aclSysParamOpt: one set per context, initialised from the process's set.
 
 #include <array>
 #include <atomic>

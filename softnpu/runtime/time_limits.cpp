@@ -14,11 +14,11 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Of the process, as the ABI has it; any thread.
+// One per process, as in the ABI; any thread.
 std::atomic<microseconds> execute_limit{TimeLimits::kForever};
 std::atomic<microseconds> wait_limit{TimeLimits::kForever};
 
-// Beyond it a point in time would not fit into its type.
+// The longest limit: a later point in time may overflow its type.
 constexpr microseconds kMost = std::chrono::hours(24 * 365);
 
 microseconds bounded(microseconds limit) {

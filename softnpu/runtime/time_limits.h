@@ -1,5 +1,5 @@
 #pragma once
-// How long the host's waits bear with one operator, and with one wait of a stream (aclrtSetOpExecuteTimeOut,
+// How long host waits tolerate one operator, and one wait of a stream (aclrtSetOpExecuteTimeOut,
 // aclrtSetOpWaitTimeout).
 
 #include <chrono>
@@ -18,22 +18,21 @@ struct TimeLimits {
   std::chrono::microseconds wait = kForever;
 
   bool any() const { return execute != kForever || wait != kForever; }
-  // How often a wait looks whether something is overdue.
+  // The interval at which a wait checks for overdue work.
   std::chrono::microseconds pause() const;
 };
 
-// Of the process; at first there are none.
+// The limits of the process; initially none.
 TimeLimits time_limits();
-// Zero, or more than fits: for ever.
+// Zero, or a value out of range: no limit.
 void set_execute_limit(std::chrono::microseconds limit);
 void set_wait_limit(std::chrono::microseconds limit);
 
-// Lets each operator that runs longer than its limit end by itself, and gives its device a fresh thread.
+// Abandons each operator that runs longer than its limit, and starts a new thread for its device.
 void leave_overdue(const TimeLimits& limits);
 
-// What a wait for `stream`, or for that record of `event`, would have to wait for longer than the limits allow, as an
-// error; ok where there is nothing such. Follows the events that streams wait for, on all devices. Takes the streams'
-// locks, one after another.
+// An error if a wait for `stream`, or for that record of `event`, waits for work that exceeds the limits; otherwise ok.
+// Follows the events that streams wait for, on all devices. Locks one stream at a time.
 Status overdue(const Stream& stream, const TimeLimits& limits);
 Status overdue(const Event& event, uint64_t generation, const TimeLimits& limits);
 

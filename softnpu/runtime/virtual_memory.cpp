@@ -23,8 +23,8 @@ Status VirtualMemory::reserve(size_t size, void** out) {
   return Status::ok();
 }
 
-// The first gap that is large enough: reservations are few and large. One granule stays empty behind each, so that what
-// runs past one does not reach the next.
+// First fit: reservations are few and large. One granule stays unmapped after each, so that an overrun does not reach
+// the next.
 Status VirtualMemory::reserve_locked(size_t size, char** out) {
   const size_t window = region_->range() - region_->size();
   if (size > window) return invalid(text("a reservation of ", size, " bytes: the window has ", window));

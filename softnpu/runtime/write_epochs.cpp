@@ -9,8 +9,8 @@
 namespace softnpu {
 namespace {
 
-// Nothing is mapped this far before and behind the slots: the device's memory may be the neighbour, and what runs past
-// its ends must not be an epoch.
+// Unmapped bytes before and after the slots: device memory may be adjacent, and a kernel that overruns it must not
+// overwrite epochs.
 constexpr size_t kGuard = size_t{64} << 10;
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "acl/acl.h"
 
-// Device 0 set up on the test's thread; reset afterwards, so that a test cannot leak into the next.
+// Sets up device 0 on the test's thread, and resets it afterwards, so that tests do not affect each other.
 class AclTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { (void)aclInit(nullptr); }
@@ -18,7 +18,7 @@ class AclTest : public ::testing::Test {
     return message == nullptr ? "" : message;
   }
 
-  // Copies to and from device memory, which the host may not be able to touch (SOFTNPU_PROTECT=1).
+  // Copies to and from device memory, which the host may not be able to access (SOFTNPU_PROTECT=1).
   template <typename T>
   static void upload(void* device, const T& value) {
     ASSERT_EQ(aclrtMemcpy(device, sizeof value, &value, sizeof value, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);

@@ -58,7 +58,7 @@ TEST_F(AllocatorDescTest, RegistrationsBelongToOneStream) {
   EXPECT_EQ(aclrtAllocatorDestroyDesc(desc), ACL_SUCCESS);
 }
 
-// A new stream may get a destroyed one's address; the registration does not come along.
+// A new stream may get a destroyed one's address, but not its registration.
 TEST_F(AllocatorDescTest, ANewStreamHasNoAllocator) {
   complete();
   for (int i = 0; i < 20; ++i) {
@@ -79,7 +79,7 @@ TEST_F(AllocatorDescTest, IncompleteDescriptionsAreRefused) {
   EXPECT_EQ(aclrtAllocatorDestroyDesc(desc), ACL_SUCCESS);
 }
 
-TEST_F(AllocatorDescTest, HandlesThatAreNone) {
+TEST_F(AllocatorDescTest, InvalidHandlesAreErrors) {
   ASSERT_EQ(aclrtAllocatorDestroyDesc(desc), ACL_SUCCESS);
   for (aclrtAllocatorDesc handle : {static_cast<aclrtAllocatorDesc>(nullptr), desc}) {
     EXPECT_EQ(aclrtAllocatorDestroyDesc(handle), ACL_ERROR_INVALID_PARAM);

@@ -15,7 +15,7 @@ std::string error() {
   return message == nullptr ? "" : message;
 }
 
-TEST(Attributes, EveryOneOfTheListHasAValue) {
+TEST(Attributes, EveryListedAttributeHasAValue) {
   const aclCannAttr* list = nullptr;
   size_t count = 0;
   ASSERT_EQ(aclGetCannAttributeList(&list, &count), ACL_SUCCESS);
@@ -46,7 +46,7 @@ TEST(Attributes, BadInput) {
   EXPECT_EQ(wide, 5);
 }
 
-TEST(Attributes, CapabilitiesAreTheMachines) {
+TEST(Attributes, CapabilitiesMatchTheMachine) {
   int64_t cores = 0;
   ASSERT_EQ(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_AICORE_CORE_NUM, &cores), ACL_SUCCESS);
   int64_t value = 0;
@@ -54,7 +54,7 @@ TEST(Attributes, CapabilitiesAreTheMachines) {
   EXPECT_EQ(value, cores);
   EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_VECTOR_CORE_NUM, &value), ACL_SUCCESS);
   EXPECT_EQ(value, cores);
-  // A machine that does not tell gives an error, never a guess.
+  // If the machine does not report its cache the result is an error.
   int64_t bytes = softnpu::last_level_cache_bytes();
   value = 0;
   EXPECT_EQ(aclGetDeviceCapability(0, ACL_DEVICE_INFO_L2_SIZE, &value),
@@ -62,7 +62,7 @@ TEST(Attributes, CapabilitiesAreTheMachines) {
   EXPECT_EQ(value, bytes);
 }
 
-TEST(Attributes, VersionsAreTheSameText) {
+TEST(Attributes, BothVersionFunctionsAgree) {
   aclCANNPackageVersion version;
   ASSERT_EQ(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), ACL_SUCCESS);
   std::array<char, ACL_PKG_VERSION_MAX_SIZE> text;

@@ -25,7 +25,7 @@ struct Record {
   std::thread::id thread;
 };
 
-TEST_F(CallbackTest, AHostFunctionRunsInItsTurnElsewhere) {
+TEST_F(CallbackTest, HostFunctionRunsInStreamOrderOnAnotherThread) {
   Record record;
   auto before = [&] { record.order.push_back(1); };
   auto after = [&] { record.order.push_back(3); };
@@ -42,7 +42,7 @@ TEST_F(CallbackTest, AHostFunctionRunsInItsTurnElsewhere) {
   EXPECT_NE(record.thread, std::this_thread::get_id());
 }
 
-// A function that waits for another stream's work must not keep the device from doing it.
+// A function that waits for another stream's work must not block the device.
 TEST_F(CallbackTest, AHostFunctionOccupiesNoDevice) {
   std::promise<void> done;
   auto wait = [](void* state) { static_cast<std::promise<void>*>(state)->get_future().wait(); };
@@ -54,7 +54,7 @@ TEST_F(CallbackTest, AHostFunctionOccupiesNoDevice) {
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
 }
 
-TEST_F(CallbackTest, WhatAHostFunctionThrowsIsTheStreamsError) {
+TEST_F(CallbackTest, ExceptionOfAHostFunctionIsTheStreamsError) {
   ASSERT_EQ(aclrtLaunchHostFunc(
                 stream_, [](void*) { throw std::runtime_error("no"); }, nullptr),
             ACL_SUCCESS);
@@ -91,7 +91,7 @@ TEST_F(CallbackTest, ASubscribedThreadServesTheStream) {
   EXPECT_EQ(aclrtUnSubscribeReport(id, stream_), ACL_ERROR_RT_THREAD_SUBSCRIBE);
 }
 
-TEST_F(CallbackTest, ACallbackThatBlocksNothingLetsTheStreamGoOn) {
+TEST_F(CallbackTest, NonBlockingCallbackDoesNotStopTheStream) {
   const auto id = static_cast<uint64_t>(pthread_self());
   ASSERT_EQ(aclrtSubscribeReport(id, stream_), ACL_SUCCESS);
   int calls = 0;

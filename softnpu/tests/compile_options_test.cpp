@@ -21,14 +21,14 @@ std::string get(aclCompileOpt opt) {
   return value.data();
 }
 
-// Each test leaves the options of the process as they began.
+// Each test restores the process's options.
 TEST(CompileOptions, BeginEmptyAndWithoutCompilation) {
   for (int opt = ACL_PRECISION_MODE; opt <= ACL_OP_DEBUG_OPTION; ++opt) {
     EXPECT_EQ(get(static_cast<aclCompileOpt>(opt)), opt == ACL_OP_JIT_COMPILE ? "disable" : "") << opt;
   }
 }
 
-TEST(CompileOptions, AreGivenBack) {
+TEST(CompileOptions, SetOptionsAreReturned) {
   EXPECT_EQ(aclSetCompileopt(ACL_PRECISION_MODE, "must_keep_origin_dtype"), ACL_SUCCESS);
   EXPECT_EQ(aclSetCompileopt(ACL_OP_DEBUG_OPTION, "a"), ACL_SUCCESS);
   EXPECT_EQ(get(ACL_PRECISION_MODE), "must_keep_origin_dtype");
@@ -70,7 +70,7 @@ TEST(CompileOptions, ManyThreads) {
         EXPECT_EQ(aclSetCompileopt(ACL_DEBUG_DIR, own.c_str()), ACL_SUCCESS);
         char value[100];
         EXPECT_EQ(aclGetCompileopt(ACL_DEBUG_DIR, value, sizeof value), ACL_SUCCESS);
-        // One thread's value, whole.
+        // The whole value of one thread.
         std::string found = value;
         EXPECT_EQ(found.find_first_not_of(found[0]), std::string::npos) << found;
         EXPECT_EQ(found.size() % 10, 0u) << found;

@@ -60,7 +60,7 @@ TEST(Config, VisibleDevicesAreNumberedAnew) {
   EXPECT_EQ(devices("2,0"), (std::vector<int>{2, 0}));
   EXPECT_EQ(devices("3"), (std::vector<int>{3}));
   EXPECT_EQ(devices(""), (std::vector<int>{}));
-  EXPECT_EQ(devices("1,4,2"), (std::vector<int>{1}));  // what does not exist ends the list
+  EXPECT_EQ(devices("1,4,2"), (std::vector<int>{1}));  // an unknown id ends the list
   EXPECT_EQ(devices("1,1,2"), (std::vector<int>{1}));
   EXPECT_EQ(devices("-1,2"), (std::vector<int>{}));
 }

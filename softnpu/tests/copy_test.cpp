@@ -125,7 +125,7 @@ TEST_F(PitchedCopyTest, BadSizesAreErrors) {
   };
   EXPECT_EQ(copy(kWidth - 1, kWidth, kHeight), ACL_ERROR_INVALID_PARAM);
   EXPECT_NE(recent_error().find("begin 5 bytes apart"), std::string::npos);
-  EXPECT_EQ(copy(kPitch, kWidth + 1, kHeight), ACL_ERROR_RT_PARAM_INVALID);  // past the last row's end
+  EXPECT_EQ(copy(kPitch, kWidth + 1, kHeight), ACL_ERROR_RT_PARAM_INVALID);  // beyond the end of the last row
   EXPECT_EQ(copy(kPitch, kWidth, kHeight + 1), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(copy(SIZE_MAX, 1, 3), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(copy(kPitch, 0, kHeight), ACL_SUCCESS);
@@ -163,7 +163,7 @@ TEST_F(CopyTest, ABatchCopiesInBothDirectionsAndNamesTheFirstBadOne) {
   EXPECT_NE(recent_error().find("copy 1 of the batch"), std::string::npos);
   most[1] = sizeof out;
   EXPECT_EQ(aclrtMemcpyBatch(dsts, most, srcs, sizes, 2, attrs, indexes, 1, &failed), ACL_ERROR_RT_PARAM_INVALID);
-  EXPECT_EQ(failed, 1u);  // the one attribute says that copy 1 goes to the device, too
+  EXPECT_EQ(failed, 1u);  // the one attribute states that copy 1 is to the device as well
   EXPECT_EQ(aclrtMemcpyBatch(dsts, most, srcs, sizes, 2, attrs, indexes, 0, &failed), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMemcpyBatch(dsts, most, srcs, sizes, 0, attrs, indexes, 1, &failed), ACL_ERROR_INVALID_PARAM);
   indexes[1] = 2;

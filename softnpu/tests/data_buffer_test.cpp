@@ -13,7 +13,7 @@ std::string error() {
   return message == nullptr ? "" : message;
 }
 
-TEST(DataBuffer, NamesMemoryAndOwnsNone) {
+TEST(DataBuffer, ReturnsAndUpdatesItsFields) {
   int first = 1;
   int second = 2;
   aclDataBuffer* buffer = aclCreateDataBuffer(&first, sizeof first);
@@ -27,7 +27,7 @@ TEST(DataBuffer, NamesMemoryAndOwnsNone) {
   EXPECT_EQ(aclDestroyDataBuffer(buffer), ACL_SUCCESS);
 }
 
-TEST(DataBuffer, EmptyOnesAreBuffers) {
+TEST(DataBuffer, EmptyBuffersAreValid) {
   aclDataBuffer* buffer = aclCreateDataBuffer(nullptr, 0);
   ASSERT_NE(buffer, nullptr);
   (void)error();
@@ -37,7 +37,7 @@ TEST(DataBuffer, EmptyOnesAreBuffers) {
   EXPECT_EQ(aclDestroyDataBuffer(buffer), ACL_SUCCESS);
 }
 
-TEST(DataBuffer, ALargeSizeIsNotCutOff) {
+TEST(DataBuffer, LargeSizeIsNotTruncated) {
   aclDataBuffer* buffer = aclCreateDataBuffer(nullptr, (size_t{1} << 32) + 5);
   (void)error();
   EXPECT_EQ(aclGetDataBufferSize(buffer), 0u);
@@ -46,7 +46,7 @@ TEST(DataBuffer, ALargeSizeIsNotCutOff) {
   EXPECT_EQ(aclDestroyDataBuffer(buffer), ACL_SUCCESS);
 }
 
-TEST(DataBuffer, HandlesThatAreNone) {
+TEST(DataBuffer, InvalidHandlesAreErrors) {
   aclDataBuffer* destroyed = aclCreateDataBuffer(nullptr, 1);
   ASSERT_EQ(aclDestroyDataBuffer(destroyed), ACL_SUCCESS);
   int foreign = 0;

@@ -72,22 +72,22 @@ TEST_F(DeviceTest, ContextsBelongToTheirDevice) {
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 
-TEST_F(DeviceTest, VersionsAreTold) {
+TEST_F(DeviceTest, VersionsAreReported) {
   aclCANNPackageVersion version;
   ASSERT_EQ(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), ACL_SUCCESS);
   EXPECT_GT(std::strlen(version.version), 0u);
   EXPECT_STREQ(aclrtGetSocName(), "Ascend910B1");
 }
 
-TEST_F(DeviceTest, AResetIsToldBeforeAnythingIsDropped) {
-  // What is registered stays so until the process ends.
+TEST_F(DeviceTest, ResetListenersRunBeforeAnythingIsDropped) {
+  // Listeners stay registered until the process ends.
   static void* block = nullptr;
   static int heard = 0;
   ASSERT_EQ(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   ASSERT_EQ(softnpuOnDeviceReset([](int32_t device) {
               EXPECT_EQ(device, 0);
               void* kernel = nullptr;
-              if (++heard > 1) return;  // the fixture's own
+              if (++heard > 1) return;  // a reset by the fixture
               EXPECT_EQ(softnpuKernelAddress(block, 64, &kernel), ACL_SUCCESS);
             }),
             ACL_SUCCESS);
@@ -99,7 +99,7 @@ TEST_F(DeviceTest, AResetIsToldBeforeAnythingIsDropped) {
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 
-TEST_F(DeviceTest, AForkedChildGetsASentence) {
+TEST_F(DeviceTest, DeviceCallsInAForkedChildFail) {
   pid_t child = fork();
   if (child == 0) {
     bool refused = aclrtSetDevice(0) != ACL_SUCCESS;

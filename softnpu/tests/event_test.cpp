@@ -128,7 +128,7 @@ TEST_F(EventTest, AnOpenedHandleIsTheSameEvent) {
   ASSERT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(waiting), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
-  EXPECT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);  // it keeps the page that both lay in
+  EXPECT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);  // it keeps the page of both alive
 }
 
 TEST_F(EventTest, BadHandlesAndFlagsAreErrors) {

@@ -14,7 +14,7 @@ using softnpu::Status;
 
 class ExecutorTest : public AclTest {
  protected:
-  // What the stream says of a plan that was launched and failed.
+  // The stream's error after the launch of a plan that fails.
   static std::string failure(Plan plan) {
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
@@ -25,7 +25,7 @@ class ExecutorTest : public AclTest {
   }
 };
 
-TEST_F(ExecutorTest, AFailedRunSaysWhatItWasCalledWithAndWhoLaunchedIt) {
+TEST_F(ExecutorTest, FailedRunReportsItsArgumentsAndLauncher) {
   Plan plan;
   plan.run = [](void*) { return Status(softnpu::kOperatorError, "no luck"); };
   plan.describe = [] { return std::string("(float32[2, 3])"); };
@@ -35,14 +35,14 @@ TEST_F(ExecutorTest, AFailedRunSaysWhatItWasCalledWithAndWhoLaunchedIt) {
   EXPECT_NE(said.find("(float32[2, 3]): no luck [error 561000]"), std::string::npos) << said;
 }
 
-TEST_F(ExecutorTest, AnExceptionIsAFailureAndKeepsItsWords) {
+TEST_F(ExecutorTest, ExceptionIsAFailureWithItsMessage) {
   Plan plan;
   plan.run = [](void*) -> Status { throw std::runtime_error("thrown"); };
   EXPECT_NE(failure(std::move(plan)).find(": thrown [error 561000]"), std::string::npos);
   EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
 }
 
-TEST_F(ExecutorTest, AMessageThatIsTooLongIsCut) {
+TEST_F(ExecutorTest, LongMessageIsTruncated) {
   Plan plan;
   plan.run = [](void*) { return Status(softnpu::kOperatorError, std::string(5000, 'x')); };
   EXPECT_NE(failure(std::move(plan)).find("xxx [error 561000]"), std::string::npos);

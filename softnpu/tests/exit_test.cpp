@@ -1,4 +1,4 @@
-// Functions of the program that run on softnpu's threads may end the process, with the code that they say.
+// Functions of the program on softnpu's threads may end the process, with their own exit code.
 
 #include <cstdlib>
 
@@ -10,7 +10,7 @@ namespace {
 class ExitTest : public AclTest {
  protected:
   void SetUp() override {
-    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the child is a process of its own, with threads of its own
+    GTEST_FLAG_SET(death_test_style, "threadsafe");  // the child is a separate process with its own threads
     AclTest::SetUp();
     ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);
   }

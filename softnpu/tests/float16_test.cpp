@@ -1,4 +1,4 @@
-// aclFloat16ToFloat and aclFloatToFloat16 against the definition of binary16, in arithmetic that is exact as double.
+// aclFloat16ToFloat and aclFloatToFloat16 against the definition of binary16, in exact double arithmetic.
 
 #include <gtest/gtest.h>
 
@@ -15,14 +15,14 @@ namespace {
 constexpr uint32_t kInfinity = 0x7c00;
 constexpr uint32_t kLargest = 0x7bff;
 
-// What the bits of a half without its sign stand for: a sum of powers of two. Infinity is taken as the next power.
+// The value of a half's bits without the sign: a sum of powers of two. Infinity counts as the next power.
 double magnitude(uint32_t half) {
   int exponent = static_cast<int>(half >> 10);
   int fraction = static_cast<int>(half & 0x3ff);
   return exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
 }
 
-// The nearest half by search; of two that are as near, the even one.
+// The nearest half, by binary search; for a tie the even one.
 uint32_t nearest(double value) {
   uint32_t low = 0;  // magnitude(low) <= value
   uint32_t high = kInfinity;
@@ -57,7 +57,7 @@ TEST(Float16, EveryHalfIsItsFloat) {
   }
 }
 
-TEST(Float16, EveryHalfComesBack) {
+TEST(Float16, EveryHalfSurvivesARoundTrip) {
   for (uint32_t half = 0; half <= 0xffff; ++half) {
     aclFloat16 back = aclFloatToFloat16(aclFloat16ToFloat(static_cast<aclFloat16>(half)));
     // A signalling NaN becomes a quiet one.
@@ -66,7 +66,7 @@ TEST(Float16, EveryHalfComesBack) {
   }
 }
 
-// Between each two neighbours: the middle is a tie, the floats beside it are not.
+// Between each two neighbours the middle is a tie, and the adjacent floats are not.
 TEST(Float16, RoundsToTheNearestTiesToEven) {
   for (uint32_t half = 0; half <= kLargest; ++half) {
     double next = magnitude(half + 1);

@@ -1,4 +1,4 @@
-// Functions of float32 with each set of vector instructions, against the host's in float64.
+// Functions of float32 with each vector instruction set, against the host's functions in float64.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@
 
 namespace {
 
-constexpr int64_t kCount = 50'001;  // no number of full vectors
+constexpr int64_t kCount = 50'001;  // not a multiple of a vector
 
 using Plan1 = aclnnStatus (*)(const aclTensor*, aclTensor*, uint64_t*, aclOpExecutor**);
 using Plan2 = aclnnStatus (*)(const aclTensor*, const aclTensor*, aclTensor*, uint64_t*, aclOpExecutor**);
@@ -83,7 +83,7 @@ class Float32FunctionsTest : public AclTest {
     AclTest::TearDown();
   }
 
-  // Bit patterns drawn evenly, or numbers near 1; special ones in all pairs first.
+  // Random bit patterns, or numbers near 1; all pairs of special values first.
   void fill(uint32_t seed, bool patterns) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const std::vector<float> special = {0.0F,  -0.0F, 1.0F,   -1.0F,  0.5F,  -0.5F, 3.0F,      -3.0F,
@@ -137,7 +137,7 @@ class Float32FunctionsTest : public AclTest {
   Operand operands_[3];
 };
 
-TEST_F(Float32FunctionsTest, AreThoseOfFloat64) {
+TEST_F(Float32FunctionsTest, ResultsMatchFloat64) {
   for_each_instruction_set([&] {
     for (const bool patterns : {true, false}) {
       fill(1, patterns);
@@ -163,8 +163,8 @@ TEST_F(Float32FunctionsTest, AreThoseOfFloat64) {
   });
 }
 
-// Relative to the result on both sides of 0: the exponent's own rounding grows with it.
-TEST_F(Float32FunctionsTest, GeluKeepsTheDigitsOfItsTail) {
+// Relative to the result on both sides of 0: the rounding of the exponent grows with it.
+TEST_F(Float32FunctionsTest, GeluIsAccurateInItsTail) {
   for_each_instruction_set([&] {
     fill(2, false);
     const auto& [a, b, out] = operands_;
@@ -172,7 +172,7 @@ TEST_F(Float32FunctionsTest, GeluKeepsTheDigitsOfItsTail) {
     aclOpExecutor* executor = nullptr;
     ASSERT_EQ(aclnnGeluGetWorkspaceSize(a.tensor, out.tensor, &bytes, &executor), ACLNN_SUCCESS) << recent_error();
     const auto& y = launched(&aclnnGelu, executor);
-    for (size_t i = 256; i < y.size(); ++i) {  // behind the special ones
+    for (size_t i = 256; i < y.size(); ++i) {  // after the special values
       const double x = a.values[i];
       const double exact = x / 2 * std::erfc(-x / std::numbers::sqrt2);
       ASSERT_NEAR(y[i], exact, std::ldexp(16 + x * x, -24) * std::fabs(exact)) << x;

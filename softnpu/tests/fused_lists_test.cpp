@@ -1,4 +1,4 @@
-// Fused operators on lists give the bytes of one after the other, in whatever order the lists hold their tensors.
+// Fused operators on lists give the same bytes as unfused ones, for any order of tensors in the lists.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 namespace {
 
 constexpr size_t kLists = 4;
-// Large ones beside small ones, and an empty one. Two are of one size: their lists may hold them in another order.
+// Large tensors, small ones, and an empty one. Two have the same size: lists may have them in either order.
 constexpr std::array<int64_t, 6> kCounts = {200'003, 7, 200'003, 0, 30'000, 1};
 
 class FusedListsTest : public AclTest {
@@ -48,7 +48,7 @@ class FusedListsTest : public AclTest {
     AclTest::TearDown();
   }
 
-  // `is_swapped`: the first tensor and the third change places.
+  // `is_swapped`: exchanges the first tensor and the third.
   aclTensorList* tensors(size_t list, bool is_swapped) {
     std::vector<aclTensor*> all;
     for (size_t i = 0; i < kCounts.size(); ++i) {

@@ -1,4 +1,4 @@
-// A batch norm is fused with the sum and the activation behind it: the result is bitwise equal to the unfused one.
+// A batch norm is fused with the sum and the activation after it; the bytes are those of unfused operators.
 
 #include <array>
 #include <random>
@@ -79,7 +79,7 @@ struct Row {
 
 class FusedNormTest : public AclTest, public testing::WithParamInterface<Row> {};
 
-TEST_P(FusedNormTest, TheBytesAreThoseOfOneAfterTheOther) {
+TEST_P(FusedNormTest, FusedResultIsBitwiseEqualToUnfused) {
   Tensors t(GetParam().channels_last);
   const bool training = GetParam().training;
   aclrtStream stream = nullptr;

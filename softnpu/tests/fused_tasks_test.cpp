@@ -1,4 +1,4 @@
-// Which loops may be fused, and that fused tasks give the bytes of one after the other.
+// Which loops may be fused, and that fused tasks give the same bytes as unfused ones.
 
 #include <algorithm>
 #include <array>
@@ -65,8 +65,8 @@ TEST(FusibleLoopsTest, PrologueOutputIsTouchedByNoOtherLoop) {
 
 TEST(FusibleLoopsTest, OtherElementsAreNotFusible) {
   const Touching makes(10, {writes(100), reads(200)});
-  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(104)})}), 1U);  // a neighbour's
-  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), sees(100)})}), 1U);   // all of them
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(104)})}), 1U);  // of a neighbour
+  EXPECT_EQ(fusible({makes, Touching(10, {writes(300), sees(100)})}), 1U);   // the whole buffer
   EXPECT_EQ(fusible({makes, Touching(10, {writes(204)})}), 1U);
   EXPECT_EQ(fusible({makes, Touching(11, {writes(300)})}), 1U);
   EXPECT_EQ(fusible({makes, Touching(10, {writes(300), reads(100)}), Touching(10, {writes(400), reads(304)})}), 2U);
@@ -86,8 +86,8 @@ TEST(FusibleLoopsTest, ListInAnotherOrderIsNotFusible) {
 
 using FusedTasksTest = AclTest;
 
-// Programs of additions, negations and products over five tensors, behind a task that holds the stream, against the
-// same programs with a wait after each operator.
+// Random programs of additions, negations and products over five tensors, queued behind a held task, against the same
+// programs with a wait after each operator.
 TEST_F(FusedTasksTest, FusedResultIsBitwiseEqualToUnfused) {
   constexpr int64_t kCount = 300'001;
   constexpr size_t kBytes = kCount * sizeof(float);

@@ -1,5 +1,5 @@
-// Fusion groups: which stages they have, which stores they eliminate, and that all values that are read later have the
-// same bytes.
+// Fusion groups: their stages, the stores that they eliminate, and that every value that is read later has the same
+// bytes.
 
 #include "fusion/group.h"
 
@@ -29,9 +29,9 @@ using softnpu::FusionStage;
 using softnpu::MemoryAccess;
 
 constexpr int64_t kElements = 10;
-constexpr int64_t kBufferBytes = 100;  // from one buffer to the next
+constexpr int64_t kBufferBytes = 100;  // distance between buffers
 
-// Buffers are numbers: buffer 1 is memory at 100.
+// Buffers are numbers: buffer 1 is at address 100.
 char* address(int buffer) { return reinterpret_cast<char*>(static_cast<uintptr_t>(buffer * kBufferBytes)); }
 std::string name_of(const char* at) {
   return at == nullptr ? "-" : std::to_string(reinterpret_cast<uintptr_t>(at) / kBufferBytes);
@@ -61,7 +61,7 @@ class FakeRoot final : public FusionRoot {
   Journal* journal_;
   int output_;
   std::vector<int> inputs_;
-  int64_t part_;  // elements that are ready at a time
+  int64_t part_;  // elements per on_ready()
 };
 
 class FakeLoop final : public ElementwiseLoop {
@@ -98,7 +98,7 @@ class FakeLoop final : public ElementwiseLoop {
   bool can_rebind_;
 };
 
-// What the longest group of some stages does, after its size.
+// run() returns the size of the longest group of some stages, then its actions.
 class FusionGroupTest : public ::testing::Test {
  protected:
   Journal run(const std::vector<FusionStage>& stages) {
@@ -112,7 +112,7 @@ class FusionGroupTest : public ::testing::Test {
     return {&journal_, output, std::move(inputs), part};
   }
   FakeLoop loop(const std::vector<int>& inputs, int output) { return {&journal_, inputs, output}; }
-  // A stage whose output no stage behind `last_reader` reads.
+  // A stage whose output is read by no stage after `last_reader`.
   static FusionStage dead_after(size_t last_reader, const softnpu::Fusible& fusible, void* workspace = nullptr) {
     return {&fusible, workspace, last_reader};
   }
@@ -141,7 +141,7 @@ TEST_F(FusionGroupTest, RootWhoseOutputMayBeReadRunsAlone) {
 }
 
 TEST_F(FusionGroupTest, RootDoesNotWriteWhatIsReadLater) {
-  const FakeRoot product = root(1, {2});  // its own input's buffer is written next
+  const FakeRoot product = root(1, {2});  // the buffer of its own input is written next
   const FakeLoop norm = loop({1}, 2);
   EXPECT_EQ(run({dead_after(1, product), live(norm)}), (Journal{"2", "root to 1", "1 to 2"}));
   const FakeRoot other = root(1);
@@ -155,7 +155,7 @@ TEST_F(FusionGroupTest, LoopsRunOnEachPartOfTheRootAsSoonAsItIsReady) {
   const FakeRoot product = root(1, {9}, 5);
   const FakeLoop norm = loop({1}, 2);
   EXPECT_EQ(run({dead_after(1, product), live(norm)}), (Journal{"2", "root to 2", "0.. 2 to 2", "5.. 2 to 2"}));
-  const FakeRoot other = root(1, {2}, 5);  // which the next part reads
+  const FakeRoot other = root(1, {2}, 5);  // the next part reads its input
   EXPECT_EQ(run({dead_after(1, other), live(norm)}), (Journal{"2", "root to 1", "1 to 2"}));
 }
 
@@ -178,14 +178,14 @@ constexpr int64_t kCount = kSide * kSide;
 constexpr size_t kBytes = kCount * sizeof(float);
 constexpr size_t kBlocks = 6;
 
-// Operators over blocks of device memory, as a program with an allocator calls them.
+// Operators on blocks of device memory, as called by a program with an allocator.
 class DeadStoreTest : public AclTest {
  protected:
   enum Kind { kProduct, kAdd, kNeg, kScale, kKinds };
   struct Step {
     int kind;
     size_t a, b, out;
-    std::array<bool, kBlocks> frees{};  // behind it
+    std::array<bool, kBlocks> frees{};  // freed after the step
   };
 
   void SetUp() override {
@@ -267,7 +267,7 @@ class DeadStoreTest : public AclTest {
     workspaces_.clear();
   }
 
-  // Runs the steps behind a task that holds the stream.
+  // Runs the steps queued behind a task that holds the stream.
   void run_held(const std::vector<Step>& steps) {
     upload_all();
     HeldTask held;
@@ -302,7 +302,7 @@ TEST_F(DeadStoreTest, DeadProductIsNotStored) {
   last.frees[2] = true;
   run_held({product, last});
   EXPECT_EQ(content(3), expected);
-  EXPECT_EQ(content(2), start_[2]);  // as it was
+  EXPECT_EQ(content(2), start_[2]);  // unchanged
 }
 
 TEST_F(DeadStoreTest, LiveProductIsStored) {
@@ -318,7 +318,7 @@ TEST_F(DeadStoreTest, LiveProductIsStored) {
   run_held({product, last, overwrites, reads});
   EXPECT_EQ(content(2), expected);
 
-  // A copy between them, and one of another stream behind an event.
+  // With a copy between them, and one on another stream that waits for an event.
   upload_all();
   HeldTask held;
   ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
@@ -352,8 +352,8 @@ TEST_F(DeadStoreTest, LiveProductIsStored) {
   ASSERT_EQ(aclrtDestroyStream(other), ACL_SUCCESS);
 }
 
-// Programs that free a block where nobody reads it before it is written again.
-TEST_F(DeadStoreTest, RandomProgramsGiveTheSameBytesWhereTheyAreRead) {
+// Random programs that free a block if it is not read before its next write.
+TEST_F(DeadStoreTest, RandomProgramsKeepAllValuesThatAreRead) {
   uint64_t before = 0;
   ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   for (int round = 0; round < 12; ++round) {
@@ -364,7 +364,7 @@ TEST_F(DeadStoreTest, RandomProgramsGiveTheSameBytesWhereTheyAreRead) {
       if (step.kind >= kKinds) step.kind = kNeg;
       while (step.kind == kProduct && (step.out == step.a || step.out == step.b)) step.out = random_() % kBlocks;
     }
-    std::array<bool, kBlocks> is_read{};  // from here on, before it is written; at the end nobody reads half of them
+    std::array<bool, kBlocks> is_read{};  // later, before its next write; half of the blocks are not read at the end
     for (size_t i = 0; i < kBlocks; ++i) is_read[i] = i % 2 == 0;
     for (size_t i = steps.size(); i-- > 0;) {
       Step& step = steps[i];

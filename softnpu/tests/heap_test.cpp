@@ -16,7 +16,7 @@ class HeapTest : public ::testing::Test {
   Region region;
 };
 
-TEST_F(HeapTest, GivesEverythingBack) {
+TEST_F(HeapTest, WholeCapacityCanBeAllocatedAndFreed) {
   Heap heap(&region, kSize);
   void* whole = nullptr;
   ASSERT_TRUE(heap.allocate(kSize, &whole).is_ok());
@@ -25,7 +25,7 @@ TEST_F(HeapTest, GivesEverythingBack) {
   EXPECT_EQ(heap.used(), 0u);
 }
 
-TEST_F(HeapTest, CapacityIsEnforcedWithFigures) {
+TEST_F(HeapTest, CapacityErrorStatesTheSizes) {
   Heap heap(&region, size_t{1} << 20);
   void* block = nullptr;
   ASSERT_TRUE(heap.allocate(1000, &block).is_ok());
@@ -46,8 +46,8 @@ TEST_F(HeapTest, RefusesForeignAndRepeatedFrees) {
   EXPECT_FALSE(heap.release(block).is_ok());
 }
 
-// Property: whatever the order of calls, live blocks are disjoint, aligned, found by any of their addresses, and
-// after all are freed the whole region can be had in one piece.
+// Property: for any order of calls, live blocks are disjoint, aligned and found by any of their addresses. After all
+// are freed the whole region can be allocated as one block.
 TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
   std::mt19937 random(7);
   for (int round = 0; round < 20; ++round) {
@@ -85,7 +85,7 @@ TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {
   }
 }
 
-TEST_F(HeapTest, WhatWasFoundLastIsForgottenWhenItIsFreed) {
+TEST_F(HeapTest, FreedBlockIsNotFoundAgain) {
   Heap heap(&region, kSize);
   Allocation found;
   void* first = nullptr;

@@ -6,7 +6,7 @@
 #include "acl/acl.h"
 #include "softnpu/softnpu.h"
 
-// A task that keeps its stream's executor busy until let_go() is called, and then ends as it is told.
+// A task that occupies its stream's executor until let_go(), then ends with the given code.
 class HeldTask {
  public:
   explicit HeldTask(aclError result = ACL_SUCCESS) : result_(result) {}
@@ -34,7 +34,7 @@ class HeldTask {
   std::promise<void> go_;
 };
 
-// A task of one statement: launch(stream, [&] { order.push_back(1); }). What it refers to outlives it.
+// A task of one statement: launch(stream, [&] { order.push_back(1); }). Objects that it refers to must outlive it.
 template <typename Function>
 aclError launch(aclrtStream stream, Function& function, bool small = false) {
   const softnpuTask task{"counted",

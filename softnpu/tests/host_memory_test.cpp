@@ -19,7 +19,7 @@ TEST_F(HostMemoryTest, RegisteredMemoryIsCopiedInStreamOrder) {
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   HeldTask held;
   ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
-  // Pageable memory would make this call wait for the held task.
+  // With pageable memory this call would wait for the held task.
   ASSERT_EQ(aclrtMemcpyAsync(device, own.size(), own.data(), own.size(), ACL_MEMCPY_HOST_TO_DEVICE, stream),
             ACL_SUCCESS);
   held.let_go();
@@ -39,7 +39,7 @@ TEST_F(HostMemoryTest, RegistrationsDoNotOverlapAndEndOnce) {
   EXPECT_EQ(aclrtHostRegisterV2(own.data() + 1000, 100, ACL_HOST_REG_MAPPED), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(aclrtHostRegisterV2(own.data() + 2048, 8, ACL_HOST_REG_MAPPED), ACL_SUCCESS);
   EXPECT_EQ(aclrtHostUnregister(own.data() + 2048), ACL_SUCCESS);
-  EXPECT_EQ(aclrtFreeHost(own.data() + 1024), ACL_ERROR_RT_PARAM_INVALID);  // it is the program's own
+  EXPECT_EQ(aclrtFreeHost(own.data() + 1024), ACL_ERROR_RT_PARAM_INVALID);  // registered, not allocated
   EXPECT_EQ(aclrtHostUnregister(own.data() + 1024), ACL_SUCCESS);
   EXPECT_EQ(aclrtHostUnregister(own.data() + 1024), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_EQ(aclrtHostRegisterV2(own.data(), 8, 0), ACL_ERROR_INVALID_PARAM);
@@ -70,7 +70,7 @@ TEST_F(HostMemoryTest, AllocatesWithAttributes) {
   EXPECT_EQ(aclrtMallocHostWithCfg(&host, 128, &config), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(HostMemoryTest, AnAddressTellsWhatItIs) {
+TEST_F(HostMemoryTest, AddressesAreClassified) {
   void* device = nullptr;
   void* pinned = nullptr;
   int stack = 0;

@@ -11,7 +11,7 @@ namespace {
 
 using Function = softnpu::InlineFunction<int(int), 32>;
 
-// A callable of some size, with a count of those that live.
+// A callable of some size that counts its live instances.
 template <size_t Bytes>
 struct Adds {
   std::shared_ptr<int> lives;
@@ -48,12 +48,12 @@ void expect_owns_one() {
 TEST(InlineFunctionTest, OwnsASmallCallable) { expect_owns_one<8>(); }
 TEST(InlineFunctionTest, OwnsALargeCallable) { expect_owns_one<200>(); }
 
-TEST(InlineFunctionTest, TakesWhatCannotBeCopied) {
+TEST(InlineFunctionTest, AcceptsMoveOnlyCallables) {
   const Function unique([number = std::make_unique<int>(4)](int more) { return *number + more; });
   EXPECT_EQ(unique(3), 7);
 }
 
-TEST(InlineFunctionTest, AMoveThatMayThrowGoesToTheHeap) {
+TEST(InlineFunctionTest, CallableWithAThrowingMoveIsOnTheHeap) {
   struct Throws {
     Throws() = default;
     Throws(const Throws&) {}
@@ -74,7 +74,7 @@ TEST(InlineFunctionTest, PassesReferencesAndExceptionsOn) {
   EXPECT_THROW(throws(1), std::runtime_error);
 }
 
-TEST(InlineFunctionTest, ShowsWhatLiesInIt) {
+TEST(InlineFunctionTest, TargetReturnsTheInlineCallable) {
   struct Answer {
     int value;
     int operator()(int more) const { return value + more; }

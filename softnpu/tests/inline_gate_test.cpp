@@ -12,7 +12,7 @@ namespace {
 
 using softnpu::InlineGate;
 
-TEST(InlineGateTest, OneThreadIsInside) {
+TEST(InlineGateTest, AtMostOneThreadIsInside) {
   InlineGate gate;
   EXPECT_TRUE(gate.idle());
   ASSERT_TRUE(gate.try_enter());
@@ -25,7 +25,7 @@ TEST(InlineGateTest, OneThreadIsInside) {
   EXPECT_EQ(gate.runs(), 1U);
 }
 
-TEST(InlineGateTest, PendingTasksKeepEverybodyOut) {
+TEST(InlineGateTest, NoThreadEntersWhileTasksArePending) {
   InlineGate gate;
   gate.add_pending();
   gate.add_pending();
@@ -40,9 +40,9 @@ TEST(InlineGateTest, PendingTasksKeepEverybodyOut) {
   EXPECT_TRUE(gate.leave());
 }
 
-TEST(InlineGateTest, LeaveSaysWhetherSomebodyAwaitsIt) {
+TEST(InlineGateTest, LeaveReportsAWaitingThread) {
   InlineGate gate;
-  EXPECT_FALSE(gate.await_leave());  // nobody is inside
+  EXPECT_FALSE(gate.await_leave());  // no thread is inside
   ASSERT_TRUE(gate.try_enter());
   EXPECT_TRUE(gate.await_leave());
   EXPECT_TRUE(gate.await_leave());
@@ -51,7 +51,7 @@ TEST(InlineGateTest, LeaveSaysWhetherSomebodyAwaitsIt) {
   EXPECT_TRUE(gate.leave());
 }
 
-// Threads that enter, and one that queues: what each does to a plain number, nobody else does meanwhile.
+// Some threads enter and one queues. All modify a plain number, which only mutual exclusion keeps correct.
 TEST(InlineGateTest, InlineAndQueuedTasksExcludeEachOther) {
   constexpr int kRounds = 20'000;
   InlineGate gate;

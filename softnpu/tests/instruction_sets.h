@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
-// Runs `check` with each set of vector instructions that this machine has, then goes back to the best.
+// Runs `check` with each vector instruction set of this machine, then returns to the best.
 template <typename Check>
 void for_each_instruction_set(Check check) {
   const int64_t all = hwy::SupportedTargets();

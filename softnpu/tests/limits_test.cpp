@@ -1,4 +1,4 @@
-// What control groups grant, read from made-up trees of /proc and /sys/fs/cgroup.
+// Limits of control groups, read from fake trees of /proc and /sys/fs/cgroup.
 
 #include "runtime/limits.h"
 
@@ -27,7 +27,7 @@ class Limits : public ::testing::Test {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << text << '\n';
   }
-  // Version 2, its root or what is mounted of it at /sys/fs/cgroup.
+  // Version 2: mounts its root, or `mounted`, at /sys/fs/cgroup.
   void mount_v2(const std::string& group, const std::string& mounted = "/") const {
     write("proc/self/cgroup", "0::" + group);
     write("proc/self/mountinfo", "29 23 0:26 " + mounted + " /sys/fs/cgroup ro,nosuid shared:4 - cgroup2 cgroup2 rw");
@@ -62,7 +62,7 @@ TEST_F(Limits, AContainerOfVersion2SeesItsOwnGroupAtTheTop) {
   EXPECT_EQ(cores(), 2u);
 }
 
-TEST_F(Limits, WordsOfVersion2AreNoLimit) {
+TEST_F(Limits, MaxMeansNoLimit) {
   mount_v2("/user.slice/job");
   write("sys/fs/cgroup/user.slice/job/memory.max", "max");
   write("sys/fs/cgroup/user.slice/job/cpu.max", "max 100000");
@@ -96,7 +96,7 @@ TEST_F(Limits, Version1HasAHierarchyForEachController) {
   EXPECT_EQ(cores(), 1u);
 }
 
-// Its group's path is that of the host; what is mounted is the group itself.
+// The process's group path is the host's; the group itself is mounted.
 TEST_F(Limits, AContainerOfVersion1SeesItsOwnGroupAtTheTop) {
   mount_v1("/docker/1", "/docker/1");
   write("sys/fs/cgroup/memory/memory.limit_in_bytes", std::to_string(2 * kGigabyte));
@@ -113,7 +113,7 @@ TEST_F(Limits, AQuotaOfMinusOneIsNone) {
   EXPECT_EQ(cores(), kNoLimit);
 }
 
-TEST_F(Limits, NonsenseIsNoLimit) {
+TEST_F(Limits, InvalidFilesMeanNoLimit) {
   write("proc/self/cgroup", "what\n::\n0::/a");
   write("proc/self/mountinfo", "1 2\n - cgroup2\n29 23 0:26 / /sys/fs/cgroup ro - cgroup2 cgroup2 rw");
   write("sys/fs/cgroup/a/memory.max", "");
@@ -122,7 +122,7 @@ TEST_F(Limits, NonsenseIsNoLimit) {
   EXPECT_EQ(cores(), kNoLimit);
 }
 
-TEST_F(Limits, TheProcessHasSome) {
+TEST_F(Limits, RealProcessHasPositiveLimits) {
   EXPECT_EQ(cgroup_memory(""), cgroup_memory("/"));
   EXPECT_EQ(cgroup_cores(""), cgroup_cores("/"));
   EXPECT_GT(usable_memory(), size_t{1} << 20);

@@ -2,7 +2,7 @@
 
 #include "acl/acl.h"
 
-// Logging is off where the environment does not ask for it: threshold and level of what does not exist meet.
+// Logging is off by default. An invalid level must not match an invalid threshold.
 TEST(Log, LevelsThatDoNotExistAreIgnored) {
   for (const int level : {0, 3, 4, 5, 99, -1}) {
     EXPECT_NO_THROW(aclAppLog(static_cast<aclLogLevel>(level), "function", "file", 1, "%s", "text")) << level;

@@ -1,5 +1,5 @@
-// Elementwise operators on views of every kind, against one element after the other. Values are small whole numbers,
-// so that every order of operations gives the same.
+// Elementwise operators on views of every kind, against an element-by-element reference. Values are small integers, so
+// that every order of operations gives the same result.
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr size_t kMostElements = 2'000'000;  // of one buffer
+constexpr size_t kMostElements = 2'000'000;  // per buffer
 constexpr int64_t kMostResults = 40'000;
 
 using Sizes = std::vector<int64_t>;
@@ -27,12 +27,12 @@ struct Layout {
   Sizes strides;  // in elements
   int64_t offset = 0;
 
-  int64_t extent() const {  // elements from the first of the buffer to the last of the view
+  int64_t extent() const {  // elements from the buffer's start to the view's end
     int64_t last = offset;
     for (size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
     return last + 1;
   }
-  // Where the element with `index` of a shape that this one is broadcast to lies.
+  // The offset of the element `index` of a shape to which this one is broadcast.
   int64_t at(const Sizes& index) const {
     int64_t place = offset;
     const size_t missing = index.size() - sizes.size();
@@ -59,12 +59,12 @@ void from_float(aclDataType dtype, float value, char* at) {
   } else {
     uint32_t bits = 0;
     std::memcpy(&bits, &value, sizeof bits);
-    const auto high = static_cast<uint16_t>(bits >> 16);  // whole numbers below 256: nothing is lost
+    const auto high = static_cast<uint16_t>(bits >> 16);  // integers below 256: exact
     std::memcpy(at, &high, sizeof high);
   }
 }
 
-// Device memory, what it holds, and a view of it.
+// Device memory, its contents, and a view of it.
 struct Operand {
   void* device = nullptr;
   std::vector<char> host;
@@ -111,7 +111,7 @@ class MappedViewsTest : public AclTest {
     return sizes;
   }
 
-  // Dimensions one inside the other in an order of memory that is drawn, with gaps here and there.
+  // Contiguous dimensions in a random memory order, with occasional gaps.
   Layout draw_dense(const Sizes& sizes) {
     std::vector<size_t> order(sizes.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -125,7 +125,7 @@ class MappedViewsTest : public AclTest {
     return layout;
   }
 
-  // What an input of a result of `sizes` may be: broadcast from fewer or smaller dimensions, or seen several times.
+  // A valid input for a result of `sizes`: broadcast from fewer or smaller dimensions, or expanded.
   Layout draw_input(const Sizes& sizes) {
     Sizes own = sizes;
     if (draw(0, 3) == 0) own.erase(own.begin(), own.begin() + draw(0, static_cast<int64_t>(own.size())));
@@ -135,7 +135,7 @@ class MappedViewsTest : public AclTest {
     }
     Layout layout = draw_dense(own);
     for (size_t i = 0; i < own.size(); ++i) {
-      if (draw(0, 7) == 0) layout.strides[i] = draw(0, 1);  // expanded, or windows that lie over one another
+      if (draw(0, 7) == 0) layout.strides[i] = draw(0, 1);  // expanded, or overlapping windows
     }
     return layout;
   }
@@ -214,8 +214,8 @@ class MappedViewsTest : public AclTest {
   std::array<Operand, 4> operands_;
 };
 
-// No byte beside the result's elements changes either.
-TEST_F(MappedViewsTest, AnyViewsGiveWhatTheirElementsGive) {
+// Bytes that are not the result's must not change either.
+TEST_F(MappedViewsTest, RandomViewsMatchTheReference) {
   static constexpr aclDataType kDtypes[] = {ACL_FLOAT, ACL_FLOAT, ACL_FLOAT, ACL_INT32, ACL_BF16};
   for (int round = 0; round < 600; ++round) {
     const Sizes sizes = draw_shape();
@@ -234,13 +234,13 @@ TEST_F(MappedViewsTest, AnyViewsGiveWhatTheirElementsGive) {
         continue;
       }
       Operand& input = operands_[k];
-      // What is computed in float32 is told to 16 bits and back, and whole numbers stay themselves.
+      // Values computed in float32 are converted to 16 bits and back; integers remain exact.
       input.dtype = is_mixed && dtype != ACL_INT32 ? (flip() ? ACL_FLOAT : ACL_BF16) : dtype;
       input.layout = draw_input(sizes);
       fill(&input);
       all.push_back(&input);
     }
-    // The inputs alone may not span the result's shape: its own decides, which is theirs or larger.
+    // The inputs alone need not determine the result's shape, which may be larger than theirs.
     Sizes seen(sizes.size(), 1);
     for (size_t k = 1; k < all.size(); ++k) {
       const Sizes& own = all[k]->layout.sizes;
@@ -263,7 +263,7 @@ TEST_F(MappedViewsTest, AnyViewsGiveWhatTheirElementsGive) {
 }
 
 // The same with enough elements for several threads, whose pieces begin within runs.
-TEST_F(MappedViewsTest, PiecesOfThreadsMeet) {
+TEST_F(MappedViewsTest, LargeViewsMatchTheReferenceOnSeveralThreads) {
   const Sizes sizes{3, 333, 3, 100};
   for (const Sizes& strides : {Sizes{0, 100, 0, 1}, Sizes{0, 1, 0, 0}, Sizes{0, 0, 0, 1}, Sizes{0, 0, 1, 0}}) {
     Operand& out = operands_[0];
@@ -278,8 +278,8 @@ TEST_F(MappedViewsTest, PiecesOfThreadsMeet) {
   }
 }
 
-// x *= x[:, :1], and x *= x[:1]: within one tile every value is read before one is written.
-TEST_F(MappedViewsTest, AResultOverItsFactorIsReadFirst) {
+// x *= x[:, :1], and x *= x[:1]: within a tile every value is read before any is written.
+TEST_F(MappedViewsTest, OverlappingInputIsReadBeforeItIsOverwritten) {
   for (const Sizes& strides : {Sizes{64, 0}, Sizes{0, 1}}) {
     Operand& out = operands_[0];
     out.layout = {{8, 64}, {64, 1}, 0};

@@ -10,7 +10,7 @@
 
 namespace {
 
-// Sizes and strides of a tensor; in bytes of device memory it is as large as its last element's end.
+// Sizes and strides of a tensor; its device memory ends with its last element.
 struct Layout {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
@@ -74,7 +74,7 @@ TEST_F(MaskedScaleTest, MultipliesTwiceAndRoundsTwice) {
         bytes[i] = i % 3 == 0 ? 0 : static_cast<uint8_t>(i % 2 + 1);
         floats[i] = static_cast<float>(i % 7) / 3;
       }
-      x[0] = INFINITY;  // times 0 it is not a number
+      x[0] = INFINITY;  // times 0 gives NaN
       write(x_, x);
       write(mask_, bytes);
       ASSERT_EQ(run(line, line, ACL_UINT8, 1.3, y_), ACLNN_SUCCESS);

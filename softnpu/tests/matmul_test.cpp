@@ -20,7 +20,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-enum class Arrangement { kDense, kTransposed, kSliced, kBroadcast };  // how a matrix lies in memory
+enum class Arrangement { kDense, kTransposed, kSliced, kBroadcast };  // layout of a matrix
 
 // A float32 tensor in device memory, with a copy of its storage on the host.
 class Tensor {
@@ -76,7 +76,7 @@ class Tensor {
 
 using Launch = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
-// Phase two with a workspace of its own, and the wait.
+// Phase two with its workspace, and the synchronisation.
 aclnnStatus finish(Launch launch, uint64_t bytes, aclOpExecutor* executor, aclrtStream stream = nullptr) {
   void* workspace = nullptr;
   if (bytes > 0) {
@@ -92,8 +92,8 @@ struct Sizes {
   int64_t b, m, k, n;
 };
 
-// |error| of a float32 sum of `terms` products whose absolute values add up to `magnitude`, in any order, plus the
-// roundings of alpha, beta and the last addition.
+// A bound for the error of a float32 sum of `terms` products whose absolute values sum to `magnitude`, in any order,
+// plus the roundings of alpha, beta and the last addition.
 double bound(int64_t terms, double magnitude) {
   return static_cast<double>(terms + 4) * std::numeric_limits<float>::epsilon() * magnitude;
 }
@@ -119,7 +119,7 @@ void expect_product(Tensor& a, Tensor& b, Tensor& before, Tensor& out, const Siz
 
 class MatmulTest : public AclTest {
  protected:
-  // out = beta * addend + alpha * a @ b, with the wait.
+  // out = beta * addend + alpha * a @ b, then synchronises.
   static void addmm(Tensor& addend, Tensor& a, Tensor& b, double beta, double alpha, Tensor& out) {
     aclScalar* alpha_scalar = aclCreateScalar(&alpha, ACL_DOUBLE);
     aclScalar* beta_scalar = aclCreateScalar(&beta, ACL_DOUBLE);
@@ -187,8 +187,8 @@ TEST_F(MatmulTest, AddsAScaledAndBroadcastAddend) {
   }
 }
 
-// More lines than a panel needs, sums in one part and in several, columns that fill panels and that do not.
-TEST_F(MatmulTest, ManyLinesWithPanelsOfColumns) {
+// More rows than panels need, sums in one part and in several, full and partial panels.
+TEST_F(MatmulTest, ManyRowsWithPackedPanels) {
   for_each_instruction_set([&] {
     for (const Sizes& s : {Sizes{1, 64, 16, 16}, {1, 67, 513, 25}, {1, 66, 1030, 31}}) {
       for (const Arrangement lie : {Arrangement::kDense, Arrangement::kTransposed, Arrangement::kSliced}) {
@@ -211,7 +211,7 @@ TEST_F(MatmulTest, ManyLinesWithPanelsOfColumns) {
   });
 }
 
-// One cached primitive from four threads at once: with oneDNN's own scratchpad this crashes.
+// One cached primitive used by four threads at once: with a shared scratchpad it would crash.
 TEST_F(MatmulTest, OneCachedPrimitiveServesManyThreads) {
   const Sizes s{1, 64, 96, 128};
   std::vector<std::thread> threads;
@@ -238,11 +238,11 @@ TEST_F(MatmulTest, OneCachedPrimitiveServesManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// A second factor that is met often is kept in blocks where the CPU has a kernel for them.
-TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
+// A frequently used second factor is packed if the CPU has a kernel for it.
+TEST_F(MatmulTest, PackedWeightsGiveIdenticalResults) {
   uint64_t before = 0;
   ASSERT_EQ(softnpuGetPackedBytes(0, &before), ACL_SUCCESS);
-  // oneDNN's kernels for blocks need AVX-512; panels, which AVX2 has instead, are for many lines.
+  // oneDNN's kernels for packed weights need AVX-512; with AVX2 panels are used for many rows.
   const bool is_blocked_format = __builtin_cpu_supports("avx512bw") && softnpuGetCpuCapability() == SOFTNPU_CPU_DEFAULT;
   const bool has_panels = !is_blocked_format && __builtin_cpu_supports("avx2");
   const bool keeps = softnpuKeepsPackedWeights() != 0;
@@ -282,7 +282,7 @@ TEST_F(MatmulTest, APackedFactorMakesTheSameBits) {
   }
   uint64_t behind = 0;
   ASSERT_EQ(softnpuGetPackedBytes(0, &behind), ACL_SUCCESS);
-  EXPECT_EQ(before, behind);  // they went with their originals
+  EXPECT_EQ(before, behind);  // freed with their originals
 }
 
 TEST_F(MatmulTest, AnExecutorServesOneLaunchUnlessRepeatable) {
@@ -336,7 +336,7 @@ TEST_F(MatmulTest, BadArgumentsAreStatusesNotCrashes) {
   Tensor square({128, 128}, Arrangement::kDense, random);
   Tensor sliced({128, 128}, Arrangement::kSliced, random);
   ASSERT_EQ(mm(square.get(), square.get(), sliced.get()), ACLNN_SUCCESS);
-  ASSERT_GT(bytes, 0U);  // a sliced result is made densely first
+  ASSERT_GT(bytes, 0U);  // a sliced result goes through a dense copy
   EXPECT_EQ(aclnnMm(nullptr, 0, executor, nullptr), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("are needed"), std::string::npos);
 }

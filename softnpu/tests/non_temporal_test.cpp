@@ -1,4 +1,5 @@
-// Results of more than the caches hold are written past them: their bytes are those of the same rows in small tensors.
+// Results larger than the caches are written with non-temporal stores: their bytes equal those of the same rows in
+// small tensors.
 
 #include <array>
 #include <cmath>
@@ -22,11 +23,11 @@
 
 namespace {
 
-constexpr int64_t kLength = 2051;  // no number of full vectors
-constexpr int64_t kRows = 4100;    // together more than 32 MiB
+constexpr int64_t kLength = 2051;  // not a multiple of a vector
+constexpr int64_t kRows = 4100;    // more than 32 MiB in all
 constexpr int64_t kFew = 410;      // rows of a small tensor
 
-// Device memory for `count` values, of which a tensor may begin at any row.
+// Device memory for `count` values; a tensor may begin at any row.
 class Values {
  public:
   explicit Values(int64_t count) : count_(count) {
@@ -64,11 +65,11 @@ class Values {
 
 class NonTemporalTest : public AclTest {};
 
-// Plans of `x` and `other`, or `pair`, to `y`, where each row has a mean and a spread.
+// Plans from `x` and `other`, or `pair`, to `y`; each row has a mean and a deviation.
 struct Some {
   aclTensor* x;
   aclTensor* other;
-  aclTensor* pair;  // rows of two lengths
+  aclTensor* pair;  // rows of twice the length
   aclTensor* y;
   aclTensor* mean;
   aclTensor* spread;
@@ -80,10 +81,10 @@ struct Some {
 using PlanSome = std::function<aclnnStatus(const Some&)>;
 using Launch = aclnnStatus (*)(void*, uint64_t, aclOpExecutor*, aclrtStream);
 
-// Rows to compute with, and their results.
+// Input rows and their results.
 class Operands {
  public:
-  // Runs it on all rows at once, then on a few at a time, and expects the same bits.
+  // Runs it on all rows at once, then on a few at a time; expects identical results.
   void check(const char* name, const PlanSome& plan, Launch launch) {
     SCOPED_TRACE(name);
     run(plan, launch, kRows);
@@ -105,7 +106,7 @@ class Operands {
       values[i + 222'222] = -std::numeric_limits<float>::infinity();
       values[i + 333'333] = -1e30F;
     }
-    for (size_t i = 5'000'000; i < 5'100'000; ++i) values[i] *= 30;  // exponentials that are no normal numbers
+    for (size_t i = 5'000'000; i < 5'100'000; ++i) values[i] *= 30;  // exponentials that are subnormal
     x_.upload(values);
     values.insert(values.end(), values.rbegin(), values.rend());
     pair_.upload(values);
@@ -152,7 +153,7 @@ class Operands {
   Values mean_{kRows}, spread_{kRows}, weight_{kLength}, bias_{kLength};
 };
 
-TEST_F(NonTemporalTest, AreThoseOfSmallTensors) {
+TEST_F(NonTemporalTest, LargeResultsEqualThoseOfSmallTensors) {
   Operands operands;
   float one = 1;
   aclScalar* scalar = aclCreateScalar(&one, ACL_FLOAT);

@@ -99,7 +99,7 @@ TEST_F(OpAttrTest, RefusedValuesChangeNothing) {
   EXPECT_TRUE(value<std::vector<int64_t>>("empty").empty());
 }
 
-TEST(OpAttr, HandlesThatAreNone) {
+TEST(OpAttr, InvalidHandlesAreErrors) {
   aclopAttr* destroyed = aclopCreateAttr();
   aclopDestroyAttr(destroyed);
   int foreign = 0;

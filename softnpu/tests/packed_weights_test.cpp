@@ -1,4 +1,4 @@
-// Packed copies of weights: made at the second meeting, never used once the weights were written, gone with them.
+// Packed copies of weights: made at the second use, never used after the weights were written, freed with them.
 
 #include <cstdint>
 #include <vector>
@@ -19,7 +19,7 @@ constexpr size_t kWeights = kChannels * kChannels * kKernel * kKernel;
 constexpr size_t kWeightBytes = kWeights * sizeof(float);
 constexpr size_t kImageBytes = kChannels * kSize * kSize * sizeof(float);
 
-// A convolution of ones: inside of the result each value is the sum of a filter.
+// A convolution of ones: each inner value of the result is the sum of a filter.
 class PackedWeightsTest : public AclTest {
  protected:
   void SetUp() override {
@@ -76,7 +76,7 @@ class PackedWeightsTest : public AclTest {
     return aclCreateTensor(sizes, 4, ACL_FLOAT, nullptr, 0, ACL_FORMAT_NCHW, sizes, 4, data);
   }
 
-  // What a weight was in the run, or the mean of several.
+  // The weight used by the run, or the mean of several.
   float value_seen() {
     EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
     for (void* workspace : workspaces_) aclrtFree(workspace);
@@ -103,7 +103,7 @@ class PackedWeightsTest : public AclTest {
   std::vector<void*> workspaces_;
 };
 
-TEST_F(PackedWeightsTest, AreKeptFromTheSecondUse) {
+TEST_F(PackedWeightsTest, CachedFromTheSecondUse) {
   size_t free = 0;
   size_t total = 0;
   EXPECT_EQ(run(), 1.0F);
@@ -117,15 +117,14 @@ TEST_F(PackedWeightsTest, AreKeptFromTheSecondUse) {
   EXPECT_EQ(run(), 1.0F);
 }
 
-TEST_F(PackedWeightsTest, AreNotUsedOnceTheWeightsWereWritten) {
+TEST_F(PackedWeightsTest, InvalidatedByWritesToTheWeights) {
   for (int value = 1; value < 4; ++value) {
     write(static_cast<float>(value));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), static_cast<float>(value));
   }
 }
 
-// A write that was launched and has not run yet: the convolutions before it see the old weights, those behind it the
-// new.
+// A write that was launched and has not run yet: earlier convolutions use the old weights, later ones the new.
 TEST_F(PackedWeightsTest, FollowTheOrderOfTheStream) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   const int64_t sizes[] = {kChannels, kChannels, kKernel, kKernel};
@@ -156,7 +155,7 @@ TEST_F(PackedWeightsTest, FollowTheOrderOfTheStream) {
   aclDestroyTensor(weight);
 }
 
-TEST_F(PackedWeightsTest, GoWithTheWeights) {
+TEST_F(PackedWeightsTest, FreedWithTheWeights) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   EXPECT_GT(kept(), 0U);
   ASSERT_EQ(aclrtFree(weight_), ACL_SUCCESS);
@@ -164,18 +163,18 @@ TEST_F(PackedWeightsTest, GoWithTheWeights) {
   weight_ = make(kWeightBytes);
   write(5);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 5.0F);
-  softnpuMemoryFreed(weight_, kWeightBytes);  // a block of the caching allocator
+  softnpuMemoryFreed(weight_, kWeightBytes);  // as for a block of the caching allocator
   EXPECT_EQ(kept(), 0U);
 }
 
-TEST_F(PackedWeightsTest, AreNotMadeOfSharedMemory) {
+TEST_F(PackedWeightsTest, NotCachedForSharedMemory) {
   char key[65] = {};
   ASSERT_EQ(aclrtIpcMemGetExportKey(weight_, kWeightBytes, key, sizeof key, 0), ACL_SUCCESS);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), 1.0F);
   EXPECT_EQ(kept(), 0U);
 }
 
-TEST_F(PackedWeightsTest, GiveWayToAnAllocation) {
+TEST_F(PackedWeightsTest, ReleasedWhenMemoryIsExhausted) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   EXPECT_GT(kept(), 0U);
   size_t free = 0;
@@ -187,7 +186,7 @@ TEST_F(PackedWeightsTest, GiveWayToAnAllocation) {
   EXPECT_EQ(run(), 1.0F);
 }
 
-TEST_F(PackedWeightsTest, GoWithTheDevice) {
+TEST_F(PackedWeightsTest, FreedWhenTheDeviceIsReset) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   ASSERT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
   ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);

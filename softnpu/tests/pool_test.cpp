@@ -61,7 +61,7 @@ TEST(PoolTest, ReusesItsMemory) {
   EXPECT_LE(addresses.size(), 64);
 }
 
-TEST(PoolTest, AConstructorThatThrowsCostsNothing) {
+TEST(PoolTest, ThrowingConstructorLeaksNothing) {
   std::set<Counted*> addresses;
   for (int i = 0; i < 1000; ++i) {
     EXPECT_THROW(pool().make(-1), std::invalid_argument);
@@ -73,7 +73,7 @@ TEST(PoolTest, AConstructorThatThrowsCostsNothing) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
-TEST(PoolTest, ANameIsOneObjectsForEver) {
+TEST(PoolTest, NamesAreNeverReused) {
   Counted* first = pool().make(1);
   const uint64_t name = pool().name(first);
   EXPECT_NE(name, 0);
@@ -106,11 +106,11 @@ TEST(PoolTest, ASharedObjectIsFoundUntilItIsClaimedAsOne) {
   EXPECT_EQ(pool().find_shared(name), nullptr);
   pool().recycle(object);
   Counted* next = pool().make(2);
-  EXPECT_EQ(pool().claim(pool().name(next)), next);  // not shared as the one before it was
+  EXPECT_EQ(pool().claim(pool().name(next)), next);  // not shared, unlike the object before it
   pool().recycle(next);
 }
 
-// What threads that end have kept for themselves comes back: the memory does not grow with their number.
+// Chains cached by ended threads are returned: memory does not grow with the number of threads.
 TEST(PoolTest, ThreadsGiveBackWhatTheyKept) {
   std::set<Counted*> addresses;
   for (int round = 0; round < by_build(500, 100); ++round) {
@@ -140,7 +140,7 @@ TEST(PoolTest, OneOfTwoThreadsDestroys) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
-// Objects that live until the process's very end are destroyed by its static and thread-local destructors.
+// Static and thread-local destructors destroy objects that live until the end of the process.
 TEST(PoolTest, ServesAfterTheThreadsOwnDestructors) {
   struct Late {
     Counted* object = nullptr;
@@ -151,7 +151,7 @@ TEST(PoolTest, ServesAfterTheThreadsOwnDestructors) {
     }
   };
   std::thread([] {
-    static thread_local Late late;  // made before the pool's own end of the thread, so destroyed after it
+    static thread_local Late late;  // constructed before the pool's thread state, so destroyed after it
     late.object = nullptr;
     late.object = pool().make(7);
   }).join();

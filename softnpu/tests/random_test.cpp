@@ -18,7 +18,7 @@ using softnpu::philox;
 using softnpu::PhiloxBlock;
 using softnpu::PhiloxSequence;
 
-// The known answers that come with the generator's definition.
+// The known answers published with the generator's definition.
 TEST(PhiloxTest, KnownAnswers) {
   EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (PhiloxBlock{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   constexpr uint32_t kOnes = 0xffffffff;
@@ -72,7 +72,7 @@ class BernoulliTest : public AclTest {
 };
 
 TEST_F(BernoulliTest, FollowsItsSeedAndOffset) {
-  // The large one is cut among threads, and begins like the small one.
+  // The large one is divided among threads, and begins like the small one.
   const auto small = draw(1001, 0.3, 7, 12);
   const auto large = draw(1 << 18, 0.3, 7, 12);
   EXPECT_TRUE(std::equal(small.begin(), small.end(), large.begin()));
@@ -93,7 +93,7 @@ TEST_F(BernoulliTest, IsOneWhereTheNumberIsBelowTheProbability) {
   });
 }
 
-TEST_F(BernoulliTest, FloatsAreTheBytesAsFloats) {
+TEST_F(BernoulliTest, FloatsEqualTheBytes) {
   constexpr int64_t kCount = 1001;
   const auto bytes = draw(kCount, 0.6, 1, 0);
   void* device = nullptr;
@@ -105,7 +105,7 @@ TEST_F(BernoulliTest, FloatsAreTheBytesAsFloats) {
   EXPECT_EQ(aclrtFree(device), ACL_SUCCESS);
 }
 
-TEST_F(BernoulliTest, DrawsAsOftenAsItIsTold) {
+TEST_F(BernoulliTest, FrequencyMatchesTheProbability) {
   constexpr int64_t kCount = 1 << 20;
   for (double p : {0.01, 0.25, 0.5, 0.9}) {
     const auto drawn = draw(kCount, p, 3, 0);

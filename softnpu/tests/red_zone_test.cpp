@@ -1,4 +1,4 @@
-// What AddressSanitizer finds in device memory. In other builds there is nothing to test.
+// Errors that AddressSanitizer finds in device memory. Skipped in other builds.
 
 #ifdef __SANITIZE_ADDRESS__
 
@@ -21,7 +21,7 @@ class RedZoneTest : public AclTest {
   }
 
   void* block_ = nullptr;
-  volatile char* bytes_ = nullptr;  // where a kernel writes
+  volatile char* bytes_ = nullptr;  // the address for kernels
 };
 
 TEST_F(RedZoneTest, AnOverrunByFourBytesIsFound) {
@@ -31,23 +31,23 @@ TEST_F(RedZoneTest, AnOverrunByFourBytesIsFound) {
   EXPECT_DEATH(bytes_[kBytes + 255] = 1, "use-after-poison");
 }
 
-TEST_F(RedZoneTest, NoNeighbourIsWithinReach) {
+TEST_F(RedZoneTest, BlocksAreSeparatedByARedZone) {
   void* next = nullptr;
   ASSERT_EQ(aclrtMalloc(&next, 512, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   EXPECT_GE(static_cast<char*>(next) - (static_cast<char*>(block_) + kBytes), 256);
 }
 
-TEST_F(RedZoneTest, FreedMemoryIsOutOfReach) {
+TEST_F(RedZoneTest, AccessToFreedMemoryIsFound) {
   ASSERT_EQ(aclrtFree(block_), ACL_SUCCESS);
   EXPECT_DEATH(bytes_[0] = 1, "use-after-poison");
 }
 
-TEST_F(RedZoneTest, CopiesGiveTheirOwnError) {
+TEST_F(RedZoneTest, CopyBeyondABlockIsARuntimeError) {
   EXPECT_EQ(aclrtMemset(block_, kBytes + 4, 0, kBytes + 4), ACL_ERROR_RT_PARAM_INVALID);
   EXPECT_NE(recent_error().find("runs past its allocation"), std::string::npos);
 }
 
-TEST_F(RedZoneTest, TheCapacityCountsAsWithout) {
+TEST_F(RedZoneTest, RedZonesDoNotCountAgainstTheCapacity) {
   size_t before = 0;
   size_t after = 0;
   size_t total = 0;

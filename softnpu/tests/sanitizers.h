@@ -1,5 +1,5 @@
 #pragma once
-// How the tests are built: instrumented code is 5 to 20 times slower, so that counts are chosen by the build.
+// The build of the tests: instrumented code is 5 to 20 times slower, so that counts depend on the build.
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;

@@ -1,4 +1,4 @@
-// Limits of cores, options, peers, what a device says of itself.
+// Core limits, options, peers, device properties.
 
 #include <array>
 #include <cstring>
@@ -18,7 +18,7 @@ uint32_t cores_of_this_thread() {
   return cores;
 }
 
-TEST_F(SettingsTest, AStreamsLimitGoesBeforeItsDevices) {
+TEST_F(SettingsTest, StreamLimitOverridesTheDeviceLimit) {
   int64_t all = 0;
   ASSERT_EQ(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_CUBE_CORE_NUM, &all), ACL_SUCCESS);
   const auto most = static_cast<uint32_t>(all);
@@ -37,7 +37,7 @@ TEST_F(SettingsTest, AStreamsLimitGoesBeforeItsDevices) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtGetStreamResLimit(stream, ACL_RT_DEV_RES_CUBE_CORE, &value), ACL_SUCCESS);
-  EXPECT_EQ(value, 1u);  // its device's
+  EXPECT_EQ(value, 1u);  // the device's
   ASSERT_EQ(aclrtSetStreamResLimit(stream, ACL_RT_DEV_RES_CUBE_CORE, most), ACL_SUCCESS);
   EXPECT_EQ(cores_of_this_thread(), 1u);
   ASSERT_EQ(aclrtUseStreamResInCurrentThread(stream), ACL_SUCCESS);
@@ -54,7 +54,7 @@ TEST_F(SettingsTest, AStreamsLimitGoesBeforeItsDevices) {
   ASSERT_EQ(aclrtResetDeviceResLimit(0), ACL_SUCCESS);
   EXPECT_EQ(cores_of_this_thread(), most);
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
-  EXPECT_EQ(cores_of_this_thread(), most);  // of a stream that is gone nothing is used
+  EXPECT_EQ(cores_of_this_thread(), most);  // the limit of a destroyed stream is not used
 }
 
 TEST_F(SettingsTest, AContextBeginsWithTheProcesssOptions) {
@@ -63,7 +63,7 @@ TEST_F(SettingsTest, AContextBeginsWithTheProcesssOptions) {
   EXPECT_EQ(value, 0);
   ASSERT_EQ(aclrtSetSysParamOpt(ACL_OPT_DETERMINISTIC, 1), ACL_SUCCESS);
   ASSERT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), ACL_SUCCESS);
-  EXPECT_EQ(value, 0);  // this context is older
+  EXPECT_EQ(value, 0);  // this context existed before
   aclrtContext context = nullptr;
   ASSERT_EQ(aclrtCreateContext(&context, 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtCtxGetSysParamOpt(ACL_OPT_DETERMINISTIC, &value), ACL_SUCCESS);
@@ -77,7 +77,7 @@ TEST_F(SettingsTest, AContextBeginsWithTheProcesssOptions) {
   EXPECT_EQ(aclrtDestroyContext(context), ACL_SUCCESS);
 }
 
-TEST_F(SettingsTest, OverflowGivesInfinitiesAndTheStatusSaysNothingWasClipped) {
+TEST_F(SettingsTest, OverflowStatusIsAlwaysZero) {
   EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_INFNAN), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_SATURATION), ACL_ERROR_RT_FEATURE_NOT_SUPPORT);
   EXPECT_EQ(aclrtSetDeviceSatMode(ACL_RT_OVERFLOW_MODE_UNDEF), ACL_ERROR_INVALID_PARAM);
@@ -93,7 +93,7 @@ TEST_F(SettingsTest, OverflowGivesInfinitiesAndTheStatusSaysNothingWasClipped) {
   EXPECT_EQ(aclrtGetOverflowStatus(&host, 4, nullptr), ACL_ERROR_RT_PARAM_INVALID);
 }
 
-TEST_F(SettingsTest, ADeviceTellsWhatItIs) {
+TEST_F(SettingsTest, DeviceReportsItsProperties) {
   aclrtUuid first{};
   aclrtUuid again{};
   ASSERT_EQ(aclrtDeviceGetUuid(0, &first), ACL_SUCCESS);
@@ -114,7 +114,7 @@ TEST_F(SettingsTest, ADeviceTellsWhatItIs) {
   EXPECT_EQ(aclrtSetTsDevice(ACL_TS_ID_AIVECTOR), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(SettingsTest, MemoryAndTimeAreCounted) {
+TEST_F(SettingsTest, MemoryAndUtilizationAreReported) {
   aclrtMemUsageInfo usage{};
   size_t entries = 0;
   ASSERT_EQ(aclrtGetMemUsageInfo(0, &usage, 1, &entries), ACL_SUCCESS);
@@ -171,7 +171,7 @@ TEST_F(SettingsTest, ThereIsOneGroupOfCores) {
   EXPECT_EQ(aclrtDestroyGroupInfo(nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(SettingsTest, UsesAreCountedUntilTheLast) {
+TEST_F(SettingsTest, InitialisationsAreCounted) {
   uint64_t left = 9;
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);  // the suite has called it
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);

@@ -1,5 +1,5 @@
-// Sizes and attributes whose workspaces, extents and windows 64 bits do not count, and results that overlap themselves,
-// are refused by phase one: what wraps around would be written past its memory by phase two.
+// Phase one rejects sizes and attributes whose workspaces, extents or windows overflow 64 bits, and results that
+// overlap themselves: a wrapped size would let phase two write out of bounds.
 
 #include <limits>
 #include <memory>
@@ -49,7 +49,7 @@ class SizesTest : public AclTest {
     AclTest::TearDown();
   }
 
-  // All tensors share one block of memory; `strides` are those without gaps where they are left out.
+  // All tensors share one block of memory; without `strides` they are contiguous.
   aclTensor* tensor(const Sizes& sizes, aclDataType dtype, Sizes strides = {}) {
     if (strides.empty()) {
       strides.resize(sizes.size());
@@ -63,7 +63,7 @@ class SizesTest : public AclTest {
     tensors_.push_back(made);
     return made;
   }
-  // One element, seen `size` times.
+  // One element, repeated `size` times.
   aclTensor* expanded(int64_t size, aclDataType dtype) { return tensor({size}, dtype, {0}); }
   aclIntArray* array(const Sizes& values) {
     aclIntArray* made = aclCreateIntArray(values.data(), values.size());
@@ -109,7 +109,7 @@ TEST_F(SizesTest, BincountIntoOneElement) {
                  "share a place in memory");
 }
 
-// The workspace holds weights, one more and indices: 2^64 bytes.
+// The workspace has the weights, one more element and the indices: 2^64 bytes.
 TEST_F(SizesTest, EmbeddingGradientOfExpandedIndices) {
   const int64_t count = 2 * kHuge - 3;
   expect_refused(
@@ -137,7 +137,7 @@ TEST_F(SizesTest, GroupNormGradientOfTooManySamples) {
   aclDestroyBoolArray(nothing);
 }
 
-TEST_F(SizesTest, PartsWhoseSizesSumUpToAnother) {
+TEST_F(SizesTest, ConcatenationWhoseSizesOverflow) {
   std::vector<aclTensor*> parts(4);
   for (aclTensor*& part : parts) part = expanded(int64_t{1} << 62, ACL_INT8);
   parts.push_back(tensor({3}, ACL_INT8));
@@ -211,8 +211,8 @@ TEST_F(SizesTest, AnAverageByMinusOneWrapsAround) {
   EXPECT_EQ(download<int64_t>(memory_), least);
 }
 
-// A mask of 2^30 * 2^30 places has 2^66 bytes for each channel, which is 0 in 64 bits.
-TEST_F(SizesTest, AMaskOfMorePlacesThanThereAreBytes) {
+// A mask of 2^30 * 2^30 positions has 2^66 bytes per channel, which is 0 in 64 bits.
+TEST_F(SizesTest, MaskSizeThatOverflows) {
   const int64_t kernel = int64_t{1} << 30;
   expect_refused(aclnnMaxPool2dWithMaskGetWorkspaceSize(tensor({1, 1, 3, 3}, ACL_FLOAT), array({kernel, kernel}),
                                                         array({1, 1}), array({kernel / 2, kernel / 2}), array({1, 1}),
@@ -242,7 +242,7 @@ TEST_F(SizesTest, WindowsOfAConvolutionAreInts) {
   }
 }
 
-// (2^40 - 1) * (2^31 - 1) + 1 values of a result.
+// A result of (2^40 - 1) * (2^31 - 1) + 1 values.
 TEST_F(SizesTest, AConvolutionToMoreThan64Bits) {
   const int64_t most = std::numeric_limits<int32_t>::max();
   expect_refused(
@@ -257,7 +257,7 @@ TEST_F(SizesTest, AConvolutionToMoreThan64Bits) {
                  "the number of channels does not fit");
 }
 
-// 1 / 1e-300 is no float: places at 0 * inf and beyond.
+// 1 / 1e-300 is out of float's range: positions at 0 * inf and beyond.
 TEST_F(SizesTest, ScalesThatLeadOutOfTheImage) {
   for (const double scale : {1e-300, 1e-30, 1e30}) {
     ASSERT_EQ(
@@ -274,7 +274,7 @@ TEST_F(SizesTest, ScalesThatLeadOutOfTheImage) {
   }
 }
 
-// 2^57 keys, seen by 2^6 queries, are more blocks than a plan lists.
+// 2^57 keys, used by 2^6 queries, are more blocks than a plan lists.
 TEST_F(SizesTest, MoreKeysThanAPlanLists) {
   const Sizes keys = {1, 1, int64_t{1} << 57, 8};
   expect_refused(aclnnFlashAttentionScoreGetWorkspaceSize(
@@ -308,7 +308,7 @@ TEST_F(SizesTest, ResultsThatOverlapThemselvesAreRefused) {
   }
 }
 
-TEST_F(SizesTest, ResultsWithPlacesOfTheirOwnAreTaken) {
+TEST_F(SizesTest, ResultsWithoutOverlapAreAccepted) {
   struct Layout {
     Sizes sizes, strides;
   };
@@ -332,7 +332,7 @@ TEST_F(SizesTest, ResultsWithPlacesOfTheirOwnAreTaken) {
   }
 }
 
-TEST_F(SizesTest, SortedIndicesInOnePlace) {
+TEST_F(SizesTest, SortedIndicesThatOverlap) {
   expect_refused(aclnnSortGetWorkspaceSize(tensor({8}, ACL_FLOAT), false, 0, false, tensor({8}, ACL_FLOAT),
                                            expanded(8, ACL_INT64), &bytes_, &executor_),
                  "argument 6 is written");

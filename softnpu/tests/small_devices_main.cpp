@@ -1,10 +1,10 @@
-// Two devices, so that events order the work of two executors; with little memory, so that it runs out.
+// Two devices, so that events order the work of two executors, with so little memory that it is exhausted.
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-// Memory that is asked for and not to be had is an error to report, not the end of the process.
+// A failed allocation must be an error and must not end the process.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "allocator_may_return_null=1:hard_rss_limit_mb=3000";
 }

@@ -61,7 +61,7 @@ TEST_P(SmallVectorTest, IsAVector) {
   EXPECT_TRUE(copy.empty());
 }
 
-TEST_P(SmallVectorTest, TakesWhatOtherVectorsHold) {
+TEST_P(SmallVectorTest, ConstructsAndAssignsFromRanges) {
   const std::vector<int> expected = counted_values(GetParam());
   EXPECT_EQ(values(Small(expected)), expected);
   EXPECT_EQ(values(Small(expected.begin(), expected.end())), expected);

@@ -1,4 +1,4 @@
-// What a stream can be told and asked: priorities, failure modes, aborts, values in memory, who failed.
+// Stream settings and queries: priorities, failure modes, aborts, values in memory, failed tasks.
 
 #include <array>
 #include <chrono>
@@ -27,7 +27,7 @@ class StreamStateTest : public AclTest {
   aclrtStream stream_ = nullptr;
 };
 
-TEST_F(StreamStateTest, TheMoreUrgentStreamGoesFirst) {
+TEST_F(StreamStateTest, MoreUrgentStreamRunsFirst) {
   aclrtStream low = nullptr;
   aclrtStream high = nullptr;
   ASSERT_EQ(aclrtCreateStreamWithConfig(&low, 7, 0), ACL_SUCCESS);
@@ -53,7 +53,7 @@ TEST_F(StreamStateTest, StopOnFailureRunsNothingUntilTheErrorIsFetched) {
   ASSERT_EQ(fail(stream_), ACL_SUCCESS);
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_AICORE_EXCEPTION);
-  EXPECT_EQ(runs, 1);  // ACL_CONTINUE_ON_FAILURE is how streams begin
+  EXPECT_EQ(runs, 1);  // ACL_CONTINUE_ON_FAILURE is the default
   ASSERT_EQ(aclrtSetStreamFailureMode(stream_, ACL_STOP_ON_FAILURE), ACL_SUCCESS);
   ASSERT_EQ(fail(stream_), ACL_SUCCESS);
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
@@ -65,7 +65,7 @@ TEST_F(StreamStateTest, StopOnFailureRunsNothingUntilTheErrorIsFetched) {
   EXPECT_EQ(aclrtSetStreamFailureMode(stream_, 2), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(StreamStateTest, AnAbortDropsWhatHasNotBegunAndSaysSo) {
+TEST_F(StreamStateTest, AbortDropsPendingTasksAndReportsIt) {
   HeldTask held;
   int runs = 0;
   auto count = [&] { ++runs; };
@@ -95,7 +95,7 @@ TEST_F(StreamStateTest, DestructionByForceEndsAWaitAtAnyMoment) {
   }
 }
 
-TEST_F(StreamStateTest, AnAbortOfTheDeviceReachesEveryStreamAndParkedOnes) {
+TEST_F(StreamStateTest, DeviceAbortReachesEveryStream) {
   void* value = nullptr;
   ASSERT_EQ(aclrtMalloc(&value, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   upload(value, uint64_t{0});
@@ -109,7 +109,7 @@ TEST_F(StreamStateTest, AnAbortOfTheDeviceReachesEveryStreamAndParkedOnes) {
   held.let_go();
   EXPECT_EQ(aclrtDeviceTaskAbort(0, 0), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_DEVICE_TASK_ABORT);
-  EXPECT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);  // nothing of it was dropped
+  EXPECT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);  // none of its work was dropped
   int runs = 0;
   auto count = [&] { ++runs; };
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
@@ -150,7 +150,7 @@ TEST_F(StreamStateTest, ValuesInMemoryOrderStreams) {
   EXPECT_EQ(aclrtValueWait(&host, 1, 0, stream_), ACL_ERROR_RT_PARAM_INVALID);
 }
 
-TEST_F(StreamStateTest, MemoryThatIsFreedEndsAWaitForItsValue) {
+TEST_F(StreamStateTest, FreedMemoryEndsAWaitForItsValue) {
   void* memory = nullptr;
   ASSERT_EQ(aclrtMalloc(&memory, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   upload(memory, uint64_t{0});
@@ -160,7 +160,7 @@ TEST_F(StreamStateTest, MemoryThatIsFreedEndsAWaitForItsValue) {
   EXPECT_NE(recent_error().find("no live allocation"), std::string::npos);
 }
 
-TEST_F(StreamStateTest, AFailedTaskIsToldToWhoAskedWithItsPlace) {
+TEST_F(StreamStateTest, ExceptionCallbackIdentifiesTheFailedTask) {
   static std::array<uint32_t, 5> seen;
   seen = {};
   ASSERT_EQ(aclrtSetExceptionInfoCallback([](aclrtExceptionInfo* info) {
@@ -196,7 +196,7 @@ TEST_F(StreamStateTest, TheLastErrorIsKeptForItsThread) {
   EXPECT_EQ(aclrtGetLastError(ACL_RT_THREAD_LEVEL), ACL_SUCCESS);
 }
 
-TEST_F(StreamStateTest, AttributesAreTakenAndCheckedByKind) {
+TEST_F(StreamStateTest, AttributesAreCheckedByKind) {
   aclrtStreamAttrValue value{};
   value.failureMode = ACL_STOP_ON_FAILURE;
   EXPECT_EQ(aclrtSetStreamAttribute(stream_, ACL_STREAM_ATTR_FAILURE_MODE, &value), ACL_SUCCESS);

@@ -13,7 +13,7 @@ namespace {
 
 using StreamTest = AclTest;
 
-TEST_F(StreamTest, KeepsTheOrderOfItsTasks) {
+TEST_F(StreamTest, TasksRunInOrder) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   constexpr size_t kBytes = size_t{1} << 20;
@@ -48,8 +48,8 @@ TEST_F(StreamTest, DeadHandlesAreErrorsNotCrashes) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_ERROR_RT_STREAM_CONTEXT);
 }
 
-// Eight threads on one stream, each with its own block: every task must run, in each thread's order.
-TEST_F(StreamTest, TakesManyThreads) {
+// Eight threads on one stream, each with its own block: every task must run, in its thread's order.
+TEST_F(StreamTest, AcceptsTasksOfManyThreads) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   std::array<void*, 8> blocks{};
@@ -68,8 +68,8 @@ TEST_F(StreamTest, TakesManyThreads) {
   for (void* block : blocks) EXPECT_EQ(download<char>(block), 100);
 }
 
-// Tasks that run at once on their callers' threads and tasks that the executor runs: one at a time, each thread's in
-// its order, and all of them done when a wait returns. The counts are plain numbers: the stream alone keeps them apart.
+// Tasks that run inline on their callers' threads and tasks on the executor: never two at once, in the order of each
+// thread, and all done when a wait returns. The counters are plain numbers: only the stream serialises them.
 TEST_F(StreamTest, SmallAndLargeTasksOfManyThreadsNeverOverlap) {
   constexpr int kThreads = 6;
   constexpr int kTasks = 600;
@@ -102,8 +102,8 @@ TEST_F(StreamTest, SmallAndLargeTasksOfManyThreadsNeverOverlap) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-// Who sets a mark may hold what the queued work needs to go on, so that waiting for room would never end.
-TEST_F(StreamTest, MarksFitBehindAFullQueue) {
+// The caller of a record may hold a lock that queued work needs, so that it must not wait for room in the queue.
+TEST_F(StreamTest, EventRecordsFitBehindAFullQueue) {
   struct State {
     std::promise<void> may_go_on;
     std::atomic<int> runs{0};
@@ -132,7 +132,7 @@ TEST_F(StreamTest, MarksFitBehindAFullQueue) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-// A wait that ends for its time tells no error of a stream that it would have looked at later.
+// A timed-out wait must not report errors of streams that it did not reach.
 TEST_F(StreamTest, TimedOutWaitForTheDeviceKeepsErrors) {
   constexpr aclError kFailure = 161002;
   std::promise<void> may_go_on;
@@ -162,7 +162,7 @@ TEST_F(StreamTest, TimedOutWaitForTheDeviceKeepsErrors) {
   for (aclrtStream stream : streams) EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-TEST_F(StreamTest, ForcedDestructionDropsWhatWaits) {
+TEST_F(StreamTest, ForcedDestructionDropsPendingTasks) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   void* device = nullptr;

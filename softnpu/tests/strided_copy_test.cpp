@@ -1,4 +1,5 @@
-// Copies between views of every kind, against one element after the other: what lies between the elements stays.
+// Copies between views of every kind, against an element-by-element reference; memory between the elements must not
+// change.
 
 #include <algorithm>
 #include <cstring>
@@ -26,7 +27,7 @@ struct Layout {
   }
 };
 
-// Dimensions one inside the other in `order`, outermost first, each followed by `gap` elements.
+// Dimensions in memory order `order`, outermost first, each followed by `gap` elements.
 Layout dense(const Sizes& sizes, const std::vector<size_t>& order, int64_t offset = 0, int64_t gap = 0) {
   Layout layout{Sizes(sizes.size()), offset};
   int64_t stride = 1;
@@ -70,7 +71,7 @@ class StridedCopyTest : public AclTest {
       std::vector<char> found(before.size());
       ASSERT_EQ(aclrtMemcpy(found.data(), found.size(), memory[0], found.size(), ACL_MEMCPY_DEVICE_TO_HOST),
                 ACL_SUCCESS);
-      EXPECT_TRUE(found == expected);  // not EXPECT_EQ: it would print all of them
+      EXPECT_TRUE(found == expected);  // EXPECT_EQ would print all of them
     });
     for (aclTensor* each : {target, origin}) aclDestroyTensor(each);
     for (void* each : memory) aclrtFree(each);
@@ -128,7 +129,7 @@ TEST_F(StridedCopyTest, OfEveryElementAndOrderOfDimensions) {
   }
 }
 
-TEST_F(StridedCopyTest, OfTilesLargerThanATurn) {
+TEST_F(StridedCopyTest, OfTilesLargerThanAUnitOfWork) {
   for (const Element& element : kElements) {
     const Sizes sizes = {1100, 770};
     check(element, sizes, dense(sizes, {0, 1}), dense(sizes, {1, 0}));
@@ -136,14 +137,14 @@ TEST_F(StridedCopyTest, OfTilesLargerThanATurn) {
   }
 }
 
-// Results that are written past the caches: from 32 MiB on.
+// Results written with non-temporal stores: from 32 MiB on.
 TEST_F(StridedCopyTest, OfMoreThanTheCachesHold) {
   const Sizes plain = {(int64_t{33} << 20) + 5};
   check(kElements[0], plain, dense(plain, {0}), dense(plain, {0}));
   check(kElements[0], plain, dense(plain, {0}, 3), dense(plain, {0}, 1));
   const Sizes rows = {3001, 2900};
   check(kElements[2], rows, dense(rows, {0, 1}, 3, 5), dense(rows, {0, 1}, 1, 2));
-  const Sizes whole = {2928, 2913};  // lines of `to` begin where lines of the cache do
+  const Sizes whole = {2928, 2913};  // lines of `to` are aligned to cache lines
   check(kElements[2], whole, dense(whole, {1, 0}), dense(whole, {0, 1}));
   check(kElements[2], whole, dense(whole, {0, 1}), dense(whole, {1, 0}));
   const Sizes images = {33, 64, 64, 130};

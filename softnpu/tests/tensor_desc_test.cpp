@@ -12,7 +12,7 @@
 
 namespace {
 
-// The newest error's text, once.
+// The newest error text; reading clears it.
 std::string error() {
   const char* message = aclGetRecentErrMsg();
   return message == nullptr ? "" : message;
@@ -31,7 +31,7 @@ std::vector<int64_t> dims_of(const aclTensorDesc* desc) {
   return dims;
 }
 
-TEST(TensorDesc, SaysWhatItWasMadeWith) {
+TEST(TensorDesc, ReturnsItsCreationArguments) {
   aclTensorDesc* desc = make({2, 3, 4}, ACL_FORMAT_NCL, ACL_FLOAT16);
   ASSERT_NE(desc, nullptr);
   EXPECT_EQ(aclGetTensorDescType(desc), ACL_FLOAT16);
@@ -83,7 +83,7 @@ TEST(TensorDesc, UnknownSizesAndRank) {
   aclDestroyTensorDesc(desc);
 }
 
-TEST(TensorDesc, RefusesWhatIsNoShape) {
+TEST(TensorDesc, InvalidShapesAreErrors) {
   (void)error();
   EXPECT_EQ(aclCreateTensorDesc(ACL_FLOAT, -1, nullptr, ACL_FORMAT_ND), nullptr);
   EXPECT_NE(error().find("aclCreateTensorDesc: a tensor of -1 dimensions [error 100000]"), std::string::npos);
@@ -127,7 +127,7 @@ TEST(TensorDesc, RangesOfSizes) {
   EXPECT_EQ(aclGetTensorDescDimRange(desc, 1, 1, range.data()), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclGetTensorDescDimRange(desc, 1, 2, nullptr), ACL_ERROR_INVALID_PARAM);
 
-  // A refused range leaves the one before.
+  // A rejected range leaves the previous one.
   int64_t backwards[2][2] = {{2, 2}, {9, 3}};
   (void)error();
   EXPECT_EQ(aclSetTensorShapeRange(desc, 2, backwards), ACL_ERROR_INVALID_PARAM);
@@ -143,7 +143,7 @@ TEST(TensorDesc, RangesOfSizes) {
   aclDestroyTensorDesc(desc);
 }
 
-TEST(TensorDesc, KeepsWhatIsSaidLater) {
+TEST(TensorDesc, SettersAreReadBack) {
   aclTensorDesc* desc = make({2, 3, 4, 5}, ACL_FORMAT_NCHW);
   const int64_t storage[] = {2, 1, 4, 5, 16};
   EXPECT_EQ(aclSetTensorFormat(desc, ACL_FORMAT_NC1HWC0), ACL_SUCCESS);
@@ -192,7 +192,7 @@ TEST(TensorDesc, ConstantsAreCopied) {
   aclDestroyTensorDesc(desc);
 }
 
-TEST(TensorDesc, SizesChangePlacesWithTheFormat) {
+TEST(TensorDesc, SizesArePermutedWithTheFormat) {
   aclTensorDesc* nchw = make({2, 3, 4, 5}, ACL_FORMAT_NCHW);
   int64_t ranges[4][2] = {{2, 2}, {3, 3}, {4, 4}, {1, 5}};
   ASSERT_EQ(aclSetTensorShapeRange(nchw, 4, ranges), ACL_SUCCESS);
@@ -228,7 +228,7 @@ TEST(TensorDesc, SizesChangePlacesWithTheFormat) {
   aclDestroyTensorDesc(short_one);
 }
 
-// Every function with a handle that is not one: a code or a neutral value, and a sentence.
+// Calls every function with an invalid handle: an error code or a neutral value, and a message.
 void expect_refused(aclTensorDesc* desc, const std::string& says) {
   (void)error();
   auto refused = [&](aclError code) {
@@ -268,7 +268,7 @@ void expect_refused(aclTensorDesc* desc, const std::string& says) {
   EXPECT_NE(error().find(says), std::string::npos);
 }
 
-TEST(TensorDesc, HandlesThatAreNone) {
+TEST(TensorDesc, InvalidHandlesAreErrors) {
   expect_refused(nullptr, "the tensor description is null");
   aclTensorDesc* desc = make({1});
   aclDestroyTensorDesc(desc);
@@ -302,7 +302,7 @@ TEST(TensorDesc, ManyThreads) {
   aclDestroyTensorDesc(shared);
 }
 
-// Readers either see the description whole or are told that it is gone.
+// Readers either get the whole description or an error that it is gone.
 TEST(TensorDesc, DestroyedWhileOthersRead) {
   for (int round = 0; round < 50; ++round) {
     aclTensorDesc* desc = make({2, 3});

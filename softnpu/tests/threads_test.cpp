@@ -1,4 +1,4 @@
-// What is launched may use the threads of whoever launched it, also where another thread runs it.
+// Launched work may use as many threads as its launching thread, even if another thread runs it.
 
 #include "base/threads.h"
 
@@ -25,7 +25,7 @@ class ThreadsTest : public AclTest {
     AclTest::TearDown();
   }
 
-  // What an operator sees that runs on the executor's thread once `limit`, which counts at its launch, is gone.
+  // The thread limit of an operator on the executor's thread; `limit` was set at the launch and changed since.
   int seen_in_a_launch(uint32_t limit) {
     int seen = 0;
     HeldTask held;
@@ -46,7 +46,7 @@ class ThreadsTest : public AclTest {
   aclrtStream stream_ = nullptr;
 };
 
-TEST_F(ThreadsTest, ALaunchHasThoseOfItsLauncher) {
+TEST_F(ThreadsTest, LaunchUsesItsLaunchersThreadLimit) {
   const int own = most_threads();
   EXPECT_GE(own, 1);
   EXPECT_EQ(seen_in_a_launch(static_cast<uint32_t>(own)), own);
@@ -54,7 +54,7 @@ TEST_F(ThreadsTest, ALaunchHasThoseOfItsLauncher) {
   EXPECT_EQ(most_threads(), own);
 }
 
-TEST_F(ThreadsTest, AThreadWithoutADeviceHasOne) {
+TEST_F(ThreadsTest, ThreadWithoutADeviceUsesOneThread) {
   int seen = 0;
   std::thread([&seen] { seen = most_threads(); }).join();
   EXPECT_EQ(seen, 1);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kShortUs = 20'000;
 
-// A held task on a stream of its own, under a limit; the limits are gone afterwards.
+// A held task on its own stream, under a limit, which is removed afterwards.
 class TimeLimitsTest : public AclTest {
  protected:
   void SetUp() override {
@@ -31,7 +31,7 @@ class TimeLimitsTest : public AclTest {
     EXPECT_EQ(aclrtSetOpExecuteTimeOutV2(us, &actual), ACL_SUCCESS);
     EXPECT_EQ(actual, us);
   }
-  // The held task runs, and a wait has found it overdue.
+  // Starts the held task and waits until it is overdue.
   void run_overdue() {
     ASSERT_EQ(held_.launch(busy_), ACL_SUCCESS);
     held_.wait_until_it_runs();
@@ -49,7 +49,7 @@ TEST_F(TimeLimitsTest, AWaitForAnOverdueOperatorFailsAndNamesIt) {
   const std::string said = recent_error();
   EXPECT_NE(said.find("held on stream"), std::string::npos) << said;
   EXPECT_NE(said.find("longer than 20000 us (aclrtSetOpExecuteTimeOut)"), std::string::npos) << said;
-  // As often as one waits, with a time-out of one's own, too.
+  // Every wait fails, also one with its own time-out.
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(busy_, 1000), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_TIMEOUT);
   held_.let_go();
@@ -57,10 +57,10 @@ TEST_F(TimeLimitsTest, AWaitForAnOverdueOperatorFailsAndNamesIt) {
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
 }
 
-TEST_F(TimeLimitsTest, OtherStreamsGoOnAndTheStreamKeepsItsOrder) {
+TEST_F(TimeLimitsTest, OtherStreamsContinueAndTheStreamKeepsItsOrder) {
   std::vector<int> order;
   run_overdue();
-  limit_execution(0);  // what was found overdue is so
+  limit_execution(0);  // does not change what was found overdue
   auto behind = [&] { order.push_back(1); };
   auto beside = [&] { order.push_back(2); };
   ASSERT_EQ(launch(busy_, behind), ACL_SUCCESS);
@@ -94,7 +94,7 @@ TEST_F(TimeLimitsTest, EventsAndStreamsBehindTheOperatorFailToo) {
   EXPECT_EQ(aclrtDestroyEvent(later), ACL_SUCCESS);
 }
 
-TEST_F(TimeLimitsTest, AHostThatSubmitsFarAheadOfAnOverdueOperatorIsTold) {
+TEST_F(TimeLimitsTest, SubmittingFarAheadOfAnOverdueOperatorFails) {
   run_overdue();
   auto nothing = [] {};
   aclError code = ACL_SUCCESS;
@@ -133,12 +133,12 @@ TEST_F(TimeLimitsTest, AnOperatorWithinItsLimitIsNoError) {
   auto nothing = [] {};
   ASSERT_EQ(launch(busy_, nothing), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
-  limit_execution(UINT64_MAX);  // for ever
+  limit_execution(UINT64_MAX);  // no limit
   ASSERT_EQ(launch(busy_, nothing), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
 }
 
-TEST_F(TimeLimitsTest, AWaitOfAStreamThatLastsTooLongFailsAndGoesOn) {
+TEST_F(TimeLimitsTest, OverlongStreamWaitFailsAndContinues) {
   std::promise<void> go;
   aclrtEvent event = nullptr;
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);

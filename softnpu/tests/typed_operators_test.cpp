@@ -1,4 +1,4 @@
-// Operators by the name of their type: read, compiled once, run on the stream.
+// Operators invoked by type name: read, compiled once, run on the stream.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ struct Operand {
   std::vector<float> values;
 };
 
-// A call whose tensors are float32; what is read back is there after run().
+// A call with float32 tensors; the results are read back after run().
 class TypedCallTest : public AclTest {
  protected:
   void TearDown() override {
@@ -100,21 +100,21 @@ TEST_F(TypedCallTest, AnUnknownTypeIsNamed) {
   EXPECT_EQ(run(nullptr, none, none), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(TypedCallTest, WhatDoesNotFitIsRefused) {
+TEST_F(TypedCallTest, InvalidCallsAreRefused) {
   Made inputs;
   Made outputs;
   add(&inputs, {{2, 2}, {1, 2, 3, 4}});
   add(&outputs, {{2, 2}, std::vector<float>(4)});
   EXPECT_EQ(run("Mul", inputs, outputs), ACL_ERROR_INVALID_PARAM);
   EXPECT_NE(recent_error().find("1 inputs and 1 outputs, where 2 and 1 are needed"), std::string::npos);
-  add(&inputs, {{2, 2}, {1, 2, 3}});  // fewer bytes than the sizes say
+  add(&inputs, {{2, 2}, {1, 2, 3}});  // fewer bytes than the sizes need
   EXPECT_EQ(run("Mul", inputs, outputs), ACL_ERROR_INVALID_PARAM);
   EXPECT_NE(recent_error().find("the buffer of input 1 has 12 bytes, where 16 are needed"), std::string::npos);
   aclDestroyTensorDesc(inputs.descs[0]);
   EXPECT_EQ(run("Mul", inputs, outputs), ACL_ERROR_INVALID_PARAM);
 }
 
-TEST_F(TypedCallTest, WhatWasEnqueuedOutlivesItsDescriptions) {
+TEST_F(TypedCallTest, EnqueuedWorkOutlivesItsDescriptions) {
   Made inputs;
   Made outputs;
   const size_t count = size_t{1} << 20;
@@ -146,7 +146,7 @@ TEST_F(TypedCallTest, SizesThatTheRunDecidesAreReported) {
   (void)aclrtFree(found);
 }
 
-// One unit, one input, so that a reader can follow the numbers; the gates in the order i, f, j, o.
+// One unit and one input keep the numbers readable; gates in the order i, f, j, o.
 class LstmTest : public TypedCallTest {
  protected:
   void SetUp() override {
@@ -207,8 +207,8 @@ TEST_F(LstmTest, StepsFollowTheDefinition) {
   }
 }
 
-// Against differences of the sum of y.
-TEST_F(LstmTest, TheGradientOfTheInputIsTheSlope) {
+// Against finite differences of the sum of y.
+TEST_F(LstmTest, InputGradientMatchesFiniteDifferences) {
   const std::vector<float> x = {1, -2, 3};
   Made forwards;
   forward(x, &forwards);
@@ -247,7 +247,7 @@ TEST_F(LstmTest, TheGradientOfTheInputIsTheSlope) {
   }
 }
 
-TEST_F(LstmTest, WhatIsNotImplementedSaysSo) {
+TEST_F(LstmTest, UnsupportedAttributesAreErrors) {
   ASSERT_EQ(aclopSetAttrBool(attributes_, "use_peephole", 1), ACL_SUCCESS);
   Made inputs;
   Made outputs;

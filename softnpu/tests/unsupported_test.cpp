@@ -1,5 +1,4 @@
-// What is not there yet says so. Every such function is called by tests/abi/test_conformance.py; here, what only C
-// shows.
+// Unsupported functions report it. tests/abi/test_conformance.py calls all of them; these are cases that need C.
 
 #include "acl/acl_mdl.h"
 #include "acl/acl_op_compiler.h"
@@ -27,7 +26,7 @@ TEST_F(UnsupportedTest, ArgumentsAreLeftAlone) {
   EXPECT_NE(recent_error().find("aclprofCreateStepInfo: "), std::string::npos);
   aclprofDestroyStepInfo(nullptr);
   EXPECT_NE(recent_error().find("aclprofDestroyStepInfo: "), std::string::npos);
-  // Another library, the same text.
+  // Another library, with the same text.
   EXPECT_EQ(aclCreateGraphDumpOpt(), nullptr);
   EXPECT_NE(recent_error().find("aclCreateGraphDumpOpt: "), std::string::npos);
 }

@@ -47,7 +47,7 @@ class VirtualMemoryTest : public AclTest {
   }
 };
 
-TEST_F(VirtualMemoryTest, TwoPiecesMakeOneRange) {
+TEST_F(VirtualMemoryTest, TwoMappingsFormOneRange) {
   const size_t before = free_memory();
   void* base = nullptr;
   ASSERT_EQ(aclrtReserveMemAddress(&base, 4 * kPage, 0, nullptr, 1), ACL_SUCCESS);
@@ -62,17 +62,17 @@ TEST_F(VirtualMemoryTest, TwoPiecesMakeOneRange) {
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 7);
   ASSERT_EQ(write(at, data), ACL_SUCCESS);
   EXPECT_EQ(read(at, data.size()), data);
-  EXPECT_NE(write(at + kPage, data), ACL_SUCCESS);  // runs into what is not mapped
+  EXPECT_NE(write(at + kPage, data), ACL_SUCCESS);  // extends into unmapped addresses
 
-  // Mapped elsewhere, the memory still holds its bytes.
+  // Mapped at another address, the memory still has its bytes.
   ASSERT_EQ(aclrtUnmapMem(at + kPage), ACL_SUCCESS);
   EXPECT_NE(write(at, data), ACL_SUCCESS);
   ASSERT_EQ(aclrtMapMem(at + 3 * kPage, kPage, kPage, second, 0), ACL_SUCCESS);
   EXPECT_EQ(read(at + 3 * kPage, kPage), std::vector<char>(data.begin() + kPage, data.end()));
 
-  EXPECT_NE(aclrtReleaseMemAddress(base), ACL_SUCCESS);  // something is mapped
+  EXPECT_NE(aclrtReleaseMemAddress(base), ACL_SUCCESS);  // it has a mapping
   ASSERT_EQ(aclrtFreePhysical(second), ACL_SUCCESS);
-  EXPECT_EQ(free_memory(), before - 3 * kPage);  // lives as long as its mapping
+  EXPECT_EQ(free_memory(), before - 3 * kPage);  // the memory lives as long as its mapping
   ASSERT_EQ(aclrtUnmapMem(at + 3 * kPage), ACL_SUCCESS);
   EXPECT_EQ(free_memory(), before - kPage);
   ASSERT_EQ(aclrtUnmapMem(at), ACL_SUCCESS);
@@ -81,7 +81,7 @@ TEST_F(VirtualMemoryTest, TwoPiecesMakeOneRange) {
   EXPECT_EQ(free_memory(), before);
 }
 
-TEST_F(VirtualMemoryTest, RefusesWhatDoesNotFit) {
+TEST_F(VirtualMemoryTest, InvalidRangesAreErrors) {
   void* base = nullptr;
   EXPECT_NE(aclrtReserveMemAddress(&base, 0, 0, nullptr, 0), ACL_SUCCESS);
   EXPECT_NE(aclrtReserveMemAddress(&base, kPage, 4 * kPage, nullptr, 0), ACL_SUCCESS);
@@ -93,12 +93,12 @@ TEST_F(VirtualMemoryTest, RefusesWhatDoesNotFit) {
   prop = on_device(99);
   EXPECT_EQ(aclrtMallocPhysical(&handle, kPage, &prop, 0), ACL_ERROR_RT_INVALID_DEVICEID);
   handle = physical(2 * kPage);
-  EXPECT_NE(aclrtMapMem(base, 2 * kPage, 0, handle, 0), ACL_SUCCESS);  // past the reservation
+  EXPECT_NE(aclrtMapMem(base, 2 * kPage, 0, handle, 0), ACL_SUCCESS);  // beyond the reservation
   EXPECT_NE(aclrtMapMem(base, kPage, 100, handle, 0), ACL_SUCCESS);
   int local = 0;
   EXPECT_NE(aclrtMapMem(base, kPage, 0, &local, 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtMapMem(base, kPage, 0, handle, 0), ACL_SUCCESS);
-  EXPECT_NE(aclrtMapMem(base, kPage, kPage, handle, 0), ACL_SUCCESS);  // taken
+  EXPECT_NE(aclrtMapMem(base, kPage, kPage, handle, 0), ACL_SUCCESS);  // already mapped
   EXPECT_NE(aclrtUnmapMem(static_cast<char*>(base) + 1), ACL_SUCCESS);
   ASSERT_EQ(aclrtUnmapMem(base), ACL_SUCCESS);
   EXPECT_NE(aclrtUnmapMem(base), ACL_SUCCESS);
@@ -127,13 +127,13 @@ TEST_F(VirtualMemoryTest, AKeyOpensTheSameBytes) {
   ASSERT_EQ(aclrtIpcMemImportByKey(&again, key.data(), 0), ACL_SUCCESS);
   EXPECT_EQ(again, opened);
   ASSERT_EQ(aclrtIpcMemClose(key.data()), ACL_SUCCESS);
-  EXPECT_EQ(read(opened, 4096), data);  // one opening is left
+  EXPECT_EQ(read(opened, 4096), data);  // still opened once
   ASSERT_EQ(aclrtIpcMemClose(key.data()), ACL_SUCCESS);
   EXPECT_NE(write(opened, data), ACL_SUCCESS);
   EXPECT_NE(aclrtIpcMemImportByKey(&opened, "nonsense", 0), ACL_SUCCESS);
   std::string stranger = key.data();
   char& digit = stranger[std::strlen("softnpu-")];
-  digit = digit == 'f' ? 'e' : 'f';  // another number
+  digit = digit == 'f' ? 'e' : 'f';  // a different number
   EXPECT_NE(aclrtIpcMemImportByKey(&opened, stranger.c_str(), 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtFree(block), ACL_SUCCESS);
 }

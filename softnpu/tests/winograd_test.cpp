@@ -1,5 +1,4 @@
-// Convolutions that may be computed with less than float32's precision: near those in float64, and nothing beside their
-// tensors is read or written.
+// Convolutions that may have lower precision than float32: close to float64, without accesses outside of their tensors.
 
 #include <algorithm>
 #include <array>
@@ -16,17 +15,17 @@
 namespace {
 
 constexpr int8_t kAllowLess = 1;
-// bfloat16, which both factors are rounded to where the CPU multiplies matrices of it.
+// bfloat16's: both factors are rounded to it if the CPU multiplies bfloat16 matrices.
 constexpr double kUnit = 0x1p-8;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-constexpr int64_t kAround = 16;  // elements that belong to nobody, on each side
+constexpr int64_t kAround = 16;  // guard elements on each side
 
 struct Case {
   int64_t batch, read, made, height, width, padding;
   bool channels_last;
 };
 
-// float32 in device memory between elements that are no numbers.
+// float32 in device memory, surrounded by NaN.
 class Tensor {
  public:
   Tensor(std::array<int64_t, 4> sizes, bool channels_last, std::mt19937& random) : sizes_(sizes) {
@@ -162,7 +161,7 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
   }
 };
 
-TEST_P(WinogradTest, GradientIsNearAndAlone) {
+TEST_P(WinogradTest, GradientIsAccurateAndInBounds) {
   const Case& c = GetParam();
   std::mt19937 random(4);
   const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
@@ -176,7 +175,7 @@ TEST_P(WinogradTest, GradientIsNearAndAlone) {
   EXPECT_TRUE(result.is_alone());
 }
 
-TEST_P(WinogradTest, IsNearAndAlone) {
+TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
   const Case& c = GetParam();
   std::mt19937 random(3);
   const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
@@ -195,6 +194,6 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WinogradTest,
                                            Case{3, 48, 32, 13, 11, 1, false}, Case{3, 48, 32, 13, 11, 1, true},
                                            Case{8, 32, 32, 7, 7, 1, false}, Case{2, 32, 32, 30, 9, 2, true},
                                            Case{1, 64, 64, 61, 5, 2, false}, Case{4, 352, 352, 7, 7, 1, false},
-                                           Case{4, 352, 352, 7, 7, 1, true}));  // the last ones by small tiles
+                                           Case{4, 352, 352, 7, 7, 1, true}));  // the last channels use small tiles
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Write epochs: what raises them, for which bytes, and where they are unknown.
+// Write epochs: what raises them, for which bytes, and when they are unknown.
 
 #include <cstdint>
 #include <vector>
@@ -29,7 +29,7 @@ class WriteEpochsTest : public AclTest {
   uint64_t first() const { return softnpuLastWriteEpoch(first_, kBytes); }
   uint64_t second() const { return softnpuLastWriteEpoch(second_, kBytes); }
 
-  // Whether `write()` is noticed in the first block and not in the second.
+  // Expects that `write()` raises the epoch of the first block and not that of the second.
   template <typename Write>
   void expect_first_alone(const Write& write) {
     const uint64_t before = softnpuWriteEpoch();
@@ -59,8 +59,8 @@ TEST_F(WriteEpochsTest, CopiesAndFillsRaiseTheEpoch) {
   EXPECT_LE(first(), before);
 }
 
-// When they are launched, and not when they run.
-TEST_F(WriteEpochsTest, OperatorsMoveItForWhatTheyWrite) {
+// At their launch, not when they run.
+TEST_F(WriteEpochsTest, OperatorsRaiseTheEpochsOfTheirOutputs) {
   const int64_t count = 16;
   aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
   aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
@@ -98,7 +98,7 @@ TEST_F(WriteEpochsTest, OperatorsMoveItForWhatTheyWrite) {
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-TEST_F(WriteEpochsTest, ARepeatableExecutorMovesItAtEachLaunch) {
+TEST_F(WriteEpochsTest, RepeatableExecutorRaisesTheEpochAtEachLaunch) {
   const int64_t count = 16;
   aclTensor* in = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, second_);
   aclTensor* out = aclCreateTensor(&count, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &count, 1, first_);
@@ -111,7 +111,7 @@ TEST_F(WriteEpochsTest, ARepeatableExecutorMovesItAtEachLaunch) {
   for (int i = 0; i < 2; ++i) {
     expect_first_alone([&] { ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS); });
   }
-  // With another address it is that one.
+  // With a replaced address: the new one.
   ASSERT_EQ(aclSetTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
   const uint64_t before = softnpuWriteEpoch();
   ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS);
@@ -124,11 +124,11 @@ TEST_F(WriteEpochsTest, ARepeatableExecutorMovesItAtEachLaunch) {
   aclDestroyScalar(scalar);
 }
 
-TEST_F(WriteEpochsTest, WhatTheHostWritesIsTold) {
+TEST_F(WriteEpochsTest, ReportedHostWritesRaiseTheEpoch) {
   expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kBytes - 1, 1); });
   expect_first_alone([&] { softnpuMemoryFreed(first_, kBytes); });
   expect_first_alone([&] { softnpuBumpWriteEpoch(first_ + kPiece - 8, kPiece); });
-  // What covers more is no longer than what is asked for.
+  // A write of a larger range has the newest epoch of every part.
   softnpuBumpWriteEpoch(first_, kBytes);
   for (size_t at : {size_t{0}, kPiece - 1, kPiece, 2 * kPiece + 100, kBytes - 1}) {
     EXPECT_EQ(softnpuLastWriteEpoch(first_ + at, 1), softnpuWriteEpoch());
@@ -144,7 +144,7 @@ TEST_F(WriteEpochsTest, WhatTheHostWritesIsTold) {
   softnpuBumpWriteEpoch(nullptr, 8);
 }
 
-TEST_F(WriteEpochsTest, SharedMemoryIsNotKnownUntilItIsFreed) {
+TEST_F(WriteEpochsTest, SharedMemoryIsUnknownUntilItIsFreed) {
   char key[65] = {};
   ASSERT_EQ(aclrtIpcMemGetExportKey(first_, 64, key, sizeof key, 0), ACL_SUCCESS);
   EXPECT_EQ(first(), UINT64_MAX);
@@ -155,14 +155,14 @@ TEST_F(WriteEpochsTest, SharedMemoryIsNotKnownUntilItIsFreed) {
   EXPECT_NE(softnpuLastWriteEpoch(block_, kBytes), UINT64_MAX);
 }
 
-TEST_F(WriteEpochsTest, NobodyKnowsAboutOtherMemory) {
+TEST_F(WriteEpochsTest, OtherMemoryHasAnUnknownEpoch) {
   int host = 0;
   EXPECT_EQ(softnpuLastWriteEpoch(&host, sizeof host), UINT64_MAX);
   EXPECT_EQ(softnpuLastWriteEpoch(nullptr, 8), UINT64_MAX);
 }
 
-// Mapped memory is known as long as one address and one process have it.
-TEST_F(WriteEpochsTest, MappedMemoryIsKnownByOneAddress) {
+// The epoch of mapped memory is known as long as one address and one process map it.
+TEST_F(WriteEpochsTest, MappedMemoryIsKnownWhileItHasOneMapping) {
   constexpr size_t kUnit = size_t{2} << 20;
   aclrtPhysicalMemProp property{};
   property.memAttr = ACL_HBM_MEM_HUGE;

@@ -1,21 +1,20 @@
 #pragma once
-// The core that a woken thread begins on.
+// Chooses the core on which a woken thread starts.
 
 #include <sched.h>
 #include <sys/types.h>
 
 namespace softnpu {
 
-// A thread that sleeps, and the cores that it may run on. Its waker steers it away from its own core: on a virtual
-// machine a core that rests looks as if it was taken, so that Linux puts a woken thread beside its waker and lets the
-// two take turns for milliseconds.
+// A sleeping thread and the cores that it may run on. The waker excludes its own core: on a virtual machine an idle
+// core looks busy, so that Linux would wake the thread on the waker's core, and both would share it for milliseconds.
 class SteeredThread {
  public:
   SteeredThread() noexcept;  // the calling thread
 
   // Called by the waker, while the thread sleeps.
   void steer() noexcept;
-  // Called by the thread when it is awake: it may run everywhere again.
+  // Called by the thread after waking: it may run on all cores again.
   void release() noexcept;
 
  private:

@@ -1,6 +1,6 @@
-// oneDNN is bound to these functions instead of libgomp's (bind_onednn.py): its regions are
-// parallel regions of the pool. A region within another has one thread, as in libgomp by default. The functions'
-// meaning is that of the OpenMP specification and of libgomp's documented ABI.
+// oneDNN is bound to these functions instead of libgomp's (bind_onednn.py): its parallel regions run on the pool. A
+// nested region has one thread, as is libgomp's default. The functions follow the OpenMP specification and libgomp's
+// documented ABI.
 
 #include "workers/openmp.h"
 
@@ -12,12 +12,12 @@
 namespace softnpu {
 namespace {
 
-// The iterations of one loop that this thread makes.
+// The iterations of a statically scheduled loop that this thread runs.
 struct StaticLoop {
   long start = 0;
   long step = 1;
   long trips = 0;
-  long chunk = 0;  // of trips, in turn; 0: one stretch for each thread
+  long chunk = 0;  // trips per chunk, dealt in turn; 0: one contiguous range per thread
   long turn = 0;
 
   bool next(long* first, long* end) {
@@ -40,14 +40,14 @@ struct StaticLoop {
   }
 };
 
-// A thread's own regions.
+// The calling thread's regions.
 struct Regions {
   int threads = 1;
   void (*body)(void*) = nullptr;
   void* data = nullptr;
-  ParallelRegion outermost;  // that this thread forked
-  ParallelRegion nested;     // those within a slot
-  int depth = 0;             // of nested regions
+  ParallelRegion outermost;  // forked by this thread outside of slots
+  ParallelRegion nested;     // forked within a slot
+  int depth = 0;             // nested regions
   StaticLoop loop;
 };
 constinit thread_local Regions regions;

@@ -1,5 +1,5 @@
 #pragma once
-// The threads of one kernel: the one that runs it, and workers.
+// The threads of one kernel: the calling thread and workers.
 
 #include <algorithm>
 #include <atomic>
@@ -13,18 +13,18 @@
 
 namespace softnpu {
 
-// The threads for work (Plan::work) whose pieces are the same however many there are: one below kMinParallelWork, all
-// from kSmallWork on. Between them it depends on whether a worker is awake, since waking one takes longer than the
-// work.
+// The number of threads for `work` (Plan::work): one below kMinParallelWork, all from kSmallWork on. In between all if
+// a worker is awake, since waking one takes longer than the work. Only for work whose pieces do not depend on the
+// number of threads.
 inline int threads_for(double work) {
   constexpr double kMinParallelWork = 1 << 18;
   return work < kMinParallelWork || (work < kSmallWork && !any_worker_awake()) ? 1 : most_threads();
 }
 
-// Calls body(first, last, slot) for pieces of [0, count) of `grain` elements on up to `threads` threads, each piece
-// once. `slot` is below `threads` and one call's at a time: what it numbers is that call's own. Which thread takes
-// which piece is open: what a piece computes must not depend on it. A thread that lost its core to somebody else delays
-// the piece that it has, since pieces are taken as threads come free. The first exception is thrown at the end.
+// Calls body(first, last, slot) once for each piece of `grain` elements of [0, count), on up to `threads` threads.
+// `slot` is in [0, threads), and no two concurrent calls have the same: it can index scratch memory. Threads claim
+// pieces dynamically, so that a descheduled thread delays only its own piece; what a piece computes must not depend on
+// its thread. The first exception is rethrown at the end.
 template <typename Body>
 void parallel_for_slots(int64_t count, int64_t grain, int threads, const Body& body) {
   if (count <= 0) return;
@@ -47,7 +47,7 @@ void parallel_for_slots(int64_t count, int64_t grain, int threads, const Body& b
   if (error != nullptr) std::rethrow_exception(error);
 }
 
-// The same for what needs nothing of its own: body(first, last).
+// The same without slots: body(first, last).
 template <typename Body>
 void parallel_for(int64_t count, int64_t grain, int threads, const Body& body) {
   parallel_for_slots(count, grain, threads, [&](int64_t first, int64_t last, int) { body(first, last); });

@@ -17,13 +17,13 @@ namespace softnpu {
 namespace {
 
 constexpr uint32_t kSubmitterSleeps = uint32_t{1} << 31;
-// A worker without a slot looks out for the next for kClose, as the parts of one operator follow each other, then for
-// kIdle, in which a program gets from one operator to the next, while the core is offered to others; then it sleeps.
+// A worker without a slot spins for kClose (the next part of an operator follows at once), then for kIdle with yields
+// (the next operator follows), then sleeps.
 constexpr std::chrono::microseconds kClose{10};
 constexpr std::chrono::microseconds kIdle{300};
-// So many short regions in a row are worth waking a worker for.
+// After this many short regions in a row waking a worker pays.
 constexpr uint32_t kOften = 8;
-// How long a thread spins for others' slots: about what sleeping and waking takes.
+// How long a thread spins for others' slots: about the time of sleeping and waking.
 constexpr std::chrono::microseconds kSpinTime{50};
 
 // The calling thread's region and slot.
@@ -32,7 +32,7 @@ constinit thread_local int current_slot = 0;
 
 }  // namespace
 
-// A worker that sleeps until it is woken.
+// A sleeping worker.
 struct Sleeper {
   SteeredThread thread;
   std::atomic<uint32_t> is_woken{0};
@@ -99,7 +99,7 @@ class Workers {
     return asked_.fetch_add(1, std::memory_order_relaxed) >= kOften;
   }
 
-  // The next free slot of `region`, for its submitter; 0: none is left.
+  // The next free slot of `region`, for its submitter; 0 if none is left.
   int take_slot(ParallelRegion* region) noexcept {
     std::lock_guard lock(mutex_);
     return region->taken_ == region->slots_ ? 0 : take(region);
@@ -131,7 +131,7 @@ class Workers {
     }
   }
 
-  // Makes `self` one of those to wake; false where a region has free slots.
+  // Adds `self` to the sleepers; false if a region has free slots.
   bool park(Sleeper* self) noexcept {
     std::lock_guard lock(mutex_);
     if (first_ != nullptr) return false;
@@ -141,7 +141,7 @@ class Workers {
     return true;
   }
 
-  // Runs a slot; false where none is free.
+  // Claims a slot and runs it; false if none is free.
   bool run_slot() noexcept {
     ParallelRegion* region = nullptr;
     {
@@ -155,21 +155,21 @@ class Workers {
     region->run_(region->context_, current_slot);
     current_region = nullptr;
     current_slot = 0;
-    // From here on the region may be gone: only its address is used.
+    // From here on the region may be destroyed: only its address is used.
     if (region->running_slots_.fetch_sub(1, std::memory_order_acq_rel) == kSubmitterSleeps + 1)
       region->running_slots_.notify_one();
     return true;
   }
 
-  std::mutex mutex_;  // guards the lists: of regions with free slots, and of sleepers
+  std::mutex mutex_;  // guards the lists of regions with free slots and of sleepers
   ParallelRegion* first_ = nullptr;
   ParallelRegion* last_ = nullptr;
   Sleeper* sleepers_ = nullptr;
-  // Watched without the mutex; the first two are written under it.
+  // Read without the mutex; the first two are written under it.
   std::atomic<int> sleeping_{0};        // sleepers
   std::atomic<int> started_{0};         // workers
   std::atomic<uint32_t> published_{0};  // regions so far
-  // How often, without a pause, somebody asked for workers and all slept; and when last. Races lose a count.
+  // The number of requests in a row that found all workers asleep, and the time of the last. A race may lose a count.
   std::atomic<uint32_t> asked_{0};
   std::atomic<Clock::rep> asked_at_{0};
 };
@@ -187,7 +187,7 @@ void ParallelRegion::fork(Run run, void* context, int slots) noexcept {
   current_slot = 0;
   if (!is_published) return;
   Workers& workers = Workers::of_process();
-  workers.reserve(slots - 1);  // with fewer, the submitter runs more slots
+  workers.reserve(slots - 1);  // if it fails the submitter runs more slots
   workers.publish(this);
 }
 

@@ -9,11 +9,11 @@
 namespace softnpu {
 
 // A parallel region has N slots: slot i is one call run(context, i). The submitting thread runs slot 0; idle workers
-// claim the others; the submitter runs what is left. So a worker that lost its core delays nobody unless it runs a
-// slot, and what a slot computes does not depend on its thread.
+// claim the others; the submitter runs what is left. A descheduled worker delays the region only if it has claimed a
+// slot, and the result of a slot does not depend on its thread.
 //
-// Workers serve the regions of a process in the order of their forks: all slots of a region that wait for each other
-// (barrier) are claimed before those of the next.
+// Workers serve the regions of a process in fork order: all slots of a region that wait for each other (barrier) are
+// claimed before those of the next region.
 class ACL_FUNC_VISIBILITY ParallelRegion {
  public:
   using Run = void (*)(void* context, int slot);
@@ -23,15 +23,15 @@ class ACL_FUNC_VISIBILITY ParallelRegion {
   ParallelRegion& operator=(const ParallelRegion&) = delete;
   ~ParallelRegion() = default;
 
-  // Offers all slots but the first to the workers. In a nested region join() runs them all on the calling thread.
+  // Offers all slots but the first to the workers. In a nested region join() runs all slots on the calling thread.
   void fork(Run run, void* context, int slots) noexcept;
 
-  // Runs the slots that nobody claimed and waits for the others. The region may be forked again.
+  // Runs the unclaimed slots and waits for the others. The region may be forked again.
   void join() noexcept;
 
   int slots() const { return slots_; }
 
-  // Waits until all slots have arrived. Needs as many threads as slots: reserve_workers() was true for them.
+  // Waits until all slots have arrived. Needs as many threads as slots: reserve_workers() must have returned true.
   void barrier() noexcept;
 
  private:
@@ -45,13 +45,13 @@ class ACL_FUNC_VISIBILITY ParallelRegion {
   // Guarded by the mutex of the workers.
   ParallelRegion* next_ = nullptr;
   int taken_ = 0;
-  // Slots that workers run; kSubmitterSleeps is added while the submitter sleeps until there is none.
+  // Slots that workers run, plus kSubmitterSleeps while the submitter sleeps until it is 0.
   std::atomic<uint32_t> running_slots_{0};
   std::atomic<int> arrived_{0};     // at the barrier
-  std::atomic<uint32_t> phase_{0};  // barriers that are over
+  std::atomic<uint32_t> phase_{0};  // completed barriers
 };
 
-// The calling thread's slot, and how many its region has; 0 of 1 outside of regions.
+// The calling thread's slot and its region's number of slots; 0 of 1 outside of regions.
 struct Slot {
   int number = 0;
   int count = 1;
@@ -62,14 +62,14 @@ ACL_FUNC_VISIBILITY Slot this_slot() noexcept;
 // The region whose slot the calling thread runs; null outside.
 ACL_FUNC_VISIBILITY ParallelRegion* this_region() noexcept;
 
-// Makes sure of `count` workers; false where the system gives no more threads.
+// Starts threads up to `count` workers; false if the system provides no more threads.
 ACL_FUNC_VISIBILITY bool reserve_workers(int count) noexcept;
 
-// For work of a few microseconds, less than waking a worker takes: whether one is awake, or this was called so often in
-// the last 300 us that waking one pays.
+// Whether work of a few microseconds, less than waking a worker takes, should be forked: a worker is awake, or this was
+// called so often within 300 us that waking one pays.
 ACL_FUNC_VISIBILITY bool any_worker_awake() noexcept;
 
-// Calls body(slot) for all slots in [0, slots), on up to as many threads. body() does not throw.
+// Calls body(slot) for all slots in [0, slots) on up to as many threads. body() must not throw.
 template <typename Body>
 void fork_join(int slots, const Body& body) {
   ParallelRegion region;

@@ -1,4 +1,4 @@
-"""oneDNN's calls of OpenMP go to softnpu's workers."""
+"""oneDNN's OpenMP calls are bound to softnpu's workers."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""No exception crosses the C ABI: what a C function calls outside of a guard cannot throw."""
+"""No exception crosses the C ABI: calls of a C function outside of a guard must not throw."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from softnpu.abi import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 GUARDS = {"api", "guarded"}  # softnpu/base/border.h
-# Of the language, and of the standard library what says noexcept or cannot fail.
+# Language constructs, and functions of the standard library that are noexcept or cannot fail.
 HARMLESS = {
     "if", "for", "while", "switch", "return", "sizeof", "static_cast", "reinterpret_cast", "const_cast", "va_start",
     "va_end", "std::vsnprintf", "std::bit_cast", "std::countl_zero", "std::exchange", "std::move", "std::size",
@@ -27,7 +27,7 @@ LAMBDA = re.compile(r"\[[&=\w, ]*\]\s*(?:\([^(){}]*\))?\s*(?:mutable\s*)?(?:->\s
 
 
 def closing(text: str, start: int) -> int:
-    """Behind the bracket that closes the one at ``start``."""
+    """The position after the bracket that closes the one at ``start``."""
     depth = 0
     for index in range(start, len(text)):
         depth += (text[index] in "({[") - (text[index] in ")}]")
@@ -37,7 +37,7 @@ def closing(text: str, start: int) -> int:
 
 
 def without_lambdas(body: str) -> str:
-    """Without the bodies of lambdas: whoever is given one and calls it outside of a guard is found itself."""
+    """Removes the bodies of lambdas: functions that call a lambda outside of a guard are found themselves."""
     out, at = "", 0
     while match := LAMBDA.search(body, at):
         out += body[at : match.end() - 1]
@@ -46,7 +46,7 @@ def without_lambdas(body: str) -> str:
 
 
 def plain(source: str) -> str:
-    """Without comments and the contents of literals."""
+    """Removes comments and the contents of literals."""
     return re.sub(
         r'//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
         lambda m: "" if m[0].startswith("//") else '""',
@@ -55,7 +55,7 @@ def plain(source: str) -> str:
 
 
 def functions(source: str) -> dict[str, list[tuple[str, str]]]:
-    """The definitions of a source: name -> what is between parameters and body, and the body."""
+    """The definitions in a source: name -> the text between parameters and body, and the body."""
     found: dict[str, list[tuple[str, str]]] = {}
     for match in DEFINITION.finditer(source):
         body = source[match.end() - 1 : closing(source, match.end() - 1)]
@@ -64,7 +64,7 @@ def functions(source: str) -> dict[str, list[tuple[str, str]]]:
 
 
 class Source:
-    """One file, and which of its functions cannot throw."""
+    """One file, with those of its functions that cannot throw."""
 
     def __init__(self, text: str, known: set[str] = frozenset()):
         self.functions = functions(plain(text))
@@ -75,7 +75,7 @@ class Source:
             self.safe |= more
 
     def throwing(self, name: str) -> list[str]:
-        """What the function calls that may throw."""
+        """The calls in the function that may throw."""
         return [
             call
             for tail, body in self.functions[name]
@@ -112,7 +112,7 @@ def sources() -> dict[Path, Source]:
 
 
 def unguarded(files: dict[Path, Source], names: set[str]) -> list[str]:
-    """``file: function: what it calls`` of each of the functions that may throw."""
+    """``file: function: call`` for each function that may throw."""
     return [
         f"{path.name}: {name}: {', '.join(file.throwing(name))}"
         for path, file in files.items()

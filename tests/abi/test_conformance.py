@@ -1,6 +1,7 @@
-"""The libraries against the tables in softnpu/abi, through ctypes, with no torch in the process.
+"""The libraries against the tables in softnpu/abi, through ctypes, without torch in the process.
 
-What the headers declare is held against the same tables while softnpu's C++ tests are compiled (softnpu/abi/checks.py).
+The headers' declarations are checked against the same tables when softnpu's C++ tests are compiled
+(softnpu/abi/checks.py).
 """
 
 import json
@@ -43,7 +44,7 @@ assert "torch" not in sys.modules
 print(json.dumps(said))
 """
 
-# Opens one library and looks names up in it, and in what it needs.
+# Opens one library and looks names up in it and in its dependencies.
 LOOK_UP = """
 import ctypes, sys
 library = ctypes.CDLL(sys.argv[1])
@@ -52,7 +53,7 @@ print(*(name for name in sys.argv[2:] if not hasattr(library, name)))
 
 
 def exported(library):
-    """The symbols that `library` itself defines for others."""
+    """The symbols that `library` itself exports."""
     printed = subprocess.run(
         ["nm", "-D", "--defined-only", FOLDER / library], capture_output=True, text=True, check=True
     ).stdout
@@ -80,7 +81,7 @@ def test_nothing_of_canns_is_exported_beside_the_table(library):
 
 @pytest.mark.parametrize("how", ["link", "dlsym"])
 def test_the_official_wheel_finds_what_it_asks_for(how):
-    """A linked symbol may come from any library that is loaded, one that is looked up from the library it names."""
+    """A linked symbol may be in any loaded library; a looked-up one must be in the library that is named."""
     everywhere = set().union(*map(exported, LIBRARIES))
     missing = [
         function.name
@@ -93,7 +94,7 @@ def test_the_official_wheel_finds_what_it_asks_for(how):
 
 @pytest.mark.parametrize("name", ["aclSetCompileopt", "aclInit", "aclrtGetSysParamOpt"])
 def test_the_op_compiler_gives_the_runtimes_functions_too(name):
-    """The official wheel looks some of the runtime's functions up in libacl_op_compiler.so."""
+    """The official wheel looks up some of the runtime's functions in libacl_op_compiler.so."""
     assert fresh.output(LOOK_UP, str(FOLDER / "libacl_op_compiler.so"), name) == ""
 
 
@@ -112,7 +113,7 @@ def test_what_is_not_there_yet_says_so(said, function):
 
 
 def test_the_counts_are_shown(capsys):
-    """The table that a reader of the test's output wants: what is there, library by library."""
+    """Prints the coverage of each library."""
     shown = Table("library", *tables.STATUSES, "exported", title="CANN's C ABI")
     total = Counter()
     for library in LIBRARIES:

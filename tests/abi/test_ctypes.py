@@ -1,4 +1,4 @@
-"""The C ABI as any language sees it: softnpu's libascendcl through ctypes, with no torch in the process."""
+"""The C ABI for any language: softnpu's libascendcl through ctypes, without torch in the process."""
 
 import subprocess
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything that npu does with memory, copies and events passes through libascendcl: a library in between sees it."""
+"""All memory, copies and events of npu use libascendcl: an interposed library sees them."""
 
 import json
 from collections import Counter
@@ -51,17 +51,18 @@ def test_the_demos_work_passes_through_the_abi(tmp_path):
     calls = [(name, int(a), int(b)) for name, a, b in map(str.split, log.read_text().splitlines())]
     counts = Counter(name for name, _, _ in calls)
 
-    # Each segment that the caching allocator counts was a call; each live tensor lies in one of them.
+    # Each segment that the caching allocator counts was a call; each live tensor is in one of them.
     assert counts["malloc"] == seen["mallocs"]
     assert counts["free"] == seen["frees"]
     segments = [(a, a + size) for name, a, size in calls if name == "malloc"]
-    assert len(seen["ranges"]) >= 296  # the network's parameters and buffers are among them
+    assert len(seen["ranges"]) >= 296  # includes the network's parameters and buffers
     for address, nbytes in seen["ranges"]:
         assert nbytes == 0 or any(
             begin <= address and address + nbytes <= end for begin, end in segments
         )
 
-    # The last tensor went there and back in one copy each; the parameters went there; one event was recorded.
+    # The last tensor was copied once in each direction; the parameters were copied to the device; one event was
+    # recorded.
     copies = Counter((kind, nbytes) for name, kind, nbytes in calls if name == "copy")
     assert copies[(HOST_TO_DEVICE, 12345 * 8)] == 1
     assert copies[(DEVICE_TO_HOST, 12345 * 8)] == 1

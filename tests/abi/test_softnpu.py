@@ -1,4 +1,4 @@
-"""`python -m torch_npu.softnpu`: for programs that bring a CANN application of their own."""
+"""`python -m torch_npu.softnpu`: for programs with their own CANN application."""
 
 import ctypes
 import os

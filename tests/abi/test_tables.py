@@ -1,4 +1,4 @@
-"""The tables of the C ABI: their errors name file and line, what is made of them is right and up to date."""
+"""The tables of the C ABI: errors name file and line; generated files are correct and up to date."""
 
 import shutil
 import subprocess
@@ -23,7 +23,7 @@ def read(tmp_path):
 
 
 def compile_checks(tmp_path, functions=(), constants=(), structs=()):
-    """What the compiler says to the checks of these rows; nothing where they hold."""
+    """The compiler's output for the checks of these rows; empty if they hold."""
     compiler = shutil.which("c++")
     assert compiler is not None
     source = tmp_path / "checks.cpp"

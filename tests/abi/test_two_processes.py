@@ -1,4 +1,4 @@
-"""What processes share through the C ABI alone, by ctypes: physical memory, by number and by permission, and events."""
+"""Sharing between processes through the C ABI alone, by ctypes: physical memory, permissions, and events."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 LIBRARY = Path(__file__).resolve().parents[2] / "build/python/torch_npu/lib/cann/libascendcl.so"
 
-# What both sides begin with: device 0, one granule of addresses, and functions that raise.
+# Common setup: device 0, one granule of addresses, and functions that raise.
 COMMON = """
 import ctypes, sys
 acl = ctypes.CDLL(sys.argv[1])
@@ -111,7 +111,7 @@ def test_physical_memory_is_shared_with_those_who_may():
         assert parent.wait(60) == 0
 
 
-# The same names in every process that collects: this process's own number is taken in the test.
+# Parametrised names must be the same in every collecting process: this process's own number is used in the test.
 NAMES_NOTHING = {
     "zero": lambda: 0,
     "serial 0": lambda: 1 << 32,

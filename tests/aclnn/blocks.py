@@ -1,4 +1,4 @@
-"""Formats with blocks by their definition: PyTorch's pad, reshape and permute."""
+"""Blocked formats by their definition: PyTorch's pad, reshape and permute."""
 
 from collections.abc import Callable
 
@@ -8,7 +8,7 @@ NC1HWC0, FRACTAL_Z, FRACTAL_NZ, NDC1HWC0, FRACTAL_Z_3D = 3, 4, 29, 32, 33
 
 
 def filled(x: torch.Tensor, *pairs: tuple[int, int]) -> torch.Tensor:
-    """With zeros behind dimension ``dim``, up to a multiple of ``piece``, for each (dim, piece)."""
+    """Pads dimension ``dim`` with zeros to a multiple of ``piece``, for each (dim, piece)."""
     sizes = list(x.shape)
     for dim, piece in pairs:
         sizes[dim] = -(-sizes[dim] // piece) * piece

@@ -1,4 +1,4 @@
-"""What operators are tested with: data types, random numbers, and tensors in every memory layout."""
+"""Test data for operators: data types, random numbers, and tensors in every memory layout."""
 
 import zlib
 from collections.abc import Callable
@@ -11,7 +11,7 @@ COMPLEX = (torch.complex64, torch.complex128)
 REAL = (*FLOATING, *INTEGERS, torch.bool)
 ALL = (*REAL, *COMPLEX)
 
-# The first ones of `laid_out`, and those of images.
+# The basic layouts of `laid_out`, and those of images.
 LAYOUTS = ("contiguous", "transposed", "strided")
 IMAGE_LAYOUTS = ("contiguous", "channels last", "strided")
 
@@ -23,12 +23,12 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def seeded(*words: object) -> torch.Generator:
-    """A generator that is the same for the same words in every process."""
+    """A generator with the same seed for the same words in every process."""
     return torch.Generator().manual_seed(zlib.crc32(repr(words).encode()))
 
 
 def whole(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.Tensor:
-    """Small whole numbers, which every dtype holds exactly; halves among them in the inexact ones."""
+    """Small integers, which every dtype represents exactly; inexact dtypes also get halves."""
     drawn = torch.randint(-20, 20, shape, generator=seeded(shape, dtype_name(dtype), *key))
     if dtype == torch.bool:
         return drawn > 0
@@ -41,7 +41,7 @@ def whole(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.Ten
 
 
 def _digits(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator) -> torch.Tensor:
-    """Of an integral type: between -9 and 9, or 0 and 9; of bool both."""
+    """For integral types between -9 and 9, or 0 and 9; for bool both values."""
     if dtype == torch.bool:
         return torch.randint(0, 2, shape, generator=numbers).bool()
     return torch.randint(-9 if dtype.is_signed else 0, 10, shape, generator=numbers).to(dtype)
@@ -54,7 +54,7 @@ def _wide(dtype: torch.dtype) -> torch.dtype | None:
 
 
 def normal(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator) -> torch.Tensor:
-    """Normal numbers; digits in the integral types."""
+    """Normal random numbers; digits for integral types."""
     wide = _wide(dtype)
     if wide is None:
         return _digits(shape, dtype, numbers)
@@ -62,7 +62,7 @@ def normal(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator)
 
 
 def off_zero(shape: tuple[int, ...], dtype: torch.dtype, numbers: torch.Generator) -> torch.Tensor:
-    """Numbers of a magnitude between 0.5 and 3; digits in the integral types."""
+    """Numbers of magnitude 0.5 to 3; digits for integral types."""
     wide = _wide(dtype)
     if wide is None:
         return _digits(shape, dtype, numbers)
@@ -99,11 +99,11 @@ def _with_gaps(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def unwritten(like: torch.Tensor, layout: str = "contiguous") -> torch.Tensor:
-    """A result with other values than ``like``."""
+    """A result buffer with values different from ``like``."""
     return laid_out(torch.full(like.shape, 99).to(like.dtype), layout)
 
 
-# Tensors by the way they lie in memory: from a function that draws numbers of a shape.
+# Tensors by memory layout: each is made from a function that draws numbers of a shape.
 SAMPLES: dict[str, Callable[[Callable[..., torch.Tensor]], torch.Tensor]] = {
     "contiguous": lambda draw: draw(3, 5, 70),
     "transposed": lambda draw: draw(6, 40, 3).permute(2, 0, 1),
@@ -115,7 +115,7 @@ SAMPLES: dict[str, Callable[[Callable[..., torch.Tensor]], torch.Tensor]] = {
     "long": lambda draw: draw(70001),
     "columns": lambda draw: draw(517, 600),
 }
-# Of few elements, and with elements.
+# Layouts of tensors with few elements.
 SMALL = tuple(name for name in SAMPLES if name not in ("long", "columns"))
 FILLED = tuple(name for name in SAMPLES if name != "empty")
 

@@ -1,4 +1,4 @@
-"""What results may differ by, as formulas of rounding steps, and how a refused call looks."""
+"""Tolerances of results, as formulas of rounding steps, and checks of rejected calls."""
 
 from typing import TypeVar
 
@@ -7,7 +7,7 @@ import torch
 
 from tests.aclnn.library import AclnnError, Library
 
-# Codes of CANN.
+# CANN's error codes.
 NULL, INVALID = 161001, 161002
 
 _Value = TypeVar("_Value")
@@ -19,17 +19,17 @@ def _inexact(dtype: torch.dtype) -> bool:
 
 
 def epsilon(dtype: torch.dtype) -> float:
-    """Of a floating-point or complex type; 0 of an integer."""
+    """The epsilon of a floating-point or complex type; 0 for integers."""
     return torch.finfo(dtype).eps if _inexact(dtype) else 0.0
 
 
 def computed(dtype: torch.dtype) -> float:
-    """The epsilon of the type that values of ``dtype`` are computed in: float32 for the halves."""
+    """The epsilon of the compute type of ``dtype``: float32 for half types."""
     return epsilon(torch.float32 if dtype in _HALF else dtype)
 
 
 def wide(value: _Value) -> _Value:
-    """Tensors, and those of a list or tuple, in the widest type of their kind; anything else as it is."""
+    """Tensors, also in lists and tuples, in the widest type of their kind; other values unchanged."""
     if isinstance(value, torch.Tensor):
         if value.is_complex():
             return value.to(torch.complex128)
@@ -40,7 +40,7 @@ def wide(value: _Value) -> _Value:
 
 
 def assert_same(got: torch.Tensor, want: torch.Tensor) -> None:
-    """Bit for bit but for the sign of zero; NaN is NaN."""
+    """Bitwise equal except for the sign of zero; NaN equals NaN."""
     assert got.dtype == want.dtype
     assert got.shape == want.shape
     torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
@@ -49,13 +49,14 @@ def assert_same(got: torch.Tensor, want: torch.Tensor) -> None:
 def assert_near(
     got: torch.Tensor, want: torch.Tensor, rtol: float, atol: float | torch.Tensor = 0
 ) -> None:
-    """Integers and bool are equal; others within ``rtol`` of the result plus ``atol`` (a number or a tensor)."""
+    """Integers and bool are equal; other types are within ``rtol`` of the result plus ``atol`` (a number or a
+    tensor)."""
     assert got.shape == want.shape
     want = want.detach()
     if not _inexact(got.dtype):
         assert torch.equal(got, want.to(got.dtype))
         return
-    rounded = wide(want.to(got.dtype))  # as the best result is: infinities compare equal
+    rounded = wide(want.to(got.dtype))  # rounded like the best result: infinities compare equal
     got, want = wide(got), want.to(rounded.dtype)
     same = (got == rounded) | ((got != got) & (want != want))
     near = same | ((got - want).abs() <= rtol * want.abs() + atol)
@@ -63,7 +64,7 @@ def assert_near(
 
 
 def assert_within(got: torch.Tensor, want: torch.Tensor, factor: float = 4) -> None:
-    """An error below ``factor`` times the epsilon of the result's dtype, of a value and of 1."""
+    """The error is below ``factor`` times the epsilon of the result's dtype, relative to the value and to 1."""
     tolerance = factor * epsilon(got.dtype)
     assert_near(got, want, tolerance, tolerance)
 
@@ -75,8 +76,9 @@ def assert_sum(
     terms: int,
     added: torch.dtype | None = None,
 ) -> None:
-    """A sum of ``terms`` products whose absolute values add up to ``magnitude``: off by at most the epsilon of the type
-    it is ``added`` in (float32 for the halves) for each addition, and rounded once to its own. Integers are equal."""
+    """A sum of ``terms`` products whose absolute values add up to ``magnitude``: the error is at most one epsilon of
+    the type in which it is ``added`` (float32 for half types) per addition, and one rounding to its own type.
+    Integers are equal."""
     if not _inexact(got.dtype):
         assert torch.equal(got, exact.long().to(got.dtype))
         return
@@ -89,7 +91,7 @@ def assert_sum(
 def refused(
     library: Library, name: str, *arguments: object, code: int = INVALID, said: str = ""
 ) -> str:
-    """Calls an operator that answers with ``code`` and a message that matches ``said``; the message."""
+    """Calls an operator that must fail with ``code`` and a message that matches ``said``; returns the message."""
     with pytest.raises(AclnnError, match=said) as error:
         library.call(name, *arguments)
     assert error.value.code == code, str(error.value)

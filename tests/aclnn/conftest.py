@@ -1,6 +1,6 @@
-"""The operator library under test: the checkout's, or the one in the folder that SOFTNPU_LIBRARIES names.
+"""The operator library under test: the checkout's, or the one in the folder SOFTNPU_LIBRARIES.
 
-What the tests ran, operator by operator, is written to build/operators for ``./dev operators``.
+The operators that the tests ran are recorded in build/operators for ``./dev operators``.
 """
 
 import json

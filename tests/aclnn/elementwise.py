@@ -1,4 +1,4 @@
-"""What each elementwise operator computes, said with PyTorch's functions: name -> (tensors, scalars, function)."""
+"""References of the elementwise operators in PyTorch's functions: name -> (tensors, scalars, function)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Reference:
     tensors: int
     function: Callable[..., torch.Tensor]
     scalars: Sequence[tuple] = ((),)
-    # The values of its inputs lie in [low, high].
+    # The inputs are drawn from [low, high].
     low: float = -3.0
     high: float = 3.0
 
@@ -30,20 +30,20 @@ def _two(function: Callable, scalars: Sequence[tuple] = ((),), **limits: float) 
 
 
 def _is_close(a: torch.Tensor, b: torch.Tensor, *how: float) -> torch.Tensor:
-    """Of half precision as of the same numbers in float32: PyTorch's own rounds the difference first."""
+    """Half types are compared as float32: PyTorch's own rounds the difference first."""
     half = a.dtype in (torch.float16, torch.bfloat16)
     return torch.isclose(*(x.float() if half else x for x in (a, b)), *how)
 
 
 def _hardsigmoid_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """In double precision by its definition: PyTorch's own takes a sixth that is rounded to float32."""
+    """By its definition in double precision: PyTorch's own uses a sixth that is rounded to float32."""
     own = A.hardsigmoid_backward(grad, x)
     return torch.where(x.abs() < 3, grad / 6, 0) if x.dtype is torch.float64 else own
 
 
 _MODES = {0: None, 1: "trunc", 2: "floor"}
 
-# Tensors first, as in the ABI. Forms with a scalar operand: the scalar is among ``scalars``.
+# Tensors first, as in the ABI. In forms with a scalar operand, the scalar is among ``scalars``.
 REFERENCES: dict[str, Reference] = {
     "Abs": _one(torch.abs),
     "Neg": _one(torch.neg),

@@ -1,4 +1,4 @@
-"""softnpu's operator library from Python, without the plug-in: ctypes, torch tensors on the host, device memory behind."""
+"""softnpu's operator library in Python, without the plug-in: ctypes, torch tensors on the host, and device memory."""
 
 import ctypes
 import functools
@@ -49,7 +49,7 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Blocks:
-    """A tensor in a format with blocks: ``held`` is what is in memory, ``sizes`` are those that a program sees."""
+    """A tensor in a blocked format: ``held`` is its memory, ``sizes`` are those that a program sees."""
 
     held: torch.Tensor
     sizes: tuple[int, ...]
@@ -57,7 +57,7 @@ class Blocks:
 
 
 class AclnnError(RuntimeError):
-    """A function that did not return 0."""
+    """The error of a function that did not return 0."""
 
     def __init__(self, code: int, message: str):
         super().__init__(f"{code}: {message}")
@@ -81,7 +81,7 @@ def family(name: str) -> str:
 
 
 def layout_of(tensor: torch.Tensor) -> str:
-    """How a tensor lies: ``empty``, ``scalar``, ``dense``, ``permuted``, ``broadcast`` or ``gaps``."""
+    """The layout of a tensor: ``empty``, ``scalar``, ``dense``, ``permuted``, ``broadcast`` or ``gaps``."""
     if tensor.numel() == 0:
         return "empty"
     if tensor.dim() == 0:
@@ -97,7 +97,7 @@ def layout_of(tensor: torch.Tensor) -> str:
 
 
 class _Memory:
-    """A piece of device memory with a copy of bytes of the host."""
+    """A block of device memory with a copy of host bytes."""
 
     def __init__(self, library: "Library", size: int):
         self._library = library
@@ -124,7 +124,7 @@ class _Memory:
 
 
 class Library:
-    """libopapi and what it stands on, from ``folder``; device 0 is set and a stream made."""
+    """libopapi and its dependencies, from ``folder``; sets device 0 and creates a stream."""
 
     def __init__(self, folder: Path):
         self.runtime = ctypes.CDLL(str(folder / "libascendcl.so"))
@@ -135,9 +135,9 @@ class Library:
             getattr(self.objects, f"aclCreate{name}").restype = ctypes.c_void_p
         for name in ("TensorList", "ScalarList"):
             getattr(self.objects, f"aclCreate{name}").restype = ctypes.c_void_p
-        # What ran: (operator, dtype, layout) of every tensor that was given. Read by conftest.py.
+        # (operator, dtype, layout) of every tensor argument. Read by conftest.py.
         self.ran: set[tuple[str, str, str]] = set()
-        self.runtime.aclInit(None)  # a plug-in in this process may have called it before
+        self.runtime.aclInit(None)  # a plug-in in this process may have called it already
         self.check("aclrtSetDevice", 0)
         self.stream = ctypes.c_void_p()
         self.check("aclrtCreateStream", ctypes.byref(self.stream))
@@ -152,7 +152,7 @@ class Library:
             raise AclnnError(code, self.message())
 
     def call(self, name: str, *arguments: object) -> None:
-        """Runs an operator on torch tensors of the host: what it writes is written to them.
+        """Runs an operator on host tensors; its outputs are copied back to them.
 
         The arguments are those of its table: tensors, numbers, sequences; None for optional ones. Raises AclnnError.
         """
@@ -167,7 +167,7 @@ class Library:
 
 
 class Call:
-    """One call: the descriptors and the device memory that it needs, until it has run."""
+    """One call, with its descriptors and device memory until it has run."""
 
     def __init__(self, library: Library, operator: Operator):
         self._library = library
@@ -283,7 +283,7 @@ class Call:
     def _boolarray(self, values: Sequence[bool]) -> ctypes.c_void_p:
         return self._array("BoolArray", ctypes.c_bool, values)
 
-    # A list owns what it holds.
+    # A list owns its elements.
     def _tensorlist(self, tensors: Sequence[torch.Tensor]) -> ctypes.c_void_p:
         return self._array("TensorList", ctypes.c_void_p, [self._describe(t) for t in tensors])
 
@@ -298,7 +298,7 @@ class Call:
 
 
 def view_shape(library: Library, operator: str, *arguments: object, out: int) -> list[int]:
-    """Calls the operator; the sizes that it gave to its argument ``out``."""
+    """Calls the operator and returns the sizes that it set for its argument ``out``."""
     call = Call(library, operators()[operator])
     release, shape = call._release, []
 

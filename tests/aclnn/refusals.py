@@ -1,4 +1,4 @@
-"""Calls that an operator refuses, as rows of (operator, arguments, code, part of the message)."""
+"""Calls that an operator rejects, as rows of (operator, arguments, code, part of the message)."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,7 +8,7 @@ from tests.aclnn.library import AclnnError, Library
 
 
 def refusals(rows: Sequence[tuple]) -> pytest.MarkDecorator:
-    """Parametrizes a test that hands its arguments on to :func:`check_refused`."""
+    """Parametrizes a test with arguments for :func:`check_refused`."""
     names = ("operator", "arguments", "code", "message")
     return pytest.mark.parametrize(names, rows, ids=lambda v: v if isinstance(v, str) else "")
 
@@ -20,7 +20,7 @@ def check_refused(
     code: int,
     message: str,
 ) -> None:
-    """The call fails with ``code`` and says ``message``, a regular expression."""
+    """The call fails with ``code`` and a message that matches the regular expression ``message``."""
     given = arguments() if callable(arguments) else arguments
     with pytest.raises(AclnnError, match=message) as refused:
         library.call(operator, *given)

@@ -18,7 +18,7 @@ PATTERN = torch.ones(2048, 2048, dtype=torch.bool).triu(1)
 
 @dataclass(frozen=True)
 class Case:
-    """What decides about scores. Blocks are of 64 queries and 128 keys."""
+    """The parameters that affect scores. Blocks are of 64 queries and 128 keys."""
 
     batch: int = 2
     heads: int = 4
@@ -59,7 +59,7 @@ CASES = {
 
 
 def _seen(case: Case, mask: torch.Tensor | None) -> torch.Tensor:
-    """[batch, 1, queries, keys]: true where a query sees a key."""
+    """[batch, 1, queries, keys]: true if a query sees a key."""
     i, j = torch.arange(case.queries)[:, None], torch.arange(case.keys)[None]
     shift = case.keys - case.queries
     seen = torch.ones(case.batch, 1, case.queries, case.keys, dtype=torch.bool)
@@ -77,7 +77,7 @@ def _seen(case: Case, mask: torch.Tensor | None) -> torch.Tensor:
 
 
 class Inputs:
-    """Tensors as [batch, heads, length, channels] and what the reference makes of them."""
+    """Tensors as [batch, heads, length, channels], and the reference for them."""
 
     def __init__(self, case: Case, dtype: torch.dtype):
         self.case = case
@@ -104,7 +104,7 @@ class Inputs:
 
     @property
     def given_mask(self) -> torch.Tensor | None:
-        """Modes that know the mask take a pattern of a size of its own."""
+        """Modes that define the mask themselves take a pattern with its own size."""
         return PATTERN if self.case.sparse > 1 else self.mask
 
     def reference(self) -> dict[str, torch.Tensor]:
@@ -143,7 +143,7 @@ def _arrange(x: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def _check(got: torch.Tensor, expected: torch.Tensor, terms: int) -> None:
-    """An error of a few roundings of float32 for each term and one rounding of the dtype (and of what it is made of)."""
+    """The error is a few float32 roundings per term and one rounding of the dtype (and of its inputs)."""
     size = max(1.0, expected.abs().max().item())
     eps = torch.finfo(got.dtype).eps
     tolerance = size * (8 * eps + terms * torch.finfo(torch.float32).eps)
@@ -269,7 +269,7 @@ def test_attention(library: Library, name: str, layout: str, dtype: torch.dtype)
         _check(got[..., 0][some].float(), expected[key][some], terms)
     assert (total[..., 0][~some] == 0).all()
     grads = _backward(library, inputs, layout, forward)
-    # The backward pass reads the result as it was rounded: its error goes through every channel.
+    # The backward pass uses the rounded result: its error affects every channel.
     rounded = torch.finfo(dtype).eps / torch.finfo(torch.float32).eps * math.sqrt(case.channels)
     for key in ("dq", "dk", "dv"):
         _check(grads[key], _arrange(expected[key], layout), 8 * case.queries + terms + rounded)
@@ -353,7 +353,7 @@ def _plain(inputs: Inputs) -> torch.Tensor:
 
 
 def test_the_number_of_threads_does_not_matter(library: Library):
-    """A sequence alone is small and runs on one thread."""
+    """A single sequence is small and runs on one thread."""
     inputs = Inputs(Case(batch=24, queries=64, keys=64, sparse=3), torch.float32)
     together = _forward(library, inputs, "BNSD")
     for b in (0, 23):

@@ -23,8 +23,7 @@ SHAPES = [(4, 3, 17, 9), (2, 1, 5, 7), (1, 3, 64, 200), (0, 3, 4, 4), (1, 1, 1, 
 
 
 def assert_mixed(out: Tensor, want: Tensor, size: Tensor) -> None:
-    """Three products and two sums in float32, or float64, and a rounding: the error is theirs, of terms as large as
-    ``size``."""
+    """Three products and two sums in float32, or float64, and a rounding; relative to terms of magnitude ``size``."""
     wide = torch.promote_types(out.dtype, torch.float32)
     bound = 4 * torch.finfo(wide).eps * size + torch.finfo(out.dtype).eps * want.abs()
     assert bool(((out.double() - want).abs() <= bound + torch.finfo(out.dtype).tiny).all())

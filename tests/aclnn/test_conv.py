@@ -22,7 +22,7 @@ from tests.aclnn.library import AclnnError, Library
 
 @dataclass(frozen=True)
 class Case:
-    """A convolution: the sizes of input and weight, and its attributes."""
+    """A convolution: sizes of input and weight, and attributes."""
 
     input: tuple[int, ...]
     weight: tuple[int, ...]
@@ -60,14 +60,14 @@ CASES = [
     Case((2, 4, 11), (6, 2, 3), (2,), (1,), (2,), groups=2),
     Case((2, 3, 8, 9), (5, 3, 3, 3), padding=(1,)),
     Case((1, 3, 8, 9), (5, 3, 1, 1)),
-    # Kernels of one place, over images that are large enough to be multiplied as matrices.
+    # 1 x 1 filters, on images large enough for matrix products.
     Case((3, 5, 12, 13), (7, 5, 1, 1)),
     Case((5, 12, 13), (7, 5, 1, 1)),
     Case((2, 5, 150), (7, 5, 1)),
     Case((2, 3, 5, 6, 7), (4, 3, 1, 1, 1)),
     Case((2, 7, 12, 13), (7, 5, 1, 1), transposed=True),
     Case((2, 7, 12, 13), (7, 5, 1, 1), (1,), (0,), (2,), True, (1,)),
-    Case((3, 64, 30, 31), (65, 64, 1, 1)),  # each image is worth several threads
+    Case((3, 64, 30, 31), (65, 64, 1, 1)),  # each image is large enough for several threads
     Case((2, 4, 9, 10), (8, 1, 3, 2), (2, 1), (1, 0), (1, 2), groups=4),
     Case((2, 6, 7, 70), (4, 3, 3, 3), (1, 2), (2, 1), groups=2),
     Case((4, 10, 9), (4, 2, 3, 3), groups=2),  # one image, no batch
@@ -82,7 +82,7 @@ CASES = [
 
 
 def reference(case: Case, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
-    """In double; torch has no kernel for complex numbers, so their parts are put together."""
+    """In double precision; torch has no kernel for complex numbers, so they are composed of their parts."""
     if x.is_complex():
         own = None if b is None else b.real, None if b is None else b.imag
         real = reference(case, x.real, w.real, own[0]) - reference(case, x.imag, w.imag, None)
@@ -173,7 +173,7 @@ def test_backward(library: Library, case: Case, dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.float64], ids=dtype_name)
 def test_empty_images(library: Library, dtype: torch.dtype) -> None:
-    """No image, no channel that is read, no channel that is made."""
+    """No images, no input channels, or no output channels."""
     for x_shape, w_shape, out_shape in [
         ((0, 3, 5, 5), (4, 3, 3, 3), (0, 4, 3, 3)),
         ((2, 0, 5, 5), (4, 0, 3, 3), (2, 4, 3, 3)),

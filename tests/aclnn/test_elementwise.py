@@ -1,4 +1,4 @@
-"""Every elementwise operator in every data type that PyTorch's own has, in every layout, against PyTorch."""
+"""Every elementwise operator in every data type that PyTorch supports, in every layout, against PyTorch."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from tests.aclnn.compare import INVALID, NULL
 from tests.aclnn.elementwise import REFERENCES, Reference
 from tests.aclnn.library import DTYPES, AclnnError, Library, family, operators
 
-# Tested by hand below, since they are no function of tensors and numbers alone.
+# Tested separately below: they are not functions of tensors and numbers alone.
 BY_HAND = {
     "aclnnCast",
     "aclnnInplaceCopy",
@@ -50,14 +50,14 @@ def sample(reference: Reference, dtype: torch.dtype, seed: int, shape=SHAPE) -> 
 
 
 def tolerance(dtype: torch.dtype, expected: torch.Tensor) -> torch.Tensor:
-    """Some rounding steps of the data type, and of float32 where its values are smaller than 1."""
+    """A few rounding steps of the data type, and of float32 for values below 1."""
     steps = 16
     eps = torch.finfo(dtype).eps
     return steps * eps * expected.abs().clamp(min=1)
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """torch.equal, also for complex32, where it is missing."""
+    """torch.equal, also for complex32, which it does not support."""
     if a.dtype is b.dtype is torch.complex32:
         a, b = torch.view_as_real(a), torch.view_as_real(b)
     return torch.equal(a, b)
@@ -90,7 +90,7 @@ def cases():
 def supported(
     reference: Reference, tensors: list[torch.Tensor], scalars: tuple
 ) -> torch.Tensor | None:
-    """PyTorch's result; None where the CPU does not have the operator for this data type."""
+    """PyTorch's result; None if the CPU does not support the operator for this data type."""
     try:
         return reference.function(*tensors, *scalars)
     except (RuntimeError, TypeError, NotImplementedError):
@@ -100,7 +100,7 @@ def supported(
 def exact_result(
     reference: Reference, tensors: list[torch.Tensor], scalars: tuple, result: torch.Tensor
 ):
-    """The result from the same inputs in double precision; None where the type is not floating."""
+    """The result for the same inputs in double precision; None if the type is not floating point."""
     if not (result.dtype.is_floating_point or result.dtype.is_complex):
         return None
     if not all(t.dtype.is_floating_point or t.dtype.is_complex for t in tensors):
@@ -181,7 +181,7 @@ def test_promotion(library: Library, a: torch.dtype, b: torch.dtype):
 
 @pytest.mark.parametrize(("source", "to"), itertools.product(DTYPES, repeat=2))
 def test_cast(library: Library, source: torch.dtype, to: torch.dtype):
-    # Values that every type has: what C++ leaves undefined is not compared.
+    # Values that every type has: results that C++ leaves undefined are not compared.
     x = (
         sample(REFERENCES["Abs"], source, 0).real.abs().to(source)
         if source.is_complex
@@ -254,7 +254,7 @@ def test_scalars_on_the_left_and_gradients_with_flags(library: Library, dtype: t
     "name", [n for n, r in REFERENCES.items() if r.tensors == 1 and r.scalars == ((),)]
 )
 def test_special_values(library: Library, name: str, dtype: torch.dtype):
-    """Infinities, NaN, zeros of both signs, the largest and the smallest numbers."""
+    """Infinities, NaN, both zeros, the largest and the smallest numbers."""
     info = torch.finfo(dtype)
     numbers = [
         math.inf,
@@ -276,11 +276,9 @@ def test_special_values(library: Library, name: str, dtype: torch.dtype):
         pytest.skip("PyTorch's CPU does not have it")
     out = torch.zeros_like(expected)
     library.call(f"aclnn{name}", x, out)
-    if (
-        name == "Gelu"
-    ):  # PyTorch's says NaN for the largest and infinity, which are their own result
+    if name == "Gelu":  # PyTorch gives NaN or infinity for the largest numbers, which are exact
         out, expected = (t.masked_fill(x >= info.max, 0) for t in (out, expected))
-    if name in ("Sin", "Cos", "Tan"):  # of the largest numbers only the range says something
+    if name in ("Sin", "Cos", "Tan"):  # for the largest numbers only the range is meaningful
         huge = x.abs() > 1e4
         out, expected = out.masked_fill(huge, 0), expected.masked_fill(huge, 0)
     assert_right(out, expected, None)

@@ -1,4 +1,4 @@
-"""Functions of float32 over all of its range: special values, and samples of all bit patterns, against float64."""
+"""Accuracy of float32 functions over the whole range: special values, and random bit patterns, against float64."""
 
 import math
 from collections.abc import Callable
@@ -28,8 +28,7 @@ def softplus(x: torch.Tensor) -> torch.Tensor:
     return torch.logaddexp(x, torch.zeros_like(x))
 
 
-# The operator, what comes behind its input, the function in float64, the range of a second range, units in the last
-# place that it may be off.
+# Operator, further arguments, function in float64, bounds of a second range, tolerated units in the last place.
 ONE: list[tuple[str, tuple, Callable, float, float, float]] = [
     ("Tan", (), torch.tan, -20, 20, 1),
     ("Asin", (), torch.asin, -1, 1, 2),
@@ -58,7 +57,7 @@ TWO: list[tuple[str, Callable]] = [
 
 
 def patterns(seed: int) -> torch.Tensor:
-    """Numbers whose bits are drawn evenly, the special ones first."""
+    """Random bit patterns, after the special values."""
     generator = torch.Generator().manual_seed(seed)
     bits = torch.randint(-(2**31), 2**31, (COUNT,), generator=generator)
     x = bits.to(torch.int32).view(torch.float32)
@@ -105,7 +104,7 @@ def run(library: Library, name: str, *arguments: object) -> torch.Tensor:
 def test_one_value(library: Library, name, others, function, low, high, units):
     for x in (patterns(0), torch.linspace(low, high, COUNT)):
         exact = function(x.double())
-        if name == "LogSigmoidForward":  # 0 less a number that float32 does not have
+        if name == "LogSigmoidForward":  # 0 minus a number that float32 does not have
             exact = torch.where(x > 104, -0.0, exact)
         assert_digits(run(library, name, x, *others), exact, units)
 
@@ -114,9 +113,9 @@ def test_one_value(library: Library, name, others, function, low, high, units):
 def test_two_values(library: Library, name, function):
     for a, b in pairs():
         exact = function(a.double(), b.double())
-        if name == "LogAddExp2":  # float64's own misses that of two equal numbers
+        if name == "LogAddExp2":  # float64's own is wrong for two equal numbers
             exact = torch.where(a == b, a.double() + 1, exact)
-        # Where a sum of logarithms cancels, float64's own digits run out as well.
+        # If a sum of logarithms cancels, float64's precision is exhausted as well.
         assert_digits(run(library, name, a, b), exact, 4 if name.startswith("LogAdd") else 1)
 
 
@@ -154,7 +153,7 @@ def test_powers_by_a_number(library: Library, dtype: torch.dtype, exponent: floa
         if exponent < 0 or isinstance(exponent, float):
             pytest.skip("no power of integers is an integer there")
     if dtype is torch.float16:
-        x = x[x > 0]  # PyTorch's roots of others are not those of float32
+        x = x[x > 0]  # PyTorch's roots of other numbers differ from those of float32
     out = torch.zeros_like(x)
     library.call("aclnnPowTensorScalar", x, exponent, out)
     expected = torch.pow(x, exponent)

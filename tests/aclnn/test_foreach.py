@@ -24,7 +24,7 @@ ALL = FLOATING + INTEGERS + COMPLEX
 REAL = FLOATING + INTEGERS
 INEXACT = FLOATING + COMPLEX
 
-# Operator -> reference of one tensor, dtypes, what keeps inputs where the function is defined and of moderate slope.
+# Operator -> reference for one tensor, dtypes, and a function that moves inputs to where the slope is moderate.
 Prepare = Callable[[torch.Tensor], torch.Tensor]
 
 
@@ -66,7 +66,7 @@ UNARY = {
     "Erfc": (torch.erfc, FLOATING, _as_is),
     "Sigmoid": (torch.sigmoid, INEXACT, _as_is),
 }
-# With a list, a scalar for all and a scalar for each.
+# With a list, one scalar, and one scalar per tensor.
 BINARY = {
     "Mul": (torch.mul, ALL),
     "Div": (torch.div, INEXACT),
@@ -79,7 +79,7 @@ BINARY = {
 def _lists(
     name: str, dtype: torch.dtype, count: int, layouts: tuple[str, ...] = SMALL
 ) -> list[list[torch.Tensor]]:
-    """``count`` lists with a tensor of each layout."""
+    """``count`` lists with one tensor per layout."""
     numbers = seeded(name, dtype)
     return [[sample(layout, dtype, numbers, off_zero) for layout in layouts] for _ in range(count)]
 
@@ -238,7 +238,7 @@ def test_norm(library: Library, dtype: torch.dtype, order: float):
         else torch.zeros((), dtype=torch.float64)
         for t in x
     ]
-    # What is beyond float16 becomes infinite. The reference in float64 has errors of its own: one a term, at most.
+    # Values beyond float16 become infinite. The float64 reference has an error of at most one rounding per term.
     expected = [e.to(real).double() if e > torch.finfo(real).max else e for e in expected]
     for got, one, tensor in zip(out, expected, x, strict=True):
         assert_within(got, one, 4 if real != torch.float64 else 4 + tensor.numel())

@@ -1,4 +1,4 @@
-"""Operators that choose elements by index or mask, against PyTorch on the CPU."""
+"""Operators that select elements by index or mask, against PyTorch on the CPU."""
 
 import pytest
 import torch
@@ -163,7 +163,7 @@ def test_index_put(library: Library, shape: tuple[int, ...], chosen: list, layou
         for source in (values, values.flatten()[:1].reshape([1] * values.dim())):
             out = laid_out(x, layout)
             library.call("aclnnIndexPutImpl", out, given, laid_out(source, layout), False, False)
-            # Among equal places the last value counts, as it does on one thread.
+            # For equal indices the last value wins, as on a single thread.
             assert_same(out, torch.ops.aten.index_put(x, index, source.expand_as(like)))
         if dtype in (
             torch.float32,
@@ -221,7 +221,7 @@ def test_index_add_copy_fill(
         for alpha in (1, 2):
             if dtype == torch.bool and alpha != 1:
                 continue
-            # Whole numbers and halves below 2^8: every sum is exact.
+            # Integers and halves below 2^8: every sum is exact.
             expected = x.index_add(dim, index, source, alpha=alpha)
             out = unwritten(expected, layout)
             library.call(
@@ -416,7 +416,7 @@ def test_repeat_interleave_of_indices(library: Library) -> None:
 
 
 def test_large_ones(library: Library) -> None:
-    """Sizes that several threads share."""
+    """Sizes that are divided among several threads."""
     x = whole((3000, 257), torch.float32)
     rows = indices((5000,), 3000)
     out = torch.zeros(5000, 257)
@@ -519,7 +519,7 @@ def test_values_that_do_not_fit_are_errors_of_the_run(
 ) -> None:
     with pytest.raises(AclnnError, match=message):
         library.call(operator, *arguments())
-    library.call("aclnnInplaceCopy", X, torch.zeros(3, 4))  # the stream goes on
+    library.call("aclnnInplaceCopy", X, torch.zeros(3, 4))  # the stream still works
 
 
 REFUSED = [

@@ -26,14 +26,14 @@ Tensor = torch.Tensor
 
 @dataclass(frozen=True)
 class Loss:
-    """A loss of (input, target) and further arguments; ``prepare`` brings random numbers where it is defined."""
+    """A loss of (input, target) and further arguments; ``prepare`` moves random numbers to its domain."""
 
     name: str
     function: Callable[..., Tensor]
     arguments: tuple = ()
-    extra: int = 0  # optional tensors that lie between target and reduction
+    extra: int = 0  # optional tensors between target and reduction
     prepare: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]] = lambda x, y: (x, y)
-    targets: bool = False  # whether there is a gradient of the target, too
+    targets: bool = False  # whether there is a gradient of the target
 
 
 def _probabilities(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
@@ -81,7 +81,7 @@ LOSSES = [
 
 
 def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, object]:
-    """A term is off by a few roundings of what is computed in; a sum by those of all its terms."""
+    """A term has the error of a few roundings of the compute type; a sum that of all its terms."""
     step = 32 * computed(dtype)
     size = terms.abs() + 1
     if reduction != "none":
@@ -113,7 +113,7 @@ def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> 
         scale = 1 / x.numel() if reduction == "mean" else 1.0
         atol = 64 * computed(dtype)
         if "CrossEntropy" in loss.name and loss.extra != 2:
-            # 1 - x loses what x has beside 1.
+            # 1 - x loses the digits of x that 1 does not have.
             atol = atol / (1 - a.detach()).clamp_min(1e-12) ** 2
         atol = (
             atol * scale * (1 + a.grad.abs() / scale) * (1 + grad.double().abs())
@@ -291,7 +291,7 @@ def test_cross_entropy(
     wide = None if weight is None else weight.double()
     want = F.cross_entropy(a, target, wide, reduction=reduction, label_smoothing=smoothing)
     logs = a.detach().log_softmax(1)
-    # A logarithm is off by a few roundings of itself.
+    # A logarithm has the error of a few roundings.
     step = (
         64
         * computed(dtype)
@@ -322,7 +322,7 @@ def test_cross_entropy(
         library.call(
             "aclnnCrossEntropyLossGrad", grad, given, target, weight, None, None, *arguments, out
         )
-        # The logarithms are rounded to the dtype, the probabilities with them.
+        # The logarithms are rounded to the dtype, and so are the probabilities.
         rounding = epsilon(dtype) * logs.abs().max().item()
         atol = (rounding + step) * 2 * grad.double().abs().max() + torch.finfo(
             dtype

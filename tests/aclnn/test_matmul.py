@@ -20,7 +20,7 @@ DTYPES = [*FLOATING, *COMPLEX, *INTEGERS]
 
 
 def in_float64(dtype: torch.dtype) -> torch.dtype:
-    """The type of the reference: exact for integers up to their own width, else double."""
+    """The reference's type: exact for integers up to their own width, else double."""
     if dtype.is_complex:
         return torch.complex128
     return torch.float64 if dtype.is_floating_point else torch.int64
@@ -125,7 +125,7 @@ def test_vectors(library: Library, dtype: torch.dtype, layout: str) -> None:
     run_product(library, "aclnnDot", vec[:0], vec[:0], (layout, layout, layout))
 
 
-# name, shapes of (self, a, b), the product's factors and the result's shape, whether alpha comes before beta
+# name, shapes of (self, a, b), the product's factors and the result's shape, whether alpha precedes beta
 ADDENDS = {
     "aclnnAddmm": [((m, n), (7, 12), (12, 9)) for m, n in [(7, 9), (1, 9), (7, 1)]]
     + [((9,), (7, 12), (12, 9)), ((1,), (7, 12), (12, 9)), ((), (7, 12), (12, 9)), ((7, 9), (7, 0), (0, 9))],
@@ -154,7 +154,7 @@ def test_addend(library: Library, dtype: torch.dtype, name: str, layout: str) ->
         if name == "aclnnAddbmm":
             exact, magnitude, terms = exact.sum(0), magnitude.sum(0), a.shape[0] * a.shape[-1]
         for alpha, beta in scales:
-            # With beta 0 nothing of self is read.
+            # With beta 0 self is not read.
             given = (
                 torch.full_like(own, float("nan")) if beta == 0 and dtype.is_floating_point else own
             )
@@ -227,7 +227,7 @@ def test_sixteen_bits_to_float32(library: Library, dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=dtype_name)
 def test_many_threads_give_the_same(library: Library, dtype: torch.dtype) -> None:
-    """Large enough to be split; the parts meet without a seam."""
+    """Large enough to be divided; there is no difference at the borders."""
     a, b = normal((150, 300), dtype, seeded("a")), normal((300, 170), dtype, seeded("b"))
     run_product(library, "aclnnMm", a, b, ("contiguous",) * 3)
 
@@ -293,7 +293,7 @@ def test_bad_input(library: Library) -> None:
 @pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 8])
 @pytest.mark.parametrize("layout", PLACES)
 def test_few_lines_against_many(library: Library, lines: int, layout: str) -> None:
-    """Both sides of the product that goes straight to where the factors lie, with every length of what is left over."""
+    """Both layouts of the product without packing, with every length of remainders."""
     for depth, columns in [(1, 1), (16, 64), (31, 65), (129, 67), (300, 200)]:
         key = (lines, depth, columns)
         few, many = (

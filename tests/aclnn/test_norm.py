@@ -17,9 +17,9 @@ def _statistics(dtype: torch.dtype) -> torch.dtype:
 
 
 def _near(got: torch.Tensor, want: torch.Tensor, length: float = 1) -> None:
-    """A few roundings of what is computed in for each result, and of its terms where it is a sum of ``length``.
+    """A few roundings of the compute type for each result, and of its terms if it is a sum of ``length``.
 
-    An error that grows by a factor stands for as many terms as its square.
+    An error that is larger by a factor counts as a number of terms, the factor's square.
     """
     size = want.detach().abs().max().item() if want.numel() else 0
     assert_near(
@@ -56,7 +56,7 @@ def test_layer_norm(library: Library, dtype: torch.dtype, layout: str, affine: b
         a, w, b = _leaf(x), _leaf(weight) if affine else None, _leaf(bias) if affine else None
         want, mean, rstd = torch.native_layer_norm(a, shape, w, b, EPS)
         means = [torch.empty(mean.shape, dtype=_statistics(dtype)) for _ in range(2)]
-        # A row of nearly equal values is divided by next to nothing, its roundings with it.
+        # A row of nearly equal values is divided by a tiny number, and so are its roundings.
         scale = 1 + rstd.max().item()
         for out in _outputs(x):
             library.call("aclnnLayerNorm", x, shape, weight, bias, EPS, out, *means)
@@ -109,7 +109,7 @@ def test_deep_norm_and_gradients_of_sums(library: Library, dtype: torch.dtype, l
     for alpha in (1.0, 0.5):
         a, b, w, c = (_leaf(t) for t in (x, y, weight, bias))
         want, mean, rstd = torch.native_layer_norm(alpha * a + b, shape, w, c, EPS)
-        # A row of nearly equal values is divided by next to nothing, its roundings with it.
+        # A row of nearly equal values is divided by a tiny number, and so are its roundings.
         scale = (1 + rstd.max().item()) ** 2
         means = [torch.empty(mean.shape, dtype=_statistics(dtype)) for _ in range(2)]
         for out in _outputs(x):
@@ -249,7 +249,7 @@ def test_batch_norm_in_parts(library: Library) -> None:
 
 
 def test_batch_norm_of_several_processes(library: Library) -> None:
-    """What each process has is reduced, gathered and spread as if all of it were in one."""
+    """The data of several processes is reduced, gathered and spread as if it were in one."""
     g = seeded("processes")
     shards = [_images("image", torch.float32, g, False), _random((2, 6, 5, 7), torch.float32, g)]
     grads = [_random(tuple(x.shape), torch.float32, g) for x in shards]
@@ -324,7 +324,7 @@ def test_group_norm(
     out = torch.empty_like(x)
     means = [torch.empty(mean.shape, dtype=_statistics(dtype)) for _ in range(2)]
     library.call("aclnnGroupNorm", x, weight, bias, n, c, places, groups, EPS, out, *means)
-    # Where a group has one value its deviation is 0: eps alone says what it is divided by.
+    # A group with one value has the deviation 0: it is divided by eps alone.
     scale = rstd.max().item()
     assert_near(out, want.detach(), 2 * epsilon(dtype), 64 * computed(dtype) * (1 + scale) * 8)
     _near(means[0], mean)

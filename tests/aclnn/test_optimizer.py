@@ -10,12 +10,12 @@ from tests.aclnn.compare import INVALID, NULL, assert_within
 from tests.aclnn.library import AclnnError, Library
 
 WRITTEN = ("contiguous", "transposed", "strided", "scalar", "empty", "nine")
-# The largest error of a step: one rounding of a value to its dtype, and a few of float32 on the way.
+# The error bound of a step: one rounding of a value to its dtype, and a few of float32 before.
 FACTOR = 8
 
 
 def _float(number: float) -> float:
-    """As a C float."""
+    """Rounds to a C float."""
     return torch.tensor(number, dtype=torch.float32).item()
 
 
@@ -29,7 +29,7 @@ def _state(
 
 
 def _adam_w(state, step, lr, beta1, beta2, decay, eps, amsgrad, maximize):
-    """Loshchilov and Hutter in float64; ``step`` counts this one."""
+    """Loshchilov and Hutter in float64; ``step`` includes this one."""
     var, m, v, largest, grad = (tensor.double() for tensor in state)
     grad = -grad if maximize else grad
     var = var * (1 - lr * decay)
@@ -172,7 +172,7 @@ def test_sgd(library: Library, dtype, momentum, first, nesterov, maximize, scale
     )
     if first:
         for buffer in buffers:
-            buffer.fill_(math.nan)  # what a new buffer holds is of no account
+            buffer.fill_(math.nan)  # the contents of a new buffer are ignored
     decay, lr, dampening = 0.125, 0.25, 0.5
     expected = []
     for param, grad, buffer in zip(params, grads, buffers, strict=True):

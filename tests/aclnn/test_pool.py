@@ -16,7 +16,7 @@ aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class Case:
-    """Windows of two or three dimensions over an input."""
+    """Windows in two or three dimensions over an input."""
 
     input: tuple[int, ...]
     kernel: tuple[int, ...]
@@ -76,7 +76,7 @@ def test_max(library: Library, case: Case, dtype: torch.dtype) -> None:
     if dtype.is_floating_point and x.numel():
         x.view(-1)[::17] = float("nan")
         x.view(-1)[1::19] = -float("inf")
-    # In float64 where torch has no kernel for the dtype: the comparison is exact.
+    # In float64 if torch has no kernel for the dtype: the comparison is exact.
     exact, where = MAX_REFERENCE[case.dims](x.double(), *attributes(case))
     for layout in IMAGE_LAYOUTS:
         for index_type in (torch.int32, torch.int64):
@@ -196,7 +196,7 @@ def test_adaptive(library: Library, shapes: tuple, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize("dtype", [*FLOATING, torch.int64, torch.uint8], ids=dtype_name)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_unpool(library: Library, case: Case, dtype: torch.dtype) -> None:
-    """The greatest values back to where they were; of equal places the last one stays, as in torch."""
+    """Writes the maxima back to their positions; for equal positions the last one wins, as in torch."""
     values, where = MAX_REFERENCE[case.dims](
         normal(case.input, torch.float64, seeded(case)), *attributes(case)
     )
@@ -250,7 +250,7 @@ def test_bad_input(library: Library) -> None:
 
 
 def test_indices_outside_are_ignored(library: Library) -> None:
-    """Not a byte of another channel is written, whatever the indices say."""
+    """No byte of another channel is written, for any indices."""
     x, g = torch.ones(1, 1, 4, 4), torch.ones(1, 1, 2, 2)
     out = torch.full((1, 1, 4, 4), 3.0)
     indices = torch.tensor([[[[-5, 1 << 30], [16, 0]]]], dtype=torch.int32)

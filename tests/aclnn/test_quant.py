@@ -12,7 +12,7 @@ SHAPES = [(7, 33), (2, 3, 5), (4, 1000), (0, 4), (3, 1)]
 
 
 def assert_rounded(got: torch.Tensor, exact: torch.Tensor) -> None:
-    """The nearest integer of int8; next to the middle of two either of them."""
+    """The nearest int8; near the middle of two integers either of them."""
     assert got.dtype == torch.int8
     off = (got.double() - exact.double().clamp(-128, 127)).abs()
     assert bool((off <= 0.5 + 256 * epsilon(torch.float32)).all())

@@ -1,7 +1,7 @@
-"""Random numbers: reproducible, independent of layout, and of the distributions that they claim.
+"""Random numbers: reproducible, independent of the layout, and with the specified distributions.
 
-The seeds are fixed, so that a test that passed once passes always. Statistics are bounded by what a right distribution
-leaves with a probability of 1e-6 (SIGMAS for a normal variable, the same quantile for chi-square).
+The seeds are fixed, so that results are reproducible. Statistics are within the bounds that a correct distribution
+exceeds with a probability of 1e-6 (SIGMAS for a normal variable, the same quantile for chi-square).
 """
 
 import math
@@ -21,7 +21,7 @@ REAL = FLOATING + INTEGERS + (torch.bool,)
 
 
 def _mean_is(values: torch.Tensor, mean: float, deviation: float, slack: float = 0) -> None:
-    """``slack``: what rounding to the dtype may move the mean by."""
+    """``slack``: how far rounding to the dtype may move the mean."""
     error = abs(values.double().mean().item() - mean)
     assert error < SIGMAS * deviation / math.sqrt(values.numel()) + slack
 
@@ -32,7 +32,7 @@ def _variance_is(values: torch.Tensor, variance: float, kurtosis: float, slack: 
 
 
 def _is_even(counts: torch.Tensor, expected: torch.Tensor | None = None) -> None:
-    """Chi-square of counts against ``expected`` ones, by default even."""
+    """Chi-square test of counts against ``expected`` ones; uniform by default."""
     counts = counts.double()
     expected = counts.mean().expand_as(counts) if expected is None else expected
     statistic = ((counts - expected) ** 2 / expected).sum().item()
@@ -65,7 +65,7 @@ def test_seed_and_offset_decide(library: Library, name: str):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_part_is_what_the_whole_has(library: Library, name: str):
-    """The whole is drawn by several threads, the part by one."""
+    """Several threads draw the whole, one thread the part."""
     whole = _draw(library, name, torch.zeros(COUNT))
     assert torch.equal(whole[:1001], _draw(library, name, torch.zeros(1001)))
 
@@ -141,7 +141,7 @@ def test_normal(library: Library, dtype: torch.dtype):
     _mean_is(out, 1, 2, slack=eps)
     _variance_is(out, 4, 3, slack=8 * eps)
     standard = ((out.double() - 1) / 2)[:-1]
-    # Beside the mean, neighbours have nothing in common.
+    # Neighbours are uncorrelated.
     _mean_is(standard[::2] * standard[1::2], 0, 1, slack=eps)
     if dtype in (torch.float32, torch.float64):
         assert kstest(standard.numpy(), "norm").pvalue > SIGNIFICANCE

@@ -1,4 +1,4 @@
-"""Reductions and running results against torch in float64: every dtype, layout and form of dimensions."""
+"""Reductions and running results against torch in float64: every dtype, layout and kind of dimensions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ EPS64 = torch.finfo(torch.float64).eps
 
 
 def _dims_of(x: torch.Tensor) -> list[Dims]:
-    """Forms of dimensions: all, each end, and a pair with a gap."""
+    """All dimensions, each end, and a pair with a gap."""
     if x.dim() == 0:
         return [[], [0], [-1]]
     found: list[Dims] = [[], [0], [-1]]
@@ -50,7 +50,7 @@ def _prod(x: torch.Tensor, dims: list[int], keep: bool) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Row:
-    """``reference`` sees wide values; ``call`` gets (library, x, dims, keepdim, out)."""
+    """``reference`` gets widened values; ``call`` gets (library, x, dims, keepdim, out)."""
 
     name: str
     call: Callable[[Library, torch.Tensor, Dims, bool, torch.Tensor], None]
@@ -151,12 +151,13 @@ CASES = [
 
 
 def _bounds(name: str, x: torch.Tensor, dims: list[int], keep: bool, dtype: torch.dtype) -> tuple:
-    """Relative and absolute: the result's rounding, and that of float64 additions of the values' magnitudes."""
+    """Relative and absolute tolerance: the result's rounding, and those of float64 additions of the values'
+    magnitudes."""
     if not x.is_floating_point() and not x.is_complex():
         return epsilon(dtype), 0.0
     length = max(1, x.numel())
     magnitudes = wide(x).abs().sum(dims, keep)
-    # Exponentials of float32 and of the narrower types are computed in float32: a few units in its last place.
+    # Exponentials of float32 and narrower types are computed in float32: a few units in the last place.
     exponentials = (
         4 * epsilon(torch.float32) if "LogSumExp" in name and dtype != torch.float64 else 0.0
     )
@@ -212,12 +213,12 @@ def test_sum_in_another_type(library: Library) -> None:
 
 
 def test_sum_is_as_exact_as_two_float64(library: Library) -> None:
-    """A long sum whose terms cancel: what a plain sum in float64 loses is kept."""
+    """A long sum with cancellation, which is exact only with compensation."""
     x = torch.ones(100_000, dtype=torch.float64)
     x[0], x[-1] = 2.0**60, -(2.0**60)
     out = torch.empty((), dtype=torch.float64)
     library.call("aclnnReduceSum", x, [], False, torch.float64, out)
-    # Terms of the first and of the last tile are lost beside 2^60; of all others none is.
+    # Terms of the first and of the last tile are lost against 2^60; those of other tiles are not.
     assert abs(out.item() - 99_998) <= 2 * 512
 
 

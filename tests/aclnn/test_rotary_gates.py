@@ -7,7 +7,7 @@ from tests.aclnn.cases import FLOATING, dtype_name, off_zero, seeded
 from tests.aclnn.compare import INVALID, assert_within
 from tests.aclnn.library import AclnnError, Library
 
-# cos and sin for x, as layouts of attention have them.
+# Shapes of cos and sin for the layouts of attention.
 ROTARY = {
     "BSND": ((2, 5, 3, 16), (1, 5, 1, 16)),
     "SBND": ((5, 2, 3, 16), (5, 1, 1, 16)),
@@ -98,7 +98,7 @@ def test_masked_softmax(
     else:
         hidden = torch.zeros(1, dtype=torch.bool) if mask is None else mask.clone()
         if mask is not None:
-            mask[..., 3, :] = True  # a row of which nothing is left
+            mask[..., 3, :] = True  # a fully masked row
             hidden = mask
     wide = x.double().requires_grad_()
     expected = (wide * 0.5).masked_fill(hidden, -10000).softmax(-1)
@@ -111,7 +111,7 @@ def test_masked_softmax(
     library.call("aclnnScaledMaskedSoftmaxBackward", grad, out, mask, 0.5, triangular, got)
     assert_within(
         got, wide.grad, 4 * 9
-    )  # y is rounded, and gradients of up to 9 terms of size 3 are added to a row's sum
+    )  # y is rounded, and up to 9 gradients of magnitude 3 are added per row
 
 
 def _gelu(x: torch.Tensor, approximate: int) -> torch.Tensor:

@@ -24,9 +24,9 @@ ATTRIBUTES = list(itertools.product((0, 1, 2), (0, 1, 2), (False, True)))
 
 
 def grid_of(sizes: tuple, batch: int, dtype: torch.dtype) -> torch.Tensor:
-    """Most positions within the image, others far outside."""
+    """Most positions are inside the image, others far outside."""
     drawn = torch.rand((batch, *sizes, len(sizes)), dtype=torch.float64, generator=seeded(sizes))
-    # Rounded to the dtype and not near a border between values, where a rounding step changes which one is taken.
+    # Rounded to the dtype, and not near a border between values, where a rounding could select another one.
     return ((drawn * 3 - 1.5) * 64).round().add(0.3).div(64).to(dtype)
 
 
@@ -41,13 +41,13 @@ def test_against_pytorch(
         pytest.skip("there is no cubic interpolation in three dimensions")
     x, grid = normal((2, 3, *sizes[0]), dtype, seeded(sizes)), grid_of(sizes[1], 2, dtype)
     g = normal((2, 3, *sizes[1]), dtype, seeded("g", sizes))
-    # Positions are those of the type that is computed in.
+    # Positions are computed in the compute type.
     computed = torch.float64 if dtype == torch.float64 else torch.float32
     wide, places = (t.to(computed).requires_grad_() for t in (x, grid))
     exact = getattr(aten, f"grid_sampler_{dims}d")(wide, places, *attributes)
     gradients = torch.autograd.grad(exact, (wide, places), g.to(computed))
     largest, most = x.double().abs().max(), g.double().abs().max()
-    # A position is off by a rounding step of the size; each of up to 16 weights changes by twice that.
+    # A position has one rounding error of the size; each of up to 16 weights changes by twice that.
     terms = 64 * (max(sizes[0]) + 4)
     name = f"aclnnGridSampler{dims}D"
     for layout in IMAGE_LAYOUTS:
@@ -65,7 +65,7 @@ def test_against_pytorch(
 
 
 def test_coordinates_that_are_not_finite(library: Library) -> None:
-    """Not a byte outside is read or written; with zeros around the image they are zeros."""
+    """No byte outside is read or written; with zero padding the results are zeros."""
     grid = (
         torch.tensor([float("nan"), float("inf"), -float("inf"), 1e30])
         .reshape(1, 1, 4, 1)

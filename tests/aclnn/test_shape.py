@@ -1,4 +1,4 @@
-"""Operators that arrange, cut, join, pad and generate, against PyTorch on the CPU."""
+"""Operators that rearrange, split, concatenate, pad and generate, against PyTorch on the CPU."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from tests.aclnn.refusals import check_refused, refusals
 
 @dataclass(frozen=True)
 class Row:
-    """One call: the operator, the shapes of its tensors, its attributes, and PyTorch's function of both."""
+    """One call: the operator, the shapes of its tensors, its attributes, and PyTorch's function for both."""
 
     operator: str
     shape: tuple[int, ...]

@@ -21,7 +21,7 @@ def test_forward(library: Library, log: bool, dtype: torch.dtype, layout: str) -
     function = torch.log_softmax if log else torch.softmax
     for dim in range(-x.dim(), max(x.dim(), 1)):
         want = function(x.double(), dim)
-        # exp(a - b) is off by the rounding of a - b; the sum of all of them, too.
+        # exp(a - b) has the rounding error of a - b, and so has the sum.
         spread = 2 * x.double().abs().max().item() + 8
         rtol = epsilon(dtype) + spread * computed(dtype)
         for out in _outputs(x, dtype):

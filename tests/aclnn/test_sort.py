@@ -1,4 +1,4 @@
-"""Operators that order, search and count, against PyTorch on the CPU."""
+"""Operators that sort, search and count, against PyTorch on the CPU."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ SHAPES = [
 
 
 def special(shape: tuple[int, ...], dtype: torch.dtype, *key: object) -> torch.Tensor:
-    """Numbers with many equal ones; NaN, infinities and both zeros among the inexact."""
+    """Numbers with many duplicates; inexact types also NaN, infinities and both zeros."""
     x = whole(shape, dtype, *key)
     if not dtype.is_floating_point:
         return x
@@ -136,7 +136,7 @@ def test_unique(library: Library, dtype: torch.dtype, layout: str) -> None:
         for x in (special(shape, dtype), whole(shape, dtype)):
             values, inverse, counts = torch.unique(x, return_inverse=True, return_counts=True)
             if x.isnan().any():
-                # The order among equal ones that are distinct (NaN) is the elements'.
+                # Equal but distinct ones (NaN) are in the order of the elements.
                 inverse = None
             y, i, c = (
                 unwritten(t, layout)

@@ -24,7 +24,7 @@ aten = torch.ops.aten
 
 @dataclass(frozen=True)
 class Mode:
-    """An operator of CANN and PyTorch's own."""
+    """An operator of CANN and PyTorch's function."""
 
     name: str
     function: str
@@ -51,7 +51,7 @@ MODES = [
     Mode("Bilinear2dAA", "_upsample_bilinear2d_aa", 2),
     Mode("Bicubic2dAA", "_upsample_bicubic2d_aa", 2, gradient="Grad", taps=4),
 ]
-# Input, output, how much larger: the same, twice, smaller, larger, one position; scales that sizes do not say.
+# Input, output: the same size, twice, smaller, larger, one position; scales that differ from the sizes' ratio.
 RESIZES = [
     ((5, 6, 7), (5, 6, 7), None),
     ((3, 4, 6), (6, 8, 12), None),
@@ -94,7 +94,7 @@ def reference(
 
 
 def computed_in(x: torch.Tensor) -> torch.Tensor:
-    """Positions and weights are those of the type that is computed in."""
+    """The type of positions and weights."""
     return x if x.dtype == torch.float64 else x.float()
 
 
@@ -109,7 +109,7 @@ def test_against_pytorch(library: Library, mode: Mode, dtype: torch.dtype, resiz
     for align in (False, True) if mode.aligns else (False,):
         exact = reference(mode, wide, large, align, scales)
         (gradient,) = torch.autograd.grad(exact, wide, computed_in(g))
-        # The weights' sum, and positions that are rounded at the size of the images.
+        # The sum of the weights, and the rounding of positions at the size of the images.
         largest, terms = x.double().abs().max(), 4 * (mode.taps**mode.dims + sum(small + large))
         spread = math.prod(1 + a / b for a, b in zip(large, small, strict=True)) * 4**mode.dims
         for layout in IMAGE_LAYOUTS:
@@ -192,7 +192,7 @@ def test_bad_input(library: Library) -> None:
 
 @pytest.mark.parametrize("align", [False, True])
 def test_cubic_weights_add_up_to_one(library: Library, align: bool) -> None:
-    """Four roundings at most: of two weights, their product and the sum."""
+    """At most four roundings: of two weights, their product and the sum."""
     for size in range(2, 20):
         x, out = torch.ones(1, 1, 3, 3), torch.empty(1, 1, size, size)
         library.call("aclnnUpsampleBicubic2d", x, [size, size], align, 0.0, 0.0, out)

@@ -1,4 +1,4 @@
-"""What needs two devices. Run by test_two_devices.py in a process of its own."""
+"""Tests that need two devices. Run by test_two_devices.py in a separate process."""
 
 import threading
 
@@ -86,12 +86,12 @@ def test_copies_do_not_block_the_host(source, target, busy):
     device = source if busy == "source" else target
     gated.launch(torch.npu.current_stream(device), lambda: in_time.append(gate.wait(timeout=30)))
     y.copy_(x)
-    x.copy_(torch.zeros_like(x))  # the copy has read it before
+    x.copy_(torch.zeros_like(x))  # the copy has already read it
     z = x.to(f"npu:{target}")
     gate.set()
     assert torch.equal(y.cpu(), torch.arange(1000.0))
     assert torch.equal(z.cpu(), torch.zeros(1000))
-    assert in_time == [True]  # the gate opened behind the copies
+    assert in_time == [True]  # the gate opened after the copies
 
 
 def test_gradients_cross_devices():
@@ -249,14 +249,14 @@ def test_the_accelerator_interface():
 def test_random_states_of_each_device():
     torch.manual_seed(3)
     a0, a1 = torch.rand(5, device="npu:0"), torch.rand(5, device="npu:1")
-    assert torch.equal(a0.cpu(), a1.cpu())  # one seed for all
+    assert torch.equal(a0.cpu(), a1.cpu())  # one seed for all devices
     states = torch.npu.get_rng_state_all()
     assert torch.equal(states[1], torch.npu.get_rng_state(1))
     assert torch.equal(
         torch.npu.get_rng_state("npu:1"), torch.npu.get_rng_state(torch.device("npu:1"))
     )
     b1 = torch.rand(5, device="npu:1")
-    assert torch.equal(torch.npu.get_rng_state(0), states[0])  # the other device drew, not this one
+    assert torch.equal(torch.npu.get_rng_state(0), states[0])  # this device did not draw
     assert not torch.equal(torch.npu.get_rng_state(1), states[1])
     torch.npu.set_rng_state(states[1], 1)
     assert torch.equal(torch.rand(5, device="npu:1"), b1)

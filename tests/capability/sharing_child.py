@@ -1,10 +1,10 @@
-"""What a process does with npu tensors that another one sends; a module, so that spawn finds it."""
+"""Functions for processes that receive npu tensors; a module, so that spawn finds it."""
 
 import torch
 
 
 def double_in_place(inbox, outbox):
-    """Doubles each tensor, answers with the sum; None ends it."""
+    """Doubles each tensor and answers with the sum; None ends it."""
     while (tensor := inbox.get()) is not None:
         tensor.mul_(2)
         outbox.put((tensor.double().sum().item(), tensor.device.type, tensor.requires_grad))
@@ -13,7 +13,7 @@ def double_in_place(inbox, outbox):
 
 
 def hold(inbox, outbox):
-    """Takes a tensor and says what is in it whenever asked; lets it go when told."""
+    """Takes a tensor, returns its contents on request, and releases it when told."""
     tensor = inbox.get()
     outbox.put("here")
     while inbox.get() == "look":
@@ -31,21 +31,21 @@ def die_with_it(inbox, outbox):
 
 
 def share_memory(inbox, outbox):
-    """Whether two views of one storage are one storage here as well."""
+    """Reports whether two views of one storage share one storage here too."""
     a, b = inbox.get()
     a.fill_(7)
     outbox.put((b.tolist(), a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()))
 
 
 def send_back(inbox, outbox):
-    """Makes a tensor here and sends it, and stays until it was read."""
+    """Creates a tensor and sends it, and lives until it was read."""
     keep = torch.arange(5, device="npu")
     outbox.put(keep)
     inbox.get()
 
 
 def forward_it(inbox, outbox):
-    """Tries to send on what was received."""
+    """Tries to forward a received tensor."""
     tensor = inbox.get()
     try:
         torch.multiprocessing.reductions.reduce_tensor(tensor)
@@ -54,6 +54,6 @@ def forward_it(inbox, outbox):
 
 
 def load_module(inbox, outbox):
-    """Runs a module whose parameters live in the other process."""
+    """Runs a module whose parameters are in the other process."""
     module, x = inbox.get()
     outbox.put(module(x).tolist())

@@ -1,4 +1,4 @@
-"""Activations where exponentials overflow or are subnormal."""
+"""Activations at arguments whose exponentials overflow or are subnormal."""
 
 import decimal
 

@@ -1,10 +1,10 @@
-"""PYTORCH_NPU_ALLOC_CONF: the same random life of tensors under every setting, and what each setting does."""
+"""PYTORCH_NPU_ALLOC_CONF: the same random program under every setting, and the effect of each setting."""
 
 import fresh
 import pytest
 
-# Tensors of many sizes live and die on two streams. What is alive keeps its bytes and its own place, the snapshot and
-# the statistics say the same, and in the end everything goes back.
+# Tensors of many sizes are created and freed on two streams. Live tensors keep their bytes and do not overlap, the
+# snapshot and the statistics agree with them, and in the end all memory is returned.
 LIFE = """
 import random, torch
 
@@ -93,7 +93,7 @@ print(torch.npu.memory_reserved())
     assert fresh.output(program, PYTORCH_NO_NPU_MEMORY_CACHING="1") == "0"
 
 
-# A growing batch: every tensor is larger than what the one before left free.
+# A growing batch: every tensor is larger than the memory that the preceding one freed.
 GROWTH = """
 import torch
 peak = 0

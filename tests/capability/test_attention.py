@@ -17,7 +17,7 @@ FUSED = "aten::_scaled_dot_product_fused_attention_overrideable"
 def definition(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None
 ) -> Tensor:
-    """softmax(scale q k' + mask) v; 0 for queries that see nothing."""
+    """softmax(scale q k' + mask) v; 0 for queries without visible keys."""
     group = q.shape[1] // k.shape[1]
     k, v = (x.repeat_interleave(group, 1) for x in (k, v))
     scores = q @ k.mT * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
@@ -52,7 +52,7 @@ MASKS = ["none", "causal", "bool", "rows that see nothing", "bias", "bias of the
 def test_forward_and_backward(shape, kind, dtype):
     torch.manual_seed(0)
     b, h, g, s, t, d = shape
-    # As projections leave them: [batch, positions, heads, channels], seen with the heads first.
+    # As from projections: [batch, positions, heads, channels], viewed with the heads first.
     leaves = [torch.randn(b, n, heads, d).to(dtype).transpose(1, 2) for n, heads in ((s, h), (t, g), (t, g))]  # fmt: skip
     mask = _mask(kind, b, h, s, t)
     mask = mask.to(dtype) if mask is not None and mask.is_floating_point() else mask
@@ -66,7 +66,7 @@ def test_forward_and_backward(shape, kind, dtype):
     assert explanation.calls(operator=FUSED) == 1
     assert explanation.calls("AI CPU") == explanation.synchronizations == 0
     out = explanation.result
-    assert out.transpose(1, 2).is_contiguous()  # heads are joined without a copy
+    assert out.transpose(1, 2).is_contiguous()  # heads are merged without a copy
     gradient = torch.randn(b, h, s, d).to(dtype)
     out.backward(gradient.npu())
 
@@ -81,7 +81,7 @@ def test_forward_and_backward(shape, kind, dtype):
 
 
 def assert_near(found: Tensor, wanted: Tensor, eps: float) -> None:
-    """A few roundings in the tensors' type, and those in float32 of sums of some hundred terms."""
+    """A few roundings in the tensors' type, and those of float32 sums of some hundred terms."""
     scale = wanted.abs().max().item()
     bound = (4 * eps + 300 * torch.finfo(torch.float32).eps) * max(scale, 1)
     assert not found.isnan().any()
@@ -122,7 +122,7 @@ def test_derivatives_that_the_fused_operator_has_not():
 
 
 def test_second_derivatives_of_float32():
-    """The fused operator refuses them as the CPU's does; the math way has them."""
+    """The fused operator rejects them as on the CPU; the math backend has them."""
     leaves = [torch.randn(2, 2, 5, 4, dtype=torch.float64) for _ in range(3)]
 
     def second(device, dtype):
@@ -142,7 +142,7 @@ def test_second_derivatives_of_float32():
 
 
 def test_the_gradient_of_a_bias_by_the_operator_itself():
-    """PyTorch asks for it only where it is called without its choice of ways."""
+    """PyTorch requests it only if the operator is called directly."""
     q, k, v = _inputs()
     bias = torch.randn(1, 2, 4, 4, device="npu", requires_grad=True)
     out = torch.ops.aten._scaled_dot_product_fused_attention_overrideable(q, k, v, bias)[0]
@@ -165,7 +165,7 @@ def test_what_the_operator_does_not_take_is_an_error():
 
 
 def _of_cpu(call, *inputs: Tensor) -> Tensor:
-    """The same by the definition in float64."""
+    """The same by the definition in float64 on the CPU."""
     wide = [x.detach().cpu().double().requires_grad_(x.requires_grad) for x in inputs]
     return call(lambda q, k, v, mask=None: definition(q, k, v, mask, False, None), *wide)
 

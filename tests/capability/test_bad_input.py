@@ -1,7 +1,7 @@
-"""Bad input: one clear exception that says what and what to do, nothing lost, the device usable.
+"""Bad input: one clear exception with the reason and the remedy, no lost data, a usable device.
 
 Elsewhere: devices that do not exist, no device, malformed variables, fork (test_device.py); a CANN that does not load
-(test_load.py); the C ABI's own refusals (tests/abi/test_ctypes.py); shapes and dtypes of products (test_matmul.py).
+(test_load.py); the C ABI's own errors (tests/abi/test_ctypes.py); shapes and dtypes of products (test_matmul.py).
 """
 
 import ctypes
@@ -19,9 +19,9 @@ from torch_npu import _load
 
 @pytest.fixture(autouse=True)
 def nothing_is_lost():
-    """What a tensor held before the test it holds afterwards, and no memory stays behind."""
+    """Tensors keep their values, and no memory is leaked."""
     kept = torch.arange(1000.0, device="npu")
-    gc.collect()  # exceptions and the frames that they went through hold each other
+    gc.collect()  # exceptions and their frames reference each other
     before = torch.npu.memory_allocated()
     yield
     assert torch.equal(kept.cpu(), torch.arange(1000.0))
@@ -94,7 +94,7 @@ def test_a_dtype_that_the_cpu_refuses(name):
         UNSUPPORTED[name]("cpu")
     with pytest.raises(on_cpu.type) as on_npu:
         UNSUPPORTED[name]("npu")
-    # The CPU's words, with the operator in place of the CPU's kernel.
+    # The CPU's message, with the operator in place of the CPU's kernel.
     said, wanted = (str(error.value).splitlines()[0] for error in (on_npu, on_cpu))
     assert "_cpu" not in said
     assert re.fullmatch(
@@ -103,7 +103,7 @@ def test_a_dtype_that_the_cpu_refuses(name):
 
 
 def out_cases(device: str):
-    """Calls with an ``out`` that does not fit."""
+    """Calls with an invalid ``out``."""
     a = torch.arange(6.0, device=device).view(2, 3)
     return {
         "add": lambda out: torch.add(a, 1, out=out),
@@ -188,7 +188,7 @@ class DLTensor(ctypes.Structure):
     )
 
 
-# What capsules point at: a tensor made of one reads it once more when it goes.
+# Targets of capsules: a tensor made from one reads it again when it is destroyed.
 MANAGED: list[object] = []
 
 
@@ -328,7 +328,7 @@ def test_a_truncated_checkpoint(checkpoint, part):
 
 
 def test_a_checkpoint_with_flipped_bytes(checkpoint):
-    # PyTorch does not check sums: a flipped number is another number. All else is an exception, never a crash.
+    # PyTorch does not verify checksums: a changed number is another number. Everything else raises an exception.
     file, values = checkpoint
     whole = file.read_bytes()
     refused = silent = 0
@@ -435,7 +435,7 @@ def test_more_memory_than_there_is_in_a_backward_pass():
 
 
 def test_exceptions_of_queued_work_leave_no_trace():
-    # The host notices the shapes before anything is launched: the queue is as it was.
+    # The host detects wrong shapes before any launch: the queue is unchanged.
     stream = torch.npu.Stream()
     with torch.npu.stream(stream), pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         torch.ones(3, 4, device="npu") @ torch.ones(3, 4, device="npu")

@@ -1,4 +1,4 @@
-"""logaddexp of complex numbers has the digits of small results and the CPU's branch."""
+"""logaddexp of complex numbers keeps the digits of small results and selects the CPU's branch."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""The switch for the machine's instructions takes effect in softnpu's oneDNN, and leaves PyTorch's alone."""
+"""The limit of the instruction set applies to softnpu's oneDNN and not to PyTorch's."""
 
 import os
 from functools import cache
@@ -24,7 +24,7 @@ print(isa, torch.backends.cpu.get_cpu_capability())
 
 @cache
 def effective(**env) -> tuple[int, str]:
-    """What softnpu's oneDNN may use, and the capability of PyTorch's own kernels."""
+    """The instruction set of softnpu's oneDNN, and the capability of PyTorch's own kernels."""
     free = {"ONEDNN_MAX_CPU_ISA": "", "ATEN_CPU_CAPABILITY": "", "SOFTNPU_CPU_CAPABILITY": ""}
     isa, aten = fresh.output(PROGRAM, **{**free, **env}).split(" ", 1)
     return int(isa), aten
@@ -54,7 +54,7 @@ def test_a_malformed_value_is_named():
 
 @pytest.mark.skipif("ATEN_CPU_CAPABILITY" not in os.environ, reason="no limit is set for this run")
 def test_this_run_is_limited():
-    """Of ./dev test's configuration avx2: every library of this process keeps to AVX2."""
+    """For ./dev test's configuration avx2: every library of this process is limited to AVX2."""
     assert torch.backends.cpu.get_cpu_capability() == "AVX2"
     isa, aten = fresh.output(PROGRAM).split(" ", 1)
     assert int(isa) & ~AVX2 == 0

@@ -54,13 +54,13 @@ def masked_softmax(x, mask, scale=1, fixed_triu_mask=False):
 
 
 def tensors(*sizes):
-    """Values of a few units; seeded, so that a failure can be seen again."""
+    """Values of a few units; seeded, so that failures are reproducible."""
     generator = torch.Generator().manual_seed(len(sizes))
     return [torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes]
 
 
 MASK = torch.arange(4 * 6).reshape(4, 6) % 5 == 0
-# name: (the definition, arguments of float64, arguments that are no tensors, how many of the former have gradients)
+# name: (definition, arguments in float64, non-tensor arguments, number of the former with gradients)
 CASES = {
     "fast_gelu": (lambda x: x * torch.sigmoid(1.702 * x), [(3, 5)], {}, 1),
     "npu_fast_gelu": (lambda x: x * torch.sigmoid(1.702 * x), [(7,)], {}, 1),
@@ -102,7 +102,8 @@ def listed(result):
 
 
 def bound(reference, dtype, length):
-    """What rounding may do: `length` terms in float32 or wider, each exact to 8 roundings, and one of the result."""
+    """The bound of rounding errors: `length` terms in float32 or wider, each with up to 8 roundings, and one of the
+    result."""
     wide = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
     size = reference.abs().max().clamp(min=1)
     return (
@@ -135,14 +136,14 @@ def test_add_rms_norm_cast_gives_both_types(dtype):
     args = [x.to(dtype) for x in tensors((2, 3, 8), (2, 3, 8), (8,))]
     got = torch_npu.npu_add_rms_norm_cast(*(x.npu() for x in args))
     assert [t.dtype for t in got] == [torch.float32, dtype, torch.float32, dtype]
-    # The sum is rounded to its type, or not, before it is normed.
+    # The sum may or may not be rounded to its type before the normalization.
     extra = 4 * torch.finfo(dtype).eps * args[0].double().abs().max()
     for t, reference in zip(got, add_rms_norm_cast(*(x.double() for x in args)), strict=True):
         check_near(t, reference, 8, extra)
 
 
 def differentiable(name):
-    """The outputs that have gradients, as a function of the tensors that have them, and those."""
+    """The outputs that have gradients, as a function of the tensors that have them, and these tensors."""
     _, sizes, others, count = CASES[name]
     args = tensors(*sizes)[:count]
     others = {k: on_npu(v) for k, v in others.items()}
@@ -170,20 +171,20 @@ def test_gradients(name, dtype):
     near = [x.npu().requires_grad_() for x in args]
     listed(definition(*wide, **others))[0].sum().backward()
     function(*near)[0].sum().backward()
-    # What the forward pass keeps is rounded to the type.
+    # Values saved by the forward pass are rounded to the type.
     kept = 8 * torch.finfo(dtype).eps
     for x, reference in zip(near, wide, strict=True):
         assert x.grad.dtype == dtype
         check_near(x.grad, reference.grad, 64, kept * reference.grad.abs().max().clamp(min=1))
 
 
-# autograd_registration_check of torch 2.13 knows CPU, CUDA and XPU only: test_keys looks instead.
+# autograd_registration_check of torch 2.13 supports only CPU, CUDA and XPU: test_keys checks it instead.
 CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_opcheck(name):
-    """Schema, meta functions, and AOT dispatch with sizes that are symbols."""
+    """Schema, meta functions, and AOT dispatch with symbolic sizes."""
     _, sizes, others, count = CASES[name]
     given = [x.float().npu().requires_grad_(i < count) for i, x in enumerate(tensors(*sizes))]
     op = getattr(OPS, name.split("-")[0]).default
@@ -191,7 +192,7 @@ def test_opcheck(name):
     torch.library.opcheck(op, tuple(given), kwargs, test_utils=CHECKS)
 
 
-# Those without a case of their own: sizes of the tensors, and what stands behind them.
+# Operators without a case of their own: sizes of the tensors, and further arguments.
 REST = {
     "npu_add_rms_norm_cast": ([(2, 3, 8), (2, 3, 8), (8,)], ()),
     "npu_fast_gelu_backward": ([(3, 5), (3, 5)], ()),
@@ -218,7 +219,7 @@ def test_opcheck_of_the_rest(name):
 
 
 def arguments_of(name):
-    """What the operator takes on npu, by the names of its schema."""
+    """The operator's arguments on npu, by the names in its schema."""
     if name in CASES:
         _, sizes, others, _ = CASES[name]
         given = tensors(*sizes)

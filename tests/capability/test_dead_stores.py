@@ -17,7 +17,7 @@ SIZES = {"plain": torch.contiguous_format, "channels_last": torch.channels_last}
 
 
 class Waiting(TorchDispatchMode):
-    """The device is idle after each operator, so that nothing is fused."""
+    """Waits for the device after each operator, so that nothing is fused."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -26,7 +26,7 @@ class Waiting(TorchDispatchMode):
 
 
 def fused_tasks() -> int:
-    """Tasks that ran fused with the one before them."""
+    """The number of tasks that ran fused with the preceding one."""
     count = ctypes.c_uint64()
     acl = ctypes.CDLL(_load.bound_library())
     assert acl.softnpuGetFusedTasks(0, ctypes.byref(count)) == 0
@@ -34,7 +34,7 @@ def fused_tasks() -> int:
 
 
 def behind_a_gate(work: Callable[[], object]) -> object:
-    """``work()``, all of which is queued before the first task runs."""
+    """Runs ``work()`` with all tasks queued before the first one runs."""
     torch.npu.synchronize()
     gate = threading.Event()
     gated.launch(torch.npu.current_stream(), gate.wait)
@@ -45,7 +45,7 @@ def behind_a_gate(work: Callable[[], object]) -> object:
 
 
 def check(work: Callable[[], object], least: int = 1) -> None:
-    """``work()`` gives the same bits with and without fusion, which fuses at least ``least`` tasks."""
+    """``work()`` gives the same bits with and without fusion, and at least ``least`` tasks are fused."""
     torch.manual_seed(0)
     with Waiting():
         expected = work()
@@ -72,7 +72,7 @@ def x() -> Tensor:
 
 
 class Block(nn.Module):
-    """Convolutions with batch norm and ReLU about a residual sum."""
+    """Convolutions with batch norm and ReLU around a residual sum."""
 
     def __init__(self, channels: int, inner: int, stride: int, functional: bool) -> None:
         super().__init__()

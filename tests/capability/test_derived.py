@@ -1,4 +1,4 @@
-"""Quantized and nested tensors: storages with more around them than sizes and strides."""
+"""Quantized and nested tensors: storages with more state than sizes and strides."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def test_quantized(per_channel):
 
     on_cpu, on_npu = quantize(x), quantize(x.npu())
     assert (on_npu.device.type, on_npu.dtype) == ("npu", on_cpu.dtype)
-    for _ in range(3):  # the quantizer outlives the tensors that show it
+    for _ in range(3):  # the quantizer outlives the tensors that use it
         assert torch.equal(on_npu.int_repr().cpu(), on_cpu.int_repr())
         assert torch.equal(on_npu.dequantize().cpu(), on_cpu.dequantize())
         assert "device='npu:0'" in repr(on_npu)
@@ -58,7 +58,7 @@ def test_nested_of_jagged_layout():
 
 
 def test_nested_shapes_are_the_hosts():
-    """A kernel's result keeps its shapes when their memory would have been the device's and is used again."""
+    """A result keeps its shapes although the memory that a kernel allocated for them may be reused."""
     nested = torch.nested.nested_tensor([torch.ones(2, 3), torch.ones(4, 3)], device="npu") * 2
     sizes = nested._nested_tensor_size()
     assert sizes.device.type == "cpu"

@@ -44,7 +44,7 @@ ALL = {**QUANTIZED, **NESTED, **SPARSE}
 
 
 def of_parts(layout, t):
-    """The dense tensors that a sparse tensor consists of."""
+    """The dense tensors in a sparse tensor."""
     if layout == torch.sparse_coo:
         return t._indices(), t._values()
     if layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -53,7 +53,7 @@ def of_parts(layout, t):
 
 
 def assert_same(actual, expected):
-    """Both on the CPU, of one kind and with the same bits."""
+    """Both are on the CPU, of the same kind and with the same bits."""
     assert (actual.device.type, expected.device.type) == ("cpu", "cpu")
     assert (actual.dtype, actual.layout) == (expected.dtype, expected.layout)
     if expected.is_nested:
@@ -87,7 +87,7 @@ def through_file(t, **options):
 
 
 def copied_into_npu(t):
-    """copy_ from the CPU over other values on npu."""
+    """copy_ from the CPU over different values on npu."""
     target = t.npu()
     if not t.is_quantized:
         target.copy_((t * 0).npu())
@@ -129,7 +129,7 @@ def test_way(kind, way):
 def test_deepcopy(kind):
     original = ALL[kind]().npu()
     clone = on_npu(copy.deepcopy(original))
-    if kind == "jagged":  # torch cannot move a deepcopied one to another device, whichever that is
+    if kind == "jagged":  # torch cannot move a deepcopied one to any other device
         for a, e in zip(clone.unbind(), original.unbind(), strict=True):
             assert a.data_ptr() != e.data_ptr()
             assert torch.equal(a, e)

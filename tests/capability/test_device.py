@@ -105,7 +105,7 @@ def test_ctrl_c_in_a_long_operator():
 
 
 def test_ctrl_c_with_a_full_queue_ends_the_process():
-    # Asynchronous work: the host runs ahead until the queue is full, and what waits there is dropped.
+    # Asynchronous work: the host runs ahead until the queue is full, and queued work is dropped.
     code, out = run(
         "import os, signal, threading, torch\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"

@@ -1,4 +1,4 @@
-"""Errors: what queued work tells, and what a program that is interrupted or that never waits sees."""
+"""Errors: failures of queued work, and the behaviour of programs that are interrupted or never wait."""
 
 import fresh
 import pytest
@@ -54,7 +54,7 @@ def test_an_index_out_of_range_is_an_index_error(wait):
     with pytest.raises(IndexError, match="index 5 is out of range") as raised:
         wait()
     assert str(raised.value).count("ASCEND_LAUNCH_BLOCKING=1") == 1
-    torch.npu.synchronize()  # told once
+    torch.npu.synchronize()  # reported once
 
 
 INTERRUPTED = """

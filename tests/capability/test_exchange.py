@@ -1,4 +1,4 @@
-"""Tensors that change hands: DLPack, data parallelism, the other device's copies."""
+"""Exchange of tensors: DLPack, data parallelism, copies between devices."""
 
 import fresh
 import pytest

@@ -1,4 +1,4 @@
-"""torch_npu.utils.explain: which way operators went, how often, and who waited for the device."""
+"""torch_npu.utils.explain: routes of operators, numbers of calls, and waits for the device."""
 
 import pytest
 import torch
@@ -27,7 +27,7 @@ def test_an_operator_of_the_ai_cpu(square, aicpu_route):
     explanation = explain(torch.cumsum, square.double().logcumsumexp(0), 0)
     assert rows(explanation)["aten::cumsum"].route in ("AI CPU", "aclnn")
     found = rows(explain(torch.logcumsumexp, square, 0))
-    # The operator, and the kernel of it that its own code calls; nothing from within the kernel.
+    # The operator, and the kernel that its own code calls; nothing inside of the kernel.
     assert "AI CPU" in {row.route for row in found.values()}
     assert found["aten::logcumsumexp"].calls == 1
 
@@ -108,7 +108,7 @@ def test_how_it_prints(square):
     assert lines[0].split() == ["operator", "route", "kernel", "calls", "total", "us", "self", "us"]
     assert set(lines[1]) == {"-", " "}
     assert len(lines) == len(explanation.rows) + 3
-    # Columns are aligned: each row's calls end where the heading's do.
+    # Columns are aligned: each row's calls end at the same column as the heading.
     end = lines[0].index("calls") + len("calls")
     assert [line[:end].split()[-1] for line in lines[2:-1]] == [
         str(row.calls) for row in explanation.rows

@@ -1,4 +1,4 @@
-"""``set_operator_fallback("cpu")``: operators without a kernel of npu's own run on copies in host memory."""
+"""``set_operator_fallback("cpu")``: operators without an npu kernel run on copies in host memory."""
 
 import pytest
 import torch

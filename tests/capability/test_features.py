@@ -1,4 +1,4 @@
-"""What PyTorch offers above its operators works on npu tensors as it does on others; docs/features.md lists it."""
+"""PyTorch's features above its operators work on npu tensors as on others; docs/features.md lists them."""
 
 import copy
 import warnings

@@ -1,4 +1,4 @@
-"""Tensors in formats with blocks: their bytes are blocks, and they are the tensors that they were."""
+"""Tensors in blocked formats: their bytes are blocks, and their values do not change."""
 
 import copy
 import ctypes
@@ -22,7 +22,7 @@ DEVICE_TO_HOST = 2
 
 @pytest.fixture(autouse=True)
 def allowed() -> Iterator[None]:
-    """Formats with blocks are allowed in this file."""
+    """Allows blocked formats in this file."""
     torch.npu.config.allow_internal_format = True
     yield
     torch.npu.config.allow_internal_format = False
@@ -55,7 +55,7 @@ ROWS = [
 def test_the_bytes_are_blocks(number, shape, reference, dtype):
     x = (torch.randn(shape) * 100).to(dtype)
     expected = reference(x).contiguous()
-    gc.collect()  # what earlier tests left in cycles
+    gc.collect()  # garbage cycles of earlier tests
     before = torch.npu.memory_allocated()
     cast = npu_format_cast(x.npu(), number)
     assert get_npu_format(cast) is number
@@ -216,7 +216,7 @@ def test_threads_and_streams_read_one_tensor():
 
 
 def test_the_block_stays_with_its_stream():
-    """The first reader is another stream; the block goes back to the one that made it."""
+    """The first reader uses another stream; the block returns to the stream that allocated it."""
     x = torch.randn(512, 512)
     cast = npu_format_cast(x.npu(), Format.FRACTAL_NZ)
     torch.npu.synchronize()
@@ -238,7 +238,7 @@ def test_the_block_stays_with_its_stream():
 def test_cpu_view_made_before_the_cast():
     x = torch.randn(20, 33)
     y = x.npu()
-    torch.linalg.svdvals(y)  # the AI CPU's
+    torch.linalg.svdvals(y)  # runs on the AI CPU
     torch_npu.npu_format_cast_(y, Format.FRACTAL_NZ)
     assert torch.equal(torch.linalg.svdvals(y).cpu(), torch.linalg.svdvals(x))
     assert npu_format_cast(y, Format.FRACTAL_NZ) is y

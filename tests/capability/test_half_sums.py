@@ -1,4 +1,4 @@
-"""Sums and products of scattered halves are float32 and rounded once, as PyTorch's CPU has them."""
+"""Sums and products of scattered half types are in float32 and rounded once, as on PyTorch's CPU."""
 
 import pytest
 import torch
@@ -67,7 +67,7 @@ def test_index_add(dtype, shape, dim, alpha):
         layouts.append((x.mT.contiguous().mT, source.mT.contiguous().mT))
     for of, added in layouts:
         actual = of.npu().index_add(dim, index.npu(), added.npu(), alpha=alpha).cpu()
-        # float32 sums of another order differ where a rounding is near
+        # float32 sums in another order may round differently
         assert (actual.double() - exact).abs().max() <= (rounded_once.double() - exact).abs().max()
         in_place = of.npu().index_add_(dim, index.npu(), added.npu(), alpha=alpha)
         assert torch.equal(in_place.cpu(), actual)

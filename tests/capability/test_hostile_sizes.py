@@ -1,6 +1,6 @@
-"""Sizes and attributes that no machine has: the CPU's answer or an error like its own, never a crash.
+"""Sizes and attributes beyond any machine: the CPU's result or an error like the CPU's, never a crash.
 
-The C ABI's own refusals: softnpu/tests/sizes_test.cpp.
+The C ABI's own checks: softnpu/tests/sizes_test.cpp.
 """
 
 import pytest

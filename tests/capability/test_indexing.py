@@ -1,4 +1,4 @@
-"""Indexing by tensors and operators whose results are as large as their contents say, against the CPU."""
+"""Indexing by tensors, and operators whose result sizes depend on values, against the CPU."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float64, torch.int64, torch.bool,
 
 
 def operands(dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
-    """What is indexed, [5, 6, 7]; indices [3] and [2, 1] below 5; a mask [5, 6]."""
+    """The indexed tensor, [5, 6, 7]; indices [3] and [2, 1] below 5; a mask [5, 6]."""
     torch.manual_seed(0)
     x = torch.randn(5, 6, 7).mul(10).to(dtype)
     return x, torch.tensor([0, 2, 4]), torch.tensor([[1], [3]]), x.sum(-1).real.float() > 0
@@ -47,7 +47,7 @@ def test_reads_and_writes(form, dtype):
         assert torch.equal(x_npu[key].cpu(), expected)  # indices in host memory
         one = (
             () if form == "bytes" else (expected.new_ones(()),)
-        )  # the CPU refuses to fill by bytes
+        )  # the CPU does not support filling by bytes
         for values in (expected.flip(-1), *one):
             written, on_device = x_cpu.clone(), x_npu.clone()
             written[key] = values
@@ -82,7 +82,7 @@ SPREADS = {
 @pytest.mark.parametrize("columns", [1, 6, 300])
 @pytest.mark.parametrize("spread", SPREADS)
 def test_many_writes_keep_their_order(spread, columns, dtype):
-    """One after another, whichever thread has an element: sums are rounded at each step, the last of writes stays."""
+    """Writes happen in order on any number of threads: sums are rounded at each step, the last write wins."""
     torch.manual_seed(0)
     index = SPREADS[spread](2000, 100)
     values = torch.randn(2000, columns).mul(100).to(dtype)
@@ -119,7 +119,7 @@ def test_sizes_by_contents_wait_for_what_is_queued_and_for_the_size(name):
     assert explanation.calls("aclnn") >= 1
     assert explanation.calls("AI CPU") == 0
     assert explanation.synchronizations <= 2
-    # What was not found keeps no memory.
+    # The unused room of the result is not kept.
     assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
 
 
@@ -134,7 +134,7 @@ def test_all_and_nothing_found():
 def test_sizes_that_the_contents_say_take_one_wait(name):
     x = torch.arange(-50.0, 50.0, device="npu")
     mask = x > 0
-    y = x + 1  # queued, or done and not waited for
+    y = x + 1  # y is queued, or done and not waited for
     call = y.nonzero if name == "nonzero" else lambda: y.masked_select(mask)
     explanation = explain(call)
     assert explanation.synchronizations <= 1

@@ -1,16 +1,16 @@
-"""The launch cache (torch_npu/csrc/core/launch_cache.h): calls that differ in anything but addresses are told apart."""
+"""The launch cache (torch_npu/csrc/core/launch_cache.h) distinguishes calls that differ in more than addresses."""
 
 import threading
 
 import pytest
 import torch
 
-# Each is called often with values of its own, so that all but the first call is a repeated one.
+# Each call is repeated with different values, so that all but the first use the cache.
 ROUNDS = 5
 
 
 def rounds(work, *shapes, dtype=torch.float32):
-    """``work`` on npu, held against the CPU, on fresh tensors of ``shapes``."""
+    """Compares ``work`` on npu with the CPU, on fresh tensors of ``shapes``."""
     for i in range(ROUNDS):
         cpu = [torch.randn(s, generator=torch.Generator().manual_seed(i)).to(dtype) for s in shapes]
         result = work(*(t.npu() for t in cpu))

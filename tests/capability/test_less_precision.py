@@ -1,4 +1,4 @@
-"""What float32 may lose where a program allows it: far less than HF32 would, and nothing where it allows nothing."""
+"""Permitted loss of float32 precision: far less than HF32's, and none without the permission."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,20 +13,19 @@ from tests.capability.test_dead_stores import check
 from torch_npu import Format, npu_format_cast
 
 HALF_ULP = 2**-24
-# How many times its share of the sum's root mean square an error of one element of a tile may count in the least
-# favourable of the results that Winograd makes of a tile of 4 x 4 or 2 x 2: the squares of the rows of its three
-# transforms, multiplied.
+# How many times its share of the sum's root mean square an error of one tile element may be amplified in the worst
+# result of Winograd's 4 x 4 or 2 x 2 tiles: the product of the squared row norms of its three transforms.
 AMPLIFICATION = 31.45
 OF_SMALL_TILES = 5 / 3
 TILE, READ = 4, 6
 DEVIATIONS = 6
-# Of three products of eight digits each: what the lower ones would have added, and the rounding of both of them.
+# For three products of eight bits each: the omitted product of the lower parts, and the rounding of both of them.
 SPLIT = 2**-15
 CHANNELS = 32
 
 
 def splits() -> bool:
-    """Whether this process multiplies numbers of eight digits, where float32 may lose some."""
+    """Whether this process uses split products of bfloat16 if float32 may lose precision."""
     if chosen := os.environ.get("SOFTNPU_SPLIT"):
         return chosen == "1"
     limited = os.environ.get("SOFTNPU_CPU_CAPABILITY", "default") != "default"
@@ -35,7 +34,7 @@ def splits() -> bool:
 
 @pytest.fixture(params=[torch.npu.conv, torch.npu.config], ids=["conv", "config"])
 def allow(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], None]]:
-    """Gives or takes the permission; at the end it is as at the beginning."""
+    """Sets the permission, and restores it at the end."""
     name = "allow_hf32" if request.param is torch.npu.conv else "allow_tf32"
     with hf32(convolutions=True):
         yield lambda on: setattr(request.param, name, on)
@@ -44,7 +43,7 @@ def allow(request: pytest.FixtureRequest) -> Iterator[Callable[[bool], None]]:
 def operands(
     batch: int, channels: int, size: tuple[int, int], made: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """An image, a filter of 3 x 3 places and a bias, with values of both signs and of some magnitudes."""
+    """An image, a 3 x 3 filter and a bias, with values of both signs and several magnitudes."""
     generator = torch.Generator().manual_seed(batch * channels + made)
     image = torch.randn(batch, channels, *size, generator=generator)
     image *= torch.rand(1, channels, 1, 1, generator=generator).mul(8).exp2()
@@ -53,7 +52,7 @@ def operands(
 
 
 def around(x: Tensor) -> Tensor:
-    """The largest value of all tiles that an element may stand in."""
+    """The largest value of all tiles that may contain an element."""
     return F.max_pool2d(x, 2 * TILE - 1, stride=1, padding=TILE - 1)
 
 
@@ -64,10 +63,10 @@ def assert_near(
     amplification: float = AMPLIFICATION,
     terms: int | None = None,
 ) -> None:
-    """``found`` is what ``function`` makes of ``values``, to the roundings of Winograd's transforms and sums.
+    """``found`` is ``function`` of ``values``, up to the roundings of Winograd's transforms and sums.
 
-    An error is a random walk: each of the products' ``terms``, by default the channels, and some steps of the transforms
-    round once, at the size of the sum of a tile. Every other way loses less.
+    An error is a random walk: each of the products' ``terms``, by default the channels, and some steps of the
+    transforms round once, at the size of the sum of a tile. Other algorithms lose less.
     """
     wide = [v.double() for v in values]
     expected = function(*wide)
@@ -92,9 +91,9 @@ LAYOUTS = {
 }
 SIZES = [
     (1, CHANNELS, (16, 16), 48),  # whole tiles
-    (3, 48, (13, 19), CHANNELS),  # edges within tiles
-    (8, 64, (7, 7), 64),  # few tiles of each image
-    (2, CHANNELS, (57, 33), 96),  # several pieces for each thread
+    (3, 48, (13, 19), CHANNELS),  # edges inside tiles
+    (8, 64, (7, 7), 64),  # few tiles per image
+    (2, CHANNELS, (57, 33), 96),  # several pieces per thread
 ]
 
 

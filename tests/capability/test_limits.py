@@ -1,9 +1,9 @@
-"""A device in a process that may use less than the machine has (control groups: softnpu/tests/limits_test.cpp)."""
+"""A device in a process whose resources are limited (control groups: softnpu/tests/limits_test.cpp)."""
 
 import fresh
 import pytest
 
-# As after `ulimit -v`: addresses are limited before torch is imported.
+# As after `ulimit -v`: limits the address space before torch is imported.
 PROGRAM = """
 import resource
 limit = {limit} << 30

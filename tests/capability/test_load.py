@@ -1,4 +1,4 @@
-"""Which CANN is bound; what cannot be bound never breaks `import torch`."""
+"""Selection of the bound CANN; a CANN that cannot be bound never breaks `import torch`."""
 
 from pathlib import Path
 

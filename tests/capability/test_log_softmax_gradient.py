@@ -1,4 +1,4 @@
-"""The gradient of log_softmax where its result is none: numbers whose exponential is no number of the type."""
+"""The gradient of log_softmax for inputs whose exponential overflows the type."""
 
 import pytest
 import torch

@@ -9,13 +9,13 @@ from torch_npu.utils import explain
 
 
 def bound(a, b):
-    """What float32 may be off by: a sum of k products in any order, k + 4 roundings of their magnitude."""
+    """The error bound in float32: a sum of k products in any order, k + 4 roundings of their magnitude."""
     k = a.size(-1)
     return (k + 4) * torch.finfo(torch.float32).eps * (a.double().abs() @ b.double().abs())
 
 
 def layouts(*size):
-    """The same matrix dense, transposed, sliced and with gaps."""
+    """The same matrix contiguous, transposed, sliced and with gaps."""
     dense = torch.randn(*size)
     wide = torch.randn(*size[:-1], 2 * size[-1])
     return [dense, dense.mT.contiguous().mT, wide[..., 1 : size[-1] + 1], wide[..., ::2]]
@@ -181,7 +181,8 @@ def test_bad_arguments():
         torch.mm(a, torch.randn(4, 3, device="npu", dtype=torch.float64))
 
 
-# rows, depth, columns. PyTorch's CPU multiplies bfloat16 matrices of more by oneDNN, which adds what is not written yet.
+# rows, depth, columns. For larger ones PyTorch's CPU multiplies bfloat16 matrices by oneDNN, which reads an
+# uninitialised result.
 ZERO_SIZES = [(3, 4, 5), (1, 1, 1), (1, 300, 1), (3, 0, 5), (0, 4, 5), (3, 4, 0)]
 LARGE_ZERO_SIZES = [(64, 65, 66), (130, 7, 20)]
 ZERO_OPERANDS = {
@@ -195,7 +196,7 @@ ZERO_OPERANDS = {
 
 
 def zero_sizes(dtype):
-    """oneDNN makes the larger products of 16 bits on CPUs that multiply these, and reads other factors than ATen."""
+    """On CPUs with 16-bit products oneDNN computes the larger ones, and reads other factors than ATen."""
     onednn = torch.ops.mkldnn
     by_onednn = dtype == torch.bfloat16 or (
         dtype == torch.float16 and onednn._is_mkldnn_fp16_supported()
@@ -204,7 +205,7 @@ def zero_sizes(dtype):
 
 
 def forms(name, operands, factors):
-    """The call, its out= and its in-place form."""
+    """The function, its out= form and its in-place form."""
     function = getattr(torch, name)
     yield function(*operands, **factors)
     out = torch.empty(0, dtype=operands[0].dtype, device=operands[0].device)
@@ -226,5 +227,5 @@ def test_what_a_zero_multiplies_is_read_as_on_the_cpu(name, dtype):
             cpu[wrong].view(-1)[::2] = value
             npu = [t.npu() for t in cpu]
             for e, a in zip(forms(name, cpu, factors), forms(name, npu, factors), strict=True):
-                for is_wrong in (torch.isnan, torch.isinf):  # values have tests of their own
+                for is_wrong in (torch.isnan, torch.isinf):  # values are tested elsewhere
                     assert torch.equal(is_wrong(a.cpu()), is_wrong(e)), (size, factors, wrong)

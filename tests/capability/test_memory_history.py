@@ -1,4 +1,4 @@
-"""The allocator's history: what is in it, whose stacks, and that PyTorch's viewer reads it."""
+"""The allocator's history: its entries, their stacks, and PyTorch's viewer."""
 
 import pickle
 

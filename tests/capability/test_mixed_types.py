@@ -1,4 +1,4 @@
-"""Numbers beside tensors of two types become of the common type, as on the CPU: in range, and with all their digits."""
+"""Scalars with tensors of two types are converted to the common type as on the CPU: in range, with all digits."""
 
 import pytest
 import torch

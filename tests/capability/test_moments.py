@@ -1,4 +1,4 @@
-"""Variances of equal numbers in float64 are 0, whatever their number."""
+"""Variances of equal float64 numbers are 0 for any count."""
 
 import pytest
 import torch

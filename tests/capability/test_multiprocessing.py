@@ -16,7 +16,7 @@ import torch.multiprocessing as mp
 
 @contextlib.contextmanager
 def child(target):
-    """A process with a queue to it and one from it; it has to end well."""
+    """A process with a queue in each direction; it must exit successfully."""
     context = mp.get_context("spawn")
     inbox, outbox = context.Queue(), context.Queue()
     process = context.Process(target=target, args=(inbox, outbox))

@@ -1,4 +1,4 @@
-"""Operators on images in NC1HWC0: they stay in it, and say what they say of plain images."""
+"""Operators on NC1HWC0 images: they keep the format, and have the same results as on plain images."""
 
 import copy
 import threading
@@ -19,19 +19,19 @@ NAME = Format.NC1HWC0
 
 @pytest.fixture(autouse=True)
 def allowed() -> Iterator[None]:
-    """Formats with blocks are allowed in this file."""
+    """Allows blocked formats in this file."""
     torch.npu.config.allow_internal_format = True
     yield
     torch.npu.config.allow_internal_format = False
 
 
 def parameter(*sizes: int) -> Tensor:
-    """Numbers of their own on npu."""
+    """Random parameters on npu."""
     return torch.randn(sizes, generator=torch.Generator().manual_seed(len(sizes))).npu()
 
 
 def weighted(*sizes: int, **options: int | tuple[int, int]) -> Callable[[Tensor], Tensor]:
-    """A convolution with this weight."""
+    """A convolution with a weight of these sizes."""
     return lambda x: F.conv2d(x, parameter(*sizes), parameter(sizes[0]), **options)
 
 
@@ -45,7 +45,7 @@ def normalised(training: bool) -> Callable[[Tensor], Tensor]:
     return norm
 
 
-# Name -> operator of one image, and whether its sums may be taken in another order than those of a plain image.
+# Name -> operator on one image, and whether its sums may be in another order than those of a plain image.
 STAY = {
     "relu": (torch.relu, False),
     "relu_": (lambda x: (x * 1).relu_(), False),
@@ -70,7 +70,7 @@ STAY = {
 
 
 def tolerance(exact: bool, expected: Tensor) -> float:
-    """Of sums of up to 512 products in another order: sqrt(512) roundings of the largest."""
+    """For sums of up to 512 products in another order: sqrt(512) roundings of the largest."""
     return 0.0 if exact else 512**0.5 * 2**-23 * float(expected.abs().max())
 
 
@@ -86,11 +86,11 @@ def test_images_stay_in_blocks(name):
     atol = tolerance(not is_reordered, expected)
     torch.testing.assert_close(held(made, in_memory), in_memory, rtol=0, atol=atol)
     before = blocks.images(x).contiguous()
-    assert torch.equal(held(image, before), before)  # it is still in blocks
+    assert torch.equal(held(image, before), before)  # still in blocks
     torch.testing.assert_close(made.cpu(), expected, rtol=0, atol=atol)
 
 
-# Of the others autograd copies the gradient that the caller holds into a plain tensor.
+# For other operators autograd copies the gradient that the caller references to a plain tensor.
 @pytest.mark.parametrize(
     "name", [name for name in STAY if name not in ("clone", "a plain image added")]
 )
@@ -154,7 +154,7 @@ def test_zeros_fill_the_last_block(channels):
 def read_together(
     start: threading.Barrier, reader: Callable[[Tensor], Tensor], image: Tensor
 ) -> Tensor:
-    """What ``reader`` makes of the image, when all are ready."""
+    """The result of ``reader`` on the image, when all threads are ready."""
     start.wait()
     return reader(image).cpu()
 
@@ -173,7 +173,7 @@ def test_threads_read_one_image_in_blocks_and_plainly():
 
 
 class Residual(nn.Module):
-    """Two convolutions with what stands beside them in a residual network."""
+    """Two convolutions with the other operators of a residual network."""
 
     def __init__(self) -> None:
         super().__init__()

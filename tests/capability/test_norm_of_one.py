@@ -1,4 +1,4 @@
-"""The norm of one number is its magnitude, whatever the order."""
+"""The norm of a single number is its magnitude, for any order."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""torch.nn.functional.rms_norm, which has kernels of its own, against its definition in float64."""
+"""torch.nn.functional.rms_norm, which has its own kernels, against its definition in float64."""
 
 import pytest
 import torch
@@ -83,7 +83,7 @@ def test_group_norm_reads_weights_of_any_strides(dtype):
         )
         return [t.detach().cpu() for t in (y, *grads)]
 
-    # The CPU's own kernels read weights with gaps as if they were dense: its dense ones are the reference.
+    # The CPU's kernels read weights with gaps as if they were dense: its dense results are the reference.
     for expected, actual in zip(result("cpu", dense=True), result("npu", dense=False), strict=True):
         torch.testing.assert_close(actual, expected)
 

@@ -1,4 +1,4 @@
-"""torch_npu.ops: the fused block against its layers, the filter against its definition."""
+"""torch_npu.ops: the fused block against separate layers, the filter against its definition."""
 
 import doctest
 
@@ -40,7 +40,7 @@ def _pair(**options: object) -> tuple[Separate, nn.Module]:
 
 @pytest.mark.parametrize("options", [{}, {"bias": False}, {"groups": 2}], ids=str)
 def test_the_block_is_its_layers(options):
-    """In training and in eval, with their gradients and running statistics; 1.5e-5 for outputs of a few units."""
+    """In training and in eval, with gradients and running statistics; 1.5e-5 for outputs of a few units."""
     separate, fused = _pair(**options)
     for step in range(4):
         if step == 2:
@@ -59,13 +59,13 @@ def test_the_block_is_its_layers(options):
         pairs += [(p.grad, named[name].grad) for name, p in separate.named_parameters()]
         pairs += [(separate.bn.running_var, fused.bn.running_var)]
         for wanted, found in pairs:
-            # Sums of 480 products, which may cancel out: those of the convolution's bias do.
+            # Sums of 480 products, which may cancel: those of the convolution's bias do.
             bound = 480 * torch.finfo(torch.float32).eps * max(8, wanted.abs().max().item())
             assert (wanted - found.cpu()).abs().max().item() <= bound
 
 
 def test_in_eval_it_is_one_convolution():
-    """Batch norm does not run, and nothing by the host."""
+    """Batch norm does not run, and nothing runs on the host."""
     _, fused = _pair()
     fused.eval()
     x = torch.randn(2, 8, 6, 6, device="npu")
@@ -87,7 +87,7 @@ def test_layers_that_do_not_fit_are_refused():
 
 
 class Filter(torch.autograd.Function):
-    """The filter as a function of one's own has it."""
+    """The filter as an autograd function."""
 
     @staticmethod
     def forward(ctx, image):

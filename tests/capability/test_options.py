@@ -1,4 +1,4 @@
-"""Choices of a running program: precision of products, the CPU fallback."""
+"""Options of a running program: precision of products, the CPU fallback."""
 
 import fresh
 import pytest
@@ -7,7 +7,7 @@ from torch.profiler import ProfilerActivity, profile
 
 
 def work():
-    """What several routes run: in place, out=, a view, a list, an index, a gradient."""
+    """Work on several routes: in place, out=, a view, a list, an index, a gradient."""
     torch.manual_seed(3)
     x = torch.arange(24, dtype=torch.float32, device="npu").view(4, 6).requires_grad_()
     y = torch.flip(x, [0]).softmax(1).masked_fill(x > 20, 2.0)
@@ -28,7 +28,7 @@ def on_copies():
 
 
 def copies_of(work):
-    """How often `work` moved bytes between host and device."""
+    """The number of copies between host and device in `work`."""
     with profile(activities=[ProfilerActivity.PrivateUse1]) as recorded:
         work()
     return sum("Memcpy" in event.name for event in recorded.events())
@@ -84,7 +84,7 @@ def test_an_unknown_fallback_is_refused(on_copies):
 def test_tf32_is_a_permission():
     a, b = torch.randn(40, 30), torch.randn(30, 20)
     expected = (a.npu() @ b.npu()).cpu()
-    # As the official plug-in has it: convolutions may lose digits, products may not.
+    # As in the official plug-in: convolutions may lose precision, products may not.
     assert torch.npu.conv.allow_hf32 is True
     assert torch.npu.matmul.allow_hf32 is False
     assert torch.npu.config.allow_tf32 is False

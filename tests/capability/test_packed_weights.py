@@ -1,4 +1,4 @@
-"""Layers keep packed copies of weights that they meet again: every way to write a weight is noticed."""
+"""Layers cache packed copies of frequently used weights: every kind of write to a weight is detected."""
 
 import copy
 import io
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch_npu.utils import packed_weights_bytes
 
 CHANNELS = 64
-USES = 10  # by then a layer's weights are packed
+USES = 10  # a layer's weights are packed by then
 
 LAYERS = {
     "convolution": (
@@ -25,19 +25,19 @@ LAYERS = {
 
 
 def packed_bytes() -> int:
-    """What the packed copies of all weights take on the current device."""
+    """The size of all packed copies on the current device."""
     torch.npu.synchronize()
     return packed_weights_bytes()
 
 
 @pytest.fixture(params=LAYERS)
 def layer(request: pytest.FixtureRequest) -> nn.Module:
-    """A layer whose weights are packed by now."""
+    """A layer whose weights are packed."""
     torch.manual_seed(0)
     make, _, _ = LAYERS[request.param]
     made = make().npu()
     made.kind = request.param
-    torch.npu.empty_cache()  # a program that ran out of memory keeps more again once half of it is free
+    torch.npu.empty_cache()  # after memory was exhausted, more is cached again once half of it is free
     before = packed_bytes()
     assert_right(made)
     if packed_bytes() == before:
@@ -48,7 +48,7 @@ def layer(request: pytest.FixtureRequest) -> nn.Module:
 
 
 def assert_right(layer: nn.Module) -> None:
-    """Its results are the CPU's with the weights that it has now, before and after it packs them."""
+    """Its results match the CPU's with the current weights, before and after packing."""
     torch.manual_seed(1)
     _, shape, function = LAYERS[layer.kind]
     sample = torch.randn(shape)
@@ -93,7 +93,7 @@ def _in_place(layer: nn.Module) -> None:
 
 def _host_kernel(layer: nn.Module) -> None:
     with torch.no_grad():
-        layer.weight.cauchy_()  # the AI CPU's
+        layer.weight.cauchy_()  # on the AI CPU
 
 
 def _slice(layer: nn.Module) -> None:
@@ -166,7 +166,7 @@ def test_copies_go_with_their_weights(layer):
 
 @pytest.mark.parametrize("kind", LAYERS)
 def test_training_keeps_none(kind):
-    """Weights that every step writes are packed in the step and not kept."""
+    """Weights that every step writes are packed per step and not cached."""
     torch.manual_seed(0)
     make, shape, _ = LAYERS[kind]
     layer = make().npu()
@@ -187,7 +187,7 @@ def test_every_number_of_lines_shares_a_copy():
         for sample in samples * USES:
             layer(sample)
         kept = packed_bytes() - before
-    # Panels, on a CPU with AVX2 alone, have 24 columns; the last one is filled up.
+    # On a CPU with only AVX2 panels have 24 columns; the last one is padded.
     panels = -(-layer.out_features // 24) * 24 * CHANNELS * layer.weight.element_size()
     assert kept in (0, layer.weight.nbytes, panels)
 

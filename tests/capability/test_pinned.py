@@ -1,4 +1,4 @@
-"""Pinned host memory: what it is, and copies that go on while the program does."""
+"""Pinned host memory: its properties, and asynchronous copies."""
 
 import gc
 
@@ -24,7 +24,7 @@ def test_copies_keep_their_order_and_their_memory():
             doubled = on_npu * 2
             back = torch.empty(1 << 18, pin_memory=True)
             back.copy_(doubled, non_blocking=True)
-        del pinned  # the copy may still run: its memory must not be handed out meanwhile
+        del pinned  # the copy may still run: its memory must not be reused before
         torch.empty(1 << 18, pin_memory=True).fill_(-1)
         stream.synchronize()
         assert torch.equal(back, x * 2)

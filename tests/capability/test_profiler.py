@@ -1,4 +1,4 @@
-"""torch.profiler and torch.autograd.profiler: what npu did, when, and for which operator."""
+"""torch.profiler and torch.autograd.profiler: npu's activities, their times and operators."""
 
 import json
 
@@ -9,11 +9,11 @@ from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
 BOTH = [ProfilerActivity.CPU, ProfilerActivity.PrivateUse1]
-US = 1e-3  # Kineto counts nanoseconds; sums of floats differ by less
+US = 1e-3  # Kineto uses nanoseconds; sums of floats differ by less
 
 
 def work():
-    """Every way to the device: aclnn, kernels on the host, copies, and their backward."""
+    """All routes: aclnn, host kernels, copies, and their backward passes."""
     a = torch.ones(64, 64, device="npu", requires_grad=True)
     host = torch.ones(64, 64)
     b = (a @ host.to("npu")).relu() + a
@@ -29,7 +29,7 @@ def profiled(run, **options):
 
 
 def averages(prof):
-    """{name: average} of the operators; device activities have their own entries."""
+    """{name: average} of the operators; device activities have separate entries."""
     return {e.key: e for e in prof.key_averages() if e.device_type == DeviceType.CPU}
 
 
@@ -113,7 +113,7 @@ def test_time_of_asynchronous_work_is_its_execution():
         a @ a
         end.record()
     execution = averages(prof)["aten::mm"].device_time_total
-    # No processor does these 6.75e9 operations within 0.1 ms (67 TFLOP/s); handing them over takes less.
+    # No processor executes these 6.75e9 operations within 0.1 ms (67 TFLOP/s); the launch takes less.
     assert execution > 100
     assert execution <= 1000 * start.elapsed_time(end) + 1
 
@@ -167,18 +167,18 @@ def test_chrome_trace(tmp_path):
     assert {"aten::mm", "aten::add"} <= {e["name"] for e in by_category["cpu_op"]}
     assert "aclnnMm" in {e["name"] for e in by_category["kernel"]}
     assert "Memcpy HtoD" in {e["name"] for e in by_category["gpu_memcpy"]}
-    # Each piece of device work is tied to an operator of the trace.
+    # Each device activity is linked with an operator of the trace.
     operators = {e["args"]["External id"] for e in by_category["cpu_op"]}
     assert {e["args"]["External id"] for e in by_category["kernel"]} <= operators
 
 
 def test_device_work_lies_within_the_trace():
-    """The device's clock is brought to the host's: a kernel that the host waited for is within its operator."""
+    """The device's clock is converted to the host's: a kernel that the host waited for is within its operator."""
     x = torch.ones(256, 256, device="npu")
     prof = profiled(lambda: (x.cpu(), torch.npu.synchronize()))
     (copy,) = kernels(prof)
     operator = next(e for e in prof.events() if e.name == "aten::_copy_from")
-    slack = 1000  # us: clocks are compared within the time of one synchronisation
+    slack = 1000  # us: the clocks are compared with the precision of one synchronisation
     assert operator.time_range.start - slack <= copy.time_range.start
     assert copy.time_range.end <= operator.time_range.end + slack
 
@@ -214,10 +214,10 @@ def test_schedule():
 
 
 def test_recorded_by_events():
-    """The older profiler: an event before and one behind each operator."""
+    """The older profiler: an event before and one after each operator."""
     large = torch.ones(
         1 << 20, device="npu"
-    )  # takes more than a microsecond, to which times are cut
+    )  # takes more than a microsecond, the resolution of times
     torch.npu.synchronize()
     with torch.autograd.profiler.profile(use_device="npu") as prof:
         work()
@@ -227,7 +227,7 @@ def test_recorded_by_events():
         assert found[name].device_time_total > 0, name
     for event in prof.function_events:
         children = sum(child.device_time_total for child in event.cpu_children)
-        # Each time is cut to microseconds.
+        # Each time is truncated to microseconds.
         assert event.device_time_total + len(event.cpu_children) + 1 >= children, event.name
     assert "Self NPU" in prof.key_averages().table(sort_by="self_device_time_total")
 

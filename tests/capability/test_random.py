@@ -91,7 +91,7 @@ def test_dropout_keeps_the_layout_and_has_one_mask_in_all():
     assert y.is_contiguous(memory_format=torch.channels_last)
     assert mask.stride() == y.stride()
     assert torch.equal(y, x * mask * 2)
-    grad = torch.randn(4, 6, 5, 3, device="npu")  # not laid out as the mask
+    grad = torch.randn(4, 6, 5, 3, device="npu")  # another layout than the mask
     assert torch.equal(torch.ops.aten.native_dropout_backward(grad, mask, 2.0), grad * mask * 2)
 
 
@@ -140,7 +140,7 @@ def test_distributions_are_drawn_on_the_device(name, dtype):
     assert explanation.synchronizations == 0
     mean, deviation = MOMENTS[name]
     wide = x.double()
-    # Six standard errors, and a rounding of the type for each number.
+    # Six standard errors, and one rounding of the type per number.
     rounding = 0 if dtype == torch.int32 else torch.finfo(dtype).eps
     bound = 6 * deviation / x.numel() ** 0.5 + rounding * (abs(mean) + deviation)
     assert abs(wide.mean().item() - mean) < bound

@@ -1,4 +1,4 @@
-"""npu_native_functions.yaml says which kernels are written by hand: they are there, under the keys that it says."""
+"""Kernels that npu_native_functions.yaml declares as hand-written are registered under the declared keys."""
 
 from pathlib import Path
 

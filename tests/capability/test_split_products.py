@@ -1,4 +1,4 @@
-"""HF32 as three products of bfloat16, which CPUs with AMX take; SOFTNPU_SPLIT=1 brings it to every CPU."""
+"""HF32 as three products of bfloat16, as on CPUs with AMX; SOFTNPU_SPLIT=1 enables it on every CPU."""
 
 import fresh
 import pytest

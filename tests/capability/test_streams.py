@@ -33,7 +33,7 @@ def test_record_stream_keeps_the_block():
     x.record_stream(stream)
     del x
     torch.npu.synchronize()
-    torch.empty(1, device="npu")  # lets the allocator see that the mark has passed
+    torch.empty(1, device="npu")  # lets the allocator process the event
     y = torch.empty(1 << 20, device="npu")
     assert y.data_ptr() == address
 
@@ -81,7 +81,7 @@ def test_the_most_urgent_stream_runs_first():
     order = []
     streams = [torch.npu.Stream(priority=p) for p in (0, -1, -7, -3)]
     gated.launch(torch.npu.Stream(), lambda: (runs.set(), gate.wait()))
-    runs.wait()  # from here on the device's thread takes nothing else
+    runs.wait()  # from here on the device's thread is occupied
     for stream in streams:
         gated.launch(stream, lambda stream=stream: order.append(stream.priority))
     gate.set()

@@ -1,4 +1,4 @@
-"""TASK_QUEUE_ENABLE: launches by a thread of their own give the same results, order and errors at every level."""
+"""TASK_QUEUE_ENABLE: results, order and errors are the same at every level."""
 
 import json
 
@@ -7,8 +7,8 @@ import pytest
 
 LEVELS = ("0", "1", "2")
 
-# Training, copies in both directions, a second stream behind an event, a product that needs a workspace, and the frees
-# of all that is on the way.
+# Training, copies in both directions, a second stream with an event, a product that needs a workspace, and frees of
+# tensors in use.
 WORK = """
 import json, torch
 torch.manual_seed(0)

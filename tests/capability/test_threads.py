@@ -1,4 +1,4 @@
-"""Threads: work from many at once, waits that let Python run, state that is each thread's own."""
+"""Threads: concurrent work, waits that release the GIL, thread-local state."""
 
 import copy
 import gc
@@ -14,7 +14,8 @@ THREADS = 6
 
 
 def in_threads(work, count: int = THREADS) -> list:
-    """``work(index)`` on ``count`` threads that start together; the results, or the first exception."""
+    """Runs ``work(index)`` on ``count`` threads that start simultaneously; returns the results, or raises the first
+    exception."""
     barrier = threading.Barrier(count)
 
     def run(index):
@@ -26,15 +27,16 @@ def in_threads(work, count: int = THREADS) -> list:
 
 
 def reference(index: int, rounds: int, device: str) -> torch.Tensor:
-    """A mix of products, which are queued, and of host kernels, which are not; each result depends on the ones before."""
+    """A mix of products, which are queued, and host kernels, which are not; each result depends on the preceding
+    ones."""
     generator = torch.Generator().manual_seed(index)
     a = torch.randint(-2, 3, (96, 96), generator=generator).float().to(device)
     total = torch.zeros(96, 96, device=device)
     for step in range(rounds):
-        product = a @ a  # whole numbers below 2^24: exact in any order
+        product = a @ a  # integers below 2^24: exact in any order
         total = (total + product).remainder(127)
         a = (a + total[:, step % 96]).remainder(5) - 2
-        del product  # freed while it may still be in the queue
+        del product  # freed while it may still be queued
     return total.cpu()
 
 
@@ -53,8 +55,8 @@ def test_many_threads_submit_at_once(own_stream):
 
 
 def test_a_block_that_another_thread_freed_behind_queued_work():
-    # The kernel counts first and allocates then. Meanwhile the other thread queues a product and frees its result, whose
-    # block has the size of what the kernel asks for: it may not be written before the product's end.
+    # The kernel counts first and then allocates. Meanwhile the other thread queues a product and frees its result,
+    # whose block has the size of the kernel's allocation: it must not be written before the product is done.
     ones = torch.ones(1024, 1024, device="npu")
     mask = (torch.arange(4 << 20) % 8 == 0).npu()
     expected = torch.arange(0, 4 << 20, 8).npu().view(-1, 1)
@@ -75,7 +77,7 @@ def test_a_block_that_another_thread_freed_behind_queued_work():
 
 
 def test_threads_read_one_tensor_at_once():
-    # Each round a tensor that no kernel has seen: the threads are the first to read it, all at once.
+    # Each round has a new tensor: the threads concurrently make its first CPU view.
     rounds = 100
     tensors = [torch.full((64,), float(i)).npu() for i in range(rounds)]
     modules = [torch.nn.Linear(8, 8).npu() for _ in range(rounds)]
@@ -108,7 +110,7 @@ WAITS = {
     "to, pinned": "torch.empty(4, pin_memory=True).copy_(x)",
     "npu": "x.copy_(torch.ones(4))",
     "an operator of the AI CPU": "torch.i0(x)",
-    # prod's gradient asks for the zeros.
+    # prod's gradient checks for zeros.
     "an operator in a backward pass": "x.clone().requires_grad_().prod().backward()",
     "empty_cache": "torch.npu.empty_cache()",
     "nonzero": "x.nonzero()",
@@ -305,7 +307,7 @@ def test_loaders_with_workers_and_pinned_batches():
 
 
 def test_what_threads_leave_behind():
-    gc.collect()  # what other tests left
+    gc.collect()  # garbage of other tests
     before = torch.npu.memory_allocated()
     in_threads(lambda i: torch.ones(1000 * (i + 1), device="npu").sum().item())
     assert torch.npu.memory_allocated() == before

@@ -1,4 +1,4 @@
-"""Two software NPUs in one process: the tests of on_two_devices.py in an interpreter that has two."""
+"""Two software NPUs in one process: runs the tests of on_two_devices.py in an interpreter with two devices."""
 
 from pathlib import Path
 

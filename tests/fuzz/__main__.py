@@ -21,7 +21,7 @@ from fuzz.schedule import LEAST, Schedule
 
 
 def recorded_calls() -> Path:
-    """The file of recorded calls; made where it is not there, or made of another YAML or by another recorder."""
+    """The file of recorded calls; it is made if it is missing, or was made from another YAML or by another recorder."""
     wanted = {"entries": sorted(entries()), "source": source()}
     FOLDER.mkdir(parents=True, exist_ok=True)
     file = FOLDER / f"calls-{torch.__version__}.pt"
@@ -35,7 +35,7 @@ def recorded_calls() -> Path:
 
 
 def table(compared: Counter) -> str:
-    """A row an operator with its compared draws by dtype."""
+    """One row per operator with the number of its compared draws by dtype."""
     operators = sorted({operator for operator, _ in compared})
     width = max(map(len, operators), default=8)
     lines = [f"{'operator':{width}} " + " ".join(f"{dtype:>10}" for dtype in DTYPES)]
@@ -69,7 +69,7 @@ def _report(fuzzer: Fuzzer, seconds: float) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs; 0 where nothing failed."""
+    """Runs the draws; 0 if nothing failed."""
     parser = argparse.ArgumentParser(prog="./dev fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float)
     parser.add_argument("--draws", type=int, default=16, help="of each operator and data type")

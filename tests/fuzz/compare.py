@@ -1,8 +1,8 @@
-"""Whether two lists of results are alike but for roundings, which the judge of OpInfo has to look at."""
+"""Whether two lists of results are equal except for rounding, which the judge of OpInfo checks."""
 
 import torch
 
-# The first words of a verdict on a CPU that gives another result for the same numbers without gaps and repetitions.
+# The first words of a verdict on a CPU that gives another result for the same numbers stored densely.
 MISREADS = "misread strides:"
 
 
@@ -18,7 +18,7 @@ def _is_same(e: object, a: object) -> bool:
         return type(e) is type(a) and bool(e == a or (e != e and a != a))
     if (e.shape, e.dtype) != (a.shape, a.dtype):
         return False
-    if e.dtype == torch.complex32:  # which no comparison takes
+    if e.dtype == torch.complex32:  # complex32 has no comparison operators
         e, a = e.to(torch.complex64), a.to(torch.complex64)
     if torch.equal(e, a):
         return True
@@ -26,7 +26,7 @@ def _is_same(e: object, a: object) -> bool:
 
 
 def structure_problem(expected: list, actual: list) -> str:
-    """Which result is of another type, shape or dtype than the CPU's, or nothing."""
+    """Which result differs in type, shape or dtype from the CPU's; empty if none does."""
     if len(expected) != len(actual):
         return f"{len(actual)} results, not {len(expected)}"
     for index, (e, a) in enumerate(zip(expected, actual, strict=True)):

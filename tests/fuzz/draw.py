@@ -1,4 +1,5 @@
-"""One random call: a recorded one with other dtypes, numbers, layouts, shapes and attributes. The draw's name tells all of it."""
+"""One random call: a recorded one with other dtypes, numbers, layouts, shapes and attributes. Its name determines all
+of it."""
 
 import random
 from dataclasses import dataclass
@@ -11,19 +12,19 @@ from torch.utils._pytree import tree_leaves
 from fuzz import layouts, numbers
 from fuzz.recorded import Call, overload
 
-# Arguments that are places or classes: their numbers stay, but for one now and then that is out of range.
+# Arguments that are indices or classes: their numbers are kept, except that now and then one is out of range.
 _PLACES = {"index", "indices", "target"}
-# An index out of range makes the CPU's kernel of these write where it must not, silently.
+# Operators whose CPU kernel silently writes out of bounds if an index is out of range.
 _UNCHECKED = {"embedding_dense_backward", "nll_loss_backward", "nll_loss2d_backward", "adaptive_max_pool2d_backward",
               "adaptive_max_pool3d_backward", "max_pool2d_with_indices_backward"}  # fmt: skip
-# Arguments that choose between others.
+# Masks, which select elements of the other arguments.
 _MASKS = {"condition", "mask"}
-# Tensors of these belong to one another (saved means and deviations, buffers): their numbers stay, the layouts change.
+# Operators whose tensors must be consistent (saved means and deviations, buffers): numbers are kept, layouts change.
 _CONSISTENT = ("norm_backward", "pool2d_backward", "pool3d_backward", "loss_backward", "loss2d_backward", "softmax_backward",
                "sigmoid_backward", "elu_backward")  # fmt: skip
-# Of these one tensor is a function of another: no element is repeated.
+# Operators with one tensor that is a function of another: no element is repeated.
 _BUFFERED = {"log_sigmoid_backward"}
-# Attributes that name a choice, or that PyTorch itself makes from the other arguments and nobody checks.
+# Attributes that name a choice, or that PyTorch computes from the other arguments without a check.
 _CHOICES = (
     "interpolation_mode",
     "padding_mode",
@@ -34,7 +35,8 @@ _CHOICES = (
     "HxW",
     "num_weights",
 )
-# Of these NaN and infinity have a meaning in a sum or an order; elsewhere they meet zeros in an order that is free.
+# Operators for which NaN and infinity are meaningful in a sum or an order; in others they meet zeros in an
+# unspecified order.
 _REDUCTIONS = {"sum", "mean", "amax", "amin", "max", "min", "prod", "argmax", "argmin", "cumsum", "cumprod", "sort",
                "topk", "any", "all", "nansum", "logsumexp", "aminmax", "cummax", "cummin", "median", "nanmedian"}  # fmt: skip
 # Results that no program sees: (operator, index of the result).
@@ -45,7 +47,7 @@ DTYPES = tuple(_BY_NAME)
 
 
 class Name(NamedTuple):
-    """What a draw is called: all of it follows from this and the recorded calls."""
+    """The name of a draw: the name and the recorded calls determine the draw."""
 
     operator: str
     dtype: str
@@ -56,19 +58,19 @@ class Name(NamedTuple):
 
 
 def parse(text: str) -> Name:
-    """The name that `Name` prints."""
+    """Parses the text that `Name` prints."""
     operator, dtype, seed = text.split(":")
     return Name(operator, dtype, int(seed))
 
 
 def is_pointwise(function: torch._ops.OpOverload) -> bool:
-    """Whether each element of a result is a function of the elements at its place."""
+    """Whether each element of a result depends only on the elements at the same position."""
     return torch.Tag.pointwise in function.tags
 
 
 @dataclass
 class Drawn:
-    """A call: the function, and its arguments on the CPU."""
+    """A call: the function and its arguments on the CPU."""
 
     name: str
     args: tuple
@@ -76,7 +78,7 @@ class Drawn:
 
     @cached_property
     def function(self) -> torch._ops.OpOverload:
-        """What to call."""
+        """The function to call."""
         return overload(self.name)
 
     @property
@@ -86,7 +88,7 @@ class Drawn:
 
     @property
     def is_pointwise(self) -> bool:
-        """Whether its function is; PyTorch says so of single tensors only."""
+        """Whether the function is pointwise; PyTorch marks only functions of single tensors so."""
         return is_pointwise(self.function) or self.name.startswith("aten._foreach_")
 
     def argument(self, name: str) -> object:
@@ -144,13 +146,13 @@ class _Mutation:
         self.keeps_numbers = self.operator.endswith(_CONSISTENT)
         self.dtype = _BY_NAME[name.dtype]
         self.mixes = choose.random() < 0.12 and self.operator not in _BUFFERED
-        self.leads = True  # the next tensor is the first one, which the draw's dtype is that of
+        self.leads = True  # the next tensor is the first one, which has the draw's dtype
         self.shapes = self._shapes() if self.pointwise and choose.random() < 0.6 else None
-        # Which attribute has a number beyond everything, counted among those that could.
+        # Which attribute gets an extreme number, counted among those that can.
         self.extreme = choose.randrange(3) if choose.random() < 0.06 else -1
 
     def _shapes(self):
-        """A shape that all broadcast to; each operand may lose dimensions or have 1 there."""
+        """A shape to which all operands broadcast; each operand may lose dimensions or have size 1 there."""
         choose = self.choose
         full = [choose.choice((1, 2, 3, 5, 8, 17, 33)) for _ in range(choose.randrange(4))]
         if choose.random() < 0.05 and full:

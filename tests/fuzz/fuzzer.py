@@ -1,4 +1,4 @@
-"""Runs draws on npu and, in other processes, on the CPU; counts what is alike and keeps what differs."""
+"""Runs draws on npu and, in other processes, on the CPU; counts equal results and keeps those that differ."""
 
 import json
 import os
@@ -16,20 +16,20 @@ from fuzz.run import REFUSALS, run
 from fuzz.side import CpuSide, packed, unpacked
 
 FOLDER = ROOT / "build" / "fuzz"
-# The draw that runs: what to replay where the process ended within it.
+# The draw that runs: it is replayed if the process ends during it.
 LAST = FOLDER / "last.txt"
-# Draws for whose data types or layouts the CPU has no kernel say nothing about npu.
+# Errors that say that the CPU has no kernel for the data types or layouts: such draws say nothing about npu.
 NO_KERNEL = (
     "not implemented for", "unsupported ScalarType", "not supported", "is not implemented", "expected scalar type",
     "itensor_view_from_dense", "could not create a primitive", "must be contiguous", "same dtype",
     "tensor does not have a device", "could not construct a memory descriptor",
 )  # fmt: skip
-# Nor do those that one of the two has not enough memory for.
+# Errors that say that one of the two devices has not enough memory: such draws say nothing either.
 NO_MEMORY = ("can't allocate memory", "not enough memory", "OutOfMemoryError", "MemoryError")
 
 
 def _ahead(batches: Iterable[list[Name]], cpu: CpuSide) -> Iterator[list[Name]]:
-    """The batches, each asked of the CPU while the one before it runs."""
+    """The batches; the CPU starts each one while the previous one runs."""
     waiting: deque[list[Name]] = deque()
     for batch in batches:
         cpu.ask([(name, None) for name in batch])
@@ -40,7 +40,8 @@ def _ahead(batches: Iterable[list[Name]], cpu: CpuSide) -> Iterator[list[Name]]:
 
 
 class Last:
-    """The file that names the draw which runs, also behind a crash; written in its place, which truncation would slow."""
+    """The file that names the running draw, which survives a crash; it is overwritten in place, because truncation is
+    slow."""
 
     _SIZE = 4096
 
@@ -48,7 +49,7 @@ class Last:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
 
     def write(self, name: Name, call: Drawn) -> None:
-        """Names the draw."""
+        """Writes the name of the draw."""
         text = f"{name}\n{call}\n".encode()[: self._SIZE]
         os.pwrite(self._file, text.ljust(self._SIZE), 0)
 
@@ -82,7 +83,7 @@ class Fuzzer:
         call = self.drawer.draw(name)
         expected = self._cpu.next()
         if expected[0] == "died":
-            # npu may have the same kernel on its AI CPU: what ends the CPU's process is not run here.
+            # npu may use the same kernel on its AI CPU: a draw that ends the CPU's process is not run here.
             self.crashes.append({"draw": str(name), "call": str(call)})
             return
         self._last.write(name, call)

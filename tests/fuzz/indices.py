@@ -1,15 +1,15 @@
-"""Results that are places: where elements are equal, any of their places is right."""
+"""Results that are indices: among equal elements, the index of any of them is correct."""
 
 import torch
 
 from fuzz.draw import Drawn
 
-# Operators that give values and their places, in an order that PyTorch leaves open among equal values.
+# Operators that return values and their indices; PyTorch does not specify the order of equal values.
 _PLACES = {"topk", "sort", "kthvalue", "mode", "median", "nanmedian", "argsort"}
 
 
 def same_choice(operator: str, call: Drawn, expected: list, actual: list) -> bool:
-    """Whether ``actual`` has the values of ``expected``, and places that hold them, each once."""
+    """Whether ``actual`` has the values of ``expected``, and distinct indices at which these values are."""
     if operator not in _PLACES or len(actual) < 2:
         return False
     values, places = actual[0], actual[1]

@@ -1,4 +1,4 @@
-"""Of what kind an operator of ATen is: that of the OpInfo that is made of it, or by the table."""
+"""The kind of an operator of ATen: that of its OpInfo, or that of the table."""
 
 from functools import cache
 
@@ -10,7 +10,7 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-# What no OpInfo has by this name, with whether it is a derivative.
+# Operators without an OpInfo of this name, and whether each is a derivative.
 _SELECTION = _names("""
     zero constant_pad_nd im2col reflection_pad1d reflection_pad2d reflection_pad3d replication_pad1d replication_pad2d
     replication_pad3d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_nearest_exact1d
@@ -31,7 +31,7 @@ _TABLE = {
     **dict.fromkeys(_PRODUCT, (Kind.PRODUCT, False)),
     **dict.fromkeys(_SUMS_OF_GRADIENTS, (Kind.REDUCTION, True)),
     "convolution_backward": (Kind.PRODUCT, True),
-    # 1 + erf(x) cancels, in the reference, too.
+    # 1 + erf(x) cancels, also in the reference.
     "gelu": (Kind.COMPOSED, False),
 }
 

@@ -1,4 +1,4 @@
-"""Where PyTorch's CPU device is wrong, or leaves a result open: a difference there is not npu's.
+"""Calls for which PyTorch's CPU device is wrong or the result is unspecified: a difference is not an error of npu.
 
 tests/judge/test_known_cpu_errors.py has the proof of each, on the CPU alone.
 """
@@ -17,7 +17,7 @@ DOUBLES = (torch.float64, torch.complex128)
 
 
 def _has_zero(x: object) -> bool:
-    """Whether a divisor, or one of a list, is or has a zero."""
+    """Whether a divisor, or one in a list of divisors, is or contains a zero."""
     if isinstance(x, list | tuple):
         return any(map(_has_zero, x))
     return bool((x == 0).any()) if isinstance(x, torch.Tensor) else x == 0
@@ -54,7 +54,8 @@ def _has_least_number(call: Drawn) -> bool:
 
 
 def _has_windows_behind(call: Drawn, sizes: Sequence[int], at: int) -> bool:
-    """Whether antialiasing has a result whose window begins behind the input; argument ``at`` is align_corners."""
+    """Whether antialiasing has a result whose window begins after the end of the input; argument ``at`` is
+    align_corners."""
     reach = 2 if "bicubic" in call.name else 1
     align = call.args[at]
     for size, wanted, scale in zip(sizes, call.args[1], call.args[at + 1 : at + 3], strict=True):
@@ -79,7 +80,7 @@ def _has_negative_sizes_of_nothing(call: Drawn) -> bool:
 
 
 def _overflows_first(call: Drawn) -> bool:
-    """Whether an integer is infinite in the float16 of the other operands."""
+    """Whether an integer becomes infinite in float16, the type of the other operands."""
     halves = any(t.dtype == torch.float16 for t in call.tensors)
     integers = [t for t in call.tensors if t.dtype in INTEGRAL and t.numel()]
     return halves and any(bool(t.half().isinf().any()) for t in integers)
@@ -91,7 +92,7 @@ def _has_huge_attributes_of_nothing(call: Drawn) -> bool:
 
 
 def _powers_out_of_range(call: Drawn) -> bool:
-    """Whether a norm of single elements has powers that are infinite or 0 in the type that the CPU computes in."""
+    """Whether a norm of single elements has powers that are infinite or 0 in the CPU's compute type."""
     x, order, dims, *_ = (*call.args, *(2, None)[max(0, len(call.args) - 1) :])
     sizes = x.shape if dims is None or len(dims) == 0 else [x.size(d) for d in dims if x.dim() > 0]
     if any(size != 1 for size in sizes) or not math.isfinite(order):
@@ -250,7 +251,7 @@ _INFINITE_SCALE = (
     "batch norm of a variance and eps of 0: the CPU scales an input and its mean by infinity before it subtracts",
 )
 
-# Operator -> (whether a call is such a one, why).
+# Operator -> (whether a call is affected, the reason).
 KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
     "div": (_div, f"{_DIVISION[1]}; complex numbers as below"),
     "_foreach_div": (
@@ -338,6 +339,6 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
 
 
 def known_cpu_error(operator: str, call: Drawn) -> str:
-    """Why the CPU is wrong for this call, or nothing."""
+    """The reason why the CPU is wrong for this call; empty if it is not."""
     applies, why = KNOWN.get(operator, (None, ""))
     return why if applies is not None and applies(call) else ""

@@ -1,4 +1,4 @@
-"""Layouts of a tensor in memory, as programs make them by views; what torch has no view for (negative strides) is none."""
+"""Layouts of a tensor in memory that programs make by views; torch has no views with negative strides."""
 
 import random
 
@@ -37,7 +37,7 @@ def permuted_and_sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
 
 
 def expanded(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
-    """One dimension, or several, repeat their first element."""
+    """One or more dimensions repeat their first element."""
     count = choose.choice((1, 1, 2, t.dim()))
     view = t
     for d in choose.sample(range(t.dim()), min(count, t.dim())):
@@ -46,7 +46,7 @@ def expanded(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
 
 
 def overlapping(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
-    """Rows that begin within one another, as windows of a signal do."""
+    """Overlapping rows, as for windows of a signal."""
     strides = [choose.choice((1, 1, 2, 3)) for _ in t.shape]
     last = sum((n - 1) * s for n, s in zip(t.shape, strides, strict=True))
     offset = choose.randrange(3)
@@ -56,14 +56,14 @@ def overlapping(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
 
 
 def shifted(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
-    """Dense, behind a number of elements, at the end of its storage or before others."""
+    """Dense with a storage offset, at the end of its storage or with elements after it."""
     before, behind = choose.choice((1, 3, 4, 7)), choose.choice((0, 0, 5, 64))
     whole = torch.zeros(t.numel() + before + behind, dtype=t.dtype)
     return whole[before : before + t.numel()].view(t.shape).copy_(t)
 
 
 def negated(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
-    """The same numbers, as the conjugate or the negative of what is in memory."""
+    """The same numbers, stored as their conjugates or negatives."""
     if t.is_complex() and choose.random() < 0.7:
         return t.conj().resolve_conj().conj()
     return torch._neg_view(-t)
@@ -74,7 +74,7 @@ _REPEATING = (expanded, overlapping)
 
 
 def laid_out(t: torch.Tensor, choose: random.Random, *, may_repeat: bool) -> torch.Tensor:
-    """``t`` in a layout that is drawn; ``may_repeat`` allows elements that share memory, or are not what is in memory."""
+    """``t`` in a random layout; ``may_repeat`` allows elements that share memory, and conjugate and negative bits."""
     if t.numel() == 0 or choose.random() < 0.4:
         return t
     inexact = t.is_floating_point() or t.is_complex()

@@ -1,4 +1,4 @@
-"""Numbers at which implementations differ: rounding boundaries, ends of types, signed zeros, what is no number."""
+"""Numbers at which implementations differ: rounding boundaries, ends of types, signed zeros, NaN and infinity."""
 
 import math
 import random
@@ -10,15 +10,15 @@ INTEGRAL = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 COMPLEX = (torch.complex64, torch.complex128)
 DTYPES = (*FLOATING, *INTEGRAL, torch.bool, *COMPLEX)
 
-# Scalars: between two float16 or bfloat16 numbers, no float32, beyond integers' ends, at steps.
+# Scalars: between two float16 or bfloat16 numbers, not exact in float32, beyond the range of integers, at steps.
 SCALARS = (
     0, 1, -1, 2, 3, -3, 7, 127, 128, 255, 256, -129, 2**31 - 1, 2**31, -(2**31), True, False,
     0.0, -0.0, 0.5, -0.5, 1.5, 2.5, 0.1, 0.7, 50.3, 1 / 3, 1e-3, -1e-3, 1e-8, 65504.0, 65520.0, 1e30, -1e30,
     float("inf"), float("-inf"), float("nan"),
 )  # fmt: skip
-# The same without what makes a result of nothing but NaN and infinity.
+# The scalars that do not make all results NaN or infinity.
 PLAIN_SCALARS = tuple(s for s in SCALARS if math.isfinite(s) and abs(s) < 1e4)
-# Sizes and attributes at which a product or a sum of them leaves a type, or a program's memory.
+# Sizes and attributes whose product or sum overflows a type or exceeds the memory.
 EXTENTS = (
     0, -1, 2**31 - 1, 2**31, -(2**31), 2**32, 2**32 + 1, 2**62, -(2**62), 2**63 - 1, -(2**63),
 )  # fmt: skip
@@ -26,7 +26,7 @@ FRACTIONS = (0.0, -0.5, 1e-3, 1e6, 1.0)
 
 
 def scalar(choose: random.Random) -> int | float | bool:
-    """A number for an attribute; seldom an extreme one."""
+    """A number for an attribute; rarely an extreme one."""
     if choose.random() < 0.2:
         return choose.choice(SCALARS)
     if choose.random() < 0.5:
@@ -37,7 +37,7 @@ def scalar(choose: random.Random) -> int | float | bool:
 def of(
     t: torch.Tensor, choose: random.Random, generator: torch.Generator, *, extremes: bool
 ) -> torch.Tensor:
-    """Numbers of the shape and dtype of ``t``; ``extremes``: NaN, infinity, the largest, too."""
+    """Numbers of the shape and dtype of ``t``; ``extremes``: also NaN, infinity and the largest numbers."""
     if t.dtype == torch.bool:
         return torch.randint(0, 2, t.shape, generator=generator).bool()
     if t.is_complex():
@@ -52,13 +52,14 @@ def of(
 def floating(
     t: torch.Tensor, choose: random.Random, generator: torch.Generator, *, extremes: bool
 ) -> torch.Tensor:
-    """Numbers of the shape and dtype of ``t``, of one of several kinds; ``extremes``: NaN, infinity, the largest, too."""
+    """Numbers of the shape and dtype of ``t``, of one of several kinds; ``extremes``: also NaN, infinity and the
+    largest."""
     kind = choose.randrange(7)
     shape, dtype = t.shape, t.dtype
     wide = torch.randn(shape, generator=generator, dtype=torch.float64)
-    if kind == 1:  # ties when rounded
+    if kind == 1:  # ties in rounding
         return (torch.randint(-9, 10, shape, generator=generator) * 0.5).to(dtype)
-    if kind == 2:  # between two numbers of a coarser type
+    if kind == 2:  # between two numbers of a narrower type
         return (wide * (1 + 2.0**-9)).to(torch.bfloat16).to(dtype) * (1 + 2.0**-8)
     if kind == 3:
         return (wide * 10.0 ** choose.randrange(-6, 4)).to(dtype)
@@ -77,7 +78,7 @@ def floating(
 
 
 def integral(t: torch.Tensor, choose: random.Random, generator: torch.Generator) -> torch.Tensor:
-    """Integers of the shape and dtype of ``t``: small ones, or up to the type's ends."""
+    """Integers of the shape and dtype of ``t``: small ones, or up to the limits of the type."""
     info = torch.iinfo(t.dtype)
     low, high = max(-9, info.min), 10
     if choose.random() < 0.2:

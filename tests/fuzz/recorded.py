@@ -1,6 +1,7 @@
-"""Calls of ATen's operators as PyTorch's own cases make them on the CPU: what draws begin with.
+"""Calls of ATen's operators as PyTorch's own cases make them on the CPU: each draw starts from one of them.
 
-Each is what the dispatcher saw of an OpInfo or ForeachFuncInfo: an overload and its arguments, forward and backward.
+Each is a call that the dispatcher received during an OpInfo or ForeachFuncInfo: an overload and its arguments,
+forward and backward.
 """
 
 import hashlib
@@ -16,14 +17,14 @@ from torch.utils._pytree import tree_any, tree_flatten, tree_map
 
 ROOT = Path(__file__).resolve().parents[2]
 YAML = ROOT / "torch_npu/csrc/aten/npu_native_functions.yaml"
-# Calls that are kept of one operator, and the largest tensor in one.
+# The largest number of calls kept per operator, and the largest tensor in one.
 MOST_CALLS = 60
 MOST_SAMPLES = 12
 MOST_ELEMENTS = 20_000
-# Of lists of tensors and numbers, for each of which the function is the same.
+# The longest list of tensors and numbers; the function is the same for each element.
 MOST_LISTED = 5
 DTYPES = (torch.float32, torch.int64)
-# Made of operators that other cases have, and slow.
+# Slow operators that are composed of operators of other cases.
 _COMPOSED = (
     "linalg.",
     "fft.",
@@ -39,7 +40,7 @@ _COMPOSED = (
 
 Call = tuple[str, tuple, dict]
 
-# Operators that none of PyTorch's cases call on the CPU, each with some calls of its own.
+# Operators that none of PyTorch's cases calls on the CPU, each with calls written here.
 _OWN = {
     "_upsample_nearest_exact3d": lambda f: [
         f(torch.randn(1, 2, 3, 4, 2), [5, 4, 3], None, None, None),
@@ -79,7 +80,7 @@ def entries(text: str | None = None) -> set[str]:
     """ATen's operators, without overloads, that have an aclnn entry in the YAML."""
     text = YAML.read_text() if text is None else text
     found = set(re.findall(r"- func: (\w+)", text[text.index("\nofficial:") :]))
-    # What a dispatch mode sees of the first is the second.
+    # A dispatch mode sees `convolution` where the YAML has `_convolution`.
     return found | {"convolution"} if "_convolution" in found else found
 
 
@@ -101,7 +102,7 @@ class Recorder(TorchDispatchMode):
         return func(*args, **kwargs)
 
     def _keep(self, base, func, args, kwargs):
-        # A call of the same kind says nothing new.
+        # A call of the same kind adds nothing.
         kind = f"{func} {tree_map(_kind, (args, kwargs))}"
         if len(self.calls[base]) >= MOST_CALLS or kind in self._seen:
             return
@@ -114,7 +115,7 @@ class Recorder(TorchDispatchMode):
 
 
 def _shortened(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    """The arguments of an operator on lists with shorter lists, and as many of the numbers in a tensor."""
+    """The arguments of an operator on lists, with shorter lists and tensors of numbers shortened likewise."""
     count = len(args[0])
 
     def short(x):
@@ -132,7 +133,7 @@ def _kind(x):
 
 
 def _is_plain(tree) -> bool:
-    """Whether every tensor is a small strided one on the CPU."""
+    """Whether every tensor is a small strided tensor on the CPU."""
 
     def is_other(x):
         return isinstance(x, torch.Tensor) and (
@@ -192,7 +193,7 @@ def record(wanted: set[str]) -> dict[str, list[Call]]:
                     continue
                 try:
                     _run(info, dtype)
-                except Exception:  # a sample that the CPU refuses has recorded what came before it
+                except Exception:  # the calls before the CPU's refusal are recorded
                     continue
         for name in sorted(wanted & set(_OWN)):
             _OWN[name](getattr(torch.ops.aten, name))
@@ -200,7 +201,7 @@ def record(wanted: set[str]) -> dict[str, list[Call]]:
 
 
 def source() -> str:
-    """What tells this recorder from another one."""
+    """A hash that identifies the version of this recorder."""
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 

@@ -6,24 +6,24 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from fuzz.draw import Drawn
 
-# What ATen's operators raise for arguments that they refuse.
+# Exceptions that ATen's operators raise for arguments that they refuse.
 REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError)
 
 
 def copied(x: object, device: str) -> object:
-    """A tensor's copy on ``device``, in its layout; anything else as it is."""
+    """A tensor's copy on ``device`` with the same layout; anything else unchanged."""
     return copy_to(x, device) if isinstance(x, torch.Tensor) else x
 
 
 def without_layout(x: object) -> object:
-    """A tensor's dense copy; anything else as it is."""
+    """A tensor's dense copy; anything else unchanged."""
     if not isinstance(x, torch.Tensor):
         return x
     return x.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def results(call: Drawn, args: tuple, kwargs: dict) -> list:
-    """The results and, behind them, the tensors that were arguments. Those that a mask leaves out are None."""
+    """The results, followed by the tensors that were arguments. Results that a mask leaves out are None."""
     result = call.function(*args, **kwargs)
     mask = call.argument("output_mask")
     if mask is not None:
@@ -33,7 +33,7 @@ def results(call: Drawn, args: tuple, kwargs: dict) -> list:
 
 
 def run(call: Drawn, device: str = "cpu", *, dense: bool = False) -> list:
-    """What `results` gives for copies of the arguments; ``dense``: without gaps and repetitions."""
+    """What `results` returns for copies of the arguments; ``dense``: for dense copies."""
     move = without_layout if dense else lambda x: copied(x, device)
     args, kwargs = tree_map(move, (call.args, call.kwargs))
     return results(call, args, kwargs)

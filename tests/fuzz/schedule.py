@@ -1,4 +1,4 @@
-"""Which draws come next: every pair of operator and data type, those first that were compared least often."""
+"""Which draws come next: all pairs of operator and data type, the least often compared ones first."""
 
 import time
 from collections import Counter
@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from fuzz.draw import DTYPES, Name
 
-# Compared draws that each pair is owed.
+# The number of compared draws that each pair needs.
 LEAST = 200
-# Draws of a pair in a round; a pair that the CPU refused as often as FIRST says is none that it takes.
+# Draws per pair in a round; after FIRST draws that the CPU refused, a pair counts as unsupported by the CPU.
 BATCH, FIRST = 16, 64
-# Draws after which a pair with too few compared ones is not drawn any more than others.
+# After this many draws, a pair with too few compared draws no longer has priority.
 MOST = 100 * LEAST
 
 Pair = tuple[str, str]
 
 
 class Schedule:
-    """Draws of ``operators``, numbered from ``seed`` for each pair; ``compared`` counts what the CPU took."""
+    """Draws of ``operators``, numbered from ``seed`` for each pair; ``compared`` counts those that the CPU accepted."""
 
     def __init__(self, operators: list[str], seed: int, compared: Counter):
         self._pairs = [(operator, dtype) for operator in operators for dtype in DTYPES]
@@ -47,7 +47,7 @@ class Schedule:
         return owed or [pair for pair in self._pairs if self._compared[pair]]
 
     def until(self, end: float) -> Iterator[list[Name]]:
-        """Draws until the clock says ``end``; says when every pair had what it is owed."""
+        """Draws until the time ``end``; reports when every pair has the draws that it needs."""
         started, told = time.monotonic(), False
         while pairs := self._next_round():
             if not told and not self.few() and not any(map(self._is_new, self._pairs)):
@@ -60,7 +60,7 @@ class Schedule:
                 yield self._batch(pair, BATCH)
 
     def few(self) -> list[str]:
-        """The pairs that the CPU takes and that were compared too seldom."""
+        """The pairs that the CPU supports and that were compared too seldom."""
         return [
             f"{operator}:{dtype} {self._compared[operator, dtype]}"
             for operator, dtype in self._pairs

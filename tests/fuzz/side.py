@@ -1,4 +1,4 @@
-"""The CPU's side of draws, in a process of its own: a crash there ends nothing here.
+"""The CPU's side of draws, in a separate process: a crash there does not end this process.
 
 python -m fuzz.side CALLS: reads requests from standard input and writes answers to standard output, as pickles.
 """
@@ -18,10 +18,11 @@ import torch
 from fuzz.draw import Drawer, Name
 from fuzz.run import REFUSALS, run
 
-# What the process may take for one draw beside what it is itself, and the seconds of CPU time behind which it is ended.
+# Memory that the process may use for one draw in addition to its own, and the seconds of CPU time after which it is
+# ended.
 MEMORY, SECONDS = 1 << 30, 60
 
-# A draw to run, or npu's results of it, packed, to judge.
+# A draw to run, or a draw with npu's packed results to judge.
 Request = tuple[Name, list | None]
 
 
@@ -36,7 +37,7 @@ def _pack(t: torch.Tensor) -> tuple:
 
 
 def unpacked(values: list) -> list:
-    """What `packed` was made of."""
+    """The inverse of `packed`."""
     return [_unpack(v) if isinstance(v, tuple) else v for v in values]
 
 
@@ -48,12 +49,12 @@ def _unpack(v: tuple) -> torch.Tensor:
 
 
 def answer(drawer: Drawer, name: Name, actual: list | None) -> tuple:
-    """``("results", …)`` or ``("refused", text)`` for a draw; ``("verdict", text)`` on npu's results of it."""
+    """``("results", …)`` or ``("refused", text)`` for a draw; ``("verdict", text)`` for npu's results of a draw."""
     call = drawer.draw(name)
     if actual is not None:
         from fuzz.verdict import (
             verdict,
-        )  # PyTorch's list of OpInfos takes seconds, and the other process needs none
+        )  # PyTorch's list of OpInfos takes seconds to load, and the other process does not need it
 
         return ("verdict", verdict(name.operator, call, unpacked(actual)))
     try:
@@ -69,7 +70,7 @@ def _limit_memory() -> None:
 
 
 def main(calls: str) -> None:
-    """Answers until its input ends."""
+    """Answers requests until the end of its input."""
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     drawer = Drawer(torch.load(calls, weights_only=False))
@@ -87,7 +88,7 @@ def main(calls: str) -> None:
 
 
 class CpuSide:
-    """The other process; one that died is started again, and what it had not come to is asked again."""
+    """The other process; if it dies, it is started again and gets the unanswered requests again."""
 
     def __init__(self, calls: Path):
         self.calls = calls
@@ -113,10 +114,10 @@ class CpuSide:
             pickle.dump(requests, self._process.stdin)
             self._process.stdin.flush()
         except BrokenPipeError:
-            pass  # it died: next() says so, and sends what is left again
+            pass  # it died: next() reports that and sends the remaining requests again
 
     def next(self) -> tuple:
-        """The next answer; ``("died", code)`` where the draw ended the process."""
+        """The next answer; ``("died", code)`` if the draw ended the process."""
         try:
             reply = pickle.load(self._process.stdout)
         except (EOFError, pickle.UnpicklingError):

@@ -1,4 +1,4 @@
-"""Whether a draw's results on npu are good: OpInfo's element rule with its formulas, on the CPU alone."""
+"""Whether a draw's results on npu are correct: OpInfo's element rule with its formulas, on the CPU alone."""
 
 import math
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ def _is_inexact(x: object) -> bool:
 
 
 def _with_numbers(call: Drawn, dtype: torch.dtype) -> Drawn:
-    """The call whose numbers are what they become in ``dtype``: an operator takes them as it takes its elements."""
+    """The call with its numbers rounded to ``dtype``, as the operator's elements are."""
 
     def rounded(x: object) -> object:
         if isinstance(x, bool) or not isinstance(x, int | float):
@@ -40,9 +40,10 @@ def _with_numbers(call: Drawn, dtype: torch.dtype) -> Drawn:
 
 
 def _types_of_numbers(tensors: list[torch.Tensor]) -> list[torch.dtype]:
-    """The types that an operator may bring its numbers to before it uses them."""
+    """The types to which an operator may convert its numbers before it uses them."""
     types = {t.dtype.to_real() if t.is_complex() else t.dtype for t in tensors if _is_inexact(t)}
-    # Integers and numbers give the default type; who computes in double precision takes numbers as they are.
+    # Integers and numbers give the default type; an operator that computes in double precision uses its numbers
+    # unchanged.
     types = (types or {torch.float32}) | {torch.float64}
     if types & {torch.float16, torch.bfloat16}:
         types |= {torch.float32}
@@ -50,12 +51,12 @@ def _types_of_numbers(tensors: list[torch.Tensor]) -> list[torch.dtype]:
 
 
 def rule_of(operator: str, call: Drawn, expected: list, *, dense: bool = False) -> judge.Rule:
-    """How results of the call are judged; ``dense``: of its arguments without gaps and repetitions."""
+    """How results of the call are judged; ``dense``: for dense copies of its arguments."""
     kind, derivative = kind_of_operator(operator)
     tensors = call.tensors
     if kind is Kind.ELEMENTWISE and any(t.is_complex() for t in tensors):
-        kind = Kind.COMPOSED  # of functions of real numbers
-    # A function of integers that gives floating numbers takes them as such.
+        kind = Kind.COMPOSED  # for functions of real numbers
+    # A function of integers with floating-point results converts them to floating point.
     gives_floats = any(map(_is_inexact, expected[: len(expected) - len(tensors)]))
     integers = gives_floats and call.is_pointwise
     bools = gives_floats and not any(map(_is_inexact, tensors))
@@ -81,7 +82,7 @@ def rule_of(operator: str, call: Drawn, expected: list, *, dense: bool = False) 
         atol = [error(operator.removeprefix("_foreach_"), x) for x in call.args[0]]
     else:
         atol = error(operator, floating[0] if floating else torch.empty(0))
-        if isinstance(atol, torch.Tensor):  # of the result; the arguments stand behind it
+        if isinstance(atol, torch.Tensor):  # of the result; the arguments follow it
             atol = [atol]
     return judge.Rule(kind, in_double, tuple(tensors), not derivative, atol)
 
@@ -105,7 +106,7 @@ def _problem(
 
 
 def verdict(operator: str, call: Drawn, actual: list) -> str:
-    """What is wrong with ``actual``, or nothing; begins with `MISREADS` where the CPU is wrong."""
+    """What is wrong with ``actual``; empty if it is correct; begins with `MISREADS` if the CPU is wrong."""
     expected = run(call)
     for name, index in UNSEEN:
         if name == operator:

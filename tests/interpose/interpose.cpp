@@ -1,4 +1,5 @@
-// Writes one line per call to the file that ACL_INTERPOSE_LOG names: the function and what identifies the call.
+// Writes one line per call to the file that ACL_INTERPOSE_LOG names: the function and the arguments that identify the
+// call.
 
 #include <acl/acl.h>
 #include <dlfcn.h>

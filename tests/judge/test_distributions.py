@@ -1,4 +1,4 @@
-"""Distributions are recognised, and planted ones refused. No device is needed."""
+"""Correct distributions are accepted, and planted errors are refused. No device is needed."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def test_neighbours_are_independent():
 
 
 def draws(on_npu, on_cpu=lambda g: torch.randn(2, 3, generator=g)):
-    """What check_draws says of two samplers; the devices' generators differ."""
+    """The answer of check_draws for two samplers; the devices' generators differ."""
 
     def draw(device: str, seed: int):
         sample = on_npu if device == "npu" else on_cpu
@@ -96,7 +96,7 @@ def test_samples_of_the_cpus_distribution_pass():
 
 
 def test_a_rare_result_need_not_be_seen():
-    """Be it the first one or another."""
+    """Whether the rare result comes first or later."""
     for rare in (0, 77):
         draws(
             lambda g: torch.zeros(3),

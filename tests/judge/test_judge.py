@@ -1,4 +1,4 @@
-"""The judge refuses planted errors, and lets good results of another order of the same sums pass. No device is needed."""
+"""The judge refuses planted errors and accepts correct results whose sums are in another order. No device is needed."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Each entry of known_cpu_errors is one: shown on the CPU alone."""
+"""Each entry of known_cpu_errors is an error of the CPU: shown on the CPU alone."""
 
 import decimal
 import math
@@ -94,7 +94,7 @@ def test_the_gradient_of_antialiased_resizing_is_not_that_of_the_forward_pass(mo
     g = torch.randn(1, 1, 5, 6, generator=generator, dtype=torch.float64)
 
     def products(scale):
-        """Those of a linear function and its transpose, which are equal."""
+        """The inner products of a linear function and of its transpose, which are equal."""
         size = ([5, 6], False, None, scale)
         given = backward(g, [5, 6], [1, 1, 4, 6], False, None, scale)
         return (forward(x, *size) * g).sum().item(), (x * given).sum().item()
@@ -327,7 +327,7 @@ def test_batch_norm_subtracts_after_it_scaled_by_infinity():
 
 
 def test_a_window_that_is_too_long_wraps():
-    # oneDNN, which has float32 and on some CPUs 16 bits, refuses it.
+    # oneDNN supports float32 and on some CPUs 16-bit types, and refuses float64.
     x, weight = torch.ones(2, 2, 4).double(), torch.ones(2, 1, 4).double()
     args = (x, weight, torch.ones(2).double(), [1], [3], [2**62], False, [0], 2)
     assert ATEN.convolution(*args).shape == (2, 2, 10)

@@ -1,4 +1,4 @@
-"""What became of a case: values are compared wherever the CPU draws nothing, and a refused case did not pass."""
+"""The outcome of a case: values are compared unless the CPU draws random numbers, and a refused case does not pass."""
 
 from types import SimpleNamespace
 
@@ -76,7 +76,7 @@ def test_draws_that_do_not_show_are_compared(chance):
 )
 @pytest.mark.parametrize("variant", ["samples", "noncontiguous"])
 def test_zeros_are_not_random(name, variant, monkeypatch):
-    """Every sample of these that draws is refused where npu gives zeros."""
+    """For these operators every sample that draws random numbers is refused if npu gives zeros."""
     (op, *_) = (op for op in op_db if op.name == name)
     monkeypatch.setattr(op, "op", zeros_on_npu(op.op))
     with pytest.raises(AssertionError):

@@ -1,4 +1,4 @@
-"""The fuzzer's judgement is that of OpInfo: planted errors in draws are refused, roundings are not. No device is needed."""
+"""The fuzzer judges as OpInfo does: it refuses planted errors in draws and accepts rounding. No device is needed."""
 
 import os
 import signal
@@ -124,7 +124,7 @@ def test_the_border_of_antialiasing_is_no_excuse_for_the_rest():
 
 
 def test_a_large_operand_excuses_no_small_result():
-    # A bound of the largest operands' product would allow 4e7 roundings here.
+    # A bound by the product of the largest operands would allow 4e7 roundings here.
     a, b = randn(5, 40), randn(40, 6, seed=1)
     a[0] *= 1e7
     call = Drawn("aten.mm.default", (a, b), {})

@@ -39,7 +39,7 @@ class UNetBlock(nn.Module):
         return x + self.project(seen.reshape(batch, channels, height, width))
 
     def forward(self, x: Tensor, steps: Tensor) -> Tensor:
-        """``x`` [batch, channels, height, width], ``steps`` [batch]; the noise, shaped as ``x``."""
+        """``x`` [batch, channels, height, width], ``steps`` [batch]; returns the noise with the shape of ``x``."""
         angles = steps[:, None] * torch.exp(-torch.arange(x.shape[1] // 2, device=x.device))
         time = self.time(torch.cat((angles.sin(), angles.cos()), 1))
         y = self.conv1(F.silu(self.norm1(x))) + time[:, :, None, None]
@@ -50,7 +50,7 @@ class UNetBlock(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """An embedding, two LSTM layers and a classifier of every step's next word."""
+    """An embedding, two LSTM layers and a classifier for the next word of every step."""
 
     def __init__(self, width: int = 32):
         super().__init__()
@@ -76,7 +76,7 @@ class Network:
         return self.loss(self.model(*self.inputs), *self.inputs)
 
     def to(self, device: str) -> "Network":
-        """The same on another device."""
+        """The same network on another device."""
         return Network(self.model.to(device), tuple(x.to(device) for x in self.inputs), self.loss)
 
 

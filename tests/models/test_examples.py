@@ -1,4 +1,4 @@
-"""The examples run, and give what their documents say."""
+"""The examples run, and their results are those in the documentation."""
 
 import os
 import re

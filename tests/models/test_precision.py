@@ -1,6 +1,6 @@
-"""Logits and gradients of convolutional networks against float64, with and without the permission of HF32.
+"""Logits and gradients of convolutional networks against float64, with and without HF32 allowed.
 
-Their functions are smooth: behind a ReLU an element near 0 has one gradient or another.
+The functions are smooth: after a ReLU the gradient of an element near 0 would be one of two values.
 """
 
 import copy
@@ -13,12 +13,13 @@ from torch.nn import functional as F
 
 from tests.capability.test_less_precision import AMPLIFICATION
 
-# Products of the longest sum. The CPU's kernels sum parts of it: they round as often as one of them does, ours in a row.
+# Products in the longest sum. The CPU's kernels sum parts of it, with as many roundings as one part has; softnpu's
+# sum in sequence.
 TERMS = 128 * 9
 
 
 class Residual(nn.Module):
-    """Two convolutions of 3 x 3 with batch norm, and what goes round them."""
+    """Two 3x3 convolutions with batch norm, and a shortcut."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -44,7 +45,7 @@ def residual_network() -> nn.Module:
 
 
 def plain_network() -> nn.Module:
-    """Convolutions behind one another, and back to the size of the image."""
+    """A chain of convolutions, and back to the size of the image."""
     return nn.Sequential(
         nn.Conv2d(3, 64, 3, padding=1),
         nn.SiLU(),
@@ -82,9 +83,9 @@ def results(network: nn.Module, image: Tensor) -> list[Tensor]:
 def test_networks_lose_what_their_convolutions_may(
     name: str, training: bool, layout: torch.memory_format, allowed: bool
 ):
-    """An error may be as many times the CPU's as roundings count in Winograd's transforms.
+    """The error may be the CPU's error times the number of roundings in Winograd's transforms.
 
-    Without the permission it may be that of a sum one by one: a random walk of as many roundings, whose steps grow.
+    Without HF32 allowed it may be that of a sequential sum: a random walk with as many roundings, whose steps grow.
     """
     torch.manual_seed(0)
     network = NETWORKS[name]().train(training).to(memory_format=layout)

@@ -1,4 +1,4 @@
-"""Training steps of six networks: what runs by aclnn, and that nothing waits for the device."""
+"""Training steps of six networks: which calls run by aclnn, and that no call waits for the device."""
 
 import pytest
 import torch
@@ -6,7 +6,7 @@ from networks import NETWORKS
 
 import torch_npu
 
-# Of the calls that do work on the device.
+# The smallest fraction of the calls that compute on the device.
 LEAST = 0.99
 
 

@@ -11,14 +11,14 @@ from opinfo.rounding import WIDER, Change, changed
 from seeding import seed_all
 from torch.utils._pytree import tree_flatten, tree_map
 
-# PyTorch computes these otherwise on the CPU than elsewhere: fused attention, recurrent layers in one operator, a
-# chunked cross entropy. All others give the same bits where no aclnn operator takes part.
+# PyTorch computes these differently on the CPU: fused attention, recurrent layers in one operator, a chunked cross
+# entropy. All others give the same bits if no aclnn operator runs.
 OTHER_ROUNDING = ("Transformer", "RNN", "GRU", "LSTM", "LinearCrossEntropyLoss")
 
 
 def strided(t):
-    """The same numbers with gaps between them; integers and what has no dimension stay as they are."""
-    # Integers stay dense: the CPU's CTC loss reads lengths with gaps as if there were none.
+    """The same numbers with gaps between them; integers and tensors without dimensions are unchanged."""
+    # Integers stay dense: the CPU's CTC loss ignores the strides of lengths.
     if not isinstance(t, torch.Tensor) or not (t.is_floating_point() or t.is_complex()):
         return t
     if t.numel() == 0 or t.dim() == 0:
@@ -44,7 +44,7 @@ def _samples(info, dtype: torch.dtype, training: bool) -> list:
         info, device="cpu", dtype=dtype, requires_grad=True, training=training
     )
     for case in samples:
-        # PyTorch makes FractionalMaxPool's in float64, whatever the dtype, and its kernel refuses that.
+        # PyTorch generates the samples of FractionalMaxPool in float64 for any dtype, which its kernel refuses.
         kwargs = case.constructor_input.kwargs
         if "_random_samples" in kwargs:
             kwargs["_random_samples"] = kwargs["_random_samples"].to(dtype)
@@ -56,7 +56,7 @@ def _module(info, case, dtype: torch.dtype, device: str, training: bool) -> torc
     ctor = case.constructor_input
     module = info.module_cls(*ctor.args, **ctor.kwargs).to(dtype).train(training)
     if any(isinstance(p, torch.nn.UninitializedParameter) for p in module.parameters()):
-        module(*_to("cpu", case.forward_input.args))  # a lazy module draws its weights here
+        module(*_to("cpu", case.forward_input.args))  # a lazy module initializes its weights here
     return module.to(device)
 
 
@@ -66,7 +66,7 @@ def _tensors(tree) -> list[torch.Tensor]:
 
 @dataclass(frozen=True)
 class Pass:
-    """One sample of a module in a mode and a layout: its outputs, and the gradients of its inputs and parameters."""
+    """One sample of a module in a mode and a layout: its outputs and the gradients of its inputs and parameters."""
 
     info: object
     case: object
@@ -75,7 +75,7 @@ class Pass:
     layout: str
 
     def run(self, device: str, seed: int = 0, change: Change | None = None) -> tuple[list, list]:
-        """On ``device``, or in double precision on the CPU after ``change`` of arguments and parameters."""
+        """Runs on ``device``, or in double precision on the CPU after ``change`` of arguments and parameters."""
         module = _module(self.info, self.case, self.dtype, device, self.training)
         args, kwargs = self.case.forward_input.args, self.case.forward_input.kwargs
         if self.layout == "strided":
@@ -93,7 +93,7 @@ class Pass:
         if not roots:
             return outputs, []
         leaves = [t for t in (*_tensors((args, kwargs)), *module.parameters()) if t.requires_grad]
-        # Not ones: behind a normalisation their gradients are 0, whatever stands before it.
+        # Not ones: their gradients through a normalization are 0.
         generator = torch.Generator().manual_seed(0)
         seeds = [
             torch.randn(t.shape, generator=generator).to(self.dtype).to(device, t.dtype)
@@ -104,7 +104,7 @@ class Pass:
         return outputs, list(torch.autograd.grad(roots, leaves, seeds, allow_unused=True))
 
     def compare(self) -> bool:
-        """On npu with the CPU; False where both refuse it."""
+        """Compares npu with the CPU; False if both refuse the sample."""
         seed_all(0)
         untouched = torch.get_rng_state()
         expected, refusal = attempt(lambda: self.run("cpu"))
@@ -140,9 +140,10 @@ class Pass:
 
 
 def check(info, dtype: torch.dtype, *, training: bool, layout: str) -> int:
-    """Runs all samples of ``info``; returns the number of those that the CPU runs. What it refuses npu refuses, too.
+    """Runs all samples of ``info``; returns the number of those that the CPU runs. npu must refuse what the CPU
+    refuses.
 
-    Raises RefusedError where the CPU refuses them all, NotApplicableError where there is none.
+    Raises RefusedError if the CPU refuses all samples, NotApplicableError if there are none.
     """
     return total(
         Pass(info, case, dtype, training, layout).compare()

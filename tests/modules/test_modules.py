@@ -1,4 +1,4 @@
-"""PyTorch's ModuleInfos in float32; `./dev test --part opinfo` has every dtype that they declare."""
+"""PyTorch's ModuleInfos in float32; `./dev test --part opinfo` runs them in every declared dtype."""
 
 import pytest
 import torch

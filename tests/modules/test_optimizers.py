@@ -22,12 +22,12 @@ def variants():
 
 
 def on(device: str, value: object):
-    """Tensors among the arguments of an optimizer, as learning rates, on its device."""
+    """Tensors among an optimizer's arguments, such as learning rates, on its device."""
     return tree_map(lambda v: v.to(device) if isinstance(v, torch.Tensor) else v, value)
 
 
 def train(info, kwargs, device: str, change: Change | None = None) -> list[torch.Tensor]:
-    """Weights and state after ten steps; with a ``change`` of what they start from, in double precision."""
+    """Weights and state after ten steps; in double precision if a ``change`` of the initial values is given."""
     generator = torch.Generator().manual_seed(0)
     drawn = [torch.randn(shape, generator=generator).to(device) for shape in ((5, 4), (5,), (4,))]
     if change is not None:
@@ -57,14 +57,14 @@ def test_optimizer(info, implementation):
     for config in info.optim_inputs_func(device="npu"):
         kwargs = dict(config.kwargs)
         if info.optim_cls is torch.optim.LBFGS:
-            kwargs["max_iter"] = 2  # where it has converged its state is differences of roundings
+            kwargs["max_iter"] = 2  # the state after convergence is differences of roundings
         if implementation != "forloop":
             kwargs[implementation] = True
         if kwargs.get("fused") and (kwargs.get("foreach") or kwargs.get("differentiable")):
             with pytest.raises(RuntimeError, match="fused"):
                 train(info, kwargs, "npu")
             continue
-        # The fused kernels of the CPU round otherwise than its loops.
+        # The fused kernels of the CPU round differently from its loops.
         on_cpu = {**kwargs, "fused": False} if "fused" in kwargs else kwargs
         expected, refusal = attempt(lambda k=on_cpu: train(info, k, "cpu"))
         if refusal is not None:

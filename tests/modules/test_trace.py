@@ -1,4 +1,4 @@
-"""Every ModuleInfo through ``torch.jit.trace``: what was traced computes other numbers of the same shapes, too."""
+"""Every ModuleInfo through ``torch.jit.trace``: the trace also computes other numbers of the same shapes."""
 
 import warnings
 
@@ -9,16 +9,16 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from modules import cases
 
-# Every sample of a module takes the same way through the dispatcher.
+# All samples of a module take the same path through the dispatcher.
 MOST_SAMPLES = 2
 
 
 def _traced_and_called(info, case, device: str):
-    """Outputs for other numbers, traced and called; None where the module cannot be traced."""
+    """Outputs for other numbers, traced and called; None if the module cannot be traced."""
     module = cases._module(info, case, torch.float32, device, training=False)
     arguments = (case.forward_input.args, case.forward_input.kwargs)
     leaves, tree = tree_flatten(cases._to(device, arguments))
-    # Integers are indices and lengths, which others do not fit.
+    # Integers are indices and lengths: other numbers would be invalid.
     places = [
         i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor) and leaf.is_floating_point()
     ]  # fmt: skip
@@ -52,7 +52,7 @@ def test_trace(info):
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter(
             "ignore"
-        )  # that values became constants: the CPU's trace says whether it matters
+        )  # about values that became constants: the CPU's trace shows whether it matters
         for case in cases._samples(info, torch.float32, training=False)[:MOST_SAMPLES]:
             expected = _traced_and_called(info, case, "cpu")
             if expected is None or not _is_same(expected):

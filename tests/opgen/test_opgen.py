@@ -1,4 +1,4 @@
-"""Operator tables: every malformed line names file and line; a row becomes a header and two functions."""
+"""Operator tables: an error in a line names file and line; a row becomes a header and two functions."""
 
 import shutil
 import subprocess
@@ -76,7 +76,7 @@ def test_errors_in_a_plan_name_the_row(tmp_path):
     lines = emit.entries(parse(path), "entries.cpp").splitlines()
     row = lines.index(f'#line 3 "{path}"')
     assert lines[row + 1] == "  return add(self, other, alpha, out, plan);"
-    assert lines[row + 2] == f'#line {row + 4} "entries.cpp"'  # lines are counted from 1
+    assert lines[row + 2] == f'#line {row + 4} "entries.cpp"'  # line numbers start at 1
 
 
 def test_a_row_of_a_function_is_its_enumerator_traits_case_and_names(tmp_path):
@@ -118,7 +118,7 @@ def test_the_command(tmp_path, capsys):
     assert set(written) == {"aclnnop/aclnn_add.h", "entries/family.cpp", "callers.cpp"}
     before = written["aclnnop/aclnn_add.h"].stat().st_mtime_ns
     assert command.main(["--output", str(out), str(path)]) == 0
-    assert written["aclnnop/aclnn_add.h"].stat().st_mtime_ns == before  # nothing is built again
+    assert written["aclnnop/aclnn_add.h"].stat().st_mtime_ns == before  # not written again
     other = tmp_path / "other" / "operators.txt"
     other.parent.mkdir()
     shutil.copy(path, other)
@@ -127,7 +127,7 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_headers_are_c(tmp_path):
-    """A C compiler takes every operator's header."""
+    """Every operator's header compiles with a C compiler."""
     from tests.aclnn.library import ROOT
 
     source = tmp_path / "all.c"

@@ -34,12 +34,12 @@ class Case:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names the case in results and exceptions."""
+        """The key of the case in results and exceptions."""
         return self.op, str(self.dtype).removeprefix("torch."), self.variant
 
 
 def all_cases(dtypes: set[str], names: set[str], pattern: str) -> list[Case]:
-    """Everything that the CPU supports: operators first, then modules."""
+    """All cases that the CPU supports: operators first, then modules."""
     infos = [(op.full_name, op, variants.ALL) for op in op_db]
     infos += [(info.name, info, modules.ALL) for info in module_db]
     found = [
@@ -79,7 +79,7 @@ def run_case(case: Case) -> dict:
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the shard; 0 where nothing failed."""
+    """Runs the shard; 0 if nothing failed."""
     parser = argparse.ArgumentParser(prog="python -m opinfo", description=__doc__)
     parser.add_argument("--results", type=Path, required=True)
     parser.add_argument("--dtypes", default="all")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch.utils._pytree import tree_map
 
-# Types that hardly any operator takes all of.
+# Types that hardly any operator supports all of.
 DTYPES = (torch.float64, torch.complex64, torch.bool, torch.int64, torch.float16, torch.bfloat16,
           torch.float8_e4m3fn, torch.complex32, torch.uint16)  # fmt: skip
 SHAPES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -24,7 +24,7 @@ def _mapped(change: Callable, tree: object) -> object:
 
 
 def _variants(sample, name: str, change: Callable) -> Iterator[Call]:
-    """All tensors, the first alone, the others alone."""
+    """All tensors changed, only the first one, and all but the first one."""
     rest = _mapped(change, (sample.args, sample.kwargs))
     yield name, (_mapped(change, sample.input), *rest)
     yield f"{name}: the first", (_mapped(change, sample.input), sample.args, sample.kwargs)
@@ -37,7 +37,7 @@ def _other_numbers(sample, number: int) -> tuple:
 
 
 def of_sample(sample) -> Iterator[Call]:
-    """What an operator may refuse, made of what it takes."""
+    """Arguments that an operator may refuse, made from valid ones."""
     for dtype in DTYPES:
         yield from _variants(sample, str(dtype), lambda t, dtype=dtype: t.detach().to(dtype))
     for name, change in SHAPES.items():
@@ -48,7 +48,7 @@ def of_sample(sample) -> Iterator[Call]:
 
 
 def of_op(op) -> Iterator[Call]:
-    """The OpInfo's own error inputs, then those of its first and its last samples."""
+    """The OpInfo's own error inputs, then those made from its first and its last samples."""
     for error in op.error_inputs("npu") if op.error_inputs_func is not None else ():
         sample = error.sample_input
         yield "error input", (sample.input, sample.args, sample.kwargs)

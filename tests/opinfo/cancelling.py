@@ -1,4 +1,4 @@
-"""How far two good results may be apart where an operator's definition cancels: formulas of the sample."""
+"""How much two correct results may differ if an operator's definition cancels: formulas of the sample."""
 
 import math
 from functools import partial
@@ -11,10 +11,18 @@ from opinfo.rounding import WIDE, largest_finite
 
 
 def cdist_error(sample) -> float:
-    """The largest error of a Euclidean distance taken as sqrt(|x|^2 + |y|^2 - 2 x.y), as cdist takes it.
+    """The largest error of a Euclidean distance computed as sqrt(
 
-    The sum of ``k`` products is off by at most ``(k + 4) * eps`` of its terms' magnitude, and a root turns an error
-    ``e`` into at most ``sqrt(e)``.
+    x
+
+    ^2 +
+
+    y
+
+    ^2 - 2 x.y), as in cdist.
+
+    The error of the sum of ``k`` products is at most ``(k + 4) * eps`` times the sum of the terms' magnitudes, and
+    the root of a sum with error ``e`` has an error of at most ``sqrt(e)``.
     """
     x, y = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
     if not x.numel() or not y.numel():
@@ -25,7 +33,7 @@ def cdist_error(sample) -> float:
 
 
 def linear_cross_entropy_error(sample) -> float:
-    """Four roundings of the largest logit: a loss is the difference of two numbers of that size."""
+    """Four roundings of the largest logit: a loss is the difference of two numbers of that magnitude."""
     x, weight = sample.input.detach().cpu().double(), sample.args[0].detach().cpu().double()
     if not x.numel() or not weight.numel():
         return 0.0
@@ -34,7 +42,7 @@ def linear_cross_entropy_error(sample) -> float:
 
 
 def product_error(sample) -> float:
-    """What a sum of ``n`` products of two entries is off by at most, in any order and the coarsest type of the sample."""
+    """The largest error of a sum of ``n`` products of two entries, in any order and the narrowest type of the sample."""
     x = sample.input.detach().cpu()
     given = tree_flatten((sample.input, sample.args, sample.kwargs))[0]
     types = {t.dtype for t in given if isinstance(t, torch.Tensor)}
@@ -45,7 +53,7 @@ def product_error(sample) -> float:
 
 
 def normalize_error(sample) -> float:
-    """Four roundings of a direction divided by the smallest norm: a derivative is the difference of two such."""
+    """Four roundings of a direction divided by the smallest norm: a derivative is a difference of two of these."""
     x = sample.input.detach().cpu()
     if not x.numel():
         return 0.0
@@ -54,7 +62,7 @@ def normalize_error(sample) -> float:
 
 
 def group_norm_error(sample) -> float:
-    """What a mean of ``n`` numbers added in float32 is off by at most, before it is brought to the output's type."""
+    """The largest error of a mean of ``n`` numbers added in float32, before it is converted to the output's type."""
     x = sample.input.detach().cpu()
     if not x.numel():
         return 0.0
@@ -62,10 +70,13 @@ def group_norm_error(sample) -> float:
 
 
 def householder_error(sample) -> float:
-    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every number on the way.
+    """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every intermediate number.
 
-    The derivative applies their inverses as well, ``I - s v v^H`` with ``s = tau / (tau |v|^2 - 1)``, and ends with two
-    products with the reflectors.
+    The derivative also applies their inverses, ``I - s v v^H`` with ``s = tau / (tau
+
+    v
+
+    ^2 - 1)``, and ends with two products with the reflectors.
     """
     v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
     if not v.numel() or not tau.numel():
@@ -82,7 +93,7 @@ def householder_error(sample) -> float:
 
 
 def norm_slopes_error(sample) -> float:
-    """Four roundings of each slope of a norm: its derivative along ones is their sum, which may cancel."""
+    """Four roundings of each slope of a norm: its derivative along ones is the sum of the slopes, which may cancel."""
     if not sample.input.requires_grad or not sample.input.numel():
         return 0.0
     x = sample.input.detach().cpu().double().requires_grad_()
@@ -95,10 +106,10 @@ def norm_slopes_error(sample) -> float:
 
 
 def root_error(sample) -> torch.Tensor | float:
-    """What a norm is off by whose order is no whole root.
+    """The error of a norm whose order is not an exact root.
 
-    The root makes a sum's roundings ``1 / order`` times larger, and the rounding of ``1 / order`` counts as often as the
-    logarithm of the sum says.
+    The root multiplies a sum's roundings by ``1 / order``, and the rounding of ``1 / order`` counts as many times as
+    the logarithm of the sum.
     """
     order = sample.args[0] if sample.args else 2
     x = sample.input.detach().cpu()
@@ -121,9 +132,11 @@ def root_error(sample) -> torch.Tensor | float:
 
 
 def grid_error(sample) -> float:
-    """A place is rounded as half a size is; that error, and the derivative along the grid, are differences of pixels.
+    """The rounding of a position, as that of half a size; this error, and the derivative along the grid, multiply
+    differences of pixels.
 
-    There are as many as a cell has, in every channel. At a border they are the same, and their differences 0.
+    There are as many differences as pixels per cell, in every channel. At a border the pixels are equal, and the
+    differences 0.
     """
     x = sample.input.detach().cpu()
     if not x.numel():
@@ -135,7 +148,7 @@ def grid_error(sample) -> float:
 
 
 def grid_gradient_error(sample) -> float:
-    """As `grid_error`, of the gradients: a gradient times weights, and times differences of pixels."""
+    """As `grid_error`, for the gradients: a gradient times weights, and times differences of pixels."""
     image = sample.args[0].detach().cpu()
     if not sample.input.numel() or not image.numel():
         return 0.0
@@ -144,7 +157,7 @@ def grid_gradient_error(sample) -> float:
 
 
 def linear_error(sample) -> float:
-    """A place is rounded as a size is, in each dimension, and weighs the difference of two neighbours."""
+    """A position has the rounding of a size in each dimension; it multiplies the difference of two neighbours."""
     x = sample.input.detach().cpu()
     if not x.numel():
         return 0.0
@@ -153,18 +166,18 @@ def linear_error(sample) -> float:
 
 
 def cubic_error(sample) -> float:
-    """What a cubic filter's weights are off by in double precision, in the reference as well.
+    """The error of a cubic filter's weights in double precision, also in the reference.
 
-    A weight is a polynomial with terms of up to 12 that cancel, each rounded once; four weights each way.
+    A weight is a polynomial with terms of up to 12 that cancel, each rounded once; four weights per dimension.
     """
     return 2 * 4 * 12 * torch.finfo(torch.float64).eps * largest_finite(sample.input)
 
 
 def _window_errors(size: int, wanted: int, step: float, *, is_cubic: bool, eps: float) -> list:
-    """What the weights of each result along one dimension are off by, and the sum of their magnitudes.
+    """The errors of the weights of each result along one dimension, and the sum of the weights' magnitudes.
 
-    A place is rounded four times; a filter's slope is 2 at most, over the width of a step. All weights are divided by
-    their sum, which is small where a window lies at the border.
+    A position is rounded four times; a filter's slope is at most 2, per width of a step. All weights are divided by
+    their sum, which is small if a window is at the border.
     """
     width = max(step, 1.0)
     reach = (2 if is_cubic else 1) * width
@@ -192,16 +205,16 @@ def _cubic(x: float) -> float:
 
 
 def resize_step(size: int, out: int, scale: float | None, *, align: bool) -> float:
-    """How far apart two pixels of the result lie in the input."""
+    """The distance in the input between two adjacent pixels of the result."""
     if align:
         return (size - 1) / (out - 1) if out > 1 else 0.0
     return size / out if scale is None or scale <= 0 else 1 / scale
 
 
 def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
-    """What antialiased resizing is off by: of each pixel of the result, for gradients of the worst one."""
+    """The error of antialiased resizing: for each pixel of the result; for gradients, that of the worst pixel."""
     x = sample.input.detach().cpu()
-    if not sample.args:  # OpInfo's own, without scales that lead to a border
+    if not sample.args:  # OpInfo's own samples, whose scales do not reach a border
         return cubic_error(sample) if is_cubic else 0.0
     is_backward = isinstance(sample.args[1], list | tuple)
     wanted = sample.args[0]
@@ -224,17 +237,17 @@ def antialias_error(sample, *, is_cubic: bool) -> torch.Tensor | float:
 
 
 def double_error(sample) -> float:
-    """Four roundings in double precision, in which the reference is off as well: of the largest operand, at least of 1."""
+    """Four roundings in double precision, which the reference also has: of the largest operand, at least of 1."""
     given = sample.input
     largest = largest_finite(given) if isinstance(given, torch.Tensor) else 1.0
     return 4 * torch.finfo(torch.float64).eps * max(1.0, largest)
 
 
 def attention_error(sample) -> float:
-    """Of attention's gradients in 16 bits: their kernels read the result, which is rounded.
+    """The error of attention's gradients in 16-bit types: their kernels read the rounded result.
 
     The sum over ``E`` elements of the result times its gradient, which is about 1, is subtracted from each score's
-    gradient, and multiplied by ``scale`` and a key or query: roundings of both signs add up by their root.
+    gradient, and multiplied by ``scale`` and a key or query: roundings of both signs add up as their root.
     """
     q = sample.input
     if not q.requires_grad or q.dtype not in (torch.float16, torch.bfloat16):
@@ -246,13 +259,13 @@ def attention_error(sample) -> float:
 
 
 def sixth_error(sample) -> float:
-    """The CPU's gradient of hardsigmoid has a sixth as a float32 number, in float64, too."""
+    """The CPU's gradient of hardsigmoid uses one sixth as a float32 number, also in float64."""
     if not sample.input.requires_grad:
         return 0.0
     return abs(float(torch.tensor(1 / 6)) - 1 / 6)
 
 
-# Absolute tolerances of operators whose definition cancels, so that the order of a sum shows. Formulas by name.
+# Absolute tolerances of operators whose definition cancels, so that the order of a sum matters. Formulas by name.
 CANCELLING = {
     "cdist": cdist_error,
     "cov": product_error,
@@ -292,5 +305,5 @@ CANCELLING = {
 
 
 def error_of(op, sample) -> float:
-    """The absolute tolerance of one sample beside the default one."""
+    """The absolute tolerance of one sample in addition to the default one."""
     return CANCELLING[op.name](sample) if op.name in CANCELLING else 0.0

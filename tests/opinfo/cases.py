@@ -1,4 +1,4 @@
-"""One OpInfo on npu against the CPU: the same samples, the same results, every byte in the device's memory."""
+"""One OpInfo on npu against the CPU: the same samples, the same results, all bytes in the device's memory."""
 
 from collections.abc import Callable, Iterable
 
@@ -15,7 +15,7 @@ from opinfo.copies import copy_to
 from opinfo.kinds import kind_of
 from opinfo.rounding import changed, widened_integers
 
-# What is run on a device: (input, args, kwargs) and the device to results.
+# The function that runs on a device: (input, args, kwargs) and the device -> results.
 Work = Callable[[tuple, str], object]
 
 
@@ -23,7 +23,7 @@ def _unseeded(op, *args, **kwargs):
     return op(*args, **kwargs)
 
 
-# OpInfos seed every call alike; here compare() does, with seeds of its own.
+# OpInfos use the same seed for every call; here compare() sets seeds.
 for _op in op_db:
     if _op.gradcheck_wrapper is invocations.wrapper_set_seed:
         _op.gradcheck_wrapper = _unseeded
@@ -40,7 +40,7 @@ def float32_ops() -> list:
 
 
 def to_device(value, device):
-    """Copies of the tree's npu tensors on ``device``; its CPU tensors stay where they are. Device arguments follow."""
+    """Copies of the tree's npu tensors on ``device``; its CPU tensors are unchanged. Device arguments follow."""
 
     def move(x):
         if isinstance(x, torch.Tensor):
@@ -55,7 +55,7 @@ def to_device(value, device):
 
 
 def parts(t: torch.Tensor) -> list[torch.Tensor]:
-    """The dense tensors that hold the bytes of ``t``."""
+    """The dense tensors that store the data of ``t``."""
     if t.layout == torch.sparse_coo:
         return [t._indices(), t._values()]
     if t.layout in (torch.sparse_csr, torch.sparse_bsr):
@@ -66,7 +66,7 @@ def parts(t: torch.Tensor) -> list[torch.Tensor]:
 
 
 def check_in_device_memory(value) -> None:
-    """Every byte of every npu tensor of the tree lies in its device's address range."""
+    """All data of every npu tensor of the tree is in its device's address range."""
     for t in tree_flatten(value)[0]:
         if not isinstance(t, torch.Tensor) or t.device.type != "npu":
             continue
@@ -81,7 +81,7 @@ def check_in_device_memory(value) -> None:
 
 
 def on_npu(expected, actual) -> None:
-    """Where the CPU gives a tensor, npu gives one of its own, with the CPU's shape and dtype."""
+    """For each of the CPU's tensors npu returns a tensor on npu with the same shape and dtype."""
     flat_expected = tree_flatten(expected)[0]
     flat_actual = tree_flatten(actual)[0]
     assert len(flat_expected) == len(flat_actual)
@@ -91,13 +91,14 @@ def on_npu(expected, actual) -> None:
             assert (a.shape, a.dtype, a.layout) == (e.shape, e.dtype, e.layout)
 
 
-# No aclnn operator, but not the same bits. MKL's least squares rounds as the addresses of its work arrays fall;
-# PyTorch's chunked cross entropy takes another way on the CPU than elsewhere (46 operators against 41).
+# No aclnn operator, but different bits. The rounding of MKL's least squares depends on the addresses of its work
+# arrays;
+# PyTorch's chunked cross entropy takes another path on the CPU (46 operators instead of 41).
 OTHER_ROUNDING = {"linalg.lstsq", "nn.functional.linear_cross_entropy"}
 
 
 class SameKernels:
-    """Whether what ran on npu within the block was ATen's CPU kernels alone: no aclnn operator was launched."""
+    """Whether only ATen's CPU kernels ran on npu within the block: no aclnn operator was launched."""
 
     def __enter__(self):
         """Starts counting."""
@@ -112,26 +113,26 @@ class SameKernels:
         self._refused = native.aclnn_refusals() - self._before[1]
 
     def check_none_refused(self) -> None:
-        """No entry of npu_native_functions.yaml has sent aclnn what it refuses."""
+        """No entry of npu_native_functions.yaml has passed arguments to aclnn that it refuses."""
         assert self._refused == 0, (
             "an entry of npu_native_functions.yaml sends aclnn what it refuses"
         )
 
 
 class UnsupportedError(Exception):
-    """The operator is CUDA's alone: the CPU has no kernel (jiterator)."""
+    """Only CUDA has the operator: the CPU has no kernel (jiterator)."""
 
 
 class RefusedError(Exception):
-    """The CPU refuses every sample, and so does npu: nothing was compared."""
+    """The CPU and npu refuse every sample: nothing was compared."""
 
 
 class NotApplicableError(Exception):
-    """The OpInfo does not have this variant for this dtype, or no sample of it."""
+    """The OpInfo does not have this variant for this dtype, or has no sample of it."""
 
 
 def attempt(work: Callable[[], object]) -> tuple[object, BaseException | None]:
-    """The result, or the refusal."""
+    """The result, or the exception."""
     try:
         return work(), None
     except (RuntimeError, ValueError, TypeError, IndexError) as error:
@@ -143,7 +144,7 @@ def attempt(work: Callable[[], object]) -> tuple[object, BaseException | None]:
 
 
 def reconstructed(op, result):
-    """The matrix that factors of low rank multiply to: their signs are the generator's."""
+    """The product of the factors of a low-rank matrix: the factors' signs depend on the generator."""
     if op.name not in ("svd_lowrank", "pca_lowrank") or len(result) != 3:
         return result
     u, s, v = result
@@ -153,12 +154,12 @@ def reconstructed(op, result):
 def compare(
     op, sample, work: Work, reference: Work | None = None, *, derivative: bool = False
 ) -> bool | None:
-    """Compares ``work(arguments, device)`` on npu with the CPU; False where the CPU refuses it, and npu, too.
+    """Compares ``work(arguments, device)`` on npu with the CPU; False if both refuse it.
 
-    None where there is nothing to compare.
+    None if there is nothing to compare.
 
-    ``reference`` is the work that gives the result in double precision, if it is another. Values are compared unless
-    the CPU drew random numbers that change them: then distributions are.
+    ``reference`` is the function that gives the result in double precision, if it is another. Values are compared
+    unless the CPU drew random numbers that change them: then distributions are compared.
     """
     given = (sample.input, sample.args, sample.kwargs)
 
@@ -170,7 +171,7 @@ def compare(
     def in_double(change):
         seed_all(0)
         arguments = to_device(given, "cpu")
-        # A function of integers that gives other numbers takes them as such.
+        # A function of integers with floating-point results converts them to floating point.
         if judge.has_digits(expected) and (integers := widened_integers(arguments)) is not None:
             arguments = integers
         result = (reference or work)(changed(arguments, change), "cpu")
@@ -224,9 +225,9 @@ def compare(
 
 
 def total(compared: Iterable[bool | None]) -> int:
-    """The number of samples that were compared; None is not applicable, False is refused.
+    """The number of samples that were compared; None means not applicable, False means refused.
 
-    Raises NotApplicableError where there is none, RefusedError where the CPU refused them all.
+    Raises NotApplicableError if there is none, RefusedError if the CPU refused all of them.
     """
     outcomes = [outcome for outcome in compared if outcome is not None]
     if not outcomes:

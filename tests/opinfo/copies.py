@@ -1,4 +1,4 @@
-"""Copies of tensors that keep what their elements' places in memory are."""
+"""Copies of tensors that keep the memory positions of their elements."""
 
 import torch
 

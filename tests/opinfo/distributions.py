@@ -1,6 +1,6 @@
-"""Random results: repeatable under a seed, different under another, and of the distribution that they claim.
+"""Random results: repeatable with a seed, different with another one, and of the declared distribution.
 
-Seeds are fixed, so that a test that passed once always passes. A bound is what a right distribution exceeds with a
+Seeds are fixed, so that a test that passed once always passes. A correct distribution exceeds a bound with a
 probability of SIGNIFICANCE.
 """
 
@@ -17,20 +17,20 @@ from torch.utils._pytree import tree_flatten, tree_map
 from opinfo import judge
 
 SIGNIFICANCE = 1e-6
-# What so few of the CPU's draws show may be missing in npu's: with probability exp(-RARE).
+# Values that so few of the CPU's draws have may be missing in npu's: with probability exp(-RARE).
 RARE = 12
-DRAWS = 128  # of each sample on each device
-FEW = 32  # elements that are looked at one by one
+DRAWS = 128  # per sample and device
+FEW = 32  # elements that are checked one by one
 
 
 @dataclass(frozen=True)
 class Continuous:
-    """A distribution function with its moments, as scipy has them."""
+    """A distribution function with its moments, in scipy's definition."""
 
     law: object
 
     def check(self, values: np.ndarray) -> None:
-        """Kolmogorov-Smirnov's statistic; mean and variance where there are any."""
+        """Kolmogorov-Smirnov's statistic; mean and variance if they exist."""
         found = stats.kstest(values, self.law.cdf)
         assert found.pvalue > SIGNIFICANCE, f"Kolmogorov-Smirnov: {found.statistic:.3g}"
         _check_moments(values, *self.law.stats("mvk"))
@@ -43,7 +43,7 @@ class Discrete:
     chances: dict[float, float]
 
     def check(self, values: np.ndarray) -> None:
-        """Pearson's chi-square over the values; there are no others."""
+        """Pearson's chi-square over the values; any other value is an error."""
         names = np.array(list(self.chances))
         chances = np.array(list(self.chances.values()))
         assert np.isin(values, names).all(), "a value that the distribution does not have"
@@ -60,7 +60,7 @@ class Discrete:
 
 
 def _check_moments(values: np.ndarray, mean: float, variance: float, kurtosis: float) -> None:
-    """Mean and variance, each against the standard error that ``values.size`` draws leave."""
+    """Mean and variance, each against the standard error for ``values.size`` draws."""
     sigmas = stats.norm.isf(SIGNIFICANCE / 2)
     if not np.isfinite([mean, variance]).all():
         return
@@ -73,7 +73,7 @@ def _check_moments(values: np.ndarray, mean: float, variance: float, kurtosis: f
 
 
 def check_independent(values: np.ndarray) -> None:
-    """Neighbours are uncorrelated, by their ranks: of independent ones the coefficient is normal, 1/n its variance."""
+    """Neighbours have no rank correlation: for independent values the coefficient is normal with variance 1/n."""
     ranks = stats.rankdata(values)
     if ranks.std() == 0:
         return
@@ -82,7 +82,8 @@ def check_independent(values: np.ndarray) -> None:
 
 
 def check_law(draw: Callable[[int], torch.Tensor], law: Continuous | Discrete) -> None:
-    """``draw(seed)`` gives many independent values of ``law``, the same for a seed, others for another."""
+    """``draw(seed)`` gives many independent values of ``law``, the same for the same seed, different ones for
+    another."""
     first, again, other = draw(7), draw(7), draw(8)
     assert torch.equal(first, again), "the same seed gives another result"
     if not (isinstance(law, Discrete) and len(law.chances) == 1):
@@ -99,7 +100,7 @@ def _at_most(sorted_values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
 
 
 def distance(x: np.ndarray, y: np.ndarray, slack: Callable[[np.ndarray], np.ndarray]) -> float:
-    """Kolmogorov's distance of two samples, where values that are ``slack`` apart are the same."""
+    """Kolmogorov's distance of two samples; values with a distance of at most ``slack`` count as equal."""
     x, y = np.sort(x), np.sort(y)
     t = np.concatenate([x, y])
     gaps = [
@@ -114,11 +115,12 @@ def distance(x: np.ndarray, y: np.ndarray, slack: Callable[[np.ndarray], np.ndar
 
 
 def same_law(x: np.ndarray, y: np.ndarray, eps: float = 0.0) -> None:
-    """``x`` and ``y`` have a draw a row, with the same distribution: all elements together, and a few one by one.
+    """``x`` and ``y`` have one draw per row, with the same distribution: all elements together, and a few one by one.
 
-    The elements of a draw need not be independent. Distribution functions of ``n`` draws each are more than
-    ``sqrt(log(2 / p) / n)`` apart with a probability of at most ``p`` at each point (Hoeffding). ``eps`` is a rounding:
-    values are the same that agree in half of the digits, or up to as many roundings of the largest as there are elements.
+    The elements of a draw need not be independent. The distribution functions of ``n`` draws each differ by more than
+    ``sqrt(log(2 / p) / n)`` with a probability of at most ``p`` at each point (Hoeffding). ``eps`` is a rounding:
+    values are equal if half of the digits agree, or if they differ by at most as many roundings of the largest as
+    there are elements.
     """
     elements = np.linspace(0, x.shape[1] - 1, min(FEW, x.shape[1])).astype(int)
 
@@ -155,7 +157,7 @@ def check_draws(
 ) -> None:
     """``draw(device, seed)`` on npu has the CPU's distributions; ``expected`` and ``actual`` were drawn with seed 0.
 
-    Where the CPU's results do not depend on the seed ``values`` compares them.
+    If the CPU's results do not depend on the seed, ``values`` compares them.
     """
     judge.check_exact(_on_cpu(actual), draw("npu", 0))
     theirs, ours = (
@@ -182,7 +184,7 @@ def _on_cpu(tree: object) -> object:
 
 
 def _unusual(draws: list[list[torch.Tensor]]) -> int:
-    """How many of the draws are not the most frequent one."""
+    """The number of draws that differ from the most frequent one."""
     counts = Counter(tuple(t.double().numpy().tobytes() for t in d) for d in draws)
     return len(draws) - max(counts.values())
 

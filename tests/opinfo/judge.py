@@ -1,6 +1,6 @@
-"""Whether a result of npu is a good one: near the CPU's, or near the exact one in double precision, element by element.
+"""Whether a result of npu is correct: near the CPU's, or near the exact one in double precision, element by element.
 
-No element is measured by another: `tolerances.py` has the error that each may have.
+Each element has its own tolerance, from `tolerances.py`; it does not depend on other elements.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from opinfo.tolerances import ULPS, Run, epsilon, half_of_digits, ulp
 
 
 def no_reference(_change=AS_IT_IS):
-    """For what has no result in double precision: only the CPU's counts."""
+    """For results that do not exist in double precision: only the CPU's result counts."""
     raise TypeError("no reference in double precision")
 
 
@@ -36,7 +36,7 @@ class Rule:
 
 
 def parts(t: torch.Tensor) -> list[torch.Tensor]:
-    """The dense tensors that say what ``t`` is."""
+    """The dense tensors that store the data of ``t``."""
     t = t.detach().cpu().resolve_conj().resolve_neg()
     if t.layout == torch.sparse_coo:
         t = t.coalesce()
@@ -59,8 +59,8 @@ def has_digits(tree: object) -> bool:
 
 
 def _equal(e: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
-    """Where the numbers are the same; NaN is NaN."""
-    if e.dtype == torch.complex32:  # which no comparison takes
+    """Where the numbers are the same; NaN equals NaN."""
+    if e.dtype == torch.complex32:  # complex32 has no comparison operators
         e, a = e.to(torch.complex64), a.to(torch.complex64)
     same = e == a
     return same | ((e != e) & (a != a)) if epsilon(e.dtype) else same
@@ -73,7 +73,7 @@ def _wide(t: torch.Tensor) -> torch.Tensor:
 def _near_cpu(
     e: torch.Tensor, a: torch.Tensor, kind: Kind, atol: float | torch.Tensor
 ) -> torch.Tensor:
-    """Where ``a`` is ``e`` up to the roundings of a single function."""
+    """Where ``a`` equals ``e`` except for the roundings of a single function."""
     same = _equal(e, a)
     if kind is Kind.SELECTION or not epsilon(e.dtype):
         return same
@@ -88,9 +88,9 @@ def _near_cpu(
 def _near_infinity(
     e: torch.Tensor, a: torch.Tensor, kind: Kind, atol: float | torch.Tensor
 ) -> torch.Tensor:
-    """Where both complex numbers are infinite or no numbers, and the parts that are finite on the CPU agree.
+    """Where both complex numbers are infinite or NaN, and the parts that are finite on the CPU agree.
 
-    Which sign an infinite part has, or whether it is a number, follows from the order of products, as C's Annex G says.
+    The sign of an infinite part, and whether it is NaN, depend on the order of products, see C's Annex G.
     """
     found = ~_wide(e).isfinite() & ~_wide(a).isfinite()
     if not found.any():
@@ -99,7 +99,7 @@ def _near_infinity(
         e_part, a_part = (torch.view_as_real(t.resolve_conj())[..., i] for t in (e, a))
         near = _near_cpu(e_part, a_part, kind, atol)
         if kind is not Kind.ELEMENTWISE:
-            # No reference says what such a part may be off by: half of its digits.
+            # No reference defines the error of such a part: half of its digits.
             error = (a_part.double() - e_part.double()).abs()
             near |= error <= half_of_digits(e_part.double(), e_part.dtype)
         found &= ~e_part.double().isfinite() | near
@@ -109,9 +109,11 @@ def _near_infinity(
 def _near_exact(
     e: torch.Tensor, a: torch.Tensor, r: torch.Tensor, bound: torch.Tensor | None
 ) -> torch.Tensor:
-    """Where the error of ``a`` against ``r`` is within ``bound``, or at most one rounding and twice the CPU's there.
+    """Where the error of ``a`` against ``r`` is within ``bound``, or at most one rounding and twice the CPU's error
+    there.
 
-    The CPU's error counts up to half of the type's digits: what it does not write, or gets wrong, is no measure.
+    The CPU's error counts up to half of the type's digits: elements that the CPU does not write, or gets wrong, set
+    no bound.
     """
     if bound is None or not epsilon(e.dtype) or r.shape != a.shape or not epsilon(r.dtype):
         return torch.zeros(a.shape, dtype=torch.bool)
@@ -139,12 +141,12 @@ def _message(e: torch.Tensor, a: torch.Tensor, good: torch.Tensor, which: int) -
 
 
 def check_exact(expected, actual) -> None:
-    """The same bits, as the same kernel on the same bytes gives; NaN is NaN."""
+    """The same bits, as the same kernel gives for the same bytes; NaN equals NaN."""
     check_same(expected, actual, Rule(Kind.SELECTION))
 
 
 def check_same(expected, actual, rule: Rule, *, exact: bool = False) -> None:
-    """Each element is near the CPU's or near the exact one. ``exact``: it is the CPU's."""
+    """Each element is near the CPU's or near the exact one. ``exact``: it equals the CPU's."""
     theirs, ours = _leaves(expected), _leaves(actual)
     assert len(theirs) == len(ours)
     kind = Kind.SELECTION if exact else rule.kind
@@ -174,14 +176,14 @@ def check_same(expected, actual, rule: Rule, *, exact: bool = False) -> None:
 
 
 def _against_exact(theirs: list, ours: list, good: list, rule: Rule) -> list[str]:
-    """What is wrong with the elements that are not ``good`` yet."""
+    """What is wrong with the elements that are not in ``good``."""
 
     def run(change) -> list:
         return _leaves(rule.run(change))
 
     reference = tolerances.exact(run)
     assert len(reference) == len(theirs)
-    # Whether the last rounding explains it is known without another run.
+    # The bound of the last rounding is known without another run, so it is tried first.
     bounds = tolerances.last_rounding(reference, theirs)
     failures = _wrong(theirs, ours, reference, bounds, good)
     if failures and rule.kind is not Kind.ELEMENTWISE:
@@ -206,13 +208,14 @@ def _wrong(theirs: list, ours: list, reference: list, bounds: list, good: list) 
     return failures
 
 
-# Which of several equal numbers comes first is open where a stable order is not asked for: the indices have to point at
+# The order of equal numbers is unspecified unless a stable order is requested: the indices must point at
 # the values.
 TIES = {"argsort", "sort", "topk"}
 
 
 def finds_values(sample, expected, actual) -> bool:
-    """Whether the indices among the results find, along one dimension, what the CPU's find, and the values are that."""
+    """Whether the indices among the results select, along one dimension, the same values as the CPU's, and the values
+    agree."""
     flat_e, flat_a = (tree_flatten(tree)[0] for tree in (expected, actual))
     x = sample.input.detach().cpu()
     if sample.kwargs.get("stable") or len(flat_e) != len(flat_a) or x.dim() == 0:
@@ -223,7 +226,7 @@ def finds_values(sample, expected, actual) -> bool:
             continue
         found, wanted = x.gather(dim, ours), x.gather(dim, theirs)
         values_agree = len(flat_a) == 1 or torch.equal(flat_a[0].detach().cpu(), found)
-        # topk may leave them unsorted.
+        # topk may return them unsorted.
         if values_agree and torch.equal(found.sort(dim).values, wanted.sort(dim).values):
             return True
     return False

@@ -1,4 +1,4 @@
-"""What kind an operator is of, which decides how far a good result may be from the exact one."""
+"""The kind of an operator, which decides how much a correct result may differ from the exact one."""
 
 from enum import Enum, auto
 
@@ -6,20 +6,21 @@ from torch.testing._internal.opinfo.core import BinaryUfuncInfo, UnaryUfuncInfo
 
 
 class Kind(Enum):
-    """What an operator does to its elements, which decides how its roundings add up."""
+    """What an operator does with its elements, which decides how its roundings add up."""
 
     SELECTION = auto()  # moves or compares: nothing is rounded
     ELEMENTWISE = auto()  # one function of single elements
     REDUCTION = auto()  # a sum or a mean, also of windows, or a product of all elements
     PRODUCT = auto()  # sums of products: matrices, convolutions
-    COMPOSED = auto()  # several of these, one after the other, and derivatives
+    COMPOSED = auto()  # several of these in sequence, and derivatives
 
 
 def _names(text: str) -> list[str]:
     return text.split()
 
 
-# By the name of the OpInfo, without its variant. What the table does not name follows its class in OpInfo, or is composed.
+# By the name of the OpInfo, without its variant. An operator that is not in the table follows its class in OpInfo, or
+# is composed.
 _SELECTION = _names("""
     H T __getitem__ alias_copy all amax amin aminmax any argmax argmin argsort argwhere as_strided as_strided_copy
     as_strided_scatter atleast_1d atleast_2d atleast_3d block_diag bool broadcast_tensors broadcast_to bucketize
@@ -58,7 +59,7 @@ _PRODUCT = _names("""
     nn.functional.conv_transpose1d nn.functional.conv_transpose2d nn.functional.conv_transpose3d nn.functional.linear
     outer tensordot vdot
 """)
-# Elementwise by their class in OpInfo, but with a difference of rounded numbers within.
+# Elementwise by their class in OpInfo, but with a difference of rounded numbers inside.
 _COMPOSED = _names("""
     logaddexp logaddexp2 logit mvlgamma nn.functional.prelu nn.functional.rrelu nn.functional.tanhshrink
 """)
@@ -73,7 +74,7 @@ _KINDS = {
 
 
 def kind_of(op, *, derivative: bool = False) -> Kind:
-    """The kind of an OpInfo, or of its derivative: products and sums have sums as derivatives."""
+    """The kind of an OpInfo, or of its derivative: derivatives of products and sums are sums."""
     kind = _KINDS.get(op.name)
     if kind is None:
         elementwise = isinstance(op, UnaryUfuncInfo | BinaryUfuncInfo)

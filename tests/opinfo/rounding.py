@@ -9,7 +9,7 @@ from torch._decomp import get_decompositions
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-# What there is a wider type of, to compute a reference in.
+# Types that have a wider type to compute a reference in.
 WIDER = {
     torch.float16: torch.float64,
     torch.bfloat16: torch.float64,
@@ -28,7 +28,7 @@ def largest_finite(t: torch.Tensor) -> float:
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of each tensor in double precision, and of the factors ``alpha`` and ``beta``."""
+    """The change of each tensor in double precision, and of the factors ``alpha`` and ``beta``."""
 
     tensor: Callable[[torch.Tensor], torch.Tensor]
     factor: Callable[[float], float] = lambda x: x
@@ -52,7 +52,7 @@ def perturbed(dtype: torch.dtype, seed: int) -> Change:
 
 
 def changed(tree, change: Change = AS_IT_IS):
-    """The tree with its tensors, and the dtypes that it names, in double precision, and ``change`` applied to them."""
+    """The tree with its tensors and dtypes in double precision, and ``change`` applied to them."""
 
     def one(t):
         if isinstance(t, dict):
@@ -73,7 +73,7 @@ def changed(tree, change: Change = AS_IT_IS):
 
 
 def widened_integers(tree):
-    """The tree with its integers in double precision, where it has no other numbers; None where it has."""
+    """The tree with its integers in double precision if it has no other numbers; else None."""
     tensors = [t for t in tree_flatten(tree)[0] if isinstance(t, torch.Tensor)]
     if not tensors or any(t.is_floating_point() or t.is_complex() for t in tensors):
         return None
@@ -87,13 +87,13 @@ def widened_integers(tree):
 class Rounded(TorchDispatchMode):
     """Rounds what operators return in double precision to about ``dtype``'s digits, up or down at random.
 
-    Numbers that ``dtype`` has are left as they are, for constants are exact, and so is what was chosen or moved.
+    Numbers that are exact in ``dtype`` are unchanged: constants, and numbers that were selected or moved, are exact.
     """
 
     def __init__(self, dtype: torch.dtype, seed: int) -> None:
         super().__init__()
         self._step = torch.finfo(dtype).eps
-        # Of float64 what float32 has counts as exact.
+        # For float64, numbers that are exact in float32 count as exact.
         self._exact = dtype if dtype in (torch.float16, torch.bfloat16) else torch.float32
         self._generator = torch.Generator().manual_seed(1000 + seed)
 
@@ -118,7 +118,7 @@ class Rounded(TorchDispatchMode):
         return out
 
 
-# Operators with a difference of rounded numbers within: rounded part by part, as PyTorch decomposes them.
+# Operators with a difference of rounded numbers inside: rounded step by step, as PyTorch decomposes them.
 _CANCELLING = get_decompositions(
     [
         torch.ops.aten._log_softmax_backward_data,
@@ -130,7 +130,8 @@ _CANCELLING = get_decompositions(
     ]
 )
 
-# Operators that return numbers of their arguments, with which later ones may compare these; norms of order infinity, too.
+# Operators that return numbers of their arguments, which later operators may compare with these; also norms of order
+# infinity.
 _CHOOSING = {
     f"aten::{name}"
     for name in (
@@ -145,7 +146,7 @@ def _magnitude(argument: object) -> float:
 
 
 def _has_digits(t: object) -> bool:
-    """Whether it is a tensor in double precision with numbers of its own."""
+    """Whether it is a tensor in double precision that stores its numbers."""
     return (
         isinstance(t, torch.Tensor)
         and t.dtype in WIDE

@@ -1,7 +1,7 @@
-"""PyTorch's samples without what costs a tenth of a second for each OpInfo and a millisecond for each sample.
+"""PyTorch's samples without an overhead of a tenth of a second per OpInfo and a millisecond per sample.
 
-Importing it is enough. `sample_inputs` walks the stack with its sources for the unittest.TestCase that asks for samples,
-which here is none, and seeds with `torch.manual_seed` (see `seeding`).
+Importing this module is enough. `sample_inputs` walks the stack with its sources to find the unittest.TestCase that
+asks for samples, which does not exist here, and seeds with `torch.manual_seed` (see `seeding`).
 """
 
 import random

@@ -1,4 +1,4 @@
-"""What npu says to arguments that it refuses: the operator's name and npu's, never those of CPU kernels."""
+"""npu's errors for arguments that it refuses: they name the operator and npu, never CPU kernels."""
 
 import re
 
@@ -9,7 +9,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from opinfo import bad_arguments
 
 OPERATORS = {schema.name.split("::")[1] for schema in torch._C._jit_get_all_schemas()}
-OPERATORS.add("softshrink_check")  # of the rule that all devices share
+OPERATORS.add("softshrink_check")  # the check that all devices share
 CPU_KERNEL = re.compile(
     r"(?<!libtorch)_cpu\b|\w_cpu_|\bcpu_\w|\bCPU[A-Z]\w*Type\b|\bon CPU\b|\(CPU\)|\bMKL\b|_stub\b|KernelImpl\b|_kernel_impl\b"
 )
@@ -18,7 +18,7 @@ NOT_IMPLEMENTED = re.compile(r'"(\w+)" not implemented for')
 
 
 def faults(message: str, has_cpu_tensors: bool) -> list[str]:
-    """What in an error's text is not npu's."""
+    """The parts of an error's text that are not npu's."""
     text = message.split("\n[ERROR]")[0]
     found = [m[0] for m in CPU_KERNEL.finditer(text)]
     found += [name for name in NOT_IMPLEMENTED.findall(text) if name not in OPERATORS]

@@ -1,4 +1,4 @@
-"""A few samples of each OpInfo under ``set_operator_fallback("cpu")``: kernels of the host on copies."""
+"""A few samples of each OpInfo with ``set_operator_fallback("cpu")``: host kernels on copies."""
 
 import itertools
 

@@ -21,7 +21,7 @@ DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int
 
 
 def run(call, sample, device: str):
-    """The results and what was written to, or the refusal."""
+    """The results and the tensors that were written, or the exception."""
     arguments = to_device((sample.input, sample.args), device)
     arguments = tree_map(lambda x: x.detach() if isinstance(x, torch.Tensor) else x, arguments)
     seed_all(0)
@@ -32,7 +32,7 @@ def run(call, sample, device: str):
 
 
 def rule_of(call, sample) -> judge.Rule:
-    """Of operators on elements and on whole tensors alike."""
+    """The same rule for operators on elements and for operators on whole tensors."""
 
     def in_double(change):
         wide = copy(sample)

@@ -1,4 +1,4 @@
-"""Random operators on npu: the distribution that each claims, by many values; repeatable, and different under another seed."""
+"""Random operators on npu: many values have the declared distribution; repeatable, and different with another seed."""
 
 import math
 
@@ -54,8 +54,8 @@ def dropped_channels() -> torch.Tensor:
 
 
 def alpha_dropped() -> torch.Tensor:
-    """1 where an element was dropped: what is left of 0 and of 1 is as far apart as the scale says."""
-    # alpha' = -1.7580993408473766, what SELU goes to; a and b keep mean 0 and variance 1 (Klambauer et al., 2017).
+    """1 if an element was dropped: the results for 0 and for 1 differ by the scale."""
+    # alpha' = -1.7580993408473766 is the limit of SELU; a and b keep mean 0 and variance 1 (Klambauer et al., 2017).
     keep, saturated = 0.7, -1.7580993408473766
     a = (keep * (1 + (1 - keep) * saturated**2)) ** -0.5
     b = -a * saturated * (1 - keep)
@@ -80,13 +80,13 @@ def chosen_without_replacement() -> torch.Tensor:
 
 
 def offsets_of_fractional_windows() -> torch.Tensor:
-    """Where a window of a column begins depends on one uniform number: which one it holds is linear in that."""
+    """A window's start depends on one uniform number; the window's largest element is linear in the start."""
     x = torch.arange(40.0, device="npu").expand(400, 50, 40, 40).contiguous()
     return F.fractional_max_pool2d(x, 2, output_size=2)[:, :, 0, 0].flatten()
 
 
 def masked_attention() -> torch.Tensor:
-    """Whether a key was dropped: equal scores, values that tell the keys apart."""
+    """Whether a key was dropped: equal scores, values that identify the keys."""
     q = torch.zeros(50, 8, 16, 8, device="npu")
     v = torch.eye(8, device="npu").expand(50, 8, 8, 8)
     k = torch.zeros(50, 8, 8, 8, device="npu")
@@ -206,7 +206,8 @@ def test_law(name):
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("name", ["uniform_", "normal_", "exponential_"])
 def test_halves_are_the_rounded_law(name, dtype):
-    """Each half holds what rounds to it: its distribution function is the law's at the border to the next."""
+    """Each 16-bit number represents the values that round to it: its distribution function is the law's at the
+    midpoint to the next."""
     law = {
         "uniform_": stats.uniform(),
         "normal_": stats.norm(),
@@ -214,7 +215,7 @@ def test_halves_are_the_rounded_law(name, dtype):
     }[name]
     seed_all(3)
     x = getattr(empty(dtype), name)().cpu()
-    # A part of 4 standard deviations, of few values: bins between numbers that every half has.
+    # Few bin edges over 4 standard deviations, all exact in every 16-bit type.
     edges = torch.tensor([0.0, 0.25, 0.5, 0.75, 1.0, 2.0, 4.0])
     eps = torch.finfo(dtype).eps
     for edge in edges.tolist():
@@ -226,7 +227,7 @@ def test_halves_are_the_rounded_law(name, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_small_uniform_halves_are_fine(dtype):
-    """A number below 2**-k is not rarer than 2**-k, and has all of its type's digits."""
+    """A number below 2**-k has a probability of at most 2**-k and all of its type's digits."""
     seed_all(5)
     x = torch.rand(1 << 20, dtype=dtype, device="npu").cpu().float()
     assert x.min() >= 0

@@ -1,4 +1,4 @@
-"""Every OpInfo through ``torch.jit.trace``: what was traced computes other numbers of the same shapes, too."""
+"""Every OpInfo through ``torch.jit.trace``: the trace also computes other numbers of the same shapes."""
 
 import warnings
 
@@ -9,12 +9,12 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from opinfo import cases
 
-# Tracing costs more than the call, and every sample of an operator takes the same way through the dispatcher.
+# Tracing costs more than the call, and all samples of an operator take the same path through the dispatcher.
 MOST_SAMPLES = 2
 
 
 def _samples(op, seed: int) -> list:
-    """The first samples, with numbers of ``seed``."""
+    """The first samples, with the numbers of ``seed``."""
     seed_all(seed)
     found = []
     for sample in op.sample_inputs("npu", torch.float32, requires_grad=False):
@@ -33,7 +33,7 @@ def _describe(leaf):
 
 
 def _traced_and_called(op, first, second, device: str):
-    """``second`` through the trace of ``first``, and called; None where ``first`` cannot be traced."""
+    """``second`` through the trace of ``first``, and called; None if ``first`` cannot be traced."""
     first, second = (cases.to_device(sample, device) for sample in (first, second))
     leaves, tree = tree_flatten(first)
     others = tree_flatten(second)[0]
@@ -81,7 +81,7 @@ def test_trace(op):
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter(
             "ignore"
-        )  # that values became constants: the CPU's trace says whether it matters
+        )  # about values that became constants: the CPU's trace shows whether it matters
         for first, second in zip(_samples(op, 1), _samples(op, 2), strict=False):
             described = [tree_map(_describe, sample) for sample in (first, second)]
             if described[0] != described[1]:

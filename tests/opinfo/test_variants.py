@@ -1,4 +1,5 @@
-"""What OpInfos promise beside their plain call, in float32; `./dev test --part opinfo` has every dtype."""
+"""The variants that OpInfos declare in addition to the plain call, in float32; `./dev test --part opinfo` runs every
+dtype."""
 
 import pytest
 import torch

@@ -1,7 +1,7 @@
-"""How far a good result may be from the exact one, element by element: one formula for each kind of operator.
+"""How much a correct result may differ from the exact one, element by element: one formula for each kind of operator.
 
-``run(change)`` computes the operator on the CPU in double precision, after ``change`` was applied to its arguments. The
-formulas have no numbers found by trying: they count roundings.
+``run(change)`` computes the operator on the CPU in double precision, after ``change`` was applied to its arguments.
+The formulas count roundings and have no empirical constants.
 """
 
 from collections.abc import Callable
@@ -24,14 +24,14 @@ from opinfo.rounding import (
 
 Run = Callable[[Change], object]
 
-# A function of one element is good to four units in the last place: PyTorch's vector library promises 3.5.
+# A function of one element may have an error of four units in the last place: PyTorch's vector library promises 3.5.
 ULPS = 4
-# Roundings up and down at random are judged by this many of their standard deviations, which DRAWS runs estimate.
+# Random roundings up and down are judged by this many of their standard deviations, which DRAWS runs estimate.
 DEVIATIONS, DRAWS = 6, 8
 
 
 def epsilon(dtype: torch.dtype) -> float:
-    """Of a floating-point or complex type; 0 of any other."""
+    """The epsilon of a floating-point or complex type; 0 for any other."""
     return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
 
 
@@ -41,7 +41,7 @@ def ulp(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
 
 
 def half_of_digits(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """The largest error that says something about rounding: half of the digits of an element, or of one."""
+    """The largest error that counts as rounding: half of the digits of an element, or of 1."""
     return epsilon(dtype) ** 0.5 * x.abs().clamp(min=1)
 
 
@@ -50,7 +50,7 @@ def _flat(tree: object) -> list:
 
 
 def _length(given: list[torch.Tensor], out: torch.Tensor) -> int:
-    """The number of elements that one of a reduction's results takes in, at most."""
+    """The largest number of elements that one result of a reduction depends on."""
     dims = [n for t in given for n in t.shape]
     parts = [t.numel() // max(out.numel(), 1) for t in given]
     return max([1, *dims, *parts])
@@ -59,9 +59,10 @@ def _length(given: list[torch.Tensor], out: torch.Tensor) -> int:
 def _magnitude_bounds(
     kind: Kind, run: Run, reference: list, given: list[torch.Tensor], expected: list, plain: bool
 ) -> list:
-    """``n + 4`` roundings of the sum of the terms' magnitudes, which a sum of ``n`` terms in any order is off by.
+    """``n + 4`` roundings of the sum of the terms' magnitudes, which bound the error of a sum of ``n`` terms in any
+    order.
 
-    Halves are added in float32 and rounded once; between the parts of a derivative they may be rounded.
+    16-bit numbers are added in float32 and rounded once; between the parts of a derivative they may be rounded.
     """
     sizes, counts = _flat(run(MAGNITUDES)), _flat(run(ONES))
     bounds = []
@@ -77,7 +78,7 @@ def _magnitude_bounds(
         roundings = (4 if e.dtype.is_complex else 1) * (terms + 4)
         flushed = 0.0
         if kind is Kind.PRODUCT and e.dtype == torch.bfloat16:
-            # The processor's bfloat16 products take subnormal numbers as 0, and give 0 for them.
+            # The processor's bfloat16 products treat subnormal numbers as 0, and give 0 instead of them.
             scaled = _flat(run(SCALED_ONES))[len(bounds)].abs().double().maximum(terms)
             flushed = scaled * torch.finfo(torch.float32).tiny * max(1.0, _largest(given))
         bounds.append(roundings * step * size.abs() + ulp(r, e.dtype) + flushed)
@@ -85,12 +86,13 @@ def _magnitude_bounds(
 
 
 def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expected: list) -> list:
-    """What roundings at random of every argument and every result within the operator change, and four of the last one.
+    """The effect of random roundings of every argument and every intermediate result, and four roundings of the last
+    one.
 
-    A sum of ``n`` terms within one of its parts rounds ``n`` times: a random walk of ``sqrt(n)`` steps. ``n`` is the
-    longest dimension, or the number of elements that one result takes in. Where that is more than half of the digits, of
-    the element or of one, a function jumps. The reference rounds the arguments' magnitude, too, in double precision: GELU
-    of -9 is 0 there.
+    A sum of ``n`` terms inside the operator rounds ``n`` times: a random walk of ``sqrt(n)`` steps. ``n`` is the
+    longest dimension, or the number of elements that one result depends on. If that is more than half of the digits,
+    of the element or of 1, the function is discontinuous. The reference also rounds the arguments' magnitude, in
+    double precision: GELU of -9 is 0 there.
     """
     floating = [t.dtype for t in (*given, *expected) if isinstance(t, torch.Tensor)]
     coarsest = max((d for d in floating if epsilon(d)), key=epsilon, default=torch.float32)
@@ -128,7 +130,7 @@ def exact(run: Run) -> list:
 
 
 def last_rounding(reference: list, expected: list) -> list:
-    """The largest error of each element where only the last function is rounded; None where nothing is."""
+    """The largest error of each element if only the last function is rounded; None if nothing is rounded."""
     return [
         ULPS * ulp(r, e.dtype) if _is_wide(r) and epsilon(e.dtype) else None
         for r, e in zip(reference, expected, strict=True)
@@ -144,9 +146,10 @@ def bounds(
     *,
     plain: bool = True,
 ) -> list:
-    """The largest error of each element of the ``exact`` results; None where nothing is rounded.
+    """The largest error of each element of the ``exact`` results; None if nothing is rounded.
 
-    ``expected`` are the results whose types count, ``given`` the arguments, ``plain`` says that it is no derivative.
+    ``expected`` are the results with the types that count, ``given`` the arguments; ``plain`` means that it is not a
+    derivative.
     """
     if kind is Kind.ELEMENTWISE:
         return last_rounding(reference, expected)

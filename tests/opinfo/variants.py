@@ -1,6 +1,6 @@
-"""What an OpInfo promises beside its plain call, each on npu against the CPU: strided inputs, out=, in-place, gradients.
+"""The variants that an OpInfo declares, each on npu against the CPU: strided inputs, out=, in-place, gradients.
 
-Where the CPU refuses a sample npu has to refuse it, too; everything else is compared.
+npu must refuse a sample that the CPU refuses; all other samples are compared.
 """
 
 import warnings
@@ -26,7 +26,7 @@ def noncontiguous(op, dtype: torch.dtype) -> int:
 
 
 def out(op, dtype: torch.dtype) -> int:
-    """``out=`` of the right shape, with strides of its own, and empty, which has to be resized."""
+    """``out=`` with the right shape and other strides, and empty, which must be resized."""
     if not op.supports_out:
         raise NotApplicableError
     return total(
@@ -48,14 +48,14 @@ def _out(op, sample, make) -> bool | None:
     single = isinstance(expected, torch.Tensor)
     flat = (expected,) if single else expected
     if refusal is not None:
-        return plain(op, sample)  # which npu has to refuse, too
+        return plain(op, sample)  # npu must refuse it, too
     if not _has_dense_results(flat):
         return None
 
     def call(a, device):
         outs = tuple(make(t, device) for t in flat)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that out was resized
+            warnings.simplefilter("ignore")  # about the resized out
             result = op.op(a[0], *a[1], **a[2], out=outs[0] if single else outs)
         given = (result,) if single else tuple(result)
         assert all(g is o for g, o in zip(given, outs, strict=True))

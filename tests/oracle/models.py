@@ -1,4 +1,4 @@
-"""Small networks with random weights, as the tests of the official wheel train and run them."""
+"""Small networks with random weights, which the tests of the official wheel train and run."""
 
 from collections.abc import Callable
 
@@ -82,7 +82,7 @@ class Recurrent(nn.Module):
 
 
 def digits(count: int) -> tuple[Tensor, Tensor]:
-    """`count` images of 8x8 in [0, 1] whose class is where their light lies, and the classes."""
+    """`count` images of 8x8 in [0, 1] whose class is the position of a bright area, and the classes."""
     generator = torch.Generator().manual_seed(0)
     classes = torch.randint(0, 10, (count,), generator=generator)
     images = torch.rand(count, 1, 8, 8, generator=generator) / 2
@@ -96,7 +96,7 @@ def train(
     classes: Tensor,
     optimizer: Callable[..., torch.optim.Optimizer],
 ) -> list[float]:
-    """The loss before each of STEPS steps."""
+    """The losses before each of STEPS steps."""
     steps = optimizer(model.parameters())
     losses = []
     for _ in range(STEPS):

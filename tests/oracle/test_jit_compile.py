@@ -1,4 +1,4 @@
-"""The official torch_npu wheel with `set_compile_mode(jit_compile=True)`: it calls operators by the name of their type.
+"""The official torch_npu wheel with `set_compile_mode(jit_compile=True)`: it calls operators by type name.
 
 Run by `./dev oracle`, in the wheel's own venv.
 """
@@ -23,7 +23,7 @@ import torch_npu  # noqa: F401  # the wheel under test
 
 @pytest.fixture(scope="module", autouse=True)
 def typed_route() -> Iterator[None]:
-    """Operators by the name of their type."""
+    """Operators are called by type name."""
     torch.npu.set_compile_mode(jit_compile=True)
     yield
     torch.npu.set_compile_mode(jit_compile=False)
@@ -34,7 +34,7 @@ class _CompileStatistics(ctypes.Structure):
 
 
 def compiled() -> tuple[int, int]:
-    """Operators that were compiled so far, and calls that met one that was."""
+    """The number of operators compiled so far, and the number of calls that found a compiled one."""
     torch.npu.synchronize()
     statistics = _CompileStatistics()
     library = ctypes.CDLL("libacl_op_compiler.so")
@@ -43,7 +43,7 @@ def compiled() -> tuple[int, int]:
 
 
 def same(function: Callable[..., Tensor], *inputs: Tensor) -> None:
-    """`function` gives on the NPU what it gives on the CPU, and the gradients of floating-point inputs are the same."""
+    """`function` has the same result on the NPU as on the CPU, and the same gradients of floating-point inputs."""
     on_cpu = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
     on_npu = [x.npu().requires_grad_(x.is_floating_point()) for x in inputs]
     expected, got = function(*on_cpu), function(*on_npu)
@@ -61,7 +61,7 @@ def same(function: Callable[..., Tensor], *inputs: Tensor) -> None:
 
 
 def randn(*sizes: int) -> Tensor:
-    """Normal numbers that depend on the sizes alone."""
+    """Normal numbers that depend only on the sizes."""
     return torch.randn(*sizes, generator=torch.Generator().manual_seed(sum(sizes)))
 
 
@@ -310,7 +310,7 @@ def test_which_types_are_called():
         "images, classes = (t.npu() for t in digits(8))\n"
         "loss = torch.nn.functional.cross_entropy(small_cnn().npu()(images), classes)\n"
         "loss.backward(); print(loss.item(), flush=True)\n"
-        # The wheel's threads of autograd may outlive the interpreter, which ends the process.
+        # The wheel's autograd threads may outlive the interpreter and then end the process with an error.
         "os._exit(0)\n"
     )
     log = {"ASCEND_SLOG_PRINT_TO_STDOUT": "1", "ASCEND_GLOBAL_LOG_LEVEL": "1"}

@@ -14,7 +14,7 @@ import torch_npu  # noqa: F401  # the wheel under test
 
 @pytest.fixture(scope="module", autouse=True)
 def aclnn_route():
-    """Operators by aclnn, not by their type's name."""
+    """Operators are called by aclnn, not by type name."""
     torch.npu.set_compile_mode(jit_compile=False)
 
 
@@ -47,7 +47,7 @@ def test_resnet18_inference():
     with torch.no_grad():
         expected = model(images)
         got = copy.deepcopy(model).npu()(images.npu()).cpu()
-    # A few hundred products in float32 after one another; the results are of the order of 1.
+    # A chain of a few hundred products in float32; the results are of the order of 1.
     torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-4)
 
 

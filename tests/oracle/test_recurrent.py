@@ -1,4 +1,4 @@
-"""The official torch_npu wheel's recurrent layers, which it calls by the name of their type. Run by `./dev oracle`."""
+"""The official torch_npu wheel's recurrent layers, which it calls by type name. Run by `./dev oracle`."""
 
 import copy
 
@@ -14,19 +14,19 @@ STEPS, BATCH, INPUTS, HIDDEN = 5, 3, 4, 6
 
 @pytest.fixture(scope="module", autouse=True)
 def aclnn_route():
-    """Operators by aclnn where there is one."""
+    """Operators are called by aclnn if there is an aclnn function."""
     torch.npu.set_compile_mode(jit_compile=False)
 
 
 def close(got: Tensor | None, expected: Tensor | None) -> None:
-    """Of the same values; products of a few dozen numbers in float32, one after another."""
+    """Equal up to the rounding of a chain of a few dozen products in float32."""
     assert (got is None) == (expected is None)
     if got is not None:
         torch.testing.assert_close(got.cpu(), expected, rtol=1e-4, atol=1e-4)
 
 
 def states_of(layer: nn.RNNBase) -> Tensor:
-    """A first state of the layer."""
+    """An initial state of the layer."""
     count = layer.num_layers * (2 if layer.bidirectional else 1)
     return torch.randn(count, BATCH, layer.hidden_size)
 
@@ -68,7 +68,7 @@ def test_gru_in_half_precision():
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5], [5, 3, 1]], ids=["one length", "several lengths"])
 def test_packed_sequences_through_an_lstm(lengths):
-    """The wheel takes packed data with the padding in its place, and sends a mask of the sequences."""
+    """The wheel passes packed data padded, with a mask of the sequences."""
     torch.manual_seed(0)
     lstm = nn.LSTM(INPUTS, HIDDEN)
     on_npu = copy.deepcopy(lstm).npu()

@@ -1,4 +1,4 @@
-"""The official torch_npu wheel on softnpu: what it asks of the runtime. Run by `./dev oracle`, in the wheel's own venv."""
+"""The official torch_npu wheel on softnpu: its calls of the runtime. Run by `./dev oracle`, in the wheel's own venv."""
 
 import pytest
 import torch
@@ -8,7 +8,7 @@ import torch_npu
 
 @pytest.fixture(scope="module", autouse=True)
 def aclnn_route():
-    """Operators by aclnn, not by their type's name."""
+    """Operators are called by aclnn, not by type name."""
     torch.npu.set_compile_mode(jit_compile=False)
 
 

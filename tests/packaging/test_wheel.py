@@ -1,4 +1,4 @@
-"""The wheel in a virtual environment of its own: torch and what torch needs are seen, the checkout is not."""
+"""The wheel in a separate virtual environment that sees torch and its dependencies, but not the checkout."""
 
 import re
 import subprocess

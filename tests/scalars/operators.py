@@ -8,7 +8,7 @@ import torch.nn.functional as F
 ATEN = torch.ops.aten
 Call = Callable[[torch.Tensor, object], object]
 
-# The number may be a tensor without dimensions, too.
+# The number may also be a tensor without dimensions.
 OPERANDS: dict[str, Call] = {
     **{
         name: lambda x, s, name=name: getattr(torch, name)(x, s)
@@ -40,7 +40,7 @@ OPERANDS: dict[str, Call] = {
     "setitem": lambda x, s: _set(x, s),
 }  # fmt: skip
 
-# Tensors beside another, without dimensions, in their own promotion.
+# Tensors without dimensions beside another tensor, with their own type promotion.
 TENSORS: dict[str, Call] = {
     name: lambda x, s, name=name: getattr(torch, name)(x, s)
     for name in (
@@ -49,7 +49,7 @@ TENSORS: dict[str, Call] = {
     )
 }  # fmt: skip
 
-# Attributes, which are numbers of the host alone.
+# Attributes, which are host numbers.
 ATTRIBUTES: dict[str, Call] = {
     "add-alpha": lambda x, s: torch.add(x, x, alpha=s),
     "sub-alpha": lambda x, s: torch.sub(x, x, alpha=s),
@@ -101,7 +101,7 @@ ATTRIBUTES: dict[str, Call] = {
     "_foreach_add-list": lambda x, s: torch._foreach_add([x, x], [s, s]),
 }
 
-# More than one rounding, or a function that two libraries round otherwise.
+# More than one rounding, or a function that two libraries round differently.
 INEXACT = {
     "pow", "pow_", "pow-left", "xlogy", "xlogy-left", "float_power", "atan2", "logaddexp", "logaddexp2", "elu", "celu",
     "softplus", "softplus-threshold", "elu_backward", "softplus_backward", "addcmul", "addcdiv", "lerp", "_foreach_pow",
@@ -111,7 +111,7 @@ INEXACT = {
 
 
 def _half(x: torch.Tensor) -> torch.Tensor:
-    """Every second place."""
+    """Every second element."""
     return torch.arange(0, len(x) // 2 * 2, 2, device=x.device)
 
 

@@ -1,4 +1,4 @@
-"""Attributes of operators in float64: none of them loses digits that float32 does not have."""
+"""Attributes of operators in float64: none of them is rounded to float32."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,12 @@ import torch
 import torch.nn.functional as F
 
 ATEN = torch.ops.aten
-# No float32 holds one of these.
+# Numbers that float32 cannot represent.
 A, B = 0.7, 1 / 3
 
 
 def _numbers(*sizes: int) -> torch.Tensor:
-    """Some of each sign, the same every time."""
+    """Numbers of both signs, the same in every run."""
     count = torch.Size(sizes).numel()
     return (torch.arange(count, dtype=torch.float64) * 0.37 % 2 - 0.9).reshape(sizes)
 
@@ -31,8 +31,9 @@ def _gradients(call: Callable[..., torch.Tensor], device: str, *tensors: torch.T
 def _resize(mode: str, dims: int, device: str, **kwargs: bool) -> list[torch.Tensor]:
     sizes = (2, 3, 7, 6, 5)[: 2 + dims]
     found = []
-    # The last one leaves sizes as they are, or doubles them, by chance. PyTorch's antialiasing does not resize then, but
-    # its gradient does: the test below is of that.
+    # The last scale keeps sizes or doubles them, depending on the size. PyTorch's antialiasing then does not resize,
+    # but
+    # its gradient does: the test below covers that.
     by_chance = () if kwargs else ((1.1, 1.1, 2.1)[-dims:],)
     for factor in (1.7, 0.6, (0.7, 2.3, 1.3)[:dims], *by_chance):
         for dtype in (torch.float64, torch.float32):
@@ -112,7 +113,7 @@ def test_factor_of_dropout(p: float) -> None:
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 def test_antialiasing_of_a_size_that_stays(mode: str) -> None:
-    """The image stays; the gradient is that of an image that stays, where the CPU's is another's."""
+    """The image is unchanged; the gradient is that of an unchanged image, but the CPU's is that of a resized one."""
     x = _numbers(1, 2, 7, 6).npu().requires_grad_()
     y = F.interpolate(x, scale_factor=(1.1, 1.0), mode=mode, antialias=True)
     assert torch.equal(

@@ -1,4 +1,4 @@
-"""Arguments that the CPU refuses: npu refuses them, too, with the CPU's words."""
+"""npu refuses the arguments that the CPU refuses, with the CPU's error text."""
 
 import re
 from collections.abc import Callable
@@ -50,14 +50,14 @@ def test_refused(name: str) -> None:
         CASES[name]("cpu")
     with pytest.raises(expected.type) as actual:
         CASES[name]("npu")
-    # The CPU's words, with the operator where they name its kernel.
+    # The CPU's error text, with the operator's name instead of the kernel's.
     said = str(actual.value).split("\n(aten::")[0]
     assert said == re.sub(r"\w+_cpu\w*", lambda m: m[0].split("_cpu")[0], str(expected.value))
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32, torch.int64], ids=str)
 def test_zeros_of_a_divisor_in_device_memory_give_zero(dtype: torch.dtype) -> None:
-    """Nobody waits for the device to see them (docs/features.md)."""
+    """npu does not wait for the device to read them (docs/features.md)."""
     x = torch.tensor([7, 8, 9], dtype=dtype, device="npu")
     by = torch.tensor([2, 0, 4], dtype=dtype, device="npu")
     for call in (torch.floor_divide, torch.remainder, torch.fmod):

@@ -1,7 +1,7 @@
-"""Numbers beside tensors: every operator that takes one gives what the CPU gives, in every data type.
+"""Numbers beside tensors: every operator that takes one gives the CPU's result in every data type.
 
-The CPU rounds a number to the common type before it compares, adds or fills with it; products and quotients of halves
-keep it in float32. A number that the type does not have it refuses or wraps.
+The CPU rounds a number to the common type before it compares, adds or fills; products and quotients of 16-bit types
+keep it in float32. The CPU refuses or wraps a number out of the type's range.
 """
 
 import re
@@ -16,12 +16,13 @@ from scalars import operators, values
 
 YAML = Path(__file__).parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
 
-# What the CPU computes in float16 where it rounds within the operator.
+# Roundings of the CPU in float16 if it rounds within the operator.
 ROUNDINGS = 6
 
 
 def _references(name: str, call, x: torch.Tensor, number) -> list[list[torch.Tensor]]:
-    """In double precision, with the number as it is and as the type has it: they decide between two roundings."""
+    """In double precision, with the number unchanged and with the number rounded to the type: these decide between
+    two roundings."""
     if name not in operators.INEXACT:
         return []
     wide = x.to(torch.complex128 if x.is_complex() else torch.float64)
@@ -34,7 +35,7 @@ def _references(name: str, call, x: torch.Tensor, number) -> list[list[torch.Ten
 
 
 def check(name: str, call, x: torch.Tensor, on_cpu, on_npu) -> bool:
-    """Compares one call; False where the CPU refuses it, and so does npu."""
+    """Compares one call; False if both the CPU and npu refuse it."""
     what = f"{name}({x.dtype}, {on_cpu!r})"
     expected, actual = values.attempt(call, x, on_cpu), values.attempt(call, x.npu(), on_npu)
     if str(expected) == "ZeroDivisionError" and (torch.is_tensor(on_npu) or name.endswith("-left")):
@@ -108,7 +109,7 @@ def test_tensor_without_dimensions(name: str, single: torch.dtype) -> None:
     _check_numbers(name, call, _single(single), may_refuse=single.is_floating_point)  # shifts
 
 
-# Entries whose numbers are no operands: factors of sums, orders of norms, degrees of freedom.
+# Entries whose numbers are not operands: factors of sums, orders of norms, degrees of freedom.
 ELSEWHERE = {
     "addmm": "tests/aclnn/test_matmul.py",
     "baddbmm": "tests/aclnn/test_matmul.py",

@@ -1,4 +1,4 @@
-"""Elements and numbers at the edges of data types, and what two results have to have in common."""
+"""Elements and numbers at the limits of data types, and how two results are compared."""
 
 import math
 
@@ -8,7 +8,7 @@ FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGRAL = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 DTYPES = (*FLOATING, *INTEGRAL, torch.bool, torch.complex64)
 
-# Halves between two float16s or bfloat16s, numbers out of an integer's range, and what is no number.
+# Midpoints between two float16 or bfloat16 numbers, numbers out of an integer's range, NaN and infinity.
 NUMBERS = (
     0, 1, -1, 2, -3, 50, 255, 256, 300, -129, 70000, 2**31, 2**40, -(2**40), 2**63 - 1, 2**53 + 1, 0.0, -0.0, 0.5, -0.5,
     0.1, -0.1, 0.3, 1 / 3, 50.3, -50.3, 1e-8, 1e10, 1e300, 65520.0, 1e39, math.inf, -math.inf, math.nan, True, False,
@@ -22,7 +22,7 @@ _REAL = (
 
 
 def elements(dtype: torch.dtype) -> torch.Tensor:
-    """Numbers of ``dtype``: two vectors of the CPU's and a rest."""
+    """Numbers of ``dtype``: two of the CPU's vectors and a remainder."""
     if dtype == torch.bool:
         return torch.tensor([True, False, False] * 13)
     if dtype.is_complex:
@@ -32,7 +32,7 @@ def elements(dtype: torch.dtype) -> torch.Tensor:
     greatest = torch.iinfo(dtype).max
     least = (
         0 if dtype == torch.uint8 else -greatest
-    )  # the CPU's process dies of the least integer over -1
+    )  # the smallest integer divided by -1 crashes the CPU's process
     real = (
         0,
         1,
@@ -60,7 +60,7 @@ def attempt(call, x: torch.Tensor, number) -> object:
 
 
 def one_by_one(call, x: torch.Tensor, number) -> object:
-    """The result by elements alone: the CPU's vectors and its last elements round in different places."""
+    """The result element by element: the CPU's vectors and its remainder round differently."""
     results = [call(x[i : i + 1], number) for i in range(len(x))]
     if isinstance(results[0], torch.Tensor):
         return torch.cat(results)
@@ -68,12 +68,12 @@ def one_by_one(call, x: torch.Tensor, number) -> object:
 
 
 def tensors(result) -> list[torch.Tensor]:
-    """One tensor or several."""
+    """The result as a list of tensors."""
     return [result] if isinstance(result, torch.Tensor) else list(result)
 
 
 def same(expected: torch.Tensor, actual: torch.Tensor, roundings: int = 0) -> torch.Tensor:
-    """Where two results agree, up to ``roundings`` of the type; complex infinities have no direction."""
+    """Where two results agree, up to ``roundings`` of the type; the direction of complex infinities is ignored."""
     agree = (expected == actual) | ((expected != expected) & (actual != actual))
     if expected.is_complex():
         agree |= expected.isinf() & actual.isinf()
@@ -85,7 +85,7 @@ def same(expected: torch.Tensor, actual: torch.Tensor, roundings: int = 0) -> to
 
 
 def near(reference: torch.Tensor, actual: torch.Tensor, roundings: int) -> torch.Tensor:
-    """Where a result is one of double precision, up to ``roundings`` of it, and one of 1 where terms cancel."""
+    """Where a result agrees with one in double precision, up to ``roundings`` of it, and one of 1 if terms cancel."""
     apart = (reference - actual.to(reference.dtype)).abs()
     eps = torch.finfo(actual.dtype).eps
     return same(reference.to(actual.dtype), actual, roundings) | (apart <= eps)

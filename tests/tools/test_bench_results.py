@@ -1,4 +1,4 @@
-"""What ./dev bench writes, and reads again to compare."""
+"""The results that ./dev bench writes, and reads again to compare."""
 
 import sys
 from pathlib import Path

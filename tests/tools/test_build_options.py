@@ -1,4 +1,4 @@
-"""How `./dev build` calls CMake: warnings, and a Python other than the folder's."""
+"""How `./dev build` calls CMake: warnings, and a Python other than that of the build folder."""
 
 import pytest
 from dev import build
@@ -6,7 +6,7 @@ from dev import build
 
 @pytest.fixture
 def calls(tmp_path, monkeypatch):
-    """CMake's calls; each makes what CMake makes in ``tmp_path / "build"``."""
+    """CMake's calls; each creates CMake's files in ``tmp_path / "build"``."""
     made = []
 
     def run(command, **_):

@@ -1,4 +1,4 @@
-"""`./dev VERB`: help, words that are wrong, the lock on build/."""
+"""`./dev VERB`: help, misspelled words, the lock on build/."""
 
 import ast
 import os
@@ -14,7 +14,7 @@ from dev.paths import ROOT
 
 
 def call(*words: str) -> subprocess.CompletedProcess[str]:
-    """``./dev`` with nothing on PATH: what it prints at once it prints without other programs."""
+    """``./dev`` with an empty PATH: it prints help and errors without other programs."""
     return subprocess.run(
         [sys.executable, "-m", "dev", *words],
         capture_output=True,
@@ -93,7 +93,7 @@ def test_the_lock_ends_with_a_killed_process(tmp_path, monkeypatch):
     started = time.monotonic()
     with locked(tmp_path / "build", "./dev build"):
         assert os.environ[HELD] == str(tmp_path / "build")
-        with locked(tmp_path / "build", "./dev wheel"):  # started by the one that has it
+        with locked(tmp_path / "build", "./dev wheel"):  # started by the command that has the lock
             pass
     assert HELD not in os.environ
     assert time.monotonic() - started < 60

@@ -1,4 +1,4 @@
-"""The documents' site: how documents become its pages."""
+"""The documentation site: how documents become its pages."""
 
 from dev.docs import PAGES, page, stage
 from dev.paths import ROOT

@@ -1,4 +1,4 @@
-"""Every `./dev` command that a document names is one that ./dev takes."""
+"""Every `./dev` command in a document exists."""
 
 import contextlib
 import io
@@ -20,7 +20,7 @@ def commands():
         for match in _COMMAND.finditer(document.read_text()):
             text = match[1] or match[2]
             words = shlex.split(text.split(";")[0], comments=True)
-            # VERB, WORD, N: what a reader replaces.
+            # VERB, WORD, N: words that a reader replaces.
             if not any(word.isupper() for word in words):
                 yield pytest.param(words, id=f"{document.relative_to(ROOT)}: {text}")
 

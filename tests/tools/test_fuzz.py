@@ -1,4 +1,4 @@
-"""The fuzzer's own parts: a name is one call, layouts keep elements, every pair has its turn."""
+"""The fuzzer's own parts: a name identifies one call, layouts keep elements, every pair gets draws."""
 
 import random
 from collections import Counter
@@ -147,7 +147,7 @@ def test_entries_are_those_of_the_yaml():
 
 
 def _rounds(schedule, compared, takes):
-    """Draws all of a long run whose CPU takes every ``takes(pair)``-th draw; the pairs in their order."""
+    """Performs all draws of a long run whose CPU accepts every ``takes(pair)``-th draw; returns the pairs in order."""
     order = []
     for batch in schedule.until(float("inf")):
         pair = batch[0][:2]
@@ -167,7 +167,8 @@ def test_pairs_that_have_less_come_first_and_those_the_cpu_refuses_no_more(capsy
     drawn = [seed for pair, seeds in order if pair == never for seed in seeds]
     assert drawn == [*range(1000, 1000 + FIRST)]
     assert not schedule.few()
-    # Every pair has a batch, then those with too few, then the one with fewest alone, then all that the CPU takes.
+    # Every pair has a batch, then the pairs with too few draws, then only the one with fewest, then all that the CPU
+    # supports.
     assert [pair[1] for pair, _ in order[: len(DTYPES)]] == list(DTYPES)
     pairs = [pair for pair, _ in order]
     alone = pairs[len(DTYPES) * -(-LEAST // BATCH) :][:150]

@@ -1,4 +1,4 @@
-"""Which tests `./dev quick` takes for a changed path."""
+"""Which tests `./dev quick` selects for a changed path."""
 
 from dev.impact import RULES, family_functions, impact, operators_of, registered, split
 from dev.paths import ROOT

@@ -1,4 +1,4 @@
-"""`./dev operators` on made-up records."""
+"""`./dev operators` on artificial records."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What `./dev oracle` says of functions that the official wheel looks up and softnpu does not have."""
+"""What `./dev oracle` prints about functions that the official wheel looks up and softnpu does not have."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""The parts of `./dev test`: every part has its rotation, all shares together are everything."""
+"""The parts of `./dev test`: every part has its rotation, and all shares together are everything."""
 
 import pytest
 from dev import parts, tidy

@@ -1,4 +1,4 @@
-"""The wheel's platform tag follows from what its libraries need."""
+"""The wheel's platform tag is computed from the symbol versions that its libraries need."""
 
 import platform
 import subprocess
@@ -18,7 +18,7 @@ def link(folder, name, code, *options):
 
 @pytest.fixture
 def library(tmp_path):
-    """A library that needs GLIBC_2.5 and GLIBC_2.77 of another, which defines GLIBC_2.99, too."""
+    """A library that needs GLIBC_2.5 and GLIBC_2.77 of another one, which also defines GLIBC_2.99."""
     versions = tmp_path / "versions"
     versions.write_text(
         "GLIBC_2.5 { global: old; }; GLIBC_2.77 { global: new; }; GLIBC_2.99 { global: newest; };"

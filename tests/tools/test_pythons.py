@@ -1,4 +1,4 @@
-"""Which Python `./dev` and ci/build.sh take: 3.11 to 3.14, or the one that they are told."""
+"""Which Python `./dev` and ci/build.sh use: 3.11 to 3.14, or the one that is set."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from dev.run import DevError
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A checkout whose ./dev prints how it was called; ci/build.sh is the real one."""
+    """A checkout whose ./dev prints its arguments; ci/build.sh is the real one."""
     (tmp_path / "ci").mkdir()
     shutil.copy(ROOT / "ci" / "build.sh", tmp_path / "ci")
     (tmp_path / "dev").write_text('#!/bin/sh\necho "$DEV_PYTHON: $*"\n')
@@ -47,7 +47,7 @@ def test_build_sh_refuses_others(checkout, argument, code, says):
 
 @pytest.fixture
 def dev(tmp_path):
-    """Calls ./dev --help with pythons of given versions first on PATH, and no other."""
+    """Calls ./dev --help with only the given Python versions on PATH."""
 
     def call(pythons, told=""):
         programs = tmp_path / "bin"

@@ -1,4 +1,4 @@
-"""What `./dev setup` says and does on systems that are too old, without apt-get, without root: all faked on PATH."""
+"""What `./dev setup` prints and does on systems that are too old, without apt-get, without root: all faked on PATH."""
 
 import os
 
@@ -13,7 +13,7 @@ esac"""
 
 
 class Machine:
-    """Programs are scripts in one folder, which is all of PATH."""
+    """Programs are scripts in one folder, which is the whole PATH."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -31,7 +31,7 @@ class Machine:
         self.has("g++", COMPILER.format(version=version, highway=highway), folder)
 
     def has_apt(self, **candidates):
-        """apt-get that installs what is staged, and the candidates that apt-cache shows."""
+        """apt-get that installs the staged packages, and the candidates that apt-cache shows."""
         self.has(
             "apt-get", f'echo "$*" >> {self.calls}; exec /bin/cp -r {self.staged}/. {self.folder}'
         )

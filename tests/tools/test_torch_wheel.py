@@ -1,4 +1,4 @@
-"""Which torch `./dev setup` takes, of indexes made here: for GPUs only, CPU, none, broken. No network."""
+"""Which torch `./dev setup` installs from local indexes: for GPUs only, CPU, none, broken. No network."""
 
 import importlib.util
 import os
@@ -16,7 +16,7 @@ PIP = Path(importlib.util.find_spec("pip").origin).parent
 
 
 def write_index(folder, version=None, requires=(), broken=False):
-    """A simple index (PEP 503) with one tiny torch, or with none; its URL."""
+    """A simple index (PEP 503) with one tiny torch, or with none; returns its URL."""
     page = folder / "torch"
     page.mkdir(parents=True)
     links = ""
@@ -48,7 +48,7 @@ INDEXES = {
 
 @pytest.fixture
 def python(tmp_path, monkeypatch):
-    """The interpreter of an empty environment, with a pip that knows no configuration of this machine."""
+    """The interpreter of an empty environment, with a pip that ignores this machine's configuration."""
     venv = tmp_path / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     (site,) = venv.glob("lib/python3.*/site-packages")
@@ -64,7 +64,7 @@ def python(tmp_path, monkeypatch):
 
 @pytest.fixture
 def indexes(python, tmp_path, monkeypatch):
-    """Sets what pip's own index and PyTorch's offer, and TORCH_CPU_INDEX where a third one is named."""
+    """Sets the offers of pip's own index and of PyTorch's, and TORCH_CPU_INDEX if a third one is named."""
 
     def choose(own, pytorchs, named=None):
         url = {
@@ -81,7 +81,7 @@ def indexes(python, tmp_path, monkeypatch):
 
 
 def torch_of(python):
-    """The version of torch in the environment; None where there is none."""
+    """The version of torch in the environment; None if there is none."""
     found = python.parents[1].glob("lib/python3.*/site-packages/torch-*.dist-info")
     return next((i.name.removeprefix("torch-").removesuffix(".dist-info") for i in found), None)
 
@@ -141,7 +141,7 @@ def test_a_torch_of_this_version_is_used_as_it_is(python, indexes):
 
 
 def old_pip(python, upgrade):
-    """Puts a pip 22 in place, which knows no reports and installs what it is told; ``upgrade``: what its upgrade does."""
+    """Installs a pip 22, which has no reports and installs what it is told; ``upgrade``: what its upgrade does."""
     (pip,) = python.parents[1].glob("lib/python3.*/site-packages/pip")
     pip.unlink()
     pip.mkdir()

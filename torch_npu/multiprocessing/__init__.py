@@ -1,4 +1,4 @@
-"""npu tensors in several processes: what ``torch.multiprocessing`` needs to send them."""
+"""npu tensors shared between processes: support for ``torch.multiprocessing``."""
 
 from torch_npu.multiprocessing.reductions import rebuild_npu_tensor
 

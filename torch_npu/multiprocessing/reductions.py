@@ -1,8 +1,8 @@
-"""npu tensors in ``torch.multiprocessing``: a queue or pipe carries a key of the memory, which the receiver maps.
+"""npu tensors in ``torch.multiprocessing``: a queue or pipe transfers a key of the memory, which the receiver maps.
 
-No byte is copied. A block stays allocated until each receiver has dropped its last tensor on it. The names that programs
-and PyTorch call (``rebuild_npu_tensor``, ``UntypedStorage._share_npu_`` and its like) and their arguments are those of the
-official torch_npu 2.13.0.
+Bytes are not copied. A block stays allocated until each receiver has dropped its last tensor on it. Names and
+arguments of functions that programs and PyTorch call (``rebuild_npu_tensor``, ``UntypedStorage._share_npu_`` and
+others) are those of the official torch_npu 2.13.0.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from torch_npu.npu import _state
 
 
 class _Memory(NamedTuple):
-    """What opens a storage in another process, in the order of ``_share_npu_``'s result."""
+    """The data to open a storage in another process, in the order of ``_share_npu_``'s result."""
 
     device: int
     handle: bytes | None  # of the allocation; None: a storage without bytes
@@ -29,12 +29,12 @@ class _Memory(NamedTuple):
 
     @property
     def key(self) -> tuple[bytes | None, int]:
-        """Equal for two sendings of one storage."""
+        """The same key for all tickets of one storage."""
         return self.handle, self.offset_bytes
 
 
 def _share_npu_(self: torch.UntypedStorage) -> tuple:
-    """Counts one more user of the storage and returns what its process needs, a ``_Memory`` as a tuple."""
+    """Adds a user of the storage and returns the data for its process, a ``_Memory`` as a tuple."""
     return (*_state.native().share_storage(self), b"", False)
 
 
@@ -48,7 +48,7 @@ def _new_shared_npu(
     event_handle: bytes,
     event_sync_required: bool,
 ) -> torch.UntypedStorage:
-    """Maps what :func:`_share_npu_` returned in another process; the counted user is this storage from now on."""
+    """Maps the result of :func:`_share_npu_` in another process; the counted user is now this storage."""
     return _state.native().open_shared_storage(
         device, handle, size_bytes, offset_bytes, ref_counter_handle, ref_counter_offset
     )
@@ -57,12 +57,12 @@ def _new_shared_npu(
 def _release_ipc_counter_npu(
     ref_counter_handle: bytes, ref_counter_offset: int, device: object = None
 ) -> None:
-    """Gives a counted user back that no storage was opened for."""
+    """Removes a counted user for which no storage was opened."""
     _state.native().release_shared(ref_counter_handle, ref_counter_offset)
 
 
 def _open(memory: _Memory) -> torch.UntypedStorage:
-    """This process's storage on ``memory``: one for all tensors that share it, be it the sender's own."""
+    """This process's storage for ``memory``: one for all tensors that share it, including the sender's own."""
     if not memory.size_bytes:
         return torch.UntypedStorage(0, device=torch.device("npu", memory.device))
     if known := reductions.storage_from_cache(torch.UntypedStorage, memory.key):
@@ -97,7 +97,7 @@ def rebuild_npu_tensor(
     """The receiver's tensor: sizes, strides and offset in elements of ``dtype``, on the sender's memory.
 
     Returns:
-        A tensor, or a parameter where ``tensor_cls`` is one, that shares storage with others received from it.
+        A tensor, or a parameter if ``tensor_cls`` is one, that shares storage with others received from it.
     """
     memory = _Memory(
         storage_device,
@@ -117,7 +117,7 @@ def rebuild_npu_tensor(
 
 
 def _send(tensor: torch.Tensor) -> tuple[Callable, tuple]:
-    """How pickle writes a strided npu tensor."""
+    """The reduction of a strided npu tensor for pickle."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(
             "cannot send a non-leaf tensor which requires_grad: autograd does not cross processes. Send its detach()."
@@ -126,7 +126,7 @@ def _send(tensor: torch.Tensor) -> tuple[Callable, tuple]:
     storage = tensor.untyped_storage()
     if storage.nbytes():
         memory = _Memory(*_share_npu_(storage))
-        _remember(storage, memory)  # a tensor that comes back is one on this storage
+        _remember(storage, memory)  # a tensor that is sent back uses this storage
     else:
         memory = _Memory(tensor.device.index, None, 0, 0, b"", 0, b"", False)
     return rebuild_npu_tensor, (
@@ -162,7 +162,7 @@ def _without_npu_storages(reduce: Callable) -> Callable:
 
 
 def register() -> None:
-    """Makes ``torch.multiprocessing`` send npu tensors. Called once, when torch_npu is loaded."""
+    """Registers the reductions of npu tensors. Called once, when torch_npu is loaded."""
     torch.UntypedStorage._share_npu_ = _share_npu_
     torch.UntypedStorage._new_shared_npu = staticmethod(_new_shared_npu)
     torch.UntypedStorage._release_ipc_counter_npu = staticmethod(_release_ipc_counter_npu)

@@ -101,21 +101,21 @@ def get_amp_supported_dtype() -> list[torch.dtype]:
 
 
 def is_bf16_supported() -> bool:
-    """Whether bfloat16 can be computed with: always."""
+    """Whether bfloat16 is supported: always True."""
     return True
 
 
 def __getattr__(name: str) -> object:
-    # torch.utils.checkpoint keeps the state of generators only where the device module says that it was used.
+    # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
     raise missing_attribute(sys.modules[__name__], name)
 
 
 def _finish() -> None:
-    """Waits for queued work when the interpreter ends, unless a Ctrl-C is what ends it: then the work is dropped.
+    """Waits for queued work when the interpreter ends. After a Ctrl-C the work is dropped instead.
 
-    Work that failed is reported here where nobody waited for it, and the process ends with an error.
+    Failed work that was never waited for is reported here, and the process exits with an error.
     """
     from torch_npu import _C
 
@@ -123,11 +123,11 @@ def _finish() -> None:
         failure = _C.shutdown()
         if failure:
             print(f"Work on the npu that nobody waited for failed: {failure}", file=sys.stderr)
-    _C.close_shared()  # behind the wait: queued work may write what other processes own
+    _C.close_shared()  # after the wait: queued work may write memory of other processes
 
 
 def _register(load_error: Exception | None) -> None:
-    """Makes ``npu`` a device of PyTorch; without native part it is one that is not available."""
+    """Makes ``npu`` a device of PyTorch; without the native part it is not available."""
     global default_generators
     torch.utils.rename_privateuse1_backend("npu")
     torch._register_device_module("npu", sys.modules[__name__])

@@ -1,12 +1,12 @@
-"""Errors for names that a module does not have."""
+"""Errors for missing names of a module."""
 
 from types import ModuleType
 
 
 def missing_attribute(module: ModuleType, name: str) -> AttributeError:
-    """The error for ``module.name``, with the closest name that is there."""
+    """The error for ``module.name``, with the closest existing name."""
     text = f"module {module.__name__!r} has no attribute {name!r}"
-    if name.startswith("__"):  # Python asks for many that are optional
+    if name.startswith("__"):  # Python looks up many optional ones
         return AttributeError(text)
     from difflib import get_close_matches
 

@@ -1,10 +1,10 @@
-"""What the functions of ``torch.npu`` share: the native module, the reason where there is none, the index rule."""
+"""Shared state of the functions of ``torch.npu``: the native module, or the reason for its absence; device indices."""
 
 from types import ModuleType
 
 import torch
 
-# How a device may be named: None is the current one, a negative index as well.
+# A device argument: None and negative indices mean the current one.
 Device = int | str | torch.device | None
 
 _native: ModuleType | None = None
@@ -12,7 +12,7 @@ _reason: str = ""
 
 
 def attach(native: ModuleType | None, reason: str) -> None:
-    """Sets the native module, or why there is none."""
+    """Sets the native module, or the reason for its absence."""
     global _native, _reason
     _native, _reason = native, reason
 
@@ -29,12 +29,12 @@ def native() -> ModuleType:
 
 
 def is_loaded() -> bool:
-    """Whether the native module is there."""
+    """Whether the native module is loaded."""
     return _native is not None
 
 
 def unavailable_reason() -> str:
-    """Why ``torch.npu.is_available()`` is False; empty where it is True."""
+    """Why ``torch.npu.is_available()`` is False; empty if it is True."""
     if _native is None:
         return _reason
     return "" if _native.device_count() > 0 else str(_native.device_count_error())

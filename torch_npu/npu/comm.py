@@ -1,7 +1,7 @@
-"""What ``torch.nn.DataParallel`` moves between the devices of one process: broadcast, scatter, gather.
+"""Communication between the devices of one process for ``torch.nn.DataParallel``: broadcast, scatter, gather.
 
 A build of torch without CUDA lacks the functions of ``torch._C`` that :mod:`torch.nn.parallel.comm` calls; these have
-their signatures. Copies between devices are ordered by their streams.
+the same signatures. Copies between devices are ordered by their streams.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ import torch
 
 
 def broadcast(tensor: torch.Tensor, devices: Sequence[int]) -> list[torch.Tensor]:
-    """A copy of ``tensor`` on each device; the tensor itself where it lies."""
+    """A copy of ``tensor`` on each device; the tensor itself on its own device."""
     return [tensor.to(f"npu:{device}") for device in devices]
 
 
@@ -27,7 +27,7 @@ def broadcast_coalesced(
     Args:
         tensors: on one device, which is ``devices[0]``.
         devices: indices.
-        buffer_size: in bytes; packing small tensors saves launches on a link, of which there is none here.
+        buffer_size: in bytes; not used: packing small tensors pays only for transfers over a link.
     """
     del buffer_size
     return [[t.to(f"npu:{device}") for t in tensors] for device in devices]
@@ -40,10 +40,10 @@ def scatter(
     dim: int,
     streams: Sequence[object] | None,
 ) -> list[torch.Tensor]:
-    """Pieces of ``tensor`` along ``dim``, one a device: of ``chunk_sizes``, or equal ones.
+    """Pieces of ``tensor`` along ``dim``, one per device: of ``chunk_sizes``, or equal ones.
 
     Raises:
-        RuntimeError: the sizes do not add up to the dimension, or are not one a device.
+        RuntimeError: the sizes do not add up to the dimension, or are not one per device.
     """
     del streams  # the copies are ordered by their devices' current streams
     if chunk_sizes is None:
@@ -64,18 +64,18 @@ def scatter_out(
     dim: int,
     streams: Sequence[object] | None,
 ) -> list[torch.Tensor]:
-    """Copies pieces of ``tensor`` along ``dim`` into ``out``, as long as each of them is."""
+    """Copies consecutive pieces of ``tensor`` along ``dim`` into ``out``."""
     del streams
     pieces = tensor.split([t.size(dim) for t in out], dim)
     return [t.copy_(piece) for t, piece in zip(out, pieces, strict=True)]
 
 
 def gather(tensors: Sequence[torch.Tensor], dim: int, destination: int | None) -> torch.Tensor:
-    """The tensors joined along ``dim`` on the device ``destination``; -1 is the CPU, None the current device."""
+    """The tensors concatenated along ``dim`` on the device ``destination``; -1 is the CPU, None the current device."""
     device = "cpu" if destination == -1 else "npu" if destination is None else f"npu:{destination}"
     return torch.cat([t.to(device) for t in tensors], dim)
 
 
 def gather_out(tensors: Sequence[torch.Tensor], out: torch.Tensor, dim: int) -> torch.Tensor:
-    """The tensors joined along ``dim``, in ``out``."""
+    """Concatenates the tensors along ``dim`` into ``out``."""
     return out.copy_(torch.cat([t.to(out.device) for t in tensors], dim))

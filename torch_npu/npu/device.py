@@ -1,4 +1,4 @@
-"""Devices: how many, which is current, what they are. Interfaces follow torch.cuda."""
+"""Devices: their number, the current one, their properties. Interfaces follow torch.cuda."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ def is_available() -> bool:
 
 
 def unavailable_reason() -> str:
-    """Why :func:`is_available` is False, as one sentence; empty where it is True."""
+    """Why :func:`is_available` is False, as one sentence; empty if it is True."""
     return _state.unavailable_reason()
 
 
@@ -31,7 +31,7 @@ def init() -> None:
     """Starts the NPU runtime; the first npu tensor does so by itself.
 
     Raises:
-        RuntimeError: there is no device, or this process was made by fork after the parent used the NPU.
+        RuntimeError: there is no device, or this process was forked after the parent used the NPU.
     """
     _lazy_init()
 
@@ -68,12 +68,12 @@ def set_device(device: _state.Device) -> None:
 
 
 def synchronize(device: _state.Device = None) -> None:
-    """Waits for all work on ``device``; an error of asynchronous work is raised here."""
+    """Waits for all work on ``device`` and raises errors of asynchronous work."""
     _state.native().synchronize(_state.device_index(device))
 
 
 def get_device_name(device: _state.Device = None) -> str:
-    """The SoC name that the device plays, such as ``Ascend910B1``. Initialises nothing.
+    """The name of the emulated SoC, such as ``Ascend910B1``. Initialises nothing.
 
     Raises:
         RuntimeError: ``device`` does not exist.
@@ -88,7 +88,7 @@ def get_device_name(device: _state.Device = None) -> str:
 
 @dataclass(frozen=True)
 class NPUDeviceProperties:
-    """What a device is: its name, memory in bytes, cores, and whether it is a software NPU."""
+    """The properties of a device: its name, memory in bytes, cores, and whether it is a software NPU."""
 
     name: str
     total_memory: int
@@ -99,7 +99,7 @@ class NPUDeviceProperties:
 
 
 def get_device_properties(device: _state.Device = None) -> NPUDeviceProperties:
-    """The properties of ``device``; ``softnpu`` is that library's version, empty on real hardware."""
+    """The properties of ``device``; ``softnpu`` is softnpu's version, empty on real hardware."""
     index = _state.device_index(device)
     cores = torch.get_num_threads()
     return NPUDeviceProperties(
@@ -142,6 +142,6 @@ class device_of(device):  # noqa: N801
 
 
 def ipc_collect() -> None:
-    """Frees memory that this process shared and dropped, and that no other process uses any more."""
+    """Frees memory that this process shared and dropped, and that no other process uses."""
     if _state.native().is_initialized():
         _state.native().ipc_collect()

@@ -27,37 +27,37 @@ def memory_stats(device: _state.Device = None) -> "OrderedDict[str, int]":
 
 
 def memory_allocated(device: _state.Device = None) -> int:
-    """Bytes that tensors hold now."""
+    """Bytes that tensors currently use."""
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
 def max_memory_allocated(device: _state.Device = None) -> int:
-    """The most bytes that tensors held, since the start or :func:`reset_peak_memory_stats`."""
+    """The maximum of :func:`memory_allocated` since the start or :func:`reset_peak_memory_stats`."""
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
 def memory_reserved(device: _state.Device = None) -> int:
-    """Bytes that the allocator holds, used and cached."""
+    """Bytes that the allocator has reserved, used and cached."""
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
 def max_memory_reserved(device: _state.Device = None) -> int:
-    """The most bytes that the allocator held."""
+    """The maximum of :func:`memory_reserved`."""
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
 def reset_peak_memory_stats(device: _state.Device = None) -> None:
-    """Starts the peaks anew from what is in use now."""
+    """Resets the peaks to the current values."""
     _state.native().reset_peak_memory_stats(_state.device_index(device))
 
 
 def reset_accumulated_memory_stats(device: _state.Device = None) -> None:
-    """Starts the totals anew."""
+    """Resets the totals."""
     _state.native().reset_accumulated_memory_stats(_state.device_index(device))
 
 
 def empty_cache() -> None:
-    """Gives cached memory that no tensor uses back to the device."""
+    """Returns cached memory that no tensor uses to the device."""
     if _state.native().is_initialized():
         _state.native().empty_cache()
 
@@ -87,10 +87,10 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str,
 
 
 def set_per_process_memory_fraction(fraction: float, device: _state.Device = None) -> None:
-    """Limits what this process may reserve on ``device`` to a part of its memory.
+    """Limits what this process may reserve on ``device`` to a fraction of its memory.
 
     Raises:
-        TypeError: ``fraction`` is no float.
+        TypeError: ``fraction`` is not a float.
         ValueError: it is not between 0 and 1.
     """
     if not isinstance(fraction, float):
@@ -101,12 +101,12 @@ def set_per_process_memory_fraction(fraction: float, device: _state.Device = Non
 
 
 def get_per_process_memory_fraction(device: _state.Device = None) -> float:
-    """The limit of :func:`set_per_process_memory_fraction`; 1.0 where none was set."""
+    """The limit of :func:`set_per_process_memory_fraction`; 1.0 if none was set."""
     return float(_state.native().memory_fraction(_state.device_index(device)))
 
 
 def caching_allocator_alloc(size: int, device: _state.Device = None, stream: object = None) -> int:
-    """Bytes from the caching allocator as an address, to be given back by :func:`caching_allocator_delete`.
+    """Allocates from the caching allocator and returns the address, for :func:`caching_allocator_delete`.
 
     Args:
         size: in bytes.
@@ -125,7 +125,7 @@ def caching_allocator_alloc(size: int, device: _state.Device = None, stream: obj
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
-    """Gives back what :func:`caching_allocator_alloc` gave."""
+    """Frees memory from :func:`caching_allocator_alloc`."""
     _state.native().caching_allocator_delete(mem_ptr)
 
 
@@ -136,14 +136,14 @@ def _record_memory_history(
     max_entries: int = sys.maxsize,
     device: _state.Device = None,
 ) -> None:
-    """Keeps stacks of allocations, and a list of what the allocator does, for :func:`_snapshot`.
+    """Records stacks of allocations, and a list of the allocator's events, for :func:`_snapshot`.
 
     Args:
-        enabled: ``"state"`` for live blocks only, ``"all"`` for the list as well, None to stop and forget.
-        context: of what stacks are kept: ``"state"`` live blocks, ``"alloc"`` also the list's allocations, ``"all"``
-            also what is freed, None none.
+        enabled: ``"state"`` for live blocks only, ``"all"`` for the list as well, None to stop and discard.
+        context: which stacks are recorded: ``"state"`` live blocks, ``"alloc"`` also the list's allocations, ``"all"``
+            also frees, None none.
         stacks: ``"python"``, or ``"all"`` with C++ frames.
-        max_entries: the most entries of the list; the oldest go first.
+        max_entries: the maximum length of the list; the oldest entries are dropped.
         device: accepted for torch.cuda's signature; all devices are recorded.
 
     Raises:
@@ -160,7 +160,7 @@ def _snapshot(device: _state.Device = None, augment_with_fx_traces: bool = False
     (``torch.cuda._memory_viz``, pytorch.org/memory_viz).
 
     Args:
-        device: accepted for torch.cuda's signature; all devices are in it.
+        device: accepted for torch.cuda's signature; all devices are included.
         augment_with_fx_traces: adds the model's own lines to frames of FX generated code.
     """
     snapshot = dict(_state.native().snapshot_with_history())
@@ -174,24 +174,24 @@ def _snapshot(device: _state.Device = None, augment_with_fx_traces: bool = False
 def _dump_snapshot(
     filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False
 ) -> None:
-    """Writes :func:`_snapshot` to a file that PyTorch's viewers open."""
+    """Writes :func:`_snapshot` to a file for PyTorch's viewers."""
     with open(filename, "wb") as file:
         pickle.dump(_snapshot(augment_with_fx_traces=augment_with_fx_traces), file)
 
 
 def _set_allocator_settings(settings: str) -> None:
-    """Changes what ``PYTORCH_NPU_ALLOC_CONF`` set, for allocations from now on.
+    """Changes the settings of ``PYTORCH_NPU_ALLOC_CONF`` for later allocations.
 
     Args:
-        settings: ``key:value`` pairs with commas between them, such as ``expandable_segments:True``.
+        settings: comma-separated ``key:value`` pairs, such as ``expandable_segments:True``.
     """
     _state.native().set_allocator_settings(settings)
 
 
 def empty_virt_addr_cache() -> None:
-    """Gives free addresses of expandable segments back; their memory goes with it.
+    """Releases free addresses of expandable segments, with their memory.
 
-    Addresses live here no longer than their memory, so this is :func:`empty_cache`.
+    Here addresses are released together with their memory, so this is :func:`empty_cache`.
     """
     empty_cache()
 
@@ -214,17 +214,17 @@ def host_memory_stats_as_nested_dict() -> dict[str, Any]:
 
 
 def host_empty_cache() -> None:
-    """Gives cached pinned memory back to the system."""
+    """Returns cached pinned memory to the system."""
     _state.native().host_empty_cache()
 
 
 def reset_peak_host_memory_stats() -> None:
-    """Starts the peaks of :func:`host_memory_stats` anew."""
+    """Resets the peaks of :func:`host_memory_stats`."""
     _state.native().reset_peak_host_memory_stats()
 
 
 def reset_accumulated_host_memory_stats() -> None:
-    """Starts the totals of :func:`host_memory_stats` anew."""
+    """Resets the totals of :func:`host_memory_stats`."""
     _state.native().reset_accumulated_host_memory_stats()
 
 
@@ -274,11 +274,11 @@ def _amount(value: int, is_bytes: bool) -> str:
 
 
 def memory_summary(device: _state.Device = None, abbreviated: bool = False) -> str:
-    """The statistics of ``device`` as a table: now, at the peak, in total allocated and freed.
+    """The statistics of ``device`` as a table: current, peak, total allocated and freed.
 
     Args:
         device: the current one by default.
-        abbreviated: leaves out the rows of the large and the small pool.
+        abbreviated: omits the rows of the large and the small pool.
     """
     index = _state.device_index(device)
     stats = memory_stats(index)

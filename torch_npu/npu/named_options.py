@@ -1,4 +1,4 @@
-"""``torch.npu.set_option``: options by the names that the official plug-in gives them."""
+"""``torch.npu.set_option``: options under the official plug-in's names."""
 
 import warnings
 from collections.abc import Callable
@@ -7,15 +7,15 @@ from functools import partial
 
 from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
 
-# Options of two values, as what takes them.
-_CUBE_MATH_TYPE = "CUBE_MATH_TYPE"  # the option that is a number
+# Setters of options with two values.
+_CUBE_MATH_TYPE = "CUBE_MATH_TYPE"  # the numeric option
 _SWITCHES: dict[str, Callable[[bool], None]] = {
     "ALLOW_CONV_HF32": partial(setattr, conv, "allow_hf32"),
     "ALLOW_MATMUL_HF32": partial(setattr, matmul, "allow_hf32"),
     "ALLOW_INTERNAL_FORMAT": partial(setattr, config, "allow_internal_format"),
     "jitCompile": set_compile_mode,
 }
-# The compiler's and the debugger's, which change no result.
+# Options of the compiler and the debugger, which change no result.
 _WITHOUT_EFFECT = frozenset(
     [
         "ACL_PRECISION_MODE",
@@ -48,8 +48,8 @@ def set_option(option: dict[str, object]) -> None:
             its compiler and debugger warn that they have no effect here.
 
     Raises:
-        TypeError: ``option`` is no dict.
-        ValueError: an option that there is not, or a value that it does not take; those before it are set.
+        TypeError: ``option`` is not a dict.
+        ValueError: an unknown option or an invalid value; options before it have been set.
     """
     if not isinstance(option, dict):
         raise TypeError(f"npu option must be a dict, but got {type(option).__name__}")

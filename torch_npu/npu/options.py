@@ -1,4 +1,4 @@
-"""Choices of a running program: precision of products, the CPU fallback."""
+"""Options of a running program: precision of products, the CPU fallback."""
 
 from enum import IntEnum
 
@@ -6,7 +6,7 @@ from torch_npu.npu import _state
 
 
 class CubeMathType(IntEnum):
-    """What a float32 product may be computed in; the values are aclnn's."""
+    """The precision of float32 products; the values are aclnn's."""
 
     KEEP_DTYPE = 0
     ALLOW_FP32_DOWN_PRECISION = 1
@@ -22,18 +22,18 @@ def _checked_permission(value: object) -> bool:
 
 
 class _Matmul:
-    """``torch.npu.matmul``: how float32 matrix products may be computed.
+    """``torch.npu.matmul``: the permitted precision of float32 matrix products.
 
-    These are permissions. The software NPU computes float32 products in float32 whatever they say, but where the CPU
-    multiplies matrices of bfloat16 (AMX): larger products are three products of bfloat16 there, which lose less than
-    2^-15 of each term (``docs/precision.md``).
+    The software NPU uses the permission only if the CPU multiplies bfloat16 matrices (AMX): larger products are then
+    three products of bfloat16, with an error below 2^-15 of each term (``docs/precision.md``). Otherwise float32
+    products are computed in float32.
     """
 
     __slots__ = ()
 
     @property
     def cube_math_type(self) -> CubeMathType:
-        """The value that aclnn's products are called with."""
+        """The value that is passed to aclnn's products."""
         return CubeMathType(_state.native().cube_math_type())
 
     @cube_math_type.setter
@@ -47,7 +47,7 @@ class _Matmul:
 
     @property
     def allow_hf32(self) -> bool:
-        """Whether float32 products may lose mantissa bits (HF32, Ascend's TF32). False at the start."""
+        """Whether float32 products may lose mantissa bits (HF32, Ascend's TF32). False by default."""
         return self.cube_math_type is not CubeMathType.KEEP_DTYPE
 
     @allow_hf32.setter
@@ -58,19 +58,19 @@ class _Matmul:
 
 
 class _Conv:
-    """``torch.npu.conv``: how float32 convolutions may be computed."""
+    """``torch.npu.conv``: the permitted precision of float32 convolutions."""
 
     __slots__ = ()
 
     @property
     def allow_hf32(self) -> bool:
-        """Whether float32 convolutions and their gradients may lose mantissa bits (HF32). True at the start.
+        """Whether float32 convolutions and their gradients may lose mantissa bits (HF32). True by default.
 
-        Convolutions of 3 x 3 filters and stride 1, with 32 channels and more in multiples of 16, and both their gradients
-        take a quarter of the multiplications then, by Winograd's minimal filtering: an error stays far below
-        HF32's (2^-11 of the sum of the terms' magnitudes, ``docs/precision.md``); an infinity or NaN reaches up to three
-        positions further than it would. Where the CPU multiplies matrices of bfloat16 (AMX), the others are three
-        convolutions of bfloat16, which lose less than 2^-15 of each term.
+        Convolutions with 3 x 3 filters, stride 1 and at least 32 channels in multiples of 16, and both their
+        gradients, then use Winograd's minimal filtering with a quarter of the multiplications. The error is far below
+        HF32's (2^-11 of the sum of the terms' magnitudes, ``docs/precision.md``); an infinity or NaN affects up to
+        three more positions. If the CPU multiplies bfloat16 matrices (AMX), other convolutions are three convolutions
+        of bfloat16, with an error below 2^-15 of each term.
         """
         return bool(_state.native().conv_allows_less())
 
@@ -80,13 +80,13 @@ class _Conv:
 
 
 class _Config:
-    """``torch.npu.config``. Attributes that it does not have cannot be set."""
+    """``torch.npu.config``. Unknown attributes cannot be set."""
 
     __slots__ = ()
 
     @property
     def allow_tf32(self) -> bool:
-        """Both :attr:`torch.npu.matmul.allow_hf32` and :attr:`torch.npu.conv.allow_hf32`, as CUDA programs call it."""
+        """Both :attr:`torch.npu.matmul.allow_hf32` and :attr:`torch.npu.conv.allow_hf32`, under CUDA's name."""
         return matmul.allow_hf32 and conv.allow_hf32
 
     @allow_tf32.setter
@@ -96,7 +96,7 @@ class _Config:
 
     @property
     def allow_internal_format(self) -> bool:
-        """Whether tensors may be given formats with blocks (``torch_npu.npu_format_cast``). False at the start."""
+        """Whether tensors may have blocked formats (``torch_npu.npu_format_cast``). False by default."""
         return bool(_state.native().allow_internal_format())
 
     @allow_internal_format.setter
@@ -112,12 +112,12 @@ config = _Config()
 
 
 def set_operator_fallback(target: str | None) -> None:
-    """Chooses how operators run that have no kernel of the NPU's own.
+    """Sets how operators without an NPU kernel run.
 
     Args:
-        target: ``"cpu"`` runs ATen's CPU kernels on copies of the arguments in host memory, which overlap as the
-            arguments do. ``"npu"`` or None, the default, runs them on the software NPU's AI CPU, where the arguments
-            are. On an NPU whose memory the host cannot read it is always the former.
+        target: ``"cpu"`` runs ATen's CPU kernels on copies of the arguments in host memory, with the same overlaps.
+            ``"npu"`` or None, the default, runs them on the software NPU's AI CPU, on the arguments in place. On an
+            NPU whose memory the host cannot read, ``"cpu"`` is always used.
 
     Raises:
         ValueError: ``target`` is none of these.
@@ -128,18 +128,18 @@ def set_operator_fallback(target: str | None) -> None:
 
 
 def get_operator_fallback() -> str:
-    """What :func:`set_operator_fallback` chose: ``"cpu"`` or ``"npu"``."""
+    """The value of :func:`set_operator_fallback`: ``"cpu"`` or ``"npu"``."""
     return "cpu" if _state.native().copies_arguments() else "npu"
 
 
 def set_op_timeout_ms(timeout: int) -> None:
-    """Limits how long an operator may run; what waits for one that runs longer raises an error that names it.
+    """Limits how long an operator may run; waits for a longer one raise an error that names it.
 
-    Defined by torch_npu's ``npu.utils.set_op_timeout_ms``. On the software NPU the operator is left to end by itself:
-    its stream waits for it, the other streams go on, and a later wait finds its results.
+    Defined by torch_npu's ``npu.utils.set_op_timeout_ms``. On the software NPU the operator is not stopped: its
+    stream waits for it, other streams continue, and a later wait gets its results.
 
     Args:
-        timeout: milliseconds; 0 stands for ever, which is the default.
+        timeout: milliseconds; 0, the default, means no limit.
 
     Raises:
         ValueError: ``timeout`` is negative.
@@ -148,12 +148,12 @@ def set_op_timeout_ms(timeout: int) -> None:
 
 
 def set_compile_mode(jit_compile: bool = False) -> None:
-    """Allows operators to be compiled while the program runs. It costs nothing here: aclnn's are compiled already.
+    """Allows compilation of operators at run time. It has no cost here: aclnn's are compiled already.
 
     Defined by torch_npu's ``npu_config.set_compile_mode``; waits for the device, as there.
 
     Args:
-        jit_compile: what :func:`is_jit_compile_false` denies from now on.
+        jit_compile: the opposite of :func:`is_jit_compile_false`.
     """
     native = _state.native()
     if native.is_initialized():
@@ -162,19 +162,19 @@ def set_compile_mode(jit_compile: bool = False) -> None:
 
 
 def is_jit_compile_false() -> bool:
-    """Whether :func:`set_compile_mode` has left compilation off, which is the default."""
+    """Whether :func:`set_compile_mode` has disabled compilation, which is the default."""
     return not _state.native().jit_compile()
 
 
 def set_task_queue_enable(mode: int | str) -> None:
-    """Chooses who makes launches; what is queued is made first, and no other thread may launch meanwhile.
+    """Sets which thread makes launches. Queued launches are made first; no other thread may launch meanwhile.
 
-    Defined by torch_npu's ``npu.utils.set_task_queue_enable``; the variable ``TASK_QUEUE_ENABLE`` says it at the start.
-    Stays 0 while ``ASCEND_LAUNCH_BLOCKING=1``.
+    Defined by torch_npu's ``npu.utils.set_task_queue_enable``; the variable ``TASK_QUEUE_ENABLE`` has the initial
+    value. Stays 0 while ``ASCEND_LAUNCH_BLOCKING=1``.
 
     Args:
-        mode: 0, the calling thread, the default; 1, a thread of their own; 2, the same, and an operator's workspace
-            stays with its stream for the next one.
+        mode: 0, the calling thread, the default; 1, a separate thread; 2, the same, and operators share their
+            stream's workspace.
 
     Raises:
         RuntimeError: another mode.

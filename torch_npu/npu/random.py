@@ -64,7 +64,7 @@ def seed() -> None:
 
 
 def seed_all() -> None:
-    """Seeds every device's default generator alike from the system's randomness."""
+    """Seeds every device's default generator with the same random seed."""
     if default_generators:
         manual_seed_all(default_generators[0].seed())
 

@@ -8,12 +8,12 @@ from torch_npu.npu import _state
 class Stream(torch.Stream):
     """A queue of work on one NPU.
 
-    ``priority`` is 0 or negative; of the streams that are ready the device takes the one with the least number. Numbers
-    outside of :meth:`priority_range` become the nearest one in it.
+    ``priority`` is 0 or negative; the device runs the ready stream with the lowest number first. Numbers are clamped
+    to :meth:`priority_range`.
     """
 
     def __new__(cls, device: _state.Device = None, priority: int = 0, **kwargs: int) -> "Stream":
-        """A stream of ``device`` (default: the current one), or the one that ``stream_id`` names."""
+        """A stream of ``device`` (default: the current one), or the one with the id ``stream_id``."""
         if "stream_id" in kwargs:
             return super().__new__(cls, **kwargs)
         return super().__new__(cls, device=f"npu:{_state.device_index(device)}", priority=priority)
@@ -25,22 +25,22 @@ class Stream(torch.Stream):
 
     @property
     def priority(self) -> int:
-        """The stream's priority: 0, or less where it is more urgent than others."""
+        """The stream's priority: 0, or negative if it is more urgent."""
         return int(_state.native().stream_priority(self.device_index, self.stream_id))
 
     def wait_event(self, event: "Event") -> None:
-        """Makes work enqueued from now on wait for ``event``."""
+        """Makes later work wait for ``event``."""
         event.wait(self)
 
     def record_event(self, event: "Event | None" = None) -> "Event":
-        """Records ``event`` (default: a new one) behind the work enqueued so far."""
+        """Records ``event`` (default: a new one) after the work enqueued so far."""
         event = Event() if event is None else event
         event.record(self)
         return event
 
 
 class Event(torch.Event):
-    """A mark in a stream. ``enable_timing`` makes :meth:`elapsed_time` (in ms) usable."""
+    """A recorded position in a stream. ``enable_timing`` enables :meth:`elapsed_time` (in ms)."""
 
     def __new__(
         cls, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -57,11 +57,11 @@ class Event(torch.Event):
         super().record(current_stream() if stream is None else stream)
 
     def elapsed_time(self, end_event: torch.Event) -> float:
-        """Milliseconds from this event to ``end_event``; both have to be recorded and complete.
+        """Milliseconds from this event to ``end_event``; both must be recorded and complete.
 
         Raises:
             ValueError: one of them was made without ``enable_timing``.
-            RuntimeError: one of them was not recorded, or has not passed yet.
+            RuntimeError: one of them was not recorded, or is not complete yet.
         """
         if not all(getattr(event, "_has_time", True) for event in (self, end_event)):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
@@ -92,7 +92,7 @@ def default_stream(device: _state.Device = None) -> Stream:
 
 
 def set_stream(stream: torch.Stream) -> None:
-    """Makes ``stream`` current on its device; the current device becomes that one, too."""
+    """Makes ``stream`` the current one of its device, and that device the current one."""
     torch.accelerator.set_stream(stream)
 
 

@@ -1,7 +1,7 @@
-"""Fused operators beside PyTorch's and CANN's: a convolution's block, and a filter of images.
+"""Fused operators in addition to PyTorch's and CANN's: a convolution block, and an image filter.
 
-They are also examples of one's own operators: a module over operators that exist (``fused_conv_bn_relu``), and a kernel
-with its gradient (``sepia_filter_forward``, ``sepia_filter_backward``).
+They are also examples of custom operators: a module of existing operators (``fused_conv_bn_relu``), and a kernel with
+its gradient (``sepia_filter_forward``, ``sepia_filter_backward``).
 """
 
 from torch_npu.ops.conv import FusedConvBnRelu, fused_conv_bn_relu

@@ -7,16 +7,16 @@ from torch import Tensor, nn
 class FusedConvBnRelu(nn.Module):
     """``relu(bn(conv(x)))`` with fewer passes over memory.
 
-    ``conv`` (:class:`torch.nn.Conv2d`) and ``bn`` (:class:`torch.nn.BatchNorm2d`) are what the block is made of: their
-    names are those of separate layers, so that the state_dict of a block with these layers loads.
+    ``conv`` (:class:`torch.nn.Conv2d`) and ``bn`` (:class:`torch.nn.BatchNorm2d`) are the layers of the block, under
+    their usual names: it can load the state_dict of a block with separate layers.
 
-    With the batch's own statistics (in training, or without running ones) the ReLU goes over the batch norm's result
-    in place. Otherwise batch norm is a scale and a shift of each channel, which become part of the convolution's
-    weights and bias; these have gradients as before.
+    With the batch's own statistics (in training, or without running ones) the ReLU is applied to the batch norm's
+    result in place. Otherwise batch norm is a scale and a shift per channel, which are folded into the convolution's
+    weights and bias; gradients are not affected.
     """
 
     def __init__(self, conv: nn.Conv2d, bn: nn.BatchNorm2d) -> None:
-        """Of layers that are there; ``bn.num_features`` is ``conv.out_channels``."""
+        """Builds the block from existing layers; ``bn.num_features`` must be ``conv.out_channels``."""
         super().__init__()
         if bn.num_features != conv.out_channels:
             raise ValueError(
@@ -30,11 +30,11 @@ class FusedConvBnRelu(nn.Module):
         if self.bn.training or self.bn.running_mean is None:
             return self.bn(self.conv(x)).relu_()
         weight, bias = self._folded()
-        # Padding by other values than zero is the layer's own matter.
+        # The layer itself handles padding with values other than zero.
         return self.conv._conv_forward(x, weight, bias).relu_()
 
     def _folded(self) -> tuple[Tensor, Tensor]:
-        """Weights and bias of the convolution that is both layers, in the dtype of the convolution's weights."""
+        """Weights and bias of the convolution that combines both layers, in the dtype of the convolution's weights."""
         bn, conv = self.bn, self.conv
         scale = torch.rsqrt(bn.running_var + bn.eps)
         if bn.weight is not None:

@@ -1,4 +1,4 @@
-"""Tools around the device."""
+"""Tools for the device."""
 
 from torch_npu.utils.explanation import Explanation, explain, synchronizations
 from torch_npu.utils.packed_weights import packed_weights_bytes

@@ -1,16 +1,16 @@
-"""Rules of ``torch.func.vmap`` for operators for which PyTorch has none."""
+"""Rules of ``torch.func.vmap`` for operators without one in PyTorch."""
 
 import torch
 from torch import Tensor
 from torch._functorch.autograd_function import VmapInfo
 
-_BIAS = 3  # which argument of the forward operator is the bias
+_BIAS = 3  # index of the bias among the forward operator's arguments
 _OPERATOR = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
 _BACKWARD = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward.default
 
 
 def _mapped(x: Tensor, dim: int | None, size: int) -> Tensor:
-    """``x`` with the mapped dimension first; what is not mapped is the same for each index."""
+    """``x`` with the mapped dimension first; expanded if it is not mapped."""
     return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
 
 
@@ -20,7 +20,7 @@ def _fold(x: Tensor | None, dim: int | None, size: int) -> Tensor | None:
 
 
 def _fold_bias(x: Tensor | None, dim: int | None, size: int, batch: int) -> Tensor | None:
-    """A bias that is broadcast to [batch, heads, queries, keys], with the whole batch."""
+    """A bias broadcast to [batch, heads, queries, keys], with the whole batch."""
     if x is None:
         return None
     x = _mapped(x, dim, size)
@@ -30,13 +30,13 @@ def _fold_bias(x: Tensor | None, dim: int | None, size: int, batch: int) -> Tens
 
 
 def _unfold(results: tuple, size: int) -> tuple[tuple, tuple]:
-    """What the program sees of the results, and where their mapped dimension is."""
+    """The results with their mapped dimension first, and the positions of those dimensions."""
     tensors = tuple(x.unflatten(0, (size, -1)) if isinstance(x, Tensor) else x for x in results)
     return tensors, tuple(0 if isinstance(x, Tensor) else None for x in results)
 
 
 def _batch(query: Tensor, dim: int | None) -> int:
-    """The first dimension of the query beside the mapped one."""
+    """The size of the query's first dimension other than the mapped one."""
     return query.shape[1 if dim == 0 else 0]
 
 
@@ -50,7 +50,7 @@ def _attention(
     *options: object,
     **named: object,
 ) -> tuple[tuple, tuple]:
-    """The mapped dimension becomes part of the batch."""
+    """Folds the mapped dimension into the batch."""
     size = info.batch_size
     inputs = (_fold(x, dim, size) for x, dim in zip((query, key, value), dims, strict=False))
     folded_bias = _fold_bias(
@@ -62,7 +62,7 @@ def _attention(
 def _attention_backward(
     info: VmapInfo, dims: tuple, *operands: object, **named: object
 ) -> tuple[tuple, tuple]:
-    """The gradient of a bias is summed over what was broadcast, apart for each index."""
+    """Sums the gradient of a bias over its broadcast dimensions, separately for each mapped index."""
     size = info.batch_size
     bias, bias_dim = operands[_BIAS + 1], dims[_BIAS + 1]
     batch = _batch(operands[1], dims[1])  # type: ignore[arg-type]
@@ -80,6 +80,6 @@ def _attention_backward(
 
 
 def register() -> None:
-    """Registers them with PyTorch, once."""
+    """Registers the rules with PyTorch, once."""
     torch.library.register_vmap(_OPERATOR, _attention)
     torch.library.register_vmap(_BACKWARD, _attention_backward)

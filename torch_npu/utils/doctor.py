@@ -1,4 +1,4 @@
-"""What is bound, and what is missing: ``python -m torch_npu.utils.doctor`` or ``./dev doctor``."""
+"""Reports what is bound and what is missing: ``python -m torch_npu.utils.doctor`` or ``./dev doctor``."""
 
 import os
 import platform
@@ -22,7 +22,7 @@ CPU_FEATURES = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_til
 
 
 def cpu() -> tuple[str, list[str]]:
-    """The CPU's name and those of its features that kernels choose by."""
+    """The CPU's name, and its features that select kernels."""
     name, flags = platform.machine(), set()
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         key, _, value = line.partition(":")
@@ -34,7 +34,7 @@ def cpu() -> tuple[str, list[str]]:
 
 
 def huge_pages() -> str:
-    """Whether device memory gets huge pages, and why not where it does not."""
+    """Whether device memory gets huge pages; if not, why."""
     release = tuple(int(part) for part in platform.release().split("-")[0].split(".")[:2])
     if release >= (6, 1):
         return "yes (MADV_COLLAPSE)"
@@ -45,14 +45,14 @@ def huge_pages() -> str:
 
 
 def addresses(reserved: int, memory: int) -> str:
-    """What is reserved for mappings behind the memory, and why it is less than usual where it is."""
+    """The addresses reserved for mappings after the memory; if they are fewer than usual, why."""
     window = max(0, reserved - memory)
     said = f"{window / 2**30:.0f} GiB for expandable segments and shared memory"
     return said if window >= 31 * memory else f"{said}: the process may map no more (ulimit -v)"
 
 
 def report() -> tuple[list[tuple[str, str]], list[str]]:
-    """Rows of (what, value), and the problems found, a sentence each."""
+    """Rows of (name, value), and the problems found, one sentence each."""
     problems: list[str] = []
     rows = [("python", sys.version.split()[0])]
     try:
@@ -101,7 +101,7 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
 
 
 def main() -> int:
-    """Prints the report; 1 where there is a problem."""
+    """Prints the report; returns 1 if there is a problem."""
     rows, problems = report()
     for what, value in rows:
         print(f"{what:16} {value}")

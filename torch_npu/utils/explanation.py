@@ -1,4 +1,4 @@
-"""Which way operators go on npu: ``print(torch_npu.utils.explain(model, x))``."""
+"""The routes of operators on npu: ``print(torch_npu.utils.explain(model, x))``."""
 
 import html
 from collections.abc import Callable, Iterator
@@ -14,12 +14,12 @@ _COLUMNS = ("operator", "route", "kernel", "calls", "total us", "self us")
 
 @dataclass(frozen=True)
 class Row:
-    """The calls of one operator that went one way.
+    """The calls of one operator by one route.
 
-    ``route`` is ``aclnn`` (``kernel`` says which function), ``AI CPU`` (ATen's CPU kernel on the device's memory),
-    ``CPU fallback`` (the same on copies), ``copy``, ``composite`` (made of the operators that follow) or
-    ``no device work`` (views, allocations). Times are the host's, in microseconds: ``total_us`` with the operators that
-    it called, ``self_us`` without.
+    ``route`` is ``aclnn`` (``kernel`` is the function), ``AI CPU`` (ATen's CPU kernel on the device's memory),
+    ``CPU fallback`` (the same on copies), ``copy``, ``composite`` (composed of the operators that follow) or
+    ``no device work`` (views, allocations). Times are the host's, in microseconds: ``total_us`` includes inner
+    operators, ``self_us`` does not.
     """
 
     operator: str
@@ -36,18 +36,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one call did; prints as a table.
+    """The operators of one call; prints as a table.
 
-    ``rows`` are in the order of the first calls, ``result`` is what the function returned, ``synchronizations`` how
-    often the process waited for the device meanwhile.
+    ``rows`` are in the order of the first calls, ``result`` is the function's result, ``synchronizations`` the number
+    of waits for the device.
     """
 
     rows: tuple[Row, ...]
     synchronizations: int
-    result: Any  # what the function returned
+    result: Any  # the function's result
 
     def calls(self, route: str | None = None, operator: str | None = None) -> int:
-        """How many calls went by ``route`` and were of ``operator`` ("aten::add.Tensor"); of all by default."""
+        """The number of calls by ``route`` and of ``operator`` ("aten::add.Tensor"); of all calls by default."""
         return sum(
             row.calls
             for row in self.rows
@@ -82,7 +82,7 @@ class Explanation:
         return "\n".join([*lines, self._summary()])
 
     def __repr__(self) -> str:
-        """The table: what an interactive prompt shows."""
+        """The table, for interactive prompts."""
         return str(self)
 
     def _repr_html_(self) -> str:
@@ -102,17 +102,17 @@ def _route(number: int, is_composite: bool) -> str:
 
 
 def synchronizations() -> int:
-    """How often this process has waited for a stream, an event or the device so far."""
+    """The number of times that this process has waited for a stream, an event or the device."""
     from torch_npu import _C
 
     return _C.synchronizations()
 
 
 def explain(function: Callable[..., object], *args: object, **kwargs: object) -> Explanation:
-    """Calls ``function(*args, **kwargs)`` and tells which way each of its operators went.
+    """Calls ``function(*args, **kwargs)`` and reports the route of each of its operators.
 
-    ``function`` is anything that can be called: a function, a module, ``torch.ops.aten.add.Tensor``. Operators of the
-    calling thread count, which are also those of a backward pass that it starts.
+    ``function`` is any callable: a function, a module, ``torch.ops.aten.add.Tensor``. Operators of the calling thread
+    are counted, including those of backward passes that it starts.
 
     Raises:
         RuntimeError: it runs inside another ``explain``.

@@ -1,4 +1,4 @@
-"""Results without memory of npu's operators, for ``torch.compile`` and ``torch.export``, where PyTorch has others."""
+"""Memory-free results of npu's operators that differ from PyTorch's, for ``torch.compile`` and ``torch.export``."""
 
 import torch
 from torch import Tensor
@@ -6,7 +6,7 @@ from torch._ops import OpOverload
 from torch._subclasses.fake_impls import register_op_impl
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-_COPIES = 8  # of each number of a row, as aclnn's attention has them
+_COPIES = 8  # copies of each number of a row, as in aclnn's attention
 
 
 def _fused_attention(
@@ -29,6 +29,6 @@ def _fused_attention(
 
 
 def register() -> None:
-    """Registers them with PyTorch's fake tensors, once."""
+    """Registers the kernels with PyTorch's fake tensors, once."""
     operator = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
     register_op_impl(operator)(_fused_attention)

@@ -1,15 +1,14 @@
-"""Copies that softnpu keeps of weights."""
+"""Packed copies of weights in softnpu."""
 
 from torch_npu.npu import _state
 
 
 def packed_weights_bytes(device: _state.Device = None) -> int:
-    """Device memory that packed copies of weights take on ``device``, by default the current one.
+    """The size of packed copies of weights on ``device`` (default: the current one), in bytes of device memory.
 
-    Convolutions and float32 products keep weights that they meet again in the layout that suits them. The copies are
-    beside what the caching allocator has and counts: :func:`torch.npu.mem_get_info` counts them,
-    ``torch.npu.memory_stats`` does not. They go with their weights, and when memory runs out. 0 on a CANN other than
-    softnpu.
+    Convolutions and float32 products cache frequently used weights in the layout of their kernels. The copies are not
+    in the caching allocator: :func:`torch.npu.mem_get_info` includes them, ``torch.npu.memory_stats`` does not. They
+    are freed with their weights, and when memory is exhausted. 0 on a CANN other than softnpu.
     """
     if not _state.native().is_initialized():
         return 0

@@ -1,6 +1,6 @@
 #pragma once
-// What operators.txt plans with. Scores are computed a block of queries by a block of keys at a time, in float32, and
-// never stored whole (Dao, Fu, Ermon, Rudra, Re: FlashAttention, NeurIPS 2022).
+// Planners for operators.txt. Scores are computed in float32 for a block of queries and a block of keys at a time, and
+// the score matrix is never stored (Dao, Fu, Ermon, Rudra, Re: FlashAttention, NeurIPS 2022).
 
 #include <initializer_list>
 
@@ -8,8 +8,8 @@
 
 namespace softnpu {
 
-// out: as the query, with the value's channels. softmax_max, softmax_sum: float32, of each query and head, 8 equal
-// ones.
+// out: the query's sizes, with the value's channels. softmax_max, softmax_sum: float32, for each query and head 8 equal
+// values.
 struct AttentionResults {
   const aclTensor* softmax_max = nullptr;
   const aclTensor* softmax_sum = nullptr;
@@ -19,12 +19,12 @@ struct AttentionResults {
 };
 Status attention(const AttentionArguments& arguments, const AttentionResults& results, Plan* plan);
 
-// The same without gradients. The layout may be BNSD_BSND: the result's order differs. query_ends and key_ends are
-// lengths unless the layout is TND; one length may stand for all. What lies beyond a sequence's end is not written.
-// `absent` tensors have to be null or empty: quantised and paged keys are not taken.
+// The same without gradients. The layout may be BNSD_BSND: the result has another order of dimensions. query_ends and
+// key_ends are lengths unless the layout is TND; one length may be given for all sequences. Values after a sequence's
+// end are not written. `absent` tensors must be null or empty: quantised and paged keys are not supported.
 Status infer_attention(AttentionArguments arguments, std::initializer_list<const aclTensor*> absent,
                        const aclTensor& out, const aclTensor* log_sum, Plan* plan);
-// Lists of one tensor stand for the key and the value.
+// The key and the value are lists of one tensor.
 Status infer_attention(const aclTensor& query, const aclTensorList& key, const aclTensorList& value,
                        const AttentionArguments& arguments, std::initializer_list<const aclTensor*> absent,
                        const aclTensor& out, const aclTensor* log_sum, Plan* plan);

@@ -14,9 +14,8 @@
 namespace softnpu {
 namespace {
 
-// The gradients, in one pass over the heads where there are enough of them and a head's gradients stay in the cache;
-// else in two, one over blocks of queries, one over blocks of keys: each computes the weights again, and no block waits
-// for another's sum.
+// The gradients. If there are enough heads and a head's gradients fit the cache: one pass over the heads. Otherwise two
+// passes, over blocks of queries and over blocks of keys: each recomputes the weights, and blocks are independent.
 struct Backward {
   AttentionProblem problem;
   Heads out_gradient, out, query_gradient, key_gradient, value_gradient;
@@ -31,7 +30,7 @@ struct Backward {
 
   int64_t channels() const { return padded(problem.query.channels); }
   int64_t columns() const { return padded(problem.value.channels); }
-  // What every way needs.
+  // The buffers that all variants need.
   Checked block_floats() const { return checked(channels()) + columns() + 2 * kQueries * kKeys; }
   Checked head_floats() const {
     const Checked width = checked(channels()) + columns();
@@ -43,7 +42,7 @@ struct Backward {
     return block_floats() + (checked(channels()) + columns()) * (2 * kQueries + 2 * kKeys) + 3 * kQueries;
   }
 
-  // What one head's gradients may take: the second-level cache holds them.
+  // The limit for the gradients of a head: the second-level cache.
   static constexpr int64_t kMostFloats = int64_t{1} << 19;
 
   void choose_way() {
@@ -60,13 +59,13 @@ struct Backward {
     go(key_tasks, [this](const BlockTask& task, Floats memory) { run_keys(task, memory); });
   }
 
-  // What both passes know of a block of queries. Transposed, [channel][query], `width` floats from channel to channel.
+  // The data of a block of queries that both passes use. Transposed, [channel][query], with `width` floats per channel.
   struct Queries {
     float* qt;       // scaled
     float* got;      // the result's gradient
-    float* delta;    // of each query: that gradient times the result
+    float* delta;    // per query: dot product of that gradient and the result
     float* most;     // the greatest score
-    float* inverse;  // of the sum of exponentials beside it; 0 where nothing is seen
+    float* inverse;  // 1 / sum of exponentials relative to `most`; 0 if no key is visible
     int64_t first = 0, count = 0, width = 0;
   };
 
@@ -102,7 +101,7 @@ struct Backward {
     }
   }
 
-  // Weights p (dropped ones among them as they are after dropout) and gradients ds of the scores, both [key][query].
+  // Weights p (including dropped ones, scaled as dropout does) and gradients ds of the scores, both [key][query].
   void differentiate(size_t sequence, int64_t head, const Queries& block, int64_t first_key, int64_t keys,
                      const Rows& k, const Rows& v, float* p, float* ds) const {
     const Sequence& s = problem.sequences[sequence];
@@ -136,7 +135,7 @@ struct Backward {
     load(s, b, task.head, &block, line);
     std::fill(dq, dq + kQueries * channels(), 0.0f);
     const int64_t key_head = problem.key_head(task.head);
-    // The gradient of a bias is written where nothing is seen, too.
+    // The bias gradient is also written for masked scores.
     const bool all_keys = bias_gradient.data != nullptr;
     Span span = seen_by_block(problem, s, block.first, block.count);
     if (all_keys) span = {0, s.key_length, 0};
@@ -163,7 +162,7 @@ struct Backward {
     }
   }
 
-  // All of a head of keys, with the heads of queries that see it.
+  // All of one key head, with the query heads that use it.
   void run_head(const BlockTask& task, Floats memory) const {
     const auto sequence = static_cast<size_t>(task.sequence);
     const Sequence& s = problem.sequences[sequence];
@@ -209,7 +208,7 @@ struct Backward {
     write_keys(dk, dv, b, task.head, s.key_start, s.key_length);
   }
 
-  // What a block of queries adds to the gradients of `keys` keys and values.
+  // Adds a block of queries' contribution to the gradients of `keys` keys and values.
   void add_to_keys(int64_t b, int64_t head, int64_t query_start, const Queries& block, int64_t keys, const float* p,
                    const float* ds, float* rows, float* dk, float* dv) const {
     const int64_t position = query_start + block.first;

@@ -1,5 +1,5 @@
 #pragma once
-// Blocks of rows in float32, and numbers of each row.
+// Blocks of rows in float32, and per-row numbers.
 
 #include <algorithm>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// Rows `first` and on of a head, `row` floats apart; what is between a row's channels and `row` becomes 0.
+// Loads rows from `first` on of a head, `row` floats apart; pads each row from its channels to `row` floats with 0.
 inline void load_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* to,
                       int64_t row) {
   for (int64_t i = 0; i < count; ++i, to += row) {
@@ -19,8 +19,8 @@ inline void load_rows(const Heads& from, int64_t b, int64_t head, int64_t first,
   }
 }
 
-// The transposed block, scaled: element [channel][position], `row` floats from channel to channel. `line` holds some
-// channels.
+// Loads the transposed, scaled block: element [channel][position], `row` floats per channel. `line` is a buffer for one
+// position's channels.
 inline void load_columns(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float scale,
                          float* to, int64_t row, float* line) {
   for (int64_t i = 0; i < count; ++i) {
@@ -30,7 +30,7 @@ inline void load_columns(const Heads& from, int64_t b, int64_t head, int64_t fir
   for (int64_t d = 0; d < from.channels; ++d) std::fill(to + d * row + count, to + (d + 1) * row, 0.0f);
 }
 
-// A block's rows as a factor of products: where they lie, or copied. Strides in floats.
+// A block's rows as a matrix factor: in place or copied. Strides in floats.
 struct Rows {
   const float* data = nullptr;
   size_t row = 0;
@@ -51,13 +51,13 @@ inline Rows left_rows(const Heads& from, int64_t b, int64_t head, int64_t first,
           static_cast<size_t>(from.channel_stride / kSize)};
 }
 
-// As a right factor, whose rows are as long as their padding.
+// As a right factor: its rows must be padded in memory.
 inline Rows right_rows(const Heads& from, int64_t b, int64_t head, int64_t first, int64_t count, float* copy) {
   const bool lies_well = from.channel_stride == sizeof(float) && from.channels == padded(from.channels);
   return (lies_well ? left_rows : copied_rows)(from, b, head, first, count, copy);
 }
 
-// float32 numbers of each query and head: [B, N, S, k] or [T, N, k], of which all k are the same.
+// Per-query numbers in float32: [B, N, S, k] or [T, N, k], with k equal values each.
 struct RowNumbers {
   char* data = nullptr;
   int64_t batch_stride = 0, head_stride = 0, position_stride = 0, copy_stride = 0, copies = 0;
@@ -73,26 +73,26 @@ struct RowNumbers {
   }
 };
 
-// Null or empty tensors give numbers that are not written.
+// For null or empty tensors the numbers are not written.
 Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, RowNumbers* out);
 
-// One piece of work: a block of queries (or keys) of one head of one sequence.
+// One task: a block of queries (or keys) of one head of one sequence.
 struct BlockTask {
   int32_t sequence;
   int32_t head;
   int64_t first;
 };
 
-// The keys that some query of a block sees lie in [first, last).
+// The keys that any query of a block sees are in [first, last).
 inline Span seen_by_block(const AttentionProblem& problem, const Sequence& sequence, int64_t first, int64_t queries) {
   const Span top = problem.seen(sequence, first);
-  const Span bottom = problem.seen(sequence, first + queries - 1);  // both ends grow with the query
+  const Span bottom = problem.seen(sequence, first + queries - 1);  // both ends are monotonic in the query
   Span all{std::min(top.first, bottom.first), std::max(top.last, bottom.last), 0};
   if (top.prefix > 0) all = {0, std::clamp(std::max(all.last, top.prefix), int64_t{0}, sequence.key_length), 0};
   return all;
 }
 
-// Floats of consecutive buffers.
+// Allocates consecutive buffers of floats.
 class Floats {
  public:
   explicit Floats(float* at) : at_(at) {}
@@ -106,7 +106,7 @@ class Floats {
   float* at_;
 };
 
-// Calls run_task(task, memory) for all tasks; a thread has `floats` floats of the workspace for itself.
+// Calls run_task(task, memory) for all tasks. Each thread has `floats` floats of the workspace.
 template <typename RunTask>
 void run_tasks(const std::vector<BlockTask>& tasks, int threads, float* workspace, int64_t floats,
                const RunTask& run_task) {

@@ -37,12 +37,12 @@ struct Forward {
               [this](const BlockTask& task, Floats memory) { run_block(task, memory); });
   }
 
-  // Up to so many queries are multiplied with keys one by one: a vector of them would be mostly empty.
+  // Up to this many queries are multiplied with keys one by one: vectors over queries would be mostly empty.
   static constexpr int64_t kFew = 4;
 
-  // Of a block of queries.
+  // Per-row state of a block of queries.
   struct Rowwise {
-    float* o;  // [query][columns]: the sums of weighted values
+    float* o;  // [query][columns]: sums of weighted values
     float* most;
     float* all;
     float* rescale;
@@ -67,7 +67,7 @@ struct Forward {
       const int64_t position = s.query_start + task.first + i;
       float* row = sums.o + i * dv;
       const float all = sums.all[i];
-      const float inverse = all > 0 ? 1 / all : 0;  // where nothing is seen the result is 0
+      const float inverse = all > 0 ? 1 / all : 0;  // if no key is visible the result is 0
       for (int64_t j = 0; j < dv; ++j) row[j] *= inverse;
       out.write(row, b, task.head, position);
       maximum.write(sums.most[i], b, task.head, position);

@@ -18,7 +18,7 @@ namespace {
 constexpr double kFlopsPerElement = 96;
 
 struct Halves {
-  aclTensor activated;  // what goes through the function
+  aclTensor activated;  // the half that the activation is applied to
   aclTensor other;
 };
 
@@ -38,13 +38,13 @@ Status cut(const aclTensor& x, const char* role, int64_t dim, bool left, Halves*
   return Status::ok();
 }
 
-// Null where results of `as` in `out` stay in the caches, or do not lie as they are computed.
+// Null if results of `as` in `out` fit the caches, or are not contiguous and of that type.
 NonTemporalCopy stream_to(const aclTensor& out, aclDataType as) {
   const int64_t bytes = element_count(out) * static_cast<int64_t>(aclDataTypeSize(out.dtype));
   return out.dtype == as && is_contiguous(out) && bytes >= kNonTemporalBytes ? non_temporal_copy() : nullptr;
 }
 
-// body(values, count, T()) for tiles of `tensors`, the first `outputs` of which are written.
+// Plans body(values, count, T()) for tiles of `tensors`; the first `outputs` are written.
 template <typename Body>
 Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, aclDataType as, Body body, Plan* plan) {
   Space space;

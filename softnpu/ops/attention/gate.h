@@ -1,5 +1,5 @@
 #pragma once
-// Gated linear units (Shazeer, 2020), and gelu by a sigmoid. Any floating-point type, any strides.
+// Gated linear units (Shazeer, 2020), and gelu with a sigmoid. Any floating-point type, any strides.
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
@@ -8,13 +8,13 @@ namespace softnpu {
 
 enum class Gate : uint8_t { kSilu, kGelu, kGeluTanh };
 
-// x is cut in two along `dim`; `left` says which half goes through the function. `activated`, which may be null, is
-// what it becomes.
+// Splits x into halves along `dim`; `left` says which half is activated. `activated`, which may be null, receives the
+// activation's result.
 Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
             Plan* plan);
 Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
                  Plan* plan);
-// approximate: 0, gelu itself; 1, with tanh.
+// approximate: 0 exact gelu, 1 with tanh.
 Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
               const aclTensor& activated, Plan* plan);
 Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Up to 16 lanes: two vectors are at most kGemmColumns.
 using Tag = hn::CappedTag<float, kGemmColumns / 2>;
 
-// kRows rows of c, two vectors at a time: the sums stay in registers.
+// kRows rows of c, two vectors at a time, with the sums in registers.
 template <size_t kRows>
 HWY_INLINE void rows(size_t n, size_t k, const float* a, size_t a_row, size_t a_column, const float* b, size_t ldb,
                      float* c, size_t ldc, bool accumulate) {
@@ -46,7 +46,7 @@ HWY_INLINE void rows(size_t n, size_t k, const float* a, size_t a_row, size_t a_
   }
 }
 
-// As many rows as the registers of AVX2, or of AVX-512, hold.
+// The number of rows whose sums fit the registers of AVX2, or of AVX-512.
 constexpr size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 12 : 6;
 
 void gemm(size_t m, size_t n, size_t k, const float* a, size_t a_row, size_t a_column, const float* b, size_t ldb,

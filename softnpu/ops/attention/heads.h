@@ -1,5 +1,5 @@
 #pragma once
-// Queries, keys and values as attention sees them, whatever the order of their dimensions.
+// Queries, keys and values in one form for all orders of dimensions.
 
 #include <string_view>
 #include <vector>
@@ -29,8 +29,8 @@ struct Heads {
   }
 };
 
-// `layout`: BSH, SBH, BSND, BNSD or TND (all sequences behind one another: a batch of 1 here). `heads` counts where the
-// layout does not say it. float32, float16 and bfloat16 are taken.
+// `layout`: BSH, SBH, BSND, BNSD or TND (all sequences concatenated: here a batch of 1). `heads` is used if the layout
+// does not contain it. float32, float16 and bfloat16 are supported.
 Status read_heads(const aclTensor& tensor, const char* role, std::string_view layout, int64_t heads, Heads* out);
 
 }  // namespace softnpu

@@ -11,7 +11,7 @@ namespace {
 constexpr double kMasked = -10000;
 
 struct MaskedRows {
-  TensorRows a, b, mask, out;  // b: of the gradient
+  TensorRows a, b, mask, out;  // b: gradient
   bool has_mask = false, triangular = false;
   int64_t length = 0, rows_of_matrix = 1;
   double scale = 1;

@@ -17,7 +17,7 @@ namespace {
 
 Status bad(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
-// `tensor` over [batch, heads, queries, keys], [batch, queries, keys] or [queries, keys].
+// Reads `tensor` as [batch, heads, queries, keys], [batch, queries, keys] or [queries, keys].
 Status read_scores(const aclTensor& tensor, const char* role, const AttentionProblem& problem, int64_t queries,
                    int64_t keys, aclDataType as, ScoreOperand* out) {
   const int64_t wanted[4] = {problem.query.batch, problem.query.heads, queries, keys};
@@ -41,7 +41,7 @@ Status read_scores(const aclTensor& tensor, const char* role, const AttentionPro
   return Status::ok();
 }
 
-// The length of sequence `b` where `lengths` say it.
+// Sets the length of sequence `b` if `lengths` are given.
 Status shorten(const aclIntArray* lengths, const char* role, int64_t b, int64_t batch, int64_t* length) {
   if (lengths == nullptr || lengths->empty()) return Status::ok();
   const auto count = static_cast<int64_t>(lengths->size());
@@ -52,7 +52,7 @@ Status shorten(const aclIntArray* lengths, const char* role, int64_t b, int64_t 
   return Status::ok();
 }
 
-// Sequences of a batch, or those that lie behind one another.
+// The sequences of a batch, or concatenated ones.
 Status read_sequences(const AttentionArguments& arguments, AttentionProblem* problem) {
   const Heads& query = problem->query;
   const Heads& key = problem->key;
@@ -112,7 +112,7 @@ Status read_drop_mask(const AttentionArguments& arguments, AttentionProblem* pro
   }
   const aclTensor& mask = *arguments.drop_mask;
   const Heads& query = problem->query;
-  // A batch has the bits of whole sequences; those behind one another have as many as there are scores.
+  // In a batch every sequence has bits for its padded length; concatenated sequences have one per score.
   Checked all =
       problem->is_packed ? checked(0) : checked(query.batch) * query.heads * query.length * problem->key.length;
   for (const Sequence& s : problem->sequences) {
@@ -133,7 +133,7 @@ Status read_drop_mask(const AttentionArguments& arguments, AttentionProblem* pro
   return Status::ok();
 }
 
-// a + b without overflow.
+// Saturating addition.
 int64_t plus(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) return b > 0 ? INT64_MAX : INT64_MIN;
@@ -145,7 +145,7 @@ int64_t plus(int64_t a, int64_t b) {
 int64_t padded(int64_t columns) { return static_cast<int64_t>(round_up(static_cast<size_t>(columns), kGemmColumns)); }
 
 Span AttentionProblem::seen(const Sequence& s, int64_t query_position) const {
-  const int64_t shift = s.key_length - s.query_length;  // of the last query beside the last key
+  const int64_t shift = s.key_length - s.query_length;  // offset that aligns the last query with the last key
   const auto band = [&](int64_t own) -> Span {
     return {std::clamp(plus(own, -before), int64_t{0}, s.key_length),
             std::clamp(plus(plus(own, after), 1), int64_t{0}, s.key_length), 0};
@@ -172,7 +172,7 @@ void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t firs
     const Span span = seen(s, query);
     return span.first <= first_key && first_key + keys <= span.last;
   };
-  // Both ends of what is seen grow with the query.
+  // Both ends of the visible range are monotonic in the query.
   const bool is_open = sees_all(first_query) && sees_all(first_query + queries - 1);
   if (is_open && bias.data == nullptr && mask.data == nullptr) return;
   alignas(64) float biases[kKeys];
@@ -231,7 +231,7 @@ Status read_attention(const AttentionArguments& arguments, AttentionProblem* out
   if (out->sparse_mode < 0 || out->sparse_mode > 6) {
     return bad(text("sparse mode ", out->sparse_mode, " is not taken: it is 0 to 6"));
   }
-  // Without a mask every query sees every key, whatever the mode says.
+  // Without a mask every query sees every key in all modes.
   const bool has_mask = arguments.mask != nullptr && element_count(*arguments.mask) > 0;
   if (!has_mask) out->sparse_mode = 1;
   out->scale = static_cast<float>(arguments.scale);
@@ -248,7 +248,7 @@ Status read_attention(const AttentionArguments& arguments, AttentionProblem* out
     queries = std::max(queries, s.query_length);
     keys = std::max(keys, s.key_length);
   }
-  // The other modes say themselves what is masked; what is given with them is a pattern of a size of its own.
+  // Other modes define the mask themselves; a mask tensor is then a pattern with its own size.
   if (has_mask && out->sparse_mode < 2) {
     const aclTensor& mask = *arguments.mask;
     if (mask.dtype != ACL_BOOL && mask.dtype != ACL_UINT8 && mask.dtype != ACL_INT8) {

@@ -18,7 +18,7 @@ Status check_mode(int64_t mode, const aclTensor& x) {
   return {ACLNN_ERR_PARAM_INVALID, text("x is ", describe(x), ": rows of pairs are needed")};
 }
 
-// The place of the i-th pair's first and second element.
+// Indices of the first and second element of pair i.
 struct Pairs {
   int64_t half;
   bool neighbours;
@@ -86,7 +86,7 @@ struct RotationGradient {
     return (checked(length) * 5 + checked(length) * cos.own_count() * 2) * sizeof(double);
   }
 
-  // In float64 and in the order of the rows: sums of many rows go into one.
+  // In float64 and in row order: many rows may be added to the same sum.
   void run(double* workspace) const {
     double* g = workspace;
     double* c = g + length;
@@ -118,7 +118,7 @@ struct RotationGradient {
         to_sin[b] += g[b] * v[a];
       }
     }
-    // Rows of one sum write the same numbers.
+    // Rows that share a sum write the same values.
     for (int64_t row = 0; row < rows; ++row) {
       if (has_dcos) dcos.write(cos_sums + cos.own(row) * length, row);
       if (has_dsin) dsin.write(sin_sums + sin.own(row) * length, row);

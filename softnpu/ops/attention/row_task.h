@@ -1,5 +1,5 @@
 #pragma once
-// Rows that are computed with one at a time.
+// Operators that compute one row at a time.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace softnpu {
 
-// The type that rows of floating-point numbers are computed in.
+// The type in which rows of floating-point numbers are computed.
 inline aclDataType row_type(const aclTensor& tensor) { return tensor.dtype == ACL_DOUBLE ? ACL_DOUBLE : ACL_FLOAT; }
 
 inline Status check_rows(const aclTensor& tensor, const char* role) {
@@ -22,8 +22,8 @@ inline Status check_rows(const aclTensor& tensor, const char* role) {
           text(role, " is ", describe(tensor), "; floating-point types of one dimension and ", "more are taken")};
 }
 
-// Runs body(row, buffers) for each row of `like`; `buffers` holds `count` rows of it in its row_type(), of the thread's
-// own.
+// Runs body(row, buffers) for each row of `like`; `buffers` has room for `count` rows in row_type() and is private to
+// the thread.
 template <typename Body>
 void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   constexpr double kFlopsPerElement = 48;

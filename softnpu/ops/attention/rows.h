@@ -1,5 +1,5 @@
 #pragma once
-// The rows of a tensor, along its last dimension, as other tensors' rows are broadcast to them.
+// The rows of a tensor along its last dimension, broadcast to the shape of others.
 
 #include <span>
 
@@ -10,14 +10,15 @@ namespace softnpu {
 
 class TensorRows {
  public:
-  // `tensor` has rows of dims.back() elements, and is broadcast to `dims` in the others. Values are computed as `as`.
+  // `tensor` has rows of dims.back() elements, and is broadcast to `dims` in the other dimensions. Values are computed
+  // as `as`.
   static Status make(const aclTensor& tensor, const char* role, std::span<const int64_t> dims, aclDataType as,
                      TensorRows* out);
 
-  // `row` counts those of `dims`.
+  // `row` is a row index in `dims`.
   void read(int64_t row, void* to) const { reader_.read(data_ + offset(row), stride_, length_, to); }
   void write(const void* from, int64_t row) const { writer_.write(from, length_, data_ + offset(row), stride_); }
-  // The number of the tensor's own row.
+  // The index of that row in the tensor itself.
   int64_t own(int64_t row) const { return walk(row, own_strides_); }
   int64_t own_count() const { return own_count_; }
 
@@ -36,7 +37,7 @@ class TensorRows {
   char* data_ = nullptr;
   ElementReader reader_;
   ElementWriter writer_;
-  Dims outer_, strides_, own_strides_;  // strides in bytes, and in rows of its own
+  Dims outer_, strides_, own_strides_;  // in bytes; in the tensor's own rows
   ptrdiff_t stride_ = 0;
   size_t length_ = 0;
   int64_t own_count_ = 1;

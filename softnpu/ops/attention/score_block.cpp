@@ -28,7 +28,7 @@ void find_greatest(const float* scores, size_t keys, size_t width, float* most) 
   }
 }
 
-// Where nothing is seen yet the greatest score is -inf, and exponentials beside 0 are 0.
+// If no key was visible yet the greatest score is -inf; exponentials relative to it are then 0.
 void subtract(float* scores, size_t keys, size_t width, const float* most) {
   const Tag tag;
   for (size_t j = 0; j < width; j += hn::Lanes(tag)) {
@@ -72,7 +72,7 @@ void differentiate(const float* weights, float* gradients, size_t keys, size_t w
   }
 }
 
-// Ends of rows are read no further than they go.
+// Never reads past the end of a row.
 float greatest_of(const float* values, size_t count) {
   const Tag tag;
   const size_t lanes = hn::Lanes(tag);

@@ -13,7 +13,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A row's end goes the same way in a vector of its own: every value is rounded alike.
+// A row's remainder is computed in a full vector too: every value is rounded identically.
 template <typename T>
 void mix_rows(std::span<const Weights> weights, const T* const (&in)[3], T* const* out, size_t count) {
   const hn::ScalableTag<T> tag;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kColors = 3;
 constexpr Weights kSepia[kColors] = {{0.393, 0.769, 0.189}, {0.349, 0.686, 0.168}, {0.272, 0.534, 0.131}};
-// About what one position costs, in the operations that threads_for counts: it waits for memory.
+// The cost of one position in the operations of threads_for: memory dominates.
 constexpr double kFlopsPerPosition = 96;
 
 size_t channel_of(const aclTensor& image) { return image.dims.size() - 3; }
@@ -39,7 +39,7 @@ Status check(const aclTensor& image, const aclTensor& three, const char* role) {
                "; [..., 3 or 1, height, width] and [..., 3, height, width] of one floating-point type are taken")};
 }
 
-// One color of an image; of an image with one channel, that.
+// One color plane of an image; the only plane of an image with one channel.
 aclTensor plane(const aclTensor& image, size_t color) {
   aclTensor view = image;
   const size_t channel = channel_of(image);
@@ -106,7 +106,7 @@ Status sepia_grad(const aclTensor& grad, const aclTensor& out, Plan* plan) {
     weights.push_back({kSepia[0][color], kSepia[1][color], kSepia[2][color]});
   }
   if (out.dims[channel_of(out)] == 3) return plan_mix(planes(out), planes(grad), std::move(weights), plan);
-  Weights grey{};  // it was all three colors
+  Weights grey{};  // the channel was used for all three colors
   for (const Weights& color : weights) {
     for (size_t k = 0; k < kColors; ++k) grey[k] += color[k];
   }

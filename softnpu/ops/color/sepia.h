@@ -10,10 +10,10 @@
 
 namespace softnpu {
 
-// `image` has three channels, or one, which stands for all three; `out` has three.
+// `image` has three channels, or one that is used for all three; `out` has three.
 Status sepia(const aclTensor& image, const aclTensor& out, Plan* plan);
 
-// The gradient of an image, whose channels `out` has, from that of its result.
+// The gradient of an image from that of its result. `out` has the image's number of channels.
 Status sepia_grad(const aclTensor& grad, const aclTensor& out, Plan* plan);
 
 }  // namespace softnpu

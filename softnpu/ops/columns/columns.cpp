@@ -13,7 +13,7 @@
 namespace softnpu {
 namespace {
 
-// The positions at which a window's value lies within the image: stride * at + offset in [0, size) for [first, last).
+// The positions at which a window's value is inside the image: stride * at + offset in [0, size) for [first, last).
 struct Run {
   int64_t first;
   int64_t last;
@@ -35,7 +35,7 @@ class Columns {
   int64_t windows() const { return p_.windows.height * p_.windows.width; }
   int64_t lines() const { return p_.batch * p_.image.channels * taps(); }
 
-  // One value of all windows of a channel.
+  // One window element of a channel, for all windows.
   template <typename T>
   void take(int64_t line) const {
     const Line from = line_of(line);
@@ -84,7 +84,7 @@ class Columns {
   }
 
  private:
-  // Where the first window has the value of a line, relative to the image.
+  // A row of the columns matrix: its batch, channel, and the offset of its element in the image for the first window.
   struct Line {
     int64_t batch, channel, top, left;
   };
@@ -99,7 +99,7 @@ class Columns {
   char* column(int64_t batch, int64_t row) const {
     return p_.data + (batch * p_.columns.strides[0] + row * p_.columns.strides[1]) * bytes_;
   }
-  // The first one of a row of the image.
+  // The first pixel of a row of the image.
   char* pixel(const Line& line, int64_t row) const {
     const Image& image = p_.image;
     return image.data +

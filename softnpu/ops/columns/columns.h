@@ -1,6 +1,6 @@
 #pragma once
-// Images as matrices of their windows' values, and sums of such matrices back into images: what torch.nn.Unfold and
-// torch.nn.Fold do. Columns are [batch, channels * kernel height * kernel width, windows].
+// im2col and col2im: images as matrices of their windows' values, and sums of such matrices back into images, as
+// torch.nn.Unfold and torch.nn.Fold. Columns are [batch, channels * kernel height * kernel width, windows].
 
 #include "nnopbase/executor.h"
 #include "ops/conv/problem.h"
@@ -18,12 +18,12 @@ struct ColumnsProblem {
   aclTensor columns;     // three dimensions
   char* data = nullptr;  // of the columns
   Plane kernel, dilation, padding, stride;
-  Plane windows;  // how many there are
+  Plane windows;  // number of windows
 };
 
-// columns from image.
+// Computes the columns from the image.
 Plan plan_im2col(ColumnsProblem problem);
-// image from columns, added up in the compute type of the dtype.
+// Computes the image from the columns; sums are in the compute type of the dtype.
 Plan plan_col2im(ColumnsProblem problem);
 
 }  // namespace softnpu

@@ -1,6 +1,6 @@
 #pragma once
-// What operators.txt plans with: torch.nn.Unfold and Fold, in every dtype. Images are [N, C, H, W] or [C, H, W],
-// columns [N, C * kH * kW, windows] or without N; attributes have one value or two.
+// Planners for operators.txt: torch.nn.Unfold and Fold, in every dtype. Images are [N, C, H, W] or [C, H, W], columns
+// [N, C * kH * kW, windows] or without N; attributes have one value or two.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -16,7 +16,7 @@ struct WindowAttributes {
 };
 
 Status im2col(const WindowAttributes& attributes, const aclTensor& self, const aclTensor& out, Plan* plan);
-// Values of overlapping windows are added up; `input_size` are the height and width of `out`.
+// Adds up the values of overlapping windows; `input_size` is the height and width of `out`.
 Status col2im(const WindowAttributes& attributes, const aclTensor& self, const aclIntArray& input_size,
               const aclTensor& out, Plan* plan);
 

@@ -10,7 +10,7 @@
 namespace softnpu {
 namespace {
 
-// The type that a T is added up in: float32 in double, so that the length of the sum does not show.
+// The accumulator type for T: double for float32, so that the result's error does not depend on the sum's length.
 template <typename T>
 struct SumType {
   using type = T;

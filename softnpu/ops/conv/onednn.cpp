@@ -1,4 +1,4 @@
-// Convolutions by oneDNN, in the layouts that it likes best: images and filters are reordered on the way.
+// Convolutions by oneDNN, in the layouts that it prefers: images and filters are reordered as needed.
 
 #include <algorithm>
 #include <memory>
@@ -24,7 +24,7 @@ namespace softnpu {
 namespace {
 
 using dnnl::memory;
-using Sizes = std::array<int64_t, 6>;  // as oneDNN has them; filters of several groups have one dimension more
+using Sizes = std::array<int64_t, 6>;  // in oneDNN's order; filters with groups have one dimension more
 
 constexpr size_t kCachedPrimitives = 512;
 
@@ -34,10 +34,10 @@ struct Layout {
   Sizes strides{};
   int64_t dims = 0;
   int64_t dtype = 0;
-  int64_t is_blocked = 0;  // NC1HWC0, which is oneDNN's nChw16c; strides are 0
+  int64_t is_blocked = 0;  // NC1HWC0, oneDNN's nChw16c; strides are 0
 };
 
-// Everything that a primitive depends on.
+// All parameters that a primitive depends on.
 struct Key {
   int64_t kind = 0;
   int64_t dims = 0;
@@ -50,12 +50,12 @@ struct Key {
 enum Operand : size_t { kIn, kOut, kFilter, kOperands };
 
 struct Primitive {
-  // Memory descriptors as the caller has the operands and as the primitive takes them; where these differ there is a
-  // reorder.
+  // Memory descriptors of the operands as the caller has them and as the primitive takes them; if they differ there is
+  // a reorder.
   std::array<memory::desc, kOperands> user_md, prim_md;
-  std::unique_ptr<PrimitiveRuns> runs;                             // of the operands, the scratchpad and the bias
-  std::array<std::unique_ptr<PrimitiveRuns>, kOperands> reorders;  // from, to, the scratchpad
-  size_t scratchpad_bytes = 0;                                     // of the largest
+  std::unique_ptr<PrimitiveRuns> runs;                             // arguments: operands, scratchpad, bias
+  std::array<std::unique_ptr<PrimitiveRuns>, kOperands> reorders;  // arguments: from, to, scratchpad
+  size_t scratchpad_bytes = 0;                                     // the maximum of all
 };
 
 PrimitiveCache<Key, Primitive>& cache() {
@@ -77,14 +77,14 @@ memory::desc any_md_of(const Layout& l) {
   return {first(l.sizes, l.dims), onednn_type(static_cast<aclDataType>(l.dtype)), memory::format_tag::any};
 }
 
-// The reference is slower than softnpu's own kernel.
+// oneDNN's reference implementation is slower than softnpu's own kernel.
 void refuse_reference(const char* implementation) {
   if (std::string_view(implementation).find("ref") != std::string_view::npos) {
     throw dnnl::error(dnnl_unimplemented, "only the reference");
   }
 }
 
-// The primitive that `made` describes, with its operands as the arguments `which`.
+// The primitive of the description `made`; `which` are the argument numbers of its operands.
 template <typename Description>
 Primitive primitive_of(const Description& made, const std::array<int, kOperands>& which,
                        std::array<memory::desc, kOperands> prim_md, const memory::desc& bias) {
@@ -99,10 +99,10 @@ Primitive primitive_of(const Description& made, const std::array<int, kOperands>
   return p;
 }
 
-// How the primitive takes NC1HWC0 images: as they are, or reordered to the layout that it prefers.
+// How the primitive takes NC1HWC0 images: in place, or reordered to the layout that it prefers.
 enum class BlockedImages : uint8_t { kNative, kReordered };
 
-// Throws dnnl::error where there is no such primitive.
+// Throws dnnl::error if there is no such primitive.
 Primitive describe_primitive(const Key& key, BlockedImages images) {
   const dnnl::engine& engine = onednn_engine();
   dnnl::primitive_attr attributes;
@@ -121,7 +121,7 @@ Primitive describe_primitive(const Key& key, BlockedImages images) {
   const bool forward = static_cast<ConvKind>(key.kind) == ConvKind::kForward;
   const memory::desc bias =
       key.has_bias != 0 ? memory::desc({key.out.sizes[1]}, memory::data_type::f32, {1}) : memory::desc();
-  // A backward pass asks for a forward one of the same types; a result may be float32 where the rest is not.
+  // A backward pass needs a forward one with the same types; a result may be float32 while the other operands are not.
   const auto make_forward = [&](const memory::desc& x, const memory::desc& w, const memory::desc& y) {
     const auto kind = forward ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
     return dnnl::convolution_forward::primitive_desc(engine, kind, algorithm, x, w, bias, y, stride, dilation, before,
@@ -196,7 +196,7 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   return std::make_shared<const Primitive>(std::move(p));
 }
 
-// An operand's memory as matrices, for copies by rows.
+// An operand's memory as matrices, for copies row by row.
 struct MatrixView {
   Dims batch;
   GemmOperand matrices;
@@ -224,7 +224,7 @@ void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, 
   copy_matrices(source.batch, matrices_of(to, to_data).matrices, source.matrices, threads);
 }
 
-// Splitting pays where each number is multiplied by so many others, at least.
+// Splitting pays if each number is used in at least this many products.
 constexpr int64_t kLeastSplit = 16;
 
 bool may_split(const ConvProblem& p) {
@@ -234,7 +234,7 @@ bool may_split(const ConvProblem& p) {
   return p.allows_less && splits_products() && is_plain && is_large && onednn_counts({longest * kSplitParts});
 }
 
-// The dimension of an operand that the sum goes along, which takes the parts of what is split.
+// The dimension of an operand over which the sum runs. The parts of a split operand are concatenated along it.
 size_t summed_dim(ConvKind kind, size_t operand) {
   switch (kind) {
     case ConvKind::kForward: return 1;  // the channels of `in`
@@ -244,13 +244,13 @@ size_t summed_dim(ConvKind kind, size_t operand) {
   return 0;  // the images
 }
 
-// The first factor is an image; where both are, it is `in`.
+// The first factor is an image; if both are images, it is `in`.
 SplitFactor factor_of(ConvKind kind, size_t operand) {
   const bool second = operand == kFilter || (kind == ConvKind::kFilterGradient && operand == kOut);
   return second ? SplitFactor::kSecond : SplitFactor::kFirst;
 }
 
-// `to` has the parts behind one another in `dim`.
+// `to` receives the parts concatenated along `dim`.
 void split(const Layout& to, char* to_data, const Layout& from, char* from_data, size_t dim, SplitFactor factor,
            int threads) {
   Layout part = to;
@@ -268,7 +268,7 @@ Extents extents_of(const Layout& l) {
 
 bool is_dense(const Layout& l) { return is_dense(extents_of(l)); }
 
-// Whether the channels are the innermost dimension of images without gaps that lie one behind the other.
+// Whether images are contiguous, one after the other, with the channels as the innermost dimension.
 bool has_channels_last(const Layout& l) {
   int64_t next = l.sizes[1];
   for (int64_t i = l.dims; i-- > 2;) {
@@ -278,7 +278,7 @@ bool has_channels_last(const Layout& l) {
   return l.strides[1] == 1 && (l.sizes[0] == 1 || l.strides[0] == next);
 }
 
-// The strides of memory without gaps, in the order of the dimensions.
+// Contiguous strides in the order of the dimensions.
 Layout contiguous(const Layout& like, aclDataType dtype) {
   Layout l = like;
   l.dtype = dtype;
@@ -322,8 +322,8 @@ Layout layout_of(const ConvProblem& p) {
   return l;
 }
 
-// Kernels of one tap know no rows: large images are taken as several of fewer rows, whose values stay in the caches
-// on the way to what stands behind.
+// 1 x 1 filters do not depend on rows: a large image is split into several images of fewer rows, so that values stay in
+// the caches until the next stage reads them.
 ConvProblem in_pieces(const ConvProblem& given) {
   ConvProblem p = given;
   const bool is_point = p.filter.taps() == 1 && p.stride == Triple{1, 1, 1} && p.padding == Triple{};
@@ -345,7 +345,7 @@ MemoryAccess memory_of(const Layout& l, const char* data) { return memory_of(ext
 
 class Convolution final : public FusionRoot {
  public:
-  // Throws dnnl::error where oneDNN refuses the problem.
+  // Throws dnnl::error if oneDNN does not support the problem.
   explicit Convolution(const ConvProblem& problem)
       : p_(in_pieces(problem)),
         result_(result_of(problem.kind)),
@@ -355,7 +355,7 @@ class Convolution final : public FusionRoot {
     const bool native = onednn_multiplies(p_.dtype);
     user_layouts_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
     data_ = {p_.in.data, p_.out.data, p_.filter.data};
-    // The backward pass has no bias of its own: it is added to the result in float32 before that is rounded.
+    // oneDNN's backward pass has no bias: it is added to the result in float32 before the rounding.
     adds_bias_ = p_.bias != nullptr && p_.kind == ConvKind::kInputGradient;
     for (size_t i = 0; i < kOperands; ++i) {
       const bool widens = !native || (adds_bias_ && i == result_);
@@ -408,7 +408,7 @@ class Convolution final : public FusionRoot {
 
   Checked workspace_bytes() const { return space_.bytes(); }
 
-  // Whether the result is memory without gaps, and apart from the operands.
+  // Whether the result is contiguous in memory and separate from the operands.
   bool is_fusible() const {
     if (user_layouts_[kIn].is_blocked != 0 || user_layouts_[kOut].is_blocked != 0) return false;
     return result_ != kFilter && !is_staged_[result_] && is_dense(user_layouts_[result_]);
@@ -450,7 +450,7 @@ class Convolution final : public FusionRoot {
     staged_at_[i] = space_.reserve(bytes_of(layout));
   }
 
-  // Calls `made` for the images [first, last) as soon as they are made.
+  // Calls `made(first, last)` as soon as those images are computed.
   template <typename MadeImages>
   void run(char* space, char* to, const MadeImages& made) const {
     const ThreadScope scope(threads_);
@@ -474,7 +474,7 @@ class Convolution final : public FusionRoot {
       copy(user_layouts_[result_], to, staged_layouts_[result_], result_data(space, to), threads_);
   }
 
-  // Makes images_per_run_ images, or of all of them the filter.
+  // Computes images_per_run_ images, or the filter's gradient from all images.
   void run_images(int64_t first, char* space, char* to, std::span<void*, kOperands + 2> arguments) const {
     for (size_t i : {size_t{kIn}, size_t{kOut}}) {
       char* user = (i == result_ ? result_data(space, to) : staged_data(i, space)) + offset_of(first, i);
@@ -490,14 +490,14 @@ class Convolution final : public FusionRoot {
     if (adds_bias_) add_bias(reinterpret_cast<float*>(result), reinterpret_cast<float*>(space + bias_at_));
   }
 
-  // Whether images may be made one behind the other.
+  // Whether images may be computed in several runs.
   bool may_part() const {
     const bool are_independent = !is_staged_[kIn] && !is_staged_[kOut] && user_layouts_[kIn].is_blocked == 0 &&
                                  user_layouts_[kOut].is_blocked == 0;
     return result_ != kFilter && are_independent && p_.batch > 1;
   }
 
-  // Bytes from the first image to this one.
+  // The distance of `image` from the first one, in bytes.
   ptrdiff_t offset_of(int64_t image, size_t operand) const {
     const Layout& l = user_layouts_[operand];
     return image * l.strides[0] * static_cast<ptrdiff_t>(element_bytes(l));
@@ -508,13 +508,13 @@ class Convolution final : public FusionRoot {
     runs.execute(arguments);
   }
 
-  // Operand `i` as the reorder takes it, or the primitive where there is none.
+  // Operand `i` as the source of its reorder, or of the primitive if there is no reorder.
   char* staged_data(size_t i, char* space) const { return is_staged_[i] ? space + staged_at_[i] : data_[i]; }
 
-  // Where the primitive, or the reorder after it, writes the result that belongs at `to`.
+  // The address to which the primitive, or the reorder after it, writes the result for `to`.
   char* result_data(char* space, char* to) const { return is_staged_[result_] ? space + staged_at_[result_] : to; }
 
-  // Reorders operand `i`, from `offset` on, into `place`, in the layout that the primitive takes.
+  // Reorders operand `i`, from `offset` on, to `place`, in the layout that the primitive takes.
   void reorder_operand(size_t i, ptrdiff_t offset, char* space, void* place) const {
     char* from = staged_data(i, space) + offset;
     if (is_split_) {
@@ -534,7 +534,7 @@ class Convolution final : public FusionRoot {
         [&](void* to) { reorder_operand(kFilter, 0, space, to); });
   }
 
-  // To the images that were made, which are contiguous or have their channels last.
+  // Adds to the computed images, which are contiguous or have their channels last.
   void add_bias(float* image, const float* bias) const {
     const Layout& l = staged_layouts_[result_];
     const int64_t channels = l.sizes[1];
@@ -559,8 +559,8 @@ class Convolution final : public FusionRoot {
   const ConvProblem p_;
   const Operand result_;
   const int threads_;
-  const bool is_split_;                                              // what is read
-  int64_t images_per_run_;                                           // images
+  const bool is_split_;  // whether inputs are split
+  int64_t images_per_run_;
   std::array<Layout, kOperands> user_layouts_{}, staged_layouts_{};  // as the caller has them; with staging copies
   std::array<char*, kOperands> data_{};
   std::array<bool, kOperands> is_staged_{};

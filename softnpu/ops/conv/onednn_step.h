@@ -1,5 +1,5 @@
 #pragma once
-// The part of a plan that one of oneDNN's users does.
+// Makes a step of a plan from a class that uses oneDNN.
 
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -11,7 +11,7 @@
 
 namespace softnpu {
 
-// `Made` is made of the problem, and may be a FusionRoot; nothing where its constructor meets what oneDNN refuses.
+// `Made` is constructed from the problem, and may be a FusionRoot. Nothing if oneDNN does not support the problem.
 template <typename Made>
 std::optional<Step> onednn_step(const ConvProblem& problem) {
   try {

@@ -46,7 +46,7 @@ Status read_filter(const aclTensor& tensor, const char* role, Filter* out) {
   return Status::ok();
 }
 
-// The sizes of the images that belong to `weight` fit each other.
+// Checks that the sizes of both images and of `weight` match.
 Status check_sizes(const ConvProblem& p, const aclTensor& weight, bool transposed, const Triple& output_padding) {
   const auto misfit = [&](const char* what, int64_t given, int64_t needed) {
     return invalid(text(what, " is ", given, ", where ", needed, " is needed for the weight ", describe(weight), " in ",
@@ -89,7 +89,7 @@ Status check_sizes(const ConvProblem& p, const aclTensor& weight, bool transpose
   return Status::ok();
 }
 
-// `image` is what the convolution reads, `result` what it makes.
+// `image` is the convolution's input, `result` its output.
 Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTensor& result,
                     const ConvAttributes& attributes, int8_t cube_math_type, ConvProblem* p) {
   SOFTNPU_RETURN_IF_ERROR(check_cube_math_type(cube_math_type));
@@ -122,7 +122,7 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   return check_sizes(*p, weight, attributes.transposed, output_padding);
 }
 
-// Whether oneDNN counts the sizes, and the steps along images.
+// Whether all sizes, and the steps along images, fit oneDNN's integers.
 bool has_small_sizes(const ConvProblem& p) {
   bool fits = onednn_counts(
       {p.batch, p.groups, p.in.channels, p.out.channels, p.filter.taps(), p.in.spatial_size(), p.out.spatial_size()});
@@ -133,7 +133,7 @@ bool has_small_sizes(const ConvProblem& p) {
   return fits;
 }
 
-// Adds nothing where nothing is written.
+// Adds no step for an empty result.
 Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
                                                          : p.batch * p.made().channels * p.made().spatial_size() == 0;
@@ -178,7 +178,7 @@ Plan plan_of(std::vector<Step> steps, std::string said) {
     flops += step.flops;
     plan.workspace_bytes = larger(plan.workspace_bytes, step.workspace_bytes);
   }
-  // A larger one is always large: tasks behind it are fused while it runs.
+  // Larger work is always large: tasks queued meanwhile can be fused with it.
   if (flops < kSmallWork) plan.work = flops;
   if (steps.size() == 1) plan.fusible = steps[0].fusible;
   plan.run = [steps = std::move(steps)](void* workspace) {

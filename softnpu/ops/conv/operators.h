@@ -1,5 +1,5 @@
 #pragma once
-// What operators.txt plans with. Spatial attributes have one value for each dimension, or one for all.
+// Planners for operators.txt. Spatial attributes have one value per dimension, or one for all.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -20,13 +20,13 @@ struct ConvAttributes {
 Status convolution(const aclTensor& input, const aclTensor& weight, const aclTensor* bias,
                    const ConvAttributes& attributes, const aclTensor& out, int8_t cube_math_type, Plan* plan);
 
-// Those gradients that `mask` asks for: of input, weight, bias.
+// Computes the gradients selected by `mask`: of input, weight, bias.
 Status convolution_backward(const aclTensor& grad, const aclTensor& input, const aclTensor& weight,
                             const ConvAttributes& attributes, const aclBoolArray& mask, int8_t cube_math_type,
                             const aclTensor* grad_input, const aclTensor* grad_weight, const aclTensor* grad_bias,
                             Plan* plan);
 
-// A group for each channel of the input; `kernel_size` repeats the weight's.
+// One group per channel of the input; `kernel_size` repeats the weight's.
 Status conv_depthwise2d(const aclTensor& input, const aclTensor& weight, const aclIntArray& kernel_size,
                         const aclTensor* bias, const ConvAttributes& attributes, const aclTensor& out,
                         int8_t cube_math_type, Plan* plan);

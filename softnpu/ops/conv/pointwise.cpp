@@ -1,5 +1,5 @@
-// Convolutions by kernels of one tap: products of matrices over images as they lie, channel by channel. A library's
-// convolution brings such images into another layout and the result back.
+// Convolutions with 1 x 1 filters as matrix products over the images in place (channel by channel). A library's
+// convolution would reorder such images and the result.
 
 #include <algorithm>
 #include <memory>
@@ -14,14 +14,14 @@
 namespace softnpu {
 namespace {
 
-// Below it a row of an image is too short for the product's kernels.
+// With fewer positions an image's channel is too short for the matrix product's kernels.
 constexpr int64_t kLeastPositions = 128;
 
 bool is_all(const Triple& values, int64_t value) {
   return std::ranges::all_of(values, [=](int64_t v) { return v == value; });
 }
 
-// Whether each channel's positions lie one behind the other.
+// Whether each channel's positions are contiguous.
 bool has_planes(const Image& image) {
   int64_t next = 1;
   for (size_t i = 3; i-- > 0;) {
@@ -31,7 +31,7 @@ bool has_planes(const Image& image) {
   return image.channels == 1 || image.channel_stride >= next;
 }
 
-// [channels, positions], or the transposed matrix: rows are channels where it is the first factor or the result.
+// [channels, positions], or the transposed matrix: rows are channels if it is the first factor or the result.
 GemmOperand matrices_of(const Image& image, bool rows_are_channels) {
   GemmOperand m;
   m.dtype = image.dtype;
@@ -98,7 +98,7 @@ MatmulProblem problem_of(const ConvProblem& p) {
   return m;
 }
 
-// The gradient of the filter is a sum over the images: each product is added to those before it.
+// The filter's gradient is a sum over the images: each product is added to the preceding ones.
 std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
   std::vector<MatmulProblem> problems;
   for (int64_t i = 0; i < all.batch[0]; ++i) {
@@ -117,8 +117,8 @@ std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
 
 std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   const bool is_point = p.groups == 1 && is_all(p.filter.sizes, 1) && is_all(p.stride, 1) && is_all(p.padding, 0);
-  if (p.in.sizes != p.out.sizes) return std::nullopt;  // a transposed one's output padding
-  // Its products go one by one: each has to be worth all threads.
+  if (p.in.sizes != p.out.sizes) return std::nullopt;  // output padding of a transposed convolution
+  // The products run one by one: each must be large enough for all threads.
   const bool is_split = p.kind == ConvKind::kFilterGradient && p.batch > 1;
   constexpr int64_t kMostProducts = 1 << 16;
   if (is_split && p.batch > kMostProducts) return std::nullopt;

@@ -75,7 +75,7 @@ int64_t images_at_once(int64_t batch, int64_t bytes) {
   for (int64_t parts = 1; parts <= batch; ++parts) {
     const int64_t images = batch / parts;
     if (batch % parts != 0 || images * bytes > kBytes) continue;
-    // Where no divisor fits, runs of few small images would take longer than the way through memory.
+    // If no divisor fits well, runs of a few small images would cost more than memory traffic.
     return images * bytes >= kBytes / 4 ? images : batch;
   }
   return 1;

@@ -1,6 +1,6 @@
 #pragma once
-// One convolution in terms of memory. A transposed convolution is the gradient of another one, so all are told as the
-// one that makes the smaller image, `out`, from the larger one, `in`.
+// A convolution in terms of memory. A transposed convolution is the gradient of another one, so all are described as
+// the one that computes the smaller image, `out`, from the larger one, `in`.
 
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace softnpu {
 
-using Triple = std::array<int64_t, 3>;  // depth, height, width; a missing dimension comes first
+using Triple = std::array<int64_t, 3>;  // depth, height, width; missing dimensions come first
 
 // Images [batch, channels, depth, height, width]. Strides in elements.
 struct Image {
@@ -23,7 +23,7 @@ struct Image {
   int64_t channel_stride = 0;
   Triple sizes = {1, 1, 1};
   Triple strides = {0, 0, 0};
-  bool is_blocked = false;  // NC1HWC0: strides say nothing
+  bool is_blocked = false;  // NC1HWC0: strides are unused
 
   int64_t spatial_size() const { return sizes[0] * sizes[1] * sizes[2]; }
 };
@@ -32,14 +32,14 @@ struct Image {
 struct Filter {
   aclDataType dtype = ACL_DT_UNDEFINED;
   char* data = nullptr;
-  DeviceBytes source;  // as the device knows them
+  DeviceBytes source;  // device addresses
   int64_t out_stride = 0;
   int64_t in_stride = 0;
   Triple sizes = {1, 1, 1};
   Triple strides = {0, 0, 0};
 
   int64_t taps() const { return sizes[0] * sizes[1] * sizes[2]; }
-  // Whether the taps of one channel lie one behind the other, in two dimensions.
+  // Whether the taps of one channel are contiguous, in two dimensions.
   bool has_contiguous_taps() const { return strides[2] == 1 && strides[1] == sizes[2]; }
 };
 
@@ -52,7 +52,7 @@ enum class ConvKind : int64_t {
 struct ConvProblem {
   ConvKind kind = ConvKind::kForward;
   aclDataType dtype = ACL_DT_UNDEFINED;
-  size_t dims = 2;  // spatial ones: 1, 2 or 3
+  size_t dims = 2;  // spatial dimensions: 1, 2 or 3
   int64_t batch = 0;
   int64_t groups = 1;
   Image in;
@@ -61,20 +61,20 @@ struct ConvProblem {
   Triple stride = {1, 1, 1};
   Triple padding = {0, 0, 0};
   Triple dilation = {1, 1, 1};
-  // Added to each channel of the image that is made; null for none.
+  // Added to each channel of the result; null if there is none.
   const char* bias = nullptr;
   int64_t bias_stride = 0;
   aclDataType bias_dtype = ACL_DT_UNDEFINED;
-  bool allows_less = false;  // than float32's precision, for float32 (cubeMathType)
+  bool allows_less = false;  // lower precision than float32 is allowed (cubeMathType)
 
-  int64_t in_channels() const { return in.channels / groups; }    // of a group
-  int64_t out_channels() const { return out.channels / groups; }  // of a group
+  int64_t in_channels() const { return in.channels / groups; }    // per group
+  int64_t out_channels() const { return out.channels / groups; }  // per group
   const Image& made() const { return kind == ConvKind::kForward ? out : in; }
   double flops() const;
 };
 
-// How many of `batch` images, of `bytes` each in what is read and written of one, are best made at once: so many that
-// they stay in the caches on the way through several kernels. A divisor of `batch`.
+// How many of `batch` images to compute per run, a divisor of `batch`, so that they stay in the caches between kernels.
+// `bytes`: read and written per image.
 int64_t images_at_once(int64_t batch, int64_t bytes);
 
 std::string describe(const ConvProblem& problem);
@@ -87,19 +87,19 @@ struct Extent {
 using Extents = SmallVector<Extent, 6>;
 Extents extents_of(const Image& image, int64_t batch);
 Extents extents_of(const Filter& filter, int64_t out_channels, int64_t in_channels);
-// The bytes between the first and the last element, which are read; of a bias, which is there.
+// The memory from the first to the last element, which is read; of a bias, which must exist.
 MemoryAccess memory_of(const Extents& extents, const char* data, size_t element_bytes);
 MemoryAccess bias_access(const ConvProblem& problem);
-// Brings the bias, which there is, to `to` as float32.
+// Copies the bias, which must exist, to `to` as float32.
 void read_bias(const ConvProblem& problem, float* to);
-// Whether there is nothing else between the first and the last element.
+// Whether the elements have no gaps from the first to the last one.
 bool is_dense(const Extents& extents);
 
-// Where a kernel on the host finds `tensor`; null for one without elements.
+// The address of `tensor` for host kernels; null if it has no elements.
 Status memory_of(const aclTensor& tensor, const char* role, char** out);
-// `tensor` as [batch, channels, `dims` spatial dimensions], the batch of which may be missing.
+// Reads `tensor` as [batch, channels, `dims` spatial dimensions]; the batch may be missing.
 Status read_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
-// The same of one that may be in NC1HWC0, where `dims` is 2.
+// The same for a tensor that may be in NC1HWC0 if `dims` is 2.
 Status read_any_image(const aclTensor& tensor, size_t dims, const char* role, int64_t* batch, Image* out);
 
 }  // namespace softnpu

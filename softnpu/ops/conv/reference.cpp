@@ -1,4 +1,5 @@
-// Convolutions in every dtype: products of the filter with an image whose rows are put together on the way.
+// Convolutions in every dtype: matrix products of the filter and an image, whose rows are gathered on the fly (implicit
+// im2col).
 
 #include <algorithm>
 #include <complex>
@@ -17,7 +18,7 @@ namespace {
 
 static_assert(ImageRows::kMostPositions >= static_cast<int64_t>(std::max(kGemmColumns, kGemmDepth)));
 
-// Copies `count` values of `bytes` each from `row` to `to`, `pitch` values apart.
+// Copies `count` values of `bytes` each from `row` to `to`, with a distance of `pitch` values in `to`.
 void spread(const char* row, int64_t count, char* to, int64_t pitch, int64_t bytes) {
   for (int64_t i = 0; i < count; ++i) {
     std::memcpy(to + i * pitch * bytes, row + i * bytes, static_cast<size_t>(bytes));
@@ -37,7 +38,7 @@ class ConvPart : public GemmSource {
   const int64_t value_bytes;
 };
 
-// The filter, seen from the sum over [channels of the image that is read, taps].
+// The filter as a factor of the sum over [input channels, taps].
 class FilterSource final : public ConvPart {
  public:
   explicit FilterSource(const ConvProblem& problem) : ConvPart(problem), reader_(problem.filter.dtype, problem.dtype) {}
@@ -62,7 +63,7 @@ class FilterSource final : public ConvPart {
   ElementReader reader_;
 };
 
-// An image, seen from the same sum for the positions of the other one.
+// An image as a factor of the same sum, for the positions of the other image.
 class ImageSource final : public ConvPart {
  public:
   using ConvPart::ConvPart;
@@ -82,7 +83,7 @@ class ImageSource final : public ConvPart {
   }
 };
 
-// For the filter's gradient the sum goes over [batch, positions of out].
+// For the filter's gradient the sum runs over [batch, positions of out].
 class GradientSource final : public ConvPart {
  public:
   GradientSource(const ConvProblem& problem, bool of_in) : ConvPart(problem), of_in_(of_in) {}
@@ -111,7 +112,7 @@ class GradientSource final : public ConvPart {
   const bool of_in_;
 };
 
-// The image that is made, with its bias.
+// The resulting image, with its bias.
 class ImageSink final : public GemmSink {
  public:
   explicit ImageSink(const ConvProblem& problem)

@@ -11,7 +11,7 @@ namespace {
 int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 int64_t ceil_divide(int64_t a, int64_t b) { return -floor_divide(-a, b); }
 
-// Calls row(position of the first, count, values before it) for each part of the positions that lies in one row.
+// Calls row(position, count, offset) for each part of the positions that is in one row of the image.
 template <typename Row>
 void for_rows(const Image& image, int64_t position, int64_t count, const Row& row) {
   Triple at = position_of(image, position);
@@ -62,7 +62,7 @@ void ImageRows::in_seen_from_out(int64_t batch, int64_t channel, const Triple& t
   const auto stride = static_cast<ptrdiff_t>(aclDataTypeSize(p_.in.dtype)) * p_.in.strides[2] * p_.stride[2];
   for_rows(p_.out, position, count, [&](const Triple& at, int64_t here, int64_t done) {
     char* row = to + done * value_bytes_;
-    Triple first{};  // in the input, of the row's first value
+    Triple first{};  // position in the input of the row's first value
     for (size_t i = 0; i < 3; ++i) first[i] = at[i] * p_.stride[i] + tap[i] * p_.dilation[i] - p_.padding[i];
     int64_t begin = 0;
     int64_t end = 0;
@@ -90,7 +90,7 @@ void ImageRows::out_seen_from_in(int64_t batch, int64_t channel, const Triple& t
       from[i] = floor_divide(reached, p_.stride[i]);
       if (from[i] * p_.stride[i] != reached || from[i] < 0 || from[i] >= p_.out.sizes[i]) return;
     }
-    // Position x of this row meets value (x + reached) / stride of the other's, where that is one.
+    // Position x of this row uses value (x + reached) / stride of the other row, if that is an integer.
     const int64_t reached = at[2] + p_.padding[2] - tap[2] * p_.dilation[2];
     const int64_t step = p_.stride[2];
     const int64_t begin = std::max<int64_t>(0, ceil_divide(reached, step));

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of an image's values as the sum of a convolution meets them.
+// Rows of an image's values in the order of a convolution's sum.
 
 #include "ops/conv/problem.h"
 #include "ops/convert/element_rows.h"
@@ -8,29 +8,29 @@ namespace softnpu {
 
 // A tap of the filter.
 struct Tap {
-  int64_t channel = 0;  // of the group
+  int64_t channel = 0;  // within the group
   Triple at = {0, 0, 0};
 };
 
-// `index` among [channels, taps].
+// The tap of `index` in [channels, taps].
 Tap tap_of(const Filter& filter, int64_t index);
 Triple position_of(const Image& image, int64_t index);
 
-// Reads rows of the two images of one problem in the compute type. Positions go through an image row by row; at most
-// kMostPositions at a time. Where there is padding, or nothing between two strides, a value is 0.
+// Reads rows of a problem's two images in the compute type. Positions are in row-major order; at most kMostPositions
+// per call. Padding, and gaps due to strides, are 0.
 class ImageRows {
  public:
   static constexpr int64_t kMostPositions = 64;
 
   explicit ImageRows(const ConvProblem& problem);
 
-  // What `tap` of the filter multiplies for the positions of `out`.
+  // The values of `in` that `tap` of the filter multiplies, for positions of `out`.
   void in_seen_from_out(int64_t batch, int64_t channel, const Triple& tap, int64_t position, int64_t count,
                         char* to) const;
-  // What `tap` of the filter multiplies in the gradient for the positions of `in`.
+  // The values of `out` that `tap` of the filter multiplies in the input's gradient, for positions of `in`.
   void out_seen_from_in(int64_t batch, int64_t channel, const Triple& tap, int64_t position, int64_t count,
                         char* to) const;
-  // `out` itself.
+  // The values of `out` at the positions.
   void out(int64_t batch, int64_t channel, int64_t position, int64_t count, char* to) const;
 
  private:

@@ -28,13 +28,13 @@ Status read_spatial(const aclIntArray* values, const char* name, size_t dims, in
 Status count_windows(int64_t size, const WindowLine& line, bool ceil_mode, int64_t* out) {
   *out = 0;
   const Checked padded = checked(size) + checked(line.padding) * 2;
-  int64_t room = 0;  // for a window's first value to move in
+  int64_t room = 0;  // the number of possible offsets of a window, minus 1
   SOFTNPU_RETURN_IF_ERROR(fit(padded - line.extent(), "the room of windows", &room));
   int64_t reach = 0;
   SOFTNPU_RETURN_IF_ERROR(fit(checked(room) + (ceil_mode ? line.stride - 1 : 0), "the room of windows", &reach));
   if (reach < 0) return Status::ok();
   const int64_t count = reach / line.stride + 1;
-  // The last window begins within the image or what pads it on the left.
+  // The last window must start inside the image or its left padding.
   *out = ceil_mode && (count - 1) * line.stride >= size + line.padding ? count - 1 : count;
   return Status::ok();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// One part of a plan: several of them share a workspace and run one behind the other.
+// A step of a plan. The steps of a plan share its workspace and run in order.
 
 #include <cstdint>
 #include <functional>
@@ -17,18 +17,18 @@ struct Step {
   std::shared_ptr<const Fusible> fusible = nullptr;  // the same work, as a fusion root
 };
 
-// As products of matrices: kernels of one tap over images whose channels lie one behind the other. Nothing where it
-// is not that, or another way is better.
+// Matrix products, for 1 x 1 filters and images whose channels are contiguous. Nothing in other cases, or if another
+// algorithm is better.
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
-// By fewer multiplications. Nothing where the problem does not allow less than float32's precision, or it is slower.
+// Winograd's algorithm. Nothing if the problem requires float32's full precision, or if it is not faster.
 std::optional<Step> winograd_convolution(const ConvProblem& problem);
-// The same of a gradient of the filter.
+// The same for a gradient of the filter.
 std::optional<Step> winograd_gradient(const ConvProblem& problem);
-// By oneDNN: float32, float16, bfloat16. Nothing where it refuses the problem.
+// oneDNN: float32, float16, bfloat16. Nothing if it does not support the problem.
 std::optional<Step> onednn_convolution(const ConvProblem& problem);
-// By softnpu's own kernel: every dtype.
+// softnpu's own kernel: every dtype.
 Step reference_convolution(const ConvProblem& problem);
-// The sum of each channel of `image` in `batch` images, written to `to`, of `dtype`, `stride` elements apart.
+// Sums each channel of `image` over `batch` images, and writes the sums to `to`, of `dtype`, `stride` elements apart.
 Step channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype);
 
 }  // namespace softnpu

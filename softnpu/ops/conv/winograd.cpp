@@ -1,6 +1,6 @@
-// Convolutions of 3 x 3 taps by Winograd's minimal filtering, where float32 may be computed with less: a quarter of
-// the multiplications, of sums whose terms are larger than the result's. A thread takes some rows of tiles through
-// transform, products and transform in memory of its own.
+// 3 x 3 convolutions by Winograd's minimal filtering, if float32 may be computed with lower precision: a quarter of the
+// multiplications, but of larger terms. Each thread takes some rows of tiles through input transform, products and
+// output transform in its own memory.
 
 #include <algorithm>
 #include <array>
@@ -27,11 +27,11 @@ namespace {
 
 using dnnl::memory;
 
-// Tiles of one thread's products: so many that their planes stay in its cache, but enough for a factor of a product.
+// The tiles of one thread's products: their planes fit its cache, but there are enough of them for a matrix product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
 
-// The product of `tiles` rows for each plane, on one thread.
+// The products of `tiles` rows with each plane, on one thread.
 struct ProductKey {
   int64_t planes = 0, tiles = 0, read = 0, made = 0;
 };
@@ -49,7 +49,7 @@ std::shared_ptr<const WinogradProduct> product_of(const ProductKey& key) {
   });
 }
 
-// How the filter lies, for its copies.
+// The filter's layout, as the key of its packed copies.
 struct FilterKey {
   int64_t planes = 0;
   int64_t kind = 0;
@@ -59,7 +59,7 @@ struct FilterKey {
 
 class Winograd final : public FusionRoot {
  public:
-  // Throws dnnl::error where oneDNN has no product, or one of a filter that cannot be packed.
+  // Throws dnnl::error if oneDNN has no such product, or if the filter cannot be packed for it.
   explicit Winograd(const ConvProblem& problem)
       : p_(problem),
         tile_(tile_of(problem, problem.made())),
@@ -70,7 +70,7 @@ class Winograd final : public FusionRoot {
         images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
                                      static_cast<int64_t>(sizeof(float)));
     const int64_t channels = read().channels + made().channels;
-    // Each product reads the whole filter: its planes are a quarter as large and more.
+    // Each product reads the whole filter: tiles should have at least a quarter of its size.
     const int64_t least = std::max(kLeastTogether, read().channels * made().channels / channels / 4);
     const auto are_enough = [&](int64_t images) {
       return p_.batch % images == 0 && images * tiles_down_ * tiles_across_ >= least * threads_;
@@ -102,7 +102,7 @@ class Winograd final : public FusionRoot {
 
   Checked workspace_bytes() const { return space_.bytes(); }
 
-  // Whether the result is memory without gaps, image behind image, as compute() announces it.
+  // Whether the result is contiguous, image by image, as compute() announces it.
   bool is_fusible() const {
     const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().spatial_size();
     return !made().is_blocked && in_order && is_dense(extents_of(made(), p_.batch));
@@ -132,7 +132,7 @@ class Winograd final : public FusionRoot {
  private:
   const Image& read() const { return p_.kind == ConvKind::kForward ? p_.in : p_.out; }
   const Image& made() const { return p_.made(); }
-  // Zeros around what is read, above and to the left.
+  // Zeros before the input, above and to the left.
   int64_t before(size_t dim) const {
     return p_.kind == ConvKind::kForward ? p_.padding[dim] : p_.filter.sizes[dim] - 1 - p_.padding[dim];
   }
@@ -153,7 +153,7 @@ class Winograd final : public FusionRoot {
     void* filter = packed != nullptr ? packed.get() : space + filter_at_;
     for (int64_t image = 0; image < p_.batch; image += at_once_) {
       parallel_for_slots(at_once_ * tiles_down_, rows_, threads_, [&](int64_t first, int64_t last, int slot) {
-        // One thread takes all of it where it is alone.
+        // On a single thread one call gets all rows.
         for (int64_t row = first; row < last; row += rows_) {
           const int64_t begin = image * tiles_down_ + row;
           run_rows(begin, begin + std::min(rows_, last - row),
@@ -165,7 +165,7 @@ class Winograd final : public FusionRoot {
     }
   }
 
-  // Rows of tiles [first, last), counted through all images.
+  // Rows of tiles [first, last), numbered through all images.
   void run_rows(int64_t first, int64_t last, char* slot, void* filter, const float* offsets, float* to) const {
     const ThreadScope scope(1);
     const int64_t tiles = (last - first) * tiles_across_;
@@ -211,14 +211,14 @@ class Winograd final : public FusionRoot {
 
   const ConvProblem p_;
   const WinogradTile tile_;
-  const int64_t tiles_down_, tiles_across_;  // of an image
+  const int64_t tiles_down_, tiles_across_;  // per image
   const int threads_;
-  int64_t at_once_ = 1;  // images
-  int64_t rows_ = 1;     // of tiles, for one thread's products
+  int64_t at_once_ = 1;  // images per run
+  int64_t rows_ = 1;     // rows of tiles per thread's product
   std::shared_ptr<const WinogradProduct> whole_, rest_;
   Workspace space_;
   size_t filter_at_ = 0, offsets_at_ = 0, slots_at_ = 0;
-  Workspace slot_;  // a thread's: planes and products, buffer, scratchpad
+  Workspace slot_;  // per thread: planes and products, buffer, scratchpad
   size_t buffer_at_ = 0, scratchpad_at_ = 0;
 };
 

@@ -10,25 +10,25 @@
 namespace softnpu {
 namespace {
 
-// The dimensions of the channels.
+// Dimensions of the filter's channels.
 constexpr size_t kRead = 1;
 constexpr size_t kMade = 2;
-constexpr int64_t kTogether = 8;  // of those that are made lie one behind the other
+constexpr int64_t kTogether = 8;  // output channels that are adjacent in memory
 constexpr int64_t kChannelsOfPart = 64;
 constexpr int64_t kPlaces = 9;
 
-// Where an element of a layout with blocks lies.
+// The offset of an element in a blocked layout.
 class TapOffsets {
  public:
   explicit TapOffsets(const dnnl::memory::desc& layout)
       : strides_(layout.get_strides()), sizes_(layout.get_inner_blks()), dims_(layout.get_inner_idxs()) {}
 
-  // Whether kTogether channels lie one behind the other.
+  // Whether kTogether channels are adjacent in memory.
   bool has_lines() const {
     return dims_.empty() ? strides_[kMade] == 1
                          : dims_.back() == static_cast<int64_t>(kMade) && sizes_.back() % kTogether == 0;
   }
-  // Of each index of a dimension, where the others' are 0: the tap of an element is the sum of its indices'.
+  // Offsets per index of a dimension: an element's offset is the sum over its indices.
   std::vector<int64_t> along(size_t dim, int64_t size) const {
     std::vector<int64_t> offsets(static_cast<size_t>(size));
     for (int64_t i = 0; i < size; ++i) {
@@ -49,8 +49,8 @@ class TapOffsets {
   dnnl::memory::dims strides_, sizes_, dims_;
 };
 
-// The 9 offsets of kWinogradChannels filters from `made` on, of one channel that is read. The gradient of the input
-// sees the filter from its other end.
+// Reads the 9 taps of kWinogradChannels filters from `made` on, for one input channel. The input's gradient uses the
+// filter rotated by 180 degrees.
 void read_taps(const ConvProblem& p, int64_t read, int64_t made, float* to) {
   const bool forward = p.kind == ConvKind::kForward;
   const Filter& f = p.filter;
@@ -88,7 +88,7 @@ void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::m
   const std::vector<int64_t> of_plane = offsets.along(0, sizes[0]);
   const std::vector<int64_t> of_read = offsets.along(kRead, sizes[kRead]);
   const std::vector<int64_t> of_made = offsets.along(kMade, sizes[kMade]);
-  // Of few filters many channels: a line of each of them stays in the cache until it is used up.
+  // Few filters and many channels at a time: a line of each filter stays in the cache until it is used up.
   const int64_t parts = (sizes[kRead] + kChannelsOfPart - 1) / kChannelsOfPart;
   parallel_for(sizes[kMade] / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
     alignas(64) float given[kPlaces * kWinogradChannels];

@@ -1,6 +1,6 @@
 #pragma once
-// Filters of 3 x 3 as Winograd's convolution multiplies them, in the layout that oneDNN's product wants its second
-// factor in: [planes of a tile, channels that are read, channels that are made].
+// 3 x 3 filters transformed for Winograd's convolution, in the layout of the second factor of oneDNN's product: [planes
+// of a tile, input channels, output channels].
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -9,9 +9,9 @@
 
 namespace softnpu {
 
-// Whether `layout` is one that pack_winograd_filter() writes.
+// Whether pack_winograd_filter() can write `layout`.
 bool may_pack_winograd_filter(const dnnl::memory::desc& layout);
-// Brings the filter of `problem`, of float32, to `to`, in `layout`.
+// Transforms the float32 filter of `problem` and writes it to `to`, in `layout`.
 void pack_winograd_filter(const ConvProblem& problem, WinogradTile tile, const dnnl::memory::desc& layout, int threads,
                           float* to);
 

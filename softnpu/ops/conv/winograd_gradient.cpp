@@ -1,7 +1,7 @@
-// Gradients of filters of 3 x 3 taps by Winograd's minimal filtering, where float32 may be computed with less. For
-// each plane of the tiles the gradient is one product, whose sum goes along all tiles of all images: [channels of out,
-// tiles] times [tiles, channels of in]. So many tiles as memory has room for are transformed at once, and their
-// products are added to those before.
+// Gradients of 3 x 3 filters by Winograd's minimal filtering, if float32 may be computed with lower precision. For each
+// plane of the tiles the gradient is one product, whose sum runs over all tiles of all images: [channels of out, tiles]
+// times [tiles, channels of in]. As many tiles as fit a memory limit are transformed at a time, and their products are
+// accumulated.
 
 #include <algorithm>
 #include <array>
@@ -23,13 +23,13 @@ namespace {
 
 using dnnl::memory;
 
-// What is transformed at once.
+// The memory limit for transformed tiles.
 constexpr int64_t kPlanesBytes = int64_t{16} << 20;
 
-// The product of all planes of `tiles` tiles.
+// The products of all planes of `tiles` tiles.
 struct ProductKey {
   int64_t planes = 0, tiles = 0, in = 0, out = 0;
-  int64_t adds = 0;  // to the sums of earlier tiles
+  int64_t adds = 0;  // accumulates onto earlier tiles
   int64_t threads = 0;
 };
 
@@ -48,7 +48,7 @@ std::shared_ptr<const WinogradProduct> product_of(const ProductKey& key) {
 
 class FilterGradient final {
  public:
-  // Throws dnnl::error where oneDNN has no product.
+  // Throws dnnl::error if oneDNN has no such product.
   explicit FilterGradient(const ConvProblem& problem)
       : p_(problem),
         tile_(tile_of(problem, problem.out)),
@@ -97,7 +97,7 @@ class FilterGradient final {
   }
 
  private:
-  // A row of tiles, counted through all images, as the `at`-th of those that lie in `space`, `tiles` tiles in all.
+  // Transforms a row of tiles, numbered through all images, into row `at` of the `tiles` tiles in `space`.
   void transform(int64_t row, int64_t at, int64_t tiles, char* space, float* buffer) const {
     const int64_t image = row / tiles_down_;
     const int64_t y = row % tiles_down_ * tile_.made;
@@ -144,13 +144,13 @@ class FilterGradient final {
 
   const ConvProblem p_;
   const WinogradTile tile_;
-  const int64_t tiles_down_, tiles_across_;  // of an image
+  const int64_t tiles_down_, tiles_across_;  // per image
   const int threads_;
-  int64_t rows_ = 1;                                              // of tiles, at once
-  std::vector<std::shared_ptr<const WinogradProduct>> products_;  // of these, one after another
+  int64_t rows_ = 1;                                              // rows of tiles per run
+  std::vector<std::shared_ptr<const WinogradProduct>> products_;  // one per run, in order
   Workspace space_;
   size_t images_at_ = 0, gradients_at_ = 0, sums_at_ = 0, slots_at_ = 0, scratchpad_at_ = 0;
-  Workspace slot_;  // a thread's buffer
+  Workspace slot_;  // per thread: buffer
 };
 
 }  // namespace

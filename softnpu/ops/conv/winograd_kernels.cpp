@@ -18,8 +18,8 @@ using Vector = hn::Vec<Tag>;
 
 HWY_INLINE Vector number(float value) { return hn::Set(Tag(), value); }
 
-// The transforms of one line, for tiles that make kMade values: `read(i)` is what it has, `put(i, value)` takes what it
-// becomes.
+// The one-dimensional transforms for tiles that produce kMade values: `read(i)` returns input i, `put(i, value)` takes
+// output i.
 template <int64_t kMade>
 struct ImageLine;
 template <int64_t kMade>
@@ -183,7 +183,7 @@ struct FilterGradientLine<4> {
   }
 };
 
-// Both dimensions of a square: read(y, x) and put(y, x, value).
+// Transforms both dimensions of a square: read(y, x) and put(y, x, value).
 template <typename Line, typename Read, typename Put>
 HWY_INLINE void square(Read&& read, Put&& put) {
   HWY_ALIGN float between[Line::kTo * Line::kFrom * kWinogradChannels];
@@ -199,13 +199,13 @@ HWY_INLINE void square(Read&& read, Put&& put) {
   }
 }
 
-// Calls body(first) for the channels as vectors.
+// Calls body(first) for vectors of channels.
 template <typename Body>
 HWY_INLINE void for_vectors(Body&& body) {
   for (int64_t first = 0; first < kWinogradChannels; first += static_cast<int64_t>(hn::Lanes(Tag()))) body(first);
 }
 
-// Squares of the rows to planes: of images, or of the gradients of results.
+// From squares of rows to planes: of images, or of the results' gradients.
 template <int64_t kMade, typename Line>
 void planes_of(const float* rows, WinogradLines lines, int64_t tiles, const WinogradPlanes& planes, float* to) {
   const Tag tag;
@@ -240,7 +240,7 @@ void result_tiles(const float* from, const WinogradPlanes& planes, int64_t tiles
   }
 }
 
-// A filter to another one, both of taps `stride` elements apart.
+// From one filter's taps to another's, both `stride` elements apart.
 template <typename Line>
 void filter_of(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
   const Tag tag;

@@ -10,23 +10,23 @@
 
 namespace softnpu {
 
-// The number of floats between two planes of rows x channels. Planes a power of two apart would compete for the same
-// cache lines.
+// The number of floats between planes of rows x channels. With a power of two the planes would share the same cache
+// sets.
 constexpr int64_t winograd_plane_stride(int64_t rows, int64_t channels) { return rows * channels + 16; }
 
 struct WinogradProduct {
   dnnl::memory::desc weights;
-  std::unique_ptr<PrimitiveRuns> runs;  // src, weights, dst, scratchpad
+  std::unique_ptr<PrimitiveRuns> runs;  // arguments: src, weights, dst, scratchpad
   size_t scratchpad_bytes = 0;
 };
 
 // dst = src x weights for each plane; with `adds`, dst += src x weights. `weights` may leave its layout to oneDNN.
-// Throws dnnl::error where oneDNN has no such product.
+// Throws dnnl::error if oneDNN has no such product.
 std::shared_ptr<const WinogradProduct> make_winograd_product(const dnnl::memory::desc& src,
                                                              const dnnl::memory::desc& weights,
                                                              const dnnl::memory::desc& dst, bool adds);
 
-// The caches of products keep this many.
+// The capacity of the caches of products.
 constexpr size_t kCachedWinogradProducts = 128;
 
 }  // namespace softnpu

@@ -70,7 +70,7 @@ void WinogradRows::read(const float* image, const WinogradRow& row, int64_t side
     transform(tile_, buffer, {positions * kWinogradChannels}, last - first, planes, to + first * planes.tile_stride);
   };
   if (!has_lines() || row.row < 0 || row.row + side > image_.sizes[1]) return through_buffer(0, row.tiles);
-  // The tiles before these begin left of the image, those behind them end right of it.
+  // Earlier tiles start left of the image, later ones end right of it.
   const int64_t first = std::min(row.tiles, (std::max<int64_t>(0, -row.column) + tile_.made - 1) / tile_.made);
   const int64_t room = image_.sizes[2] - row.column - side;
   const int64_t last = std::clamp(room < 0 ? 0 : room / tile_.made + 1, first, row.tiles);

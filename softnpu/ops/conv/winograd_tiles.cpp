@@ -5,21 +5,21 @@
 namespace softnpu {
 namespace {
 
-// With fewer channels or tiles the transforms, and the filter that is four times as large, take what the products save.
+// With fewer channels or tiles the transforms, and the filter of four times the size, cost more than the products save.
 constexpr int64_t kLeastChannels = 32;
-constexpr int64_t kLeastCovered = 256;  // values of a channel
-// What tiles make beyond the image's edges is thrown away: at most so many times what is needed.
+constexpr int64_t kLeastCovered = 256;  // values per channel
+// Results beyond the image's edges are dropped: the limit of computed to needed values.
 constexpr double kMostWaste = 1.5;
-// From here on a filter for the large tile does not stay in a cache, and counts among a program's memory.
+// From this size a filter for the large tile does not fit a cache and significantly adds to a program's memory.
 constexpr int64_t kLargeFilterBytes = int64_t{16} << 20;
-constexpr int64_t kFewTiles = 8;  // times as large is the filter as the images
+constexpr int64_t kFewTiles = 8;  // the filter is this many times as large as the images
 
 }  // namespace
 
 bool is_winograds(const ConvProblem& p) {
   const bool has_3x3_taps = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
   const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
-  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // else a gradient is of a part of its image
+  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // otherwise a gradient covers only part of its image
   if (!p.allows_less || !has_3x3_taps || !is_plain || !is_padded) return false;
   for (const Image* image : {&p.in, &p.out}) {
     const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Which convolutions Winograd's minimal filtering makes, and how images are cut into tiles.
+// Decides which convolutions use Winograd's minimal filtering, and how images are cut into tiles.
 
 #include <cstdint>
 
@@ -8,19 +8,19 @@
 
 namespace softnpu {
 
-// Whether it makes convolutions, or gradients, like `problem`: of float32 with the permission to lose digits, 3 x 3
-// taps, stride 1, one group, images whose channels its kernels count and whose rows they read.
+// Whether convolutions, or gradients, like `problem` are supported: float32 with permission to lose precision, 3 x 3
+// taps, stride 1, one group, channel counts and layouts that the kernels support.
 bool is_winograds(const ConvProblem& problem);
 
 inline int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }
-// Of the images like `image`, all of them.
+// Of all `batch` images like `image`.
 inline int64_t tiles_of(const Image& image, int64_t batch, WinogradTile tile) {
   return batch * tiles_along(image.sizes[1], tile) * tiles_along(image.sizes[2], tile);
 }
-// The tile of fewest multiplications, unless few tiles of `image`, by which all images are cut, share a large filter:
-// that of a small tile takes less than half the memory, which is what such products wait for.
+// The tile with the fewest multiplications. But if few tiles of `image` (the one that is cut) share a large filter, the
+// small tile: its filter needs less than half the memory, and such products are bound by memory.
 WinogradTile tile_of(const ConvProblem& problem, const Image& image);
-// Whether the tiles of `image` are so many, and so few of their values beyond its edges, that it is faster.
+// Whether `image` has so many tiles, and so few of their values beyond its edges, that Winograd is faster.
 bool has_enough_tiles(const Image& image, int64_t batch, WinogradTile tile);
 
 }  // namespace softnpu

@@ -5,7 +5,7 @@
 namespace softnpu {
 namespace {
 
-// Whether memory holds values as kernels compute with them.
+// Whether elements in memory are in the type that kernels compute with.
 bool is_own_compute_type(aclDataType dtype) {
   switch (dtype) {
     case ACL_FLOAT:
@@ -19,12 +19,12 @@ bool is_own_compute_type(aclDataType dtype) {
   }
 }
 
-// There is always one where the dtypes differ, if only to copy.
+// Never null if the dtypes differ; it may only copy.
 ConvertComputed cast_row(ComputeType from, aclDataType to) {
   return to == ACL_BOOL ? truth_row(from) : compute_row(from, compute_type_of(to));
 }
 
-// Values at a time: what lies between two steps stays in the first-level cache.
+// Values per chunk: intermediate results stay in the first-level cache.
 constexpr size_t kAtATime = 256;
 constexpr size_t kMostBytes = 16;
 using Between = char[kAtATime * kMostBytes];

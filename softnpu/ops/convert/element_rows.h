@@ -1,15 +1,14 @@
 #pragma once
-// One operand's way from its memory to the values that a kernel computes with, and back.
+// Converts an operand's elements between memory and a kernel's compute type.
 
 #include "ops/convert/rows.h"
 
 namespace softnpu {
 
-// Whether memory with elements of `from` holds the values that a kernel of `as` computes with.
+// Whether elements of `from` in memory are the values that a kernel of `as` computes with.
 bool is_direct(aclDataType from, aclDataType as);
 
-// Reads elements of one dtype as values of another, in the latter's compute type, with the rounding of a cast in
-// between.
+// Reads elements of one dtype as values of another, in the latter's compute type. The value is rounded as by a cast.
 class ElementReader {
  public:
   ElementReader() = default;
@@ -21,8 +20,8 @@ class ElementReader {
 
  private:
   LoadRow load_ = nullptr;
-  ConvertComputed cast_ = nullptr;  // null: both dtypes are the same
-  StoreRow round_ = nullptr;        // null: every value of the compute type is one of the dtype
+  ConvertComputed cast_ = nullptr;  // null: the dtypes are equal
+  StoreRow round_ = nullptr;        // null: the dtype represents every value of the compute type
   LoadRow reload_ = nullptr;
   ptrdiff_t element_ = 0;     // bytes of `as` in memory
   size_t compute_bytes_ = 0;  // and in its compute type

@@ -17,7 +17,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Elements at a time where memory has gaps: they are brought together first.
+// Elements per chunk of strided memory: they are gathered first.
 constexpr size_t kTogether = 64;
 
 template <typename T>
@@ -32,7 +32,7 @@ HWY_INLINE void spread(const T* HWY_RESTRICT from, size_t count, void* to, ptrdi
   for (size_t i = 0; i < count; ++i, at += stride) std::memcpy(at, from + i, sizeof(T));
 }
 
-// What is stored as a T is computed as a W, where C++ converts between them.
+// Values stored as T and computed as W, if C++ converts between them.
 template <typename T, typename W>
 struct Plain {
   using Stored = T;
@@ -45,7 +45,7 @@ struct Plain {
   }
 };
 
-// Any byte but 0 is true in memory; true is stored as 1.
+// Any nonzero byte is true; true is stored as 1.
 struct Bool {
   using Stored = uint8_t;
   using Computed = int32_t;
@@ -112,7 +112,7 @@ struct Float16 {
   }
 };
 
-// Two halves a number.
+// Two halves per number.
 struct Complex32 {
   using Stored = uint32_t;
   using Computed = std::complex<float>;

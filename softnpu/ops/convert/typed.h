@@ -1,5 +1,5 @@
 #pragma once
-// Single elements between memory and the type that kernels compute in, for loops that visit elements in no order.
+// Conversion of single elements between memory and compute types, for loops with irregular access.
 
 #include <complex>
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// What is stored as an S is computed as a C, where C++ converts between them.
+// Values stored as S and computed as C, if C++ converts between them.
 template <typename S, typename C>
 struct PlainElement {
   using Stored = S;
@@ -77,7 +77,7 @@ struct Complex32Element {
   }
 };
 
-// Calls body.template operator()<Element>() for a dtype of floating point; float32 for any other.
+// Calls body.template operator()<Element>() for floating-point dtypes; with float32 for others.
 template <typename Body>
 decltype(auto) with_floating(aclDataType dtype, Body&& body) {
   switch (dtype) {

@@ -1,5 +1,5 @@
 #pragma once
-// Elements as bytes: what moves them need not know their type.
+// Elements as bytes: code that moves them needs no type.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Lines of memory written past the caches.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// Non-temporal stores of cache lines.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_COPY_NON_TEMPORAL_LINES_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_COPY_NON_TEMPORAL_LINES_H_
@@ -18,7 +18,7 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// to = from; body(place) before each line of 64 bytes. Others see it after hwy::FlushStream().
+// to = from; calls body(place) before each line of 64 bytes. Visible to other threads after hwy::FlushStream().
 template <typename Body>
 HWY_INLINE void store_lines_non_temporal(uint8_t* to, const uint8_t* from, size_t bytes, const Body& body) {
   constexpr size_t kLine = 64;

@@ -14,11 +14,11 @@
 namespace softnpu {
 namespace {
 
-// A tile's rows and columns: one line of the cache.
+// Rows and columns of a tile: one cache line.
 constexpr int64_t kLine = 64;
-// Of a thread's turn, along the result's lines.
+// Tiles per unit of work, along the result's lines.
 constexpr int64_t kTilesOfUnit = 16;
-// Shorter runs are not worth writing past the caches.
+// Shorter runs are not worth non-temporal stores.
 constexpr int64_t kMinNonTemporal = 16 * kLine;
 
 template <typename T>
@@ -48,8 +48,8 @@ void copy_row(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_st
   }
 }
 
-// A block of kLine bytes squared at the most, through a buffer: each line of `from` is read once, and of `to` written
-// once, however many of them share a set of the cache.
+// At most a square block of kLine bytes, through a buffer: each line of `from` is read once and each line of `to` is
+// written once, even if they share a cache set.
 template <typename T>
 void copy_block(char* to, const Walk<2>::Dim& across, const Walk<2>::Dim& along, const char* from, int64_t rows,
                 int64_t columns) {
@@ -76,7 +76,7 @@ StridedCopy::StridedCopy(const View& to, const View& from)
   }
   walk_.order();
   walk_.join();
-  // Where another dimension is nearer in `from` than the innermost, the two make tiles.
+  // If another dimension has a smaller stride in `from` than the innermost one, the two dimensions form tiles.
   const size_t last = walk_.dims() - 1;
   size_t nearest = last;
   const auto distance = [this](size_t i) { return std::abs(walk_.dim(i).strides[1]); };
@@ -97,7 +97,7 @@ void StridedCopy::run(int threads) const {
   }
 }
 
-// Whether the result is too large to be found in the caches later; the two sides lie apart.
+// Whether the result is too large to remain in the caches, and does not overlap the source.
 bool StridedCopy::uses_non_temporal_stores() const {
   const auto reach = [this](size_t k) {
     ptrdiff_t low = 0;
@@ -142,7 +142,7 @@ void StridedCopy::run_rows(int threads) const {
   });
 }
 
-// Whether tiles write whole lines of the cache: parts of lines would be read and written twice past them.
+// Whether tiles write whole cache lines: partial lines would be read and written twice.
 bool StridedCopy::lines_are_whole() const {
   bool whole = reinterpret_cast<uintptr_t>(to_) % kLine == 0 && across_.strides[0] % kLine == 0 &&
                along_.size * static_cast<int64_t>(element_) >= kLine;
@@ -150,8 +150,8 @@ bool StridedCopy::lines_are_whole() const {
   return whole;
 }
 
-// Units of work are bands of `columns` lines of one of the outer positions, in stretches of `rows` elements; calls
-// body(offsets of the unit, its lines, its elements of each).
+// Units of work are bands of `columns` lines of one outer position, in stretches of `rows` elements. Calls
+// body(offsets, lines, elements per line).
 template <typename Body>
 void StridedCopy::for_units(int threads, int64_t columns, int64_t rows, const Body& body) const {
   const int64_t bands = (across_.size + columns - 1) / columns;

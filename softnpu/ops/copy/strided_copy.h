@@ -11,11 +11,11 @@
 
 namespace softnpu {
 
-// One copy. Rows where both sides allow it; where they run across each other, tiles that fit into the first-level
+// One copy: by rows if both sides allow it; if their innermost dimensions differ, by tiles that fit the first-level
 // cache.
 class StridedCopy {
  public:
-  // The sizes and the dtypes of both are the same.
+  // Both have the same sizes and dtype.
   StridedCopy(const View& to, const View& from);
 
   void run(int threads) const;
@@ -35,14 +35,14 @@ class StridedCopy {
   Walk<2> walk_;  // to, from
   bool tiled_ = false;
   Walk<2>::Dim across_;  // of a tile: the dimension in which `from` is contiguous
-  Walk<2>::Dim along_;   // and the one in which `to` is
+  Walk<2>::Dim along_;   // the dimension in which `to` is contiguous
 };
 
-// Copies that are run one after the other.
+// Copies that run in order.
 class CopyList {
  public:
   void add(const View& to, const View& from);
-  // Every element of `to` becomes `value`, in to's dtype.
+  // Sets every element of `to` to `value`, in its dtype.
   void fill(const View& to, const aclScalar& value);
   void zero(const View& to);
   // `said` describes the operator's arguments.
@@ -63,7 +63,7 @@ class CopyList {
   double elements_ = 0;
 };
 
-// to = from, which is broadcast; both of one dtype.
+// to = from, which is broadcast; both have the same dtype.
 Status plan_copy(const aclTensor& from, const aclTensor& to, Plan* plan);
 
 }  // namespace softnpu

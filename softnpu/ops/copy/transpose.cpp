@@ -18,8 +18,8 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes of a line of `to` and of `from`: whole lines of the cache, few enough that both copies of a tile stay in the
-// first level.
+// Bytes of a line of `to` and of `from`: whole cache lines, few enough that both copies of a tile fit the first-level
+// cache.
 constexpr size_t kHigh = 128;
 constexpr size_t kWide = 256;
 
@@ -38,7 +38,7 @@ void transpose(const uint8_t* from, size_t from_stride, size_t rows, size_t colu
 
 constexpr size_t kBlock = 16;
 
-// The blocks at `from`, `stride` bytes apart, as one vector.
+// Loads the blocks at `from`, `stride` bytes apart, into one vector.
 template <typename D>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* from, size_t stride) {
   constexpr size_t kBytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
@@ -51,8 +51,8 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const uint8_t* from, size_t stride) {
   }
 }
 
-// A vector's worth of lines, of a block each: block k of vector i comes from line k * n + i, so that what is left is to
-// transpose within blocks.
+// A vector's worth of lines, one block each: block k of vector i comes from line k * n + i, so that only blocks remain
+// to be transposed.
 template <typename T>
 HWY_INLINE void transpose_blocks(const uint8_t* from, size_t from_stride, uint8_t* to, size_t to_stride) {
   using Lane = std::conditional_t<sizeof(T) == kBlock, uint64_t, T>;
@@ -71,7 +71,7 @@ HWY_INLINE void transpose_blocks(const uint8_t* from, size_t from_stride, uint8_
   for (size_t i = 0; i < kCount; ++i) hn::StoreU(v[i], d, reinterpret_cast<Lane*>(to + i * to_stride));
 }
 
-// Up to whole vectors: both sides have room.
+// Rounded up to whole vectors: both sides have room.
 template <typename T>
 void transpose(const uint8_t* from, size_t from_stride, size_t rows, size_t columns, uint8_t* to, size_t to_stride) {
   const size_t lines = hn::Lanes(hn::ScalableTag<uint8_t>()) / sizeof(T);
@@ -94,7 +94,7 @@ void run(const TransposedTile& tile, bool streams) {
   const auto columns = static_cast<size_t>(tile.columns);
   const size_t width = columns * sizeof(T);
   const size_t height = rows * sizeof(T);
-  // A copy first: lines a power of two apart share few sets of the cache.
+  // Copies first: lines a power of two apart share few cache sets.
   for (size_t r = 0; r < rows; ++r) {
     const char* from = tile.from + static_cast<ptrdiff_t>(r) * tile.from_stride;
     std::memcpy(in + r * kWide, from, width == kWide ? kWide : width);

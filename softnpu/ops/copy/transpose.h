@@ -1,12 +1,12 @@
 #pragma once
-// Transposed tiles of elements, whatever their type.
+// Transposes tiles of elements of any type.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace softnpu {
 
-// Strides are of bytes. The lines of `from` and of `to` have their elements one behind the other.
+// Strides are in bytes. The elements of a line are contiguous, in `from` and in `to`.
 struct TransposedTile {
   char* to;
   ptrdiff_t to_stride;
@@ -17,14 +17,14 @@ struct TransposedTile {
 };
 
 struct Transpose {
-  // The most that a tile has.
+  // The largest tile.
   int64_t rows;
   int64_t columns;
-  // `streams`: past the caches; fence_non_temporal_stores() ends it.
+  // `streams`: uses non-temporal stores; the caller ends them by fence_non_temporal_stores().
   void (*run)(const TransposedTile& tile, bool streams);
 };
 
-// Of elements of 1, 2, 4, 8 or 16 bytes.
+// For elements of 1, 2, 4, 8 or 16 bytes.
 Transpose transpose_of(size_t element);
 
 }  // namespace softnpu

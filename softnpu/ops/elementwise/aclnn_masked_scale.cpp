@@ -17,7 +17,7 @@ using softnpu::text;
 
 namespace {
 
-// About what one element costs, in the operations that softnpu::threads_for counts: it waits for memory.
+// The cost of one element in the operations of threads_for: memory dominates.
 constexpr double kFlopsPerElement = 16;
 
 struct MaskedScale {

@@ -1,4 +1,4 @@
-// Activations of float32 values that are made of exponentials, and their gradients.
+// Activations of float32 values that are built from exponentials, and their gradients.
 
 #include <cmath>
 #include <limits>
@@ -21,12 +21,12 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// exp(x), 0 below -500 and about e^500 above 500: results there are 0 and infinity in float32.
+// exp(x); 0 below -500 and about e^500 above 500, where float32 results are 0 and infinity.
 HWY_INLINE DoubleVector exp_all(DoubleVector x) {
   return hn::IfThenZeroElse(x < doubles(-500), exp_short(bounded(x, -500, 500)));
 }
 
-// The same, infinite beyond: for what is multiplied by it, and no part of a quotient.
+// The same, but infinite above 500: for factors, not for quotients.
 HWY_INLINE DoubleVector exp_unbounded(DoubleVector x) {
   return hn::IfThenElse(x > doubles(500), doubles(std::numeric_limits<double>::infinity()), exp_all(x));
 }
@@ -36,7 +36,7 @@ HWY_INLINE DoubleVector log1p_exp(DoubleVector x) {
   return log1p_positive(exp2_long(bounded(hn::Abs(x) * doubles(-std::numbers::log2e), -500, 0)));
 }
 
-// a where positive, else 0; NaN stays.
+// max(a, 0); NaN stays.
 HWY_INLINE DoubleVector positive_part(DoubleVector a) {
   return hn::IfThenElse(a < hn::Zero(Doubles()), hn::Zero(Doubles()), a);
 }
@@ -63,7 +63,7 @@ struct SoftplusBackward {
   }
 };
 
-// exp(x) - 1: a polynomial next to 0, where the difference would cancel.
+// exp(x) - 1: a polynomial near 0, where the difference would cancel.
 HWY_INLINE DoubleVector expm1_all(DoubleVector x) {
   constexpr double kTerms[] = {0.9999999999155186,     0.49999999999155825,  0.16666667747951538,
                                0.041666667747145766,   0.008333117159188563, 0.0013888672862062655,
@@ -92,7 +92,7 @@ struct Mish {
     const DoubleVector n = e * (e + doubles(2));
     return a * (n / (n + doubles(2)));
   }
-  // From here on the hyperbolic tangent is 1.
+  // From here on the tanh is 1.
   static constexpr double kFlat = 50;
 };
 struct MishBackward {
@@ -120,7 +120,7 @@ struct GeluTanhBackward {
   }
 };
 
-// log(a / (1 - a)) of a clamped to [k0, 1 - k0], where k0 is not negative.
+// log(a / (1 - a)) with a clamped to [k0, 1 - k0] if k0 is not negative.
 struct Logit {
   static HWY_INLINE DoubleVector of(DoubleVector a, const float* k) {
     const DoubleVector zero = hn::Zero(Doubles());

@@ -1,4 +1,4 @@
-// Functions that a few instructions compute: the compiler makes vectors of them.
+// Functions of a few instructions: the compiler vectorises them.
 
 #include <cmath>
 #include <concepts>
@@ -34,7 +34,7 @@ HWY_INLINE bool is_nan([[maybe_unused]] T x) {
   }
 }
 
-// NaN where one is NaN.
+// NaN if either is NaN.
 template <Number T>
 HWY_INLINE T larger(T a, T b) {
   return a > b || is_nan(a) ? a : b;
@@ -243,7 +243,7 @@ struct Div {
   static HWY_INLINE auto of(Real auto a, decltype(a) b, const auto*) { return a / b; }
 };
 
-// Integers: division by 0 is 0, and the smallest one by -1 wraps.
+// Integers: division by 0 is 0, and the minimum divided by -1 wraps.
 template <Integer T>
 HWY_INLINE T quotient(T a, T b) {
   if (b == 0) return 0;
@@ -266,7 +266,7 @@ struct TruncDivide {
   static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return quotient(a, b); }
 };
 struct FloorDivide {
-  // The quotient from which the remainder with the divisor's sign is missing, exactly where a / b would be rounded up.
+  // Computed from the exact remainder, with the divisor's sign: correct where a / b would round up to the next integer.
   template <Real T>
   static HWY_INLINE T of(T a, T b, const T*) {
     if (b == 0) return a / b;
@@ -301,7 +301,7 @@ struct Minimum {
   static HWY_INLINE auto of(Number auto a, decltype(a) b, const auto*) { return smaller(a, b); }
 };
 struct Pow {
-  // Negative exponents: only 1 and -1 have powers that are integers.
+  // Negative exponents: only the powers of 1 and -1 are integers.
   template <Integer T>
   static HWY_INLINE T of(T base, T exponent, const T*) {
     if (exponent < 0) return base == 1 ? 1 : (base == T(-1) ? (exponent & 1 ? T(-1) : T(1)) : 0);
@@ -376,7 +376,7 @@ struct BitwiseOr {
 struct BitwiseXor {
   static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return a ^ b; }
 };
-// Shifts by more than the type's width (k0, in bits) leave nothing but the sign.
+// Shifts by more than the type's width (k0, in bits) leave only the sign.
 struct LeftShift {
   template <Integer T>
   static HWY_INLINE T of(T a, T b, const T* k) {
@@ -437,7 +437,7 @@ struct Addcdiv {
     return a + k[0] * b / c;
   }
 };
-// From the nearer end, so that both ends are met exactly.
+// From the nearer end, so that both ends are exact.
 template <Real T>
 HWY_INLINE T between(T a, T b, T weight) {
   return magnitude(weight) < T(0.5) ? a + weight * (b - a) : b - (b - a) * (1 - weight);

@@ -1,4 +1,4 @@
-// The functions of complex numbers, one value at a time. A predicate's result is 1 or 0.
+// Functions of complex numbers, one value at a time. Predicates return 1 or 0.
 
 #include <cmath>
 #include <complex>
@@ -33,13 +33,13 @@ MapKernel both(F, ComputeType compute_type) {
   return compute_type == ComputeType::kC64 ? &loop<F, std::complex<float>> : &loop<F, std::complex<double>>;
 }
 
-// By the definition: C++'s own product looks for infinities, which PyTorch's does not.
+// By the definition: C++'s product has special cases for infinities, PyTorch's has not.
 template <typename R>
 std::complex<R> product(std::complex<R> a, std::complex<R> b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-// Smith's: no square of a part overflows.
+// Smith's algorithm: no square of a part overflows.
 template <typename R>
 std::complex<R> quotient(std::complex<R> a, std::complex<R> b) {
   if (std::fabs(b.real()) >= std::fabs(b.imag())) {
@@ -57,7 +57,7 @@ template <typename R>
 std::complex<R> log1p(std::complex<R> a) {
   const R re = a.real();
   const R im = a.imag();
-  // Next to -1 the sum of squares cancels, and 1 + re is exact.
+  // Near -1 the sum of squares cancels, and 1 + re is exact.
   const R size = re < R(-0.5) ? std::log(std::hypot(1 + re, im)) : std::log1p(re * (2 + re) + im * im) / 2;
   return {size, std::atan2(im, 1 + re)};
 }
@@ -155,7 +155,7 @@ MapKernel complex_kernel(MapOp op, ComputeType compute_type) {
     case MapOp::kLogAddExp:
       return both(
           []<typename T>(T a, T b, const T*) {
-            // Which is the larger one of two with equal real parts decides the branch: PyTorch takes the first.
+            // For equal real parts the branch depends on which is the larger one: PyTorch takes the first.
             const bool first = a.real() >= b.real();
             const T larger = first ? a : b;
             const T smaller = first ? b : a;
@@ -177,7 +177,8 @@ MapKernel complex_kernel(MapOp op, ComputeType compute_type) {
             return T(a == b || (std::isfinite(apart) && apart <= k[1].real() + k[0].real() * std::abs(b)));
           },
           compute_type);
-    // The gradient of a holomorphic function is multiplied by the conjugate of its derivative; PyTorch's silu is not.
+    // The gradient of a holomorphic function is multiplied by the conjugate of the derivative; PyTorch does not do so
+    // for silu.
     case MapOp::kSigmoidBackward:
       return both([]<typename T>(T g, T y, const T*) { return product(g, std::conj(product(T(1) - y, y))); },
                   compute_type);

@@ -1,6 +1,6 @@
-// Loops over float32 values that are computed in vectors of doubles and rounded once, so that an algorithm's own errors
-// disappear in the rounding, and nothing overflows or becomes subnormal on the way.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// Loops over float32 values that compute in vectors of doubles and round once: an algorithm's own error vanishes in the
+// rounding, and intermediate values neither overflow nor become subnormal.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_DOUBLE_LANES_H_
@@ -19,14 +19,14 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Doubles = hn::ScalableTag<double>;
-using Floats = hn::Rebind<float, Doubles>;  // as many of them
+using Floats = hn::Rebind<float, Doubles>;  // the same number of lanes
 using DoubleVector = hn::Vec<Doubles>;
 using FloatVector = hn::Vec<Floats>;
 
 HWY_INLINE DoubleVector doubles(double value) { return hn::Set(Doubles(), value); }
 HWY_INLINE DoubleVector widened(FloatVector v) { return hn::PromoteTo(Doubles(), v); }
 HWY_INLINE FloatVector narrowed(DoubleVector v) {
-#if HWY_TARGET == HWY_SCALAR  // whose DemoteTo stops at the largest number
+#if HWY_TARGET == HWY_SCALAR  // its DemoteTo stops at the largest number
   return FloatVector(static_cast<float>(v.raw));
 #else
   return hn::DemoteTo(Floats(), v);
@@ -41,8 +41,8 @@ HWY_INLINE DoubleVector polynomial(DoubleVector x, const double (&terms)[kTerms]
   return sum;
 }
 
-// F::of(a, ..., k), the function itself of vectors and constants, which are left out where there are none.
-// F::finish(y, a, ...), where there is one, completes it in float32.
+// Calls F::of(a, ..., k) on vectors and constants; k is omitted if F::of does not take it. F::finish(y, a, ...), if it
+// exists, completes the result in float32.
 template <typename F, typename... V>
 HWY_INLINE FloatVector rounded_of([[maybe_unused]] const float* k, V... in) {
   DoubleVector exact;
@@ -59,7 +59,7 @@ HWY_INLINE FloatVector rounded_of([[maybe_unused]] const float* k, V... in) {
   }
 }
 
-// F::scalar(a, ...) where `held` is false.
+// Recomputes lanes where `held` is false by F::scalar(a, ...).
 template <typename F, typename M, typename... V>
 HWY_NOINLINE void mend(M held, float* y, V... in) {
   constexpr size_t kMost = hn::MaxLanes(Doubles());
@@ -87,7 +87,7 @@ HWY_INLINE void put_vector(float* y, const float* k, V... in) {
   }
 }
 
-// What is left after the last full vector goes through one, too: a value's bits do not depend on its place.
+// The remainder is computed in a full vector too: a value's result does not depend on its position.
 template <typename F>
 void float_map1(void* out, const void* const* in, size_t count, const void* constants) {
   const size_t lanes = hn::Lanes(Floats());
@@ -117,7 +117,7 @@ void float_map2(void* out, const void* const* in, size_t count, const void* cons
   if (i == count) return;
   HWY_ALIGN float last_a[hn::MaxLanes(Floats())];
   HWY_ALIGN float last_b[hn::MaxLanes(Floats())];
-  for (float& value : last_a) value = 1;  // no function takes long for 1 and 1
+  for (float& value : last_a) value = 1;  // no function is slow for 1 and 1
   for (float& value : last_b) value = 1;
   for (size_t j = 0; i + j < count; ++j) last_a[j] = a[i + j];
   for (size_t j = 0; i + j < count; ++j) last_b[j] = b[i + j];

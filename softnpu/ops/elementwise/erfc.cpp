@@ -1,4 +1,4 @@
-// The complement of the error function of float32 values.
+// The complementary error function of float32 values.
 
 #include <cmath>
 #include <limits>
@@ -29,12 +29,12 @@ HWY_INLINE DoubleVector scaled_erfc(DoubleVector x) {
   return polynomial(doubles(3) / (x + doubles(3)), kTerms);
 }
 
-// exp(-x), 0 where x > 500.
+// exp(-x), 0 if x > 500.
 HWY_INLINE DoubleVector decay(DoubleVector x) {
   return hn::IfThenZeroElse(x > doubles(500), exp_short(hn::Neg(bounded(x, 0, 500))));
 }
 
-// Of it and of 2 - itself, which is that of -x.
+// erfc(x); for negative x 2 - erfc(-x).
 struct Erfc {
   static HWY_INLINE DoubleVector of(DoubleVector x) {
     const DoubleVector size = hn::Abs(x);

@@ -1,5 +1,5 @@
 // The exponential of float32 values.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_EXP32_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_EXP32_H_
@@ -24,8 +24,8 @@ HWY_INLINE auto polynomial(D d, hn::Vec<D> x, const float (&terms)[kTerms]) {
   return sum;
 }
 
-// exp in float32 for -87 <= x <= 88: 2^n times a polynomial of the rest, a Chebyshev fit with a relative error of
-// 2^-28. The sum with 1.5 * 2^23 has n in its low bits.
+// exp in float32 for -87 <= x <= 88: 2^n times a polynomial of the remainder, a Chebyshev fit with a relative error of
+// 2^-28. Adding 1.5 * 2^23 places n in the low bits.
 template <typename D>
 HWY_INLINE auto exp32(D d, hn::Vec<D> x) {
   constexpr float kTerms[] = {1.0F,
@@ -39,7 +39,7 @@ HWY_INLINE auto exp32(D d, hn::Vec<D> x) {
   const auto rounder = hn::Set(d, 0x1.8p23F);
   const auto shifted = hn::MulAdd(x, hn::Set(d, std::numbers::log2e_v<float>), rounder);
   const auto n = shifted - rounder;
-  // log(2) in two parts, of which the first has 15 bits.
+  // log(2) in two parts; the first has 15 bits.
   const auto most = hn::NegMulAdd(n, hn::Set(d, 0x1.62e4p-1F), x);
   const auto rest = hn::NegMulAdd(n, hn::Set(d, 1.4286068203094172e-06F), most);
   const auto power = polynomial(d, rest, kTerms);

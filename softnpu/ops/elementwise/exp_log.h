@@ -1,6 +1,6 @@
 // Exponentials and logarithms in vectors of doubles. Polynomials are Chebyshev fits to the functions themselves; the
-// relative errors that they are said to have are theirs alone.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// stated relative errors are those of the fits alone.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_EXP_LOG_H_
@@ -28,19 +28,19 @@ HWY_INLINE LongVector bits_of(DoubleVector v) { return hn::BitCast(Longs(), v); 
 HWY_INLINE DoubleVector of_bits(LongVector v) { return hn::BitCast(Doubles(), v); }
 HWY_INLINE LongVector longs(uint64_t value) { return hn::Set(Longs(), value); }
 
-// Adding it leaves the nearest integer in the low bits, 12 of which are a power of two's exponent.
+// Adding it places the nearest integer in the low bits, 12 of which become a power of two's exponent.
 inline constexpr double kRounder = 0x1.8p52;
 inline constexpr int kExponentAt = 52;
 
-// With an integer below 2^52 in its low bits it is 2^52 and that integer.
+// The bits of 2^52: with an integer below 2^52 in its low bits it is 2^52 plus that integer.
 inline constexpr uint64_t kTwoTo52 = 0x4330000000000000;
 
-// 2^n v, where `shifted` is n + kRounder; nothing may overflow. NaN stays NaN.
+// 2^n v, where `shifted` is n + kRounder; must not overflow. NaN stays NaN.
 HWY_INLINE DoubleVector scaled(DoubleVector v, DoubleVector shifted) {
   return of_bits(bits_of(v) + hn::ShiftLeft<kExponentAt>(bits_of(shifted)));
 }
 
-// v cut to [low, high]; NaN stays NaN, as it does in no order of Min's and Max's arguments on all machines.
+// v clamped to [low, high]. NaN stays NaN, which no argument order of Min and Max ensures on all machines.
 HWY_INLINE DoubleVector bounded(DoubleVector v, double low, double high) {
   const DoubleVector below = hn::IfThenElse(v > doubles(high), doubles(high), v);
   return hn::IfThenElse(below < doubles(low), doubles(low), below);
@@ -55,7 +55,7 @@ HWY_INLINE DoubleVector exp2_short(DoubleVector x) {
   return scaled(polynomial(x - (shifted - doubles(kRounder)), kTerms), shifted);
 }
 
-// The same with 2^-44, and 1 at 0.
+// The same with a relative error of 2^-44, and exactly 1 at 0.
 HWY_INLINE DoubleVector exp2_long(DoubleVector x) {
   constexpr double kTerms[] = {1.0,
                                0.6931471805599462,
@@ -81,13 +81,13 @@ HWY_INLINE DoubleVector atanh_near_zero(DoubleVector s) {
   return s * polynomial(s * s, kTerms);
 }
 
-// x = 2^exponent (1 + fraction), where 1 + fraction lies between the roots of 1/2 and 2.
+// x = 2^exponent (1 + fraction), where 1 + fraction is between sqrt(1/2) and sqrt(2).
 struct Split {
   DoubleVector exponent;
   DoubleVector fraction;
 };
 
-// Of a positive normal number; of others something.
+// For positive normal numbers; unspecified for others.
 HWY_INLINE Split split(DoubleVector x) {
   constexpr uint64_t kOne = uint64_t{1023} << kExponentAt;
   constexpr uint64_t kRootOfHalf = 0x3fe6a09e667f3bcd;
@@ -97,18 +97,18 @@ HWY_INLINE Split split(DoubleVector x) {
   return {exponent, of_bits(mantissa) - doubles(1)};
 }
 
-// a / b with a relative error of 2^-46, where b is a normal number of float32: a division there is much shorter.
+// a / b with a relative error of 2^-46, where b is a normal number in float32: a float32 division is much faster.
 HWY_INLINE DoubleVector short_quotient(DoubleVector a, DoubleVector b) {
   const DoubleVector near = widened(hn::Set(Floats(), 1.0F) / narrowed(b));
   return a * hn::MulAdd(near, hn::NegMulAdd(near, b, doubles(1)), near);
 }
 
-// log(1 + f) / 2 of a split's fraction.
+// log(1 + f) / 2, where f is a Split's fraction.
 HWY_INLINE DoubleVector half_log_of_fraction(DoubleVector f) {
   return atanh_near_zero(short_quotient(f, f + doubles(2)));
 }
 
-// Of a positive normal number.
+// For positive normal numbers.
 HWY_INLINE DoubleVector log_normal(DoubleVector x) {
   const Split at = split(x);
   return hn::MulAdd(at.exponent, doubles(std::numbers::ln2), doubles(2) * half_log_of_fraction(at.fraction));
@@ -118,13 +118,13 @@ HWY_INLINE DoubleVector log2_normal(DoubleVector x) {
   return hn::MulAdd(half_log_of_fraction(at.fraction), doubles(2 * std::numbers::log2e), at.exponent);
 }
 
-// Of 1 + t, t >= 0, with the digits of t that the sum drops.
+// The split of 1 + t, t >= 0, which keeps the digits of t that the sum drops.
 HWY_INLINE Split split_1p(DoubleVector t) {
   const Split at = split(doubles(1) + t);
   return {at.exponent, hn::IfThenElse(at.exponent == hn::Zero(Doubles()), t, at.fraction)};
 }
 
-// log(1 + t) of a finite t >= 0, relative to itself.
+// log(1 + t) for a finite t >= 0, with a small relative error.
 HWY_INLINE DoubleVector log1p_positive(DoubleVector t) {
   const Split at = split_1p(t);
   return hn::MulAdd(at.exponent, doubles(std::numbers::ln2), doubles(2) * half_log_of_fraction(at.fraction));
@@ -134,13 +134,13 @@ HWY_INLINE DoubleVector log2_1p_positive(DoubleVector t) {
   return hn::MulAdd(half_log_of_fraction(at.fraction), doubles(2 * std::numbers::log2e), at.exponent);
 }
 
-// log(more / less) / 2 for more >= less > 0, with a relative error of 2^-42: about 2^n is taken off the quotient, so
-// that one division is enough. `ratio` is (more - less) / (more + less) where the caller knows that better.
+// log(more / less) / 2 for more >= less > 0, with a relative error of 2^-42: the quotient is first scaled by about 2^n,
+// so that one division is enough. `ratio` is (more - less) / (more + less), which the caller may know more exactly.
 HWY_INLINE DoubleVector half_log_of_quotient(DoubleVector more, DoubleVector less, DoubleVector ratio) {
   // atanh(sqrt(z)) / sqrt(z) for z <= 0.0414
   constexpr double kTerms[] = {0.9999999999997887, 0.33333333370057294, 0.19999989680839395,
                                0.1428677178463193, 0.11062364196392066, 0.10114623279206368};
-  // The bits of a number are about its logarithm: right to 0.09, which is enough.
+  // A number's bits approximate its logarithm, to 0.09, which is enough.
   const LongVector half = longs(uint64_t{1} << (kExponentAt - 1));
   const LongVector power = hn::ShiftRight<kExponentAt>(bits_of(more) - bits_of(less) + half);
   const DoubleVector n = of_bits(power | longs(kTwoTo52)) - doubles(0x1p52);
@@ -149,7 +149,7 @@ HWY_INLINE DoubleVector half_log_of_quotient(DoubleVector more, DoubleVector les
   return hn::MulAdd(n, doubles(std::numbers::ln2 / 2), s * polynomial(s * s, kTerms));
 }
 
-// log(x) of any number that was a float32.
+// log(x) of any number converted from float32.
 HWY_INLINE DoubleVector log_any(DoubleVector x) {
   const DoubleVector infinity = doubles(std::numeric_limits<double>::infinity());
   const DoubleVector zero = hn::Zero(Doubles());

@@ -1,4 +1,4 @@
-// Functions of float32 values by polynomials of float32; a lane where those do not hold is computed by libm.
+// Functions of float32 values by float32 polynomials; lanes outside of their domain use libm.
 
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// 2^x as exp32 has it, with a relative error of 2^-34 and a rest without any.
+// 2^x as in exp32, with a relative error of 2^-34 and an exact remainder.
 struct Exp2 {
   static HWY_INLINE auto holds(auto d, auto x) { return lies_in(d, x, -125, 127); }
   static HWY_INLINE auto vector(auto d, auto x) {
@@ -40,13 +40,13 @@ struct Exp2 {
 };
 
 // tanh in float32: x + x^3 P(x^2) up to 5/8, P a Chebyshev fit with a relative error of 2^-27, and 1 - 2 / (exp(2x) +
-// 1) from there on.
+// 1) beyond.
 template <typename D>
 HWY_INLINE auto tanh32(D d, hn::Vec<D> x) {
   constexpr float kTerms[] = {-0.3333333317214036F, 0.1333330355691574F,    -0.053959259577204544F,
                               0.02176891865102821F, -0.008343945515839153F, 0.002292744816178142F};
   const auto one = hn::Set(d, 1.0F);
-  const auto size = hn::Min(hn::Abs(x), hn::Set(d, 9.5F));  // from where on it is 1 in float32
+  const auto size = hn::Min(hn::Abs(x), hn::Set(d, 9.5F));  // from here on the result is 1 in float32
   const auto square = size * size;
   const auto near = hn::MulAdd(size * square, polynomial(d, square, kTerms), size);
   const auto far = one - hn::Set(d, 2.0F) / (exp32(d, size + size) + one);
@@ -59,9 +59,9 @@ struct Tanh {
   static float scalar(float nan) { return nan; }
 };
 
-// erf in float32 of size >= 0, where `bell` is exp(-size^2): size P(size^2) below 1, with a relative error of 2e-7;
-// 1 - bell Q(1 / (1 + size / 2)) from there on, with an absolute error of 8e-8. P and Q are Chebyshev fits to the
-// functions themselves.
+// erf in float32 for size >= 0, where `bell` is exp(-size^2): size P(size^2) below 1, with a relative error of 2e-7; 1
+// - bell Q(1 / (1 + size / 2)) beyond, with an absolute error of 8e-8. P and Q are Chebyshev fits to the functions
+// themselves.
 template <typename D>
 HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> bell) {
   constexpr float kNear[] = {1.128379225730896F,      -0.37612637877464294F,    0.11283791065216064F,
@@ -79,12 +79,16 @@ HWY_INLINE auto erf_of_size(D d, hn::Vec<D> size, hn::Vec<D> bell) {
 
 template <typename D>
 HWY_INLINE auto erf32(D d, hn::Vec<D> x) {
-  const auto size = hn::Min(hn::Abs(x), hn::Set(d, 4.5F));  // from where on it is 1 in float32
+  const auto size = hn::Min(hn::Abs(x), hn::Set(d, 4.5F));  // from here on the result is 1 in float32
   return hn::CopySign(erf_of_size(d, size, exp32(d, hn::Neg(size * size))), x);
 }
 
-// The arcsine of |x| up to 3/4, else that of sqrt((1 - |x|) / 2), which is half of the angle that is missing. The
-// polynomial is a Chebyshev fit to (asin(s) - s) / s^3 as a function of s^2, with a relative error of 2^-27.
+// The arcsine of
+// x
+//  up to 3/4, else that of sqrt((1 -
+// x
+// ) / 2), which is half of the complementary angle. The polynomial is a Chebyshev fit to (asin(s) - s) / s^3 as a
+// function of s^2, with a relative error of 2^-27.
 template <typename D>
 struct ArcSine {
   hn::Vec<D> arc;
@@ -103,7 +107,7 @@ struct ArcSine {
   }
 };
 
-// pi / 2 and what float32 drops of it.
+// pi / 2 and its rounding error in float32.
 constexpr float kRightAngle = std::numbers::pi_v<float> / 2;
 constexpr float kRightAngleRest = static_cast<float>(std::numbers::pi / 2 - static_cast<double>(kRightAngle));
 
@@ -133,8 +137,8 @@ struct Erf {
   static HWY_INLINE auto vector(auto d, auto v) { return erf32(d, v); }
   static float scalar(float x) { return std::erf(x); }
 };
-// x P(w), where w = -log(1 - x^2) (Giles, 2012): a polynomial of w up to 5, of its root beyond. Chebyshev fits with a
-// relative error of 2^-24. Of 1 it is infinity, of what is larger NaN.
+// x P(w), where w = -log(1 - x^2) (Giles, 2012): a polynomial in w up to 5, in sqrt(w) beyond. Chebyshev fits with a
+// relative error of 2^-24. Infinity for 1, NaN for larger values.
 struct Erfinv {
   static HWY_INLINE auto holds(auto, auto v) { return v == v; }
   static HWY_INLINE auto vector(auto d, auto x) {
@@ -161,8 +165,12 @@ struct Erfinv {
   }
   static float scalar(float nan) { return nan; }
 };
-// max(x, 0) - |x| / 2 erfc(size), size = |x| / sqrt(2): nothing cancels on either side. erfc(size) exp(size^2) is a
-// polynomial of 2.8 / (2.8 + size), a Chebyshev fit with a relative error of 7e-9 as long as the product is not 0.
+// max(x, 0) -
+// x
+//  / 2 erfc(size), size =
+// x
+//  / sqrt(2): no cancellation for either sign. erfc(size) exp(size^2) is a polynomial in 2.8 / (2.8 + size), a
+//  Chebyshev fit with a relative error of 7e-9 while the product is not 0.
 struct Gelu {
   static HWY_INLINE auto holds(auto d, auto v) { return is_finite(d, v); }
   static HWY_INLINE auto vector(auto d, auto x) {
@@ -180,7 +188,7 @@ struct Gelu {
   }
   static float scalar(float x) { return gelu(x); }
 };
-// Gradients, where exp32 holds.
+// Gradients, on the domain of exp32.
 struct GeluBackward {
   static HWY_INLINE auto holds(auto d, auto x) { return lies_in(d, x, -79, 79); }
   static HWY_INLINE auto vector(auto d, auto g, auto x) {

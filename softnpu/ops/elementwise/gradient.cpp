@@ -1,4 +1,4 @@
-// Gradients that a few instructions compute: the compiler makes vectors of them.
+// Gradients of a few instructions: the compiler vectorises them.
 
 #include <limits>
 
@@ -65,7 +65,7 @@ struct EluBackwardOfResult {
     return y <= 0 ? g * k[2] * (y + k[0] * k[1]) : g * k[1];
   }
 };
-// Of an input clamped to [k0, 1 - k0], where k0 is not negative.
+// For an input clamped to [k0, 1 - k0] if k0 is not negative.
 struct LogitBackward {
   template <Real T>
   static HWY_INLINE T of(T g, T x, const T* k) {

@@ -20,7 +20,9 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// cosh and sinh of x, from those of |rest| <= log(2) / 2 and of a multiple of log(2), without any cancellation.
+// cosh and sinh of x, from those of
+// rest
+//  <= log(2) / 2 and of a multiple of log(2), without cancellation.
 struct Hyperbolic {
   DoubleVector cosh;
   DoubleVector sinh;
@@ -30,7 +32,7 @@ HWY_INLINE Hyperbolic hyperbolic(DoubleVector x) {
                               2.488447635159146e-05};
   constexpr double kSinh[] = {1.0000000000000013, 0.16666666666615607, 0.008333333367332009, 0.0001984119061583585,
                               2.763265575933203e-06};
-  const DoubleVector size = bounded(hn::Abs(x), 0, 100);  // whose results float32 does not hold
+  const DoubleVector size = bounded(hn::Abs(x), 0, 100);  // results beyond overflow float32
   const DoubleVector shifted = hn::MulAdd(size, doubles(std::numbers::log2e), doubles(kRounder));
   const DoubleVector rest = hn::NegMulAdd(shifted - doubles(kRounder), doubles(std::numbers::ln2), size);
   const DoubleVector square = rest * rest;
@@ -51,7 +53,7 @@ struct Cosh {
   static HWY_INLINE DoubleVector of(DoubleVector x) { return hyperbolic(x).cosh; }
 };
 
-// v where x is finite, else x: infinity or NaN.
+// v where x is finite, else x (infinity or NaN).
 HWY_INLINE DoubleVector of_finite(DoubleVector x, DoubleVector v) {
   return hn::IfThenElse(x < doubles(std::numeric_limits<double>::infinity()), v, x);
 }

@@ -1,5 +1,5 @@
-// The loops over contiguous values, for kernels that the compiler turns into vector instructions of each target.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// Loops over contiguous values, which the compiler vectorises for each target.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_LOOP_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_LOOP_H_
@@ -23,8 +23,8 @@ concept Integer = std::integral<T>;
 template <typename T>
 concept Number = Real<T> || Integer<T>;
 
-// F::of(a, ..., constants) for each value. The result may lie where an input lies, element for element: no iteration
-// depends on another.
+// F::of(a, ..., constants) for each value. The result may be in an input's memory, element for element: iterations are
+// independent.
 template <typename F, typename T>
 void map1(void* out, const void* const* in, size_t count, const void* constants) {
   const auto* a = static_cast<const T*>(in[0]);
@@ -63,7 +63,7 @@ constexpr MapKernel loop_of() {
   return nullptr;  // not defined for values of this type
 }
 
-// For the real types that F is defined for.
+// For the real types that F supports.
 template <typename F>
 MapKernel real_loop(ComputeType compute_type) {
   switch (compute_type) {

@@ -18,18 +18,18 @@
 namespace softnpu {
 namespace {
 
-// A mapping of few elements whose kernel finds its operands as it wants them. It lies in the plan, nothing of it on the
-// heap.
+// A mapping of few elements whose operands need no conversion and are contiguous. Stored in the plan, without heap
+// memory.
 struct FlatMap {
   MapKernel kernel;
   size_t count;
   size_t inputs;
   uint32_t element_bytes;
   double cost_per_element;
-  std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, and what is read
+  std::array<void*, MapTask::kMostInputs + 1> operands;  // the result, then the inputs
   decltype(Mapping::constants) constants;
 
-  // Whether all of `space`, whose operands are the result and the inputs, is such memory.
+  // Whether all operands of `space`, the result and the inputs, are such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
     if (space.operands() != inputs + 1) return false;  // there are scalars
     if (space.count() >= kMinLoopElements || cost_of(mapping, space.count()) >= kSmallWork) return false;
@@ -66,7 +66,7 @@ struct FlatMap {
   std::shared_ptr<const ElementwiseLoop> as_loop() const;
 };
 
-// A FlatMap as a part of a list's loop.
+// A FlatMap as part of a list's loop.
 class FlatLoop final : public ElementwiseLoop {
  public:
   explicit FlatLoop(const FlatMap& map) : map_(map) {}
@@ -91,7 +91,7 @@ class FlatLoop final : public ElementwiseLoop {
 
 std::shared_ptr<const ElementwiseLoop> FlatMap::as_loop() const { return std::make_shared<const FlatLoop>(*this); }
 
-// Whether `mapping` makes 0 of zeros beside the numbers among `inputs`.
+// Whether `mapping` maps zeros to 0, given the scalars among `inputs`.
 bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
   constexpr size_t kBytes = 16;  // of the widest type
   alignas(kBytes) std::byte values[MapTask::kMostInputs + 1][kBytes]{};
@@ -107,7 +107,7 @@ bool keeps_zeros(const Mapping& mapping, std::span<const MapInput> inputs) {
   return std::ranges::all_of(std::span(out, kBytes), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-// Tensors in blocked formats, element by element as they lie in memory.
+// Tensors in blocked formats, element by element in memory order.
 Status plan_map_of_blocked_format(const Mapping& mapping, std::span<const MapInput> inputs,
                                   std::span<const aclTensor* const> tensors, const aclTensor& out, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_same_blocked_format(tensors));

@@ -1,5 +1,5 @@
 #pragma once
-// out[i] = f(in[i], ...) over tensors of one broadcast shape, any dtypes and any strides.
+// out[i] = f(in[i], ...) over tensors that are broadcast to one shape, of any dtypes and strides.
 
 #include <array>
 #include <cstddef>
@@ -14,28 +14,27 @@
 
 namespace softnpu {
 
-// `count` values of every input, one behind the other in the compute type of the mapping; `out` may be one of the
-// inputs.
+// Computes `count` contiguous values of every input, in the mapping's compute type; `out` may be one of the inputs.
 using MapKernel = void (*)(void* out, const void* const* in, size_t count, const void* constants);
 
 struct Mapping {
   static constexpr size_t kMostConstants = 4;
 
   MapKernel kernel = nullptr;
-  // What operands are converted to before the kernel sees them, and what its result is rounded to.
+  // The type to which operands are converted for the kernel, and to which its result is rounded.
   aclDataType dtype = ACL_DT_UNDEFINED;
   alignas(16) std::array<std::byte, kMostConstants * 16> constants{};
-  // Whether the second input, where it is one number, keeps the digits that its type has and `dtype` has not.
+  // Whether the second input, if it is a single number, keeps digits that `dtype` does not have.
   bool keeps_number = false;
-  // About what one element costs beside its memory, in simple vector operations.
+  // The approximate cost of one element beyond its memory accesses, in simple vector operations.
   double cost = 1;
 
-  // Constant `i`, converted to the compute type; rounded to `dtype` where PyTorch's kernel has it in that.
+  // Sets constant `i`, converted to the compute type; rounded to `dtype` if PyTorch's kernel does so.
   void set(size_t i, const aclScalar& value, bool is_rounded = false);
   void set(size_t i, double value);
 };
 
-// A tensor, or a scalar that is seen everywhere. Borrowed for the time of planning.
+// A tensor, or a scalar that is broadcast. Borrowed during planning.
 struct MapInput {
   MapInput(const aclTensor& of) : tensor(&of) {}  // NOLINT(google-explicit-constructor): both are inputs
   MapInput(const aclScalar& of) : scalar(&of) {}  // NOLINT(google-explicit-constructor)
@@ -43,8 +42,8 @@ struct MapInput {
   const aclScalar* scalar = nullptr;
 };
 
-// Plans the mapping of `inputs` to `out`. Tensors in blocked formats are all alike; where their blocks are not full,
-// zeros become zeros.
+// Plans the mapping of `inputs` to `out`. Tensors in blocked formats must have the same layout; if their blocks are
+// partly empty, the mapping must map zeros to zeros.
 Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const aclTensor& out, Plan* plan);
 inline Status plan_map(const Mapping& mapping, std::initializer_list<MapInput> inputs, const aclTensor& out,
                        Plan* plan) {

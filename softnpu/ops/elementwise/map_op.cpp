@@ -7,7 +7,7 @@ namespace {
 
 using Table = std::array<std::array<MapKernel, kComputeTypes>, kMapOps>;
 
-// Null where float32 has no kernel of its own.
+// Null if there is no special kernel for float32.
 MapKernel float32_kernel(MapOp op) {
   for (const auto kernel_of : {&float_math_kernel, &trigonometry_kernel, &hyperbolic_kernel, &power_kernel,
                                &remainder_kernel, &erfc_kernel, &activation_kernel}) {

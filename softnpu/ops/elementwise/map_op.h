@@ -1,5 +1,5 @@
 #pragma once
-// The functions that tensors are mapped by, and where their kernels are.
+// The functions of elementwise mappings, and their kernels.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,11 +14,11 @@ enum class MapOp : uint8_t {
 #include "opgen/map_op.inc"
 };
 
-// What operators.txt says of a function.
+// The properties of a function in operators.txt.
 struct MapOpTraits {
   double cost = 1;
-  bool rounds_constants = false;  // to the tensors' type, where that is a half, as PyTorch does
-  bool keeps_numbers = false;     // one number on the right is computed in float32 beside halves, as PyTorch does
+  bool rounds_constants = false;  // to half types, as PyTorch does
+  bool keeps_numbers = false;     // a scalar right operand is float32 beside halves, as in PyTorch
 };
 constexpr MapOpTraits kMapOpTraits[] = {
 #include "opgen/map_op_traits.inc"
@@ -26,16 +26,16 @@ constexpr MapOpTraits kMapOpTraits[] = {
 constexpr size_t kMapOps = std::size(kMapOpTraits);
 constexpr const MapOpTraits& traits_of(MapOp op) { return kMapOpTraits[static_cast<size_t>(op)]; }
 
-// The kernel of `op` on values of type `compute_type`; null where it is not defined for them.
+// The kernel of `op` for values of `compute_type`; null if it is not defined for them.
 MapKernel map_kernel(MapOp op, ComputeType compute_type);
 
-// The parts of the above, one file each.
+// The parts of map_kernel(), one file each.
 MapKernel arithmetic_kernel(MapOp op, ComputeType compute_type);
 MapKernel gradient_kernel(MapOp op, ComputeType compute_type);
 MapKernel math_kernel(MapOp op, ComputeType compute_type);
 MapKernel complex_kernel(MapOp op, ComputeType compute_type);
 
-// Of float32 alone: null for all that are not theirs.
+// For float32 only; null if the file does not define `op`.
 MapKernel float_math_kernel(MapOp op);
 MapKernel trigonometry_kernel(MapOp op);
 MapKernel hyperbolic_kernel(MapOp op);

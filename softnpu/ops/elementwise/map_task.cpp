@@ -13,14 +13,14 @@
 namespace softnpu {
 namespace {
 
-// The least that is worth a thread's turn.
+// The smallest piece for a thread.
 constexpr int64_t kGrain = int64_t{1} << 14;
-// About what one element costs: it waits for memory.
+// The cost of one element: memory dominates.
 constexpr double kElementFlops = 16;
-// Shorter runs are brought together in tiles: calling the kernel takes longer than copying them.
+// Shorter runs are gathered in tiles: calling the kernel takes longer than copying them.
 constexpr int64_t kLeastRun = 4;
 
-// The bytes of `operand` in `space`. Where it is contiguous, the loop's elements are its own.
+// The memory of `operand` in `space`. If it is contiguous, its elements correspond to the loop's.
 MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
   const Operand& from = space.operand(operand);
   const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
@@ -34,7 +34,7 @@ MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
   return {begin, end, is_row ? size : 0, is_written};
 }
 
-// Whether the result lies over elements of `operand` other than the one that each is computed from.
+// Whether the result overlaps `operand` other than element for element.
 bool is_overwritten(const Space& space, size_t operand) {
   const MemoryAccess result = memory_of(space, 0, true);
   const MemoryAccess read = memory_of(space, operand, false);
@@ -50,7 +50,7 @@ bool is_run_in_place(const Space& space, size_t operand) {
          static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
 }
 
-// Makes all of `count` values of `bytes` bytes what the first one is.
+// Sets all of `count` values of `bytes` bytes to the first one.
 void repeat_first(char* tile, size_t bytes, size_t count) {
   with_element(bytes, [&]<typename T>() {
     auto* values = reinterpret_cast<T*>(tile);
@@ -58,7 +58,7 @@ void repeat_first(char* tile, size_t bytes, size_t count) {
   });
 }
 
-// Whether input `i`, one number, is seen as it is.
+// Whether input `i`, a single number, is not rounded to the mapping's dtype.
 bool keeps_digits(const Mapping& mapping, size_t i) {
   return mapping.keeps_number && i == 1 && !is_integral(mapping.dtype);
 }
@@ -114,8 +114,8 @@ bool MapTask::is_loop() const {
          std::ranges::all_of(inputs(), [](const Input& input) { return input.is_constant || input.in_place; });
 }
 
-// Runs are worth it where they are long and the kernel may use some of them in place. What is overwritten while it is
-// read goes by tiles, whose values are read before one of them is written.
+// Runs pay if they are long and the kernel can use some of them in place. If inputs are overwritten, tiles are used:
+// they are read before they are written.
 bool MapTask::goes_by_runs() const {
   if (space_.dims() < 2 || space_.size(space_.dims() - 1) < kLeastRun) return false;
   bool found = run_in_place_;
@@ -126,7 +126,7 @@ bool MapTask::goes_by_runs() const {
   return found;
 }
 
-// Whether the result is too large to be found in the caches later, and lies apart from what it is computed from.
+// Whether the result is too large to remain in the caches, and does not overlap the inputs.
 bool MapTask::uses_non_temporal_stores() const {
   if (!is_loop() || space_.count() * static_cast<int64_t>(compute_bytes_) < kNonTemporalBytes) return false;
   const MemoryAccess result = memory_of(space_, 0, true);
@@ -189,7 +189,7 @@ void MapTask::run_by_tiles(int64_t first, int64_t last) const {
   }
 }
 
-// By tiles that are written past the caches: what is not constant is read in place.
+// Tiles with non-temporal stores; non-constant inputs are read in place.
 void MapTask::run_non_temporal(int64_t first, int64_t last) const {
   alignas(64) Tile tiles[kMostInputs + 1];
   const void* in[kMostInputs] = {};
@@ -244,7 +244,7 @@ void MapTask::run_by_runs(int64_t first, int64_t last) const {
   });
 }
 
-// Sets where kernels find their inputs to the tiles, and fills those that stay as they are.
+// Sets the kernel's inputs to the tiles, and fills the constant ones.
 void MapTask::fill_constants(int64_t count, Tile* tiles, const void** in) const {
   for (size_t k = 0; k < input_count_; ++k) {
     in[k] = tiles[k];

@@ -1,5 +1,5 @@
 #pragma once
-// One planned mapping over operands of any strides and dtypes.
+// A planned mapping over operands of any strides and dtypes.
 
 #include <array>
 #include <cstddef>
@@ -15,24 +15,24 @@
 
 namespace softnpu {
 
-// What `count` elements cost, in the operations that threads_for counts.
+// The cost of `count` elements in the operations of threads_for.
 double cost_of(const Mapping& mapping, int64_t count);
 
 // `value` as input `i` of the mapping, in its compute type: rounded to its dtype unless the mapping says otherwise.
 void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* to);
 
-// Immutable: several threads run it. The kernel reads and writes memory where it lies as the kernel wants it, be it the
-// whole operand or its innermost dimension; everything else goes through tiles.
+// Immutable: several threads may run it. The kernel accesses memory in place if its type and layout match, for the
+// whole operand or for runs of the innermost dimension; other operands are copied through tiles.
 class MapTask final : public ElementwiseLoop {
  public:
   static constexpr size_t kMostInputs = Space::kMostOperands - 1;
 
-  // `space`: of the result and the inputs that are tensors.
+  // `space`: the result and those inputs that are tensors.
   MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space);
 
   double work() const { return cost_; }
-  // Whether the kernel reads and writes memory element behind element: what is gathered or converted takes longer than
-  // memory, and gains nothing from the cache.
+  // Whether the kernel accesses all operands in place, contiguously: gathering or converting takes longer than memory
+  // accesses and does not benefit from cached data.
   bool is_loop() const;
   void run_all() const;
 
@@ -44,19 +44,19 @@ class MapTask final : public ElementwiseLoop {
   std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override;
 
  private:
-  // Values at a time where operands are brought into tiles: all of them fit into the first-level cache.
+  // Elements per tile: the tiles of all operands fit the first-level cache.
   static constexpr int64_t kTile = 512;
   static constexpr size_t kMostBytes = 16;
   using Tile = char[kTile * kMostBytes];
 
   struct Input {
-    size_t operand = 0;                                     // of the space; 0, the result, for a scalar
-    alignas(16) std::array<std::byte, kMostBytes> value{};  // the scalar's, in the compute type
+    size_t operand = 0;                                     // index in the space; 0, the result, for a scalar
+    alignas(16) std::array<std::byte, kMostBytes> value{};  // of a scalar, in the compute type
     ElementReader reader;
     bool is_constant = false;
-    bool in_place = false;      // the kernel reads the tensor's memory
-    bool run_in_place = false;  // it does so for a run along the innermost dimension
-    bool run_repeats = false;   // such a run sees one element
+    bool in_place = false;      // the kernel reads the tensor directly
+    bool run_in_place = false;  // for a run along the innermost dimension
+    bool run_repeats = false;   // all elements of a run are the same one
   };
 
   bool goes_by_runs() const;
@@ -77,11 +77,11 @@ class MapTask final : public ElementwiseLoop {
   std::array<Input, kMostInputs> inputs_{};
   ElementWriter writer_;
   size_t compute_bytes_ = 0;
-  bool in_place_ = false;      // the kernel writes the result's memory
-  bool run_in_place_ = false;  // it does so for a run along the innermost dimension
+  bool in_place_ = false;      // the kernel writes the result directly
+  bool run_in_place_ = false;  // for a run along the innermost dimension
   bool all_in_place_ = false;
   bool by_runs_ = false;
-  int64_t step_ = kTile;  // values of a run at a time
+  int64_t step_ = kTile;  // values per kernel call of a run
   double cost_ = 0;
 };
 

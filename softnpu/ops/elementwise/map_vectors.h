@@ -1,5 +1,5 @@
 // Loops over values that are computed in vectors of their own type.
-// Included once a target, inside Highway's namespaces, by files of that kind only.
+// Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_ELEMENTWISE_MAP_VECTORS_H_
@@ -19,8 +19,8 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector of values through F::vector(d, v) where F::holds(d, v), through F::scalar elsewhere. The result may lie
-// where an input lies.
+// Computes a vector by F::vector(d, v); lanes where F::holds(d, v) is false by F::scalar. The result may be in an
+// input's memory.
 template <typename F, typename T>
 HWY_INLINE void one_vector(const T* a, T* y) {
   const hn::ScalableTag<T> d;
@@ -32,7 +32,7 @@ HWY_INLINE void one_vector(const T* a, T* y) {
   HWY_ALIGN T results[hn::MaxLanes(d)];
   hn::Store(v, d, values);
   hn::Store(hn::IfThenElseZero(held, hn::Set(d, T(1))), d, good);
-  // Where it does not hold it is not asked: some value that it takes stands there.
+  // Lanes where it does not hold get a valid dummy value.
   hn::Store(F::vector(d, hn::IfThenElse(held, v, hn::Set(d, T(0.5)))), d, results);
   for (size_t i = 0; i < hn::Lanes(d); ++i) y[i] = good[i] != 0 ? results[i] : F::scalar(values[i]);
 }
@@ -53,7 +53,7 @@ void map_vector(void* out, const void* const* in, size_t count, const void*) {
   for (size_t j = 0; i + j < count; ++j) y[i + j] = last[j];
 }
 
-// Of two inputs, in float32.
+// For two inputs, in float32.
 template <typename F>
 HWY_INLINE void one_vector2(const float* a, const float* b, float* y) {
   const hn::ScalableTag<float> d;

@@ -1,4 +1,4 @@
-// Functions that Highway's polynomials compute; a lane where those do not hold is computed by libm.
+// Functions by Highway's polynomials; lanes outside of their domain use libm.
 
 #include <cmath>
 #include <limits>
@@ -23,7 +23,7 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Exp is right to the last bit but for results that are no normal numbers.
+// Exp is exact to the last bit except for subnormal results.
 template <typename D, typename V>
 HWY_INLINE auto exp_holds(D d, V v) {
   return sizeof(hn::TFromD<D>) == 4 ? lies_in(d, v, -87, 88) : lies_in(d, v, -708, 706);
@@ -123,7 +123,7 @@ struct Atan {
     return std::atan(x);
   }
 };
-// In float64; float_math.cpp has its own in float32.
+// For float64; float_math.cpp has the float32 version.
 struct Tanh {
   static HWY_INLINE auto holds(auto d, auto v) { return is_finite(d, v); }
   static HWY_INLINE auto vector(auto d, auto v) { return hn::Tanh(d, v); }
@@ -150,7 +150,7 @@ struct Silu {
     return x / (1 + std::exp(-x));
   }
 };
-// In float64, as Tanh.
+// For float64, like Tanh.
 struct GeluTanh {
   static HWY_INLINE auto holds(auto d, auto v) { return hn::Abs(v) <= hn::Set(d, 1e6); }
   static HWY_INLINE auto vector(auto d, auto v) {

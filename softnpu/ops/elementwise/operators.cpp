@@ -28,7 +28,7 @@ Mapping mapping_of(MapOp op, aclDataType dtype, Constants constants) {
   return mapping;
 }
 
-// The type that an integer becomes where a floating one is needed: the result's own, else PyTorch's default.
+// The floating-point type for integer inputs: the result's type, or PyTorch's default.
 aclDataType as_floating(aclDataType dtype, const aclTensor& out) {
   if (!is_integral(dtype)) return dtype;
   return is_known(out.dtype) && !is_integral(out.dtype) ? out.dtype : ACL_FLOAT;
@@ -40,7 +40,7 @@ Category scalar_category(const aclScalar& scalar) {
   return scalar.is_floating() ? Category::kFloating : Category::kComplex;
 }
 
-// The type of a number of `category` beside a tensor of `dtype`, for the result `out`.
+// The type of a scalar of `category` with a tensor of `dtype`, for the result `out`.
 aclDataType with_scalar(aclDataType dtype, Category category, const aclTensor& out) {
   if (category <= category_of(dtype)) return dtype;
   switch (category) {
@@ -58,17 +58,17 @@ Status unknown_type(const aclTensor& tensor) {
   return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor.dtype))};
 }
 
-// What a tensor of `dtype` becomes beside one of `single` without dimensions, which counts where its category is
-// higher.
+// The promoted type of a tensor of `dtype` and a zero-dimensional tensor of `single`, which counts only if its category
+// is higher.
 aclDataType with_single(aclDataType dtype, aclDataType single) {
   if (category_of(single) <= category_of(dtype)) return dtype;
   return is_floating(dtype) ? complex_of(dtype) : promote(dtype, single);
 }
 
-// What `inputs` promote to, as torch.result_type has it.
+// The promoted type of `inputs`, as in torch.result_type.
 Status common_type(std::initializer_list<MapInput> inputs, const aclTensor& out, aclDataType* common) {
   aclDataType whole = ACL_DT_UNDEFINED;   // of tensors with dimensions
-  aclDataType single = ACL_DT_UNDEFINED;  // of those without
+  aclDataType single = ACL_DT_UNDEFINED;  // of zero-dimensional tensors
   for (const MapInput& input : inputs) {
     if (input.tensor == nullptr) continue;
     if (!is_known(input.tensor->dtype)) return unknown_type(*input.tensor);
@@ -97,7 +97,7 @@ aclScalar number(double value) {
   return scalar;
 }
 
-// 1 of `dtype` for each element of `self`, whatever it is.
+// Writes 1 of `dtype` for each element of `self`.
 Status ones_like(const aclTensor& self, aclDataType dtype, const aclTensor& out, Plan* plan) {
   const aclScalar one = number(1);
   return plan_map(mapping_of(MapOp::kWhere, dtype), {self, one, one}, out, plan);
@@ -242,7 +242,7 @@ Status is_close(const aclTensor& self, const aclTensor& other, double rtol, doub
                 const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
   SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
-  // Integers are close where they are equal, or where their distance as real numbers allows it.
+  // Integers are close if they are equal, or if their distance as real numbers is within the tolerance.
   if (is_integral(dtype) && (rtol != 0 || atol != 0)) dtype = ACL_DOUBLE;
   Mapping mapping = mapping_of(MapOp::kIsClose, dtype);
   mapping.set(0, rtol);

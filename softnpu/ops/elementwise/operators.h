@@ -1,30 +1,30 @@
 #pragma once
-// What operators.txt plans with: each picks the type that values are computed in by PyTorch's rules of promotion.
+// Planners for operators.txt. Each selects the compute dtype by PyTorch's promotion rules.
 
 #include "ops/elementwise/map_op.h"
 
 namespace softnpu {
 
-// Constants of a mapping, in their order.
+// The constants of a mapping, in order.
 using Constants = std::initializer_list<const aclScalar*>;
 
-// In the input's own type.
+// Computes in the input's type.
 Status unary(MapOp op, const aclTensor& self, const aclTensor& out, Plan* plan);
 Status unary(MapOp op, const aclTensor& self, Constants constants, const aclTensor& out, Plan* plan);
-// In floating point: integers become the result's type, or float32.
+// Computes in floating point: integers become the result's type, or float32.
 Status floating(MapOp op, const aclTensor& self, const aclTensor& out, Plan* plan);
 Status floating(MapOp op, const aclTensor& self, Constants constants, const aclTensor& out, Plan* plan);
-// In the type that both promote to. A scalar promotes only where it is of a higher category than the tensor.
+// Computes in the promoted type. A scalar promotes only if its category is higher than the tensor's.
 Status binary(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan);
 Status binary(MapOp op, MapInput self, MapInput other, Constants constants, const aclTensor& out, Plan* plan);
 // The same, in floating point.
 Status floating_binary(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan);
 Status ternary(MapOp op, MapInput a, MapInput b, MapInput c, Constants constants, const aclTensor& out, Plan* plan);
-// In the type of the input, with gradients that have it too.
+// Computes in the type of the input, which its gradients must have too.
 Status gradient(MapOp op, const aclTensor& grad, const aclTensor& self, Constants constants, const aclTensor& out,
                 Plan* plan);
 
-// What needs a look at its arguments first.
+// Operators with special rules for their arguments.
 Status divide(MapInput self, MapInput other, int32_t mode, const aclTensor& out, Plan* plan);
 Status power(MapInput self, MapInput exponent, const aclTensor& out, Plan* plan);
 Status clamp(const aclTensor& self, const aclScalar* min, const aclScalar* max, const aclTensor& out, Plan* plan);
@@ -32,7 +32,7 @@ Status clamp_min(const aclTensor& self, const aclScalar& min, const aclTensor& o
 Status clamp_max(const aclTensor& self, const aclScalar& max, const aclTensor& out, Plan* plan);
 Status clamp(const aclTensor& self, const aclTensor* min, const aclTensor* max, const aclTensor& out, Plan* plan);
 Status shift(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan);
-// Of bool the logical one.
+// Logical for bool.
 Status bitwise_not(const aclTensor& self, const aclTensor& out, Plan* plan);
 Status round_decimals(const aclTensor& self, int64_t decimals, const aclTensor& out, Plan* plan);
 Status nan_to_num(const aclTensor& self, float nan, float posinf, float neginf, const aclTensor& out, Plan* plan);
@@ -48,13 +48,13 @@ Status elu_backward(const aclTensor& grad, const aclScalar& alpha, const aclScal
 Status celu(const aclTensor& self, const aclScalar& alpha, const aclTensor& out, Plan* plan);
 Status leaky_relu_backward(const aclTensor& grad, const aclTensor& self, const aclScalar& slope, bool is_result,
                            const aclTensor& out, Plan* plan);
-// As a conversion of C++ has it; a complex number becomes its real part.
+// Converts as C++ does; a complex number becomes its real part.
 Status cast(const aclTensor& self, const aclTensor& out, Plan* plan);
-// `out` has to be of `dtype`.
+// `out` must have `dtype`.
 Status cast_to(const aclTensor& self, aclDataType dtype, const aclTensor& out, Plan* plan);
 Status fill(const aclTensor& self, double value, Plan* plan);
 Status fill(const aclTensor& self, const aclScalar& value, Plan* plan);
-// `buffer` is for the backward pass of other devices; it is left as it is.
+// `buffer` is for the backward pass of other devices; it is not written.
 Status log_sigmoid_forward(const aclTensor& self, const aclTensor& out, const aclTensor& buffer, Plan* plan);
 Status where(const aclTensor& condition, const aclTensor& self, const aclTensor& other, const aclTensor& out,
              Plan* plan);

@@ -1,4 +1,4 @@
-// Powers of float32 values, and sums of powers by their logarithms.
+// Powers of float32 values, and logarithms of sums of powers.
 
 #include <cmath>
 #include <limits>
@@ -20,10 +20,14 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Results beyond 2^160 and below 2^-160 are infinity and 0 in float32.
+// Results above 2^160 and below 2^-160 are infinity and 0 in float32.
 constexpr double kMostExponent = 160;
 
-// |x|^y = 2^(y log2|x|), the sign and the exceptions as IEEE 754 has them.
+//
+// x
+// ^y = 2^(y log2
+// x
+// ); sign and special cases as in IEEE 754.
 struct Pow {
   static HWY_INLINE DoubleVector of(DoubleVector x, DoubleVector y) {
     const DoubleVector zero = hn::Zero(Doubles());
@@ -47,7 +51,7 @@ struct Pow {
   }
 };
 
-// The larger one of two, and the other one's distance below it; NaN where one is NaN.
+// The maximum, and the distance of the other one; NaN if either is NaN.
 struct Ordered {
   DoubleVector larger;
   DoubleVector apart;
@@ -57,7 +61,9 @@ HWY_INLINE Ordered ordered(DoubleVector a, DoubleVector b) {
   return {larger, hn::IfThenElse(a == b, hn::Zero(Doubles()), hn::Abs(a - b))};
 }
 
-// max(a, b) + log(1 + exp(-|a - b|)); all digits of the logarithm are needed where the sum cancels.
+// max(a, b) + log(1 + exp(-
+// a - b
+// )); the logarithm needs full precision if the sum cancels.
 struct LogAddExp {
   static HWY_INLINE DoubleVector of(DoubleVector a, DoubleVector b) {
     const Ordered both = ordered(a, b);

@@ -1,4 +1,4 @@
-// Remainders of float32 values, exact; the quotients that belong to them.
+// Exact remainders of float32 values, and the corresponding quotients.
 
 #include <cmath>
 #include <limits>
@@ -20,8 +20,8 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A quotient below 2^28 is not rounded up to the next integer, which is at least 2^-24 away, and its product with the
-// divisor is exact; so is what is left.
+// A quotient below 2^28 is at least 2^-24 away from the next integer, so that it does not round up to it. Its product
+// with the divisor is exact, and so is the remainder.
 struct Fmod {
   static HWY_INLINE auto holds(DoubleVector a, DoubleVector b) { return hn::Abs(a / b) < doubles(1 << 28); }
   static HWY_INLINE DoubleVector of(DoubleVector a, DoubleVector b) {
@@ -44,7 +44,7 @@ struct Remainder : Fmod {
   }
 };
 
-// The quotient as ATen has it: what the remainder leaves, divided in float32.
+// The quotient as in ATen: computed from the remainder, with a division in float32.
 struct FloorDivide : Fmod {
   static HWY_INLINE FloatVector finish(FloatVector rest, FloatVector a, FloatVector b) {
     const FloatVector zero = hn::Zero(Floats());

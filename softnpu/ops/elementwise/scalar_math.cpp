@@ -36,7 +36,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 double log_sigmoid(double x) { return std::min(0.0, x) - std::log1p(std::exp(-std::fabs(x))); }
 
-// Winitzki's first guess, then Newton's steps on erf until nothing changes.
+// Winitzki's approximation, then Newton's steps on erf until the value is stable.
 double erfinv(double target) {
   if (std::isnan(target) || std::fabs(target) > 1) return std::numeric_limits<double>::quiet_NaN();
   if (std::fabs(target) == 1) return std::copysign(std::numeric_limits<double>::infinity(), target);
@@ -46,7 +46,7 @@ double erfinv(double target) {
   const double half = 2 / (std::numbers::pi * kA) + log / 2;
   double x = std::copysign(std::sqrt(std::sqrt(half * half - log / kA) - half), target);
   for (int i = 0; i < 4; ++i) {
-    // Close to 1 the complement keeps the digits.
+    // Close to 1 the complement keeps more digits.
     const double beyond = (1 - std::fabs(target)) - std::erfc(std::fabs(x));
     const double off = std::fabs(target) < 0.5 ? std::erf(x) - target : (target < 0 ? -beyond : beyond);
     const double slope = 2 * std::numbers::inv_sqrtpi * std::exp(-x * x);
@@ -77,7 +77,7 @@ double log_add_exp2(double a, double b) {
 
 double mish(double x) {
   if (x > -40) return x * std::tanh(std::log1p(std::exp(x)));
-  // The exponential alone, whose least values have few digits: in two steps.
+  // There it is x exp(x). The smallest exponentials have few digits, hence the two steps.
   const double half = std::exp(x / 2);
   return x * half * half;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Functions computed one value at a time, and what they share with the vector kernels.
+// Functions computed one value at a time, and constants shared with the vector kernels.
 
 #include <cmath>
 #include <cstddef>
@@ -36,7 +36,7 @@ T silu_backward(T g, T x) {
   return g * s * (1 + x * (1 - s));
 }
 
-// The functions of float64 that have no vector kernel; null for all others.
+// The functions of float64 without a vector kernel; null for others.
 MapKernel scalar_kernel(MapOp op);
 
 }  // namespace softnpu

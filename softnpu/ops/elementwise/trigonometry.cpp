@@ -1,4 +1,4 @@
-// Functions of angles, of float32 values.
+// Trigonometric functions of float32 values.
 
 #include <cmath>
 #include <limits>
@@ -20,10 +20,10 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Below this many quarter turns they are taken off exactly, times the parts of pi / 2.
+// Up to this many quarter turns, subtracting multiples of the parts of pi / 2 is exact.
 constexpr double kMostQuarters = 1 << 20;
 
-// By the sign bit, which -0 has, too.
+// Selects by the sign bit, which -0 has too.
 HWY_INLINE DoubleVector if_signed(DoubleVector v, DoubleVector yes, DoubleVector no) {
   return hn::IfNegativeThenElse(hn::CopySign(doubles(1), v), yes, no);
 }
@@ -61,14 +61,14 @@ struct Sinc {
     const DoubleVector angle = x * doubles(std::numbers::pi);
     const auto is_angle = hn::Abs(angle) <= doubles(std::numeric_limits<float>::max());
     const DoubleVector signed_sine = hn::IfThenElse(hn::Round(half) == half, sine, hn::Neg(sine));
-    // As PyTorch has it, whose angle overflows.
+    // As in PyTorch, where the angle overflows.
     const DoubleVector outside = doubles(std::numeric_limits<double>::quiet_NaN());
     const DoubleVector of_x = hn::IfThenElse(is_angle, signed_sine / angle, outside);
     return hn::IfThenElse(x == hn::Zero(Doubles()), doubles(1), of_x);
   }
 };
 
-// The angle of the point (x, y): that of the shorter side over the longer one, turned to where it lies.
+// The angle of the point (x, y): computed for the shorter side over the longer one, then moved to its quadrant.
 struct Atan2 {
   static HWY_INLINE DoubleVector of(DoubleVector y, DoubleVector x) {
     constexpr double kTerms[] = {

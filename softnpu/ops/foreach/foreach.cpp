@@ -31,7 +31,7 @@ Status plan_list(std::initializer_list<ListInput> inputs, const aclTensorList& o
     }
     size_t k = 0;
     for (const MapInput& input : seen) {
-      // A view dies here. It shows a number that no operator writes.
+      // Excludes views, which end here: they refer to a number that no operator writes.
       if (input.tensor != nullptr && input.tensor != &views[k]) parts[i].reads.push_back(input.tensor);
       ++k;
     }
@@ -49,14 +49,14 @@ Status add_scaled(int64_t sign, ListInput x, ListInput y, const aclTensor& value
   });
 }
 
-// A kernel of four inputs, computed in what the first three promote to.
+// A kernel with four inputs, in the promoted type of the first three.
 Status quaternary(MapKernel (*kernel)(ComputeType), std::initializer_list<ListInput> inputs, const aclTensorList& out,
                   Plan* plan) {
   return plan_list(inputs, out, plan, [kernel](std::span<const MapInput> in, const aclTensor& to, Plan* one) -> Status {
     Mapping mapping;
     mapping.dtype = in[0].tensor->dtype;
     for (size_t i = 1; i < 3; ++i) {
-      if (!is_known(mapping.dtype) || !is_known(in[i].tensor->dtype)) break;  // plan_map says so
+      if (!is_known(mapping.dtype) || !is_known(in[i].tensor->dtype)) break;  // plan_map reports the error
       mapping.dtype = promote(mapping.dtype, in[i].tensor->dtype);
     }
     if (is_known(mapping.dtype)) mapping.kernel = kernel(compute_type_of(mapping.dtype));

@@ -1,12 +1,12 @@
 #pragma once
-// What operators.txt plans with: operators of one tensor, applied to each tensor of a list as one task.
+// Planners for operators.txt: operators on one tensor, applied to each tensor of a list as one task.
 
 #include "nnopbase/arrays.h"
 #include "ops/elementwise/operators.h"
 
 namespace softnpu {
 
-// One argument of a list operator, as seen by each of its tensors. Borrowed for the time of planning.
+// One argument of a list operator, for each of its tensors. Borrowed during planning.
 class ListInput {
  public:
   ListInput(const aclTensorList& list) : tensors_(&list) {}  // NOLINT(google-explicit-constructor): a tensor for each
@@ -18,9 +18,9 @@ class ListInput {
   // Element i for tensor i.
   friend ListInput each_of(const aclTensor& elements);
 
-  // How `count` tensors may see it.
+  // Checks that it can be used for `count` tensors.
   Status check(size_t count) const;
-  // As tensor `i` sees it; `view` holds the descriptor of a single element.
+  // The input for tensor `i`; `view` stores the descriptor of a single element.
   MapInput at(size_t i, aclTensor* view) const;
 
  private:
@@ -28,7 +28,7 @@ class ListInput {
   const aclScalarList* scalars_ = nullptr;
   const aclScalar* scalar_ = nullptr;
   const aclTensor* elements_ = nullptr;
-  bool has_one_for_each_ = false;  // of elements_
+  bool has_one_for_each_ = false;  // elements_ has one per tensor
 };
 
 ListInput each_of(const aclTensor& elements);
@@ -36,7 +36,7 @@ ListInput each_of(const aclTensor& elements);
 Status foreach_unary(MapOp op, const aclTensorList& x, const aclTensorList& out, Plan* plan);
 Status foreach_floating(MapOp op, const aclTensorList& x, const aclTensorList& out, Plan* plan);
 Status foreach_zero(const aclTensorList& x, Plan* plan);
-// Modes: 1 to the nearest, 2 down, 3 up, 5 towards zero, 7 what is left of that.
+// Modes: 1 to nearest, 2 down, 3 up, 5 towards zero, 7 the fraction that mode 5 removes.
 Status foreach_round(const aclTensorList& x, const aclScalar& mode, const aclTensorList& out, Plan* plan);
 Status foreach_round(const aclTensorList& x, const aclTensor& mode, const aclTensorList& out, Plan* plan);
 Status foreach_binary(MapOp op, ListInput x, ListInput y, const aclTensorList& out, Plan* plan);
@@ -53,9 +53,9 @@ Status foreach_ternary(MapOp op, ListInput x, ListInput y, ListInput z, const ac
 Status foreach_addcmul(ListInput x, ListInput y, ListInput z, ListInput value, const aclTensorList& out, Plan* plan);
 Status foreach_addcdiv(ListInput x, ListInput y, ListInput z, ListInput value, const aclTensorList& out, Plan* plan);
 
-// out[i] = the norm of order `ord` of all of x[i]: one element each. Sums are of float64, in a fixed order.
+// out[i] = the norm of order `ord` of all of x[i], one element each. Sums are in float64, in a fixed order.
 Status foreach_norm(const aclTensorList& x, const aclScalar& ord, const aclTensorList& out, Plan* plan);
-// grads *= inverse_scale; found_inf becomes 1 where a gradient was not finite, else stays.
+// grads *= inverse_scale; found_inf becomes 1 if a gradient was not finite, else it is unchanged.
 Status unscale(const aclTensorList& grads, const aclTensor& found_inf, const aclTensor& inverse_scale, Plan* plan);
 
 }  // namespace softnpu

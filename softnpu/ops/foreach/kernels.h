@@ -1,14 +1,13 @@
 #pragma once
-// Mappings that read a number from device memory where elementwise ones have a constant.
+// Mappings that read from device memory the number that elementwise ones have as a constant.
 
 #include "ops/elementwise/map.h"
 
 namespace softnpu {
 
-// Null where it is not defined for `compute_type`.
+// Null if it is not defined for `compute_type`.
 MapKernel addcmul_kernel(ComputeType compute_type);  // a + d b c
 MapKernel addcdiv_kernel(ComputeType compute_type);  // a + d b / c
-MapKernel round_kernel(
-    ComputeType compute_type);  // a rounded by mode b, which is the same for all; unknown modes leave it
+MapKernel round_kernel(ComputeType compute_type);    // a rounded by mode b, the same for all; unknown modes: no change
 
 }  // namespace softnpu

@@ -13,7 +13,7 @@ ListLoop::ListLoop(std::vector<std::shared_ptr<const ElementwiseLoop>> parts, do
 }
 
 void ListLoop::run_all() const {
-  constexpr int64_t kGrain = int64_t{1} << 14;  // elements that are worth a thread's turn
+  constexpr int64_t kGrain = int64_t{1} << 14;  // elements of the smallest piece for a thread
   parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The loops of a list's tensors as one: over the first tensor's elements, then over the second's.
+// One loop over the tensors of a list: over the first tensor's elements, then over the second's.
 
 #include <memory>
 #include <vector>
@@ -10,7 +10,8 @@ namespace softnpu {
 
 class ListLoop final : public ElementwiseLoop {
  public:
-  // No part touches what another one writes. `cost`: of all elements, in the operations that threads_for counts.
+  // Parts must be independent: none accesses memory that another one writes. `cost`: of all elements, in the operations
+  // of threads_for.
   ListLoop(std::vector<std::shared_ptr<const ElementwiseLoop>> parts, double cost);
 
   void run_all() const;
@@ -22,7 +23,7 @@ class ListLoop final : public ElementwiseLoop {
 
  private:
   std::vector<std::shared_ptr<const ElementwiseLoop>> parts_;
-  std::vector<int64_t> begins_;  // of each part's elements among all; behind them, where the last one's end
+  std::vector<int64_t> begins_;  // first index of each part, then the end of the last one
   double cost_;
 };
 

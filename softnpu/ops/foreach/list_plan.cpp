@@ -12,10 +12,10 @@
 namespace softnpu {
 namespace {
 
-// About what one element costs, in the operations that threads_for counts: it waits for memory.
+// The cost of one element in the operations of threads_for: memory dominates.
 constexpr double kFlopsPerElement = 16;
 
-// The bytes from a tensor's first element to its last.
+// The memory of a tensor from its first to its last element.
 struct Range {
   const char* begin;
   const char* end;
@@ -31,7 +31,7 @@ Range range_of(const aclTensor& tensor, size_t part, bool is_written) {
   return {begin, begin + (last + 1) * size, part, is_written};
 }
 
-// Whether no part touches what another writes.
+// Whether no part accesses memory that another one writes.
 bool are_independent(const std::vector<ListPart>& parts) {
   std::vector<Range> ranges;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -78,13 +78,13 @@ bool is_empty(const ListPart& part) {
   return std::ranges::all_of(part.writes, [](const aclTensor* tensor) { return element_count(*tensor) == 0; });
 }
 
-// The plan's work as a loop; null where it is none.
+// The plan's work as a loop; null if it is not a loop.
 std::shared_ptr<const ElementwiseLoop> loop_of(const Plan& plan) {
   if (plan.fusible != nullptr) return {plan.fusible, plan.fusible->as_loop()};
   return plan.cached_launch != nullptr ? plan.cached_launch(plan)->as_loop() : nullptr;
 }
 
-// All parts as one loop; null where one is none.
+// All parts as one loop; null if one is not a loop.
 std::shared_ptr<const ListLoop> make_list_loop(const std::vector<ListPart>& parts, double cost) {
   std::vector<std::shared_ptr<const ElementwiseLoop>> loops;
   for (const ListPart& part : parts) {

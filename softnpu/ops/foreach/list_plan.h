@@ -1,5 +1,5 @@
 #pragma once
-// Many plans as one task.
+// Combines many plans into one task.
 
 #include <vector>
 
@@ -8,22 +8,22 @@
 
 namespace softnpu {
 
-// One tensor's part of a list operator, and the tensors it touches.
+// One tensor's part of a list operator, and the tensors that it accesses.
 struct ListPart {
   Plan plan;
-  std::vector<const aclTensor*> reads;  // borrowed for the time of planning
+  std::vector<const aclTensor*> reads;  // borrowed during planning
   std::vector<const aclTensor*> writes;
 };
 
-// Whether work that writes `out` is worth fusing: it is large, and so are its tensors, since the memory of all has to
-// be compared.
+// Whether work that writes `out` should be fused: it must be large, and its tensors too, since fusion compares the
+// memory ranges of all of them.
 bool is_worth_a_loop(const aclTensorList& out);
 
-// Runs all parts: `as_loop` as one loop, where all of them are loops. Else small ones run in parallel. Where one
-// touches what another writes they run in their order. No part may need a workspace.
+// Runs all parts: with `as_loop` as one loop, if all of them are loops. Otherwise small parts run in parallel; if one
+// accesses memory that another one writes, all run in order. No part may need a workspace.
 void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan);
 
-// No tensor of the list is missing; it has `count` of them.
+// Checks that the list has `count` tensors and none is null.
 Status check_list(const aclTensorList& list, const char* role, size_t count);
 
 }  // namespace softnpu

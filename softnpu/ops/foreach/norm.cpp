@@ -14,7 +14,7 @@
 namespace softnpu {
 namespace {
 
-// About what one element costs, in the operations that threads_for counts.
+// The cost of one element in the operations of threads_for.
 constexpr double kFlopsPerElement = 16;
 
 double magnitude(float x) { return std::fabs(static_cast<double>(x)); }
@@ -44,11 +44,11 @@ double sum(const T* values, size_t count, Term&& term) {
   return ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
 }
 
-// NaN where one is NaN.
+// NaN if either is NaN.
 double greater(double a, double b) { return a > b || a != a ? a : b; }
 double lesser(double a, double b) { return a < b || a != a ? a : b; }
 
-// What a norm of one order makes of values: a part from some, one part from two, the result from all.
+// A norm as a reduction: part() of some values, join() of two parts, finish() of the result.
 struct Order {
   double p = 2;
 
@@ -99,7 +99,7 @@ struct Task {
     }
   }
 
-  // Of one element every norm is the magnitude, whose power may overflow.
+  // For one element every norm is its magnitude, whose power could overflow.
   Order order_of(size_t tensor) const {
     const bool is_one = list.tensors[tensor].count() == 1 && order.p != 0;
     return is_one ? Order{1} : order;

@@ -1,5 +1,5 @@
 #pragma once
-// The tensors of a list cut into pieces, which are the same for every number of threads.
+// Cuts the tensors of a list into pieces, independent of the number of threads.
 
 #include <vector>
 
@@ -20,7 +20,7 @@ struct ListPieces {
   double elements = 0;
 };
 
-// Each tensor of `list` by itself, computed in its own type; `role` names the list.
+// Cuts each tensor of `list`, to be computed in its own type; `role` names the list.
 Status cut_list(const aclTensorList& list, const char* role, Tiles::Access access, ListPieces* out);
 
 }  // namespace softnpu

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFlopsPerElement = 16;
 
-// values *= scale; whether one was infinite or NaN before: only then is its difference from itself not 0.
+// values *= scale; returns whether one was infinite or NaN before: only then is x - x not 0.
 template <typename T>
 bool unscale_tile(T* values, size_t count, T scale) {
   T rest = 0;

@@ -9,12 +9,11 @@
 namespace softnpu {
 namespace {
 
-// Rows of a part. Where blocks are contiguous on both sides few: neighbours of a block in plain share lines of the
-// cache with it. Where rows are contiguous in plain many.
+// Rows per part: few if blocks are contiguous on both sides, since adjacent blocks share cache lines of the plain
+// tensor; many if rows are contiguous in the plain tensor.
 constexpr int64_t kRowsOfBlocks = 32;
 constexpr int64_t kRowsOfLines = 256;
-// Of the dimension nearest in blocks, where it is not the rows: so much is done before the next block, whose lines may
-// share a set of the cache with this one's.
+// Steps along near_ before the next block, whose lines may be in the same cache set.
 constexpr int64_t kNear = 16;
 
 constexpr int64_t pieces(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
@@ -38,7 +37,7 @@ BlockCopy::BlockCopy(const BlockLayout& layout, const View& plain)
   choose_rows();
 }
 
-// Joined with the one before where both sides allow it.
+// Merges the dimension with the preceding one if both sides allow it.
 void BlockCopy::add(const Loop& loop) {
   if (!rest_.empty()) {
     Loop& outer = rest_.back();
@@ -51,8 +50,8 @@ void BlockCopy::add(const Loop& loop) {
   rest_.push_back(loop);
 }
 
-// Blocks that are contiguous in plain are copied one after the other as they lie in memory; else the rows are the
-// dimension in which plain is contiguous.
+// If blocks are contiguous in the plain tensor they are copied in memory order; otherwise the rows are the dimension in
+// which the plain tensor is contiguous.
 void BlockCopy::choose_rows() {
   if (rest_.empty()) {
     rows_.in_blocked = block_ * static_cast<int64_t>(element_);
@@ -82,7 +81,7 @@ void BlockCopy::for_pieces(bool fills, int threads, const Body& body) const {
   const int64_t nears = size_of(near_);
   const int64_t part = std::min(rows, step_ == static_cast<ptrdiff_t>(element_) ? kRowsOfBlocks : kRowsOfLines);
   const int64_t near_part = std::min(nears, kNear);
-  // A unit of work is some blocks of a part of the rows and of what is near.
+  // A unit of work: some blocks of a part of the rows and of near_.
   const int64_t elements = part * near_part * block_;
   const int64_t blocks = std::clamp<int64_t>(kGrainElements / elements, 1, cut_.size);
   const int64_t groups = pieces(cut_.size, blocks);

@@ -1,4 +1,4 @@
-// aclnnNpuFormatCastCalculateSizeAndFormat: no executor, the answer is there at once.
+// aclnnNpuFormatCastCalculateSizeAndFormat: computes its result immediately, without an executor.
 
 #include <algorithm>
 #include <memory>

@@ -1,4 +1,4 @@
-// Which formats can be cast to each other, and how.
+// Checks which formats can be converted, and plans the conversion.
 
 #include <algorithm>
 #include <memory>
@@ -19,7 +19,7 @@ namespace {
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
-// A tensor without blocks, of any data type that has a size.
+// Reads a tensor in a plain format, of any data type with a size.
 Status read_plain(const aclTensor& tensor, const char* role, View* out) {
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
@@ -28,7 +28,7 @@ Status read_plain(const aclTensor& tensor, const char* role, View* out) {
   return Status::ok();
 }
 
-// A tensor in a blocked format, for `sizes` in the order of its format.
+// A tensor in a blocked format; `sizes` are in the order of its format.
 struct BlockedTensor {
   BlockLayout layout;
   char* data = nullptr;
@@ -74,7 +74,7 @@ Status require_apart(const char* a, int64_t a_bytes, const char* b, int64_t b_by
   return invalid("srcTensor and dstTensor share memory");
 }
 
-// From the first byte to the last; strides are not negative.
+// Bytes from the first to the last; strides must not be negative.
 int64_t reach(const View& view) {
   int64_t bytes = view.element();
   for (size_t i = 0; i < view.rank(); ++i) bytes += (view.sizes[i] - 1) * view.strides[i];
@@ -86,14 +86,14 @@ Status differ(const aclTensor& src, const aclTensor& dst) {
                       describe(dst), " in the format ", static_cast<int>(dst.format), ": the sizes differ"));
 }
 
-// The threads for a cast of so many elements in blocks.
+// Sets the plan's work for that many elements in blocks, and returns the threads.
 int set_effort(int64_t elements, Plan* plan) {
   const Effort effort = effort_of(static_cast<double>(elements));
   plan->work = effort.work;
   return effort.threads;
 }
 
-// Between a tensor in a blocked format and one without.
+// Casts between a tensor in a blocked format and a plain one.
 Status cast_blocks(const BlockFormat& format, const aclTensor& blocked, const aclTensor& tensor, bool packs,
                    Plan* plan) {
   const char* plain_role = packs ? "srcTensor" : "dstTensor";
@@ -122,7 +122,7 @@ Status cast_blocks(const BlockFormat& format, const aclTensor& blocked, const ac
   return Status::ok();
 }
 
-// From blocks to other blocks, by way of the tensor's elements in their order.
+// Casts between two blocked formats, through a plain copy of the tensor.
 Status cast_between_blocks(const BlockFormat& from, const aclTensor& src, const BlockFormat& to, const aclTensor& dst,
                            Plan* plan) {
   if (src.dims != dst.dims) return differ(src, dst);
@@ -182,7 +182,7 @@ Status format_cast(const aclTensor& src, aclTensor& dst, Plan* plan) {
 
 Status sizes_in_format(const aclTensor& src, aclFormat format, int64_t block, Dims* out) {
   const BlockFormat* to = find_block_format(format);
-  // The sizes that a program sees of blocks are in the order of a tensor without.
+  // The sizes that a program sees of a blocked tensor are in the order of the plain tensor.
   const aclFormat plain = find_block_format(src.format) == nullptr ? src.format : ACL_FORMAT_ND;
   DimOrder order;
   if (to == nullptr) {

@@ -28,19 +28,19 @@ constexpr BlockFormat kFormats[] = {
 static_assert(std::ranges::all_of(kFormats,
                                   [](const BlockFormat& format) { return is_blocked_format(format.format); }));
 
-// Sizes beyond it are nothing that 64 bits count in blocks.
+// With larger sizes the number of elements in blocks may overflow 64 bits.
 constexpr int64_t kMostSize = int64_t{1} << 56;
 
 constexpr int64_t pieces(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
 
-// False where 64 bits do not hold the product; where a factor is 0 they always do.
+// False if the product overflows 64 bits; never if a factor is 0.
 bool multiply(const Dims& factors, int64_t* out) {
   *out = std::ranges::count(factors, 0) != 0 ? 0 : 1;
   if (*out == 0) return true;
   return std::ranges::all_of(factors, [out](int64_t factor) { return !__builtin_mul_overflow(*out, factor, out); });
 }
 
-// Which dimension of the tensor each one in memory is; `cut` is the one that has the blocks.
+// Sets the tensor's dimension for each dimension in memory; `cut` is the blocked one.
 void order_dims(const BlockFormat& format, size_t rank, Dims* order, size_t* cut) {
   if (format.order == nullptr) {
     for (size_t i = 0; i + 2 < rank; ++i) order->push_back(static_cast<int64_t>(i));

@@ -24,7 +24,7 @@ int64_t count_held(const aclTensor& tensor) {
   return count;
 }
 
-// The memory of `image` with other sizes.
+// The memory of `image` with other sizes and strides.
 aclTensor seen_as(const aclTensor& image, std::initializer_list<int64_t> dims, std::initializer_list<int64_t> strides) {
   aclTensor seen;
   seen.dims.assign(dims.begin(), dims.end());

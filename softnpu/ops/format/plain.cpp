@@ -8,7 +8,7 @@
 namespace softnpu {
 namespace {
 
-// The order of a format's own; empty where the number of sizes says it.
+// The order of a format; empty if it follows from the number of sizes.
 std::string_view own_order(aclFormat format) {
   switch (format) {
     case ACL_FORMAT_NHWC: return "NHWC";
@@ -38,7 +38,7 @@ Status check_plain(aclFormat format, size_t rank) {
   return {ACLNN_ERR_PARAM_INVALID, text(rank, " sizes are not ", order)};
 }
 
-// Where the letters `to` stand in `from`. Those that are missing are sizes of 1.
+// Finds the letters of `to` in `from`. Missing letters are sizes of 1.
 DimOrder find(std::string_view to, std::string_view from) {
   DimOrder order;
   for (const char letter : to) {
@@ -67,7 +67,7 @@ Status letters_of(aclFormat format, size_t rank, std::string_view* out) {
 }
 
 Status dim_order_for(const BlockFormat& format, aclFormat plain, size_t rank, DimOrder* out) {
-  if (format.sizes == nullptr) {  // matrices, whatever their sizes stand for
+  if (format.sizes == nullptr) {  // matrices, whatever their sizes mean
     SOFTNPU_RETURN_IF_ERROR(check_plain(plain, rank));
     *out = in_order(rank);
     while (out->size() < 2) out->push_back(kMissing);

@@ -1,5 +1,5 @@
 #pragma once
-// What the sizes of a tensor without blocks stand for, and the tensor in another order of them.
+// The meaning of a plain tensor's sizes, and permutations of them.
 
 #include <string_view>
 
@@ -8,18 +8,18 @@
 
 namespace softnpu {
 
-// A letter for each size: those of the format where it has an order of its own (NHWC, HWCN, NDHWC), else by their
-// number: C, CH, CHW, NCHW, NCDHW, as the plug-in gives tensors formats; ACL_FORMAT_ND takes any number. Fails where
-// the format cannot have these sizes, and for formats with blocks.
+// A letter per size: the format's own order (NHWC, HWCN, NDHWC), else by their number C, CH, CHW, NCHW, NCDHW, as the
+// plug-in assigns formats; ACL_FORMAT_ND accepts any number. Fails if the number of sizes does not match the format,
+// and for blocked formats.
 Status letters_of(aclFormat format, size_t rank, std::string_view* out);
 
 // Dimension i of the result is dimension `order[i]` of the tensor; kMissing is a size of 1.
 constexpr size_t kMissing = ~size_t{0};
 using DimOrder = SmallVector<size_t, 8>;
 
-// The order of the sizes that `format` is laid out for, in a tensor without blocks.
+// Permutes the sizes of a plain tensor to the order for which `format` is laid out.
 Status dim_order_for(const BlockFormat& format, aclFormat plain, size_t rank, DimOrder* out);
-// The order of the sizes of a tensor in the format `to`, in one in `from`, both without blocks.
+// Permutes the sizes of a plain tensor in the format `from` to the order of `to`, also plain.
 Status dim_order_between(aclFormat from, aclFormat to, size_t rank, DimOrder* out);
 
 Dims arranged(const Dims& sizes, const DimOrder& order);

@@ -9,8 +9,8 @@
 namespace softnpu {
 namespace {
 
-// Bytes of a row of plain memory that are brought to a patch at once: a line of the cache, whose neighbours may push it
-// out before the next part of it is read.
+// Bytes per row of plain memory that are copied to a patch at once: a cache line, since other lines may evict it before
+// its next part is read.
 constexpr int64_t kLine = 64;
 
 template <typename T>
@@ -19,7 +19,7 @@ constexpr int64_t kSize = sizeof(T);
 template <typename T, int64_t kBlock>
 constexpr bool kTurns = sizeof(T) <= 8 && kBlock % kTransposedSide<T> == 0;
 
-// kRows rows, contiguous in plain; the columns of a patch are as far apart as lines of the cache.
+// Packs kRows rows that are contiguous in plain; a patch's columns are one cache line apart.
 template <typename T, int64_t kBlock, int64_t kRows>
 void pack_lines(const char* plain, char* blocks, const TileStrides& s, int64_t columns) {
   alignas(kLine) T patch[kBlock][kLine / sizeof(T)];
@@ -61,7 +61,8 @@ void unpack_lines(const char* blocks, char* plain, const TileStrides& s, int64_t
   for (int64_t c = 0; c < columns; ++c) std::memcpy(plain + c * s.column, patch[c], kRows * kSize<T>);
 }
 
-// Calls lines.template operator()<kRows>(row) for as many rows as go by lines and by squares; the rows that it did.
+// Calls lines.template operator()<kRows>(row) for as many rows as possible, in steps of whole lines or squares. Returns
+// the number of rows.
 template <typename T, typename Lines>
 int64_t by_lines(int64_t rows, const Lines& lines) {
   constexpr int64_t kMany = kLine / kSize<T>;

@@ -1,20 +1,20 @@
 #pragma once
-// Some rows of one block: [rows, C0] in blocks, of which `columns` elements are the tensor's, and the same rows and
-// columns in strided memory.
+// Packing and unpacking of some rows of one block: [rows, C0] in blocks, with `columns` of them in use, and the same
+// rows and columns in strided memory.
 
 #include <cstddef>
 #include <cstdint>
 
 namespace softnpu {
 
-// In bytes. In blocks the columns are contiguous.
+// In bytes. Columns are contiguous in blocks.
 struct TileStrides {
   ptrdiff_t row_of_blocks;
   ptrdiff_t row;
   ptrdiff_t column;
 };
 
-// Columns from `columns` on and rows from `rows` to `filled` become zero.
+// Columns from `columns` on, and rows from `rows` to `filled`, become zero.
 using PackTile = void (*)(const char* plain, char* blocks, const TileStrides& strides, int64_t rows, int64_t filled,
                           int64_t columns);
 using UnpackTile = void (*)(const char* blocks, char* plain, const TileStrides& strides, int64_t rows, int64_t columns);

@@ -1,5 +1,5 @@
 #pragma once
-// Small squares of elements, transposed in registers.
+// Transposes small squares of elements in registers.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace softnpu {
 
-// Elements of a vector of 16 bytes: the side of a square.
+// Elements of a 16-byte vector: the side of a square.
 template <typename T>
 constexpr int64_t kTransposedSide = 16 / static_cast<int64_t>(sizeof(T));
 
@@ -17,7 +17,7 @@ namespace transposing {
 template <typename T>
 using Vector [[gnu::vector_size(16)]] = T;
 
-// a0 b0 a1 b1 .. of the lower or the upper halves.
+// Interleaves the lower or the upper halves: a0 b0 a1 b1 ..
 template <bool kUpper, typename T, size_t... kLane>
 Vector<T> zip(Vector<T> a, Vector<T> b, std::index_sequence<kLane...>) {
   constexpr size_t kLanes = sizeof...(kLane);
@@ -26,7 +26,7 @@ Vector<T> zip(Vector<T> a, Vector<T> b, std::index_sequence<kLane...>) {
 
 }  // namespace transposing
 
-// Element i of line k becomes element k of line i; strides between lines in bytes. T is unsigned, of 1 to 8 bytes.
+// Element i of line k becomes element k of line i; strides between lines in bytes. T must be unsigned, of 1 to 8 bytes.
 template <typename T>
 void transpose_tile(const char* from, ptrdiff_t from_stride, char* to, ptrdiff_t to_stride) {
   using transposing::Vector;
@@ -34,7 +34,7 @@ void transpose_tile(const char* from, ptrdiff_t from_stride, char* to, ptrdiff_t
   constexpr auto kLanes = std::make_index_sequence<kSide>();
   Vector<T> lines[kSide];
   for (int64_t i = 0; i < kSide; ++i) std::memcpy(&lines[i], from + i * from_stride, 16);
-  // Interleaving the halves moves the highest bit of an element's place, of line and lane, to the lowest.
+  // Interleaving the halves rotates the index bits (line, lane): the highest becomes the lowest.
   for (int64_t step = 1; step < kSide; step *= 2) {
     Vector<T> next[kSide];
     for (int64_t i = 0; i < kSide / 2; ++i) {

@@ -15,8 +15,8 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A register tile: kLines lines of the result, two vectors of AVX-512 wide. The compiler vectorises loops of fixed
-// length over it.
+// A register tile: kLines lines of the result, two AVX-512 vectors wide. The compiler vectorises the fixed-length loops
+// over it.
 constexpr size_t kLines = 4;
 template <typename T>
 constexpr size_t kAcross = 128 / sizeof(T);
@@ -46,7 +46,7 @@ void real_block(const void* a, const void* b, void* acc, size_t depth, size_t ro
   }
 }
 
-// Real and imaginary parts are summed apart, from a copy of the panel that has them apart.
+// Sums real and imaginary parts separately, from a copy of the panel that stores them separately.
 template <typename T>
 void complex_block(const void* a, const void* b, void* acc, size_t depth, size_t rows, size_t columns) {
   constexpr size_t kN = kAcross<T> / 2;

@@ -23,7 +23,7 @@ void tile(GemmBlock block, const GemmSizes& sizes, const GemmSource& a, const Ge
   alignas(64) T sums[kGemmRows * kGemmColumns];
   const int64_t rows = std::min(kRows, sizes.rows - i);
   const int64_t columns = std::min(kColumns, sizes.columns - j);
-  // What lies past the edge is computed with, so it must be set; no one looks at the sums.
+  // Values beyond the edge take part in the arithmetic, so they must be initialised; their sums are ignored.
   if (rows < kRows) std::fill(std::begin(left), std::end(left), T(0));
   if (columns < kColumns) std::fill(std::begin(right), std::end(right), T(0));
   std::fill(std::begin(sums), std::end(sums), T(0));

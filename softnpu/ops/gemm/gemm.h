@@ -1,5 +1,5 @@
 #pragma once
-// Products of matrices in any compute type, of operands that lie anywhere or are made up on the way (convolutions).
+// Matrix products in any compute type. Operands may be anywhere in memory or generated on the fly (convolutions).
 
 #include <cstdint>
 
@@ -7,12 +7,12 @@
 
 namespace softnpu {
 
-// One side of a product: values by their place in the sum, k, and along the side, j.
+// A factor of a product: values by the index of the sum, k, and the index along the side, j.
 class GemmSource {
  public:
   virtual ~GemmSource() = default;
-  // Writes the values [k, k + depth) x [j, j + count) of product `batch` to to[k][j] in the compute type; a k begins
-  // `pitch` values after the one before.
+  // Writes the values [k, k + depth) x [j, j + count) of product `batch` to to[k][j] in the compute type; consecutive k
+  // are `pitch` values apart.
   virtual void pack(int64_t batch, int64_t k, int64_t depth, int64_t j, int64_t count, void* to,
                     int64_t pitch) const = 0;
 };
@@ -20,7 +20,7 @@ class GemmSource {
 class GemmSink {
  public:
   virtual ~GemmSink() = default;
-  // Takes `count` sums of row i from column j on; they may be changed.
+  // Receives `count` sums of row i from column j on; may modify them.
   virtual void store(int64_t batch, int64_t i, int64_t j, int64_t count, void* sums) const = 0;
 };
 
@@ -36,8 +36,8 @@ struct GemmSizes {
   }
 };
 
-// sums[i][j] = sum over k of a[k][i] * b[k][j], for each product of the batch. Each sum is added up in the order of k
-// by one thread: the result does not depend on their number.
+// sums[i][j] = sum over k of a[k][i] * b[k][j], for each product of the batch. One thread adds each sum in the order of
+// k: the result does not depend on the number of threads.
 void gemm(ComputeType compute_type, const GemmSizes& sizes, const GemmSource& a, const GemmSource& b,
           const GemmSink& sink, int threads);
 

@@ -1,4 +1,4 @@
-// index and index_put: several index tensors, which are broadcast together, for several dimensions.
+// index and index_put: several index tensors, broadcast to one shape, for several dimensions.
 
 #include <algorithm>
 #include <vector>
@@ -11,17 +11,17 @@
 namespace softnpu {
 namespace {
 
-// What a list of indices means for a tensor.
+// The meaning of a list of indices for a tensor.
 struct Advanced {
   IndexTable table;
-  std::vector<size_t> rest;  // the dimensions that are not indexed
-  size_t at = 0;             // where the table's dimensions lie in the result
+  std::vector<size_t> rest;  // dimensions without an index
+  size_t at = 0;             // position of the table's dimensions in the result
   Dims sizes;                // of the result
-  bool is_empty = false;     // nothing is indexed
+  bool is_empty = false;     // no dimension is indexed
 };
 
-// CANN's callers pass an empty vector where a dimension is whole. An index that is empty itself looks the same: it is
-// one where no other tensor indexes anything.
+// CANN's callers pass an empty vector for a whole dimension. An empty index tensor looks identical: it counts as an
+// index if no other tensor is one.
 bool is_left_out(const aclTensor* index, bool others) {
   return index == nullptr || (others && index->dims.size() == 1 && index->dims[0] == 0);
 }
@@ -37,7 +37,7 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
   for (size_t d = 0; d < indices.size(); ++d) {
     if (is_left_out(indices[d], others)) continue;
     const aclTensor& index = *indices[d];
-    // An empty index has no values: its type is of no account.
+    // An empty index has no values: any type is allowed.
     if (element_count(index) > 0) {
       SOFTNPU_RETURN_IF_ERROR(require_index(index, text("index ", d).c_str()));
     }
@@ -65,7 +65,7 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
     out->table.terms.push_back({view.expand(sizes), d, self.sizes[d], self.strides[d]});
   }
   out->table.wraps = true;
-  // In the place of the first indexed dimension where they are neighbours, else in front.
+  // At the first indexed dimension if the indexed ones are adjacent, otherwise in front.
   const bool neighbours = indexed.back() - indexed.front() + 1 == indexed.size();
   out->at = neighbours ? indexed.front() : 0;
   for (size_t d = 0; d < self.rank(); ++d) {
@@ -124,7 +124,7 @@ Status index_put(const aclTensor& self, const aclTensorList& indices, const aclT
   SOFTNPU_RETURN_IF_ERROR(same_dtype(self, values));
   Advanced advanced;
   SOFTNPU_RETURN_IF_ERROR(read_indices(to, indices, &advanced));
-  // Leading dimensions of size 1 do not count.
+  // Leading dimensions of size 1 are ignored.
   while (from.rank() > advanced.sizes.size() && from.sizes[0] == 1) from = from.erase(0);
   if (!broadcasts_to(from.sizes, advanced.sizes)) {
     return {ACLNN_ERR_PARAM_INVALID, text("values of the shape ", describe_shape(values.dims),

@@ -22,14 +22,14 @@
 namespace softnpu {
 namespace {
 
-// Views with one dimension at the least.
+// Opens views; a zero-dimensional tensor gets one dimension.
 Status open(const aclTensor& tensor, const char* role, View* view) {
   SOFTNPU_RETURN_IF_ERROR(view_of(tensor, role, view));
   if (view->rank() == 0) *view = view->insert(0, 1, 0);
   return Status::ok();
 }
 
-// That `index` reaches no further than `other`, but for `dim` where that is `free`.
+// Checks that `index` is not larger than `other`, except in `dim` if that is `free`.
 Status check_reach(const View& index, const View& other, size_t dim, bool free, const char* role) {
   bool fits = index.rank() == other.rank();
   for (size_t i = 0; fits && i < index.rank(); ++i) fits = (free && i == dim) || index.sizes[i] <= other.sizes[i];
@@ -50,7 +50,7 @@ View contiguous(const View& like, aclDataType dtype, char* data) {
   return made;
 }
 
-// What a reduction begins with, where the tensor's own values do not count.
+// The initial value of a reduction that excludes the tensor's own values.
 template <typename T>
 T identity(RowOp op) {
   if constexpr (std::is_arithmetic_v<T>) {
@@ -73,7 +73,7 @@ T mean_of(T sum, int64_t count) {
   }
 }
 
-// An int8's greatest value is not that of the int32 that it is computed in: what is stored is cut to the type.
+// The identity must be clamped to the stored type: int8's maximum is not that of int32, its compute type.
 template <typename Element>
 void store_identity(RowOp op, char* to) {
   using Stored = typename Element::Stored;
@@ -96,11 +96,11 @@ struct Scatter {
   RowOp op = RowOp::kWrite;
   bool is_mean = false;
   bool include_self = true;
-  // Places in the workspace.
+  // Offsets in the workspace.
   size_t counts_at = 0;
   size_t sums_at = 0;
 
-  // Sums and products of halves are float32 and rounded once, as PyTorch's CPU has them.
+  // Sums and products of half types are in float32 and rounded once, as in PyTorch's CPU kernels.
   bool is_widened() const { return is_half(out.dtype) && (op == RowOp::kAdd || op == RowOp::kMultiply); }
   Status run(char* workspace, int threads) const;
 
@@ -108,7 +108,7 @@ struct Scatter {
   Status run_widened(char* workspace, int threads) const;
 };
 
-// Calls body(element, i) for each element of `out`, the i-th in logical order.
+// Calls body(element, i) for each element of `out`; i is its logical index.
 template <typename Body>
 void for_each_element(const View& out, int threads, const Body& body) {
   Walk<1> walk;
@@ -187,7 +187,7 @@ Status read_reduction(int64_t reduction, RowOp* op) {
   return Status::ok();
 }
 
-// `task.other` is set, and has the index's reach. `keep` owns it, if no tensor does.
+// `task.other` is set and large enough for the index. `keep` owns it if no tensor does.
 Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, int64_t reduction, const aclTensor& out,
                     Scatter task, std::shared_ptr<const void> keep, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(open(out, "out", &task.out));

@@ -18,10 +18,10 @@ namespace softnpu {
 namespace {
 
 constexpr int64_t kTile = 256;
-// An index of so many times fewer entries than there are rows is sorted by comparing.
+// An index whose number of entries is smaller than that of the rows by this factor is sorted by comparison.
 constexpr int64_t kFew = 8;
 
-// Calls take(index, place) for each of the vector's; fails with the first that is out of range.
+// Calls take(index, position) for each index of the vector; fails at the first one out of range.
 template <typename Take>
 Status read_indices(const IndexSums& sums, const Take& take) {
   const bool is_wide = sums.index.dtype == ACL_INT64;
@@ -34,7 +34,7 @@ Status read_indices(const IndexSums& sums, const Take& take) {
   return Status::ok();
 }
 
-// The elements beside `dim`: of the result, of what is added.
+// The dimensions except `dim`: of the result and of the addend.
 Walk<2> rest_of(const IndexSums& sums) {
   Walk<2> rest;
   for (size_t i = 0; i < sums.out.rank(); ++i) {
@@ -45,7 +45,7 @@ Walk<2> rest_of(const IndexSums& sums) {
   return rest;
 }
 
-// Line after line along `dim`: the index's numbers stand in the workspace, and a line's sums where they are wider.
+// Works line by line along `dim`. The workspace has the indices, and a line's sums if they are wider than the elements.
 class LineSums {
  public:
   LineSums(const IndexSums& sums, int threads)
@@ -111,7 +111,7 @@ class LineSums {
   size_t sums_at_ = 0;
 };
 
-// Halves, row after row of `dim`: what is added to one is added at once.
+// For half types, row by row of `dim`: all terms of a row are added together.
 class RowSums {
  public:
   explicit RowSums(const IndexSums& sums)
@@ -129,7 +129,7 @@ class RowSums {
  private:
   struct IndexEntry {
     int64_t index;
-    int64_t at;  // in the vector
+    int64_t at;  // position in the vector
   };
 
   bool is_few() const { return count_ < size_ / kFew; }
@@ -154,7 +154,7 @@ class RowSums {
   }
 
   Status run_all(char* workspace, int threads) const {
-    // The entries lie along `dim` of what is added.
+    // The entries are along `dim` of the addend.
     View entries = sums_.index;
     entries.strides[0] = sums_.other.strides[sums_.dim];
     SortedEntries sorted(workspace, size_);
@@ -171,7 +171,7 @@ class RowSums {
     return Status::ok();
   }
 
-  // Threads have columns of their own: not less than a cache line of them.
+  // Each thread has its own columns, at least a cache line of them.
   template <typename Body>
   void by_columns(int threads, const Body& body) const {
     const int64_t least = std::max<int64_t>(64, kGrainElements / std::max<int64_t>(count_, 1) / 4);

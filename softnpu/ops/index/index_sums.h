@@ -1,5 +1,6 @@
 #pragma once
-// Sums at the entries of an index. Those of halves are float32 and rounded once, as PyTorch's CPU has them.
+// Sums at the rows that an index selects. Sums of half types are in float32 and rounded once, as in PyTorch's CPU
+// kernels.
 
 #include <string>
 
@@ -8,18 +9,18 @@
 
 namespace softnpu {
 
-// `out` gets `alpha` times `other` where `index`, a vector, chooses along dimension `dim`.
+// out[index] += alpha * other along dimension `dim`; `index` is a vector.
 struct IndexSums {
   View out;
   size_t dim = 0;
   View index;
-  View other;  // the sizes of `out`, and the index's in `dim`
+  View other;  // the sizes of `out`, with the index's in `dim`
   double alpha = 1;
 
-  // Whether the elements along `dim` are nearest in memory, and most of them are chosen.
+  // Whether `dim` is the innermost dimension in memory and most of its elements are selected.
   bool is_by_line() const;
 };
-// For elements of floating point; of halves only where they are not by line. `before` runs first, if it can.
+// For floating-point elements; for half types only if not is_by_line(). Runs `before` first, if it is set.
 Status plan_index_sums(const IndexSums& sums, Plan before, std::string said, Plan* plan);
 
 }  // namespace softnpu

@@ -1,5 +1,5 @@
 #pragma once
-// An index tensor beside another of its shape, which chooses along one dimension of a third: gather and scatter.
+// Walks an index tensor, a tensor of its shape, and a tensor that it indexes along one dimension: gather and scatter.
 
 #include <atomic>
 #include <functional>
@@ -11,22 +11,22 @@
 
 namespace softnpu {
 
-// Addresses of an index's element.
+// The addresses for one element of an index.
 struct LineAt {
   char* other;
   char* indexed;
-  char* count;  // beside `indexed`, null where nobody counts
+  char* count;  // for the element at `indexed`; null without counts
 };
 
 class Lines {
  public:
-  // `other` has at least the index's sizes, `indexed` too outside of `dim`. Null `counts`: nobody counts.
+  // `other` is at least as large as the index; `indexed` too, except in `dim`. `counts` may be null.
   Lines(const View& index, const View& other, const View& indexed, size_t dim, const View* counts);
 
   int64_t count() const { return walk_.count() * size_; }
 
-  // Calls body(LineAt) for each index. One line's indices are seen in order, on one thread. Fails where one of them is
-  // out of range, which body does not see.
+  // Calls body(LineAt) for each index. The indices of one line are visited in order, on one thread. Fails at an index
+  // out of range, without a call for it.
   template <typename Body>
   Status for_each(char* counts, int threads, const Body& body) const;
 
@@ -39,8 +39,8 @@ class Lines {
   bool is_wide_;
   bool line_first_ = true;
   size_t dim_;
-  int64_t size_;   // of the index along dim
-  int64_t limit_;  // of what is indexed
+  int64_t size_;   // of the index in dim
+  int64_t limit_;  // of the indexed tensor in dim
 };
 
 template <typename Body>

@@ -1,4 +1,5 @@
-// masked_select, masked_scatter, nonzero: elements are counted piece by piece first, then each piece knows its place.
+// masked_select, masked_scatter, nonzero: count the elements of each piece first, so that each piece knows its
+// position.
 
 #include <algorithm>
 #include <cstring>
@@ -17,13 +18,13 @@
 namespace softnpu {
 namespace {
 
-// Elements of a piece: fixed, so that the order of the result does not depend on the threads.
+// Elements per piece: fixed, so that the result does not depend on the threads.
 constexpr int64_t kPiece = 1 << 14;
 
 int64_t pieces_of(int64_t count) { return (count + kPiece - 1) / kPiece; }
 
-// How many elements each piece of `count` has, by `is_chosen(first, last)`; the sums before each piece, and all of
-// them.
+// Counts the selected elements of each piece by `is_chosen(first, last)`. Writes the sums before each piece, and
+// returns the total.
 template <typename Count>
 int64_t count_pieces(int64_t count, int threads, int64_t* before, const Count& chosen) {
   parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
@@ -64,7 +65,7 @@ Walk<1> walk_of(const View& view) {
   return walk;
 }
 
-// The mask and another tensor in the mask's logical order.
+// The mask and another tensor, in the mask's logical order.
 struct Masked {
   View mask;
   View other;
@@ -187,12 +188,12 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
 
 namespace {
 
-// The indices of elements that are not zero.
+// The indices of nonzero elements.
 struct Nonzero {
   View self;
   View out;
   bool transposed;
-  bool packed;  // the result lies as if out had been made with the size that it gets
+  bool packed;  // strides are those of a contiguous tensor of the final size
   Walk<1> walk;
 
   template <typename Element>
@@ -211,7 +212,7 @@ struct Nonzero {
     return count;
   }
 
-  // Those among the elements from `start` on, as the result's from `place` on.
+  // Writes the indices of the nonzero elements from `start` on, to the result from `place` on.
   template <typename Element>
   void write(int64_t start, int64_t count, int64_t place, int64_t total) const {
     const size_t rank = self.rank();
@@ -243,7 +244,7 @@ struct Nonzero {
     const int64_t count = self.count();
     const int64_t total =
         count_pieces(count, threads, before, [&](int64_t first, int64_t last) { return chosen<Element>(first, last); });
-    if (self.rank() == 0) return total;  // an index without dimensions has nothing to write
+    if (self.rank() == 0) return total;  // zero-dimensional: no indices to write
     parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t piece = first; piece < last; ++piece) {
         const int64_t start = piece * kPiece;

@@ -1,4 +1,4 @@
-// repeat_interleave: each row as often as its number says.
+// repeat_interleave: repeats each row.
 
 #include <cstring>
 #include <memory>
@@ -15,9 +15,9 @@
 namespace softnpu {
 namespace {
 
-// How often each of `count` rows is repeated: a number for all of them, or a vector.
+// How often each of `count` rows is repeated: one number for all, or a vector.
 struct Repeats {
-  View numbers;  // without data: `number` for all
+  View numbers;  // without data: `number` for all rows
   int64_t number = 0;
   int64_t count = 0;
 
@@ -38,7 +38,7 @@ struct Repeats {
     return load_index(numbers.data + i * numbers.strides[0], numbers.dtype == ACL_INT64);
   }
 
-  // That they sum up to `size`, and none is negative.
+  // Checks that their sum is `size`, and that none is negative.
   Status check(int64_t size) const {
     int64_t total = 0;
     for (int64_t i = 0; i < count; ++i) {

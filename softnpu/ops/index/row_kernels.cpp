@@ -79,7 +79,7 @@ template <typename Element, typename One>
 void for_pairs(char* indexed, ptrdiff_t indexed_stride, const char* other, ptrdiff_t other_stride, int64_t count,
                const One& one) {
   constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(typename Element::Stored));
-  if (indexed_stride == kSize && other_stride == kSize) {  // a loop that the compiler makes vectors of
+  if (indexed_stride == kSize && other_stride == kSize) {  // contiguous: the compiler vectorises it
     for (int64_t i = 0; i < count; ++i) one(indexed + i * kSize, other + i * kSize);
   } else {
     for (int64_t i = 0; i < count; ++i) one(indexed + i * indexed_stride, other + i * other_stride);
@@ -93,7 +93,7 @@ void combine(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t oth
   });
 }
 
-// Halves next to each other, widened and narrowed as vectors.
+// Contiguous half types, converted and computed as vectors.
 template <typename Element, aclDataType kType, typename Function>
 void combine_halves(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
                     const void* alpha) {

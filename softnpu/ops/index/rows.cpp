@@ -12,13 +12,13 @@
 namespace softnpu {
 namespace {
 
-// Runs shorter than this are walked element by element, the entries inside.
+// Shorter runs are walked element by element, with the entries in the inner loop.
 constexpr int64_t kShortRun = 4;
-// So many entries of a table say how the others are spread.
+// The number of samples that estimate the distribution of a table's entries.
 constexpr int64_t kSampled = 63;
 
-// Where the entries for each of `threads` begin, the last one's end behind them: about as many for each, and equal ones
-// for one. Empty where there are few, or where most are the same.
+// Ranges of offsets for `threads` threads, with about the same number of entries each: all entries of a row have one
+// thread. Empty if there are few entries, or if most are equal.
 std::vector<ptrdiff_t> divide_entries(const ptrdiff_t* table, int64_t entries, int threads) {
   if (entries < kSampled * threads) return {};
   std::vector<ptrdiff_t> sample;
@@ -59,8 +59,8 @@ void IndexedRows::run(const ptrdiff_t* table, int threads) const {
                  [&](int64_t first, int64_t last) { run_part(table, first, last - first, 0, rest, {}); });
     return;
   }
-  // Who writes a place twice does it in the table's order: every thread has elements of its own. Best are rows, which
-  // share few cache lines.
+  // Repeated writes to a row must happen in table order: each row has one thread. Ranges of rows share the fewest cache
+  // lines.
   const std::vector<ptrdiff_t> bounds =
       reads_ || threads < 2 ? std::vector<ptrdiff_t>() : divide_entries(table, entries, threads);
   if (!bounds.empty()) {
@@ -69,7 +69,7 @@ void IndexedRows::run(const ptrdiff_t* table, int threads) const {
     });
     return;
   }
-  // Else columns, not fewer than fill cache lines.
+  // Otherwise ranges of columns, at least a cache line wide.
   const int64_t least = std::min<int64_t>(64, (rest + threads - 1) / threads);
   const int64_t grain = std::max<int64_t>(least, kGrainElements / entries);
   parallel_for(rest, grain, threads,

@@ -1,5 +1,5 @@
 #pragma once
-// Rows of an indexed tensor, read from or written to in the order of another one.
+// Rows of an indexed tensor, read or written in the order of another one.
 
 #include <array>
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace softnpu {
 
-// The entries of the table, times the elements of `rest`: those dimensions that both tensors share.
+// The table's entries times the elements of `rest`, the dimensions that both tensors share.
 class IndexedRows {
  public:
-  // `sizes` of the table, whose dimensions lie `entries` bytes apart in `other`. `rest` has the indexed tensor's
-  // strides first.
+  // `sizes`: of the table; `entries`: the strides of its dimensions in `other`, in bytes. `rest` has the indexed
+  // tensor's strides first.
   IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
               Walk<2> rest);
   // For kAddScaled.
   void set_alpha(const aclScalar& alpha, aclDataType dtype);
 
-  // Elements that are moved.
+  // Number of table entries; count(): of moved elements.
   int64_t entries() const { return entries_.count(); }
   int64_t count() const { return entries_.count() * rest_.count(); }
   void run(const ptrdiff_t* table, int threads) const;
 
  private:
-  // Entries of the table from `begin` up to before `end`; all by default.
+  // Offsets of table entries in [begin, end); all by default.
   struct Entries {
     ptrdiff_t begin = PTRDIFF_MIN;
     ptrdiff_t end = PTRDIFF_MAX;
@@ -47,13 +47,13 @@ class IndexedRows {
   alignas(16) std::array<char, 16> alpha_{};
 };
 
-// Writes the table's entries, as many as the rows have entries.
+// Writes the table: one offset per entry of the rows.
 using FillTable = std::function<Status(ptrdiff_t* table)>;
 
-// Fills the table in the workspace, then moves the rows. `before` runs first, if there is one.
+// Fills the table in the workspace, then moves the rows. Runs `before` first, if it is set.
 Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan);
 
-// `index` chooses along dimension `dim` of `self`; its dimensions stand in that one's place in `other`.
+// `index` selects along dimension `dim` of `self`; its dimensions replace that one in `other`.
 struct AlongDim {
   RowOp op;
   View self;
@@ -67,7 +67,7 @@ struct AlongDim {
 };
 Status plan_along_dim(const AlongDim& move, Plan before, std::string said, Plan* plan);
 
-// `out` holds what `self` does before it is written: a copy, unless both are the same memory.
+// Initialises `out` with `self`: a copy, unless both are the same memory.
 Status plan_start(const aclTensor& self, const aclTensor& out, Plan* plan);
 
 }  // namespace softnpu

@@ -1,4 +1,4 @@
-// Reads along one dimension, or of all elements in their logical order: index_select, embedding, take.
+// Reads along one dimension, or elements by their logical order: index_select, embedding, take.
 
 #include "base/text.h"
 #include "ops/describe.h"
@@ -38,7 +38,7 @@ Status index_select(const aclTensor& self, int64_t dim, const aclTensor& index, 
   SOFTNPU_RETURN_IF_ERROR(operands.open(self, index, out));
   size_t at = 0;
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, self.dims.size(), &at));
-  // An index without dimensions is one with one element, and so is a tensor.
+  // A zero-dimensional index, or tensor, counts as one with a single element.
   Dims sizes = self.dims;
   if (sizes.empty()) {
     if (operands.index.count() != 1) {

@@ -33,7 +33,7 @@ Status SortedEntries::sort(const View& index, const View& other, size_t dim, int
     }
   });
   SOFTNPU_RETURN_IF_ERROR(status);
-  // Each one's end, which then moves down to its begin.
+  // Prefix sums: each range's end, which the loop below decrements to its begin.
   for (int64_t i = 1; i <= chosen_; ++i) begin_[i] += begin_[i - 1];
   backwards.for_each(0, backwards.count(), [&](const Walk<2>::Offsets& at) {
     const int64_t i = load_index(last_index.data + at[0], is_wide);

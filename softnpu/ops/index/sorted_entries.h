@@ -1,5 +1,5 @@
 #pragma once
-// The entries of an index by what they choose: who sums has all terms of a result together, in their order.
+// The entries of an index grouped by index value, so that a sum gets all its terms at once, in order.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,22 +12,22 @@ namespace softnpu {
 
 class SortedEntries {
  public:
-  // Chooses none of what there is.
+  // A value that no index has.
   static constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
 
   static Checked workspace_bytes(int64_t chosen, int64_t entries) {
     return (checked(chosen) + 1 + entries) * sizeof(int64_t);
   }
 
-  // Of an index of 0 to `chosen` - 1. `workspace` has the bytes above, and outlives this.
+  // For indices in [0, chosen). `workspace` has workspace_bytes() and must outlive this.
   SortedEntries(void* workspace, int64_t chosen)
       : begin_(static_cast<int64_t*>(workspace)), entries_(begin_ + chosen + 1), chosen_(chosen) {}
 
-  // `other` has the index's sizes. Places whose index is `skipped` are left out. Fails with the first index that is out
-  // of range, as one of dimension `dim`.
+  // `other` has the index's sizes. Entries whose index is `skipped` are omitted. Fails at the first index out of range;
+  // the error names dimension `dim`.
   Status sort(const View& index, const View& other, size_t dim, int64_t skipped = kNoIndex);
 
-  // The offsets in `other`, in bytes, of the entries that choose `i`.
+  // The offsets in `other`, in bytes, of the entries with index `i`.
   std::span<const ptrdiff_t> of(int64_t i) const {
     return {entries_ + begin_[i], static_cast<size_t>(begin_[i + 1] - begin_[i])};
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Index tensors as a table of entries in the memory of the tensor that they index.
+// Converts index tensors to a table of offsets in the memory of the indexed tensor.
 
 #include <vector>
 
@@ -10,21 +10,21 @@ namespace softnpu {
 // One index tensor, or one column of ScatterNd's.
 struct IndexTerm {
   View index;            // broadcast to the table's sizes
-  size_t dim = 0;        // that it indexes, for messages
+  size_t dim = 0;        // the indexed dimension, for messages
   int64_t size = 0;      // of that dimension
-  ptrdiff_t stride = 0;  // and its stride in bytes
+  ptrdiff_t stride = 0;  // of that dimension, in bytes
 };
 
 struct IndexTable {
-  std::vector<IndexTerm> terms;  // their offsets add up
+  std::vector<IndexTerm> terms;  // their offsets are added
   Dims sizes;
   bool wraps = false;  // negative indices count from the end
-  // Where the index is one in the logical order of all of a tensor's elements: its dimensions. Empty otherwise.
+  // For indices in the logical order of all elements: the indexed tensor's sizes. Empty otherwise.
   Dims flat_sizes;
   Dims flat_strides;
 
   int64_t count() const;
-  // Fails with the first index that is out of range.
+  // Fails at the first index out of range.
   Status fill(ptrdiff_t* table) const;
 };
 

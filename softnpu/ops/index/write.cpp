@@ -1,4 +1,4 @@
-// Writes along one dimension, or to elements in their logical order.
+// Writes along one dimension, or to elements by their logical order.
 
 #include <cstring>
 #include <memory>
@@ -22,7 +22,7 @@ std::string describe(const aclTensor& self, const aclTensor& index, const aclTen
   return softnpu::describe(all);
 }
 
-// A vector of indices for `dim` of the written tensor, which may have no dimensions.
+// A vector of indices for `dim` of the written tensor, which may be zero-dimensional.
 struct Target {
   View out;
   View index;
@@ -41,7 +41,7 @@ struct Target {
     return Status::ok();
   }
 
-  // A view of `source`, which has the written tensor's shape but for `dim`, where it has an element for each index.
+  // Opens `source`, which has the written tensor's shape, except in `dim`: one element per index.
   Status open_source(const aclTensor& source, View* view) const {
     SOFTNPU_RETURN_IF_ERROR(view_of(source, "source", view));
     if (view->rank() == 0) *view = view->insert(0, 1, 0);
@@ -95,7 +95,7 @@ Status index_copy(const aclTensor& self, int64_t dim, const aclTensor& index, co
 
 namespace {
 
-// The number at every index; `keep` owns what the index lies in, if that is not a tensor.
+// Writes the number at every index; `keep` owns the index's memory if no tensor does.
 Status plan_fill(const Target& target, const aclScalar& value, aclDataType dtype, std::shared_ptr<const void> keep,
                  Plan start, std::string said, Plan* plan) {
   struct alignas(16) Constant {
@@ -153,7 +153,7 @@ Status put(const aclTensor& self, const aclTensor& index, const aclTensor& sourc
     return {ACLNN_ERR_PARAM_INVALID, text(values.count(), " elements for ", indices.count(), " indices")};
   }
   if (values.sizes != indices.sizes) {
-    // Elements in their logical order: the source is read through a table of its own, or is contiguous.
+    // Elements are paired in logical order: the source must have the index's shape or be contiguous.
     int64_t next = values.element();
     for (size_t i = values.rank(); i-- > 0; next *= values.sizes[i]) {
       if (values.sizes[i] != 1 && values.strides[i] != next) {

@@ -1,5 +1,5 @@
 #pragma once
-// One tensor's elements in the order of their indices, whatever its strides, as values of a floating-point type.
+// One tensor's elements in the order of their indices, for any strides, as values of a floating-point type.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace softnpu {
 
-// Where the elements lie.
+// The memory of the elements.
 class FlatTensor {
  public:
-  // `last`: a dimension that is seen as the innermost one; -1 for none.
+  // `last`: the dimension to be treated as the innermost one; -1 for none.
   static Status make(const aclTensor& tensor, int64_t last, const char* role, FlatTensor* out);
 
   aclDataType dtype() const { return dtype_; }
   // Calls body(address, stride in bytes, count) for each run of [first, first + count).
   template <typename Body>
   void for_runs(int64_t first, int64_t count, Body&& body) const;
-  // The address of element `first` where `count` elements from it on lie one behind the other; else null.
+  // The address of element `first` if `count` elements from it on are contiguous; else null.
   char* contiguous(int64_t first, int64_t count) const {
     char* found = nullptr;
     if (strides_.back() != element_ && count > 1) return found;
@@ -35,12 +35,12 @@ class FlatTensor {
   char* data_ = nullptr;
   aclDataType dtype_ = ACL_DT_UNDEFINED;
   ptrdiff_t element_ = 0;  // bytes
-  // Outermost first, joined where strides allow; at least one.
+  // Outermost first, merged if strides allow; at least one.
   std::vector<int64_t> sizes_;
   std::vector<ptrdiff_t> strides_;
 };
 
-// The type of the same name, or the tensor's own where it is computed in T: half types are floats to kernels.
+// The data type of T, or the tensor's own if its compute type is T: kernels compute half types in float.
 template <typename T>
 aclDataType computed_as(aclDataType dtype) {
   constexpr bool kIsDouble = sizeof(T) == sizeof(double);
@@ -55,11 +55,11 @@ class FlatReader {
   explicit FlatReader(FlatTensor tensor)
       : tensor_(std::move(tensor)), reader_(tensor_.dtype(), computed_as<T>(tensor_.dtype())) {}
 
-  // Where memory holds `count` values from element `first` on as kernels compute with them; null elsewhere.
+  // The address of `count` values from element `first` on, if memory has them contiguously in type T; else null.
   const T* find(int64_t first, int64_t count) const {
     return reader_.is_direct() ? reinterpret_cast<const T*>(tensor_.contiguous(first, count)) : nullptr;
   }
-  // The values: the memory itself where it holds them so, else `buffer`.
+  // The values: in place if find() succeeds, else copied to `buffer`.
   const T* read(int64_t first, int64_t count, T* buffer) const {
     if (const T* found = find(first, count)) return found;
     int64_t done = 0;
@@ -82,16 +82,16 @@ class FlatWriter {
   explicit FlatWriter(FlatTensor tensor)
       : tensor_(std::move(tensor)), writer_(computed_as<T>(tensor_.dtype()), tensor_.dtype()) {}
 
-  // Where memory takes `count` values from element `first` on as kernels compute them; null elsewhere.
+  // The address for `count` values from element `first` on, if memory stores them contiguously in type T; else null.
   T* find(int64_t first, int64_t count) const {
     return writer_.is_direct() ? reinterpret_cast<T*>(tensor_.contiguous(first, count)) : nullptr;
   }
-  // Where the values may be written: the memory itself, or `buffer`; put() ends it.
+  // Where the values are to be written: in place or `buffer`. put() completes the write.
   T* place(int64_t first, int64_t count, T* buffer) const {
     T* found = find(first, count);
     return found == nullptr ? buffer : found;
   }
-  // Writes what is not yet where place() said.
+  // Writes the values that place() did not place in memory.
   void put(int64_t first, int64_t count, const T* values) const {
     tensor_.for_runs(first, count, [&](char* to, ptrdiff_t stride, int64_t here) {
       if (to != reinterpret_cast<const char*>(values)) writer_.write(values, static_cast<size_t>(here), to, stride);

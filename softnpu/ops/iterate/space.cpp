@@ -32,7 +32,7 @@ Status broadcast(std::span<const aclTensor* const> tensors, Dims* out) {
   return Status::ok();
 }
 
-// Whether nothing is broadcast and all tensors are walked in one stretch.
+// Whether nothing is broadcast and all tensors are contiguous with the same order of dimensions.
 bool is_flat(std::span<const aclTensor* const> tensors) {
   const Dims& shape = tensors[0]->dims;
   for (const aclTensor* tensor : tensors) {
@@ -107,7 +107,7 @@ void Space::order(const Sizes& shape, const Strides& strides, size_t outputs) {
   const size_t n = shape.size();
   const size_t operands = operand_count_;
   count_ = std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-  // The order of the result's memory; dimensions of size 1 do not count.
+  // The order of the result's memory; dimensions of size 1 are ignored.
   SmallVector<size_t, 8> order;
   for (size_t i = 0; i < n; ++i) {
     if (shape[i] != 1) order.push_back(i);
@@ -116,16 +116,16 @@ void Space::order(const Sizes& shape, const Strides& strides, size_t outputs) {
     for (size_t k = 0; k < operands; ++k) {
       const ptrdiff_t x = strides[k * n + a];
       const ptrdiff_t y = strides[k * n + b];
-      if (x == 0 || y == 0 || x == y) continue;  // says nothing: the next tensor decides
+      if (x == 0 || y == 0 || x == y) continue;  // no preference: the next tensor decides
       return x > y;
     }
     return false;
   };
-  // Insertion: `before` is no strict order, since it may be silent about two dimensions.
+  // Insertion sort: `before` is no strict weak order, since it may have no preference for two dimensions.
   for (size_t i = 1; i < order.size(); ++i) {
     for (size_t j = i; j > 0 && before(order[j], order[j - 1]); --j) std::swap(order[j], order[j - 1]);
   }
-  SmallVector<size_t, 8> kept;  // the innermost of each group of joined dimensions
+  SmallVector<size_t, 8> kept;  // the innermost of each group of merged dimensions
   sizes_.clear();
   for (size_t i : order) {
     const auto joins = [&] {

@@ -1,5 +1,5 @@
 #pragma once
-// Several tensors that are walked together: one shape, and each tensor's strides in it.
+// An iteration space over several tensors: one shape, and each tensor's strides in it.
 
 #include <algorithm>
 #include <array>
@@ -15,20 +15,20 @@
 
 namespace softnpu {
 
-// A tensor's place in an iteration space.
+// A tensor in an iteration space.
 struct Operand {
-  char* data = nullptr;  // of its first element, where a kernel on the host finds it
+  char* data = nullptr;  // its first element, at the address for host kernels
   aclDataType dtype = ACL_DT_UNDEFINED;
 
-  bool is_constant = false;  // one element, seen everywhere
+  bool is_constant = false;  // one element, broadcast everywhere
 };
 
 class Space {
  public:
   static constexpr size_t kMostOperands = 6;
 
-  // The space of `tensors`, the first `outputs` of which are written: their shape is the space's, the others are
-  // broadcast to it. Dimensions are put in the order of the first tensor's memory, and joined where all tensors allow.
+  // The space of `tensors`. The first `outputs` are written and have the space's shape; the others are broadcast to it.
+  // Dimensions are sorted by the first tensor's memory order, and merged if all tensors allow it.
   static Status make(std::span<const aclTensor* const> tensors, size_t outputs, Space* out);
 
   int64_t count() const { return count_; }  // elements
@@ -38,10 +38,10 @@ class Space {
   const Operand& operand(size_t i) const { return operands_[i]; }
   void move(size_t operand, char* data) { operands_[operand].data = data; }
   ptrdiff_t stride(size_t operand, size_t dim) const { return strides_[operand * sizes_.size() + dim]; }
-  // Whether all elements of `operand` lie one behind the other, in the space's order.
+  // Whether all elements of `operand` are contiguous, in the space's order.
   bool is_contiguous(size_t operand) const;
 
-  // Where `operand`'s elements [first, first + count) lie, if that is `step` bytes apart; else null.
+  // The address of `operand`'s elements [first, first + count) if they are `step` bytes apart; else null.
   char* piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
 
   using Addresses = std::array<char*, kMostOperands>;
@@ -59,9 +59,9 @@ class Space {
 
   // Finds the memory of each tensor.
   Status find(std::span<const aclTensor* const> tensors, size_t outputs);
-  // One dimension with all elements: the tensors have one shape and no gaps.
+  // Makes one dimension of all elements: the tensors have one shape and no gaps.
   void flatten(std::span<const aclTensor* const> tensors);
-  // Orders and joins the dimensions of `shape`; `strides` are those of operand 0, of operand 1, ... in it.
+  // Sorts and merges the dimensions of `shape`; `strides` has those of operand 0, then of operand 1, ...
   void order(const Sizes& shape, const Strides& strides, size_t outputs);
   // Moves all addresses by `steps` along `dim`.
   void advance(Addresses* addresses, size_t dim, int64_t steps) const {

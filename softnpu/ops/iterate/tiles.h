@@ -1,5 +1,5 @@
 #pragma once
-// Values of several tensors brought together, computed with and put back, a tile at a time.
+// Runs kernels on tiles of several tensors: gathers the values, computes, and writes them back.
 
 #include <algorithm>
 #include <array>
@@ -10,28 +10,28 @@
 
 namespace softnpu {
 
-// Immutable: several threads walk it.
+// Immutable: several threads may use it.
 class Tiles {
  public:
-  // Values at a time: those of all operands fit into the first-level cache.
+  // Values per tile: the tiles of all operands fit the first-level cache.
   static constexpr int64_t kTile = 512;
-  // The least that is worth a thread's turn; pieces of this many elements are the same for every number of threads.
+  // The smallest piece for a thread. Pieces of this size are the same for every number of threads.
   static constexpr int64_t kGrain = 16 * kTile;
 
   enum class Access : uint8_t { kRead, kWrite, kUpdate };
   struct Use {
-    aclDataType as = ACL_FLOAT;  // what the operand's values are computed as
+    aclDataType as = ACL_FLOAT;  // the type in which the operand is computed
     Access access = Access::kRead;
   };
 
   Tiles() = default;
-  // One use for each operand of the space.
+  // One use per operand of the space.
   Tiles(Space space, std::span<const Use> uses);
 
   int64_t count() const { return space_.count(); }
 
-  // body(place of the first value, values, their number) for each tile of [first, last). values[k] are those of operand
-  // k, one behind the other in the compute type that it is computed as; those of a kRead operand must not be written.
+  // Calls body(index of the first value, values, count) for each tile of [first, last). values[k] are operand k's,
+  // contiguous in its compute type; those of a kRead operand must not be written.
   template <typename Body>
   void run(int64_t first, int64_t last, const Body& body) const {
     alignas(64) char buffers[Space::kMostOperands][kTile * kMostBytes];
@@ -53,11 +53,11 @@ class Tiles {
     ElementWriter writer;
     int64_t compute_bytes = 0;
     Access access = Access::kRead;
-    bool is_direct = false;  // memory holds values as they are computed with
-    bool in_place = false;   // and all of them lie one behind the other
+    bool is_direct = false;  // memory has the compute type
+    bool in_place = false;   // and all elements are contiguous
   };
 
-  // Where they lie, if that is in one piece and as they are computed with; else in `buffer`.
+  // The values in place, if they are contiguous and in the compute type; else copied to `buffer`.
   void* bring(size_t k, int64_t at, int64_t count, char* buffer) const;
   void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
 

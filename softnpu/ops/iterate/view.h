@@ -1,5 +1,5 @@
 #pragma once
-// A tensor as operators that move elements see it: an address, sizes, strides in bytes (negative ones, too).
+// A tensor for operators that move elements: address, sizes, strides in bytes (which may be negative).
 
 #include <cstdint>
 
@@ -21,43 +21,43 @@ struct View {
 
   // [first, first + size) of dimension `dim`.
   View narrow(size_t dim, int64_t first, int64_t size) const;
-  // Dimension `dim` from its end to its start.
+  // Reverses dimension `dim`.
   View flip(size_t dim) const;
-  // Index 0 of dimension `dim`, seen `size` times.
+  // Repeats index 0 of dimension `dim` `size` times.
   View repeat(size_t dim, int64_t size) const;
-  // With a dimension of `size` and `stride` before `dim`.
+  // Inserts a dimension of `size` and `stride` before `dim`.
   View insert(size_t dim, int64_t size, int64_t stride) const;
-  // Without dimension `dim`, at its index 0.
+  // Removes dimension `dim`, at its index 0.
   View erase(size_t dim) const;
-  // Seen as `sizes`; the caller has checked that it can be.
+  // Broadcasts to `sizes`; the caller has checked that this is possible.
   View expand(const Dims& sizes) const;
 };
 
-// Refuses types that no operator computes with and memory that is not the device's.
+// Fails for types that no operator supports and for memory that is not the device's.
 Status view_of(const aclTensor& tensor, const char* role, View* out);
 
-// `dim` within [-rank, rank) as an index; a tensor without dimensions counts as one with one.
+// Converts `dim` in [-rank, rank) to an index; a zero-dimensional tensor counts as one-dimensional.
 Status wrap_dim(int64_t dim, size_t rank, size_t* out);
 
 Status same_dtype(const aclTensor& a, const aclTensor& b);
 Status require_sizes(const aclTensor& tensor, const Dims& sizes, const char* role);
 Status require_index(const aclTensor& index, const char* role);  // int32 or int64
 
-// Whether `sizes` broadcast to `to`.
+// Whether `sizes` can be broadcast to `to`.
 bool broadcasts_to(const Dims& sizes, const Dims& to);
 
-// What moving `elements` of them costs: the threads for it, and Plan::work.
+// The effort to move `elements`: number of threads, and Plan::work.
 struct Effort {
   int threads = 1;
   double work = 0;
 };
 inline Effort effort_of(double elements) {
-  constexpr double kWorkPerElement = 16;  // one is read, one written
+  constexpr double kWorkPerElement = 16;  // one read, one write
   const double work = kWorkPerElement * elements;
   return {threads_for(work), work};
 }
 
-// The least number of elements that is worth a thread's turn.
+// The smallest piece for a thread.
 constexpr int64_t kGrainElements = 1 << 14;
 
 // A plan that has nothing to do.

@@ -1,5 +1,5 @@
 #pragma once
-// Several pieces of strided memory that are walked together: offsets in bytes, run by run.
+// An iteration over several strided memories: offsets in bytes, run by run.
 
 #include <algorithm>
 #include <array>
@@ -32,14 +32,14 @@ class Walk {
   const Dim& dim(size_t i) const { return dims_[i]; }
   const Dim& inner() const { return dims_.back(); }
 
-  // Puts the dimensions in the order of operand 0's memory, of operand 1's where that says nothing.
+  // Sorts the dimensions by operand 0's memory order; by operand 1's if that has no preference.
   void order() {
     for (size_t i = 1; i < dims_.size(); ++i) {
       for (size_t j = i; j > 0 && is_before(dims_[j], dims_[j - 1]); --j) std::swap(dims_[j], dims_[j - 1]);
     }
   }
 
-  // Joins neighbours where all operands allow it. One dimension is left at least.
+  // Merges adjacent dimensions if all operands allow it. At least one dimension remains.
   void join() {
     SmallVector<Dim, 6> kept;
     for (const Dim& dim : dims_) {
@@ -54,7 +54,7 @@ class Walk {
     dims_ = kept;
   }
 
-  // Takes dimension `i` out: the caller walks it itself.
+  // Removes dimension `i`: the caller iterates over it.
   Dim take(size_t i) {
     const Dim taken = dims_[i];
     for (size_t j = i + 1; j < dims_.size(); ++j) dims_[j - 1] = dims_[j];

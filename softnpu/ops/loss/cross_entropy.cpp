@@ -17,14 +17,14 @@
 namespace softnpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // values at a time
+constexpr int64_t kGrain = 1 << 14;  // values per piece
 constexpr double kFlopsPerValue = 24;
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 enum class Reduction : uint8_t { kNone, kMean, kSum };
 
-// What both directions know: rows of classes, and the class of each.
+// The data of both directions: rows of class values, and the target class of each.
 template <typename T>
 struct Rows {
   Reduction reduction = Reduction::kMean;
@@ -36,12 +36,12 @@ struct Rows {
   ElementReader target_reader;
   std::optional<FlatReader<T>> given_weight;
 
-  // What a launch reads before it divides the work: the weights, and each row's class (-1: ignored).
+  // Data that a launch reads before it divides the work: the weights, and each row's class (-1: ignored).
   struct Labels {
     std::vector<int64_t> of_row;
     std::vector<T> weight;
-    double all_weights = 0;  // of the classes
-    double total = 0;        // of the rows' classes
+    double all_weights = 0;  // sum of all class weights
+    double total = 0;        // sum of the weights of the rows' classes
   };
 
   Status read_labels(Labels* out) const {
@@ -142,8 +142,8 @@ struct CrossEntropyGradient {
   }
 
  private:
-  // The gradient of log_softmax: what arrives at the logarithms is -(1 - s) w[label] at the label, and -s / C w[c]
-  // everywhere.
+  // The gradient of log_softmax. Its incoming gradient is -(1 - s) w[label] at the label, plus -s / C w[c] for every
+  // class.
   void run_row(const typename Rows<T>::Labels& labels, int64_t row, T* in, T* out, T* arriving) const {
     const int64_t first = row * rows.classes;
     T* const to = dx.place(first, rows.classes, out);

@@ -6,7 +6,7 @@
 namespace softnpu {
 namespace {
 
-// PyTorch's bounds: a logarithm is no less than -100, a divisor no less than 1e-12.
+// PyTorch's bounds: logarithms are at least -100, divisors at least 1e-12.
 constexpr double kLeastLog = -100;
 constexpr double kLeastDivisor = 1e-12;
 
@@ -40,7 +40,7 @@ struct Smooth {
 struct Entropy {
   template <typename T>
   static T of(T a, T b, T c, const T*) {
-    // NaN from a probability outside of [0, 1] stays: max(NaN, x) is NaN with NaN first.
+    // NaN for a probability outside of [0, 1] is kept: max(NaN, x) is NaN if NaN is first.
     return ((b - 1) * std::max(std::log1p(-a), static_cast<T>(kLeastLog)) - b * log_up(a)) * c;
   }
 };

@@ -1,18 +1,18 @@
 #pragma once
-// The functions that losses map their inputs by, in floating point, and their gradients.
+// The elementwise functions of losses, in floating point, and their gradients.
 
 #include "ops/elementwise/map.h"
 
 namespace softnpu {
 
-// a: the input, b: the target, c, d: further inputs; k0, k1: constants. Of gradients a is that of the loss, b the
-// input, c the target, and k0 a factor.
+// a: input, b: target, c, d: further inputs; k0, k1: constants. For gradients: a is the loss's gradient, b the input, c
+// the target, k0 a factor.
 enum class LossOp : uint8_t {
   kSquare,         // (a - b)^2
   kAbs,            // |a - b|
-  kSmooth,         // |a - b|, and a parabola where that is below k0
+  kSmooth,         // |a - b|; a parabola if that is below k0
   kEntropy,        // of probability a and target b, weight c
-  kLogitEntropy,   // of sigmoid(a), weight c, d times as much for positives
+  kLogitEntropy,   // of sigmoid(a), with weight c, times d for positives
   kDivergence,     // b (log b - a)
   kLogDivergence,  // exp(b) (b - a)
   kSoftMargin,     // log(1 + exp(-a b))
@@ -28,7 +28,7 @@ enum class LossOp : uint8_t {
   kSoftMarginBackward,
 };
 
-// Null where `compute_type` is no floating-point type.
+// Null if `compute_type` is not floating point.
 MapKernel loss_kernel(LossOp op, ComputeType compute_type);
 
 }  // namespace softnpu

@@ -9,7 +9,7 @@ namespace {
 
 enum Reduction : int64_t { kNone, kMean, kSum };
 
-// The scalar that stands for a weight that was left out.
+// The default for an omitted weight.
 const aclScalar& one() {
   static const aclScalar value = [] {
     aclScalar made;
@@ -64,7 +64,7 @@ Status plan_loss(const Mapping& mapping, std::initializer_list<MapInput> inputs,
   }
 }
 
-// A gradient's factor: of a mean it is one over the number of its terms, as many as the result has.
+// The factor of a gradient: for a mean, 1 / the number of its terms, which is that of the result's elements.
 Status plan_gradient(Mapping* mapping, std::initializer_list<MapInput> inputs, int64_t reduction, const aclTensor& out,
                      Plan* plan) {
   if (reduction < kNone || reduction > kSum) {
@@ -107,7 +107,9 @@ Status smooth_loss(const aclTensor& self, const aclTensor& target, int64_t reduc
 Status smooth_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, int64_t reduction,
                             double beta, const aclTensor& out, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_beta(beta));
-  // Without a parabola it is the gradient of the distance, 0 where that is 0.
+  // Without a parabola: the gradient of
+  // a - b
+  // , 0 at 0.
   if (beta == 0) return loss_gradient(LossOp::kAbsBackward, grad, self, target, reduction, out, plan);
   Mapping mapping;
   SOFTNPU_RETURN_IF_ERROR(mapping_of(LossOp::kSmoothBackward, {self, target}, &mapping));

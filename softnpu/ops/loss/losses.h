@@ -1,5 +1,5 @@
 #pragma once
-// What operators.txt plans with. `reduction`: 0 none, 1 the mean, 2 the sum.
+// Planners for operators.txt. `reduction`: 0 none, 1 mean, 2 sum.
 
 #include "nnopbase/executor.h"
 #include "ops/loss/functions.h"
@@ -31,13 +31,13 @@ Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const acl
                          int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
                          Plan* plan);
 
-// torch.nn.functional.cross_entropy of values [N, C] and classes [N], with log_softmax besides. Targets outside are
-// the launch's error.
+// torch.nn.functional.cross_entropy of values [N, C] and classes [N], with log_softmax as a second result. A target out
+// of range is an error of the launch.
 struct CrossEntropyAttributes {
   const char* reduction;  // none, mean or sum
   int64_t ignore_index;
   double smoothing;
-  double square_scale;  // of zloss, which is not defined here: 0
+  double square_scale;  // of zloss, which is not supported: 0
   bool wants_zloss;
 };
 Status cross_entropy(const CrossEntropyAttributes& attributes, const aclTensor& x, const aclTensor& target,

@@ -15,12 +15,12 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kMostInputs = 5;
-constexpr int64_t kTile = 512;  // values at a time
+constexpr int64_t kTile = 512;  // values per tile
 constexpr int64_t kPiece = 64 * kTile;
 constexpr size_t kMostBytes = sizeof(double);
 constexpr double kFlopsPerElement = 16;
 
-// One planned sum. Immutable: several threads run it. A piece's sum goes to its place in the workspace.
+// A planned sum. Immutable: several threads may run it. Each piece writes its sum to the workspace.
 class MapSumTask {
  public:
   MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out,

@@ -13,7 +13,7 @@ namespace softnpu {
 namespace {
 
 constexpr int64_t kTile = 512;
-constexpr int64_t kPiece = 16 * kTile;  // targets at a time
+constexpr int64_t kPiece = 16 * kTile;  // targets per piece
 constexpr double kFlopsPerTarget = 128;
 
 // self as [samples, classes, spatial_size].
@@ -50,10 +50,10 @@ Status shape_of(const aclTensor& self, const aclTensor& target, Shape* shape) {
 struct Sums {
   double loss = 0;
   double weight = 0;
-  int64_t bad = -1;  // the first target that is no class
+  int64_t bad = -1;  // first target that is not a class
 };
 
-// What both directions read.
+// The inputs of both directions.
 template <typename T>
 struct Inputs {
   Shape shape;
@@ -93,7 +93,7 @@ struct Inputs {
     T buffer;
     return weight ? *weight->read(value, 1, &buffer) : T(1);
   }
-  // Where self holds target `i`'s class.
+  // The index in self of the class of target `i`.
   int64_t element(int64_t i, int64_t value) const {
     return (i / shape.spatial_size * shape.classes + value) * shape.spatial_size + i % shape.spatial_size;
   }
@@ -179,11 +179,11 @@ class NllGradientTask {
   Status run() const {
     const Shape& shape = in.shape;
     const int64_t row = shape.classes * shape.spatial_size;
-    // A row is cleared and filled by one thread.
+    // One thread clears and fills a row.
     const int threads = threads_for(8 * static_cast<double>(shape.samples * row));
     T buffer;
     const T factor = reduction == 1 ? -1 / *total.read(0, 1, &buffer) : T(-1);
-    std::atomic<int64_t> bad{-1};  // any target that is no class
+    std::atomic<int64_t> bad{-1};  // any target that is not a class
     parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
                  [&](int64_t first, int64_t last) {
                    clear(first * row, last * row);
@@ -203,7 +203,7 @@ class NllGradientTask {
     for (int64_t i = first; i < last; i += kTile) out.put(i, std::min(kTile, last - i), zeros);
   }
 
-  // Writes target `i`'s gradient; `i` where it is no class, else -1.
+  // Writes the gradient of target `i`; returns `i` if it is not a class, else -1.
   int64_t fill(int64_t i, T factor) const {
     int64_t value = 0;
     in.read_targets(i, 1, &value);

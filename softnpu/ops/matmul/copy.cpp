@@ -9,7 +9,7 @@ namespace softnpu {
 namespace {
 
 constexpr int64_t kAtATime = 512;
-// Elements that are worth a thread's turn.
+// Elements of the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
 
 class Row {
@@ -45,7 +45,7 @@ void copy_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& 
   int64_t count = 1;
   for (int64_t size : batch) count *= size;
   const Row row(from.dtype, to.dtype);
-  // Along the dimension in which the source is dense.
+  // Along the contiguous dimension of the source.
   const bool along_rows = from.rows > 1 && from.row_stride < from.k_stride;
   const int64_t k_tiles = from.k / from.k_tile;
   const int64_t steps = along_rows ? from.k : from.rows;

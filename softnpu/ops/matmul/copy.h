@@ -4,7 +4,7 @@
 
 namespace softnpu {
 
-// to = from, element by element, as a conversion of the dtypes has it. Both have the same sizes.
+// to = from, element by element, with conversion of the dtype. Both have the same sizes.
 void copy_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int threads);
 
 }  // namespace softnpu

@@ -15,20 +15,20 @@ namespace {
 
 constexpr auto kRows = static_cast<int64_t>(kDirectRows);
 constexpr auto kColumns = static_cast<int64_t>(kDirectColumns);
-// Up to here oneDNN's call takes longer than the product.
+// For smaller products the call of oneDNN takes longer than the product.
 constexpr double kTinyFlops = 1 << 17;
 constexpr double kFewRowsFlops = 1 << 20;
-// From here on two threads read the second factor in less time than one.
+// From here on two threads read the second factor faster than one.
 constexpr double kMinParallelWork = 1 << 20;
-// Elements of the second factor that are worth a thread's turn.
+// Elements of the second factor in the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
 
 struct Shape {
-  double work;   // in operations that take as long: few rows are bound by memory
-  bool along_k;  // the second factor is dense along the sum, else along its columns
+  double work;   // in equivalent operations: few rows are bound by memory
+  bool along_k;  // the second factor is contiguous along k, else along its columns
 };
 
-// The factors are swapped: c^T = b^T a^T.
+// Swaps the factors: c^T = b^T a^T.
 MatmulProblem transposed(const MatmulProblem& p) {
   MatmulProblem t = p;
   std::swap(t.a, t.b);
@@ -41,7 +41,7 @@ MatmulProblem transposed(const MatmulProblem& p) {
 
 bool is_dense(int64_t stride, int64_t size) { return stride == 1 || size == 1; }
 
-// How the kernels would run it, if they should.
+// The kernel shape; nothing if these kernels should not be used.
 std::optional<Shape> shape_of(const MatmulProblem& p) {
   const double flops = p.flops();
   const bool few = p.a.rows <= kRows;
@@ -52,7 +52,7 @@ std::optional<Shape> shape_of(const MatmulProblem& p) {
   return std::nullopt;
 }
 
-// Where the matrices begin: the result, both factors, what is added.
+// The addresses of the result, both factors, the addend.
 using Addresses = std::array<void*, 4>;
 
 class Product {
@@ -67,7 +67,7 @@ class Product {
         work_(shape.work) {}
 
   double work() const { return work_; }
-  // Those that the calling thread, which plans, may have.
+  // Limited by the calling thread, which plans.
   int threads() const { return work_ < kMinParallelWork ? 1 : most_threads(); }
   Addresses addresses() const { return {p_.c.data, p_.a.data, p_.b.data, p_.addend.data}; }
   size_t operand_count() const { return p_.adds ? 4 : 3; }
@@ -85,7 +85,7 @@ class Product {
   }
 
  private:
-  // In matrix `index` of a stack that begins at `place`.
+  // The address of an element in matrix `index` of the stack at `place`.
   float* element(void* place, const GemmOperand& m, int64_t index, int64_t offset) const {
     return static_cast<float*>(place) + batch_offset(p_.batch, m.batch_strides, index) + offset;
   }
@@ -123,7 +123,7 @@ class Product {
   const double work_;
 };
 
-// A product on its matrices.
+// A product bound to its matrices.
 struct DirectRun {
   std::shared_ptr<const Product> product;
   Addresses operands;

@@ -1,5 +1,5 @@
 #pragma once
-// Products whose factors are read once, or are small: packing them, as a library for large products does, costs more
+// Products whose factors are read only once, or are small: packing, as in a library for large products, would cost more
 // than the product.
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace softnpu {
 
-// The plan of a product in float32 with few rows on one side, as decoders make token by token, or of small matrices;
-// nothing where another way is better. No size of the problem is 0.
+// The plan of a float32 product with few rows on one side, as in token-by-token decoding, or of small matrices. Nothing
+// if another algorithm is better. No size of the problem is 0.
 std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem);
 
 }  // namespace softnpu

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<float>;
 using V = hn::Vec<Tag>;
 
-// kRows rows of the first factor with kColumns columns of the second, each sum in a register of its own.
+// kRows rows of the first factor times kColumns columns of the second, each sum in its own register.
 template <size_t kRows, size_t kColumns>
 HWY_INLINE void dots(const DirectTile& t, size_t first, float* HWY_RESTRICT sums) {
   const Tag d;
@@ -63,7 +63,7 @@ void along_k(const DirectTile& t, float* sums) {
   }
 }
 
-// kRows rows with kVectors vectors of columns, from column `first` on; the last vector has `rest` columns.
+// kRows rows times kVectors vectors of columns, from column `first` on; the last vector has `rest` columns.
 template <size_t kRows, size_t kVectors>
 HWY_INLINE void columns_at(const DirectTile& t, size_t first, size_t rest, float* HWY_RESTRICT sums) {
   const Tag d;
@@ -85,7 +85,7 @@ HWY_INLINE void columns_at(const DirectTile& t, size_t first, size_t rest, float
       for (size_t v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(left, right[v], sum[m][v]);
     }
   }
-  // There is room for whole vectors: kDirectColumns is a multiple of every vector's lanes.
+  // Whole vectors fit: kDirectColumns is a multiple of every vector's lanes.
   for (size_t m = 0; m < kRows; ++m) {
     for (size_t v = 0; v < kVectors; ++v) hn::StoreU(sum[m][v], d, sums + m * kDirectColumns + first + v * lanes);
   }

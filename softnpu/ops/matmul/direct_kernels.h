@@ -1,5 +1,5 @@
 #pragma once
-// Tiles of a product in float32, straight from where the factors lie: nothing is packed.
+// Tiles of a float32 product, computed from the factors in place, without packing.
 
 #include <cstddef>
 
@@ -8,7 +8,7 @@ namespace softnpu {
 constexpr size_t kDirectRows = 4;
 constexpr size_t kDirectColumns = 64;
 
-// One factor's rows and the other's, `columns` of them, and how far their elements are apart.
+// Rows of one factor and `columns` columns of the other, with the strides of their elements.
 struct DirectTile {
   const float* a;
   ptrdiff_t a_row_stride;
@@ -22,9 +22,9 @@ struct DirectTile {
 
 // sums[row * kDirectColumns + column] = the sum over k.
 struct DirectKernels {
-  // Both factors are contiguous along k: b_stride leads to the next column.
+  // Both factors are contiguous along k: b_stride is the distance between columns.
   void (*along_k)(const DirectTile& tile, float* sums);
-  // The second is dense along the columns: b_stride leads to the next element along k.
+  // The second factor is contiguous along the columns: b_stride is the distance along k.
   void (*along_columns)(const DirectTile& tile, float* sums);
 };
 

@@ -29,29 +29,29 @@ using dnnl::memory;
 
 constexpr size_t kCachedPrimitives = 1024;
 
-// One operand as oneDNN takes it: a stack of matrices with one contiguous dimension.
+// One operand in oneDNN's form: a stack of matrices with one contiguous dimension.
 struct Layout {
   std::array<int64_t, 3> sizes{};
   std::array<int64_t, 3> strides{};
 };
 
-// The second factor as the caller has it, and the type that it is multiplied in: the key of its packed copies.
+// The caller's layout of the second factor, and the type in which it is multiplied: the key of its packed copies.
 struct UserWeights {
   Layout layout;
   int64_t dtype = 0;
   int64_t multiplied = 0;
 };
 
-// Everything that a primitive depends on.
+// All parameters that a primitive depends on.
 struct Key {
   Layout a, b, c;
   int64_t dtype = 0;
-  int64_t result = 0;  // its dtype
+  int64_t result = 0;  // the result's dtype
   int64_t has_bias = 0;
   int64_t threads = 0;
   int64_t alpha = 0;  // bit patterns of doubles
   int64_t beta = 0;
-  int64_t packed = 0;  // b comes in the layout that the kernel likes best
+  int64_t packed = 0;  // b has the layout that the kernel prefers
 };
 
 struct Primitive {
@@ -63,13 +63,13 @@ struct Primitive {
 
   std::string implementation;
   memory::desc weights;
-  PrimitiveRuns runs;                   // of a, b, c, the scratchpad and, where there is one, the bias
-  std::unique_ptr<PrimitiveRuns> pack;  // of b, the packed b and the scratchpad; of packed primitives
+  PrimitiveRuns runs;                   // arguments: a, b, c, scratchpad and, if any, bias
+  std::unique_ptr<PrimitiveRuns> pack;  // arguments: b, packed b, scratchpad; of packed primitives
   size_t scratchpad_bytes;
 };
 
-// Packed weights save a kernel the packing of its own, which counts for little where the rows are many. They are
-// packed in the time of some products.
+// Packed weights save a kernel its own packing, which matters little for many rows. Packing takes as long as some
+// products.
 constexpr int64_t kMaxRows = 512;
 constexpr int kMinUses = 8;
 
@@ -78,7 +78,7 @@ PrimitiveCache<Key, Primitive>& cache() {
   return instance.get();
 }
 
-// Whether each dimension of a stack of matrices lies within a step of the next larger one, as oneDNN demands.
+// Whether each dimension of a stack of matrices fits within a step of the next larger one, as oneDNN requires.
 bool is_nested(const GemmOperand& m, int64_t stack) {
   std::array<std::pair<int64_t, int64_t>, 3> dims = {// stride, size
                                                      std::pair{m.row_stride, m.rows},
@@ -95,7 +95,7 @@ bool is_nested(const GemmOperand& m, int64_t stack) {
   return true;
 }
 
-// Whether oneDNN's kernels take the operand as it lies: one of the two inner dimensions contiguous, no overlap.
+// Whether oneDNN's kernels can use the operand in place: one of the two inner dimensions is contiguous, no overlap.
 bool is_direct(const GemmOperand& m, int64_t stack) {
   if (m.is_tiled() || !is_nested(m, stack)) return false;
   const auto inner = [](int64_t fast, int64_t slow, int64_t fast_size, int64_t slow_size) {
@@ -104,8 +104,8 @@ bool is_direct(const GemmOperand& m, int64_t stack) {
   return inner(m.k_stride, m.row_stride, m.k, m.rows) || inner(m.row_stride, m.k_stride, m.rows, m.k);
 }
 
-// The same matrices, one behind the other without gaps, dense in the dimension in which they were densest. What is
-// broadcast along the batch stays so.
+// Dense strides for the same matrices, contiguous in the dimension with the smallest stride. Broadcast batch dimensions
+// stay broadcast.
 GemmOperand dense(const GemmOperand& like, const Dims& batch, aclDataType dtype) {
   GemmOperand m = like;
   m.dtype = dtype;
@@ -129,7 +129,7 @@ Checked dense_bytes(const GemmOperand& m, const Dims& batch) {
   return bytes;
 }
 
-// `m` as a stack of up to `stack` matrices of [rows, columns]; one where it is broadcast.
+// `m` as a stack of up to `stack` matrices of [rows, columns]; one if it is broadcast.
 Layout layout(const GemmOperand& m, int64_t stack, bool rows_are_outer) {
   const int64_t count = stack == 1 || m.batch_strides.back() == 0 ? 1 : stack;
   Layout l{{count, m.rows, m.k}, {0, m.row_stride, m.k_stride}};
@@ -139,7 +139,7 @@ Layout layout(const GemmOperand& m, int64_t stack, bool rows_are_outer) {
   }
   const int64_t rows = l.sizes[1];
   const int64_t columns = l.sizes[2];
-  // A dimension of size 1 may have any stride; the ones of a dense matrix are understood best.
+  // A dimension of size 1 may have any stride; oneDNN handles those of a dense matrix best.
   const bool transposed = rows > 1 && l.strides[1] == 1 && (columns == 1 || l.strides[2] > 1);
   if (columns == 1) l.strides[2] = transposed ? rows : 1;
   if (rows == 1) l.strides[1] = columns == 1 || l.strides[2] == 1 ? columns : 1;
@@ -193,15 +193,15 @@ std::shared_ptr<const Primitive> make_primitive(const Key& key) {
   return made;
 }
 
-// The matrices that one run of the primitive makes: the last dimension of the batch, unless both factors are broadcast
-// along it, which oneDNN refuses.
+// The number of matrices per run of the primitive: the last dimension of the batch, unless both factors are broadcast
+// along it, which oneDNN does not support.
 int64_t stack_of(const MatmulProblem& p) {
   if (p.batch.empty() || (p.a.batch_strides.back() == 0 && p.b.batch_strides.back() == 0)) return 1;
-  const bool has_parts = p.at_once != 0 && p.batch.back() % p.at_once == 0;  // unless it was simplified
+  const bool has_parts = p.at_once != 0 && p.batch.back() % p.at_once == 0;  // false after simplify() changed the batch
   return has_parts ? p.at_once : p.batch.back();
 }
 
-// One planned product: a run of the primitive for each stack of the batch.
+// A planned product: one run of the primitive per stack of the batch.
 class Product final : public FusionRoot {
  public:
   explicit Product(const MatmulProblem& problem)
@@ -233,7 +233,7 @@ class Product final : public FusionRoot {
   Checked workspace_bytes() const { return space_.bytes(); }
   std::string describe() const { return softnpu::describe(p_); }
 
-  // Whether the result is memory without gaps, and nothing is added to what lies there.
+  // Whether the result is contiguous in memory, and not an addend in place.
   bool is_fusible() const {
     if (c_.is_staged || p_.c.is_tiled() || (p_.adds && is_same_memory(p_.addend, p_.c))) return false;
     const MemoryAccess memory = memory_of(p_.c, p_.batch);
@@ -258,7 +258,7 @@ class Product final : public FusionRoot {
   }
 
  private:
-  // The result goes to `to`. Calls `made` for the matrices [first, last) of the batch as soon as they are made.
+  // Writes the result to `to`. Calls `made(first, last)` as soon as those matrices of the batch are computed.
   template <typename MadeMatrices>
   void run(void* workspace, char* to, const MadeMatrices& made) const {
     auto* space = static_cast<char*>(workspace);
@@ -278,9 +278,9 @@ class Product final : public FusionRoot {
   }
 
   struct Operand {
-    GemmOperand layout;  // as oneDNN takes it
+    GemmOperand layout;  // in oneDNN's form
     bool is_staged = false;
-    size_t at = 0;  // of the copy, in the workspace
+    size_t at = 0;  // offset of the copy in the workspace
   };
 
   template <typename MadeMatrices>
@@ -294,9 +294,8 @@ class Product final : public FusionRoot {
     }
   }
 
-  // The kernels that bring the second factor into blocks, for each call where it lies otherwise. They make the same
-  // bits of it either way (those for 16 bits do not where the sum is long), and the blocks are the same for any number
-  // of rows.
+  // The kernels that pack the second factor into blocks, which they otherwise do in each call. Results are identical
+  // either way (not so for 16-bit types with long sums), and the blocks do not depend on the number of rows.
   bool has_packing_kernel() const {
     return key_.dtype == ACL_FLOAT && onednn_packs_weights(primitive_->implementation);
   }
@@ -312,7 +311,7 @@ class Product final : public FusionRoot {
                             made->scratchpad_bytes <= primitive_->scratchpad_bytes;
           if (fits && made->weights != primitive_->weights) packed_ = std::move(made);
         } catch (const dnnl::error&) {
-          packed_ = nullptr;  // the other primitive is there
+          packed_ = nullptr;  // falls back to the unpacked primitive
         }
       });
       return packed_ != nullptr ? packed_->weights : memory::desc();
@@ -341,7 +340,7 @@ class Product final : public FusionRoot {
     return {staged, true, space_.reserve(dense_bytes(staged, p_.batch))};
   }
 
-  // A copy is made of each matrix once, however often it is seen.
+  // Copies each matrix once, even if it is broadcast.
   GemmOperand stage(const Operand& operand, const GemmOperand& from, SplitFactor factor, char* space) const {
     if (!operand.is_staged) return from;
     GemmOperand to = operand.layout;
@@ -362,7 +361,7 @@ class Product final : public FusionRoot {
   const int64_t stack_;
   const bool is_split_;
   Operand a_, b_, c_;
-  bool has_bias_ = false;  // the addend is a row that the primitive adds as its bias
+  bool has_bias_ = false;  // the addend is a row, passed to the primitive as its bias
   int threads_ = 1;
   Workspace space_;
   size_t scratchpad_at_ = 0;

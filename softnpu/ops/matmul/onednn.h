@@ -6,8 +6,8 @@
 
 namespace softnpu {
 
-// What oneDNN cannot take as it lies goes through dense copies in the workspace: float32 ones where the CPU has no
-// instructions for the dtype. Sums are kept in float32 either way. No size of the problem is 0.
+// Operands that oneDNN cannot use in place are copied to the workspace: to float32 if the CPU has no instructions for
+// the dtype. Sums are in float32 in all cases. No size of the problem is 0.
 Plan plan_onednn_matmul(const MatmulProblem& problem);
 
 }  // namespace softnpu

@@ -44,7 +44,7 @@ Status misfit(const aclTensor& a, const aclTensor& b, const aclTensor& out) {
                                         " do not multiply to ", describe_shape(out.dims))};
 }
 
-// What is multiplied, and in which dtype.
+// The operands of a product, and its dtype.
 struct Product {
   const aclTensor& a;    // [..., m, k]
   const aclTensor& b;    // [..., k, n]
@@ -52,7 +52,7 @@ struct Product {
   aclDataType dtype = ACL_DT_UNDEFINED;
 };
 
-// One dtype for both factors. The result may be float32 where they have 16 bits.
+// Both factors have one dtype. The result may be float32 if they have 16 bits.
 Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out, aclDataType* dtype) {
   *dtype = a.dtype;
   for (const aclTensor* tensor : {&a, &b, &out}) {
@@ -70,7 +70,7 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
           text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
 }
 
-// The two inner dimensions of `tensor`; its batch dimensions are broadcast to `batch`.
+// Reads the two inner dimensions of `tensor`; broadcasts its batch dimensions to `batch`.
 Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, const char* role, GemmOperand* out) {
   const size_t n = tensor.dims.size();
   out->dtype = tensor.dtype;
@@ -94,7 +94,7 @@ Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, con
   return Status::ok();
 }
 
-// The batch of the result is what the factors' batches are broadcast to.
+// Whether the result's batch is the broadcast of the factors' batches.
 bool is_broadcast(const aclTensor& a, const aclTensor& b, const aclTensor& out) {
   const size_t n = out.dims.size();
   if (n != std::max(a.dims.size(), b.dims.size())) return false;
@@ -135,7 +135,7 @@ Plan choose(MatmulProblem problem) {
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
   const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
-  // An empty sum is for the general kernel, and so are factors that are converted first and results that are narrowed.
+  // The reference kernel handles empty sums, factors that need conversion first, and results that are narrowed.
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
   if (!onednn || narrows || problem.a.k == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype ||
       !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {

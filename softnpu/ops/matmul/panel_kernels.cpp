@@ -20,7 +20,8 @@ constexpr size_t kVectors = 3;
 using Tag = hn::CappedTag<float, 8>;
 using V = hn::Vec<Tag>;
 
-// The sums of kHigh rows from `row` on with the first kUsed vectors of the panel, in `put(row, vector, sum)`.
+// Computes the sums of kHigh rows from `row` on with the first kUsed vectors of the panel; passes them to `put(row,
+// vector, sum)`.
 template <size_t kHigh, size_t kUsed, typename Put>
 HWY_INLINE void sums(const PanelProduct& p, size_t row, Put&& put) {
   const Tag d;
@@ -44,7 +45,7 @@ HWY_INLINE void sums(const PanelProduct& p, size_t row, Put&& put) {
   }
 }
 
-// kHigh rows with all columns of the panel. Of the last of kUsed vectors kPart says whether it is one in part.
+// kHigh rows with all columns of the panel. kPart: the last of kUsed vectors is partial.
 template <size_t kHigh, size_t kUsed, bool kPart>
 HWY_INLINE void strip(const PanelProduct& p, size_t row) {
   const Tag d;
@@ -109,7 +110,7 @@ HWY_INLINE void transpose_square(const float* from, ptrdiff_t stride, float* to,
 
 void transpose_tile(const float* from, ptrdiff_t stride, size_t columns, size_t depth, float* panel) {
   constexpr size_t kSide = 4;
-  constexpr size_t kLine = 16;  // elements of a cache line: columns may be a power of two apart
+  constexpr size_t kLine = 16;  // elements per cache line: columns may be a power of two apart
   const size_t width = kVectors * hn::Lanes(Tag());
   const auto column = [&](size_t j) { return from + static_cast<ptrdiff_t>(j) * stride; };
   for (size_t first = 0; first < depth; first += kLine) {

@@ -16,17 +16,17 @@
 namespace softnpu {
 namespace {
 
-// A product of fewer rows takes no longer than packing panels that are not cached; with more rows oneDNN's packing of
-// its own counts for nothing. With a smaller sum or fewer columns there is little to add up.
+// With fewer rows packing uncached panels takes as long as the product; with more rows oneDNN's own packing is
+// negligible. With a smaller sum or fewer columns there is little to gain.
 constexpr int64_t kMinRows = 64;
 constexpr int64_t kMaxRows = 1024;
 constexpr int64_t kMinDepth = 16;
 constexpr int64_t kMinColumns = 16;
-// A panel's part of this depth and so many rows of it stay in the second level of a cache. Measured: parts of 256 to
-// 512 and 64 to 128 rows take the same time, less of either takes more.
+// A panel's part of this depth and that many rows fit the second-level cache. Measured: parts of 256 to 512 and 64 to
+// 128 rows take the same time, smaller ones take longer.
 constexpr int64_t kMaxDepth = 512;
 constexpr int64_t kBlockRows = 128;
-// Pieces for each thread: so many that a thread which lost its core does not hold up the others.
+// Pieces per thread: so many that a descheduled thread does not delay the others.
 constexpr int64_t kPartsPerThread = 8;
 
 // The layout of the second factor, as the key of its packed copies.
@@ -81,7 +81,7 @@ class PanelMatmul final : public FusionRoot {
     });
   }
 
-  // kBlockRows rows from `row` on with panels [first, last).
+  // Multiplies kBlockRows rows from `row` on by the panels [first, last).
   void multiply(int64_t row, int64_t first, int64_t last, const float* panels, float* c) const {
     const int64_t depth = p_.a.k;
     const int64_t parts = (depth + kMaxDepth - 1) / kMaxDepth;
@@ -130,7 +130,7 @@ class PanelMatmul final : public FusionRoot {
     }
   }
 
-  // Caching panels takes no longer than packing them for one product: they are cached from the second use on.
+  // Caching panels costs no more than packing them for one product: they are cached from their second use on.
   std::shared_ptr<void> cached_panels() const {
     const UserLayout user{width_, p_.b.rows, p_.b.k, p_.b.row_stride, p_.b.k_stride};
     const std::string_view bytes(reinterpret_cast<const char*>(&user), sizeof user);
@@ -141,7 +141,7 @@ class PanelMatmul final : public FusionRoot {
 
   const MatmulProblem p_;
   const PanelKernels kernels_;
-  const int64_t width_;   // columns of a panel
+  const int64_t width_;   // columns per panel
   const int64_t panels_;  // of the second factor
   const int threads_;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// Products in float32 of many rows on CPUs for which oneDNN has no kernel that takes packed weights (AVX2 without
-// AVX-512): the second factor goes into panels, which are kept where it is a weight.
+// Float32 products of many rows on CPUs for which oneDNN has no kernel with packed weights (AVX2 without AVX-512): the
+// second factor is packed into panels, which are cached if it is a weight.
 
 #include <optional>
 
@@ -9,7 +9,7 @@
 
 namespace softnpu {
 
-// No value where oneDNN's way is as fast, or the only one. No size of the problem is 0.
+// No value if oneDNN is as fast, or the only option. No size of the problem is 0.
 std::optional<Plan> plan_panel_matmul(const MatmulProblem& problem);
 
 }  // namespace softnpu

@@ -9,7 +9,7 @@
 
 namespace softnpu {
 
-// `Made` is a FusionRoot that is made of the problem, and describes it.
+// `Made` is a FusionRoot that is constructed from the problem and has describe().
 template <typename Made>
 Plan plan_product(const MatmulProblem& problem) {
   const auto made = std::make_shared<const Made>(problem);

@@ -27,7 +27,7 @@ T value_of(const aclScalar& scalar) {
   }
 }
 
-// GemmOperand in memory, packed along the dimension in which they are dense.
+// A GemmOperand in memory, packed along its contiguous dimension.
 class MatrixSource final : public GemmSource {
  public:
   MatrixSource(const Dims& batch, GemmOperand matrices, aclDataType as)

@@ -11,24 +11,24 @@
 namespace softnpu {
 namespace {
 
-// Elements that are worth a thread's turn.
+// Elements of the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
-// Splitting pays where each number is multiplied by so many others, at least.
+// Splitting pays if each number is used in at least this many products.
 constexpr int64_t kLeastSplit = 64;
 constexpr uint32_t kExponent = 0x7f800000, kQuiet = 0x00400000, kUpper = 0xffff0000;
 
-// Rounds to eight digits, ties to even; the largest numbers become infinite.
+// Rounds to eight bits, ties to even; the largest numbers become infinite.
 uint32_t rounded(uint32_t bits) { return (bits + 0x7fff + (bits >> 16 & 1)) & kUpper; }
 
 struct Numbers {
-  uint32_t upper, middle, lower;  // middle: upper again, but where the number is not finite
+  uint32_t upper, middle, lower;  // middle: a copy of upper if the number is finite
 };
 
 Numbers numbers_of(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const bool finite = (bits & kExponent) != kExponent;
   const uint32_t special = (bits & kUpper) | ((bits & ~(kExponent | 0x80000000)) != 0 ? kQuiet : 0);
-  // The largest numbers are cut off instead, both of their parts, so that their sum stays finite.
+  // The largest numbers are truncated instead, in both parts, so that their sum stays finite.
   const bool fits = (rounded(bits) & kExponent) != kExponent;
   const uint32_t upper = fits ? rounded(bits) : bits & kUpper;
   const auto rest = std::bit_cast<uint32_t>(x - std::bit_cast<float>(upper));
@@ -51,7 +51,7 @@ struct Row {
 template <typename T>
 void split_row(const Row<T>& row, SplitFactor factor) {
   T* const first = row.to[0];
-  T* const second = row.to[factor == SplitFactor::kFirst ? 1 : 2];  // of the middle
+  T* const second = row.to[factor == SplitFactor::kFirst ? 1 : 2];  // receives the middle part
   T* const third = row.to[factor == SplitFactor::kFirst ? 2 : 1];
   const auto run = [&](int64_t from_stride, int64_t to_stride) {
     for (int64_t i = 0; i < row.count; ++i) {
@@ -70,7 +70,7 @@ void split(const Dims& batch, const GemmOperand& to, const GemmOperand& from, in
            int threads) {
   int64_t count = 1;
   for (int64_t size : batch) count *= size;
-  // Along the dimension in which the source is dense.
+  // Along the contiguous dimension of the source.
   const bool along_rows = from.rows > 1 && from.row_stride < from.k_stride;
   const int64_t rows = along_rows ? from.k : from.rows;
   const int64_t length = along_rows ? from.rows : from.k;

@@ -1,7 +1,7 @@
 #pragma once
-// float32 factors as numbers of eight digits in base two: a factor is an upper number and a lower one, what the upper
-// one leaves, and a product is three products of them; that of the two lower ones is left out. Each term then loses
-// less than 2^-15 of its magnitude, where HF32 loses 2^-11. The three stand behind one another in the sum.
+// Splits float32 factors into numbers of eight significant bits: an upper and a lower one (the remainder). A product
+// becomes three products of them; that of both lower ones is omitted. Each term then has an error below 2^-15 of its
+// magnitude; with HF32 it is 2^-11. The three products are concatenated along the sum.
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@
 
 namespace softnpu {
 
-// Whether what allows less than float32's precision goes that way: where the CPU multiplies matrices of bfloat16 (AMX),
-// or as SOFTNPU_SPLIT says.
+// Whether products that may have lower precision than float32 are split: if the CPU multiplies matrices of bfloat16
+// (AMX), or as SOFTNPU_SPLIT says.
 bool splits_products();
 
-// Whether a product of float32 goes that way.
+// Whether this product of float32 is split.
 bool is_split(const MatmulProblem& problem);
 
-// What the numbers are kept in: bfloat16, or float32 where oneDNN multiplies no bfloat16 on this CPU.
+// The type of the parts: bfloat16, or float32 if oneDNN does not multiply bfloat16 on this CPU.
 aclDataType split_dtype();
 
 constexpr int64_t kSplitParts = 3;
@@ -26,9 +26,9 @@ enum class SplitFactor : uint8_t {
   kSecond  // upper, lower, upper
 };
 
-// Writes the three parts of `from`, float32 and not in k_tiles, to `to`, of split_dtype(): the first part to where `to`
-// lies, each other one `between` elements behind the one before. What is infinite or no number is the first part, with
-// zeros behind it, so that the sum is what it is in float32.
+// Writes the three parts of `from`, float32 and not in k_tiles, to `to`, of split_dtype(): the first part to `to`, the
+// others at multiples of `between` elements. An infinite or NaN value is the first part, followed by zeros, so that the
+// sum is the same as in float32.
 void split_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& from, int64_t between,
                     SplitFactor factor, int threads);
 

@@ -16,20 +16,20 @@ class BatchNormTask {
   NormRows<T> kernel = norm_rows<T>();
   Channels shape;
   bool training = false;
-  bool is_rstd = false;         // what is given as variance
-  bool saves_variance = false;  // in place of rstd
+  bool is_rstd = false;         // the "variance" input is rstd
+  bool saves_variance = false;  // instead of rstd
   double momentum = 0;
   double eps = 0;
   std::optional<FlatReader<T>> x, weight, bias, old_mean, old_var;
   std::optional<FlatWriter<T>> y, new_mean, new_var, save_mean, save_rstd;
-  bool by_rows = false;  // x and y are seen with the channels innermost
+  bool by_rows = false;  // the channels of x and y are innermost
 
   void run() const {
     if (by_rows) return run_rows();
     for_parts(shape, shape.channels, [this](int64_t c) { run_channel(c); });
   }
 
-  // y = (x - mean) factor + offset, by channels.
+  // y = (x - mean) * factor + offset, per channel.
   struct Table {
     std::vector<T> mean, factor, offset;
   };
@@ -53,7 +53,7 @@ class BatchNormTask {
     return table;
   }
 
-  // The elements [first, last) of y, which lies in one piece at `to`, from x at `from`.
+  // Elements [first, last) of y, contiguous at `to`, from x at `from`.
   void apply(const Table& table, const T* from, T* to, int64_t first, int64_t last) const {
     for (int64_t at = first; at < last;) {
       const int64_t slice = by_rows ? 0 : at / shape.spatial_size;
@@ -71,12 +71,12 @@ class BatchNormTask {
   }
 
  private:
-  // y = (x - mean) factor + offset.
+  // y = (x - mean) * factor + offset.
   struct Affine {
     T mean, factor, offset;
   };
 
-  // What there is for each channel; where nothing is, `missing`.
+  // The values of all channels; `missing` without a tensor.
   std::vector<T> all_of(const std::optional<FlatReader<T>>& accessor, T missing) const {
     std::vector<T> values(static_cast<size_t>(shape.channels), missing);
     if (accessor) {
@@ -88,7 +88,7 @@ class BatchNormTask {
 
   double rstd_of(double spread) const { return is_rstd ? spread : 1 / std::sqrt(spread + eps); }
 
-  // By the statistics that are given, none of which is written.
+  // Uses the given statistics and writes none.
   Table from_running_statistics() const {
     Table table{all_of(old_mean, T(0)), all_of(weight, T(1)), all_of(bias, T(0))};
     const std::vector<T> variance = all_of(old_var, T(1));
@@ -139,7 +139,7 @@ class BatchNormTask {
     });
   }
 
-  // Of each channel: those of the pieces, joined in their order.
+  // Per channel: the moments of the pieces, combined in order.
   std::vector<Moment> moments_of(const ChannelRows& rows) const {
     const auto channels = static_cast<size_t>(shape.channels);
     std::vector<double> means(static_cast<size_t>(rows.pieces()) * channels);
@@ -166,7 +166,7 @@ class BatchNormTask {
     return moments;
   }
 
-  // Writes the statistics of channel `c`, in training those of `moment`.
+  // Writes the statistics of channel `c`: in training those of `moment`.
   Affine finalize_statistics(int64_t c, const Moment& moment) const {
     double mean = static_cast<double>(value_of(old_mean, c, T(0)));
     double variance = static_cast<double>(value_of(old_var, c, T(1)));
@@ -184,13 +184,13 @@ class BatchNormTask {
   }
 };
 
-// A normalization as a loop, so that what follows it (an activation, a sum) runs on its result in the cache.
+// A normalization as a loop, so that fused stages (an activation, a sum) read its result from the cache.
 template <typename T>
 class BatchNormLoop final : public ElementwiseLoop {
  public:
   using Task = BatchNormTask<T>;
 
-  // Null where the task's memory is not in one piece each, of values as they are computed.
+  // Null unless each tensor of the task is contiguous and in its compute type.
   static std::shared_ptr<const ElementwiseLoop> make(std::shared_ptr<const Task> task) {
     auto loop = std::make_shared<BatchNormLoop>(std::move(task));
     return loop->is_found_ ? std::shared_ptr<const ElementwiseLoop>(std::move(loop)) : nullptr;
@@ -208,7 +208,7 @@ class BatchNormLoop final : public ElementwiseLoop {
     add(task_->y, shape.count(), sizeof(T), true);
     for (const auto* each : {&task_->weight, &task_->bias}) add(*each, shape.channels, 0, false);
     for (const auto* each : {&task_->old_mean, &task_->old_var}) {
-      if (!task_->training) add(*each, shape.channels, 0, false);  // else they are new_mean and new_var
+      if (!task_->training) add(*each, shape.channels, 0, false);  // in training they are new_mean and new_var
     }
     for (const auto* each : {&task_->new_mean, &task_->new_var, &task_->save_mean, &task_->save_rstd}) {
       add(*each, shape.channels, 0, true);
@@ -251,13 +251,13 @@ class BatchNormLoop final : public ElementwiseLoop {
 
   std::shared_ptr<const Task> task_;
   std::vector<MemoryAccess> memory_;
-  const T* from_ = nullptr;  // x, as one piece
+  const T* from_ = nullptr;  // x
   T* to_ = nullptr;          // y
   bool is_found_ = false;
   typename Task::Table table_;
 };
 
-// The task's plan.
+// Makes the task's plan.
 template <typename T>
 void hand_out_loop(std::shared_ptr<BatchNormTask<T>> task, const Channels& shape, const aclTensor& x, Plan* plan) {
   const std::shared_ptr<const BatchNormTask<T>> shared = task;
@@ -270,11 +270,11 @@ class BatchNormGradientTask {
  public:
   SliceGradient<T> slices;
   bool training = false;
-  bool is_rstd = false;  // what the spread is; else a variance
+  bool is_rstd = false;  // whether `spread` is rstd; else a variance
   double eps = 0;
-  // The statistics: saved ones in training, else the running ones.
+  // Saved statistics in training, else the running ones.
   std::optional<FlatReader<T>> mean, spread;
-  bool by_rows = false;  // the images are seen with the channels innermost
+  bool by_rows = false;  // the channels are innermost
 
   void run() const {
     const Channels& shape = slices.shape;
@@ -290,7 +290,7 @@ class BatchNormGradientTask {
     return is_rstd ? given : static_cast<T>(1 / std::sqrt(static_cast<double>(given) + eps));
   }
 
-  // dx = factor (g - a - z b).
+  // dx = factor * (g - a - z * b).
   struct Slope {
     T factor, a, b;
   };
@@ -351,7 +351,7 @@ class BatchNormGradientTask {
     });
   }
 
-  // Of each channel, those of the pieces joined in their order; gz lacks the scale.
+  // Per channel: the sums of the pieces, combined in order; gz is not scaled yet.
   std::vector<GradientSums> sums_of(const ChannelRows& rows, const std::vector<T>& centers) const {
     const size_t channels = centers.size();
     std::vector<double> slopes(static_cast<size_t>(rows.pieces()) * channels);
@@ -376,7 +376,7 @@ class BatchNormGradientTask {
   }
 };
 
-// Statistics that are not of each channel are not wanted: eager evaluation passes empty ones.
+// Null for statistics without one value per channel: in eager evaluation they are empty.
 const aclTensor* if_of_channels(const aclTensor* tensor, const Channels& shape) {
   return tensor != nullptr && element_count(*tensor) == shape.channels ? tensor : nullptr;
 }
@@ -442,7 +442,7 @@ Status channels_of(const aclTensor& x, Channels* out) {
   out->channels = x.dims[1];
   for (size_t i = 2; i < x.dims.size(); ++i) out->spatial_size *= x.dims[i];
   if (out->spatial_size == 1 && x.dims.size() == 2) {
-    // A channel's values, one from each sample, are the slice.
+    // The slice is a channel's values, one per sample.
     std::swap(out->samples, out->spatial_size);
     out->last = 0;
   }
@@ -512,7 +512,7 @@ Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTe
   SOFTNPU_RETURN_IF_ERROR(channels_of(x, &shape));
   if (!is_known(x.dtype) || !is_floating(x.dtype)) return check_operand(x, "the input", shape.count());
   const auto run = [&]<typename T>() -> Status {
-    // Evaluation whose spread is given as rstd: y = (x - mean) rstd weight + bias.
+    // Evaluation with rstd as the spread: y = (x - mean) * rstd * weight + bias.
     auto task = std::make_shared<BatchNormTask<T>>();
     task->shape = shape;
     task->by_rows = has_channel_rows(x);

@@ -1,5 +1,5 @@
 #pragma once
-// Images whose channels lie one behind the other (channels last, and [N, C]), a row of all channels for each place.
+// Images with adjacent channels (channels last, and [N, C]): a row of all channels per position.
 
 #include <algorithm>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace softnpu {
 
-// Whether `x`, [N, C, ...], is such an image, or in blocks of channels that are seen as one.
+// Whether `x`, [N, C, ...], is such an image, or in NC1HWC0, which is viewed as one.
 inline bool has_channel_rows(const aclTensor& x) {
   return is_blocked_format(x) || (x.dims.size() >= 2 && x.dims[1] > 1 && x.strides[1] == 1);
 }
 
-// The rows of `shape`, in pieces that are the same for every number of threads.
+// The rows of `shape`, cut into pieces that do not depend on the number of threads.
 class ChannelRows {
  public:
   explicit ChannelRows(const Channels& shape)
@@ -23,7 +23,7 @@ class ChannelRows {
   int64_t pieces() const { return (rows_ + piece() - 1) / piece(); }
   int64_t rows_in(int64_t index) const { return std::min(piece(), rows_ - index * piece()); }
 
-  // body(first element of a part of a row, its first channel, their number) for each part of each row of a piece.
+  // Calls body(first element of a part of a row, its first channel, count) for each part of each row of a piece.
   template <typename Body>
   void for_rows(int64_t index, const Body& body) const {
     const int64_t first = index * piece();
@@ -34,7 +34,7 @@ class ChannelRows {
     }
   }
 
-  // work(index) for each piece.
+  // Calls work(index) for each piece.
   template <typename Work>
   void for_pieces(const Work& work) const {
     parallel_for(pieces(), 1, threads_, [&](int64_t first, int64_t last) {
@@ -43,7 +43,7 @@ class ChannelRows {
   }
 
  private:
-  // The second look at a piece finds it in the second-level cache.
+  // The second pass over a piece finds it in the second-level cache.
   int64_t piece() const { return std::max<int64_t>(1, (int64_t{1} << 15) / channels_); }
 
   int64_t channels_;

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors with a dimension of channels, and what their normalizations have in common.
+// Tensors with a dimension of channels: common parts of their normalizations.
 
 #include <algorithm>
 #include <memory>
@@ -11,18 +11,18 @@
 
 namespace softnpu {
 
-// Values at a time, and the least of them that is worth a thread's turn.
+// Values per tile, and in the smallest piece for a thread.
 constexpr int64_t kNormTile = 1024;
 constexpr int64_t kNormGrain = 1 << 14;
-// About what one costs, in the operations that threads_for counts.
+// The cost of one value in the operations of threads_for.
 constexpr double kNormFlops = 32;
 
-// x as [samples, channels, spatial_size]: a slice is what one sample has of one channel.
+// x as [samples, channels, spatial_size]. A slice is one channel of one sample.
 struct Channels {
   int64_t samples = 1;
   int64_t channels = 1;
   int64_t spatial_size = 1;
-  int64_t last = -1;  // the dimension that is seen as the innermost one
+  int64_t last = -1;  // the dimension to be treated as the innermost one
 
   int64_t count() const { return samples * channels * spatial_size; }
   int64_t per_channel() const { return samples * spatial_size; }
@@ -31,7 +31,7 @@ struct Channels {
 
 constexpr int64_t kChannelDim = 1;
 
-// Opens an image for `shape`; one in blocks of channels where the channels are seen as the innermost dimension.
+// Opens an image for `shape`; also one in NC1HWC0, if the channels are treated as the innermost dimension.
 template <typename Accessor>
 Status open_image(const aclTensor* image, const char* role, const Channels& shape, std::optional<Accessor>* out) {
   if (image == nullptr || !is_blocked_format(*image) || shape.last != kChannelDim) {
@@ -63,7 +63,7 @@ void for_parts(const Channels& shape, int64_t parts, Body&& body) {
 // Reads `x` as [N, C, ...].
 Status channels_of(const aclTensor& x, Channels* out);
 
-// What both gradients do with one slice.
+// The gradients of one slice, common to both normalizations.
 template <typename T>
 struct SliceGradient {
   NormRows<T> kernel = norm_rows<T>();

@@ -55,7 +55,7 @@ class GroupNormGradientTask {
   int64_t groups = 1;
   std::optional<FlatReader<T>> mean, rstd;
 
-  // The sums of each slice.
+  // For the sums of each slice.
   Checked workspace_bytes() const {
     return checked(slices.shape.samples) * slices.shape.channels * sizeof(GradientSums);
   }
@@ -94,7 +94,7 @@ class GroupNormGradientTask {
     if (!slices.dx) return;
     const double values = static_cast<double>(channels * shape.spatial_size);
     for (int64_t c = c0; c < c0 + channels; ++c) {
-      // factor (g - a - z b) with the weight drawn out of the bracket would divide by it: it may be 0.
+      // The weight may be 0, so that factor * (g - a - z * b) with the weight in `factor` is not possible.
       put_weighted(n, c, center, scale, value_of(slices.weight, c, T(1)), static_cast<T>(all.g / values),
                    static_cast<T>(all.gz / values));
     }

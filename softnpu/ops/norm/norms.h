@@ -1,5 +1,5 @@
 #pragma once
-// What operators.txt plans with. Means and reciprocal deviations (rstd) are written where they are wanted.
+// Planners for operators.txt. Means and reciprocal deviations (rstd) are written if they are given.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -7,23 +7,23 @@
 
 namespace softnpu {
 
-// Rows of the last dimensions, as many as `weight` has or `shape` states.
+// Rows of the last dimensions; their number is that of `weight` or stated by `shape`.
 struct RowNorm {
-  bool centered = true;  // layer norm; else only the root of the mean square is divided by
+  bool centered = true;  // layer norm; else RMS norm: no mean is subtracted
   double eps = 0;
   int64_t length = 1;  // of a row
   const aclTensor* x = nullptr;
-  double factor = 1;                 // of x
-  const aclTensor* added = nullptr;  // to it, and
-  const aclTensor* shift = nullptr;  // of each row's values, too
+  double factor = 1;                 // multiplies x
+  const aclTensor* added = nullptr;  // is added to factor * x
+  const aclTensor* shift = nullptr;  // is added too; one row for all
   const aclTensor* weight = nullptr;
   const aclTensor* bias = nullptr;
   const aclTensor* y = nullptr;
-  const aclTensor* y_again = nullptr;  // in another data type
+  const aclTensor* y_again = nullptr;  // y in another data type
   const aclTensor* mean = nullptr;
   const aclTensor* rstd = nullptr;
   const aclTensor* variance = nullptr;
-  const aclTensor* sum = nullptr;  // of x and what is added to it
+  const aclTensor* sum = nullptr;  // factor * x + added + shift
 };
 Status plan_row_norm(const RowNorm& norm, Plan* plan);
 
@@ -32,16 +32,16 @@ struct RowNormGradient {
   int64_t length = 1;
   const aclTensor* grad = nullptr;
   const aclTensor* x = nullptr;
-  double factor = 1;                 // of x
-  const aclTensor* added = nullptr;  // to it
+  double factor = 1;                 // multiplies x
+  const aclTensor* added = nullptr;  // is added to factor * x
   const aclTensor* mean = nullptr;
   const aclTensor* rstd = nullptr;
-  bool is_variance = false;  // what rstd is; of rows, with `eps` to be added
+  bool is_variance = false;  // rstd is the rows' variance, to which `eps` is added
   double eps = 0;
   const aclTensor* weight = nullptr;
-  const aclTensor* dsum = nullptr;     // what the rows' gradient has besides
-  const aclTensor* dx = nullptr;       // the rows' gradient
-  const aclTensor* dscaled = nullptr;  // factor times that, where dx is there
+  const aclTensor* dsum = nullptr;     // is added to the rows' gradient
+  const aclTensor* dx = nullptr;       // gradient of the rows
+  const aclTensor* dscaled = nullptr;  // factor * dx, if dx is given
   const aclTensor* dweight = nullptr;
   const aclTensor* dbias = nullptr;
 };
@@ -72,7 +72,7 @@ Status deep_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTe
                           const aclTensor& mean, const aclTensor& rstd, double factor, const aclTensor& dx,
                           const aclTensor& dadded, const aclTensor& dbias, const aclTensor& dweight, Plan* plan);
 
-// x[N, C, ...] by groups of channels in each sample.
+// x[N, C, ...], normalized over groups of channels in each sample.
 Status group_norm(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, int64_t n, int64_t c, int64_t hw,
                   int64_t groups, double eps, const aclTensor& y, const aclTensor* mean, const aclTensor* rstd,
                   Plan* plan);
@@ -81,7 +81,7 @@ Status group_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
                            const aclBoolArray& mask, const aclTensor* dx, const aclTensor* dweight,
                            const aclTensor* dbias, Plan* plan);
 
-// x[N, C, ...] by channels. Training updates the running statistics in place.
+// x[N, C, ...], normalized per channel. Training updates the running statistics in place.
 Status batch_norm(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, const aclTensor* running_mean,
                   const aclTensor* running_var, bool training, double momentum, double eps, const aclTensor& y,
                   const aclTensor* save_mean, const aclTensor* save_rstd, Plan* plan);
@@ -89,8 +89,7 @@ Status batch_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclT
                            const aclTensor* running_mean, const aclTensor* running_var, const aclTensor* save_mean,
                            const aclTensor* save_rstd, bool training, double eps, const aclBoolArray& mask,
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan);
-// Training whose saved statistic is the batch's variance (divided by the count), not rstd; and its gradients, those
-// that are not null.
+// Training that saves the batch's variance (divided by the count) instead of rstd; and its gradients, if not null.
 Status batch_norm_of_batch(const aclTensor& x, const aclTensor& weight, const aclTensor& bias,
                            const aclTensor& running_mean, const aclTensor& running_var, double momentum, double eps,
                            const aclTensor& y, const aclTensor& mean, const aclTensor& variance, Plan* plan);
@@ -101,14 +100,14 @@ Status batch_norm_stats(const aclTensor& x, double eps, const aclTensor& mean, c
 Status batch_norm_elemt(const aclTensor& x, const aclTensor* weight, const aclTensor* bias, const aclTensor& mean,
                         const aclTensor& rstd, const aclTensor& y, Plan* plan);
 
-// Batch norm over several processes, in parts. Sums over each channel:
+// The parts of batch norm over several processes. Sums over each channel:
 Status batch_norm_sums(const aclTensor& x, const aclTensor& sum, const aclTensor& squares, Plan* plan);
-// Statistics [ranks, channels] of all of them, as sums of values and squares or as means and rstd, to one.
+// Combines the statistics [ranks, channels] of all processes: sums of values and squares, or means and rstd.
 Status batch_norm_gather(bool are_sums, const aclTensor& first, const aclTensor& second, const aclTensor* running_mean,
                          const aclTensor* running_var, double momentum, double eps, const aclTensor& counts,
                          const aclTensor& mean, const aclTensor& rstd, Plan* plan);
-// The gradient's sums over each channel (those that are not null are written); or, where `dx` is there, the input's
-// gradient from the sums of all processes with `counts` values.
+// The gradient's sums over each channel (null ones are not written); or, if `dx` is given, the input's gradient from
+// the sums of all processes with `counts` values.
 struct BatchNormPart {
   const aclTensor* grad = nullptr;
   const aclTensor* x = nullptr;

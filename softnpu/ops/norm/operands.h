@@ -21,7 +21,7 @@ inline Status check_operand(const aclTensor& tensor, const char* role, int64_t c
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), " where ", count, " elements are needed")};
 }
 
-// Opens a reader or writer of `tensor` with `count` elements; stays empty for null.
+// Opens a reader or writer of `tensor` with `count` elements; `out` stays empty for null.
 template <typename Accessor>
 Status open(const aclTensor* tensor, const char* role, int64_t count, std::optional<Accessor>* out, int64_t last = -1) {
   if (tensor == nullptr) return Status::ok();
@@ -32,7 +32,7 @@ Status open(const aclTensor* tensor, const char* role, int64_t count, std::optio
   return Status::ok();
 }
 
-// One value of a reader, or `otherwise` without one.
+// One value of a reader; `otherwise` without a reader.
 template <typename T>
 T value_of(const std::optional<FlatReader<T>>& reader, int64_t i, T otherwise) {
   T buffer;
@@ -45,7 +45,7 @@ void put_value(const std::optional<FlatWriter<T>>& writer, int64_t i, double val
   if (writer) writer->put(i, 1, &converted);
 }
 
-// Forgets the gradients that `mask` does not ask for.
+// Sets the gradients to null that `mask` does not select.
 inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTensor** dweight,
                     const aclTensor** dbias) {
   if (mask.size() != 3)

@@ -14,17 +14,17 @@ namespace {
 constexpr int64_t kTile = 1024;
 constexpr int64_t kGrain = 1 << 14;
 constexpr double kFlopsPerValue = 32;
-// Parts that gradients of weights are summed in, however many threads there are.
+// The number of partial sums of weight gradients, independent of the number of threads.
 constexpr int64_t kMostParts = 16;
 
-// The values that rows are made of: factor * x + added + shift.
+// The rows to be normalized: factor * x + added + shift.
 template <typename T>
 struct RowSum {
   NormRows<T> kernel = norm_rows<T>();
   double factor = 1;
   std::optional<FlatReader<T>> x, added, shift;
 
-  // `count` values of a row of `length` from `at`; a and b have room for them.
+  // Reads `count` values of a row of `length` from `at`; a and b are buffers for them.
   const T* read(int64_t row, int64_t length, int64_t at, int64_t count, T* a, T* b) const {
     const T* v = x->read(row * length + at, count, a);
     if (factor != 1) {
@@ -65,7 +65,7 @@ class RowNormTask {
   }
 
  private:
-  // Whether results are too large to be found in the caches later.
+  // Whether results are too large to remain in the caches.
   bool uses_non_temporal_stores() const {
     return rows * length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes && !y_again;
   }
@@ -123,7 +123,7 @@ class RowNormGradientTask {
   bool centered = true;
   int64_t rows = 0;
   int64_t length = 1;
-  bool is_variance = false;  // what rstd is
+  bool is_variance = false;  // whether `rstd` is a variance
   double eps = 0;
   RowSum<T> values;
   std::optional<FlatReader<T>> grad, mean, rstd, weight, dsum;
@@ -132,7 +132,7 @@ class RowNormGradientTask {
   bool sums() const { return dweight || dbias; }
   int64_t part() const { return (rows + kMostParts - 1) / kMostParts; }
   int64_t parts() const { return rows == 0 ? 0 : (rows + part() - 1) / part(); }
-  // Each part's sums: of the weight's gradient, then of the bias's.
+  // Per part: the sums of the weight's gradient, then of the bias's.
   Checked workspace_bytes() const { return checked(sums() ? parts() : 0) * 2 * length * sizeof(double); }
 
   void run(void* workspace) const {
@@ -156,12 +156,12 @@ class RowNormGradientTask {
   }
 
  private:
-  // Whether the input's gradient is too large to be found in the caches later.
+  // Whether the input's gradient is too large to remain in the caches.
   bool uses_non_temporal_stores() const {
     return !dsum && !dscaled && rows * length * static_cast<int64_t>(sizeof(T)) >= kNonTemporalBytes;
   }
 
-  // Rows whose share of the sums is added at once.
+  // Rows that are added to the sums in one pass.
   static constexpr int64_t kTogether = 4;
 
   struct Statistics {
@@ -198,7 +198,7 @@ class RowNormGradientTask {
   void run_row(int64_t row) const {
     alignas(64) T gs[kTile];
     alignas(64) T xs[kTile];
-    alignas(64) T ws[kTile];  // of the weight, or what is added to x
+    alignas(64) T ws[kTile];  // of the weight or of `added`
     const auto [center, scale] = statistics(row);
     GradientSums sum;
     for (int64_t at = 0; at < length; at += kTile) {
@@ -324,7 +324,7 @@ Status rows_of(const aclTensor& x, int64_t length, int64_t* rows) {
 
 bool is_double(const aclTensor& x) { return x.dtype == ACL_DOUBLE; }
 
-// The last dimensions have to be those of `shape`.
+// Checks that the last dimensions are those of `shape`.
 Status check_tail(const aclTensor& x, std::span<const int64_t> shape, int64_t* length) {
   *length = 1;
   for (int64_t size : shape) *length *= size;

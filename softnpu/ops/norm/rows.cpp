@@ -35,14 +35,14 @@ HWY_INLINE hn::Vec<ComputeType> load_computed(const T* from) {
   return load_computed(ComputeType(), from);
 }
 
-// What is read next where rows lie behind one another: the hardware's own prefetching ends with a page.
+// Prefetches contiguous rows: hardware prefetching stops at the end of a page.
 template <typename T>
 HWY_INLINE void prefetch_behind(const T* from) {
   hwy::Prefetch(reinterpret_cast<const char*>(from) + kAheadBytes);
 }
 
-// Sums over [0, count): add(sum, i) has a sum with the values of the vector of float64 at i in it, of_value(i) is what
-// one of those that are left adds.
+// Sums over [0, count): add(sum, i) adds the float64 vector of values at i to a sum, of_value(i) returns the term of a
+// remaining value.
 template <typename Add, typename OfValue>
 HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
   const ComputeType d;
@@ -66,7 +66,7 @@ HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
 
 template <typename T>
 Moment moment(const T* HWY_RESTRICT x, size_t count) {
-  constexpr size_t kAtATime = 1024;  // the second look finds them in the first-level cache
+  constexpr size_t kAtATime = 1024;  // the second pass finds them in the first-level cache
   using Sum = hn::Vec<ComputeType>;
   Moment all;
   for (size_t first = 0; first < count; first += kAtATime) {
@@ -185,7 +185,7 @@ void gradient(const T* g, const T* x, size_t count, T mean, T scale, const T* we
   }
 }
 
-// Rows inside, so that sums are read and written once for all of them.
+// Rows in the inner loop, so that sums are read and written once for all rows.
 template <typename T>
 void weight_gradient(const NormGradientRow<T>* rows, size_t row_count, size_t count, double* HWY_RESTRICT dweight,
                      double* HWY_RESTRICT dbias) {

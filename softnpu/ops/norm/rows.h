@@ -1,5 +1,5 @@
 #pragma once
-// What normalizations do with contiguous values in float32 or float64. Sums are kept in float64.
+// Kernels of normalizations on contiguous values in float32 or float64. Sums are in float64.
 
 #include <cstddef>
 
@@ -8,8 +8,8 @@ namespace softnpu {
 struct Moment {
   double count = 0;
   double mean = 0;
-  double squares = 0;  // of the distances to the mean
-  // Adds those of other values (Chan's formula).
+  double squares = 0;  // of the deviations from the mean
+  // Combines with the moment of other values (Chan's formula).
   void add(const Moment& other) {
     if (other.count == 0) return;
     const double total = count + other.count;
@@ -26,7 +26,7 @@ struct GradientSums {
   double gz = 0;
 };
 
-// A row has one value of each channel.
+// Kernels on rows with one value per channel.
 template <typename T>
 struct RowsOfChannels {
   // sums += x.
@@ -42,7 +42,7 @@ struct RowsOfChannels {
                    const T* b, T* out);
 };
 
-// A row of a gradient and of what it is of, with the row's statistics.
+// A row of a gradient, the row of x, and the row's statistics.
 template <typename T>
 struct NormGradientRow {
   const T* g;
@@ -55,19 +55,19 @@ template <typename T>
 struct NormRows {
   Moment (*moment)(const T* x, size_t count);
   double (*squares)(const T* x, size_t count);
-  // y = (x - mean) * scale * weight + bias; weight and bias are of each value, or null.
+  // y = (x - mean) * scale * weight + bias; weight and bias have one element per value, or are null.
   void (*normalize)(const T* x, size_t count, T mean, T scale, const T* weight, const T* bias, T* y);
   // y = (x - mean) * factor + offset.
   void (*affine)(const T* x, size_t count, T mean, T factor, T offset, T* y);
   void (*add)(const T* a, const T* b, size_t count, T* sum);
-  // Of g * weight; weight may be null.
+  // Sums over g * weight; weight may be null.
   GradientSums (*gradient_sums)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight);
   // out = factor * (g * weight - a - z * b).
   void (*gradient)(const T* g, const T* x, size_t count, T mean, T scale, const T* weight, T factor, T a, T b, T* out);
   // dweight += g * z, dbias += g, row after row; each may be null.
   void (*weight_gradient)(const NormGradientRow<T>* rows, size_t row_count, size_t count, double* dweight,
                           double* dbias);
-  // The same where each value of the row has statistics of its own.
+  // The same with separate statistics for each value of the row.
   RowsOfChannels<T> channels;
 };
 

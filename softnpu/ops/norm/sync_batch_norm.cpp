@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-// Numbers of values, in any data type, added up or one by one.
+// Counts of values, in any data type: their sum, or one by one.
 struct Counts {
   FlatTensor tensor;
   ElementReader reader;
@@ -42,7 +42,7 @@ Status run_now(Plan* plan, Work work) {
   return Status::ok();
 }
 
-// Statistics of several processes [ranks, channels] become one, and the running ones move towards it.
+// Combines the statistics [ranks, channels] of several processes, and updates the running ones.
 struct Gather {
   std::optional<FlatReader<double>> first, second, old_mean, old_var;
   std::optional<FlatWriter<double>> new_mean, new_var, mean, rstd;
@@ -50,7 +50,7 @@ struct Gather {
   int64_t channels = 0;
   double momentum = 0;
   double eps = 0;
-  bool are_sums = false;  // of values and of squares; else means and reciprocal deviations
+  bool are_sums = false;  // of values and of squares; else means and rstd
 
   void run() const {
     for (int64_t c = 0; c < channels; ++c) {
@@ -153,7 +153,7 @@ struct PartTask {
   void reduce(int64_t c) const {
     GradientSums all;
     for (int64_t n = 0; n < slices.shape.samples; ++n) {
-      // A scale of 1 leaves the distances to the mean as they are.
+      // A scale of 1 keeps the deviations from the mean unscaled.
       const GradientSums part = slices.sums(n, c, value_of(mean, c, T(0)), T(1));
       all.g += part.g;
       all.gz += part.gz;

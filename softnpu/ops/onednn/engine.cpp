@@ -12,7 +12,7 @@
 namespace softnpu {
 namespace {
 
-// oneDNN takes a limit before its first primitive only. The copy is softnpu's own, so torch's keeps its limits.
+// oneDNN accepts a limit only before its first primitive. This copy of oneDNN is softnpu's: torch's is not affected.
 void limit_instructions() {
   dnnl::cpu_isa most = dnnl::cpu_isa::isa_default;
   switch (softnpuGetCpuCapability()) {

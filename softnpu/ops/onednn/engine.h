@@ -1,5 +1,5 @@
 #pragma once
-// oneDNN as softnpu uses it: one CPU engine, a stream a thread, and the number of threads stated by the task.
+// softnpu's use of oneDNN: one CPU engine, a stream per thread, and a number of threads set by the task.
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -8,8 +8,9 @@ namespace softnpu {
 const dnnl::engine& onednn_engine();
 dnnl::stream& onednn_stream();
 
-// While it lives, oneDNN has `threads` threads on this one. A primitive is made and run under the same number, since
-// its blocking and its scratchpad depend on it. Throws std::runtime_error where the system gives no threads.
+// While it lives, oneDNN uses `threads` threads on this thread. A primitive must be created and run with the same
+// number, since its blocking and its scratchpad depend on it. Throws std::runtime_error if the system provides no
+// threads.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -21,7 +22,7 @@ class ThreadScope {
   const int previous_;
 };
 
-// The threads for a primitive of `flops`, whatever the workers are at: its blocking depends on their number.
+// The threads for a primitive of `flops`, independent of the workers' state: its blocking depends on their number.
 int onednn_threads(double flops);
 
 }  // namespace softnpu

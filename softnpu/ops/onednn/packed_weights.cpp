@@ -13,14 +13,14 @@
 namespace softnpu {
 namespace {
 
-// Smaller weights are packed in less time than they are looked up. Allocators do not report smaller blocks.
+// Packing smaller weights is faster than looking them up. Allocators do not report the free of smaller blocks.
 constexpr size_t kLeastBytes = size_t{16} << 10;
-// Addresses in the cache. Beyond it those without a copy are removed.
+// Addresses in the cache. Above it, entries without a copy are removed.
 constexpr size_t kMostAddresses = 4096;
-// Layouts of the bytes at one address.
+// The number of layouts per address.
 constexpr size_t kMostLayouts = 16;
 
-// Null where the device has no room.
+// Null if the device is out of memory.
 std::shared_ptr<void> allocate(const void* same_device, size_t bytes) {
   void* device = softnpuTryMallocSameDevice(same_device, bytes);
   void* kernel = nullptr;
@@ -67,7 +67,7 @@ bool PackedWeights::record_use(const Source& source, uint64_t epoch, std::vector
   }
   std::vector<Weights>& here = weights_[source.address];
   addresses_ = weights_.size();
-  // Older copies are of bytes that were overwritten since, or of a layout that is not used any more.
+  // Removes copies of bytes that were overwritten, or of layouts no longer in use.
   std::erase_if(here, [&](Weights& known) {
     if (known.epoch >= epoch && known.layout != source.layout && here.size() < kMostLayouts) return false;
     for (Copy& copy : known.copies) {
@@ -85,7 +85,7 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
   if (source.bytes < kLeastBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
   const uint64_t epoch = softnpuLastWriteEpoch(source.address, source.bytes);
   if (epoch > launch_epoch()) return nullptr;
-  std::vector<Copy> stale;  // freed without the lock: a free calls on_freed()
+  std::vector<Copy> stale;  // destroyed after unlocking: freeing calls on_freed()
   {
     std::lock_guard lock(mutex_);
     if (!record_use(source, epoch, &stale)) return nullptr;
@@ -106,7 +106,7 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
   if (made == nullptr) return nullptr;
   pack(made.get());
   std::lock_guard lock(mutex_);
-  Weights* known = look_up(source, epoch);  // another thread may have packed too, or the original was freed
+  Weights* known = look_up(source, epoch);  // meanwhile another thread may have packed it, or the original was freed
   if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
     known->copies.push_back({desc, made});
     bytes_ += size;
@@ -140,8 +140,8 @@ void PackedWeights::on_freed(const void* base, size_t bytes) {
   addresses_ = weights_.size();
 }
 
-// The budget is half of what the copies took: the program's memory and the copies find a balance. Where there were no
-// copies memory ran out for other reasons.
+// Sets the budget to half of the copies' size: the program's memory and the copies reach a balance. If there were no
+// copies, memory was exhausted for other reasons.
 void PackedWeights::trim() {
   std::vector<std::vector<Copy>> gone;
   std::lock_guard lock(mutex_);

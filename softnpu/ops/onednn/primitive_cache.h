@@ -1,5 +1,5 @@
 #pragma once
-// The newest primitives by what they were made for. Making one costs up to milliseconds.
+// A cache of recently used primitives. Creating one takes up to milliseconds.
 
 #include <cstddef>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// A struct of integers without padding, compared byte by byte.
+// Key: a struct of integers without padding, compared byte by byte.
 template <typename Key>
 struct KeyBytes {
   static_assert(std::has_unique_object_representations_v<Key>);

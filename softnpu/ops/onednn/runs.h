@@ -1,6 +1,6 @@
 #pragma once
-// A primitive's runs. The memory objects that oneDNN wants for its arguments take longer to make than a small product:
-// those of a run that has ended are pointed at the next one's memory.
+// Runs of a primitive. Creating oneDNN's memory objects for its arguments takes longer than a small product: finished
+// runs leave theirs to the next run, which changes their addresses.
 
 #include <cstddef>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace softnpu {
 
-// Shared by threads, each of which has objects of its own while it runs.
+// Shared by threads; each running thread has its own memory objects.
 class PrimitiveRuns {
  public:
   struct Argument {
@@ -29,7 +29,7 @@ class PrimitiveRuns {
  private:
   struct Objects {
     std::vector<dnnl::memory> memories;
-    std::vector<dnnl_exec_arg_t> arguments;  // name the memories
+    std::vector<dnnl_exec_arg_t> arguments;  // refer to `memories`
   };
 
   std::unique_ptr<Objects> take() const;

@@ -47,7 +47,7 @@ bool onednn_multiplies(aclDataType dtype) {
 }
 
 bool onednn_has_tiles() {
-  static_cast<void>(onednn_engine());  // limits the instructions
+  static_cast<void>(onednn_engine());  // applies the instruction limit
   constexpr auto kTiles = static_cast<unsigned>(dnnl::cpu_isa::avx512_core_amx);
   static const bool has = (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kTiles) == kTiles;
   return has;

@@ -42,7 +42,7 @@ struct Task {
   }
 };
 
-// `make_step` is called when the operator runs: it may read device memory.
+// Calls `make_step` when the operator runs: it may read device memory.
 Status plan_adam(const AdamTensors& tensors, bool amsgrad, MakeStep make_step, Plan* plan) {
   auto task = std::make_shared<Task>();
   using enum Tiles::Access;
@@ -85,7 +85,7 @@ Status read(const AdamAttributes& from, DeviceNumbers* out) {
   return DeviceNumber::make(from.epsilon, "epsilon", &out->epsilon);
 }
 
-// The step of AdamW, with both betas to the power of this step's number.
+// The step of AdamW; both betas to the power of this step's number.
 AdamStep<double> adam_w_step(const AdamNumbers& n, double power1, double power2, double weight_decay, bool maximize) {
   AdamStep<double> step;
   step.decay = 1 - n.lr * weight_decay;

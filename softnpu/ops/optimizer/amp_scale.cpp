@@ -52,7 +52,7 @@ Status amp_update_scale(const aclTensor& scale, const aclTensor& tracker, const 
     const float before = *from;
     const auto grown = static_cast<float>(before * growth);
     const bool grows = successes == interval;
-    *to = grows && std::isfinite(grown) ? grown : before;  // never beyond what float32 has
+    *to = grows && std::isfinite(grown) ? grown : before;  // never beyond float32's range
     *new_steps = grows ? 0 : static_cast<int32_t>(successes);
     return Status::ok();
   };

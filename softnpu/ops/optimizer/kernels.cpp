@@ -14,8 +14,8 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The compiler makes vectors of these loops: no iteration depends on another, and tensors do not overlap but element
-// for element.
+// The compiler vectorises these loops: iterations are independent, and tensors overlap element for element or not at
+// all.
 template <bool kNesterov, bool kMax, typename T>
 HWY_INLINE void adam_loop(const AdamStep<T>& step, T* var, T* m, T* v, T* max_v, const T* grad, size_t count) {
   const T sign = step.maximize ? T(-1) : T(1);
@@ -61,7 +61,7 @@ HWY_INLINE void sgd_loop(const SgdStep<T>& step, T* var, T* grad, T* momentum, s
     }
     g = sign * g + decay * var[i];
     if constexpr (kMomentum) {
-      const T before = is_first ? T(0) : momentum[i];  // what a new buffer holds is of no account
+      const T before = is_first ? T(0) : momentum[i];  // the contents of a new buffer are ignored
       const T buffer = keep * before + take * g;
       momentum[i] = buffer;
       g = nesterov ? g + mass * buffer : buffer;

@@ -7,10 +7,10 @@ namespace softnpu {
 
 template <typename T>
 struct AdamStep {
-  T decay = 1;  // what var is multiplied with first
+  T decay = 1;  // multiplies var first
   T beta1 = 0, beta2 = 0, epsilon = 0;
-  T size = 0;        // of the step
-  T root_scale = 1;  // of sqrt(v)
+  T size = 0;        // step size
+  T root_scale = 1;  // multiplies sqrt(v)
   bool nesterov = false;
   bool maximize = false;
 };

@@ -57,7 +57,7 @@ Status fused_sgd(const aclTensorList& params, const aclTensorList& grads, const 
   std::vector<ListPart> parts(params.size());
   for (size_t i = 0; i < params.size(); ++i) {
     auto task = std::make_shared<Task>();
-    // Gradients stay as they are unless they have a scale.
+    // Gradients are written only if they have a scale.
     const auto gradient = grad_scale != nullptr ? Tiles::Access::kUpdate : Tiles::Access::kRead;
     std::vector<StepTensor> all = {{params[i], "a parameter", Tiles::Access::kUpdate},
                                    {grads[i], "its gradient", gradient}};

@@ -1,5 +1,5 @@
 #pragma once
-// The tensors of one step, walked together.
+// The tensors of one optimizer step, in tiles.
 
 #include <span>
 
@@ -14,10 +14,10 @@ struct StepTensor {
   Tiles::Access access;
 };
 
-// All have the first one's shape and are floating point. `dtype`: what they are computed in.
+// All are floating point and have the first one's shape. `dtype`: the type of the computation.
 Status make_step_tiles(std::span<const StepTensor> tensors, Tiles* out, aclDataType* dtype);
 
-// About what one element costs, in the operations that threads_for counts: five tensors wait for memory.
+// The cost of one element in the operations of threads_for: access to five tensors dominates.
 constexpr double kFlopsPerStep = 48;
 
 }  // namespace softnpu

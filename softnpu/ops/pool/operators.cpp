@@ -49,7 +49,7 @@ Range range_of(int64_t at, int64_t size, const Sizes& s, size_t i) {
   return range;
 }
 
-// That what sums are divided by is a number of the type they are computed in, and not 0.
+// Checks that the divisor of sums is not 0 and is representable in the compute type.
 Status check_divisor(const PoolProblem& p) {
   if (p.kind != PoolKind::kAverage) return Status::ok();
   Checked most = 1;
@@ -108,7 +108,7 @@ Status read_images(PoolKind kind, size_t dims, const aclTensor& in, const aclTen
   p->kind = kind;
   p->dtype = in.dtype;
   const bool is_blocked = is_blocked_format(in) || is_blocked_format(out);
-  if (is_blocked) {  // each of them a batch of images with 16 channels
+  if (is_blocked) {  // each block is a batch of images with 16 channels
     SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(in, "the input"));
     SOFTNPU_RETURN_IF_ERROR(check_nc1hwc0(out, "the result"));
   }
@@ -172,7 +172,7 @@ Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p)
   return Status::ok();
 }
 
-// `words` in memory as ArgmaxBits has them, and indices of the plan's own that they are made of.
+// Converts between `words` in memory, as in ArgmaxBits, and the plan's own indices.
 struct BitsTask {
   ArgmaxBits bits;
   uint16_t* words = nullptr;
@@ -206,7 +206,7 @@ Status read_bits(const PoolAttributes& a, const aclTensor& tensor, PoolProblem* 
                         " contiguous words of 16 bits for each channel are needed"));
   }
   aclTensor words = tensor;
-  words.format = ACL_FORMAT_ND;  // torch_npu names a format with blocks; the words are the operator's own
+  words.format = ACL_FORMAT_ND;  // torch_npu declares a blocked format; the words are the operator's own
   char* memory = nullptr;
   SOFTNPU_RETURN_IF_ERROR(memory_of(words, "the mask", &memory));
   task->words = reinterpret_cast<uint16_t*>(memory);

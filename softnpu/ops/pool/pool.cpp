@@ -31,7 +31,7 @@ class Pool {
     }
   }
 
-  // Before forward().
+  // Call before forward().
   void find_even() {
     const bool in_place = in_reader_.is_direct() && step_of(p_.in) == static_cast<ptrdiff_t>(aclDataTypeSize(p_.dtype));
     if (p_.kind != PoolKind::kMax || !in_place || !has_short_indices()) return;
@@ -52,7 +52,7 @@ class Pool {
 
   const PoolProblem& problem() const { return p_; }
 
-  // One row of `out`.
+  // Computes one row of `out`.
   template <typename T>
   void forward(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
@@ -65,13 +65,13 @@ class Pool {
     go(even_.last, sizes[2], [&](int64_t x, int64_t count) { forward_block<T>(to, x, count); });
   }
 
-  // Whether the channels of both images lie one behind the other.
+  // Whether the channels of both images are adjacent in memory.
   bool has_channel_rows() const {
     const auto is_row = [](const Image& image) { return image.channel_stride == 1; };
     return p_.in.channels > 1 && is_row(p_.in) && is_row(p_.out) && (!has_indices_ || is_row(p_.indices));
   }
 
-  // One row of `out` in all channels.
+  // Computes one row of `out`, for all channels.
   template <typename T>
   void forward_channels(int64_t row_index) const {
     const Triple& sizes = p_.out.sizes;
@@ -86,7 +86,7 @@ class Pool {
     }
   }
 
-  // One row of `in`.
+  // Computes one row of `in`.
   template <typename T>
   void backward(int64_t row_index) const {
     const Triple& sizes = p_.in.sizes;
@@ -96,7 +96,7 @@ class Pool {
     }
   }
 
-  // Whether gradients of maxima can be added where their indices say: to values in one order of places.
+  // Whether gradients of maxima can be added by index: `in` must be accessible with a single stride.
   bool can_scatter() const {
     const Triple& strides = p_.in.strides;
     const bool is_linear = (p_.in.sizes[1] == 1 || strides[1] == strides[2] * p_.in.sizes[2]) &&
@@ -104,7 +104,7 @@ class Pool {
     return p_.kind == PoolKind::kMax && has_indices_ && in_writer_.is_direct() && is_linear;
   }
 
-  // All of `in` in up to kAtATime channels that lie one behind the other, or in one.
+  // Computes all of `in` for one channel, or for up to kAtATime adjacent channels.
   template <typename T>
   void scatter(int64_t batch, int64_t channel, int64_t channels) const {
     T* const to = reinterpret_cast<T*>(row_of(p_.in, batch, channel, 0, 0, 0));
@@ -114,7 +114,7 @@ class Pool {
     for (int64_t at = 0; at < spatial_size; at += run) std::fill_n(to + at * step, run * channels, T(0));
     const Triple& sizes = p_.out.sizes;
     const bool is_row = channels == 1;
-    const int64_t along = is_row ? sizes[2] : 1;  // results at a time
+    const int64_t along = is_row ? sizes[2] : 1;  // results per step
     Block<T> block;
     for (int64_t row = 0; row < sizes[0] * sizes[1]; ++row) {
       for (int64_t x = 0; x < sizes[2]; x += std::min(along, kAtATime)) {
@@ -134,7 +134,7 @@ class Pool {
     }
   }
 
-  // One row of `in` in all channels.
+  // Computes one row of `in`, for all channels.
   template <typename T>
   void backward_channels(int64_t row_index) const {
     const Triple& sizes = p_.in.sizes;
@@ -152,14 +152,14 @@ class Pool {
     int64_t batch, channel, plane, row;
   };
 
-  // The row of that number in all channels of the batch.
+  // The position of row `row_index`, counted through all channels of the batch.
   Place place_of(const Triple& sizes, int64_t row_index) const {
     const int64_t channel_index = row_index / (sizes[0] * sizes[1]);
     const int64_t row = row_index % (sizes[0] * sizes[1]);
     return {channel_index / p_.in.channels, channel_index % p_.in.channels, row / sizes[1], row % sizes[1]};
   }
 
-  // Writes results from place x on, and their indices, `along` the row or the channels.
+  // Writes results from position x on, and their indices; `along`: the step, along the row or the channels.
   template <typename T>
   void put(const Place& to, int64_t x, int64_t count, const T* values, const int64_t* indices,
            ptrdiff_t (*along)(const Image&)) const {
@@ -168,14 +168,14 @@ class Pool {
     if (has_indices_) index_writer_.write(indices, static_cast<size_t>(count), at(p_.indices), along(p_.indices));
   }
 
-  // Results [first, last) of a row, whose windows are equally long and begin equally far apart.
+  // Results [first, last) of a row whose windows have equal lengths and distances.
   struct Even {
     int64_t first = 0, last = 0, stride = 1, length = 0;
   };
 
   const Range& range(size_t dim, int64_t at) const { return p_.windows.ranges[dim][static_cast<size_t>(at)]; }
 
-  // Of a place of `in`.
+  // The index of a position in `in`.
   template <typename Index>
   Index index_of(int64_t plane, int64_t row, int64_t column) const {
     return static_cast<Index>((plane * p_.in.sizes[1] + row) * p_.in.sizes[2] + column);
@@ -194,7 +194,7 @@ class Pool {
     const int64_t right = range(2, x + count - 1).end;
     for (int64_t plane = planes.begin; plane < planes.end; plane += step[0]) {
       for (int64_t row = rows.begin; row < rows.end; row += step[1]) {
-        int64_t next = 0;  // of the block: those before have ended
+        int64_t next = 0;  // of the block: earlier windows have ended
         for (int64_t from = left; from < right; from += kAtATime) {
           const int64_t here = std::min(kAtATime, right - from);
           in_reader_.read(row_of(p_.in, to.batch, to.channel, plane, row, from), step_of(p_.in),
@@ -217,11 +217,11 @@ class Pool {
     put(to, x, count, block.values, block.indices, step_of);
   }
 
-  // The greatest values of even windows, place by place of the window: that goes along the row, without a branch.
+  // The maxima of even windows, one window position at a time: a branch-free loop along the row.
   template <typename T>
   void forward_even(const Place& to, int64_t x, int64_t count) const {
     T most[kAtATime];
-    int32_t found[kAtATime];  // the index that the value would have in the first window
+    int32_t found[kAtATime];  // the index relative to the first window
     const Triple& step = p_.windows.step;
     const Range& planes = range(0, to.plane);
     const Range& rows = range(1, to.row);
@@ -241,16 +241,16 @@ class Pool {
     put(to, x, count, most, indices, step_of);
   }
 
-  // Brings one place of each window, `even_.stride` values apart, into the results.
+  // Updates the maxima with one position of each window; the values are `even_.stride` apart.
   template <typename T>
   void take_all(const T* values, int64_t count, int32_t index, T* most, int32_t* found) const {
-    // Strides that the compiler knows become vectors.
+    // The compiler vectorises constant strides.
     if (even_.stride == 1) return take_greater(values, 1, count, index, most, found);
     if (even_.stride == 2) return take_greater(values, 2, count, index, most, found);
     take_greater(values, even_.stride, count, index, most, found);
   }
 
-  // Brings values that lie `stride` apart, all of index `index`, into the greatest ones so far.
+  // Updates the maxima with values that are `stride` apart and all have index `index`.
   template <typename T, typename Index>
   [[gnu::always_inline]] static void take_greater(const T* values, int64_t stride, int64_t count, Index index, T* most,
                                                   Index* found) {
@@ -262,7 +262,7 @@ class Pool {
     }
   }
 
-  // One place of `out` in `count` channels from to.channel on. Indices as short as values become vectors with them.
+  // One position of `out` in `count` channels from to.channel on. Indices as short as values allow vectorisation.
   template <typename T, typename Index>
   void forward_place(const Place& to, int64_t x, int64_t count) const {
     T made[kAtATime];
@@ -296,7 +296,7 @@ class Pool {
     put(to, x, count, made, indices, element_of);
   }
 
-  // What a result begins with.
+  // The initial value of a result.
   template <typename T>
   T lowest() const {
     if (p_.kind == PoolKind::kAverage) return T{};
@@ -316,7 +316,7 @@ class Pool {
     }
   }
 
-  // Brings values [first, last) of a row, `at` being the index of the first one there is, into result i.
+  // Adds values [first, last) of a row to result i; `at` is the index of values[0].
   template <typename T>
   void take(const T* values, int64_t first, int64_t last, int64_t step, int64_t at, int64_t i, Block<T>* block) const {
     if (p_.kind == PoolKind::kAverage) {
@@ -374,7 +374,7 @@ class Pool {
     write();
   }
 
-  // One place of `in` in `count` channels from to.channel on.
+  // One position of `in` in `count` channels from to.channel on.
   template <typename T>
   void backward_place(const Place& to, int64_t x, int64_t count) const {
     T sums[kAtATime] = {};
@@ -427,7 +427,7 @@ class Pool {
     return (range(0, plane).begin * p_.in.sizes[1] + range(1, row).begin) * p_.in.sizes[2] + range(2, x).begin;
   }
 
-  // Averages: what the windows that begin at one column give is added first, then spread over their columns.
+  // Averages: first adds the shares of the windows that begin at one column, then spreads them over their columns.
   template <typename T>
   void share(const Place& to, int64_t x, int64_t count, T* sums) const {
     T buffer[kAtATime];
@@ -459,7 +459,7 @@ class Pool {
     }
   }
 
-  // The same for one place in `count` channels, in the same order.
+  // The same for one position in `count` channels, in the same order of additions.
   template <typename T>
   void share_at(const Place& to, int64_t x, int64_t count, T* sums) const {
     T buffer[kAtATime];
@@ -483,7 +483,7 @@ class Pool {
     }
   }
 
-  // What a window counts along `dim`.
+  // The length of a window along `dim` for the average.
   int64_t counted(size_t dim, int64_t at) const {
     const Range& r = range(dim, at);
     return std::max<int64_t>(1, p_.counts_padding ? r.padded : length(r, p_.windows.step[dim]));
@@ -508,7 +508,7 @@ void with_real(aclDataType dtype, const Body& body) {
   });
 }
 
-// Runs `body` for each row of `image`: of each channel, or of all of them at once.
+// Runs `body` for each row of `image`: per channel, or for all channels at once.
 template <typename Body>
 Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, double work, bool at_once, Body body) {
   const int64_t channels = at_once ? 1 : image.channels;
@@ -527,7 +527,7 @@ Plan plan_rows(const std::shared_ptr<const Pool>& pool, const Image& image, doub
 
 // Runs Pool::scatter for all of `in`.
 Plan plan_scatter(const std::shared_ptr<const Pool>& pool, bool by_channels) {
-  // So many lines of the cache stay there while results of neighbouring windows are added.
+  // The number of channels whose cache lines stay in the cache while neighbouring windows are added.
   constexpr int64_t kChannels = 64;
   const PoolProblem& p = pool->problem();
   const int64_t block = by_channels ? kChannels : 1;
@@ -550,7 +550,7 @@ Plan plan_scatter(const std::shared_ptr<const Pool>& pool, bool by_channels) {
           }};
 }
 
-// The values of an average window.
+// The largest number of values in a window.
 double window_size(const Windows& windows) {
   double size = 1;
   for (size_t i = 0; i < 3; ++i) {

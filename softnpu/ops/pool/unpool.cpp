@@ -15,7 +15,7 @@
 namespace softnpu {
 namespace {
 
-// Values of a row at a time.
+// Values of a row per step.
 constexpr int64_t kAtATime = 256;
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
@@ -25,7 +25,7 @@ class Unpool {
   Unpool(const Image& in, const Image& indices, const Image& out)
       : in_(in), indices_(indices), out_(out), reader_(indices.dtype, ACL_INT64) {}
 
-  // Clears a channel and puts its values; of several at one place the last one stays. Indices outside are ignored.
+  // Clears a channel and writes its values; for equal indices the last value wins. Ignores indices out of range.
   template <typename T>
   void run(int64_t n, int64_t c) const {
     T* const to = channel<T>(out_, n, c);
@@ -59,7 +59,7 @@ class Unpool {
     return reinterpret_cast<T*>(image.data + (n * image.batch_stride + c * image.channel_stride) * bytes);
   }
 
-  // body(first element of the indices' row, and of the image's row)
+  // Calls body(first element of the indices' row, first element of the image's row).
   template <typename Body>
   void each_row(const Image& image, const Body& body) const {
     for (int64_t z = 0; z < image.sizes[0]; ++z) {

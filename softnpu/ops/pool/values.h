@@ -1,5 +1,5 @@
 #pragma once
-// Where the values of images and of windows lie, and how they are read.
+// Access to the values of images and windows.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace softnpu {
 
-// Values of a row at a time.
+// Values of a row per step.
 constexpr int64_t kAtATime = 256;
 
 template <typename T>
@@ -28,13 +28,13 @@ inline char* row_of(const Image& image, int64_t batch, int64_t channel, int64_t 
 inline ptrdiff_t element_of(const Image& image) { return static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype)); }
 inline ptrdiff_t step_of(const Image& image) { return image.strides[2] * element_of(image); }
 
-// Whether `value` takes the place of the greatest one so far.
+// Whether `value` replaces the maximum `most`.
 template <typename T>
 bool is_greater(T value, T most) {
   return value > most || value != value;
 }
 
-// The least integer by -1 wraps around.
+// The minimum integer divided by -1 wraps.
 template <typename T>
 T quotient(T value, T by) {
   if constexpr (std::is_integral_v<T>) {
@@ -43,7 +43,7 @@ T quotient(T value, T by) {
   return value / by;
 }
 
-// Whether x lies on the steps of a range.
+// Whether x is one of the range's positions.
 inline bool is_on(const Range& range, int64_t x, int64_t step) { return step == 1 || (x - range.begin) % step == 0; }
 
 inline int64_t first_on(const Range& range, int64_t from, int64_t step) {
@@ -53,7 +53,7 @@ inline int64_t first_on(const Range& range, int64_t from, int64_t step) {
 
 inline int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
 
-// `count` values: the memory itself where it holds them so, else `buffer`.
+// `count` values: in place if they are contiguous and in type T, else copied to `buffer`.
 template <typename T>
 const T* in_place_or_read(const ElementReader& reader, const char* from, ptrdiff_t step, int64_t count, T* buffer) {
   if (reader.is_direct() && step == static_cast<ptrdiff_t>(sizeof(T))) return reinterpret_cast<const T*>(from);

@@ -1,5 +1,5 @@
 #pragma once
-// What quantized operators read besides values, and how results become integers.
+// Parameters of quantized operators, and rounding of results to integers.
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,7 @@ namespace softnpu {
 
 inline Status no_quantization(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
-// A tensor of scales, offsets or the like, read as float32 when the operator runs. Empty where there is none.
+// A tensor of scales, offsets or similar, read as float32 when the operator runs. May be empty.
 class Numbers {
  public:
   // `tensor` may be null. Any real dtype: integers are converted.
@@ -41,7 +41,7 @@ class Numbers {
     if (found != values.data()) std::copy_n(found, count_, values.data());
     return values;
   }
-  // `length` of them: one may stand for all; `otherwise` where there is none.
+  // `length` numbers; a single one is repeated; `otherwise` without a tensor.
   std::vector<float> spread(int64_t length, float otherwise) const {
     std::vector<float> values = read();
     if (values.size() <= 1) values.assign(static_cast<size_t>(length), values.empty() ? otherwise : values[0]);
@@ -53,7 +53,7 @@ class Numbers {
   int64_t count_ = 0;
 };
 
-// The nearest integer of int8, ties to even; 0 for NaN. Adding 1.5 * 2^23 leaves no room for a fraction.
+// Rounds to the nearest int8, ties to even; 0 for NaN. Adding 1.5 * 2^23 removes the fraction.
 inline float to_int8(float value) {
   constexpr float kWhole = 12582912.0F;
   const float kept = value == value ? value : 0.0F;

@@ -1,6 +1,6 @@
 #pragma once
-// What operators.txt plans with: int8 values with scales. Values are of a floating-point dtype up to 32 bits and are
-// computed in float32; results are rounded to nearest, ties to even, and saturate.
+// Planners for operators.txt: int8 values with scales. Values are of a floating-point dtype up to 32 bits and computed
+// in float32; results are rounded to nearest, ties to even, and saturate.
 
 #include <array>
 
@@ -9,33 +9,35 @@
 
 namespace softnpu {
 
-// Rows of the last dimension by their own scale: max |x * smooth| / 127, or with `offset` (max - min) / 255 and the
-// offset 127 - max / scale. `smooth`: [C], or [E, C] where `group_index` has the ends of E groups of rows.
+// Quantizes rows of the last dimension with their own scales: max
+// x * smooth
+//  / 127, or with `offset` (max - min) / 255 and the offset 127 - max / scale. `smooth`: [C], or [E, C] if
+//  `group_index` has the ends of E groups of rows.
 struct DynamicQuant {
   const aclTensor& x;
   const aclTensor* smooth;
   const aclTensor* group_index;
   const aclTensor& y;
-  const aclTensor& scale;   // one for each row
-  const aclTensor* offset;  // like scale
+  const aclTensor& scale;   // one per row
+  const aclTensor* offset;  // one per row
 };
 Status dynamic_quant(const DynamicQuant& operands, Plan* plan);
 
-// y = x * scale + offset; scale and offset are those of dimension `axis` (-1 or -2) or one for all. `round`: round,
-// floor, ceil or trunc.
+// y = x * scale + offset; scale and offset have dimension `axis` (-1 or -2) or one element. `round`: round, floor, ceil
+// or trunc.
 Status static_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, bool square_scale,
                     const char* round, aclDataType dtype, int64_t axis, const aclTensor& y, Plan* plan);
-// y = (x + offset) * scale of int8 x; scale and offset are those of the last dimension or one for all.
+// y = (x + offset) * scale of int8 x; scale and offset have the last dimension or one element.
 Status anti_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, aclDataType dtype,
                   bool square_scale, const aclTensor& y, Plan* plan);
 
-// A float32 scale and an offset (0 without one) in the 64 bits that quant_matmul takes. How CANN packs them is not
+// Packs a float32 scale and an offset (default 0) into the 64 bits that quant_matmul takes. CANN's packing is not
 // public; here the scale's bits are the lower half and the offset's the upper one.
 Status pack_quant_parameters(const aclTensor& scale, const aclTensor* offset, const aclTensor& packed, Plan* plan);
 
 // out = (x1 @ x2 + bias) * x2_scale * x1_scale + x2_offset for an int32 bias, which is exact up to the scales; a
-// floating-point bias is added last. x1 [batch, M, K] and x2 [batch, K, N] are int8, batches broadcast; x1_scale is one
-// for each of M rows, x2_scale, offset and bias those of N columns or one. Scales may be packed (int64 or uint64).
+// floating-point bias is added last. x1 [batch, M, K] and x2 [batch, K, N] are int8, with broadcast batches; x1_scale
+// has M elements; x2_scale, offset and bias have N or one. Scales may be packed (int64 or uint64).
 struct QuantMatmul {
   const aclTensor& x1;
   const aclTensor& x2;
@@ -45,22 +47,22 @@ struct QuantMatmul {
   const aclTensor* bias;
   bool transpose1;
   bool transpose2;
-  int64_t group;                              // 0: others are not defined here
-  std::array<const aclTensor*, 3> undefined;  // arguments that have to be missing: null, or without elements
+  int64_t group;                              // 0: other values are not supported
+  std::array<const aclTensor*, 3> undefined;  // arguments that must be null or empty
   const aclTensor& out;                       // int8 or floating point
 };
 Status quant_matmul(const QuantMatmul& operands, Plan* plan);
 
-// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8. scale and offset: one, those of N
-// columns, or [ceil(K / group), N].
+// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8. scale and offset: one element, N, or
+// [ceil(K / group), N].
 struct WeightQuantMatmul {
   const aclTensor& x;
   const aclTensor& weight;
   const aclTensor& scale;
   const aclTensor* offset;
   const aclTensor* bias;
-  int64_t group;                              // rows of the weight with one scale; 0: all
-  std::array<const aclTensor*, 2> undefined;  // arguments that have to be missing: null, or without elements
+  int64_t group;                              // rows of the weight that share a scale; 0: all
+  std::array<const aclTensor*, 2> undefined;  // arguments that must be null or empty
   const aclTensor& out;
 };
 Status weight_quant_matmul(const WeightQuantMatmul& operands, Plan* plan);

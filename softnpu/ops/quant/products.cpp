@@ -17,7 +17,7 @@
 namespace softnpu {
 namespace {
 
-// Stacks of matrices over one broadcast batch. Strides in elements.
+// A stack of matrices over one broadcast batch. Strides in elements.
 struct Stack {
   char* data = nullptr;
   int64_t row_stride = 0;
@@ -61,7 +61,7 @@ Status open(const aclTensor& tensor, const char* role, const Dims& batch, Stack*
   return Status::ok();
 }
 
-// a [.., M, K] and b [.., K, N] to out [.., M, N].
+// Reads the shapes of a [.., M, K], b [.., K, N] and out [.., M, N].
 Status read_shapes(const aclTensor& a, const aclTensor& b, const aclTensor& out, Shapes* made) {
   const auto mismatch = [&] {
     return no_quantization(text(describe(a), " and ", describe(b), " do not multiply to ", describe(out)));
@@ -88,7 +88,7 @@ Status read_shapes(const aclTensor& a, const aclTensor& b, const aclTensor& out,
   return open(out, "the result", made->batch, &made->out);
 }
 
-// int8 as it is: rows of the left matrix, or columns of the right one, along the side.
+// int8 values in place: rows of the left matrix, or columns of the right one.
 class Int8Source : public GemmSource {
  public:
   Int8Source(const Shapes& shapes, bool is_left)
@@ -156,10 +156,10 @@ class WeightSource : public GemmSource {
   const std::vector<float>& offsets_;
 };
 
-// What sums become: (sum + before) * column * row + after, of int32 or float32 sums.
+// The epilogue of int32 or float32 sums: (sum + before) * column * row + after.
 template <typename Sum>
 struct Epilogue {
-  std::vector<int32_t> before;  // of the columns, or empty
+  std::vector<int32_t> before;  // per column, or empty
   std::vector<float> column, row, after;
 };
 
@@ -202,7 +202,7 @@ class ScaledSink : public GemmSink {
 
 bool is_packed(const aclTensor& tensor) { return tensor.dtype == ACL_INT64 || tensor.dtype == ACL_UINT64; }
 
-// 64-bit or 32-bit integers as they lie.
+// 64-bit or 32-bit integers as stored.
 template <typename T>
 std::vector<T> read_integers(const FlatTensor& tensor, int64_t count) {
   std::vector<T> values;

@@ -11,12 +11,12 @@
 namespace softnpu {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // values at a time
+constexpr int64_t kGrain = 1 << 14;  // values per piece
 constexpr double kFlopsPerValue = 8;
 
 bool is_value(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
 
-// Rows of one tensor to those of another of the same shape.
+// Corresponding rows of two tensors of the same shape.
 struct RowPair {
   int64_t rows = 0;
   int64_t length = 0;
@@ -38,7 +38,7 @@ struct RowPair {
   }
   double flops() const { return kFlopsPerValue * static_cast<double>(rows) * static_cast<double>(length); }
 
-  // body(row, values, room for the results), which are written.
+  // Calls body(row, values, buffer for results), and writes the results.
   template <typename Body>
   void for_rows(const Body& body) const {
     if (rows == 0) return;
@@ -53,7 +53,7 @@ struct RowPair {
   }
 };
 
-// The least and the greatest value; side by side, as a vector unit compares.
+// The minimum and the maximum.
 std::pair<float, float> range_of(const float* x, int64_t count) {
   constexpr int64_t kLanes = 16;
   std::array<float, kLanes> least;
@@ -88,7 +88,7 @@ struct DynamicTask {
     pair.for_rows([&](int64_t row, const float* x, float* y) {
       if (!factors.empty()) {
         const auto group = std::upper_bound(ends.begin(), ends.end(), static_cast<float>(row)) - ends.begin();
-        // Rows behind the last group have the last one's factors.
+        // Rows after the last group use the last one's factors.
         const int64_t set = std::min<int64_t>(group, static_cast<int64_t>(factors.size()) / pair.length - 1);
         const float* const f = factors.data() + set * pair.length;
         for (int64_t i = 0; i < pair.length; ++i) y[i] = x[i] * f[i];
@@ -125,7 +125,7 @@ using Round = float (*)(float);
 
 float whole(float value) { return value; }
 
-// What comes before to_int8, which rounds to nearest.
+// The rounding before to_int8, which rounds to nearest.
 Status round_of(const char* name, Round* out) {
   const std::string_view said = name == nullptr ? "" : name;
   const std::array<std::pair<std::string_view, Round>, 4> known = {
@@ -182,7 +182,7 @@ struct StaticTask {
   RowPair pair;
   Affine affine;
   Round round = whole;
-  bool along_rows = false;  // each row has one scale
+  bool along_rows = false;  // one scale per row
 
   Status run() const {
     const std::vector<float> scales = affine.scales();

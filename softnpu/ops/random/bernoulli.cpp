@@ -30,7 +30,7 @@ HWY_INLINE void store(Numbers ones, float* out) {
   hn::StoreU(hn::ConvertTo(floats, hn::BitCast(integers, ones)), floats, out);
 }
 
-// `numbers` may be read up to a whole vector, `out` is written up to `count`.
+// Reads `numbers` in whole vectors; writes exactly `count` elements of `out`.
 template <typename T>
 HWY_INLINE void compare(const uint32_t* HWY_RESTRICT numbers, uint32_t below, size_t count, T* HWY_RESTRICT out) {
   const size_t lanes = hn::Lanes(kTag);
@@ -47,7 +47,7 @@ HWY_INLINE void compare(const uint32_t* HWY_RESTRICT numbers, uint32_t below, si
 
 template <typename T>
 HWY_INLINE void draw(const Bernoulli& task, uint64_t first, uint64_t count, T* out) {
-  constexpr uint64_t kBlocks = 256;  // 4 KiB of numbers at a time
+  constexpr uint64_t kBlocks = 256;  // 4 KiB of numbers per step
   HWY_ALIGN uint32_t numbers[kBlocks * kNumbersPerBlock];
   for (uint64_t done = 0; done < count; done += kBlocks * kNumbersPerBlock) {
     const uint64_t here = HWY_MIN(kBlocks * kNumbersPerBlock, count - done);
@@ -73,7 +73,7 @@ namespace {
 HWY_EXPORT(draw_bytes);
 HWY_EXPORT(draw_floats);
 
-// Nothing is drawn where every element is 1: no number of 32 bits is 2^32 or more.
+// No random numbers are needed if every element is 1: all 32-bit numbers are below 2^32.
 bool all_ones(const Bernoulli& task) { return task.below > UINT32_MAX; }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace softnpu {
 
-// One draw of ones and zeros: element i is 1 where number i of the sequence is below `below`, of 2^32.
+// Zeros and ones: element i is 1 if number i of the sequence is less than `below`, of 2^32.
 struct Bernoulli {
   PhiloxSequence sequence;
   uint64_t below = 0;

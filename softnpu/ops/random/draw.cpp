@@ -11,7 +11,7 @@
 namespace softnpu {
 namespace {
 
-// About what one number costs, in the operations that threads_for counts.
+// The cost of one number in the operations of threads_for.
 constexpr double kFlopsPerNumber = 64;
 constexpr int64_t kMostWords = 4;
 
@@ -21,7 +21,7 @@ struct Task {
   Tiles tiles;
   int threads = 1;
 
-  // Each number depends on its place only.
+  // Each number depends only on its position.
   void run() const {
     const PhiloxSequence sequence = source.sequence();
     const int64_t words = distribution.words_per_element;

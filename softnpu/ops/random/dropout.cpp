@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kFlopsPerElement = 32;
 constexpr int64_t kBits = 8;
-// Elements of a piece of work, the same for every number of threads.
+// Elements per piece, independent of the number of threads.
 constexpr int64_t kGrain = 1 << 14;
 constexpr int64_t kTile = 512;
 
@@ -39,7 +39,8 @@ Status mask_memory(const aclTensor& mask, int64_t count, uint8_t** out) {
   return Status::ok();
 }
 
-// The bytes of elements [first, last), where first is a multiple of eight. Element i has number i of the sequence.
+// Writes the mask's bytes for elements [first, last); `first` is a multiple of eight. Element i uses number i of the
+// sequence.
 void draw_bits(const PhiloxSequence& sequence, uint64_t drop, int64_t first, int64_t last, uint8_t* mask) {
   alignas(64) uint32_t words[kTile];
   for (int64_t at = first; at < last; at += kTile) {
@@ -58,7 +59,7 @@ void draw_bits(const PhiloxSequence& sequence, uint64_t drop, int64_t first, int
 
 struct MaskTask {
   RandomSource source;
-  uint64_t drop = 0;  // of 2^32
+  uint64_t drop = 0;  // out of 2^32
   int64_t count = 0;
   int64_t bytes = 0;
   uint8_t* mask = nullptr;
@@ -90,7 +91,7 @@ class Indexed {
   Indexed() = default;
   explicit Indexed(const aclTensor& tensor) : dims_(tensor.dims), strides_(tensor.strides) {
     for (int64_t& stride : strides_) stride *= static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
-    // Join what lies behind one another: most tensors become one run.
+    // Merges contiguous dimensions: most tensors become one run.
     for (size_t i = dims_.size(); i-- > 1;) {
       if (strides_[i - 1] != strides_[i] * dims_[i]) break;
       dims_[i - 1] *= dims_[i];
@@ -104,7 +105,7 @@ class Indexed {
     }
   }
 
-  // body(offset in bytes, stride, count) for each run of [first, first + count).
+  // Calls body(offset in bytes, stride, count) for each run of [first, first + count).
   template <typename Body>
   void for_runs(int64_t first, int64_t count, const Body& body) const {
     const size_t n = dims_.size();

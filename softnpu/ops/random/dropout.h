@@ -1,5 +1,5 @@
 #pragma once
-// Masks of bits, and what they keep.
+// Bit masks for dropout, and their application.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -7,14 +7,14 @@
 
 namespace softnpu {
 
-// A bit for each element of `shape`, 0 with probability `prob`; what is left of `mask` becomes 0. `mask`: uint8, dense,
-// of a byte for eight elements at least.
+// One bit per element of `shape`, 0 with probability `prob`; unused bits of `mask` become 0. `mask`: uint8, dense, at
+// least one byte per eight elements.
 Status dropout_mask(const aclIntArray& shape, double prob, const RandomSeed& seed, const aclTensor& mask, Plan* plan);
 
-// out = self / (1 - prob) where the mask says so, else 0. The elements are counted in the order of their indices.
+// out = self / (1 - prob) where the mask has a 1, else 0. Bits are in the order of the elements' indices.
 Status dropout(const aclTensor& self, const aclTensor& mask, double prob, const aclTensor& out, Plan* plan);
 
-// Both; `noise_shape` has to be null.
+// Both of the above; `noise_shape` must be null.
 Status dropout(const aclTensor& input, const aclTensor* noise_shape, double prob, const RandomSeed& seed,
                const aclTensor& out, const aclTensor& mask, Plan* plan);
 

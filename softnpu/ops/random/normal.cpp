@@ -1,4 +1,4 @@
-// Normal and exponential numbers, by the vector kernels of log, sqrt, sin and cos.
+// Normal and exponential random numbers, with the vector kernels of log, sqrt, sin and cos.
 
 #include <array>
 #include <cmath>
@@ -39,7 +39,7 @@ void apply(MapKernel kernel, const T* from, size_t count, T* to) {
   kernel(to, in, count, nullptr);
 }
 
-// Box and Muller, 1958: two numbers of the unit interval make two standard normal ones.
+// Box and Muller, 1958: converts two numbers of the unit interval to two standard normal ones.
 template <typename T>
 void standard_normal(const Kernels& kernels, const uint32_t* words, size_t count, T* out) {
   constexpr size_t kWords = sizeof(T) / sizeof(uint32_t);
@@ -63,11 +63,11 @@ void standard_normal(const Kernels& kernels, const uint32_t* words, size_t count
   }
 }
 
-// A mean and a deviation for each number: from the tile, or the same everywhere.
+// A mean or a deviation: from the tile per number, or one for all.
 template <typename T>
 struct Parameter {
   T number;
-  size_t place;  // among the tile's values; 0 where there is a number
+  size_t place;  // index in the tile's values; 0: `number`
   T at(void* const* values, size_t i) const { return place == 0 ? number : static_cast<const T*>(values[place])[i]; }
 };
 
@@ -82,7 +82,7 @@ MakeValues normal_values(Parameter<T> mean, Parameter<T> deviation) {
   };
 }
 
-// Complex numbers: the parts one behind the other.
+// Complex numbers: real and imaginary part in turn.
 template <typename T>
 MakeValues complex_values(T mean, T deviation) {
   return [=, kernels = Kernels(sizeof(T) == sizeof(float) ? ComputeType::kF32 : ComputeType::kF64)](

@@ -25,8 +25,8 @@ void fill(const PhiloxSequence& sequence, uint64_t first, uint64_t blocks, uint3
 
 #else
 
-// Blocks side by side, one a 64-bit lane: a product of two 32-bit words fills its lane. What a word's upper half holds
-// is of no account until the end, since multiplications read lower halves only.
+// One block per 64-bit lane: a product of two 32-bit words fills its lane. The upper half of a word is ignored until
+// the end, since multiplications use the lower halves only.
 using Tag = hn::ScalableTag<uint64_t>;
 using Words = hn::Vec<Tag>;
 
@@ -43,7 +43,7 @@ HWY_INLINE Words pair(Words low, Words high) {
   return hn::Or(hn::And(low, hn::Set(Tag(), 0xffffffff)), hn::ShiftLeft<32>(high));
 }
 
-// What is the same for every block of a sequence.
+// The keys of all rounds, which are the same for every block of a sequence.
 struct Rounds {
   explicit Rounds(const PhiloxSequence& sequence) : offset(sequence.offset) {
     auto even = static_cast<uint32_t>(sequence.seed);
@@ -61,8 +61,8 @@ struct Rounds {
   uint64_t odd_keys[kPhiloxRounds];
 };
 
-// The numbers of the blocks with these indices. A round waits for the one before it; the processor fills the time with
-// the next call's.
+// Computes the blocks with these indices. Each round depends on the preceding one; out-of-order execution overlaps it
+// with the next call.
 HWY_INLINE void store_blocks(const Rounds& rounds, Words index, uint32_t* out) {
   Words c0 = index;
   Words c1 = hn::ShiftRight<32>(index);

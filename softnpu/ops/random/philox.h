@@ -1,6 +1,6 @@
 #pragma once
-// Philox4x32-10: a block of four numbers for each (seed, offset, index), so that any thread can make any part.
-// J. Salmon, M. Moraes, R. Dror, D. Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
+// Philox4x32-10: a block of four numbers for each (seed, offset, index), so that any thread can compute any part. J.
+// Salmon, M. Moraes, R. Dror, D. Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011.
 
 #include <array>
 #include <cstddef>
@@ -30,7 +30,7 @@ inline PhiloxBlock philox(PhiloxBlock counter, PhiloxKey key) {
   return counter;
 }
 
-// The numbers of one operator's call.
+// The random numbers of one call of an operator.
 struct PhiloxSequence {
   uint64_t seed = 0;
   uint64_t offset = 0;
@@ -42,7 +42,7 @@ struct PhiloxSequence {
                   {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)});
   }
 
-  // Writes those of `blocks` blocks from block `first` on, with the vector instructions of the machine.
+  // Writes the numbers of `blocks` blocks from block `first` on, with the machine's vector instructions.
   void fill(uint64_t first, uint64_t blocks, uint32_t* out) const;
 };
 

@@ -24,10 +24,10 @@ Status need(bool fits, const aclTensor& tensor, const char* types) {
 Status need_floating(const aclTensor& tensor) { return need(is_floating(tensor.dtype), tensor, "floating-point"); }
 Status need_real(const aclTensor& tensor) { return need(!is_complex(tensor.dtype), tensor, "real"); }
 
-// About what one number costs, in the operations that threads_for counts.
+// The cost of one number in the operations of threads_for.
 constexpr double kFlopsPerMaskNumber = 32;
 
-// Elements that fill one piece of memory: written without a step between.
+// For contiguous elements: writes them directly.
 template <typename T>
 Status dense_bernoulli(const aclTensor& self, uint64_t limit, const RandomSeed& seed, Plan* plan) {
   RandomSource source;
@@ -48,10 +48,10 @@ Status dense_bernoulli(const aclTensor& self, uint64_t limit, const RandomSeed& 
   return Status::ok();
 }
 
-// Of 2^32.
+// Out of 2^32.
 uint64_t share(double probability) { return static_cast<uint64_t>(std::ceil(std::ldexp(probability, 32))); }
 
-// The bits of a float that a type has: numbers of [0, 1) are cut to them, since rounding would reach 1.
+// The bits of a float that the dtype keeps: numbers of [0, 1) are truncated to them, since rounding could yield 1.
 uint32_t kept_bits(aclDataType dtype) {
   switch (dtype) {
     case ACL_FLOAT16: return ~uint32_t{0} << 13;
@@ -60,7 +60,7 @@ uint32_t kept_bits(aclDataType dtype) {
   }
 }
 
-// The greatest number of `integers` without bounds.
+// The maximum of integers() without bounds.
 uint64_t greatest(aclDataType dtype) {
   switch (dtype) {
     case ACL_BOOL: return 1;

@@ -1,5 +1,5 @@
 #pragma once
-// What operators.txt plans with: distributions drawn into tensors of any strides.
+// Planners for operators.txt: random distributions in tensors of any strides.
 
 #include "nnopbase/executor.h"
 #include "nnopbase/scalar.h"
@@ -9,10 +9,10 @@ namespace softnpu {
 
 // 1 with probability `prob`, else 0; any real type.
 Status bernoulli(const aclTensor& self, const aclScalar& prob, const RandomSeed& seed, Plan* plan);
-// A probability for each element, broadcast.
+// A probability per element, broadcast.
 Status bernoulli(const aclTensor& self, const aclTensor& prob, const RandomSeed& seed, Plan* plan);
 
-// Evenly from [from, to); rounding to the type may give `to` itself.
+// Uniform in [from, to); rounding to the type may yield `to` itself.
 Status uniform(const aclTensor& self, double from, double to, const RandomSeed& seed, Plan* plan);
 
 // A tensor or a number.
@@ -22,15 +22,15 @@ struct NormalParameter {
   float number = 0;
   const aclTensor* tensor = nullptr;
 };
-// By Box and Muller's transformation. Of a complex number both parts are drawn, with std / sqrt(2).
+// By Box and Muller's transformation. For complex numbers both parts are drawn, with std / sqrt(2).
 Status normal(NormalParameter mean, NormalParameter std, const RandomSeed& seed, const aclTensor& out, Plan* plan);
 
 // With density lambda exp(-lambda x); never 0. `count` is the number of elements.
 Status exponential(const aclTensor& self, int64_t count, double lambda, const RandomSeed& seed, Plan* plan);
 
-// Evenly from the integers [from, to).
+// Uniform among the integers [from, to).
 Status integers(const aclTensor& self, int64_t from, int64_t to, const RandomSeed& seed, Plan* plan);
-// From 0 on, to the greatest of an integral type, to the last of a floating one before integers have gaps.
+// From 0 to the maximum of an integral type, or to the last floating-point number before integers have gaps.
 Status integers(const aclTensor& self, const RandomSeed& seed, Plan* plan);
 
 }  // namespace softnpu

@@ -16,7 +16,7 @@
 namespace softnpu {
 namespace {
 
-// Numbers of 64 bits one behind the other, a block of Philox at a time.
+// A stream of 64-bit numbers; computes one Philox block at a time.
 class Numbers {
  public:
   explicit Numbers(const PhiloxSequence& sequence) : sequence_(sequence) {}
@@ -47,13 +47,13 @@ struct Row {
 struct Multinomial {
   RandomSource source;
   Row from, to;
-  ptrdiff_t from_row = 0, to_row = 0;  // from one row to the next, in bytes
+  ptrdiff_t from_row = 0, to_row = 0;  // distances between rows, in bytes
   int64_t rows = 1, categories = 0, samples = 0;
   bool replacement = false;
   ElementReader reader;
   ElementWriter writer;
 
-  // The workspace holds the numbers of a row, and indices where samples differ.
+  // For the weights of a row, and for indices if samples must be distinct.
   Checked workspace_bytes() const { return checked(categories) * (sizeof(double) + sizeof(int64_t)); }
 
   Status run(void* workspace) const {
@@ -92,7 +92,7 @@ struct Multinomial {
   void draw_with_replacement(int64_t row, double* weights, Numbers* numbers) const {
     std::partial_sum(weights, weights + categories, weights);
     const double all = weights[categories - 1];
-    // The last with a probability: where rounding leads past the end.
+    // The last index with a positive weight: rounding may lead past the end.
     const int64_t last = std::lower_bound(weights, weights + categories, all) - weights;
     for (int64_t i = 0; i < samples; ++i) {
       const double at = unit(numbers->next()) * all;
@@ -100,7 +100,7 @@ struct Multinomial {
     }
   }
 
-  // The first to arrive, where index i arrives after an exponential time of rate weights[i].
+  // Selects the first arrivals, where index i arrives after an exponential time of rate weights[i].
   void draw_distinct(int64_t row, double* weights, int64_t* order, Numbers* numbers) const {
     for (int64_t i = 0; i < categories; ++i) {
       const double time = -std::log(open_unit(numbers->next()));
@@ -132,7 +132,7 @@ Status permutation(int64_t n, const RandomSeed& seed, const aclTensor& out, Plan
   plan->workspace_bytes = checked(n) * sizeof(int64_t);
   plan->work = static_cast<double>(n) * 64;
   plan->describe = describe_later({&out});
-  // Durstenfeld, 1964: the last place takes any, the one before it any of the rest.
+  // Durstenfeld, 1964: the last position gets any number, the one before it any of the others.
   plan->run = [=, writer = ElementWriter(ACL_INT64, out.dtype)](void* workspace) {
     auto* values = static_cast<int64_t*>(workspace);
     std::iota(values, values + n, int64_t{0});

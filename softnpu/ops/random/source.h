@@ -1,5 +1,5 @@
 #pragma once
-// Where a call's random numbers come from.
+// The source of a call's random numbers.
 
 #include "nnopbase/tensor.h"
 #include "ops/device_number.h"
@@ -7,7 +7,8 @@
 
 namespace softnpu {
 
-// The ABI's attributes: numbers, or one-element tensors and what is added to the offset. Borrowed while planning.
+// The ABI's attributes: numbers, or one-element tensors and a number to be added to the offset. Borrowed during
+// planning.
 class RandomSeed {
  public:
   RandomSeed(int64_t seed, int64_t offset) : seed_(seed), offset_(offset) {}
@@ -32,7 +33,7 @@ class RandomSource {
     return DeviceNumber::make(*seed.offset_tensor_, "offset", &out->offset_);
   }
 
-  // For run() only.
+  // Only during run().
   PhiloxSequence sequence() const {
     if (!in_memory_) return sequence_;
     return {.seed = static_cast<uint64_t>(seed_.as_int64()),

@@ -13,7 +13,7 @@ namespace softnpu {
 
 constexpr int64_t kGruGates = 3;
 
-// Where a gate lies among the three in a row of the weights.
+// The position of each gate among the three in a row of the weights.
 struct GruGates {
   int64_t r = 0;
   int64_t z = 0;
@@ -23,24 +23,24 @@ struct GruGates {
 struct GruProblem {
   RecurrentSizes sizes;
   GruGates gates;
-  bool reversed = false;  // from the last step to the first
+  bool reversed = false;  // runs from the last step to the first
 
   int64_t width() const { return kGruGates * sizes.hidden; }
-  // The step that comes `order`-th.
+  // The index of the step that is computed as number `order`.
   int64_t step(int64_t order) const { return reversed ? sizes.steps - 1 - order : order; }
 };
 
-// Sizes and attributes of a call with x at input 0 and weights at inputs 1 and 2.
+// Reads sizes and attributes of a call with x at input 0 and weights at inputs 1 and 2.
 Status read_gru(const TypedCall& call, GruProblem* out);
 
 // DynamicGRUV2(x, w_x, w_h, b_x?, b_h?, seq_length?, init_h?) to (y, h, z, r, n, hidden_new). x: [steps, batch,
 // inputs]; w_x: [inputs, 3 hidden]; w_h: [hidden, 3 hidden]; biases: [3 hidden]; init_h: [batch, hidden]; all others
-// [steps, batch, hidden]. Sequences are as long as x.
+// [steps, batch, hidden]. All sequences have the length of x.
 Status compile_gru(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out);
 
 // DynamicGRUV2Grad(x, w_x, w_h, y, init_h, h, dy, dh, z, r, n, hidden_new, seq_length, mask) to (dw_x, dw_h, db_x,
 // db_h, dx, dinit_h). dh: the gradient of the state after the last step, [batch, hidden]. The inputs after hidden_new
-// are not read: the official plug-in has one number in each.
+// are not read: the official plug-in passes one number in each.
 Status compile_gru_grad(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out);
 
 }  // namespace softnpu

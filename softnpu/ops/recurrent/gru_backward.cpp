@@ -27,7 +27,7 @@ struct Layouts {
   Operand d_init_h = output(5, "dh_prev");
 };
 
-// Backwards through the steps; the products with x and the states come at the end, over all steps at once.
+// Iterates backwards over the steps. The products with x and the states run at the end, over all steps at once.
 class Run {
  public:
   Run(const GruProblem& problem, const Layouts& /*layouts*/)
@@ -95,7 +95,7 @@ class Run {
   }
 
  private:
-  static constexpr int64_t kRows = 5;  // that cell() needs beside the workspace's matrices
+  static constexpr int64_t kRows = 5;  // buffers of cell(), in addition to the workspace's matrices
 
   void load(float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
@@ -118,8 +118,8 @@ class Run {
     if (dh_.is_given()) dh_.read_all(space + dh_at_, 1);
   }
 
-  // From the gradient of one sequence's state after a step to those of the sums from x and from the state before, and
-  // to what of it reaches that state without passing the weights.
+  // From the gradient of one sequence's state after a step, computes those of both sums (of x and of the preceding
+  // state) and the part that reaches the preceding state without the weights.
   void cell(int64_t row, int64_t at, float* space) const {
     const int64_t hidden = p_.sizes.hidden;
     float* dh = space + dh_at_ + at * hidden;
@@ -197,7 +197,7 @@ Status compile_gru_grad(const TypedCall& call, std::unique_ptr<const CompiledOpe
   SOFTNPU_RETURN_IF_ERROR(read_gru(call, &problem));
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   const int64_t width = problem.width();
-  // One number stands for no lengths and no mask.
+  // A single number means no lengths and no mask.
   for (size_t place : {size_t{12}, size_t{13}}) {
     if (call.inputs[place].is_given && element_count(call.inputs[place].tensor) > 1) {
       return {ACL_ERROR_INVALID_PARAM, "sequences of their own lengths are not implemented"};

@@ -7,7 +7,7 @@
 
 namespace softnpu {
 
-// "rzh" names the gates in their order, h the one of the new state.
+// "rzh" lists the gates in order; h is the new state's.
 static Status read_gates(const std::string& order, GruGates* out) {
   const auto place = [&order](char gate) {
     const size_t at = order.find(gate);
@@ -31,7 +31,7 @@ Status read_gru(const TypedCall& call, GruProblem* out) {
 
 namespace {
 
-// The operands, compiled: layouts.
+// The layouts of the compiled operands.
 struct Layouts {
   Operand x = input(0, "x");
   Operand w_x = input(1, "weight_input");
@@ -47,7 +47,7 @@ struct Layouts {
   Operand hidden_new = output(5, "hidden_new");
 };
 
-// The operands with addresses, the workspace, and the work.
+// The bound operands, the workspace, and the work.
 class Run {
  public:
   Run(const GruProblem& problem, const Layouts& /*layouts*/)
@@ -76,7 +76,7 @@ class Run {
 
   double flops() const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    constexpr double kFlopsPerCell = 64;  // of the functions
+    constexpr double kFlopsPerCell = 64;  // of the activation functions
     return static_cast<double>(steps * batch) * static_cast<double>(p_.width()) *
            (2.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
@@ -114,7 +114,7 @@ class Run {
     if (init_h_.is_given()) init_h_.read_all(space + h_at_, 1);
   }
 
-  // One sequence's state after one step; `row` is the step's, `at` the sequence's.
+  // Computes one sequence's state after one step; `row` is an index over all steps, `at` that of the sequence.
   void cell(int64_t row, int64_t at, float* space) const {
     const int64_t hidden = p_.sizes.hidden;
     float* from_x = space + from_x_at_ + row * p_.width();

@@ -1,11 +1,11 @@
 #pragma once
-// Long short-term memory (Hochreiter and Schmidhuber, 1997) with a forget gate, as torch.nn.LSTM has it:
+// Long short-term memory (Hochreiter and Schmidhuber, 1997) with a forget gate, as torch.nn.LSTM:
 //
 //   i = sigmoid(..), j = tanh(..), f = sigmoid(..), o = sigmoid(..)   of x @ weights_x + h @ weights_h + bias
 //   c' = f c + i j,  h' = o tanh(c')
 //
-// Where a sequence's mask is m, h' becomes m h' + (1 - m) h, c' likewise, and the output m h': a sequence of a batch
-// that has ended keeps its state.
+// With a mask m, h' becomes m h' + (1 - m) h, c' likewise, and the output m h': a sequence that has ended keeps its
+// state.
 
 #include <array>
 #include <memory>
@@ -16,7 +16,7 @@ namespace softnpu {
 
 constexpr int64_t kLstmGates = 4;
 
-// Where a gate lies among the four in a row of the weights.
+// The position of each gate among the four in a row of the weights.
 struct LstmGates {
   int64_t i = 0;
   int64_t j = 0;
@@ -27,14 +27,14 @@ struct LstmGates {
 struct LstmProblem {
   RecurrentSizes sizes;
   LstmGates gates;
-  bool reversed = false;  // from the last step to the first
+  bool reversed = false;  // runs from the last step to the first
   float forget_bias = 0;
 
-  // The step that comes `order`-th.
+  // The index of the step that is computed as number `order`.
   int64_t step(int64_t order) const { return reversed ? sizes.steps - 1 - order : order; }
 };
 
-// Sizes and attributes of a call with x at input 0 and weights at input 1.
+// Reads sizes and attributes of a call with x at input 0 and weights at input 1.
 Status read_lstm(const TypedCall& call, LstmProblem* out);
 
 // DynamicRNN(x, w, b?, mask?, init_h?, init_c?) and DynamicRNNV2(x, w_x, w_h, b?, mask?, init_h?, init_c?), both to

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kInputs = 21;
 
 struct Layouts {
-  std::vector<Operand> weights;    // one or two, whose rows follow one another
+  std::vector<Operand> weights;    // one or two, with consecutive rows
   std::vector<Operand> d_weights;  // the same
   Operand x = input(0, "x");
   Operand init_h = input(4, "init_h");
@@ -32,7 +32,7 @@ struct Layouts {
   Operand d_init_c;
 };
 
-// Backwards through the steps; the products with x and h come at the end, over all steps at once.
+// Iterates backwards over the steps. The products with x and h run at the end, over all steps at once.
 class Run {
  public:
   Run(const LstmProblem& problem, const Layouts& layouts)
@@ -42,7 +42,7 @@ class Run {
         weights_(layouts.weights.size()),
         d_weights_(layouts.weights.size()) {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    // x and h of the step before side by side, as the weights' rows have it.
+    // x and the preceding step's h side by side, in the order of the weights' rows.
     inputs_at_ = parts_.add(checked(steps) * batch * (checked(inputs) + hidden));
     weights_at_ = parts_.add((checked(inputs) + hidden) * width());
     d_gates_at_ = parts_.add(checked(steps) * batch * width());
@@ -105,7 +105,7 @@ class Run {
   }
 
  private:
-  static constexpr int64_t kRows = 9;  // that cell() needs beside the workspace's matrices
+  static constexpr int64_t kRows = 9;  // buffers of cell(), in addition to the workspace's matrices
 
   int64_t width() const { return kLstmGates * p_.sizes.hidden; }
 
@@ -130,7 +130,7 @@ class Run {
     if (dc_.is_given()) dc_.read_all(space + dc_at_, 1);
   }
 
-  // The state of sequence `n` that step `order` begins with.
+  // Reads the state of sequence `n` before step `order`.
   void read_before(const FloatRows& states, const FloatRows& initial, int64_t order, int64_t n, float* to) const {
     if (order > 0 && states.is_given()) {
       states.read(p_.step(order - 1) * p_.sizes.batch + n, to);
@@ -141,8 +141,8 @@ class Run {
     }
   }
 
-  // From the gradients of one sequence's state after a step to those of the gates' sums, and to what of them reaches
-  // the state before without passing the weights.
+  // From the gradients of one sequence's state after a step, computes those of the gates' sums and the part that
+  // reaches the preceding state without the weights.
   void cell(int64_t order, int64_t n, float* space) const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
     const int64_t row = p_.step(order) * batch + n;
@@ -242,7 +242,7 @@ Status compile(const char* name, const TypedCall& call, Layouts layouts, std::un
   SOFTNPU_RETURN_IF_ERROR(layouts.x.read(call, rows, inputs, false));
   SOFTNPU_RETURN_IF_ERROR(layouts.dx.read(call, rows, inputs, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.db.read(call, 1, width, true));
-  // A number without dimensions stands for no mask.
+  // A zero-dimensional tensor means no mask.
   if (!call.inputs[layouts.mask.place].tensor.dims.empty()) {
     SOFTNPU_RETURN_IF_ERROR(layouts.mask.read(call, rows, hidden, true));
   }

@@ -8,7 +8,7 @@
 
 namespace softnpu {
 
-// "ifjo" names the gates in their order; some callers write c for j.
+// "ifjo" lists the gates in order; some callers write c for j.
 static Status read_gates(const std::string& order, LstmGates* out) {
   const auto place = [&order](char gate) {
     const size_t at = order.find(gate);
@@ -23,7 +23,7 @@ Status read_lstm(const TypedCall& call, LstmProblem* out) {
   std::string order;
   SOFTNPU_RETURN_IF_ERROR(read_sizes(call, 0, 1, kLstmGates, &out->sizes));
   SOFTNPU_RETURN_IF_ERROR(read_direction(call, &out->reversed));
-  // The attribute cell_type says nothing: the official plug-in sets it to a text here, to a truth value there.
+  // The attribute cell_type is ignored: the official plug-in sets it to a string in one place, to a bool in another.
   SOFTNPU_RETURN_IF_ERROR(read_attribute<std::string>(call, "gate_order", "ijfo", &order));
   SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "forget_bias", 0.0F, &out->forget_bias));
   return read_gates(order, &out->gates);
@@ -31,10 +31,10 @@ Status read_lstm(const TypedCall& call, LstmProblem* out) {
 
 namespace {
 
-// The operands, compiled: layouts.
+// The layouts of the compiled operands.
 struct Layouts {
   Operand x = input(0, "x");
-  std::vector<Operand> weights;  // one or two, whose rows follow one another
+  std::vector<Operand> weights;  // one or two, with consecutive rows
   Operand bias;
   Operand mask;
   Operand init_h;
@@ -49,7 +49,7 @@ struct Layouts {
   Operand tanh_c = output(7, "tanhc");
 };
 
-// The operands with addresses, the workspace, and the work.
+// The bound operands, the workspace, and the work.
 class Run {
  public:
   Run(const LstmProblem& problem, const Layouts& layouts)
@@ -81,7 +81,7 @@ class Run {
 
   double flops() const {
     const auto& [steps, batch, inputs, hidden] = p_.sizes;
-    constexpr double kFlopsPerCell = 64;  // of the functions
+    constexpr double kFlopsPerCell = 64;  // of the activation functions
     const auto width = static_cast<double>(kLstmGates * hidden);
     return static_cast<double>(steps * batch) * width * (2.0 * static_cast<double>(inputs + hidden) + kFlopsPerCell);
   }
@@ -126,7 +126,7 @@ class Run {
     if (init_c_.is_given()) init_c_.read_all(space + c_at_, 1);
   }
 
-  // One sequence's state after one step; `row` is the step's, `n` the sequence's.
+  // Computes one sequence's state after one step; `row` is an index over all steps, `n` that of the sequence.
   void cell(int64_t row, int64_t n, float* space) const {
     const int64_t hidden = p_.sizes.hidden;
     float* gates = space + gates_at_ + row * width();
@@ -145,7 +145,7 @@ class Run {
     const auto kept = [&](int64_t k) { return mask_.is_given() ? mask[k] : 1.0F; };
     for (int64_t k = 0; k < hidden; ++k) {
       const float next = f[k] * c[k] + i[k] * j[k];
-      tanh_c[k] = next;  // of which the function follows
+      tanh_c[k] = next;  // tanh() is applied below
       c[k] = kept(k) * next + (1 - kept(k)) * c[k];
     }
     apply(tanh_, tanh_c, tanh_c);
@@ -180,7 +180,7 @@ class Run {
 
 using Lstm = RecurrentOperator<LstmProblem, Layouts, Run>;
 
-// `first` is the place of the bias; what follows it is the same for both types.
+// `first` is the index of the bias; the inputs after it are the same for both types.
 Status compile(const char* name, const TypedCall& call, size_t first, Layouts layouts,
                std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, first + 4, 8));

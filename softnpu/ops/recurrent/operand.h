@@ -1,5 +1,5 @@
 #pragma once
-// The tensors of a recurrent layer: their layouts while it is compiled, their addresses when it is planned.
+// The tensors of a recurrent layer: layouts at compilation, addresses at planning.
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace softnpu {
 
-// One input or output by its place in the call.
+// One input or output, by its index in the call.
 struct Operand {
   std::string role;
   size_t place = 0;
@@ -20,7 +20,7 @@ struct Operand {
   bool is_given = false;
   RowLayout layout;
 
-  // `rows` and `columns` are required of it; one that is left out stays so where it is `optional`.
+  // Checks that it has `rows` and `columns`; it may be omitted if `optional`.
   Status read(const TypedCall& call, int64_t rows, int64_t columns, bool optional) {
     const TypedTensor& typed = (is_output ? call.outputs : call.inputs)[place];
     if (optional && !typed.is_given) return Status::ok();
@@ -38,7 +38,7 @@ struct Operand {
 inline Operand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
 inline Operand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
 
-// The sizes of `x`: [steps, batch, inputs], and the width of a row of `weights`.
+// The sizes of `x`: [steps, batch, inputs], and the width of the hidden state.
 struct RecurrentSizes {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -48,16 +48,16 @@ struct RecurrentSizes {
   int64_t rows() const { return steps * batch; }
 };
 
-// `gates` lie side by side in the weights, each as wide as the hidden state.
+// In `weights` the gates are side by side, each as wide as the hidden state.
 Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
 
-// Attributes that all recurrent layers have; what is not implemented is an error that says so.
+// Reads attributes of all recurrent layers; unsupported values are errors.
 Status read_direction(const TypedCall& call, bool* reversed);
 
-// Parts of one workspace, one behind the other, each on a cache line of its own.
+// Consecutive parts of one workspace, each aligned to a cache line.
 class FloatParts {
  public:
-  // The offset of `count` floats.
+  // Adds `count` floats and returns their offset.
   int64_t add(Checked count) {
     const int64_t at = count_.value();
     count_ = count_ + round_up(count, 16);
@@ -69,7 +69,7 @@ class FloatParts {
   Checked count_;
 };
 
-// A compiled layer: what `Run`, made of problem and layouts, needs of a call is addresses, by bind(), a workspace, and
+// A compiled layer. `Run` is constructed from problem and layouts, gets a call's addresses by bind(), and has
 // run(float* workspace).
 template <typename Problem, typename Layouts, typename Run>
 class RecurrentOperator final : public CompiledOperator {

@@ -3,7 +3,7 @@
 namespace softnpu {
 namespace {
 
-// `along` leads from one value of the sum to the next, `side` to the next sum.
+// `along` is the distance between values of one sum, `side` that between sums.
 class Source final : public GemmSource {
  public:
   Source(const float* data, int64_t along, int64_t side) : data_(data), along_(along), side_(side) {}

@@ -14,7 +14,7 @@ struct FloatMatrix {
   FloatMatrix transposed() const { return {data, column, row}; }
 };
 
-// c[rows, columns] = a[rows, depth] @ b[depth, columns], added to what c holds where `adds`.
+// c[rows, columns] = a[rows, depth] @ b[depth, columns]; with `adds` it is added to c.
 void multiply(const GemmSizes& sizes, const FloatMatrix& a, const FloatMatrix& b, const FloatMatrix& c, bool adds,
               int threads);
 

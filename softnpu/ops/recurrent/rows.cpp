@@ -16,7 +16,7 @@ constexpr int64_t kGrainRows = 64;
 
 bool is_taken(aclDataType dtype) { return dtype == ACL_FLOAT || is_half(dtype); }
 
-// The two last of the sizes in memory are a block's; the rest is as many blocks as the matrices need.
+// The last two sizes in memory are those of a block; the others give the number of blocks.
 Status read_blocks(const aclTensor& tensor, const char* role, RowLayout* layout) {
   const Dims& storage_shape = tensor.storage_dims;
   const size_t rank = storage_shape.size();

@@ -1,4 +1,4 @@
-// Greatest and least values, and where they are.
+// Maxima and minima, and their positions.
 
 #include <cmath>
 #include <complex>
@@ -55,7 +55,7 @@ struct Least {
   static HWY_INLINE auto vector(auto a, auto b) { return hn::Min(a, b); }
 };
 
-// `b`, or `a` where that is better or NaN. A NaN stays.
+// The better one of both (`b` if equal). A NaN in `a` stays.
 template <typename F, typename T>
 HWY_INLINE T better(T a, T b) {
   return (static_cast<int>(F::beats(a, b)) | static_cast<int>(is_nan(a))) != 0 ? a : b;
@@ -80,7 +80,7 @@ struct Magnitude {
   static HWY_INLINE auto vector(auto v) { return hn::Abs(v); }
 };
 
-// The best of contiguous values; NaN where one is.
+// The best of contiguous values; NaN if one is NaN.
 template <typename F, typename Term, typename T>
 HWY_INLINE auto best_of(const T* HWY_RESTRICT v, size_t count) {
   using R = decltype(Term::of(T()));
@@ -149,7 +149,7 @@ struct Both {
     s.greatest = better<Greatest>(v, s.greatest);
   }
   static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double*) {
-    constexpr size_t kAtATime = 1024;  // stay in the first-level cache for the second look
+    constexpr size_t kAtATime = 1024;  // fit the first-level cache for the second pass
     for (size_t i = 0; i < count; i += kAtATime) {
       const size_t here = HWY_MIN(kAtATime, count - i);
       s.least = better<Least>(best_of<Least, Itself>(v + i, here), s.least);
@@ -180,7 +180,7 @@ struct Where {
     return s.index < 0 || F::beats(v, s.best) || (is_nan(v) && !is_nan(s.best));
   }
   static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t index, const double*) {
-    constexpr size_t kAtATime = 1024;  // stay in the first-level cache for the second look
+    constexpr size_t kAtATime = 1024;  // fit the first-level cache for the second pass
     for (size_t i = 0; i < count; i += kAtATime) {
       const size_t here = HWY_MIN(kAtATime, count - i);
       const T best = best_of<F, Itself>(v + i, here);

@@ -1,5 +1,5 @@
 #pragma once
-// What a reduction does with its values: a state for each result, fed with tiles of values, merged, and finished.
+// The kernel of a reduction: a state per result, which is updated with tiles of values, merged, and finished.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,47 +15,47 @@ enum class ReduceOp : uint8_t {
   kProd,
   kCount,  // of values that are not 0
   kAbsSum,
-  kSquareRoot,  // of the sum of squares
+  kSquareRoot,  // root of the sum of squares
   kPower,       // (sum of |x|^k0)^(1/k0)
   kAbsMax,
   kAbsMin,
   kAny,  // of bool
   kAll,
-  kMax,  // NaN where one is NaN
+  kMax,  // NaN if any is NaN
   kMin,
   kMinMax,  // both
-  kArgMax,  // the first greatest value, and its index
+  kArgMax,  // the first maximum and its index
   kArgMin,
-  kMoments,  // the variance with correction k0 (its root where k1 is not 0), and the mean
+  kMoments,  // variance with correction k0 (its root if k1 != 0), and mean
   kLogSumExp,
 };
 
 constexpr size_t kMostReduceConstants = 2;
 
-// `lines` results of `count` values each. By rows: a result's values lie one behind the other, and lines `line` bytes
-// apart. By columns: values of one position lie one behind the other, and positions `line` bytes apart. `index`: the
-// first position's number.
+// Updates `lines` results with `count` values each. Rows: a result's values are contiguous, and lines are `line` bytes
+// apart. Columns: the values of one position are contiguous, and positions are `line` bytes apart. `index`: the index
+// of the first position.
 using ReduceTile = void (*)(void* states, const void* values, ptrdiff_t line, size_t lines, size_t count, int64_t index,
                             const double* k);
 
 struct ReduceKernel {
   size_t state_bytes = 0;
-  size_t most_columns = 0;  // that one call should take
+  size_t most_columns = 0;  // the recommended limit per call
   void (*start)(void* states, size_t count) = nullptr;
   ReduceTile rows = nullptr;
   ReduceTile columns = nullptr;
-  // Adds what came after.
+  // Merges states of later values into `states`.
   void (*merge)(void* states, const void* others, size_t count) = nullptr;
-  // Results in their compute types, one behind the other; null for one that is not wanted.
+  // Writes results contiguously in their compute types; `first` or `second` is null if it is not needed.
   void (*finish)(const void* states, size_t count, const double* k, void* first, void* second) = nullptr;
 };
 
 constexpr size_t kMostStateBytes = 40;
 
-// The kernel for values of type `compute_type`; without functions where it is not defined for them.
+// The kernel for values of `compute_type`; without functions if it is not defined for them.
 ReduceKernel reduce_kernel(ReduceOp op, ComputeType compute_type);
 
-// The parts of the above, one file each.
+// The parts of reduce_kernel(), one file each.
 ReduceKernel sum_kernel(ReduceOp op, ComputeType compute_type);
 ReduceKernel extreme_kernel(ReduceOp op, ComputeType compute_type);
 ReduceKernel moment_kernel(ReduceOp op, ComputeType compute_type);

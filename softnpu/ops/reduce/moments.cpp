@@ -1,5 +1,4 @@
-// Variances and logarithms of sums of exponentials: a tile at a time in two looks at the first-level cache, tiles
-// merged.
+// Variances and log-sum-exp: two passes over each tile in the first-level cache; the tiles' states are merged.
 
 #include <algorithm>
 #include <cmath>
@@ -36,7 +35,7 @@ HWY_INLINE auto load_computed(const hn::ScalableTag<double> d, const T* from) {
   }
 }
 
-// Sums f(v) of contiguous values in float64; `of_vector` and `of_value` are the same function.
+// Sums f(v) of contiguous values in float64; `of_vector` and `of_value` compute the same function.
 template <typename T, typename OfVector, typename OfValue>
 HWY_INLINE double sum_over(const T* HWY_RESTRICT v, size_t count, OfVector&& of_vector, OfValue&& of_value) {
   const hn::ScalableTag<double> d;
@@ -53,7 +52,7 @@ HWY_INLINE double sum_over(const T* HWY_RESTRICT v, size_t count, OfVector&& of_
   return sum;
 }
 
-// Count, mean and sum of squared distances (Chan's merging of parts).
+// Count, mean and sum of squared deviations (Chan's formula merges parts).
 template <typename T, typename M>
 struct Moments {
   using Value = T;
@@ -71,7 +70,7 @@ struct Moments {
   static void start(State& s) { s = State{}; }
   static void merge(State& s, const State& o) {
     if (o.count == 0) return;
-    if (s.count == 0) {  // a distance from 0 may have no square
+    if (s.count == 0) {  // the square of a distance from 0 may overflow
       s = o;
       return;
     }
@@ -81,7 +80,8 @@ struct Moments {
     s.squares += o.squares + square(distance) * (s.count * o.count / count);
     s.count = count;
   }
-  // Of equal numbers it is their number, whose distances are 0: doubles are added as distances to the first one.
+  // The mean of equal numbers must be exactly that number, so that deviations are 0: doubles are summed as differences
+  // from the first one.
   static HWY_INLINE double mean_of(const T* v, size_t count) {
     const double n = static_cast<double>(count);
     if constexpr (std::is_same_v<T, double>) {
@@ -130,8 +130,7 @@ struct Moments {
   }
 };
 
-// The greatest value, and the sum of exponentials of the distances to it. A greatest value that is not finite is the
-// result.
+// The maximum, and the sum of exponentials relative to it. A maximum that is not finite is the result.
 template <typename T>
 struct LogSumExp {
   using Value = T;
@@ -172,7 +171,7 @@ struct LogSumExp {
     State part{static_cast<double>(greatest), 0};
     if (!std::isfinite(greatest)) return part;
     const auto shift = hn::Set(d, greatest);
-    auto sums = hn::Zero(d);  // of at most kAtATime / lanes terms of at most 1
+    auto sums = hn::Zero(d);  // of at most kAtATime / lanes terms of at most 1 each
     for (i = 0; i + lanes <= count; i += lanes) sums = hn::Add(sums, hn::Exp(d, hn::Sub(hn::LoadU(d, v + i), shift)));
     part.sum = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sums)));
     for (; i < count; ++i) part.sum += std::exp(static_cast<double>(v[i]) - part.greatest);

@@ -29,7 +29,7 @@ Status plan_over(const Reduction& reduction, const aclTensor& self, std::span<co
   return plan_reduce(reduction, self, marked, keepdim, results, plan);
 }
 
-// All values have one data type from beginning to end.
+// Inputs, computation and results have one data type.
 Reduction in_type(ReduceOp op, aclDataType dtype) {
   Reduction reduction;
   reduction.op = op;
@@ -38,10 +38,10 @@ Reduction in_type(ReduceOp op, aclDataType dtype) {
   return reduction;
 }
 
-// `dtype`, or the result's where it is not stated.
+// `dtype`, or the result's if it is undefined.
 aclDataType stated(aclDataType dtype, const aclTensor& out) { return dtype == ACL_DT_UNDEFINED ? out.dtype : dtype; }
 
-// The type of an input's values where floating-point ones are needed.
+// The floating-point type for the input's values.
 aclDataType floating_of(const aclTensor& self, const aclTensor& out) {
   if (!is_known(self.dtype) || !is_integral(self.dtype)) return self.dtype;
   return is_known(out.dtype) && is_floating(out.dtype) ? out.dtype : ACL_FLOAT;
@@ -150,7 +150,7 @@ Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray*
                    const aclTensor& out, Plan* plan) {
   double order = p == nullptr ? 2 : p->as_double();
   if (std::isnan(order)) return {ACLNN_ERR_PARAM_INVALID, "the order of the norm is not a number"};
-  // Of one element it is the magnitude, whose power may overflow.
+  // The norm of one element is its magnitude, whose power could overflow.
   const int64_t count = element_count(self);
   if (order != 0 && count > 0 && count == element_count(out)) order = 1;
   if (dtype == ACL_DT_UNDEFINED) dtype = self.dtype;
@@ -159,7 +159,7 @@ Status reduce_norm(const aclTensor& self, const aclScalar* p, const aclIntArray*
     return {ACLNN_ERR_PARAM_INVALID, text("a norm is of floating-point or complex values, not of ", describe(self))};
   }
   Reduction reduction = in_type(ReduceOp::kPower, dtype);
-  // A real type asks for the norm of complex values in complex numbers of its width.
+  // For complex values a real `dtype` means complex numbers of its width.
   if (is_known(self.dtype) && is_complex(self.dtype)) reduction.dtype = is_complex(dtype) ? dtype : complex_of(dtype);
   reduction.results[0] = real_of(reduction.dtype);
   if (order == 0) {

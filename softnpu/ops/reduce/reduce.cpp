@@ -12,21 +12,21 @@
 namespace softnpu {
 namespace {
 
-// Results and values at a time: both fit into the first-level cache.
+// Results and values per tile: both fit the first-level cache.
 constexpr int64_t kMostLines = 512;
 constexpr int64_t kTile = 1024;
 constexpr size_t kMostBytes = 16;
-// The least work, in values, that is worth a thread's turn.
+// Values of the smallest piece for a thread.
 constexpr int64_t kGrain = 1 << 14;
-// Turns that keep any team busy.
+// Enough pieces to keep any number of threads busy.
 constexpr int64_t kManyTurns = 64;
-// About what one value costs, in the operations that threads_for counts: it waits for memory.
+// The cost of one value in the operations of threads_for: memory dominates.
 constexpr double kFlopsPerValue = 16;
 
 int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// One planned reduction. Immutable: several threads run it. How the work is cut, and with it every rounding, depends on
-// the shape alone.
+// A planned reduction. Immutable: several threads may run it. The partition of the work, and thus every rounding,
+// depends only on the shape.
 class ReduceTask {
  public:
   ReduceTask(const Reduction& reduction, const ReduceKernel& kernel, const aclTensor& self, const Results& results,
@@ -87,7 +87,7 @@ class ReduceTask {
   size_t lines(int64_t block) const {
     return static_cast<size_t>(std::min(block_, space_.kept_count() - block * block_));
   }
-  // Where the states of one chunk of one block lie in the workspace.
+  // The offset in the workspace of the states of a chunk of a block.
   size_t at(int64_t block, int64_t chunk) const {
     return static_cast<size_t>(chunk * space_.kept_count() + block * block_) * kernel_.state_bytes;
   }
@@ -117,7 +117,7 @@ class ReduceTask {
     });
   }
 
-  // A grid of lines and positions to the states of its lines.
+  // Updates the states of the lines with a grid of lines and positions.
   void accumulate(char* states, const ReduceRun& kept, const ReduceRun& reduced, int64_t index) const {
     const char* from = space_.in() + kept.in + reduced.in;
     const ReduceTile tile = by_columns_ ? kernel_.columns : kernel_.rows;
@@ -151,7 +151,7 @@ class ReduceTask {
     }
   }
 
-  // `rows` rows of `count` elements as compute_type values, one behind the other.
+  // Converts `rows` rows of `count` elements to contiguous values of the compute type.
   void gather(const char* from, ptrdiff_t stride, int64_t count, ptrdiff_t row, int64_t rows, char* values) const {
     if (row == stride * count) {
       count *= rows;
@@ -188,9 +188,9 @@ class ReduceTask {
   bool by_columns_ = false;
   double work_ = 0;
   int threads_ = 1;
-  int64_t block_ = 1;  // results
+  int64_t block_ = 1;  // results per block
   int64_t blocks_ = 0;
-  int64_t chunk_ = 1;  // values of each result
+  int64_t chunk_ = 1;  // values of each result per chunk
   int64_t chunks_ = 1;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// results[i] = f(self over the marked dimensions), any dtypes and any strides.
+// results[i] = f(self over the marked dimensions), for any dtypes and strides.
 
 #include "nnopbase/executor.h"
 #include "ops/reduce/kernel.h"
@@ -9,13 +9,13 @@ namespace softnpu {
 
 struct Reduction {
   ReduceOp op = ReduceOp::kSum;
-  // What values are converted to before they are reduced.
+  // The type to which values are converted before the reduction.
   aclDataType dtype = ACL_DT_UNDEFINED;
-  // What the kernel's results are, before they are converted to those of the tensors.
+  // The types of the kernel's results, before conversion to those of the tensors.
   std::array<aclDataType, kMostResults> results{};
   std::array<double, kMostReduceConstants> constants{1, 0};
-  bool needs_values = false;  // no result without a value
-  double cost = 1;            // about what one value costs beside its memory, in simple vector operations
+  bool needs_values = false;  // fails without values
+  double cost = 1;            // of one value beyond memory, in simple vector operations
 };
 
 Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std::vector<bool>& marked, bool keepdim,

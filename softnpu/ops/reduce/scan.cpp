@@ -14,12 +14,12 @@
 namespace softnpu {
 namespace {
 
-// Values at a time, of one line or of neighbouring ones.
+// Values per tile, of one line or of adjacent ones.
 constexpr int64_t kTile = 256;
 constexpr size_t kMostBytes = 16;
 constexpr double kFlopsPerValue = 32;
 
-// One planned scan. Immutable: several threads run it.
+// A planned scan. Immutable: several threads may run it.
 class ScanTask {
  public:
   ScanTask(const ScanKernel& kernel, const aclTensor& self, size_t dim, aclDataType dtype, const Results& results,
@@ -103,7 +103,7 @@ class ScanTask {
   ElementReader reader_;
   ElementWriter writer_;
   ElementWriter index_writer_;
-  std::array<ptrdiff_t, kMostResults> out_stride_{};  // along the dimension
+  std::array<ptrdiff_t, kMostResults> out_stride_{};  // along the scanned dimension
   ptrdiff_t compute_bytes_ = 0;
   int64_t length_ = 1;
   bool has_indices_ = false;
@@ -130,7 +130,7 @@ Status plan_scan(ScanOp op, const aclTensor& self, int64_t dim, aclDataType dtyp
   std::vector<bool> marked;
   SOFTNPU_RETURN_IF_ERROR(marked_dims(self, {&dim, 1}, &marked));
   const auto at = static_cast<size_t>(std::find(marked.begin(), marked.end(), true) - marked.begin());
-  // The results' first elements along the dimension: lines are walked like those of a reduction.
+  // The results' first elements along the dimension: lines are walked as in a reduction.
   std::array<aclTensor, kMostResults> firsts;
   Results lines{};
   for (size_t k = 0; k < kMostResults; ++k) {

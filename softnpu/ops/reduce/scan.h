@@ -1,5 +1,5 @@
 #pragma once
-// Running results along one dimension: a state for each line, and its value after each element.
+// Running results along one dimension: each line has a state; its value after each element is the result.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace softnpu {
 
-// Goes on by `count` values, which become the results; `indices` are those of the results where they are wanted.
-// Rows: of one line, whose state this is. Columns: one value of each of `count` lines.
+// Processes `count` values and replaces them by the results; `indices`, if not null, receives theirs. Rows: values of
+// one line with one state. Columns: one value of each of `count` lines.
 using ScanStep = void (*)(void* states, void* values, int64_t* indices, size_t count, int64_t index);
 
 struct ScanKernel {

@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-// What running values of T are kept in.
+// The accumulator type for T.
 template <typename T>
 struct AccumulatorOf {
   using type = std::conditional_t<std::is_integral_v<T>,
@@ -45,7 +45,7 @@ struct Prod {
   }
 };
 
-// The last of equal values wins; a NaN stays, the last one's index with it.
+// The last of equal values wins; a NaN stays, with the index of the last NaN.
 template <typename T, bool kGreatest>
 struct Best {
   using Value = T;

@@ -9,7 +9,7 @@
 namespace softnpu {
 namespace {
 
-// In the order of the input's memory, joined where all strides allow.
+// Sorted by the input's memory order, and merged if all strides allow.
 std::vector<ReduceDim> ordered(std::vector<ReduceDim> dims) {
   std::erase_if(dims, [](const ReduceDim& dim) { return dim.size == 1; });
   std::stable_sort(dims.begin(), dims.end(), [](const ReduceDim& a, const ReduceDim& b) { return a.in > b.in; });

@@ -1,5 +1,5 @@
 #pragma once
-// A tensor's elements as lines to reduce: the dimensions that stay and those that go, and where results lie.
+// A tensor's elements as lines to reduce: the kept and the reduced dimensions, and the results' memory.
 
 #include <array>
 #include <cstddef>
@@ -13,19 +13,19 @@
 namespace softnpu {
 
 constexpr size_t kMostResults = 2;
-using Results = std::array<const aclTensor*, kMostResults>;  // null: not wanted
+using Results = std::array<const aclTensor*, kMostResults>;  // null: not needed
 
-// Marks the dimensions that `dims` names; none named: all. Negative ones count from the end.
+// Marks the dimensions in `dims`; all, if it is empty. Negative ones count from the end.
 Status marked_dims(const aclTensor& self, std::span<const int64_t> dims, std::vector<bool>* out);
 
-// One dimension, after joining: strides in bytes.
+// One dimension, after merging; strides in bytes.
 struct ReduceDim {
   int64_t size = 1;
   ptrdiff_t in = 0;
   std::array<ptrdiff_t, kMostResults> out{};
 };
 
-// Consecutive elements of a list of dimensions: where the first lies, and the distance to the next.
+// Consecutive elements of a list of dimensions: offset of the first, and distance to the next.
 struct ReduceRun {
   int64_t count = 0;
   ptrdiff_t in = 0;
@@ -36,7 +36,7 @@ struct ReduceRun {
 
 class ReduceSpace {
  public:
-  // Results have the shape of `self` without the marked dimensions, or with 1 in their place.
+  // Results have the shape of `self` without the marked dimensions, or with size 1 in their place.
   static Status make(const aclTensor& self, const std::vector<bool>& marked, bool keepdim, const Results& results,
                      ReduceSpace* out);
 
@@ -46,10 +46,10 @@ class ReduceSpace {
   int64_t reduced_count() const { return reduced_count_; }
   const ReduceDim& inner_kept() const { return kept_.back(); }
   const ReduceDim& inner_reduced() const { return reduced_.back(); }
-  // Whether neighbours in memory belong to different results.
+  // Whether adjacent elements in memory belong to different results.
   bool is_by_columns() const;
 
-  // Calls body(const ReduceRun&) for the runs of [first, last) of the dimensions that stay, or of those that go.
+  // Calls body(const ReduceRun&) for the runs of [first, last) of the kept or of the reduced dimensions.
   template <typename Body>
   void for_kept(int64_t first, int64_t last, Body&& body) const {
     for_runs(kept_, first, last, body);

@@ -1,4 +1,4 @@
-// Sums and products. Floating-point values are added in float64; float64 ones with what rounding lost beside them.
+// Sums and products. Floating-point values are added in float64; float64 values with compensation.
 
 #include <cmath>
 #include <complex>
@@ -32,7 +32,7 @@ HWY_INLINE double magnitude(T x) {
   }
 }
 
-// What is added: of a vector of float64, and of a value of any type.
+// A summation term: of a float64 vector, and of a value of any type.
 struct Itself {
   static HWY_INLINE auto vector(auto, auto v) { return v; }
   template <typename T>
@@ -120,7 +120,7 @@ struct Wide1 {
   HWY_INLINE double value() const { return sum; }
 };
 
-// The same, and what rounding lost of it (Knuth's two-sum). Infinities leave no meaning in `lost`.
+// The same with the rounding errors (Knuth's two-sum). After an infinity `lost` is meaningless.
 struct Wide2 {
   double sum;
   double lost;
@@ -137,13 +137,13 @@ struct Wide2 {
   HWY_INLINE double value() const { return std::isfinite(sum) ? sum + lost : sum; }
 };
 
-// Values at a time whose sum a plain loop may take before it is added with care.
+// The number of values that a plain loop may add before the compensated sum gets them.
 constexpr size_t kPlain = 512;
 
 template <typename T>
 using Exact = std::conditional_t<std::is_same_v<T, double>, Wide2, Wide1>;
 
-// Sums of real terms of values of T, in T's own type or in that of its magnitude.
+// Sums of real terms of values of T, in the type of T or of its magnitude.
 template <typename Term, typename T, typename R = T>
 struct RealSum {
   using Value = T;

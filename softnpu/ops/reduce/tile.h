@@ -1,4 +1,4 @@
-// Loops over tiles of values. Included once a target, inside Highway's namespaces, by files of that kind only.
+// Loops over tiles of values. Included once per target, inside Highway's namespaces, only by files of that kind.
 
 #if defined(SOFTNPU_OPS_REDUCE_TILE_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SOFTNPU_OPS_REDUCE_TILE_H_
@@ -13,8 +13,8 @@ HWY_BEFORE_NAMESPACE();
 namespace softnpu {
 namespace HWY_NAMESPACE {
 
-// F has: Value, State, start(State&), row(State&, const Value*, count, index, k), merge(State&, const State&),
-// finish(const State&, k, First*, Second*); and add(State&, value) where a value by itself is cheap to add.
+// F must have: Value, State, start(State&), row(State&, const Value*, count, index, k), merge(State&, const State&),
+// finish(const State&, k, First*, Second*); and add(State&, value) if adding a single value is cheap.
 template <typename F>
 concept AddsOne = requires(typename F::State& state, typename F::Value value, const double* k) {
   F::add(state, value, k);
@@ -66,7 +66,7 @@ void reduce_columns(void* states, const void* values, ptrdiff_t line, size_t lin
       for (size_t i = 0; i < lines; ++i) F::add(s[i], a[i], k);
     }
   } else {
-    // Columns are turned into rows, as many values at a time as stay in the first-level cache.
+    // Transposes columns to rows, as many values at a time as fit the first-level cache.
     constexpr size_t kAtATime = 256;
     T row[kAtATime];
     for (size_t r = 0; r < count; r += kAtATime, at += static_cast<ptrdiff_t>(kAtATime) * line) {

@@ -1,6 +1,6 @@
 #pragma once
-// Where a coordinate of a grid falls along one dimension of an image: which values it takes, with which weights, and
-// how the weights change with the coordinate. The definitions are PyTorch's (aten/src/ATen/native/GridSampler.h).
+// One coordinate of a grid along one dimension of an image: the indices of the values that it uses, their weights, and
+// the weights' derivatives. The definitions are PyTorch's (aten/src/ATen/native/GridSampler.h).
 
 #include <algorithm>
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace softnpu {
 
-// The values are those of PyTorch's arguments.
+// The numbers are those of PyTorch's arguments.
 enum class GridMode : int64_t { kLinear = 0, kNearest = 1, kCubic = 2 };
 enum class GridPadding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
 template <typename T>
 struct AxisTaps {
   int64_t count = 0;
-  std::array<int64_t, 4> index = {};  // -1: outside, a zero
+  std::array<int64_t, 4> index = {};  // -1: outside, counts as zero
   std::array<T, 4> weight = {};
-  std::array<T, 4> slope = {};  // of the weight, by the grid's coordinate
+  std::array<T, 4> slope = {};  // derivative of the weight by the grid's coordinate
 };
 
 template <typename T>
@@ -38,7 +38,7 @@ class Axis {
  private:
   struct Place {
     T at;
-    T slope;  // by the position before it was brought into the image
+    T slope;  // derivative by the position before it was moved into the image
   };
 
   int64_t inside(T at) const { return at >= 0 && at < static_cast<T>(size_) ? static_cast<int64_t>(at) : -1; }
@@ -77,7 +77,7 @@ class Axis {
     return {2, {inside(first), inside(first + 1)}, {1 - t, t}, {-slope, slope}};
   }
 
-  // Keys' kernel with the parameter -0.75; padding is that of each value.
+  // Keys' kernel with the parameter -0.75; each value is padded separately.
   AxisTaps<T> cubic(T at, T slope) const {
     constexpr T kA = T(-0.75);
     const T first = std::floor(at);

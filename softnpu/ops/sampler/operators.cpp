@@ -15,7 +15,7 @@ namespace {
 
 Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
-// The coordinates become the channels of an image.
+// Reads the grid as an image with coordinates as channels.
 Status read_grid(const aclTensor& grid, size_t dims, Image* out) {
   aclTensor rotated = grid;
   std::rotate(rotated.dims.begin() + 1, rotated.dims.end() - 1, rotated.dims.end());
@@ -97,7 +97,7 @@ Status grid_sampler_backward(const GridAttributes& a, const aclTensor& grad, con
     SOFTNPU_RETURN_IF_ERROR(check_like(*grid_grad, grid));
     SOFTNPU_RETURN_IF_ERROR(read_grid(*grid_grad, a.dims, &grid_made));
   }
-  // Without channels there is nothing that the grid changes, but its gradient is written.
+  // Without channels only the grid's gradient is written.
   *plan = p.batch == 0 ? nothing() : plan_sampler_backward(p, input_made, grid_made);
   plan->describe = describe_later({&grad, &input, &grid});
   return Status::ok();

@@ -11,7 +11,7 @@
 namespace softnpu {
 namespace {
 
-// Positions at a time, and the values that each takes at most.
+// Positions per block, and the maximum number of values per position.
 constexpr int64_t kBlock = 64;
 constexpr int64_t kTaps = 16;
 
@@ -25,7 +25,7 @@ class Channels {
       : image_(image), reader_(image.dtype, image.dtype), writer_(image.dtype, image.dtype) {}
 
   bool is_in_place() const { return reader_.is_direct() && is_dense(); }
-  // Positions [first, first + count) of a channel; `room` holds them where memory cannot be used in place.
+  // Positions [first, first + count) of a channel: in place, or copied to `room`.
   const T* read(int64_t n, int64_t c, int64_t first, int64_t count, T* room) const {
     if (is_in_place()) return reinterpret_cast<const T*>(place(n, c, first));
     rows(first, count, [&](int64_t at, int64_t length) {
@@ -68,16 +68,17 @@ class Channels {
   ElementWriter writer_;
 };
 
-// What the positions of a block take: the k-th value of each next to each other.
+// The taps of a block's positions, grouped by tap.
 template <typename T>
 struct BlockTaps {
   int64_t taps = 0;
-  int64_t index[kTaps][kBlock];  // in a channel; -1: nothing
+  int64_t index[kTaps][kBlock];  // in a channel; -1: none
   T weight[kTaps][kBlock];
-  T slope[3][kTaps][kBlock];  // by the coordinates, the grid's first one last
+  T slope[3][kTaps][kBlock];  // by coordinate; the grid's first one is last
 };
 
-// Adds weighted values of a channel to the sums of a block. Nothing counts for nothing, whatever lies at its place.
+// Adds weighted values of a channel to the sums of a block. Missing taps add exactly 0, even if the dummy value is
+// infinite or NaN.
 template <typename T>
 void add_taps(const BlockTaps<T>& taps, const T (*factors)[kBlock], const T* plane, int64_t count, T* sums) {
   for (int64_t k = 0; k < taps.taps; ++k) {
@@ -102,7 +103,7 @@ class Sampler {
   int64_t blocks() const { return (positions() + kBlock - 1) / kBlock; }
   const SamplerProblem& problem() const { return p_; }
 
-  // Channel by channel: all channels [from, to) of an image.
+  // Computes all positions of channels [from, to) of an image.
   void forward(int64_t n, int64_t from, int64_t to) const {
     const Planes planes = read_planes(n, from, to);
     const auto taps = std::make_unique<BlockTaps<T>>();
@@ -140,9 +141,9 @@ class Sampler {
     for (int64_t c = from; c < to; ++c) gradient.write(planes.data() + (c - from) * size, n, c, 0, size);
   }
 
-  // Of the positions of blocks [from, to).
+  // Computes the gradients for the positions of blocks [from, to).
   void backward_grid(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
-    const int64_t channels = p_.mode == GridMode::kNearest ? 0 : p_.in.channels;  // steps have no slope
+    const int64_t channels = p_.mode == GridMode::kNearest ? 0 : p_.in.channels;  // a step function has no gradient
     const Planes planes = read_planes(n, 0, channels);
     const auto taps = std::make_unique<BlockTaps<T>>();
     T room[kBlock];
@@ -172,7 +173,7 @@ class Sampler {
 
   Axis<T> axis(size_t d) const { return Axis<T>(p_.in.sizes[d], p_.mode, p_.padding, p_.align_corners); }
 
-  // Channels [from, to) of the input.
+  // Reads channels [from, to) of the input.
   Planes read_planes(int64_t n, int64_t from, int64_t to) const {
     const int64_t size = p_.in.spatial_size();
     Planes planes;
@@ -235,14 +236,15 @@ void with_floating(aclDataType dtype, const Body& body) {
   body.template operator()<float>();
 }
 
-// What a sampler costs: each value that a channel takes, and locating it.
+// The cost of a sampler: the values used per channel, and the computation of the taps.
 double flops_of(const SamplerProblem& p) {
   const int64_t taps = p.mode == GridMode::kCubic ? kTaps : p.mode == GridMode::kNearest ? 1 : 8;
   return 4 * static_cast<double>(taps) * static_cast<double>(p.batch * p.out.spatial_size()) *
          static_cast<double>(p.in.channels + 8);
 }
 
-// body(n, from, to) for all channels of all images, as many pieces as threads, since each locates all positions.
+// Calls body(n, from, to) for all channels of all images; only as many pieces as threads, since each computes the taps
+// of all positions.
 template <typename Body>
 void for_channels(const SamplerProblem& p, int threads, const Body& body) {
   const int64_t pieces = std::clamp<int64_t>((threads + p.batch - 1) / p.batch, 1, std::max<int64_t>(1, p.in.channels));

@@ -1,4 +1,4 @@
-// cat, stack, split: copies between whole tensors and parts of another.
+// cat, stack, split: copies between whole tensors and parts of another one.
 
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@
 namespace softnpu {
 namespace {
 
-// PyTorch's legacy: a tensor of the shape [0] fits beside any.
+// Legacy behaviour of PyTorch: a tensor of shape [0] is compatible with any other.
 bool is_skipped(const aclTensor& tensor) { return tensor.dims.size() == 1 && tensor.dims[0] == 0; }
 
 aclTensor narrow(const aclTensor& tensor, size_t dim, int64_t first, int64_t size) {
@@ -38,11 +38,11 @@ aclTensor select(const aclTensor& tensor, size_t dim, int64_t index) {
   return part;
 }
 
-// Moves between tensors and parts of another one: short ones without gaps as bytes, others as copies of views, and
-// conversions where dtypes differ.
+// Copies between tensors and parts of another one: short contiguous ones as bytes, others as strided copies, with a
+// conversion if dtypes differ.
 class Moves {
  public:
-  // `other` is cut along dimension `along`.
+  // `other` is divided along dimension `along`.
   Moves(const aclTensor& other, size_t along) : other_(other), along_(along) {}
 
   Status open(const char* role) {
@@ -53,8 +53,8 @@ class Moves {
     return Status::ok();
   }
 
-  // A whole tensor and [first, first + size) of the other one, or its index `first` where the tensor lacks the
-  // dimension. `gathers`: into the other one.
+  // Adds a copy between a whole tensor and [first, first + size) of the other one, or its index `first` if the tensor
+  // lacks the dimension. `gathers`: into the other one.
   Status add(const aclTensor& tensor, const char* role, int64_t first, int64_t size, bool gathers) {
     const int64_t count = element_count(tensor);
     if (count == 0) return Status::ok();
@@ -108,7 +108,7 @@ class Moves {
     const char* from;
     size_t bytes;
   };
-  // Longer ones are worth several threads each.
+  // Longer runs are divided among threads.
   static constexpr size_t kMostBytes = 1 << 16;
   static constexpr int64_t kGrainRuns = 256;
 
@@ -122,7 +122,7 @@ class Moves {
   double elements_ = 0;
 };
 
-// That no element of the list is null.
+// Checks that the list is not empty and no element is null.
 Status check_list(const aclTensorList& list, const char* role) {
   if (list.empty()) return {ACLNN_ERR_PARAM_INVALID, text(role, " holds no tensor")};
   for (size_t i = 0; i < list.size(); ++i) {
@@ -131,7 +131,7 @@ Status check_list(const aclTensorList& list, const char* role) {
   return Status::ok();
 }
 
-// The first tensors of a list and the other one.
+// Describes the first tensors of a list and the other one.
 Describe describe_later(const aclTensorList& list, const aclTensor& tensor) {
   constexpr size_t kMost = 3;
   std::vector<const aclTensor*> some;

@@ -1,4 +1,4 @@
-// one_hot: everything is `off` but each element's class.
+// one_hot: `off` everywhere except at each element's class.
 
 #include <atomic>
 #include <cstring>

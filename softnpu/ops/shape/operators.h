@@ -1,5 +1,5 @@
 #pragma once
-// How the operators of operators.txt are planned. Definitions as in PyTorch's functions of the same names.
+// Planners for operators.txt. Definitions as in PyTorch's functions of the same names.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -10,20 +10,20 @@ namespace softnpu {
 
 enum class PadMode : uint8_t { kReflect, kReplicate };
 
-// Inputs of other dtypes than out's are converted.
+// Inputs are converted to out's dtype.
 Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan);
 Status stack(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan);
 Status split(const aclTensor& self, const aclIntArray& sizes, int64_t dim, const aclTensorList& out, Plan* plan);
 
 Status flip(const aclTensor& self, const aclIntArray& dims, const aclTensor& out, Plan* plan);
-// Without dims the elements are rolled in their logical order.
+// Without dims, rolls the elements in their logical order.
 Status roll(const aclTensor& self, const aclIntArray& shifts, const aclIntArray& dims, const aclTensor& out,
             Plan* plan);
 Status repeat(const aclTensor& self, const aclIntArray& repeats, const aclTensor& out, Plan* plan);
 Status permute(const aclTensor& self, const aclIntArray& dims, const aclTensor& out, Plan* plan);
 Status channel_shuffle(const aclTensor& self, int64_t groups, const aclTensor& out, Plan* plan);
 
-// Paddings are pairs, the last dimension's first; a negative one crops.
+// Paddings are pairs, the last dimension's first; negative ones crop.
 Status constant_pad(const aclTensor& self, const aclIntArray& padding, const aclScalar& value, const aclTensor& out,
                     Plan* plan);
 Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& padding, const aclTensor& out,
@@ -41,7 +41,7 @@ Status range(const aclScalar& start, const aclScalar& end, const aclScalar& step
 Status linspace(const aclScalar& start, const aclScalar& end, int64_t steps, const aclTensor& out, Plan* plan);
 Status logspace(const aclScalar& start, const aclScalar& end, int64_t steps, double base, const aclTensor& out,
                 Plan* plan);
-// A class that does not exist is an error of the run.
+// A class out of range is an error of the run.
 Status one_hot(const aclTensor& self, int64_t classes, const aclTensor& on, const aclTensor& off, int64_t axis,
                const aclTensor& out, Plan* plan);
 

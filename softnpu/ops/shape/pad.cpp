@@ -12,7 +12,7 @@
 namespace softnpu {
 namespace {
 
-// A piece, cut to the result's [0, size).
+// Adds a piece, clipped to the result's [0, size).
 void add_piece(Piece piece, int64_t size, std::vector<Piece>* out) {
   const int64_t before = std::max<int64_t>(0, -piece.to);
   piece.to += before;

@@ -1,4 +1,4 @@
-// The gradient of padding by reflection and replication: each element of the input gathers its copies' gradients.
+// The gradient of padding by reflection and replication: each element of the input sums the gradients of its copies.
 
 #include <algorithm>
 #include <array>
@@ -16,17 +16,17 @@
 namespace softnpu {
 namespace {
 
-// Indices of the padded dimension, one behind the other.
+// A range of indices of the padded dimension.
 struct Span {
   int64_t first = 0;
   int64_t last = 0;  // one past the end
 };
 using Copies = std::array<Span, 3>;
 
-// Where the element `i` of the dimension went: up to three spans, empty ones among them.
+// The copies of element `i` in the padded dimension: up to three spans, which may be empty.
 Copies copies_of(PadMode mode, const Padding& padding, int64_t i) {
   const int64_t at = i + padding.before;
-  const int64_t end = padding.before + padding.size;  // of the source in the padded dimension
+  const int64_t end = padding.before + padding.size;  // the source's end in the padded dimension
   Copies copies{Span{at, at + 1}};
   if (mode == PadMode::kReflect) {
     const int64_t left = padding.before - i;
@@ -56,7 +56,7 @@ struct Task {
   PadMode mode;
   View grad;
   View out;
-  std::array<PaddedDim, 3> padded;  // fewer of them: the first ones have one element
+  std::array<PaddedDim, 3> padded;  // unused ones come first and have one element
   Walk<2> outer;                    // grad, out
 
   template <typename Body>

@@ -1,5 +1,5 @@
 #pragma once
-// How far each dimension is padded.
+// The padding of each dimension.
 
 #include <vector>
 
@@ -18,9 +18,9 @@ struct Padding {
   int64_t padded() const { return size + before + after; }
 };
 
-// From pairs of numbers, the last dimension's first. The outermost comes first in `out`.
+// Reads pairs of numbers, the last dimension's first. In `out` the outermost comes first.
 Status read_paddings(const Dims& sizes, const aclIntArray& values, std::vector<Padding>* out);
-// As read_paddings, with what reflection and replication ask for.
+// As read_paddings, with the checks for reflection and replication.
 Status check_paddings(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& values,
                       std::vector<Padding>* out);
 

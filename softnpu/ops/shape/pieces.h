@@ -1,5 +1,5 @@
 #pragma once
-// A dimension of a result as pieces of a dimension of its source, and the copies for all dimensions' pieces together.
+// Describes a dimension of a result as pieces of a dimension of its source, and makes the copies for all combinations.
 
 #include <vector>
 
@@ -7,13 +7,13 @@
 
 namespace softnpu {
 
-// `count` indices of the result from `to`: of the source from `from`, in steps of `step`: 1, -1 or 0.
+// `count` indices of the result from `to` on: those of the source from `from` on, in steps of 1, -1 or 0.
 struct Piece {
   int64_t to;
   int64_t from;
   int64_t count;
   int64_t step;
-  bool is_outside = false;  // of the source: the constant
+  bool is_outside = false;  // filled with the constant
 };
 
 // The pieces of one dimension.
@@ -22,8 +22,8 @@ struct PiecesOf {
   std::vector<Piece> pieces;
 };
 
-// Appends a copy for each combination of pieces; dimensions that are not named are copied whole. `outside` is what
-// pieces outside of the source are filled with. Fails where the combinations are too many to list.
+// Appends a copy for each combination of pieces; dimensions not in `dims` are copied whole. `outside` fills the pieces
+// outside of the source. Fails if there are too many combinations to list.
 Status add_pieces(const View& to, const View& from, const std::vector<PiecesOf>& dims, const aclScalar* outside,
                   CopyList* list);
 

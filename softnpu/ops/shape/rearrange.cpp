@@ -14,14 +14,14 @@
 namespace softnpu {
 namespace {
 
-// Views of both, whose dtypes are the same.
+// Opens views of both; checks that their dtypes are equal.
 Status open(const aclTensor& self, const aclTensor& out, View* from, View* to) {
   SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", from));
   SOFTNPU_RETURN_IF_ERROR(view_of(out, "out", to));
   return same_dtype(self, out);
 }
 
-// How far [0, size) moves up, from 0 to size - 1.
+// The upward shift of [0, size), from 0 to size - 1.
 int64_t wrapped_shift(int64_t shift, int64_t size) {
   const int64_t rest = shift % size;
   return rest < 0 ? rest + size : rest;
@@ -134,7 +134,7 @@ Status repeat(const aclTensor& self, const aclIntArray& repeats, const aclTensor
     SOFTNPU_RETURN_IF_ERROR(fit(checked(sizes[i]) * repeats[i], "a size of the result", &sizes[i]));
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  // Each dimension is two: how often, and the source's own.
+  // Splits each dimension into two: the repetitions and the source's own.
   for (size_t i = repeats.size(); i-- > 0;) {
     const int64_t own = from.sizes[i];
     to.sizes[i] = own;

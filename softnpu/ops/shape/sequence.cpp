@@ -1,4 +1,4 @@
-// arange, range, linspace, logspace: a function of the index.
+// arange, range, linspace, logspace: functions of the index.
 
 #include <algorithm>
 #include <cmath>
@@ -17,13 +17,13 @@
 namespace softnpu {
 namespace {
 
-// The type that numbers of `dtype` are computed in.
+// The type in which numbers of `dtype` are computed.
 aclDataType compute_type(aclDataType dtype) {
   if (is_integral(dtype)) return ACL_INT64;
   return is_complex(dtype) ? ACL_COMPLEX128 : ACL_DOUBLE;
 }
 
-// out[i] = value(i), in C++'s type for compute_type(out's). `Value` is called by several threads.
+// out[i] = value(i), in the C++ type of compute_type(out's). Several threads call `value`.
 template <typename T, typename Value>
 Status plan_sequence(const aclTensor& out, Value value, Plan* plan) {
   View to;
@@ -91,14 +91,14 @@ Status check_sequence(const aclTensor& out, int64_t count) {
   return {ACLNN_ERR_PARAM_INVALID, text("out is ", describe(out), " where ", count, " elements are needed")};
 }
 
-// Halves that are counted from the nearer end, as in PyTorch: the last element is `end` itself.
+// Counts each half from the nearer end, as in PyTorch: the last element is exactly `end`.
 template <typename T>
 T between(T start, T end, T step, int64_t i, int64_t steps) {
   if (i < steps / 2) return start + step * static_cast<double>(i);
   return end - step * static_cast<double>(steps - 1 - i);
 }
 
-// `map` is applied to the number of each step: a double, or a complex one.
+// Applies `map` to the value of each step, a double or a complex number.
 template <typename Map>
 Status plan_steps(const aclScalar& start, const aclScalar& end, int64_t steps, const aclTensor& out, Map map,
                   Plan* plan) {
@@ -135,13 +135,13 @@ Status arange(const aclScalar& start, const aclScalar& end, const aclScalar& ste
   if (!is_known(out.dtype)) return check_sequence(out, 0);
   double count = std::ceil((end.as_double() - start.as_double()) / step.as_double());
   if (start.is_integral() && end.is_integral() && step.is_integral()) {
-    // Exact: doubles have 53 bits.
+    // Integers are exact: doubles have only 53 bits.
     const __int128 distance = static_cast<__int128>(end.as_int64()) - start.as_int64();
     const __int128 by = step.as_int64();
     const __int128 whole = (distance + by - (by > 0 ? 1 : -1)) / by;
     count = static_cast<double>(whole);
   }
-  // A result of another size is what rounding the ends to its type may have made: it is filled as far as it goes.
+  // Rounding the ends to the result's type may change its size by one: the result is filled as it is.
   if (std::abs(count - static_cast<double>(element_count(out))) > 1) {
     return check_sequence(out, static_cast<int64_t>(count));
   }

@@ -22,9 +22,9 @@ struct Triangle {
   char* to;
   const char* from;
   int64_t columns;
-  ptrdiff_t to_stride;  // between columns
+  ptrdiff_t to_stride;  // between columns, in bytes
   ptrdiff_t from_stride;
-  Walk<2> lines;  // batches and rows: to, from
+  Walk<2> lines;  // strides of batches and rows: to, from
   int64_t rows;
 
   template <typename T>
@@ -54,7 +54,7 @@ struct Triangle {
       lines.for_each(first, last - first, [&](const Walk<2>::Offsets& at) {
         char* out = to + at[0];
         const char* in = from + at[1];
-        // The first column right of the lower triangle, and the first one of the upper.
+        // The first column right of the lower triangle, or the first column of the upper one.
         const int64_t edge = std::clamp<int64_t>(upper ? row + diagonal : row + diagonal + 1, 0, columns);
         if (upper) {
           clear<T>(out, 0, edge);
@@ -69,7 +69,7 @@ struct Triangle {
   }
 };
 
-// The diagonal of `matrix`, `size` elements from its first.
+// The diagonal of `matrix`, of `size` elements.
 View diagonal_of(const View& matrix, int64_t size) {
   View diagonal = matrix;
   int64_t step = 0;
@@ -102,7 +102,7 @@ Status triangle(bool upper, const aclTensor& self, int64_t diagonal, const aclTe
   if (to.count() == 0) return plan_nothing(plan);
   const size_t last = to.rank() - 1;
   const int64_t rows = to.sizes[last - 1];
-  // Beyond these all is the same, and nothing overflows.
+  // Clamped: beyond these the result does not change, and nothing overflows.
   const int64_t near = std::clamp(diagonal, -rows - 1, to.sizes[last] + 1);
   Triangle task{upper, near, to.data, from.data, to.sizes[last], to.strides[last], from.strides[last], {}, rows};
   for (size_t i = 0; i < last; ++i) task.lines.add(to.sizes[i], {to.strides[i], from.strides[i]});
@@ -173,7 +173,7 @@ Status fill_diagonal(const aclTensor& self, const aclScalar& value, bool wrap, P
     const int64_t rows = to.sizes[0];
     const int64_t columns = to.sizes[1];
     list.fill(diagonal_of(to, std::min(rows, columns)), value);
-    // A tall matrix has another diagonal below each empty row under the last.
+    // In a tall matrix the diagonal starts again after each empty row below it.
     const int64_t period = columns + 1;
     if (wrap && to.rank() == 2 && rows > period) {
       const int64_t whole = (rows - period) / period;

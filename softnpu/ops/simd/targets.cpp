@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-// Highway numbers the targets of one architecture from the best: all bits below a target's are better ones.
+// Highway's target bits are ordered from the best: all lower bits are better targets.
 constexpr int64_t better_than(int64_t target) { return target - 1; }
 
 void limit() {

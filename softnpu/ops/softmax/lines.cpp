@@ -23,10 +23,10 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Values whose sum T itself may take before it is added in float64.
+// The number of values that may be summed in T before the sum is added in float64.
 constexpr size_t kPlain = 1024;
 
-// Calls body(d, i) for vectors of [0, count), of one lane at the end.
+// Calls body(d, i) for vectors of [0, count), with single lanes at the end.
 template <typename T, typename Body>
 HWY_INLINE void for_vectors(size_t count, Body&& body) {
   const hn::ScalableTag<T> d;
@@ -47,7 +47,7 @@ T greatest(const T* HWY_RESTRICT x, size_t count) {
   auto b = a;
   auto is_number = hn::Eq(a, a);
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
-    // What is read next where lines lie behind one another: the hardware's own prefetching ends with a page.
+    // Prefetches contiguous lines: hardware prefetching stops at the end of a page.
     hwy::Prefetch(reinterpret_cast<const char*>(x + i) + kAheadBytes);
     hwy::Prefetch(reinterpret_cast<const char*>(x + i + lanes) + kAheadBytes);
     const auto u = hn::LoadU(d, x + i);
@@ -88,7 +88,7 @@ HWY_INLINE double sum_of(size_t count, F&& f) {
   return total;
 }
 
-// exp(v) of v <= 0 or NaN. Below -87 the result is no normal number: rare, and Highway has it.
+// exp(v) for v <= 0 or NaN. Below -87 the result is subnormal: rare, and left to Highway.
 template <typename D, typename V>
 HWY_INLINE V exp_of_negative(D d, V v) {
   if constexpr (sizeof(hn::TFromD<D>) == sizeof(float)) {
@@ -115,7 +115,7 @@ template <typename T>
 void results(const T* x, size_t count, T greatest, double sum, bool log, T* y) {
   if (!std::isfinite(greatest)) return fill_nan(count, y);
   if (log) {
-    // Two subtractions: the greatest value may be far larger than the logarithm.
+    // Two subtractions: the maximum may be far larger than the logarithm.
     const T offset = static_cast<T>(std::log(sum));
     return for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
       hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest)), hn::Set(d, offset)), d, y + i);
@@ -148,7 +148,7 @@ void greatest_across(const T* HWY_RESTRICT x, size_t count, T* HWY_RESTRICT grea
   for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
     const auto v = hn::LoadU(d, x + i);
     const auto best = hn::LoadU(d, greatest + i);
-    const auto stays = hn::AndNot(hn::Gt(v, best), hn::Eq(v, v));  // NaN is not equal to itself
+    const auto stays = hn::AndNot(hn::Gt(v, best), hn::Eq(v, v));  // v if it is NaN
     hn::StoreU(hn::IfThenElse(stays, best, v), d, greatest + i);
   });
 }
@@ -182,7 +182,7 @@ double gradient_sum(const T* grad, const T* y, size_t count, bool log) {
                    [=](auto d, size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, grad + i), hn::LoadU(d, y + i)); });
 }
 
-// NaN stays NaN: the polynomial does not see to it.
+// Keeps NaN, which the polynomial does not.
 template <typename D, typename V>
 HWY_INLINE V exp_or_nan(D d, V v) {
   using T = hn::TFromD<D>;

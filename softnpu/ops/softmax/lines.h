@@ -1,26 +1,26 @@
 #pragma once
-// softmax and its gradient on values in float32 or float64: of one line, and of neighbouring lines side by side.
+// softmax and its gradient on values in float32 or float64: for one line, and for adjacent interleaved lines.
 
 #include <cstddef>
 
 namespace softnpu {
 
-// A line whose greatest value is not finite has no softmax: all of it is NaN. x and y may be the same memory.
+// If a line's maximum is not finite, all its results are NaN. x and y may be the same memory.
 template <typename T>
 struct SoftmaxLines {
-  // All of a line.
+  // A whole line.
   void (*whole)(const T* x, size_t count, bool log, T* y);
-  // In parts: the greatest value (NaN where one is), the sum of exp(x - greatest), and the results.
+  // In parts: the maximum (NaN if any value is NaN), the sum of exp(x - greatest), and the results.
   T (*greatest)(const T* x, size_t count);
   double (*sum)(const T* x, size_t count, T greatest);
   void (*results)(const T* x, size_t count, T greatest, double sum, bool log, T* y);
-  // The same, of one value of each of `count` lines.
+  // The same for one value of each of `count` lines.
   void (*greatest_across)(const T* x, size_t count, T* greatest);
   void (*sum_across)(const T* x, size_t count, const T* greatest, T* sum);
-  // `scale`: 1 / sum, or its logarithm where `log`.
+  // `scale`: 1 / sum, or with `log` the logarithm of the sum.
   void (*results_across)(const T* x, size_t count, const T* greatest, const T* scale, bool log, T* y);
 
-  // The gradient needs the sum of grad * y, or of grad where `log`: then (grad - sum) * y, or grad - exp(y) * sum.
+  // The gradient needs the sum of grad * y, or with `log` of grad: then it is (grad - sum) * y, or grad - exp(y) * sum.
   double (*gradient_sum)(const T* grad, const T* y, size_t count, bool log);
   void (*gradient)(const T* grad, const T* y, size_t count, double sum, bool log, T* out);
   void (*gradient_sum_across)(const T* grad, const T* y, size_t count, bool log, T* sum);

@@ -17,12 +17,12 @@
 namespace softnpu {
 namespace {
 
-// Values at a time: of a line, and of neighbouring lines.
+// Values per tile: of a line, and of adjacent lines.
 constexpr int64_t kTile = 2048;
-// A line up to this is computed in one buffer.
+// Lines up to this length are computed in one buffer.
 constexpr int64_t kWhole = 4096;
 constexpr int64_t kAcross = 128;
-// Values whose sum T itself may take before it is added in float64.
+// The number of values that may be summed in T before the sum is added in float64.
 constexpr int64_t kPlain = 64;
 constexpr int64_t kGrain = 1 << 14;
 constexpr double kFlopsPerValue = 64;
@@ -31,12 +31,12 @@ constexpr double kFlopsPerValue = 64;
 struct Shape {
   int64_t lines = 1;
   int64_t length = 1;
-  // Of neighbouring lines whose values lie side by side; 1 where a line's own values do.
+  // Number of interleaved lines; 1 if each line's values are contiguous.
   int64_t across = 1;
   int64_t dim = -1;
 };
 
-// One planned softmax: x to y, or (grad, y) to the gradient. Immutable: several threads run it.
+// A planned softmax: x to y, or (grad, y) to the gradient. Immutable: several threads may run it.
 template <typename T>
 class SoftmaxTask {
  public:
@@ -55,7 +55,7 @@ class SoftmaxTask {
         fence_non_temporal_stores();
       });
     }
-    // Lines that lie side by side are taken together, up to kAcross of them.
+    // Interleaved lines are computed together, up to kAcross of them.
     const int64_t pieces = (shape_.across + kAcross - 1) / kAcross;
     const int64_t groups = shape_.lines / shape_.across;
     parallel_for(groups * pieces, std::max<int64_t>(1, grain / kAcross), threads_, [&](int64_t first, int64_t last) {
@@ -136,13 +136,13 @@ class SoftmaxTask {
     });
   }
 
-  // Calls body(first element, position) for the positions along `count` lines side by side.
+  // Calls body(first element, position) for the positions along `count` interleaved lines.
   template <typename Body>
   void for_positions(int64_t start, Body&& body) const {
     for (int64_t i = 0; i < shape_.length; ++i) body(start + i * shape_.across, i);
   }
 
-  // Sums over positions, with body(first element, partial sums).
+  // Sums over positions, by body(first element, partial sums).
   template <typename Body>
   void sum_positions(int64_t start, int64_t count, double* sums, Body&& body) const {
     T part[kAcross];
@@ -200,7 +200,7 @@ class SoftmaxTask {
   SoftmaxLines<T> kernel_;
   Shape shape_;
   bool log_ = false;
-  bool non_temporal_ = false;  // results are written past the caches
+  bool non_temporal_ = false;  // results are written with non-temporal stores
   NonTemporalCopy stream_ = non_temporal_copy();
   int threads_ = 1;
 };
@@ -227,7 +227,7 @@ Status shape_of(const aclTensor& self, int64_t dim, Shape* shape) {
   shape->length = self.dims[at];
   for (int64_t size : self.dims) shape->lines *= size;
   if (shape->length != 0) shape->lines /= shape->length;
-  // What follows the dimension lies side by side where it is wide enough to be worth it and the innermost in memory.
+  // Lines are interleaved if the dimensions after `dim` are innermost in memory.
   int64_t after = 1;
   for (size_t i = at + 1; i < self.dims.size(); ++i) after *= self.dims[i];
   if (after > 1 && shape->length > 1 && self.strides[at] > self.strides.back()) shape->across = after;
@@ -238,7 +238,7 @@ template <typename T>
 Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const aclTensor& in, const aclTensor& out,
                     Plan* plan) {
   auto task = std::make_shared<SoftmaxTask<T>>(log, shape);
-  // A line by itself is read with its dimension as the innermost one.
+  // Contiguous lines are read with `dim` as the innermost dimension.
   const int64_t last = shape.across == 1 ? shape.dim : -1;
   FlatTensor flat;
   if (grad != nullptr) {

@@ -1,5 +1,5 @@
 #pragma once
-// What operators.txt plans with: softmax or its logarithm along one dimension, and their gradients.
+// Planners for operators.txt: softmax or its logarithm along one dimension, and their gradients.
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"

@@ -1,4 +1,4 @@
-// bincount, histc: how many elements fall where.
+// bincount, histc: counts of elements per bin.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +23,7 @@ Walk<1> walk_of(const View& view) {
   return walk;
 }
 
-// Adds to sums[bin] one for each element of `from`, or its weight. Fails with a bin that is not there.
+// Adds 1, or the element's weight, to sums[bin] for each element of `from`. Fails if the bin does not exist.
 template <typename Sum>
 Status count_bins(const View& from, const View& weights, int64_t bins, Sum* sums) {
   constexpr int64_t kTile = 256;
@@ -123,7 +123,7 @@ Status histc(const aclTensor& self, int64_t bins, const aclScalar& min, const ac
       T last = static_cast<T>(high);
       const auto value_at = [&](ptrdiff_t at) { return static_cast<T>(Element::load(from.data + at)); };
       if (first == last && count > 0) {
-        // No range is given: the elements' own.
+        // Without a range: the elements' minimum and maximum.
         first = last = value_at(0);
         bool finite = true;
         walk.for_each(0, count, [&](const Walk<1>::Offsets& at) {
@@ -143,7 +143,7 @@ Status histc(const aclTensor& self, int64_t bins, const aclScalar& min, const ac
       }
       walk.for_each(0, count, [&](const Walk<1>::Offsets& at) {
         const T value = value_at(at[0]);
-        if (!(value >= first && value <= last)) return;  // NaN, too
+        if (!(value >= first && value <= last)) return;  // also skips NaN
         const auto bin = static_cast<int64_t>((value - first) * static_cast<T>(bins) / (last - first));
         ++counts[std::clamp<int64_t>(bin, 0, bins - 1)];
       });

@@ -1,6 +1,6 @@
 #pragma once
-// How the operators of operators.txt are planned. Definitions as in PyTorch's functions of the same names; NaN is
-// greater than all numbers. Equal elements keep their order, and of those the first are chosen.
+// Planners for operators.txt. Definitions as in PyTorch's functions of the same names; NaN is greater than all numbers.
+// Sorting is stable, and of equal elements the first are selected.
 
 #include "nnopbase/arrays.h"
 #include "nnopbase/executor.h"
@@ -16,14 +16,14 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
             const aclTensor& indices, Plan* plan);
 Status kthvalue(const aclTensor& self, int64_t k, int64_t dim, bool keepdim, const aclTensor& values,
                 const aclTensor& indices, Plan* plan);
-// Of an even number of elements the lower one of the middle. `skip_nan`: among those that are not NaN.
+// For an even number of elements the lower one in the middle. `skip_nan`: ignores NaN.
 Status median(bool skip_nan, const aclTensor& self, int64_t dim, bool keepdim, const aclTensor& values,
               const aclTensor& indices, Plan* plan);
 Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* plan);
 
-// Each NaN is unique. Sizes are set when the run is done. Empty `inverse` and `counts` are not wanted.
+// Each NaN is unique. Sizes are set when the run is done. Empty `inverse` and `counts` are not written.
 Status unique(const aclTensor& self, aclTensor& out, aclTensor& inverse, aclTensor* counts, Plan* plan);
-// No neighbours are equal; of whole slices along `dim`, or of elements where it is 1000.
+// Removes equal neighbours: of slices along `dim`, or of elements if `dim` is 1000.
 Status unique_consecutive(const aclTensor& self, int64_t dim, aclTensor& out, aclTensor& inverse, aclTensor& counts,
                           Plan* plan);
 Status unique_dim(const aclTensor& self, int64_t dim, aclTensor& out, aclTensor& inverse, aclTensor& counts,

@@ -1,4 +1,4 @@
-// sort, argsort, topk, kthvalue, median: elements of a line in the order of their values, or some of them.
+// sort, argsort, topk, kthvalue, median: a line's elements in the order of their values, or some of them.
 
 #include <algorithm>
 #include <cstring>
@@ -16,35 +16,35 @@
 namespace softnpu {
 namespace {
 
-// What is wanted of a line.
+// The elements of a line that are needed.
 enum class Want : uint8_t {
   kSorted,      // all
   kFirst,       // the first k in order
   kFirstOfAny,  // the first k in any order
-  kNth,         // the one at k
+  kNth,         // the k-th
   kMedian,
   kNanMedian,
 };
 
 struct Lines {
   View self;
-  View values;   // without data: not wanted
-  View indices;  // without data: not wanted
+  View values;   // null data: not needed
+  View indices;  // null data: not needed
   Want want = Want::kSorted;
   bool descending = false;
   int64_t k = 0;
   Walk<3> walk;          // self, values, indices: the lines
   int64_t length = 0;    // of a line
-  ptrdiff_t stride = 0;  // of self along it
-  int64_t results = 0;   // of a line
+  ptrdiff_t stride = 0;  // of self along a line
+  int64_t results = 0;   // per line
   ptrdiff_t value_stride = 0;
   ptrdiff_t index_stride = 0;
 
-  // Of a thread.
+  // Per thread.
   Checked scratch_bytes() const { return checked(length) * 2 * packed_size(self.dtype, length); }
 
-  // Puts the least k of a line first, in any order. Those below a bound are gathered until they are twice as many; then
-  // the greatest of the least k becomes the bound, which soon few elements pass.
+  // Moves the least k of a line to the front, in any order. Collects elements below a bound until there are 2 k; then
+  // the maximum of the least k becomes the bound, which soon few elements pass.
   template <typename Packed>
   void select(Packed* line) const {
     if (k == 0 || k == length) return;
@@ -63,7 +63,7 @@ struct Lines {
     std::nth_element(line, line + k - 1, line + held);
   }
 
-  // Puts what is wanted first.
+  // Moves the needed elements to the front.
   template <typename Packed>
   Packed* choose(Packed* line, Packed* scratch) const {
     const auto nth = [&](int64_t at) {
@@ -140,13 +140,13 @@ Status open_result(const aclTensor& tensor, aclDataType dtype, const Dims& sizes
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), "; it is of ", name_of(dtype))};
 }
 
-// Places in lines of `length`.
+// Positions in lines of `length`.
 Status open_indices(const aclTensor& tensor, const Dims& sizes, int64_t length, View* view) {
   const bool is_narrow = tensor.dtype == ACL_INT32 && length <= INT32_MAX;
   return open_result(tensor, is_narrow ? ACL_INT32 : ACL_INT64, sizes, "indices", view);
 }
 
-// A view of one line for each result: sizes are known to fit.
+// Plans one view of each line per result; sizes have been checked.
 Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
   const Dims sizes = lines.self.sizes;
   lines.length = sizes.empty() ? 1 : sizes[dim];
@@ -179,7 +179,7 @@ std::string describe(const aclTensor& self, const aclTensor& values, const aclTe
   return softnpu::describe(all);
 }
 
-// One result for each line.
+// One result per line.
 Status plan_one(Lines lines, const aclTensor& self, size_t dim, bool keepdim, const aclTensor& values,
                 const aclTensor& indices, Plan* plan) {
   Dims sizes = self.dims;
@@ -286,7 +286,7 @@ Status median(bool skip_nan, const aclTensor& self, const aclTensor& out, Plan* 
   plan->work = effort.work;
   plan->workspace_bytes = checked(count) * packed_size(self.dtype, count);
   plan->describe = describe_later(both);
-  // Without elements: NaN, or what an integer of PyTorch's makes of it.
+  // Without elements: NaN, or its conversion to an integer as in PyTorch.
   plan->run = [lines, count](void* workspace) {
     if (count == 0) {
       with_real(lines.self.dtype, [&]<typename Element>() {

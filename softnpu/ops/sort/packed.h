@@ -1,5 +1,6 @@
 #pragma once
-// Elements as whole numbers in the order of their values, each with its place: what sorts them knows no dtypes.
+// Elements as unsigned integers in the order of their values, combined with their positions: sorting code needs no
+// dtypes.
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@
 
 namespace softnpu {
 
-// Keys of floating-point numbers: both zeros are one number, NaN is the greatest.
+// Keys of floating-point numbers: both zeros are equal, NaN is the greatest.
 inline uint64_t key_of(float value) {
   if (value != value) return UINT32_MAX;
   const auto bits = std::bit_cast<uint32_t>(value == 0 ? 0.0F : value);
@@ -29,12 +30,12 @@ inline uint64_t key_of(int64_t value) {
 }
 inline uint64_t key_of(uint64_t value) { return value; }
 
-// Whether the keys of a dtype have 32 bits; they have 64 otherwise.
+// Whether the keys of a dtype have 32 bits; otherwise 64.
 bool has_short_keys(aclDataType dtype);
-// The key of NaN; 0, which no other number has, where there is no NaN.
+// The key of NaN; 0, which no other number has, if the type has no NaN.
 uint64_t nan_key(aclDataType dtype);
 
-// A key of 32 bits above a place of 32.
+// A 32-bit key above a 32-bit position.
 struct ShortPacked {
   static constexpr int kDigits = 4;
   uint64_t bits;
@@ -56,7 +57,7 @@ struct LongPacked {
   }
 };
 
-// Calls body.template operator()<Packed>() with what `count` elements of `dtype` are packed to.
+// Calls body.template operator()<Packed>() with the packed type for `count` elements of `dtype`.
 template <typename Body>
 decltype(auto) with_packed(aclDataType dtype, int64_t count, Body&& body) {
   if (has_short_keys(dtype) && count <= int64_t{UINT32_MAX}) return body.template operator()<ShortPacked>();
@@ -66,8 +67,8 @@ inline uint64_t packed_size(aclDataType dtype, int64_t count) {
   return with_packed(dtype, count, []<typename Packed>() { return sizeof(Packed); });
 }
 
-// Packs elements `stride` bytes apart, whose places count from `place`. Descending keys are complements, so that equal
-// elements stay in their order.
+// Packs elements `stride` bytes apart, with positions from `place` on. Descending keys are complemented, so that equal
+// elements keep their order.
 template <typename Packed>
 void pack(aclDataType dtype, const char* from, ptrdiff_t stride, int64_t count, int64_t place, bool descending,
           Packed* out) {
@@ -79,11 +80,11 @@ void pack(aclDataType dtype, const char* from, ptrdiff_t stride, int64_t count, 
   });
 }
 
-// Sorts by key, then place; the elements are there in the order of their places. `scratch` is as large. Returns which
-// of the two holds the result.
+// Sorts by key, then position; the input must be in the order of positions. `scratch` has the same size. Returns which
+// of the two contains the result.
 template <typename Packed>
 Packed* sort_packed(Packed* values, Packed* scratch, int64_t count) {
-  constexpr int64_t kFew = 256;  // below this a comparison sort is faster than counting digits
+  constexpr int64_t kFew = 256;  // below this a comparison sort is faster than a radix sort
   if (count <= kFew) {
     std::sort(values, values + count);
     return values;
@@ -95,7 +96,7 @@ Packed* sort_packed(Packed* values, Packed* scratch, int64_t count) {
   }
   for (int digit = 0; digit < Packed::kDigits; ++digit) {
     auto& places = counts[digit];
-    if (places[values[0].key() >> 8 * digit & 255] == count) continue;  // all have this digit
+    if (places[values[0].key() >> 8 * digit & 255] == count) continue;  // all have the same digit
     int64_t sum = 0;
     for (int64_t& place : places) sum += std::exchange(place, sum);
     for (int64_t i = 0; i < count; ++i) scratch[places[values[i].key() >> 8 * digit & 255]++] = values[i];

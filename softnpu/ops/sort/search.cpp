@@ -1,4 +1,4 @@
-// searchsorted, bucketize, isin: places of values among others.
+// searchsorted, bucketize, isin: positions of values among others.
 
 #include <cstring>
 #include <mutex>
@@ -18,7 +18,7 @@ namespace {
 
 struct Search {
   View sequence;
-  View sorter;  // without data: the sequence is in order itself
+  View sorter;  // null data: the sequence itself is sorted
   View out;
   bool right = false;
   int64_t length = 0;
@@ -68,7 +68,7 @@ struct Search {
   }
 };
 
-// Everything but the values, whose view is given by its sizes and strides alone where they are one number.
+// Opens all tensors except the values. For a single value its view has only sizes and strides.
 Status open(const aclTensor& sequence, const aclTensor* sorter, const aclTensor& out, const View& values, bool right,
             Search* task) {
   SOFTNPU_RETURN_IF_ERROR(view_of(sequence, "the sequence", &task->sequence));

@@ -1,4 +1,4 @@
-// unique: rows are sorted, or taken as they come, and neighbours that are equal become one.
+// unique: sorts rows, or takes them in their order, and merges equal neighbours.
 
 #include <algorithm>
 #include <cstring>
@@ -17,7 +17,7 @@
 namespace softnpu {
 namespace {
 
-// The dimension that stands for none.
+// The `dim` that means none.
 constexpr int64_t kFlat = 1000;
 
 Walk<1> walk_of(const View& view) {
@@ -27,7 +27,7 @@ Walk<1> walk_of(const View& view) {
   return walk;
 }
 
-// Row `rows` of `width` keys: elements of `self` where it is flat, else slices along a dimension.
+// `rows` rows of `width` keys: elements of `self` if flat, else slices along a dimension.
 struct Unique {
   View self;
   View out;
@@ -37,25 +37,25 @@ struct Unique {
   bool has_counts = false;
   bool sorts = true;
   bool is_flat = true;
-  bool is_packed = true;  // out lies as if it had been made with the size that it gets
+  bool is_packed = true;  // strides are those of a contiguous tensor of the final size
   size_t dim = 0;
   int64_t rows = 0;
   int64_t width = 1;
 
-  // Keys, then the rows' order; flat ones are packed with their places, and sorted with as much again.
+  // Keys, then the rows' order. Flat keys are packed with their positions; sorting needs as much scratch memory.
   Checked workspace_bytes() const {
     if (is_flat) return checked(rows) * 2 * packed_size(self.dtype, rows);
     return checked(rows) * (checked(width) + 1) * sizeof(uint64_t);
   }
 
-  // Calls body(row) in order with each row, and whether it is equal to the one before. The number of groups.
+  // Calls body(row) in order for each row, with whether it equals the preceding one. Returns the number of groups.
   template <typename Equal, typename Row>
   int64_t write_groups(const Equal& is_equal, const Row& row_at) const;
   int64_t run_flat(char* workspace) const;
   int64_t run_slices(char* workspace) const;
 };
 
-// `is_equal(i)`: whether the rows at i - 1 and i in the order are. `row_at(i)`: the row there.
+// `is_equal(i)`: whether rows i - 1 and i in sorted order are equal. `row_at(i)`: the row at i.
 template <typename Equal, typename Row>
 int64_t Unique::write_groups(const Equal& is_equal, const Row& row_at) const {
   int64_t groups = 0;
@@ -165,7 +165,7 @@ int64_t Unique::run_slices(char* workspace) const {
   return write_groups(is_equal, [&](int64_t i) { return order[i]; });
 }
 
-// `counts` may be null. The task has its flags, and its dim where it is not flat.
+// `counts` may be null. `task` has its flags set, and its dim if it is not flat.
 Status plan_unique(Unique task, const aclTensor& self, aclTensor& out, aclTensor& inverse, aclTensor* counts,
                    Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", &task.self));

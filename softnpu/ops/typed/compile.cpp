@@ -1,4 +1,4 @@
-// What libacl_op_compiler looks up: the way from the name of a type to an operator.
+// The function that libacl_op_compiler looks up: finds an operator by its type name.
 
 #include <algorithm>
 

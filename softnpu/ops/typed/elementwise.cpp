@@ -1,4 +1,4 @@
-// Mappings by the name of their type.
+// Elementwise operators invoked by type name.
 
 #include "ops/elementwise/operators.h"
 #include "ops/iterate/view.h"
@@ -24,7 +24,7 @@ Status plan_binary(Operands& of, Plan* plan) {
   return binary(op, of.value(0, &a), of.value(1, &b), of.out(), plan);
 }
 
-// With the factor of the second operand as an input, or 1.
+// With the second operand's factor as an input, or 1.
 template <MapOp op>
 Status plan_scaled(Operands& of, Plan* plan) {
   aclScalar a;
@@ -59,8 +59,7 @@ Status plan_power(Operands& of, Plan* plan) {
   return power(of.value(0, &a), of.value(1, &b), of.out(), plan);
 }
 
-// log(scale x + shift) in the base; a base that is not positive stands for e. The official plug-in uses scale 1 and
-// shift 0.
+// log(scale x + shift) in the given base; a non-positive base means e. The official plug-in uses scale 1 and shift 0.
 Status plan_log(Operands& of, Plan* plan) {
   const double base = of.real("base", -1);
   if (of.real("scale", 1) != 1 || of.real("shift", 0) != 0) {
@@ -126,7 +125,7 @@ Status plan_swish(Operands& of, Plan* plan) {
   return unary(MapOp::kSilu, of.in(0), of.out(), plan);
 }
 
-// Kernels give infinities and NaN where numbers overflow, and keep no state of it: the status is always 0.
+// On overflow kernels yield infinities and NaN, and record no status: it is always 0.
 Status plan_zero(Operands& of, Plan* plan) { return fill(of.out(), 0.0, plan); }
 Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
 

@@ -1,5 +1,5 @@
-// Casts between formats by the name of their type. The descriptions say the formats; the plug-in's own casts are
-// Identity with descriptions of two formats.
+// Format casts invoked by type name. The descriptions state the formats; the plug-in's own casts are Identity with
+// descriptions of two formats.
 
 #include <algorithm>
 #include <string_view>
@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, aclFormat> kPlain[] = {
     {"NCDHW", ACL_FORMAT_NCDHW}, {"NDHWC", ACL_FORMAT_NDHWC}, {"NCL", ACL_FORMAT_NCL},   {"NC", ACL_FORMAT_NC},
 };
 
-// The name is left out, or says what the description says; without blocks one of them may say ND, which is any order.
+// The name must be empty or match the description; for plain formats one of them may be ND, which means any order.
 Status agree(const char* attribute, const std::string& name, aclFormat* format) {
   Status differs = {ACL_ERROR_INVALID_PARAM,
                     text(attribute, " is ", name, ", and the description says the format ", static_cast<int>(*format))};

@@ -1,4 +1,4 @@
-// Gradients of mappings by the name of their type.
+// Gradients of elementwise operators invoked by type name.
 
 #include "ops/elementwise/operators.h"
 #include "ops/typed/operators.h"
@@ -6,13 +6,13 @@
 namespace softnpu {
 namespace {
 
-// (gradient, what the formula reads)
+// (gradient, the formula's argument)
 template <MapOp op>
 Status plan_gradient(Operands& of, Plan* plan) {
   return gradient(op, of.in(0), of.in(1), {}, of.out(), plan);
 }
 
-// The other way round.
+// The reverse order.
 template <MapOp op>
 Status plan_swapped(Operands& of, Plan* plan) {
   return gradient(op, of.in(1), of.in(0), {}, of.out(), plan);

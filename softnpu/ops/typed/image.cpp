@@ -1,5 +1,5 @@
-// Convolution, pooling and interpolation by the name of their type. Attributes of images [N, C, H, W] have a value for
-// each of the four dimensions, paddings two for each of the last two.
+// Convolution, pooling and interpolation invoked by type name. Attributes of images [N, C, H, W] have a value for each
+// of the four dimensions, paddings two for each of the last two.
 
 #include "base/text.h"
 #include "ops/conv/operators.h"
@@ -13,7 +13,7 @@ namespace {
 
 Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
-// The values of the dimensions behind batch and channels, 1 for each where there are none.
+// The values for the dimensions after batch and channels; `fallback` for each if the attribute is missing.
 aclIntArray spatial(const aclIntArray& values, size_t dims, int64_t fallback) {
   aclIntArray some;
   for (size_t i = 0; i < dims; ++i) {
@@ -108,13 +108,13 @@ aclIntArray inner(const aclIntArray& values, int64_t fallback) {
   return pair;
 }
 
-// The values are [1, H, W, 1]. The forward operator has its dilations under the singular.
+// The values are [1, H, W, 1]. The forward operator's attribute for dilations is in the singular.
 PoolReading read_max_pool(Operands& of, const char* dilations) {
   return {inner(of.integers("ksize"), 1), inner(of.integers("strides"), 1), inner(of.integers("pads"), 0),
           inner(of.integers(dilations), 1), of.flag("ceil_mode", false)};
 }
 
-// The values are [1, 1, H, W]. With ceil_mode the paddings behind the image are made larger, which it says already.
+// The values are [1, 1, H, W]. With ceil_mode the paddings already include the extension after the image.
 PoolReading read_average_pool(Operands& of) {
   const aclIntArray pads = of.integers("pads");
   PoolReading pool{
@@ -158,14 +158,14 @@ Status plan_grid_sampler(Operands& of, Plan* plan) {
   return grid_sampler_backward(attributes, of.in(0), of.in(1), of.in(2), both, &of.out(0), &of.out(1), plan);
 }
 
-// From dimension `first` on.
+// The sizes from dimension `first` on.
 aclIntArray sizes_of(const aclTensor& image, size_t first) {
   aclIntArray sizes;
   for (size_t i = first; i < image.dims.size(); ++i) sizes.values.push_back(image.dims[i]);
   return sizes;
 }
 
-// Corners that are not aligned: nearest takes floor(i / scale), linear the centers of half pixels.
+// Without aligned corners: nearest takes floor(i / scale), linear uses half-pixel centers.
 Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
   (void)of.numbers(1);
   const bool align = of.flag("align_corners", false);

@@ -1,4 +1,4 @@
-// Indexing by the name of its type.
+// Indexing operators invoked by type name.
 
 #include "ops/copy/strided_copy.h"
 #include "ops/index/operators.h"
@@ -9,7 +9,7 @@ namespace {
 
 Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
-// Index tensors from input `first` on for those dimensions whose mask is 1, whole dimensions between them.
+// Index tensors from input `first` on are for the dimensions whose mask is 1; other dimensions are whole.
 Status indices_by(const aclIntArray& masks, const Operands& of, size_t first, aclTensorList* out) {
   const aclTensorList given = of.list(first);
   size_t used = 0;

@@ -1,4 +1,4 @@
-// Losses by the name of their type.
+// Losses invoked by type name.
 
 #include "ops/loss/losses.h"
 #include "ops/typed/operators.h"
@@ -6,7 +6,7 @@
 namespace softnpu {
 namespace {
 
-// As the planners count: 0 none, 1 the mean, 2 the sum; an unknown word is refused by them as -1.
+// The planners' number: 0 none, 1 mean, 2 sum; -1, which they reject, for an unknown word.
 int64_t reduction(Operands& of) {
   const std::string word = of.words("reduction", "mean");
   return word == "none" ? 0 : word == "mean" ? 1 : word == "sum" ? 2 : -1;
@@ -30,7 +30,9 @@ Status plan_gradient_last(Operands& of, Plan* plan) {
   return loss_gradient(op, of.in(2), of.in(0), of.in(1), reduction(of), of.out(), plan);
 }
 
-// The sum of |x - target|^p; the official plug-in knows p = 1 only.
+// The sum of
+// x - target
+// ^p; the official plug-in supports only p = 1.
 Status plan_power_loss(Operands& of, Plan* plan) {
   if (of.integer("p", 1) != 1) return {ACL_ERROR_INVALID_PARAM, "p = 1 is implemented"};
   return loss(LossOp::kAbs, of.in(0), of.in(1), reduction(of), of.out(), plan);

@@ -1,4 +1,4 @@
-// Matrix products by the name of their type.
+// Matrix products invoked by type name.
 
 #include "ops/matmul/operators.h"
 #include "ops/typed/operators.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int8_t kKeepType = 0;  // compute in the operands' type
 
-// The matrix as it is described, or its last two dimensions the other way round.
+// The matrix as described, or with its last two dimensions exchanged.
 aclTensor matrix(const aclTensor& tensor, bool transposed) {
   aclTensor view = tensor;
   const size_t rank = view.dims.size();

@@ -1,4 +1,4 @@
-// Normalizations and softmax by the name of their type. What they save is a variance where aclnn saves rstd.
+// Normalizations and softmax invoked by type name. They save a variance where aclnn saves rstd.
 
 #include "ops/norm/norms.h"
 #include "ops/softmax/softmax.h"
@@ -9,7 +9,7 @@ namespace {
 
 Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
-// Rows of the dimensions from begin_norm_axis on, all of which the weight has.
+// Rows of the dimensions from begin_norm_axis on, which are also the weight's.
 Status plan_layer_norm(bool saves_rstd, Operands& of, Plan* plan) {
   RowNorm norm;
   norm.length = element_count(of.in(1));
@@ -23,7 +23,7 @@ Status plan_layer_norm(bool saves_rstd, Operands& of, Plan* plan) {
   return plan_row_norm(norm, plan);
 }
 
-// (gradient, x, variance, mean, weight) to the gradients of x, weight, bias. The official plug-in sends no epsilon.
+// (gradient, x, variance, mean, weight) to the gradients of x, weight, bias. The official plug-in passes no epsilon.
 Status plan_layer_norm_gradient(Operands& of, Plan* plan) {
   RowNormGradient norm;
   norm.length = element_count(of.in(4));
@@ -49,13 +49,13 @@ Status plan_evaluation(Operands& of, Plan* plan) {
 Status plan_evaluation_gradient(Operands& of, Plan* plan) {
   aclBoolArray mask;
   for (bool wanted : {true, false, false}) mask.values.push_back(wanted);
-  // The mean does not reach this gradient; the gradient itself stands for x, which does not, either.
+  // This gradient depends neither on the mean nor on x: the gradient tensor is passed as a placeholder for x.
   return batch_norm_gradient(of.in(0), of.in(0), &of.in(1), &of.in(2), &of.in(2), nullptr, nullptr, false,
                              of.real("epsilon", 1e-5), mask, &of.out(), nullptr, nullptr, plan);
 }
 
 // (x, its sums, sums of its squares, weight, bias, running mean, running variance) to (y, running mean, running
-// variance, mean, variance). Statistics come from x again, by a formula that does not cancel.
+// variance, mean, variance). The statistics are computed from x again, by a formula without cancellation.
 Status plan_training(Operands& of, Plan* plan) {
   if (of.out(1).data != of.in(5).data || of.out(2).data != of.in(6).data) {
     return invalid("the running statistics are updated in place");

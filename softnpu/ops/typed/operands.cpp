@@ -11,7 +11,7 @@
 namespace softnpu {
 namespace {
 
-// Planners know sizes and strides: what formats with blocks hold is cast first.
+// Planners use sizes and strides: tensors in blocked formats must be cast first.
 Status check_plain(const TypedTensor& typed, const std::string& role, bool may_lie_in_host_memory,
                    bool takes_blocked_formats) {
   if (!may_lie_in_host_memory) SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));

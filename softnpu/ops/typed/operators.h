@@ -1,5 +1,5 @@
 #pragma once
-// Operators by the name of their type, one table for all families.
+// Operators invoked by type name, one table for all families.
 
 #include <memory>
 #include <span>
@@ -10,23 +10,23 @@ namespace softnpu {
 
 struct OperatorType {
   const char* name;
-  // Checks all of the call but its addresses.
+  // Checks everything of the call except its addresses.
   Status (*compile)(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out);
 };
 
-// Operators with a compilation of their own.
+// Operators with their own compilation.
 std::span<const OperatorType> operator_types();
 
-// Operators that are planned as an aclnn operator is: what there is to compile is how their operands are given.
+// Operators planned like aclnn operators: compilation only checks how their operands are given.
 struct PlannedType {
   const char* name;
   const char* inputs;  // see check_operands
   size_t outputs;
   Status (*plan)(Operands& of, Plan* plan);
-  bool takes_blocked_formats = false;  // in formats with blocks, whose elements the planner does not look for
+  bool takes_blocked_formats = false;  // for planners that do not depend on the order of elements in memory
 };
 
-// A span for each family.
+// One span per family.
 std::span<const std::span<const PlannedType>> planned_types();
 
 std::span<const PlannedType> elementwise_types();

@@ -1,5 +1,5 @@
-// Random numbers by the name of their type. Seeds and offsets lie in host memory; an offset's upper half, where there
-// is one, comes first.
+// Random numbers invoked by type name. Seeds and offsets are in host memory; if an offset has two halves, the upper one
+// comes first.
 
 #include "ops/random/random.h"
 #include "ops/random/dropout.h"
@@ -18,7 +18,7 @@ Status read_seed(const aclIntArray& key, const aclIntArray& counter, RandomSeed*
   return Status::ok();
 }
 
-// (sizes, seed, offset, algorithm): evenly from [0, 1).
+// (sizes, seed, offset, algorithm): uniform in [0, 1).
 Status plan_uniform(Operands& of, Plan* plan) {
   RandomSeed seed(0, 0);
   (void)of.numbers(0);
@@ -26,7 +26,7 @@ Status plan_uniform(Operands& of, Plan* plan) {
   return uniform(of.out(), 0, 1, seed, plan);
 }
 
-// (sizes, seed, offset, algorithm): with mean 0 and deviation 1.
+// (sizes, seed, offset, algorithm): mean 0, deviation 1.
 Status plan_normal(Operands& of, Plan* plan) {
   RandomSeed seed(0, 0);
   (void)of.numbers(0);
@@ -51,7 +51,7 @@ Status plan_multinomial(Operands& of, Plan* plan) {
   return multinomial(of.in(0), of.integer("numsamples", 1), of.flag("replacement", false), seed, of.out(), plan);
 }
 
-// (sizes, probability to keep, seed, a second seed, offset): a bit for each element.
+// (sizes, probability to keep, seed, second seed, offset): one bit per element.
 Status plan_mask(Operands& of, Plan* plan) {
   RandomSeed seed(0, 0);
   (void)of.number(3);  // 0 in the official plug-in

@@ -1,5 +1,5 @@
 #pragma once
-// What compiling an operator by the name of its type reads of the call.
+// Access to a call when an operator is compiled by type name.
 
 #include <string>
 #include <variant>
@@ -9,7 +9,7 @@
 
 namespace softnpu {
 
-// The attribute, or `fallback` where the call does not have it. Of another type it is an error.
+// The attribute, or `fallback` if the call does not have it. Another type is an error.
 template <typename T>
 Status read_attribute(const TypedCall& call, const char* name, T fallback, T* out) {
   *out = std::move(fallback);
@@ -28,7 +28,7 @@ inline Status check_counts(const TypedCall& call, size_t inputs, size_t outputs)
                                         inputs, " and ", outputs, " are needed")};
 }
 
-// Inputs that kernels read in device memory, all of them but those that may be left out.
+// Checks an input that kernels read in device memory and that is not optional.
 inline Status check_given(const TypedTensor& tensor, const std::string& role) {
   if (!tensor.is_given) return {ACL_ERROR_INVALID_PARAM, role + " is left out"};
   if (tensor.host.empty()) return Status::ok();

@@ -1,4 +1,4 @@
-// Reductions and scans by the name of their type.
+// Reductions and scans invoked by type name.
 
 #include "ops/elementwise/operators.h"
 #include "ops/reduce/operators.h"
@@ -7,7 +7,7 @@
 namespace softnpu {
 namespace {
 
-// Those of the official plug-in name all dimensions where all are meant; no dimensions mean all of them, too.
+// No dimensions means all of them; the official plug-in lists all dimensions in that case.
 template <ReduceOp op>
 Status plan_sum(Operands& of, Plan* plan) {
   const aclIntArray dims = of.numbers(1);
@@ -64,7 +64,7 @@ Status plan_index(Operands& of, Plan* plan) {
   return reduce_index(op, of.in(0), of.number(1).as_int64(), of.flag("keep_dims", false), of.out(), plan);
 }
 
-// The mean, input 1, is made anew.
+// The mean, input 1, is computed again.
 Status plan_moments(bool root, Operands& of, Plan* plan) {
   const aclIntArray dims = of.integers("dim");
   const int64_t correction = of.integer("correction", of.flag("unbiased", true) ? 1 : 0);
@@ -79,7 +79,7 @@ Status plan_scan(Operands& of, Plan* plan) {
   return scan(op, of.in(0), of.number(1).as_int64(), of.out().dtype, of.out(), plan);
 }
 
-// The norm itself: what LpNormUpdateV2 does is the root of a sum, which is done here.
+// The whole norm is computed here, including the root, which LpNormUpdateV2 computes in the original.
 Status plan_norm(Operands& of, Plan* plan) {
   const aclIntArray dims = of.integers("axes");
   const aclScalar p = of.scalar("p", 2);

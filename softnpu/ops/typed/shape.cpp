@@ -1,4 +1,4 @@
-// Operators that move elements, by the name of their type.
+// Operators that move elements, invoked by type name.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
-// Starts and sizes of each dimension; -1 for all that is left.
+// Starts and sizes of each dimension; -1 means the rest.
 Status plan_slice(Operands& of, Plan* plan) {
   aclTensor view = of.in(0);
   const aclIntArray first = of.numbers(1);
@@ -36,8 +36,8 @@ Status plan_slice(Operands& of, Plan* plan) {
   return plan_copy(view, of.out(), plan);
 }
 
-// Starts, ends and steps of the first dimensions. A bit of a mask is one of them: begin and end masks widen it,
-// shrink_axis_mask takes the element at its start only.
+// Starts, ends and steps of the first dimensions. Each mask has a bit per dimension: begin and end masks extend the
+// range, shrink_axis_mask selects only the element at the start.
 Status plan_strided_slice(Operands& of, Plan* plan) {
   const aclTensor& self = of.in(0);
   const aclIntArray begin = of.numbers(1);
@@ -78,7 +78,7 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
   return plan_copy(view, of.out(), plan);
 }
 
-// `tensor`'s memory seen with other sizes, strides and one offset in elements.
+// Views `tensor`'s memory with other sizes, strides and an offset in elements.
 Status seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntArray& strides, const aclIntArray& offset,
                aclTensor* view) {
   if (sizes.size() != strides.size() || offset.size() != 1) return invalid("sizes, strides and one offset are needed");
@@ -101,8 +101,8 @@ Status plan_as_strided(Operands& of, Plan* plan) {
   return plan_copy(view, of.out(), plan);
 }
 
-// (to, sizes, strides, offset, from, sizes, strides, offset): a part of `to`, which is the result, too, becomes a part
-// of `from`.
+// (to, sizes, strides, offset, from, sizes, strides, offset): copies a part of `from` to a part of `to`, which is also
+// the result.
 Status plan_view_copy(Operands& of, Plan* plan) {
   std::array<aclTensor, 2> views;
   for (size_t i = 0; i < 2; ++i) {
@@ -115,11 +115,11 @@ Status plan_view_copy(Operands& of, Plan* plan) {
 }
 
 Status plan_broadcast(Operands& of, Plan* plan) {
-  (void)of.numbers(1);  // the result's sizes, again
+  (void)of.numbers(1);  // the result's sizes, redundant
   return plan_copy(of.in(0), of.out(), plan);
 }
 
-// Paddings of the first dimension come first; the planners want the last one's.
+// Paddings start with the first dimension; the planners need the last one first.
 aclIntArray reversed_pairs(const aclIntArray& pairs) {
   aclIntArray reversed;
   for (size_t i = pairs.size(); i >= 2; i -= 2) {
@@ -133,7 +133,7 @@ Status plan_pad(Operands& of, Plan* plan) {
   return constant_pad(of.in(0), reversed_pairs(of.numbers(1)), integer_scalar(0), of.out(), plan);
 }
 
-// The first of the pairs are those of dimensions that are not padded: batch and channels.
+// The first pairs are of batch and channels, which are not padded.
 Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, const aclTensor& out, Plan* plan) {
   if (pairs.size() % 2 != 0 || pairs.size() != 2 * self.dims.size()) {
     return invalid("a pair of paddings for each dimension is needed");
@@ -146,7 +146,7 @@ Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, 
   return pad(mode, dims, self, last, out, plan);
 }
 
-// The one, then the other.
+// Runs one plan, then the other.
 Status run_both(Plan one, Plan other, Plan* plan) {
   plan->workspace_bytes = larger(one.workspace_bytes, other.workspace_bytes);
   plan->work = one.work + other.work;
@@ -157,7 +157,7 @@ Status run_both(Plan one, Plan other, Plan* plan) {
   return Status::ok();
 }
 
-// The whole result becomes the one element of `value`, then its middle `self`. Negative paddings crop.
+// Fills the whole result with the one element of `value`, then copies `self` to its middle. Negative paddings crop.
 Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const aclTensor& value, const aclTensor& out,
                         Plan* plan) {
   if (pairs.size() != 2 * self.dims.size() || out.dims.size() != self.dims.size() || element_count(value) != 1) {
@@ -206,7 +206,7 @@ Status plan_mirror(Operands& of, Plan* plan) {
 
 Status plan_fill(Operands& of, Plan* plan) {
   aclScalar number;
-  (void)of.numbers(0);  // the result's sizes, again
+  (void)of.numbers(0);  // the result's sizes, redundant
   const MapInput value = of.value(1, &number);
   return value.scalar != nullptr ? fill(of.out(), *value.scalar, plan) : cast(*value.tensor, of.out(), plan);
 }
@@ -218,7 +218,7 @@ Status plan_top(Operands& of, Plan* plan) {
               of.out(1), plan);
 }
 
-// Classes along one more dimension, `axis`. Two numbers: all become the second, then the first where the classes say.
+// One-hot along a new dimension, `axis`. With two numbers: fills with the second, then writes the first at the classes.
 Status plan_one_hot(Operands& of, Plan* plan) {
   aclScalar on;
   aclScalar off;
@@ -259,7 +259,7 @@ std::span<const PlannedType> shape_types() {
       {"Fill", "hn", 1, &plan_fill},
       {"LinSpace", "nnh", 1,
        [](Operands& of, Plan* plan) {
-         (void)of.numbers(2);  // how many, again
+         (void)of.numbers(2);  // the number, redundant
          return linspace(of.number(0), of.number(1), element_count(of.out()), of.out(), plan);
        }},
       {"MirrorPad", "th", 1, &plan_mirror},

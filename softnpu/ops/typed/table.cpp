@@ -1,5 +1,5 @@
-// The operators that programs call by the name of their type. Facts: call sites in Ascend/op-plugin and Ascend/pytorch
-// (BSD-3-Clause). See PROVENANCE.md.
+// The table of operators invoked by type name. Facts: call sites in Ascend/op-plugin and Ascend/pytorch (BSD-3-Clause).
+// See PROVENANCE.md.
 
 #include "ops/recurrent/gru.h"
 #include "ops/recurrent/lstm.h"

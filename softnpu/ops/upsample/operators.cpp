@@ -22,7 +22,7 @@ bool is_defined(Interpolation mode, aclDataType dtype) {
   return is_floating(dtype) || is_nearest(mode);
 }
 
-// The smaller image and the larger one: what is resized and what it becomes.
+// The image to be resized and the resized one.
 struct Images {
   int64_t batch = 0;
   Image from;

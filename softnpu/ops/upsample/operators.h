@@ -1,7 +1,7 @@
 #pragma once
-// What operators.txt plans with: torch.nn.functional.interpolate and its gradients. Images are [N, C, spatial] or
-// [C, spatial] of a floating-point dtype, nearest ones of any real dtype but bool; sizes of the result are
-// `output_size`.
+// Planners for operators.txt: torch.nn.functional.interpolate and its gradients. Images are [N, C, spatial] or [C,
+// spatial] of a floating-point dtype, for nearest modes of any real dtype except bool; `output_size` are the sizes of
+// the result.
 
 #include <array>
 
@@ -16,7 +16,7 @@ struct UpsampleAttributes {
   Interpolation mode;
   const aclIntArray& output_size;
   bool align_corners;
-  // How much larger the result is in each of its one to three dimensions; 0 or less: as the sizes say.
+  // Scale factors of up to three dimensions; 0 or less: derived from the sizes.
   std::array<double, 3> scales;
 };
 

@@ -13,12 +13,12 @@
 namespace softnpu {
 namespace {
 
-// One matrix with its weights in the type that is computed in.
+// A Taps matrix with its weights in the type of the computation.
 template <typename T>
 struct Rows {
   Taps taps;
   std::vector<T> weight;
-  int64_t each = 0;  // values of every row; 0: they differ
+  int64_t each = 0;  // values per row; 0: they differ
 
   explicit Rows(Taps given) : taps(std::move(given)) {
     for (const double w : taps.weight) weight.push_back(static_cast<T>(w));
@@ -31,7 +31,7 @@ struct Rows {
   int64_t end(int64_t row) const { return taps.begin[static_cast<size_t>(row) + 1]; }
 };
 
-// Whether an image's rows are dense, channels innermost.
+// Whether an image's rows are contiguous with the channels innermost.
 bool is_channels_last(const Image& image) {
   return image.channels > 1 && image.channel_stride == 1 && image.strides[2] == image.channels;
 }
@@ -59,7 +59,7 @@ class Resample {
     return 2 * outer * (vertical + 2 * rest);
   }
 
-  // Rows [first, last) of the result.
+  // Computes rows [first, last) of the result.
   void run(int64_t first, int64_t last) const {
     const auto width = static_cast<size_t>(in_.sizes[2] * lanes_);
     std::vector<T> memory(2 * width + static_cast<size_t>(row_values()));
@@ -97,7 +97,8 @@ class Resample {
     return room;
   }
 
-  // The weighted sum of the input's rows that a row of the result needs: `line`, or a row where it is that alone.
+  // The weighted sum of the input's rows for a row of the result: in `line`, or the input's row itself if its weight is
+  // 1 and it is the only one.
   const T* across(int64_t outer, int64_t plane, int64_t row, T* read, T* line) const {
     const int64_t width = in_.sizes[2] * lanes_;
     bool is_first = true;
@@ -173,7 +174,7 @@ class Resample {
   Rows<T> planes_, rows_, columns_;
   ElementReader reader_;
   ElementWriter writer_;
-  int64_t lanes_;  // values of a position that lie together: all channels, or one
+  int64_t lanes_;  // values per position that are processed together: all channels, or one
 };
 
 }  // namespace

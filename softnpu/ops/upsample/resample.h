@@ -1,5 +1,5 @@
 #pragma once
-// Images resized along their spatial dimensions, or the gradient of that: a sparse matrix for each dimension.
+// Resizes images along their spatial dimensions, or computes the gradient of that: one sparse matrix per dimension.
 
 #include <array>
 
@@ -16,7 +16,7 @@ struct ResampleProblem {
   std::array<Taps, 3> taps;  // rows: positions of `out`; columns: those of `in`
 };
 
-// out from in, both of one real dtype, added up in its compute type. Where channels lie next to each other in both, all
+// Computes out from in, both of one real dtype, with sums in its compute type. If channels are adjacent in both, all
 // channels of a row are computed together.
 Plan plan_resample(ResampleProblem problem);
 

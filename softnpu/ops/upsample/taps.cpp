@@ -14,8 +14,8 @@ void add(Taps* taps, int64_t index, double weight) {
 
 void end_row(Taps* taps) { taps->begin.push_back(static_cast<int64_t>(taps->index.size())); }
 
-// Keys' cubic convolution kernel (1981) at `x`, with its parameter `a`. In double whatever the images are: its terms
-// cancel where `x` is near 1 or 2.
+// Keys' cubic convolution kernel (1981) at `x`, with its parameter `a`. Always in double: its terms cancel near 1 and
+// 2.
 double cubic(double x, double a) {
   x = std::abs(x);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -23,21 +23,21 @@ double cubic(double x, double a) {
   return 0;
 }
 
-// The input's length of one step in the result.
+// The distance in the input of adjacent positions of the result.
 template <typename Real>
 Real step_of(const Resize& r) {
   if (r.align_corners) return r.out > 1 ? static_cast<Real>(r.in - 1) / static_cast<Real>(r.out - 1) : Real{0};
   return r.scale > 0 ? static_cast<Real>(1.0 / r.scale) : static_cast<Real>(r.in) / static_cast<Real>(r.out);
 }
 
-// The value of an input of `size` that a position lies at or behind. Scales may lead anywhere, and to no number.
+// The index of the value at or before a position in an input of `size`. Scales may yield any position, even NaN.
 template <typename Real>
 int64_t value_at(Real position, int64_t size) {
   if (position >= static_cast<Real>(size - 1)) return size - 1;
   return position > 0 ? static_cast<int64_t>(position) : 0;
 }
 
-// PyTorch takes float32 for the positions of every data type here.
+// PyTorch computes these positions in float32 for every data type.
 int64_t nearest(const Resize& r, int64_t at) {
   if (r.mode == Interpolation::kNearest) {
     if (r.out == r.in) return at;
@@ -74,10 +74,10 @@ void cubic(const Resize& r, int64_t at, Taps* taps) {
   }
 }
 
-// A filter that is as wide as a step of the result where that is smaller: antialiasing.
+// Antialiasing: for downsampling the filter is as wide as a step of the result.
 template <typename Real>
 void smooth(const Resize& r, int64_t at, Taps* taps) {
-  if (r.out == r.in) return add(taps, at, 1);  // whatever the scale says, as in PyTorch
+  if (r.out == r.in) return add(taps, at, 1);  // regardless of the scale, as in PyTorch
   const bool is_cubic = r.mode == Interpolation::kSmoothCubic;
   const Real step = step_of<Real>(r);
   const Real width = std::max(step, Real{1});

@@ -1,6 +1,6 @@
 #pragma once
-// Interpolation along one dimension as a sparse matrix: which values of the input each value of the result is the
-// weighted sum of. Positions and weights are those of PyTorch's kernels (aten/src/ATen/native/UpSample.h and
+// Interpolation along one dimension as a sparse matrix: each value of the result is a weighted sum of values of the
+// input. Positions and weights are those of PyTorch's kernels (aten/src/ATen/native/UpSample.h and
 // cpu/UpSampleKernel.cpp); the gradient is the transposed matrix.
 
 #include <cstdint>
@@ -12,15 +12,15 @@ enum class Interpolation : uint8_t { kNearest, kNearestExact, kLinear, kCubic, k
 
 struct Resize {
   Interpolation mode = Interpolation::kNearest;
-  int64_t in = 0;   // 1 or more
-  int64_t out = 0;  // 1 or more
+  int64_t in = 0;   // at least 1
+  int64_t out = 0;  // at least 1
   bool align_corners = false;
-  double scale = 0;  // how much larger the result is; 0 or less: out / in
+  double scale = 0;  // factor; 0 or less: out / in
 };
 
 struct Taps {
-  std::vector<int64_t> begin = {0};  // of each row in what follows, and their end
-  std::vector<int64_t> index;        // columns, in rising order within a row unless the border repeats one
+  std::vector<int64_t> begin = {0};  // start of each row in the vectors below, and their end
+  std::vector<int64_t> index;        // columns, ascending within a row except for repeated border values
   std::vector<double> weight;
 
   int64_t rows() const { return static_cast<int64_t>(begin.size()) - 1; }
@@ -28,7 +28,7 @@ struct Taps {
   Taps transposed(int64_t columns) const;
 };
 
-// Rows: the result's positions. `Real`, float or double, is what positions and weights are computed in.
+// Rows are positions of the result. `Real`, float or double: the type of positions and weights.
 template <typename Real>
 Taps taps_of(const Resize& resize);
 

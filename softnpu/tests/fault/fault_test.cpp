@@ -1,5 +1,5 @@
-// Every allocation, thread start and system call of the runtime fails in turn. Each failure ends in success or in one
-// code with a message, and the next run in the same process finds everything whole.
+// Every allocation, thread start and system call of the runtime fails in turn. Each failure must lead to success or to
+// one code with a message, and the next run in the same process must work.
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ bool leaks() {
 #endif
 }
 
-// In a process of its own, since a device is made once in a process.
+// In a separate process, since a device is created once per process.
 ExitCode run_child(Mode mode, uint64_t number) {
   alarm(kWatchdogSeconds);  // a hang ends by a signal
   arm(mode, number);
@@ -56,7 +56,7 @@ std::string end_of(int status) {
   return "ended with " + std::to_string(WEXITSTATUS(status));
 }
 
-// Makes call 1, 2, 3, ... fail, until a run needs fewer calls than that.
+// Lets call 1, 2, 3, ... fail, until a run makes fewer calls than that.
 void fail_each(Mode mode) {
   int refused = 0;
   for (uint64_t number = 1;; ++number) {

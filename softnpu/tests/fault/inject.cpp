@@ -36,7 +36,7 @@ bool fails(const char* call) {
   return true;
 }
 
-// The function that this executable's one of the same name stands before.
+// The function that this executable's function of the same name replaces.
 template <typename Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

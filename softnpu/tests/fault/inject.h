@@ -1,5 +1,5 @@
 #pragma once
-// Makes calls of this process fail: allocations by operator new and aligned_alloc, thread starts and system calls.
+// Lets calls of this process fail: allocations by operator new and aligned_alloc, thread starts and system calls.
 
 #include <cstdint>
 
@@ -7,9 +7,9 @@ namespace fault {
 
 enum class Mode { kOnce, kFromThenOn };
 
-// The `number`-th call from now on fails, or all from that one on. 0: none.
+// Lets the `number`-th call from now on fail, or all calls from that one on. 0: none.
 void arm(Mode mode, uint64_t number);
-// Ends it; returns how many calls failed.
+// Ends the injection; returns how many calls failed.
 uint64_t disarm();
 
 // The first call that failed since arm().

@@ -12,16 +12,16 @@
 namespace fault {
 namespace {
 
-constexpr size_t kBytes = size_t{128} << 10;  // more than what is copied on the caller's thread
+constexpr size_t kBytes = size_t{128} << 10;  // more than what is copied inline
 constexpr size_t kPage = size_t{2} << 20;
 
-// What a run holds; kept here so that clean_up() finds it.
+// The resources of a run, stored here for clean_up().
 struct Held {
   aclrtStream first = nullptr;   // of device 0
   aclrtStream second = nullptr;  // of device 1
   aclrtEvent event = nullptr;
-  aclrtEvent shared = nullptr;  // seen by other processes
-  aclrtEvent opened = nullptr;  // the same by its handle
+  aclrtEvent shared = nullptr;  // shared with other processes
+  aclrtEvent opened = nullptr;  // the same event, opened by its handle
   aclrtContext context = nullptr;
   void* pinned = nullptr;
   std::atomic<bool> gate{false};
@@ -29,7 +29,7 @@ struct Held {
 
 std::array<unsigned char, kBytes> host;
 
-// Holds its executor until the gate is open, so that the second stream really waits.
+// Occupies its executor until the gate opens, so that the second stream has to wait.
 softnpuTask gate_task() {
   return {"gate",
           0,
@@ -138,7 +138,7 @@ bool work(Failure* failure) {
       held.second, [](void*) {}, nullptr));
   STEP(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), held.second));
   STEP(aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_NO_BLOCK, held.second));
-  // The wait may have failed to start, which the synchronisation says; the write must not hang on it.
+  // The wait may have failed to start, which the synchronisation reports. The write prevents a hang in that case.
   STEP(aclrtValueWrite(a, 1, 0, nullptr));
   STEP(aclrtSynchronizeStream(held.first));
   STEP(aclrtSynchronizeStream(held.second));
@@ -183,10 +183,10 @@ Outcome run_scenario() {
 
 bool clean_up() {
   open_gate();
-  (void)aclInit(nullptr);  // it may be what failed
+  (void)aclInit(nullptr);  // it may be the call that failed
   bool good = true;
   for (aclrtStream* stream : {&held.first, &held.second}) {
-    // By force: it may wait for a value that nobody will write. It may report what failed in it.
+    // By force: it may wait for a value that is never written. It may report a task's failure.
     if (*stream != nullptr) (void)aclrtDestroyStreamForce(*stream);
     *stream = nullptr;
   }

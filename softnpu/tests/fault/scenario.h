@@ -1,16 +1,15 @@
 #pragma once
-// What a program does with a device, from setting it up to resetting it. It allocates nothing of its own, so that every
-// call that fails meanwhile is the runtime's.
+// A program's use of devices, from setup to reset. It allocates nothing itself: every failing call is the runtime's.
 
 namespace fault {
 
 enum class Outcome { kDone, kRefused, kBroken };
 
-// kRefused: some call failed with a code and a message. kBroken: it failed without a message, or data were wrong; the
+// kRefused: a call failed with a code and a message. kBroken: a call failed without a message, or data were wrong; the
 // reason is on stderr.
 Outcome run_scenario();
 
-// Gives back what a refused run left: it ends with both devices reset and all their memory free.
+// Releases what a refused run left. Afterwards both devices must be reset and all their memory free.
 bool clean_up();
 
 }  // namespace fault

@@ -1,4 +1,4 @@
-// The sizes in memory that a cast needs, and what is no cast.
+// The sizes in memory that a cast needs, and requests that are no casts.
 
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace {
 
 class SizeTest : public FormatTest {
  protected:
-  // Without memory: none is needed.
+  // Without memory: these functions need none.
   static aclTensor* make(const Dims& dims, aclFormat format, aclDataType dtype) {
     return aclCreateTensor(dims.data(), dims.size(), dtype, nullptr, 0, format, dims.data(), dims.size(), nullptr);
   }
@@ -52,7 +52,7 @@ TEST_F(SizeTest, EveryFormat) {
   }
 }
 
-// As Ascend/pytorch's tests have them: 32 bytes of the type that is named.
+// As in Ascend/pytorch's tests: 32 bytes of the named type.
 TEST_F(SizeTest, BlocksOfMatricesFollowTheNamedType) {
   const Dims dims = {15, 17};
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_FLOAT, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT16), (Dims{2, 1, 16, 16}));
@@ -61,7 +61,7 @@ TEST_F(SizeTest, BlocksOfMatricesFollowTheNamedType) {
   EXPECT_EQ(sizes({4, 15, 17}, ACL_FORMAT_NCL, ACL_INT32, ACL_FORMAT_FRACTAL_NZ, ACL_INT32), (Dims{4, 3, 1, 16, 8}));
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_INT64, ACL_FORMAT_FRACTAL_NZ, ACL_INT64), (Dims{5, 1, 16, 4}));
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_COMPLEX128, ACL_FORMAT_FRACTAL_NZ, ACL_COMPLEX128), (Dims{9, 1, 16, 2}));
-  // Unnamed: what the plug-in allocates.
+  // Without a type: as the plug-in allocates.
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_FLOAT, ACL_FORMAT_FRACTAL_NZ, ACL_DT_UNDEFINED), (Dims{2, 1, 16, 16}));
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_BOOL, ACL_FORMAT_FRACTAL_NZ, ACL_DT_UNDEFINED), (Dims{1, 1, 16, 32}));
   EXPECT_EQ(sizes(dims, ACL_FORMAT_ND, ACL_FLOAT, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_INT8), (Dims{5, 1, 16, 4}));
@@ -76,14 +76,14 @@ TEST_F(SizeTest, FewSizesAreChannelsFirst) {
   EXPECT_EQ(sizes({0, 5}, ACL_FORMAT_ND, ACL_FLOAT16, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT16), (Dims{1, 0, 16, 16}));
 }
 
-TEST_F(SizeTest, OutOfBlocksTheTensorsOwn) {
+TEST_F(SizeTest, PlainFormatsHaveTheTensorsSizes) {
   EXPECT_EQ(sizes({15, 17}, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT16, ACL_FORMAT_ND, ACL_FLOAT16), (Dims{15, 17}));
   EXPECT_EQ(sizes({2, 3, 4, 5}, ACL_FORMAT_NC1HWC0, ACL_FLOAT16, ACL_FORMAT_NHWC, ACL_FLOAT16), (Dims{2, 4, 5, 3}));
   EXPECT_EQ(sizes({2, 3, 4, 5}, ACL_FORMAT_NCHW, ACL_FLOAT16, ACL_FORMAT_HWCN, ACL_FLOAT16), (Dims{4, 5, 3, 2}));
   EXPECT_EQ(sizes({2, 4, 5, 3}, ACL_FORMAT_NHWC, ACL_FLOAT16, ACL_FORMAT_NC1HWC0, ACL_FLOAT16), (Dims{2, 1, 4, 5, 16}));
 }
 
-TEST_F(SizeTest, WhatIsNoCast) {
+TEST_F(SizeTest, InvalidCastsAreErrors) {
   expect_invalid({15, 17}, ACL_FORMAT_ND, 5, ACL_FLOAT16, "the format 5 is none");
   expect_invalid({15, 17}, ACL_FORMAT_ND, -1, ACL_FLOAT16, "the format -1 is none");
   expect_invalid({15, 17}, ACL_FORMAT_ND, 1 << 30, ACL_FLOAT16, "is none of those");

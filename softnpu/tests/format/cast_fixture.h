@@ -1,5 +1,5 @@
 #pragma once
-// Tensors for casts between formats, and where a format has each element, said as a formula.
+// Tensors for casts between formats, and the place of each element in a format as a formula.
 
 #include <array>
 #include <cstring>
@@ -32,7 +32,7 @@ inline Dims contiguous(const Dims& sizes) {
 
 inline int64_t up(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
 
-// A value for each letter: NCDHW for images and weights; B, M and K for matrices.
+// A value per letter: NCDHW for images and weights; B, M and K for matrices.
 class Letters {
  public:
   explicit Letters(int64_t value) { values_.fill(value); }
@@ -44,7 +44,7 @@ class Letters {
   std::array<int64_t, 8> values_;
 };
 
-// A format with blocks: its sizes in memory and the place of an element there, for sizes and indices by letters.
+// A blocked format: its sizes in memory and the place of an element, for sizes and indices by letters.
 struct Format {
   aclFormat format;
   std::string name;
@@ -58,15 +58,15 @@ const Format& format_of(aclFormat format);
 
 bool is_matrix(aclFormat format);
 
-// The letters of a tensor's sizes in a format without blocks; of matrices B for each size before M and K.
+// The letters of a tensor's sizes in a plain format; for matrices B for each size before M and K.
 std::string letters(aclFormat plain, size_t rank, bool is_matrix);
-// Letters that are missing are 1 as sizes, 0 as indices; several sizes of one letter are joined.
+// Missing letters are 1 as sizes, 0 as indices; several sizes of one letter are multiplied.
 Letters sizes_by_letter(const std::string& letters, const Dims& dims);
 Letters index_by_letter(const std::string& letters, const Dims& dims, const Dims& index);
-// Of a tensor of `dims` in the format `plain`.
+// For a tensor of `dims` in the format `plain`.
 Dims sizes_in_memory(const Format& format, aclFormat plain, const Dims& dims, int64_t c0);
 
-// A tensor in device memory with its bytes on the host.
+// A tensor in device memory, and its bytes on the host.
 class Tensor {
  public:
   Tensor(aclDataType dtype, Dims dims, Dims strides, int64_t offset, aclFormat format, Dims held, Bytes bytes)

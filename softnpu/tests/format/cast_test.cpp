@@ -1,4 +1,4 @@
-// Casts between formats against the formulas: every format with blocks, every size of element, both directions.
+// Casts between formats against the formulas: every blocked format, every element size, both directions.
 
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr aclDataType kTypes[] = {ACL_INT8, ACL_BF16, ACL_FLOAT, ACL_INT64, ACL_COMPLEX128, ACL_FLOAT8_E4M3FN};
 
-// How a plain tensor lies: in its order, with its dimensions turned round, or with gaps behind an offset.
+// The layout of a plain tensor: contiguous, transposed, or with gaps and an offset.
 enum class Lie { kDense, kTurned, kGaps };
 
 Dims strides_of(const Dims& dims, Lie lie) {
@@ -53,7 +53,7 @@ struct Case {
   int64_t c0;
 };
 
-// Into blocks and out of them, with every byte in memory as the formula has it.
+// Casts into blocks and back, and compares every byte in memory with the formula.
 void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnStatus(aclTensor*, aclTensor*)>& cast) {
   const Format& format = format_of(c.format);
   const size_t element = aclDataTypeSize(dtype);
@@ -161,7 +161,7 @@ TEST_P(CastTest, MatrixSizes) {
 
 INSTANTIATE_TEST_SUITE_P(Types, CastTest, ::testing::ValuesIn(kTypes));
 
-// Enough for all cores.
+// Large enough for all threads.
 TEST_F(FormatTest, LargeTensors) {
   for (const Case& c : {Case{ACL_FORMAT_NC1HWC0, ACL_FORMAT_NCHW, {4, 70, 61, 67}, 16},
                         Case{ACL_FORMAT_NC1HWC0, ACL_FORMAT_NHWC, {4, 61, 67, 70}, 16},
@@ -177,7 +177,7 @@ TEST_F(FormatTest, LargeTensors) {
 }
 
 // Broadcast: one element in memory for several of the tensor.
-TEST_F(FormatTest, ElementsThatAreRepeated) {
+TEST_F(FormatTest, BroadcastElements) {
   const Tensor src(ACL_FLOAT, {20, 20}, {0, 1}, 0, ACL_FORMAT_ND, {20}, random_bytes(80));
   const Tensor dst(ACL_FLOAT, {20, 20}, {20, 1}, 0, ACL_FORMAT_FRACTAL_NZ, {2, 2, 16, 16}, Bytes(4096));
   ASSERT_EQ(cast(src.handle, dst.handle), ACLNN_SUCCESS) << recent_error();
@@ -185,7 +185,7 @@ TEST_F(FormatTest, ElementsThatAreRepeated) {
   for (size_t row = 0; row < 20; ++row) EXPECT_EQ(std::memcmp(now.data() + row * 64, src.host.data(), 64), 0);
 }
 
-// From blocks to blocks, and the way back by other blocks yet.
+// From blocks to blocks, and back through a third blocked format.
 TEST_F(FormatTest, BetweenBlocks) {
   const Dims dims = {19, 21, 3, 5};
   const Format& images = format_of(ACL_FORMAT_NC1HWC0);
@@ -212,7 +212,7 @@ TEST_F(FormatTest, BetweenBlocks) {
   EXPECT_TRUE(second.download() == weights.download());
 }
 
-// Without blocks on either side sizes change places with their letters.
+// Between plain formats sizes are permuted with their letters.
 TEST_F(FormatTest, BetweenOrders) {
   const Tensor nchw(ACL_INT32, {2, 3, 4, 5}, contiguous({2, 3, 4, 5}), 0, ACL_FORMAT_NCHW, {120}, random_bytes(480));
   const Tensor nhwc(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NHWC, {120}, Bytes(480));
@@ -225,8 +225,8 @@ TEST_F(FormatTest, BetweenOrders) {
   });
 }
 
-// A repeatable executor plans again for other memory of the same blocks.
-TEST_F(FormatTest, OtherMemory) {
+// A repeatable executor plans again for other memory with the same layout.
+TEST_F(FormatTest, RepeatableExecutorCastsToOtherMemory) {
   const Tensor src(ACL_FLOAT, {20, 20}, {20, 1}, 0, ACL_FORMAT_ND, {400}, random_bytes(1600));
   const Tensor first(ACL_FLOAT, {20, 20}, {20, 1}, 0, ACL_FORMAT_FRACTAL_NZ, {2, 2, 16, 16}, random_bytes(4096));
   const Tensor second(ACL_FLOAT, {20, 20}, {20, 1}, 0, ACL_FORMAT_FRACTAL_NZ, {2, 2, 16, 16}, random_bytes(4096));
@@ -243,7 +243,7 @@ TEST_F(FormatTest, OtherMemory) {
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
 }
 
-// A tensor in a blocked format has its own order of sizes, or the plain one's.
+// The sizes of a blocked tensor may be in its own format's order or in the plain one's.
 TEST_F(FormatTest, SizesOfBlocksInEitherOrder) {
   const Tensor nhwc(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NHWC, {120}, random_bytes(480));
   const Dims held = {2, 1, 4, 5, 16};

@@ -1,4 +1,4 @@
-// The formats with blocks as formulas of sizes and indices.
+// The blocked formats as formulas of sizes and indices.
 
 #include "format/cast_fixture.h"
 
@@ -28,7 +28,7 @@ Format volumes() {
           }};
 }
 
-// [D * C1 * H * W, N1, 16, C0]; without D it counts as 1.
+// [D * C1 * H * W, N1, 16, C0]; D is 1 if it is missing.
 Format weights(aclFormat format, const char* name) {
   return {format, name, 16,
           [](const Letters& s, int64_t c0) -> Dims {
@@ -41,7 +41,7 @@ Format weights(aclFormat format, const char* name) {
           }};
 }
 
-// [.., K1, M1, 16, C0]; the sizes before the two last are one, B, here.
+// [.., K1, M1, 16, C0]; the product of the sizes before the last two is B here.
 Format matrices(aclFormat format, const char* name, int64_t block) {
   return {format, name, block,
           [](const Letters& s, int64_t c0) -> Dims {

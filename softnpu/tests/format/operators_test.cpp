@@ -1,4 +1,5 @@
-// Operators on tensors in blocked formats: those that know them, or need not, stay in them; the others refuse them.
+// Operators on blocked tensors: those that support blocked formats, or do not depend on them, keep the format; the
+// others fail.
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr aclFormat kImage = ACL_FORMAT_NC1HWC0;
 
-// A float32 tensor with `values` in memory, over and over.
+// A float32 tensor with `values` repeated in memory.
 struct Floats : Tensor {
   Floats(const Dims& dims, aclFormat format, const Dims& held, const std::vector<float>& values)
       : Tensor(ACL_FLOAT, dims, contiguous(dims), 0, format, held, repeat(values, product(held))) {}
@@ -56,7 +57,7 @@ class BlocksTest : public FormatTest {
   }
 };
 
-TEST_F(BlocksTest, ElementsAsTheyLie) {
+TEST_F(BlocksTest, ElementwiseOperatorsWorkInMemoryOrder) {
   const Dims dims = {2, 20, 3, 3};
   const Dims held = {2, 2, 3, 3, 16};
   const Floats x(dims, kImage, held, {-1, 2, 0, -3, 5});
@@ -67,7 +68,7 @@ TEST_F(BlocksTest, ElementsAsTheyLie) {
   for (size_t i = 0; i < before.size(); ++i) ASSERT_EQ(after[i], std::max(before[i], 0.0F)) << i;
 }
 
-TEST_F(BlocksTest, WhatFillsThemUpStaysZero) {
+TEST_F(BlocksTest, PaddingStaysZero) {
   const Dims dims = {1, 20, 3, 3};
   const Dims held = {1, 2, 3, 3, 16};
   const Floats x(dims, kImage, held, {0});
@@ -79,7 +80,7 @@ TEST_F(BlocksTest, WhatFillsThemUpStaysZero) {
   for (const float value : out.now()) ASSERT_EQ(value, 0.5F);
 }
 
-TEST_F(BlocksTest, BesideOthersTheyAreRefused) {
+TEST_F(BlocksTest, MixedFormatsAreRefused) {
   const Dims dims = {1, 16, 2, 2};
   const Floats blocks(dims, kImage, {1, 1, 2, 2, 16}, {1});
   const Floats plain(dims, ACL_FORMAT_NCHW, {64}, {1});
@@ -98,7 +99,7 @@ TEST_F(BlocksTest, BesideOthersTheyAreRefused) {
   aclDestroyScalar(alpha);
 }
 
-TEST_F(BlocksTest, WhoDoesNotKnowThemRefuses) {
+TEST_F(BlocksTest, OtherOperatorsRefuseBlockedFormats) {
   const Floats blocks({16, 16}, ACL_FORMAT_FRACTAL_NZ, {1, 1, 16, 16}, {1});
   const Floats plain({16, 16}, ACL_FORMAT_ND, {256}, {1});
   expect_said(call(aclnnSoftmaxGetWorkspaceSize, aclnnSoftmax, blocks.handle, int64_t{1}, plain.handle),
@@ -107,7 +108,7 @@ TEST_F(BlocksTest, WhoDoesNotKnowThemRefuses) {
               "whose blocks this operator does not know");
 }
 
-TEST_F(BlocksTest, MemoryThatIsTooSmall) {
+TEST_F(BlocksTest, TooSmallMemoryIsRefused) {
   Tensor small(ACL_FLOAT, {1, 16, 2, 2}, contiguous({1, 16, 2, 2}), 0, kImage, {1, 1, 2, 2, 16}, Bytes(64));
   expect_said(call(aclnnReluGetWorkspaceSize, aclnnRelu, small.handle, small.handle), "does not lie in one allocation");
 }

@@ -1,4 +1,4 @@
-// Casts that cannot be: a status and a sentence, and memory as it was.
+// Invalid casts: an error with a message, and unchanged memory.
 
 #include "format/cast_fixture.h"
 
@@ -7,14 +7,14 @@ namespace {
 
 constexpr aclFormat kNz = ACL_FORMAT_FRACTAL_NZ;
 
-// A float32 tensor of `dims`, with memory for its sizes in memory.
+// A float32 tensor of `dims`, with memory for its storage shape.
 struct Made : Tensor {
   Made(const Dims& dims, aclFormat format, const Dims& held, aclDataType dtype = ACL_FLOAT)
       : Tensor(dtype, dims, contiguous(dims), 0, format, held,
                Bytes(static_cast<size_t>(std::max(product(held), product(dims))) * aclDataTypeSize(dtype))) {}
 };
 
-TEST_F(FormatTest, SizesInMemoryThatAreNotTheFormats) {
+TEST_F(FormatTest, WrongStorageShapesAreRefused) {
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
   for (const Dims& held : std::vector<Dims>{{2, 2, 16, 8}, {1, 2, 16, 16}, {2, 2, 16}, {2, 1, 2, 16, 16}}) {
     expect_refused(src.handle, Made({20, 20}, kNz, held).handle, "in memory where [");
@@ -25,7 +25,7 @@ TEST_F(FormatTest, SizesInMemoryThatAreNotTheFormats) {
   expect_refused(Made({20, 20}, kNz, {2, 2, 16, 12}).handle, src.handle, "srcTensor in the format FRACTAL_NZ");
 }
 
-TEST_F(FormatTest, FormatsThatSizesDoNotFit) {
+TEST_F(FormatTest, SizesThatDoNotMatchTheFormatAreRefused) {
   const Made image({2, 3, 4, 5}, ACL_FORMAT_NCHW, {120});
   const Made volume({2, 3, 4, 5, 6}, ACL_FORMAT_NCDHW, {720});
   expect_refused(image.handle, Made({2, 3, 4, 5}, ACL_FORMAT_NDC1HWC0, {2, 3, 1, 4, 5, 16}).handle,
@@ -49,7 +49,7 @@ TEST_F(FormatTest, FormatsThatSizesDoNotFit) {
   }
 }
 
-TEST_F(FormatTest, TensorsThatDoNotGoTogether) {
+TEST_F(FormatTest, IncompatibleTensorsAreRefused) {
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
   expect_refused(src.handle, Made({20, 20}, kNz, {2, 2, 16, 16}, ACL_INT32).handle, "differ in data type");
   Tensor transposed(ACL_FLOAT, {20, 20}, {1, 20}, 0, kNz, {2, 2, 16, 16}, Bytes(4096));
@@ -60,7 +60,7 @@ TEST_F(FormatTest, TensorsThatDoNotGoTogether) {
   expect_refused(reversed.handle, Made({20, 20}, kNz, {2, 2, 16, 16}).handle, "negative stride");
 }
 
-TEST_F(FormatTest, MemoryThatIsNotThere) {
+TEST_F(FormatTest, MissingMemoryIsRefused) {
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
   Tensor small(ACL_FLOAT, {20, 20}, {20, 1}, 0, kNz, {2, 2, 16, 16}, Bytes(4000));
   expect_refused(src.handle, small.handle, "4096 bytes of device memory");
@@ -77,7 +77,7 @@ TEST_F(FormatTest, MemoryThatIsNotThere) {
   aclDestroyTensor(inside);
 }
 
-TEST_F(FormatTest, MemoryThatIsShared) {
+TEST_F(FormatTest, OverlappingMemoryIsRefused) {
   const Made room({64, 64}, ACL_FORMAT_ND, {4096});
   const Dims dims = {20, 20};
   const Dims held = {2, 2, 16, 16};

@@ -1,4 +1,4 @@
-// TransData and Identity: casts between formats by the name of their type, with the formats of the descriptions.
+// TransData and Identity: format casts invoked by type name; the descriptions state the formats.
 
 #include "acl/acl_op_compiler.h"
 #include "format/cast_fixture.h"
@@ -6,10 +6,10 @@
 namespace format_test {
 namespace {
 
-// A description with its buffer; both end with it.
+// Owns a description and its buffer.
 class Operand {
  public:
-  // As the plug-in describes a tensor: its sizes and the format that it had, then what is in memory.
+  // As the plug-in describes a tensor: its sizes and original format, then those in memory.
   Operand(const Tensor& tensor, aclFormat origin, aclFormat format, const Dims& held)
       : desc(aclCreateTensorDesc(ACL_FLOAT16, static_cast<int>(tensor.dims.size()), tensor.dims.data(), origin)),
         buffer(aclCreateDataBuffer(tensor.device, tensor.host.size())) {
@@ -60,8 +60,8 @@ Tensor make(const Dims& dims, aclFormat format, const Dims& held) {
   return {ACL_FLOAT16, dims, contiguous(dims), 0, format, held, random_bytes(static_cast<size_t>(product(held)) * 2)};
 }
 
-// The same bytes as aclnnNpuFormatCast's, which other tests hold against the formulas.
-TEST_F(TypedCastTest, BothTypesCastAsTheFunctionDoes) {
+// The same bytes as from aclnnNpuFormatCast, which other tests compare with the formulas.
+TEST_F(TypedCastTest, BothTypesMatchFormatCast) {
   struct Row {
     aclFormat format;
     const char* name;
@@ -93,7 +93,7 @@ TEST_F(TypedCastTest, BothTypesCastAsTheFunctionDoes) {
   }
 }
 
-// Blocks that are described by their sizes in memory, with the tensor's own as the origin's.
+// Blocks described by their sizes in memory; the tensor's own sizes are the origin's.
 TEST_F(TypedCastTest, TheOriginHasTheTensorsSizes) {
   const Dims dims = {20, 18};
   const Dims held = {2, 2, 16, 16};
@@ -109,7 +109,7 @@ TEST_F(TypedCastTest, TheOriginHasTheTensorsSizes) {
   EXPECT_TRUE(blocks.download() == expected.download());
 }
 
-// Elements are looked for in the order that the attribute names where the description says none.
+// If the description has no order, the attribute's order is used.
 TEST_F(TypedCastTest, AttributesNameTheOrderOfND) {
   const Tensor nhwc = make({2, 3, 5, 20}, ACL_FORMAT_NHWC, {2, 3, 5, 20});
   const Dims held = {2, 2, 3, 5, 16};
@@ -123,7 +123,7 @@ TEST_F(TypedCastTest, AttributesNameTheOrderOfND) {
   EXPECT_TRUE(blocks.download() == expected.download());
 }
 
-TEST_F(TypedCastTest, WhatDoesNotFitIsRefused) {
+TEST_F(TypedCastTest, MismatchedFormatsAreRefused) {
   const Dims dims = {20, 18};
   const Dims held = {2, 2, 16, 16};
   const Tensor plain = make(dims, ACL_FORMAT_ND, dims);

@@ -104,7 +104,7 @@ void* Draw::device_address() {
   return in_device(moved) ? moved : at;
 }
 
-// Reduces `count` to what host memory has room for.
+// Limits `count` to the size of the host memory.
 void* Draw::address(size_t* count) {
   const uint32_t dice = number(8);
   if (dice > 1) return device_address();

@@ -1,5 +1,5 @@
 #pragma once
-// Draws arguments: handles that live, that are dead, null and garbage ones, and sizes from the edges.
+// Draws arguments: live, dead, null and invalid handles, and sizes including extreme ones.
 
 #include <array>
 #include <cstddef>
@@ -13,17 +13,17 @@
 
 namespace fuzz {
 
-// Handles of one kind. What a reset took away stays among the live ones: the runtime has to know better.
+// Handles of one kind. After a reset its handles stay among the live ones: the runtime must detect that.
 class Handles {
  public:
   void made(void* handle);
-  // `handle` was given to a call that ends it.
+  // `handle` was passed to a call that ends it.
   void ended(void* handle);
-  // Mostly a live one; else dead, null, or nothing that was ever handed out.
+  // Usually a live one; otherwise dead, null, or never created.
   void* draw(std::mt19937& random) const;
-  // One that lives; null while there is none.
+  // A live one; null if there is none.
   void* draw_live(std::mt19937& random) const;
-  // One that was handed out, dead or alive; null while there is none.
+  // One that was created, dead or alive; null if there is none.
   void* draw_real(std::mt19937& random) const;
 
  private:
@@ -32,7 +32,7 @@ class Handles {
   std::vector<void*> dead_;
 };
 
-// What the threads of one run share.
+// State shared by the threads of a run.
 struct World {
   Handles streams;
   Handles events;
@@ -44,7 +44,7 @@ struct World {
   std::vector<std::string> keys;
 };
 
-// One thread's hand.
+// The random generator of one thread.
 class Draw {
  public:
   Draw(World* world, unsigned seed) : world(*world), random(seed), host(kHostBytes) {}
@@ -59,8 +59,8 @@ class Draw {
   aclrtMemcpyKind kind();
   std::string key();
 
-  // A copy's arguments. Host memory is this thread's own and large enough for them: what is not would be the caller's
-  // crash.
+  // A copy's arguments. Host memory belongs to this thread and is large enough: otherwise the crash would be the
+  // caller's error.
   struct Copy {
     void* dst;
     size_t dst_max;
@@ -68,13 +68,13 @@ class Draw {
     size_t count;
   };
   Copy copy();
-  // Memory to fill.
+  // Memory for a fill.
   void* target(size_t* count);
 
   World& world;
   std::mt19937 random;
   std::vector<char> host;
-  Handles pinned;  // freed by this thread only, which may read it
+  Handles pinned;  // freed only by this thread, which may read them
 
  private:
   void* device_address();

@@ -1,5 +1,5 @@
 // Random calls never crash and never fail without a message, and the device works afterwards. A test's number is its
-// seed; from kFirstWithThreads on several threads share their handles.
+// seed; from kFirstWithThreads on, several threads share their handles.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// Two threads of the program that write the same device memory at once: the program's race, which is generated here.
+// Suppresses the program's own race, which these tests generate: two of its threads write the same device memory.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "race:*runtime/copy.cpp\n";
 }
@@ -29,7 +29,7 @@ namespace {
 constexpr unsigned kSeeds = 16;
 constexpr unsigned kFirstWithThreads = 6;
 constexpr int kThreads = 4;
-constexpr int kCalls = by_build(40'000, 2'000);  // of each thread
+constexpr int kCalls = by_build(40'000, 2'000);  // per thread
 
 std::atomic<unsigned> current_seed{0};
 
@@ -93,7 +93,7 @@ TEST_P(FuzzTest, NeverCrashes) {
   current_seed = GetParam();
   (void)aclInit(nullptr);
   World world;
-  std::vector<std::unique_ptr<Draw>> draws;  // their host memory outlives what is queued
+  std::vector<std::unique_ptr<Draw>> draws;  // their host memory must outlive queued work
   const int threads = GetParam() < kFirstWithThreads ? 1 : kThreads;
   for (int t = 0; t < threads; ++t) {
     draws.push_back(std::make_unique<Draw>(&world, GetParam() * 100 + static_cast<unsigned>(t)));

@@ -10,13 +10,13 @@
 namespace fuzz {
 namespace {
 
-// `code` of a call that made `*handle`.
+// Records `*handle` if the call created it; returns `code`.
 aclError made(Handles& handles, void* const* handle, aclError code) {
   if (code == ACL_SUCCESS) handles.made(*handle);
   return code;
 }
 
-// `code` of a call that ended `handle`.
+// Records that the call ended `handle`; returns `code`.
 aclError ended(Handles& handles, void* handle, aclError code) {
   if (code == ACL_SUCCESS) handles.ended(handle);
   return code;
@@ -81,7 +81,7 @@ aclError map(Draw& d) {
 constexpr Row kTable[] = {
     // process and devices
     {"aclInit", 1, [](Draw&) { return aclInit(nullptr); }},
-    // Followed by aclInit: most calls do nothing without it. Other threads meet the time between.
+    // Followed by aclInit: most calls do nothing without it. Other threads may run in between.
     {"aclFinalize", 1,
      [](Draw&) {
        const aclError code = aclFinalize();
@@ -261,7 +261,7 @@ constexpr Row kTable[] = {
     {"aclrtMallocHost", 1,
      [](Draw& d) {
        void* out = nullptr;
-       // As large as copies of host memory are, or not to be had.
+       // A size as of copies of host memory, or an impossible one.
        const aclError code = aclrtMallocHost(&out, d.once_in(4) ? ~d.size() | 1UL << 62 : Draw::kHostBytes);
        return made(d.pinned, &out, code);
      }},
@@ -337,7 +337,7 @@ constexpr Row kTable[] = {
        int32_t pid = 0;
        return aclrtDeviceGetBareTgid(d.once_in(2) ? nullptr : &pid);
      }},
-    // what streams are told and asked
+    // stream settings and queries
     {"aclrtCreateStreamWithConfig", 1,
      [](Draw& d) {
        aclrtStream out = nullptr;
@@ -360,7 +360,7 @@ constexpr Row kTable[] = {
      }},
     {"aclrtValueWrite", 3,
      [](Draw& d) { return aclrtValueWrite(d.world.memory.draw(d.random), d.number(9), d.number(2), stream(d)); }},
-    // Of what any value fits: a wait for another could last for ever.
+    // With a comparison that every value fulfils: a wait for another one could last for ever.
     {"aclrtValueWait", 3,
      [](Draw& d) { return aclrtValueWait(d.world.memory.draw(d.random), 0, ACL_STREAM_WAIT_VALUE_GEQ, stream(d)); }},
     {"aclrtCmoAsync", 1,
@@ -390,10 +390,10 @@ constexpr Row kTable[] = {
      [](Draw& d) { return aclrtSetExceptionInfoCallback(d.once_in(2) ? nullptr : +[](aclrtExceptionInfo*) {}); }},
     {"aclrtGetLastError", 1,
      [](Draw&) {
-       (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);  // it says how an earlier call ended
+       (void)aclrtGetLastError(ACL_RT_THREAD_LEVEL);  // it is the code of an earlier call
        return ACL_SUCCESS;
      }},
-    // what events are asked
+    // event queries
     {"aclrtQueryEvent", 1,
      [](Draw& d) {
        aclrtEventStatus status{};
@@ -409,7 +409,7 @@ constexpr Row kTable[] = {
        uint64_t time = 0;
        return aclrtEventGetTimestamp(event(d), &time);
      }},
-    // Of an event that nobody waits for: such a wait could last for ever.
+    // For an event without waiters: such a wait could last for ever.
     {"aclrtResetEvent", 1,
      [](Draw& d) {
        aclrtEvent own = nullptr;
@@ -430,7 +430,7 @@ constexpr Row kTable[] = {
        const aclError code = aclrtIpcOpenEventHandle(handle, &opened);
        return made(d.world.events, &opened, code);
      }},
-    // other ways to copy and to have memory
+    // other copies and allocations
     {"aclrtMemcpy2dAsync", 2,
      [](Draw& d) {
        const auto copy = d.copy();

@@ -1,5 +1,5 @@
 #pragma once
-// The functions that are called at random: a new one is one row.
+// The functions to be called at random: a new one is one row.
 
 #include <span>
 
@@ -9,7 +9,7 @@ namespace fuzz {
 
 struct Row {
   const char* name;
-  int weight;  // how often it is drawn, beside the others
+  int weight;  // relative frequency
   aclError (*call)(Draw& draw);
 };
 

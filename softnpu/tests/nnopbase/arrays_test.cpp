@@ -23,7 +23,7 @@ class ArraysTest : public AclTest {
     return aclCreateScalar(&value, ACL_INT64);
   }
 
-  // One kind of array through its life, and what it answers to bad calls.
+  // The life of one kind of array, and its results for bad calls.
   template <typename Object, typename T>
   static void expect_array(const std::vector<T>& values, const T* data, Object* (*create)(const T*, uint64_t),
                            aclnnStatus (*destroy)(const Object*)) {
@@ -79,7 +79,7 @@ TEST_F(ArraysTest, AListDestroysItsElements) {
   EXPECT_EQ(aclDestroyScalar(scalars[1]), ACLNN_ERR_PARAM_INVALID);
 }
 
-TEST_F(ArraysTest, ElementsThatDieBeforeTheirListOrAreInItTwiceDoNoHarm) {
+TEST_F(ArraysTest, DestroyedAndRepeatedElementsAreSkipped) {
   const aclTensor* twice = tensor();
   const aclTensor* early = tensor();
   const std::array<const aclTensor*, 3> tensors{twice, early, twice};
@@ -89,7 +89,7 @@ TEST_F(ArraysTest, ElementsThatDieBeforeTheirListOrAreInItTwiceDoNoHarm) {
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
 }
 
-TEST_F(ArraysTest, BadElementsMakeNoList) {
+TEST_F(ArraysTest, BadListElementsAreErrors) {
   const aclTensor* live = tensor();
   const aclTensor* dead = tensor();
   EXPECT_EQ(aclDestroyTensor(dead), ACLNN_SUCCESS);
@@ -98,7 +98,7 @@ TEST_F(ArraysTest, BadElementsMakeNoList) {
   EXPECT_NE(recent_error().find("is no live aclTensor"), std::string::npos);
   EXPECT_EQ(aclCreateTensorList(nullptr, 2), nullptr);
   EXPECT_EQ(aclCreateScalarList(nullptr, 2), nullptr);
-  EXPECT_EQ(aclDestroyTensor(live), ACLNN_SUCCESS);  // still the caller's
+  EXPECT_EQ(aclDestroyTensor(live), ACLNN_SUCCESS);  // still owned by the caller
   aclTensorList* empty = aclCreateTensorList(nullptr, 0);
   EXPECT_NE(empty, nullptr);
   EXPECT_EQ(aclDestroyTensorList(empty), ACLNN_SUCCESS);

@@ -1,4 +1,4 @@
-// Output sizes that only the run knows, told by a planted operator.
+// Output sizes known only after the run, with a test operator.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class DynamicShapeTest : public AclTest {
     return aclCreateTensor(most, 2, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, most, 2, nullptr);
   }
 
-  // Finds `found` rows once `go` is set.
+  // Finds `found` rows after `go` is set.
   static void launch(aclTensor* out, int64_t found, const std::atomic<bool>& go) {
     Plan plan;
     plan.run = [shape = softnpu::shape_of(*out), found, &go](void*) {
@@ -68,14 +68,14 @@ TEST_F(DynamicShapeTest, TheTensorMayBeDestroyedBeforeTheRun) {
   aclTensor* out = make();
   launch(out, 4, go_);
   EXPECT_EQ(aclDestroyTensor(out), ACLNN_SUCCESS);
-  aclTensor* next = make();  // mostly in the same memory
+  aclTensor* next = make();  // usually in the same memory
   go_ = true;
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   EXPECT_EQ(shape(next), (std::vector<int64_t>{9, 2}));
   EXPECT_EQ(aclDestroyTensor(next), ACLNN_SUCCESS);
 }
 
-TEST_F(DynamicShapeTest, ATensorThatIsDescribedAnewHasItsNewSizes) {
+TEST_F(DynamicShapeTest, ReinitialisedTensorHasItsNewSizes) {
   aclTensor* out = make();
   go_ = true;
   launch(out, 4, go_);

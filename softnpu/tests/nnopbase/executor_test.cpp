@@ -1,4 +1,4 @@
-// Executors from planted operators: how long they live, what a launch refuses, what is told of bad handles.
+// Executors of test operators: their lifetime, failing launches, bad handles.
 
 #include <gtest/gtest.h>
 
@@ -64,17 +64,17 @@ TEST_F(AclnnExecutorTest, ServesOneLaunch) {
   aclOpExecutor* first = count();
   EXPECT_EQ(launch(first), ACLNN_SUCCESS);
   aclOpExecutor* second = count();
-  EXPECT_NE(second, first);  // though in the same memory: the dead handle stays dead
+  EXPECT_NE(second, first);  // even in the same memory: the dead handle stays dead
   EXPECT_EQ(launch(first), ACLNN_ERR_PARAM_INVALID);
   expect_says("one executor serves one launch");
   EXPECT_EQ(aclDestroyAclOpExecutor(first), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclSetAclOpExecutorRepeatable(first), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(launch(second), ACLNN_SUCCESS);
   EXPECT_EQ(runs(), 2);
-  EXPECT_EQ(counter_.use_count(), 1);  // nothing of a used executor remains
+  EXPECT_EQ(counter_.use_count(), 1);  // a used executor leaves nothing
 }
 
-TEST_F(AclnnExecutorTest, ForeignHandlesAreFoundOut) {
+TEST_F(AclnnExecutorTest, ForeignHandlesAreDetected) {
   int64_t memory[64] = {};
   aclOpExecutor* live = count();
   for (void* foreign : {static_cast<void*>(memory), reinterpret_cast<void*>(uintptr_t{1}),
@@ -93,7 +93,7 @@ TEST_F(AclnnExecutorTest, ForeignHandlesAreFoundOut) {
   EXPECT_EQ(runs(), 0);
 }
 
-TEST_F(AclnnExecutorTest, ARefusedLaunchMayBeMadeAgain) {
+TEST_F(AclnnExecutorTest, RefusedLaunchCanBeRepeated) {
   aclOpExecutor* executor = count(1000);
   EXPECT_EQ(softnpu::launch_operator("aclnnOther", nullptr, 0, executor, nullptr), ACLNN_ERR_PARAM_INVALID);
   expect_says("the executor was made by aclnnCountGetWorkspaceSize");
@@ -111,14 +111,14 @@ TEST_F(AclnnExecutorTest, ARefusedLaunchMayBeMadeAgain) {
   EXPECT_EQ(runs(), 1);
 }
 
-TEST_F(AclnnExecutorTest, AStreamThatDoesNotExistEndsTheExecutor) {
+TEST_F(AclnnExecutorTest, LaunchOnUnknownStreamConsumesTheExecutor) {
   aclOpExecutor* executor = count();
   EXPECT_EQ(launch(executor, nullptr, 0, &counter_), softnpu::kLaunchError);
   EXPECT_EQ(counter_.use_count(), 1);
   EXPECT_EQ(launch(executor), ACLNN_ERR_PARAM_INVALID);
 }
 
-TEST_F(AclnnExecutorTest, ARepeatableOneIsLaunchedUntilItIsDestroyed) {
+TEST_F(AclnnExecutorTest, RepeatableExecutorIsLaunchedUntilItIsDestroyed) {
   aclOpExecutor* executor = count();
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
   EXPECT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
@@ -131,7 +131,7 @@ TEST_F(AclnnExecutorTest, ARepeatableOneIsLaunchedUntilItIsDestroyed) {
   EXPECT_EQ(counter_.use_count(), 1);
 }
 
-TEST_F(AclnnExecutorTest, ARepeatableOneMayBeDestroyedWhileItsLaunchesWait) {
+TEST_F(AclnnExecutorTest, RepeatableExecutorMayBeDestroyedWhileItsLaunchesWait) {
   std::atomic<bool> go{false};
   std::atomic<int> done{0};
   uint64_t bytes = 0;
@@ -155,7 +155,7 @@ TEST_F(AclnnExecutorTest, ARepeatableOneMayBeDestroyedWhileItsLaunchesWait) {
   EXPECT_EQ(done, 2);
 }
 
-TEST_F(AclnnExecutorTest, AFailedPlanLeavesNothing) {
+TEST_F(AclnnExecutorTest, FailedPlanLeavesNothing) {
   uint64_t bytes = 99;
   aclOpExecutor* executor = nullptr;
   const auto fails = [this](Plan* plan) -> Status {
@@ -171,7 +171,7 @@ TEST_F(AclnnExecutorTest, AFailedPlanLeavesNothing) {
   EXPECT_EQ(softnpu::plan_operator("aclnnCount", &bytes, nullptr, fails), ACLNN_ERR_PARAM_NULLPTR);
 }
 
-TEST_F(AclnnExecutorTest, AFailedRunIsToldWithItsDescription) {
+TEST_F(AclnnExecutorTest, FailedRunReportsItsDescription) {
   for (const bool throws : {false, true}) {
     Plan plan;
     plan.run = [throws](void*) -> Status {
@@ -188,7 +188,7 @@ TEST_F(AclnnExecutorTest, AFailedRunIsToldWithItsDescription) {
   }
 }
 
-TEST_F(AclnnExecutorTest, AMessageThatIsTooLongIsCut) {
+TEST_F(AclnnExecutorTest, LongMessageIsTruncated) {
   Plan plan;
   plan.run = [](void*) -> Status { return {softnpu::kOperatorError, std::string(10'000, 'x')}; };
   uint64_t bytes = 0;
@@ -199,7 +199,7 @@ TEST_F(AclnnExecutorTest, AMessageThatIsTooLongIsCut) {
   expect_says("xxx");
 }
 
-TEST_F(AclnnExecutorTest, OneOfTwoThreadsLaunches) {
+TEST_F(AclnnExecutorTest, OnlyOneOfTwoThreadsLaunches) {
   constexpr int kRounds = by_build(2000, 200);
   std::atomic<int> launched{0};
   for (int round = 0; round < kRounds; ++round) {
@@ -217,7 +217,7 @@ TEST_F(AclnnExecutorTest, OneOfTwoThreadsLaunches) {
   EXPECT_EQ(*counter_, kRounds);
 }
 
-TEST_F(AclnnExecutorTest, ThreadsShareARepeatableOne) {
+TEST_F(AclnnExecutorTest, ThreadsShareARepeatableExecutor) {
   constexpr int kLaunches = by_build(5000, 500);
   aclOpExecutor* executor = count();
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);

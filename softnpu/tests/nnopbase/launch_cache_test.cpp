@@ -1,4 +1,4 @@
-// The launch cache: launches of aclnn operators again, on other memory (softnpuCacheLaunch).
+// The launch cache: repeated launches of aclnn operators on other memory (softnpuCacheLaunch).
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ class LaunchCacheTest : public AclTest {
     const std::array<size_t, 3> each{bytes, bytes, bytes};
     return softnpuCacheLaunch(executor, at.data(), each.data(), at.size(), &kept_);
   }
-  // Keeps out = self + 2 * other without a launch.
+  // Caches out = self + 2 * other without a launch.
   void keep_add(void* self, void* other, void* out) {
     aclOpExecutor* executor = plan_add(self, other, out);
     ASSERT_EQ(keep(executor, {self, other, out}), ACL_SUCCESS);
@@ -85,12 +85,12 @@ class LaunchCacheTest : public AclTest {
   softnpuCachedLaunch* kept_ = nullptr;
 };
 
-TEST_F(LaunchCacheTest, DoesTheSameToOtherMemory) {
+TEST_F(LaunchCacheTest, CachedLaunchRunsOnOtherMemory) {
   auto [x, y, out, other] = blocks_;
   aclOpExecutor* executor = plan_add(x, y, out);
   ASSERT_EQ(keep(executor, {x, y, out}), ACL_SUCCESS);
   ASSERT_NE(kept_, nullptr);
-  ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);  // it is what it was
+  ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);  // the executor is unchanged
   EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
   ASSERT_EQ(replay({other, x, out}), ACL_SUCCESS);
   EXPECT_EQ(value(2), (Values{7, 10, 13, 16}));
@@ -98,7 +98,7 @@ TEST_F(LaunchCacheTest, DoesTheSameToOtherMemory) {
   EXPECT_EQ(value(3), (Values{24, 40, 56, 72}));
 }
 
-TEST_F(LaunchCacheTest, KnowsResultsThatLieOverAnArgument) {
+TEST_F(LaunchCacheTest, CachedLaunchMayBeInPlace) {
   auto [x, y, out, other] = blocks_;
   ASSERT_NO_FATAL_FAILURE(keep_add(x, y, x));
   ASSERT_EQ(replay({other, y, other}), ACL_SUCCESS);
@@ -116,7 +116,7 @@ TEST_F(LaunchCacheTest, MultipliesSmallMatrices) {
   EXPECT_EQ(value(2), (Values{19, 22, 43, 50}));
 }
 
-TEST_F(LaunchCacheTest, MarksWhatItWrites) {
+TEST_F(LaunchCacheTest, CachedLaunchRaisesEpochsOfItsOutputs) {
   auto [x, y, out, other] = blocks_;
   ASSERT_NO_FATAL_FAILURE(keep_add(x, y, out));
   const uint64_t before = softnpuLastWriteEpoch(other, sizeof(Values));
@@ -137,12 +137,12 @@ TEST_F(LaunchCacheTest, MemoryOfNoDeviceIsRefusedAndNothingIsLaunched) {
 TEST_F(LaunchCacheTest, CallWithOtherOperandsIsNotCached) {
   auto [x, y, out, other] = blocks_;
   aclOpExecutor* executor = plan_add(x, y, out);
-  ASSERT_EQ(keep(executor, {x, other, out}), ACL_SUCCESS);  // an argument lies elsewhere
+  ASSERT_EQ(keep(executor, {x, other, out}), ACL_SUCCESS);  // an argument has another address
   EXPECT_EQ(kept_, nullptr);
-  ASSERT_EQ(keep(executor, {x, y, out}, sizeof(float)), ACL_SUCCESS);  // more is written
+  ASSERT_EQ(keep(executor, {x, y, out}, sizeof(float)), ACL_SUCCESS);  // more bytes are written
   EXPECT_EQ(kept_, nullptr);
   ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);
-  EXPECT_NE(keep(executor, {x, y, out}), ACL_SUCCESS);  // used up
+  EXPECT_NE(keep(executor, {x, y, out}), ACL_SUCCESS);  // already used
   EXPECT_EQ(kept_, nullptr);
   EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
 }

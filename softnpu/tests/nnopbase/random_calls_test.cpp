@@ -1,5 +1,5 @@
-// Calls of aclnn's object functions at random, with handles that live, are dead, null or foreign: none crashes, none
-// fails without a message, and what lives is what was made and not destroyed. A test's number is its seed.
+// Random calls of aclnn's object functions, with live, dead, null and foreign handles: none crashes, none fails without
+// a message, and live objects are exactly those created and not destroyed. A test's number is its seed.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
   uint32_t number(uint32_t below) { return random_() % below; }
   bool once_in(uint32_t times) { return number(times) == 0; }
 
-  // Mostly one that lives; else dead, null, of another kind, or nothing that was ever handed out.
+  // Usually a live one; otherwise dead, null, of another kind, or never created.
   void* draw(const Handles& live) {
     const auto any = [&](const Handles& from) { return from.empty() ? nullptr : from[number(from.size())]; };
     switch (number(10)) {
@@ -50,7 +50,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
     live->push_back(handle);
   }
 
-  // `status` of a call that ends `handle`: it succeeds where the handle is null or lives, and not otherwise.
+  // Checks `status` of a call that ends `handle`: success exactly if the handle is null or live.
   void ended(Handles* live, const void* handle, aclnnStatus status) {
     auto place = std::ranges::find(*live, handle);
     ASSERT_EQ(status == ACLNN_SUCCESS, handle == nullptr || place != live->end()) << handle;
@@ -59,7 +59,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
     died(live, place);
   }
 
-  // A list passes over an element that has died before it.
+  // Lists skip an element that was destroyed before them.
   void died(Handles* live, Handles::iterator place) {
     for (auto& [list, elements] : elements_) std::erase(elements, *place);
     dead_.push_back(*place);
@@ -72,7 +72,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
 
   static void expect_message() { ASSERT_NE(aclGetRecentErrMsg(), nullptr); }
 
-  // Sizes and strides: mostly small ones.
+  // Sizes and strides; usually small.
   const int64_t* dims() {
     for (int64_t& size : numbers_) {
       size = once_in(50) ? static_cast<int64_t>(random_()) - (int64_t{1} << 31) : number(5);
@@ -82,7 +82,7 @@ class RandomCallsTest : public AclTest, public ::testing::WithParamInterface<uns
   uint64_t rank() { return once_in(20) ? random_() : number(once_in(5) ? 64 : 4); }
   aclDataType dtype() { return static_cast<aclDataType>(once_in(2) ? 0 : number(40)); }
 
-  // Of three, each float32[16] on the device: what an operator can take.
+  // One of three, each float32[16] on the device: valid operands.
   aclTensor* plain() {
     const int64_t size = 16;
     return aclCreateTensor(&size, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &size, 1, block_);

@@ -1,5 +1,4 @@
-// Repeatable executors that run again with other addresses, from an operator that is planted here as a generated one
-// is.
+// Repeatable executors run again with other addresses, with a test operator defined like a generated one.
 
 #include <gtest/gtest.h>
 
@@ -94,7 +93,7 @@ class RepeatableTest : public AclTest {
     return executor;
   }
 
-  // One launch; the result, as it lies at `out`.
+  // Launches once and returns the result at `out`.
   static Pair run(aclOpExecutor* executor, const void* out) {
     EXPECT_EQ(softnpu::launch_operator("aclnnSum", nullptr, 0, executor, nullptr), ACLNN_SUCCESS) << recent_error();
     EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
@@ -106,7 +105,7 @@ class RepeatableTest : public AclTest {
     EXPECT_NE(said.find(reason), std::string::npos) << said;
   }
 
-  std::array<void*, 6> blocks_{};  // number i holds 2^i and 100 * 2^i
+  std::array<void*, 6> blocks_{};  // number i contains 2^i and 100 * 2^i
 };
 
 TEST_F(RepeatableTest, RunsWithTheAddressesThatWereSet) {
@@ -169,7 +168,7 @@ TEST_F(RepeatableTest, KeepsCopiesOfItsArguments) {
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
 }
 
-TEST_F(RepeatableTest, TheIndexTellsATensorThatWasGivenTwice) {
+TEST_F(RepeatableTest, IndexSelectsAmongRepeatedTensors) {
   aclTensor* both = tensor(blocks_[0]);
   aclOpExecutor* executor = repeatable({.self = both, .out = both});
   EXPECT_EQ(aclSetTensorAddr(executor, 2, both, blocks_[2]), ACLNN_ERR_PARAM_INVALID);
@@ -200,7 +199,7 @@ TEST_F(RepeatableTest, BadCallsAreStatuses) {
   expect_says("is not among the arguments");
   EXPECT_EQ(aclSetDynamicTensorAddr(executor, 0, 0, nullptr, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{1, 100}));
-  // An address that no kernel may touch is found when it is planned with, and can be put right.
+  // Planning detects an address that kernels may not access; setting another address recovers.
   EXPECT_EQ(aclSetTensorAddr(executor, 0, self, &executor), ACLNN_SUCCESS);
   EXPECT_EQ(softnpu::launch_operator("aclnnSum", nullptr, 0, executor, nullptr), ACLNN_ERR_PARAM_NULLPTR);
   expect_says("an input's address");
@@ -211,7 +210,7 @@ TEST_F(RepeatableTest, BadCallsAreStatuses) {
   for (const aclTensor* made : {self, out, stranger}) EXPECT_EQ(aclDestroyTensor(made), ACLNN_SUCCESS);
 }
 
-TEST_F(RepeatableTest, ArgumentsThatAreDeadNeverReachThePlanner) {
+TEST_F(RepeatableTest, DeadArgumentsNeverReachThePlanner) {
   aclTensor* self = tensor(blocks_[0]);
   aclTensor* out = tensor(blocks_[5]);
   aclTensor* dead = tensor(blocks_[1]);
@@ -235,12 +234,12 @@ TEST_F(RepeatableTest, ArgumentsThatAreDeadNeverReachThePlanner) {
   EXPECT_EQ(aclDestroyTensor(self), ACLNN_SUCCESS);
   EXPECT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_ERR_PARAM_INVALID);
   expect_says("was destroyed before the executor was made repeatable");
-  EXPECT_EQ(run(executor, blocks_[5]), (Pair{1, 100}));  // once it still serves
+  EXPECT_EQ(run(executor, blocks_[5]), (Pair{1, 100}));  // it can still be used once
   EXPECT_EQ(aclDestroyTensorList(list), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(out), ACLNN_SUCCESS);
 }
 
-TEST_F(RepeatableTest, AnOperatorWithoutAPlannerOfArgumentsSaysSo) {
+TEST_F(RepeatableTest, OperatorWithoutAnArgumentPlannerReportsIt) {
   aclTensor* self = tensor(blocks_[0]);
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;

@@ -14,7 +14,7 @@ namespace {
 
 class ScalarTest : public AclTest {
  protected:
-  // What the library makes of `value`.
+  // The library's reading of `value`.
   template <typename T>
   static aclScalar scalar(T value, aclDataType dtype) {
     aclScalar* made = aclCreateScalar(&value, dtype);
@@ -94,7 +94,7 @@ TEST_F(ScalarTest, ComplexKeepsBothParts) {
   EXPECT_FALSE(scalar(std::complex<double>(0, -0.0), ACL_COMPLEX128).as_bool());
 }
 
-TEST_F(ScalarTest, WhatNoIntegerHoldsBecomesTheNearest) {
+TEST_F(ScalarTest, ConversionToIntegersSaturates) {
   struct Case {
     double value;
     int64_t as_signed;
@@ -109,7 +109,7 @@ TEST_F(ScalarTest, WhatNoIntegerHoldsBecomesTheNearest) {
   EXPECT_TRUE(scalar(double{NAN}, ACL_DOUBLE).as_bool());
 }
 
-TEST_F(ScalarTest, BadArgumentsMakeNoScalar) {
+TEST_F(ScalarTest, BadArgumentsAreErrors) {
   EXPECT_EQ(aclCreateScalar(nullptr, ACL_FLOAT), nullptr);
   EXPECT_NE(recent_error().find("value is null"), std::string::npos);
   double value = 0;

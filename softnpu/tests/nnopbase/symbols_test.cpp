@@ -1,4 +1,4 @@
-// PyTorch's plug-in looks all of aclnn's objects up in libopapi, by name.
+// PyTorch's plug-in looks up all of aclnn's objects in libopapi, by name.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace {
 
-TEST(SymbolsTest, LibopapiAnswersForTheObjects) {
+TEST(SymbolsTest, LibopapiExportsTheObjectFunctions) {
   void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_NOLOAD);
   ASSERT_NE(library, nullptr) << dlerror();
   for (const char* name : {"aclCreateTensor",
@@ -67,7 +67,7 @@ TEST(SymbolsTest, TheCacheOfExecutorsIsEmpty) {
   UnInitHugeMemThreadLocal(nullptr, false);
 }
 
-TEST(SymbolsTest, BeginAndEndMayBeCalledMoreThanOnce) {
+TEST(SymbolsTest, InitAndFinalizeMayBeCalledRepeatedly) {
   EXPECT_EQ(aclnnInit(nullptr), ACLNN_SUCCESS);
   EXPECT_EQ(aclnnInit(nullptr), ACLNN_SUCCESS);
   EXPECT_EQ(aclnnFinalize(), ACLNN_SUCCESS);

@@ -43,7 +43,7 @@ class TensorTest : public AclTest {
   }
 };
 
-TEST_F(TensorTest, SaysWhatItWasMadeWith) {
+TEST_F(TensorTest, ReturnsItsCreationArguments) {
   const Sizes dims{2, 3, 4};
   const Sizes strides{1, 2, 6};
   const Sizes storage{5, 6};
@@ -86,7 +86,7 @@ TEST_F(TensorTest, HasUpTo64Dimensions) {
                  "storage dimensions; at most 64");
 }
 
-TEST_F(TensorTest, BadArgumentsMakeNoTensor) {
+TEST_F(TensorTest, BadArgumentsAreErrors) {
   const int64_t one = 1;
   expect_refused(aclCreateTensor(nullptr, 1, ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, &one, 1, nullptr),
                  "view dimensions is null");
@@ -100,12 +100,12 @@ TEST_F(TensorTest, BadArgumentsMakeNoTensor) {
   expect_refused(make({3}, {INT64_MAX}), "reach beyond 2^63 bytes");
   expect_refused(make({2}, {1}, INT64_MAX), "reach beyond 2^63 bytes");
   expect_refused(make({INT64_MAX}), "reach beyond 2^63 bytes");
-  aclTensor* empty = make({huge, 0, huge});  // no element lies anywhere
+  aclTensor* empty = make({huge, 0, huge});  // it has no elements
   EXPECT_NE(empty, nullptr) << recent_error();
   EXPECT_EQ(aclDestroyTensor(empty), ACLNN_SUCCESS);
 }
 
-TEST_F(TensorTest, InitDescribesAnewOrLeavesItAsItIs) {
+TEST_F(TensorTest, InitReplacesTheDescriptionOrLeavesItUnchanged) {
   aclTensor* tensor = make({2, 3});
   const Sizes dims{1, 2, 3, 4, 5, 6, 7, 8, 9};
   ASSERT_EQ(softnpuInitTensor(tensor, dims.data(), dims.size(), ACL_DOUBLE, nullptr, 3, ACL_FORMAT_ND, dims.data(), 1,
@@ -124,7 +124,7 @@ TEST_F(TensorTest, InitDescribesAnewOrLeavesItAsItIs) {
             ACLNN_ERR_PARAM_NULLPTR);
 }
 
-TEST_F(TensorTest, ADestroyedOrForeignHandleIsFoundOut) {
+TEST_F(TensorTest, DestroyedAndForeignHandlesAreDetected) {
   EXPECT_EQ(aclDestroyTensor(nullptr), ACLNN_SUCCESS);
   aclTensor* tensor = make({2});
   EXPECT_EQ(aclDestroyTensor(tensor), ACLNN_SUCCESS);

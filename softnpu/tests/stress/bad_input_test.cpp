@@ -1,4 +1,4 @@
-// Bad input gives one code and one sentence, from one thread and from many at once, and leaves the device as it was.
+// Bad input gives one code and one message, from one thread and from many at once, and does not change the device.
 
 #include <array>
 #include <atomic>
@@ -19,7 +19,7 @@ struct Refusal {
   const char* name;
   std::function<aclError()> call;
   aclError code;
-  const char* words;  // in the message
+  const char* words;  // expected in the message
 };
 
 class BadInputTest : public AclTest {
@@ -30,7 +30,7 @@ class BadInputTest : public AclTest {
     upload(block_, 12345);
   }
   void TearDown() override {
-    EXPECT_EQ(download<int>(block_), 12345);  // nothing was lost
+    EXPECT_EQ(download<int>(block_), 12345);  // data are unchanged
     upload(block_, 6789);
     EXPECT_EQ(download<int>(block_), 6789);
     EXPECT_EQ(aclrtFree(block_), ACL_SUCCESS);
@@ -196,7 +196,7 @@ TEST_F(BadInputTest, HandleAfterItsDestruction) {
   EXPECT_EQ(aclrtDestroyEvent(live), ACL_SUCCESS);
 }
 
-// Streams of its own context record an event; those of others wait for it, since that is how devices are ordered.
+// An event is recorded by streams of its own context; streams of others may wait for it, to order devices.
 TEST_F(BadInputTest, EventOfAnotherContext) {
   static aclrtContext other = nullptr;
   static aclrtContext own = nullptr;
@@ -228,7 +228,7 @@ TEST_F(BadInputTest, EventOfAnotherContext) {
     });
     ASSERT_EQ(aclrtDestroyContext(other), ACL_SUCCESS);
   }
-  EXPECT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);  // outlives contexts that waited for it
+  EXPECT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);  // it outlives contexts that waited for it
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
@@ -263,7 +263,7 @@ TEST_F(BadInputTest, StreamDestroyedUnderWork) {
       }
     });
     EXPECT_EQ(destroyed, 1);
-    // What was launched after the destruction may still be on its way: a task on another stream ends behind it.
+    // Work launched after the destruction may still be queued: it is done after a task on another stream.
     while (released < launched) ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
     EXPECT_EQ(released, launched);
   }
@@ -307,7 +307,7 @@ TEST_F(BadInputTest, MemoryFreedUnderWork) {
   EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
-// What is there can be given back and is whole after the next aclInit; nothing new is made.
+// Existing objects can be released, and can be used again after the next aclInit; new ones cannot be created.
 TEST_F(BadInputTest, BeforeInitAndAfterFinalize) {
   static void* block = nullptr;
   static aclrtStream stream = nullptr;

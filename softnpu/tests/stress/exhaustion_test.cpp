@@ -1,4 +1,4 @@
-// Out of memory is one clear error, and free memory is all that the device needs to go on.
+// Exhausted memory is one clear error, and the device continues as soon as memory is freed.
 
 #include <thread>
 #include <vector>
@@ -18,7 +18,7 @@ class ExhaustionTest : public AclTest {
     return free;
   }
 
-  // Allocates until the device is full, which it says.
+  // Allocates until the device reports that it is full.
   static std::vector<void*> fill() {
     std::vector<void*> blocks;
     while (true) {
@@ -39,12 +39,12 @@ class ExhaustionTest : public AclTest {
   }
 };
 
-TEST_F(ExhaustionTest, FreedMemoryIsToBeHadAgain) {
+TEST_F(ExhaustionTest, FreedMemoryCanBeAllocatedAgain) {
   const size_t before = free_memory();
   std::vector<void*> blocks = fill();
   EXPECT_EQ(blocks.size(), before / kBlock);
   upload(blocks.back(), 7);
-  EXPECT_EQ(download<int>(blocks.back()), 7);  // being full harms nobody
+  EXPECT_EQ(download<int>(blocks.back()), 7);  // a full device still works
   EXPECT_EQ(aclrtFree(blocks.front()), ACL_SUCCESS);
   ASSERT_EQ(aclrtMalloc(&blocks.front(), kBlock, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   free_all(blocks);

@@ -1,4 +1,4 @@
-// Order under load: 8 threads with 4 streams each, on two devices, hand numbers to each other through events.
+// Order under load: 8 threads with 4 streams each, on two devices, pass numbers to each other through events.
 
 #include <array>
 #include <atomic>
@@ -16,11 +16,11 @@ namespace {
 using OrderTest = AclTest;
 
 constexpr int kThreads = 8;
-constexpr int kLanes = 4;  // of each thread
+constexpr int kLanes = 4;  // per thread
 constexpr int kTasks = by_build(100'000, 10'000);
 constexpr int kPosts = 1024;
 
-// A stream. Only its tasks touch `done`, without a lock: the stream's order is what makes that right.
+// A stream. Only its tasks access `done`, without a lock: the stream's order protects it.
 struct Lane {
   aclrtStream stream = nullptr;
   size_t device = 0;
@@ -28,13 +28,13 @@ struct Lane {
   int out_of_order = 0;
 };
 
-// A number that a task of one lane writes and a task of another reads behind an event, once each in turn.
+// A number that a task of one lane writes and, after an event, a task of another reads, once each in turn.
 struct Post {
   enum State { kFree, kTaken, kReady };
   std::atomic<State> state{kFree};
-  std::array<aclrtEvent, 2> events{};  // of each device, since a context records its own
+  std::array<aclrtEvent, 2> events{};  // one per device, since a context records its own
   aclrtEvent recorded = nullptr;       // one of them
-  uint64_t value = 0;                  // by tasks only: the event is what makes it right
+  uint64_t value = 0;                  // accessed by tasks only: the event protects it
   uint64_t expected = 0;
 
   bool take(State from) { return state.compare_exchange_strong(from, kTaken, std::memory_order_acquire); }
@@ -96,7 +96,7 @@ void submit(Step step, std::array<Post, kPosts>& posts, std::mt19937& random) {
   }
 }
 
-TEST_F(OrderTest, HoldsUnderLoad) {
+TEST_F(OrderTest, OrderHoldsUnderLoad) {
   std::array<Post, kPosts> posts;
   for (int32_t device : {1, 0}) {
     ASSERT_EQ(aclrtSetDevice(device), ACL_SUCCESS);
@@ -140,7 +140,7 @@ TEST_F(OrderTest, HoldsUnderLoad) {
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 
-// The second record is reached first. Who waited for the first one must not go on then.
+// The second record is reached first. Waiters for the first one must not continue then.
 TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   std::atomic<bool> may_go_on{false};
   std::atomic<bool> too_early{false};
@@ -171,7 +171,7 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   ASSERT_EQ(softnpuLaunch(waits, &looks), ACL_SUCCESS);
   ASSERT_EQ(aclrtRecordEvent(event, quick), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
-  // Behind the stream that waits, if the second record woke it.
+  // Queued after the waiting stream, had the second record woken it.
   softnpuTask passes{"passes", 0,       [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
                      release,  nullptr, nullptr};
   ASSERT_EQ(softnpuLaunch(quick, &passes), ACL_SUCCESS);

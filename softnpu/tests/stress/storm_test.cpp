@@ -1,4 +1,4 @@
-// Streams, events, contexts and memory made and destroyed from many threads, under work.
+// Streams, events, contexts and memory are created and destroyed by many threads, under work.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@ class StormTest : public AclTest {
     return free;
   }
 
-  // `round` in every thread, kRounds times; afterwards the device has its memory back and works.
+  // Runs `round` kRounds times in every thread; afterwards all device memory is free and the device works.
   template <typename Round>
   static void storm(Round round) {
     const size_t before = free_memory();
@@ -57,7 +57,7 @@ TEST_F(StormTest, StreamsAndEvents) {
     ASSERT_EQ(aclrtMemsetAsync(block, 4096, value, 4096, streams[0]), ACL_SUCCESS);
     ASSERT_EQ(aclrtRecordEvent(event, streams[0]), ACL_SUCCESS);
     ASSERT_EQ(aclrtStreamWaitEvent(streams[1], event), ACL_SUCCESS);
-    ASSERT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);  // while it is waited for
+    ASSERT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);  // while a stream waits for it
     ASSERT_EQ(
         aclrtMemcpyAsync(static_cast<char*>(block) + 2048, 2048, block, 2048, ACL_MEMCPY_DEVICE_TO_DEVICE, streams[1]),
         ACL_SUCCESS);
@@ -115,10 +115,10 @@ TEST_F(StormTest, Memory) {
   });
 }
 
-// While one thread resets a device others set it up and use it: each call succeeds or says what is gone.
+// While one thread resets a device, others set it up and use it: each call succeeds or reports what is gone.
 TEST_F(StormTest, ResetsUnderUse) {
   constexpr int kResets = by_build(300, 50);
-  // A block that a reset took away may be another thread's by now: what a sanitizer watches is left unwritten.
+  // After a reset a block may belong to another thread: sanitizer builds do not write it.
   constexpr int kWritten = by_build(4096, 0);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {

@@ -16,7 +16,7 @@ cpu_set_t cores_of_this_thread() {
   return cores;
 }
 
-TEST(SteeredThread, MayNotBeginOnItsWakersCoreAndThenRunEverywhere) {
+TEST(SteeredThread, WakesOffItsWakersCoreThenRunsEverywhere) {
   const cpu_set_t all = cores_of_this_thread();
   std::promise<SteeredThread*> asleep;
   std::promise<int> woken;

@@ -1,4 +1,4 @@
-// The functions that oneDNN calls for OpenMP, called as a compiler would.
+// The OpenMP functions that oneDNN calls, called as by a compiler.
 
 #include "workers/openmp.h"
 
@@ -82,10 +82,10 @@ TEST(OpenMp, ABarrierHoldsAllThreads) {
     softnpu_GOMP_barrier();
     EXPECT_EQ(arrived, kThreads);
   });
-  softnpu_GOMP_barrier();  // of the one thread outside of regions
+  softnpu_GOMP_barrier();  // the single thread outside of regions
 }
 
-// for (long i = start; i != end; i += step), by chunks; what each thread makes is added up.
+// for (long i = start; i != end; i += step), by chunks; counts the executions of each i.
 std::vector<int> times(long start, long end, long step, long chunk) {
   std::vector<std::atomic<int>> seen(64);
   region(kThreads, [&] {
@@ -100,7 +100,7 @@ std::vector<int> times(long start, long end, long step, long chunk) {
   return {seen.begin(), seen.end()};
 }
 
-TEST(OpenMp, AStaticLoopMakesEachIterationOnce) {
+TEST(OpenMp, StaticLoopRunsEachIterationOnce) {
   for (const long chunk : {0L, 1L, 4L, 100L}) {
     for (const long step : {1L, 3L, -1L, -4L}) {
       for (const long span : {0L, 1L, 2L, 37L}) {

@@ -58,7 +58,7 @@ TEST(Workers, NestedRegionRunsOnTheSlotsThread) {
   }
 }
 
-// All slots of a region are claimed before those of the next, or two submitters would wait for each other here.
+// All slots of a region are claimed before those of the next; otherwise two submitters would deadlock here.
 TEST(Workers, SlotsMayWaitForEachOther) {
   ASSERT_TRUE(softnpu::reserve_workers(kSlots - 1));
   const auto submit = [] {

@@ -1,4 +1,4 @@
-// What torch.amp.GradScaler asks of a device.
+// The operators that torch.amp.GradScaler needs.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale_cpu_dispatch.h>

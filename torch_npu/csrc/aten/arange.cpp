@@ -17,7 +17,7 @@ namespace {
 at::Tensor& arange_out(const at::Scalar& start, const at::Scalar& end, const at::Scalar& step, at::Tensor& out) {
   static const AclnnOp<decltype(aclnnArangeGetWorkspaceSize)> op("aclnnArange");
   aclnn_check::Check check;
-  // A given tensor is filled in its own order, where PyTorch warns and resizes: seldom enough to be left to it.
+  // For a non-contiguous output PyTorch warns and resizes: rare, so ATen's kernel handles it.
   if (!op.available() || !check.takes_output(out) || !out.is_contiguous() || out.scalar_type() == at::kBool ||
       out.is_complex())
     return aclnn_check::Host<"arange.start_out", &at::cpu::arange_outf>::call(start, end, step, out);

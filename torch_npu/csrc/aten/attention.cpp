@@ -1,5 +1,5 @@
-// torch.nn.functional.scaled_dot_product_attention by aclnn's fused attention, forward and backward. What that does not
-// take is made of other operators, as PyTorch's "math" way does.
+// torch.nn.functional.scaled_dot_product_attention by aclnn's fused attention, forward and backward. Unsupported calls
+// are composed of other operators, as in PyTorch's "math" backend.
 
 #include <ATen/Context.h>
 #include <ATen/TensorOperators.h>
@@ -31,7 +31,7 @@ using at::Tensor;
 constexpr aclnn_check::Dtypes kDtypes = aclnn_check::dtypes({at::kFloat, at::kHalf, at::kBFloat16});
 constexpr aclnn_check::Dtypes kBool = aclnn_check::dtypes({at::kBool});
 constexpr std::string_view kLayout = "BNSD";                       // batch, heads, positions, channels
-constexpr int64_t kCopies = 8;                                     // of each number of a row, as the operator has them
+constexpr int64_t kCopies = 8;                                     // copies of each number of a row
 constexpr int64_t kNoLimit = std::numeric_limits<int32_t>::max();  // of the tokens before and after a query
 constexpr int64_t kPrecision = 0;                                  // "high precision"
 // The bias is added to the scaled scores.
@@ -49,13 +49,13 @@ const AclnnOp<decltype(aclnnFlashAttentionScoreGradV2GetWorkspaceSize)>& backwar
   return op;
 }
 
-// Of the tensors that PyTorch asks about some have symbols for sizes, or no memory.
+// Some tensors in PyTorch's query have symbolic sizes, or no memory.
 bool has_type(aclnn_check::Check& check, const Tensor& tensor, aclnn_check::Dtypes allowed) {
   return check.takes_output(tensor) && (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) != 0 &&
          tensor.sym_numel() != 0;
 }
 
-// One bias for all scores, or one that is broadcast to them.
+// One bias for all scores, or one that can be broadcast to them.
 bool takes_bias(aclnn_check::Check& check, const Tensor& bias, const Tensor& query, const Tensor& key,
                 bool takes_bool) {
   const bool has_same_layout =
@@ -78,7 +78,7 @@ bool takes(aclnn_check::Check& check, const Tensor& query, const Tensor& key, co
   return key.sym_sizes() == value.sym_sizes() && query.sym_size(1) % key.sym_size(1) == 0;
 }
 
-// What `has` says of the tensor, or of one that torch.func.vmap wraps in it.
+// Whether `has` is true for the tensor, or for one wrapped in it by torch.func.vmap.
 template <typename Has>
 bool any_level(const Tensor& tensor, const Has& has) {
   if (has(tensor)) return true;
@@ -86,8 +86,8 @@ bool any_level(const Tensor& tensor, const Has& has) {
   return C10_UNLIKELY(batched != nullptr) && any_level(batched->value(), has);
 }
 
-// torch.nn.functional.scaled_dot_product_attention asks here. Derivatives of a mask, and forward-mode ones, have no
-// formula for the fused operator.
+// The query of torch.nn.functional.scaled_dot_product_attention. The fused operator has no formula for derivatives of a
+// mask or for forward-mode derivatives.
 int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& mask,
                double dropout_p, bool /*is_causal*/, std::optional<double> /*scale*/, bool is_grouped) {
   aclnn_check::Check check;
@@ -99,18 +99,18 @@ int64_t choose(const Tensor& query, const Tensor& key, const Tensor& value, cons
                !has_derivative(value);
   if (fuses && has_mask) {
     const auto needs_gradient = [](const Tensor& tensor) { return tensor.requires_grad() || has_tangent(tensor); };
-    // Of booleans PyTorch makes a bias.
+    // PyTorch converts a boolean mask to a bias.
     fuses = !any_level(*mask, needs_gradient) && takes_bias(check, *mask, query, key, /*takes_bool=*/true);
   }
   return static_cast<int64_t>(fuses ? sdp::SDPBackend::overrideable : sdp::SDPBackend::math);
 }
 
-// A bias over all scores, without a copy.
+// A bias expanded to all scores, without a copy.
 Tensor over_scores(const Tensor& bias, const Tensor& query, const Tensor& key) {
   return bias.defined() ? bias.expand({query.size(0), query.size(1), query.size(2), key.size(2)}) : bias;
 }
 
-// What the operator masks: nothing, or by its mode what comes behind each query, counted from the first.
+// The operator's mask: none, or by its mode all keys after each query, counted from the first.
 struct Sparsity {
   int64_t mode = 0;
   Tensor mask;
@@ -118,9 +118,9 @@ struct Sparsity {
 
 Sparsity sparsity_of(bool is_causal, c10::DeviceIndex device) {
   constexpr int64_t kCausal = 2;
-  constexpr int64_t kPattern = 2048;  // the size of the pattern that goes with the mode
+  constexpr int64_t kPattern = 2048;  // the size of the mode's mask tensor
   if (!is_causal) return {};
-  // softnpu goes by the mode and does not read the pattern.
+  // softnpu uses the mode only and does not read the mask tensor.
   if (is_host_addressable()) return {kCausal, make_tensor({1, 1}, at::kBool, device).expand({kPattern, kPattern})};
   return {kCausal, at::ones({kPattern, kPattern}, at::TensorOptions(npu_device(device)).dtype(at::kBool)).triu(1)};
 }
@@ -129,9 +129,9 @@ double scale_of(std::optional<double> scale, const Tensor& query) {
   return scale.value_or(1 / std::sqrt(static_cast<double>(query.size(3))));
 }
 
-// The result lies as [batch, positions, heads, channels], so that its heads are joined without a copy. PyTorch hands
-// the second and third result to the backward pass and does not look at them: the greatest score of each row, and the
-// sum of its exponentials beside it. torch_npu/utils/fake_kernels.py has the same results without memory.
+// The result's memory order is [batch, positions, heads, channels], so that its heads are merged without a copy.
+// PyTorch passes the second and third result to the backward pass without using them: the greatest score of each row,
+// and the sum of exponentials relative to it. torch_npu/utils/fake_kernels.py has the same results without memory.
 std::tuple<Tensor, Tensor, Tensor, Tensor, c10::SymInt, c10::SymInt, Tensor, Tensor, Tensor> attention(
     const Tensor& query, const Tensor& key, const Tensor& value, const std::optional<Tensor>& given_bias,
     double dropout_p, bool is_causal, bool /*return_debug_mask*/, std::optional<double> scale) {

@@ -1,4 +1,4 @@
-// Autocast on npu: PyTorch's own lists of operators, with its own casts. What is on no list falls through.
+// Autocast on npu: PyTorch's own lists of operators and casts. Operators on no list fall through.
 
 #include <ATen/Operators.h>
 #include <ATen/autocast_mode.h>
@@ -9,7 +9,7 @@
 namespace torch_npu {
 namespace {
 
-// As on every device: a probability in half precision loses what its logarithm needs.
+// As on every device: a probability in half precision loses the digits that its logarithm needs.
 at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
                                        int64_t) {
   TORCH_CHECK(false,
@@ -20,7 +20,7 @@ at::Tensor refuse_binary_cross_entropy(const at::Tensor&, const at::Tensor&, con
 
 using namespace compat::autocast_names;
 
-// The lists are macros of PyTorch and take macros.
+// PyTorch's lists are macros that take macros.
 #define NPU_LOWER_PRECISION_FP(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, lower_precision_fp)
 #define NPU_FP32(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32)
 #define NPU_FP32_SET_OPT_DTYPE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32_set_opt_dtype)

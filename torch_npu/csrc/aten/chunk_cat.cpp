@@ -1,5 +1,4 @@
-// _chunk_cat with a check that PyTorch's definition for every device lacks: it reads the sizes of tensors without
-// dimensions.
+// _chunk_cat with a check that PyTorch's generic definition lacks: it accesses sizes of zero-dimensional tensors.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/_chunk_cat_compositeexplicitautograd_dispatch.h>

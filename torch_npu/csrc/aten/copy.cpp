@@ -1,4 +1,4 @@
-// Copies between the host and the device, and within it. PyTorch's copy_ comes here through _copy_from.
+// Copies between the host and the device, and within it. PyTorch's copy_ calls them through _copy_from.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
@@ -26,7 +26,7 @@
 namespace torch_npu {
 namespace {
 
-// Whether the elements of both stand in the same order in one piece each, so that bytes can be copied.
+// Whether both are dense with the same memory order, so that bytes can be copied.
 bool same_layout(const at::Tensor& a, const at::Tensor& b) {
   return a.scalar_type() == b.scalar_type() && a.is_conj() == b.is_conj() && a.is_neg() == b.is_neg() &&
          a.is_non_overlapping_and_dense() && a.strides() == b.strides() && a.sizes() == b.sizes();
@@ -48,7 +48,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   void* to = mutable_plain_data(dst);
   const void* from = plain_data(src);
   c10::Stream stream = current_stream(npu.device().index());
-  // This wait can be interrupted; behind it the host's memory has to stay until the copy is done.
+  // This wait can be interrupted; after it the host memory must stay valid until the copy is done.
   if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) wait_for_current_stream(npu.device().index());
   {
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
@@ -56,7 +56,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   }
   if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) return;
   if (non_blocking) {
-    // Pinned memory stays away from others until the copy is done; pageable memory was copied already.
+    // Pinned memory must not be reused before the copy is done; pageable memory has already been copied.
     const c10::DataPtr& host = (dst.is_privateuseone() ? src : dst).storage().data_ptr();
     host_allocator().record_event(const_cast<void*>(host.get()), host.get_context(), stream);
   } else {
@@ -64,7 +64,7 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   }
 }
 
-// Any strides and any two dtypes that aclnn knows. Where the imaginary part is lost PyTorch's kernel warns.
+// For any strides and any two dtypes of aclnn. If the imaginary part is dropped, PyTorch's kernel warns.
 bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   static const AclnnOp<decltype(aclnnInplaceCopyGetWorkspaceSize)> inplace_copy("aclnnInplaceCopy");
   if (!inplace_copy.available() || (src.is_complex() && !dst.is_complex())) return false;
@@ -75,13 +75,13 @@ bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   return inplace_copy.try_launch(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
 }
 
-// Whether an operator copies these bytes, which lie apart, in less time than one thread does.
+// Whether an operator copies these non-overlapping bytes faster than a single thread.
 bool is_large(const at::Tensor& dst, const at::Tensor& src) {
   constexpr std::size_t kLeast = std::size_t{1} << 20;
   return dst.nbytes() >= kLeast && at::get_overlap_status(dst, src) == at::MemOverlapStatus::No;
 }
 
-// Within one device: bytes, an operator, or the host's copy kernel on the device's bytes.
+// Within one device: copies bytes, or runs an operator or the host's copy kernel on the device's bytes.
 void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   c10::DeviceIndex device = dst.device().index();
   bind_device(device);
@@ -96,7 +96,7 @@ void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   to.copy_(aicpu::dense_cpu_view(src, device));
 }
 
-// The source's elements on the other side, laid out as `dst` is where that can be.
+// Copies the source's elements to the device, in the layout of `dst` if possible.
 void copy_to_device(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
   if (same_layout(dst, src)) {
     copy_bytes(dst, src, ACL_MEMCPY_HOST_TO_DEVICE, non_blocking);
@@ -120,14 +120,14 @@ void copy_to_host(const at::Tensor& dst, const at::Tensor& src, bool non_blockin
   dst.copy_(host);
 }
 
-// What `second` gets from now on runs after what `first` has by now.
+// Later work on `second` waits for the current work on `first`.
 void order_streams(c10::Stream first, c10::Stream second) {
   c10::Event event(c10::DeviceType::PrivateUse1);
   event.record(first);
   event.block(second);
 }
 
-// On the target's stream, between what both streams have by now and what they get from now on.
+// Copies on the target's stream. Both streams' earlier work runs before, their later work after the copy.
 void copy_between(const at::Tensor& dst, const at::Tensor& src) {
   const c10::Stream from = current_stream(src.device().index());
   const c10::Stream to = current_stream(dst.device().index());
@@ -165,7 +165,7 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   return host.item();
 }
 
-// copy_ of sparse and nested tensors: the parts move to the target's device first.
+// copy_ of sparse and nested tensors: moves the parts to the target's device first.
 at::Tensor& copy_parts(at::Tensor& self, const at::Tensor& src, bool non_blocking) {
   if (self.device() != src.device()) return self.copy_(src.to(self.device()), non_blocking);
   return at::native::call_fallback_fn<&aicpu::fallback, at::_ops::copy_>::call(self, src, non_blocking);
@@ -181,7 +181,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_local_scalar_dense", &local_scalar_dense);
 }
 
-// The copies above read and write lazy bits themselves; materialising them first would copy, and so come here again.
+// The copies above handle lazy bits themselves; materialising them first would copy, and so recurse.
 TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
   m.impl("_copy_from", torch::CppFunction::makeFallthrough());
   m.impl("_copy_from_and_resize", torch::CppFunction::makeFallthrough());

@@ -1,5 +1,5 @@
-// Random numbers by aclnn: its kernels count from the generator's seed and offset (Philox), so nothing waits. Arguments
-// out of range, and types that a kernel does not draw, go on to ATen's kernels, which raise ATen's errors.
+// Random numbers by aclnn: its kernels use the generator's seed and offset (Philox), without waiting. Arguments out of
+// range, and types that a kernel does not support, fall back to ATen's kernels, which raise ATen's errors.
 
 #include <ATen/Dispatch.h>
 #include <ATen/MemoryOverlap.h>
@@ -38,7 +38,7 @@ using aclnn_check::Host;
 
 constexpr aclnn_check::Dtypes kIntegral = aclnn_check::dtypes({at::kChar, at::kShort, at::kInt, at::kLong, at::kByte});
 
-// Fills `self` by `op(self, arguments..., seed, offset)`; false where the host has to.
+// Fills `self` by `op(self, arguments..., seed, offset)`; false if the host must do it.
 template <typename Op, typename... Arguments>
 bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGenerator& generator,
            Arguments... arguments) {
@@ -52,7 +52,7 @@ bool draws(const Op& op, Tensor& self, aclnn_check::Dtypes types, const GivenGen
 
 bool is_one_of(at::ScalarType type, aclnn_check::Dtypes types) { return (aclnn_check::dtype_bit(type) & types) != 0; }
 
-// Of one of the types above.
+// For one of the types above.
 double greatest_of(at::ScalarType type) {
   double greatest = 0;
   AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBFloat16, type, "greatest_of",
@@ -87,7 +87,7 @@ Tensor& exponential_(Tensor& self, double lambda, GivenGenerator generator) {
   return Host<"exponential_", &at::cpu::exponential_>::call(self, lambda, generator);
 }
 
-// Whether every integer of [from, to) is one of the type.
+// Whether the type represents every integer of [from, to).
 bool holds(at::ScalarType type, int64_t from, int64_t to) {
   if (!is_one_of(type, kIntegral) || from >= to) return false;
   const double greatest = greatest_of(type);

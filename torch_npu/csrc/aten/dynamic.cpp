@@ -1,4 +1,4 @@
-// Operators whose results are as large as their contents say: what aclnn found is known after one wait.
+// Operators whose result sizes depend on the values: the sizes are known after one wait.
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Tensor.h>
@@ -21,7 +21,7 @@
 namespace torch_npu {
 namespace {
 
-// An output with room for all that may be found. It is narrowed to what was found.
+// An output with room for the maximum size, narrowed to the actual one afterwards.
 class Found {
  public:
   Found(at::IntArrayRef most, at::ScalarType dtype, c10::DeviceIndex device)
@@ -29,7 +29,7 @@ class Found {
 
   aclTensor* descriptor() const { return descriptor_.get(); }
 
-  // Waits for the operator and all that is queued before it.
+  // Waits for the operator and all work queued before it.
   at::Tensor take() {
     using GetViewShape = decltype(&aclGetViewShape);
     static const auto get_view_shape = reinterpret_cast<GetViewShape>(aclnn_symbol("aclGetViewShape"));
@@ -40,12 +40,12 @@ class Found {
     const std::unique_ptr<int64_t[]> owned(sizes);
     const int64_t count = dims > 0 ? sizes[0] : 0;
     at::Tensor found = room_.narrow(0, 0, count);
-    // What is much larger than its contents would keep the memory.
+    // A view much smaller than the room would keep its memory.
     return 2 * count <= room_.size(0) ? found.clone() : found;
   }
 
  private:
-  // A Ctrl-C ends the wait, and the operator writes to the descriptor later: it is given up, not destroyed.
+  // A Ctrl-C ends the wait, but the operator writes to the descriptor later: then it is leaked on purpose.
   void wait() {
     const c10::DeviceIndex device = room_.device().index();
     try {

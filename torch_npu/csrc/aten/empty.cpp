@@ -1,4 +1,4 @@
-// Tensors are made here, on a storage that has room for what only this device knows.
+// Creates tensors, on a storage class that also stores this device's own state.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/TensorFactories.h>

@@ -1,11 +1,11 @@
-// Formats of tensors: npu_format_cast and its like. Schemas: torch_npu 2.13.0's operators of these names.
+// Formats of tensors: npu_format_cast and related operators. Schemas: torch_npu 2.13.0's operators of these names.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/clone_compositeexplicitautograd_dispatch.h>
 #include <ATen/ops/empty_like.h>
-// Its apply() reserves one word in a new vector<bool>; g++ 14 warns that copying the old contents, which are empty,
-// might need a second word.
+// apply() reserves one word in a new vector<bool>; g++ 14 warns that copying the empty old contents might need a second
+// word.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Warray-bounds"
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
@@ -35,14 +35,14 @@ aclFormat format_of(const at::Tensor& tensor) {
   return torch_npu::format_of(*tensor.storage().unsafeGetStorageImpl(), tensor.dim());
 }
 
-// What FRACTAL_NZ's blocks are made for; torch_npu counts aclDataTypes from 256 on where they stand for dtypes.
+// The data type of FRACTAL_NZ's blocks; torch_npu passes aclDataTypes as dtypes from 256 on.
 aclDataType block_dtype(std::optional<int64_t> customize) {
   constexpr int64_t kFirst = 256;
   if (!customize.has_value()) return ACL_DT_UNDEFINED;
   return static_cast<aclDataType>(*customize >= kFirst ? *customize - kFirst : *customize);
 }
 
-// Private formats need the program's word.
+// Private formats must be enabled by the program.
 bool may_have(aclFormat format) {
   if (is_base_format(format) || allow_internal_format()) return true;
   TORCH_WARN_ONCE(
@@ -51,14 +51,14 @@ bool may_have(aclFormat format) {
   return false;
 }
 
-// A tensor of its own.
+// Always a new tensor.
 at::Tensor cast_to(const at::Tensor& input, aclFormat format, aclDataType blocks) {
   if (!may_have(format)) return input.clone(at::MemoryFormat::Contiguous);
   if (!is_base_format(format) && input.numel() > 0) return cast_to_blocked_format(input, format, blocks);
   return empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index()).copy_(input);
 }
 
-// Whether the tensor has the format, or takes it as a name.
+// Whether the tensor has the format, or the format is only a name for its dimensions.
 bool has_format(const at::Tensor& input, aclFormat format) {
   const aclFormat current = format_of(input);
   if (current == format) {
@@ -70,7 +70,7 @@ bool has_format(const at::Tensor& input, aclFormat format) {
   return true;
 }
 
-// Of a tensor in a blocked format that keeps its memory order one in blocks.
+// Clones a blocked tensor with preserved memory order to a blocked one.
 at::Tensor clone(const at::Tensor& self, std::optional<at::MemoryFormat> order) {
   const bool keeps = order.value_or(at::MemoryFormat::Preserve) == at::MemoryFormat::Preserve;
   if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0) && keeps) {
@@ -117,7 +117,7 @@ at::Tensor& cast_in_place(at::Tensor& input, int64_t acl_format, std::optional<i
   return input.set_(cast_to(input, format, block_dtype(customize_dtype)));
 }
 
-// The values of `src` in the format of `input`.
+// Copies the values of `src`, in the format of `input`.
 at::Tensor& take_in_place(at::Tensor& input, const at::Tensor& src, std::optional<int64_t>, std::optional<int64_t>) {
   input.copy_(src);
   make_blocked(storage_of(input));
@@ -133,7 +133,7 @@ int64_t get_storage_size(const at::Tensor& input) {
   return static_cast<int64_t>(storage.nbytes() / input.dtype().itemsize());
 }
 
-// Whether the format names so many dimensions in another order than they have without a format.
+// Whether the format names that many dimensions in an order other than the default.
 bool names(aclFormat format, std::size_t dims) {
   switch (format) {
     case ACL_FORMAT_NHWC:

@@ -1,5 +1,5 @@
 #pragma once
-// Tensors in formats.
+// Tensors in private formats.
 
 #include <ATen/core/Tensor.h>
 
@@ -7,11 +7,11 @@
 
 namespace torch_npu {
 
-// A contiguous, uninitialised npu tensor in `format`. FRACTAL_NZ's blocks are made for `blocks` where that is given.
+// A contiguous, uninitialised npu tensor in `format`. `blocks`, if defined, is the data type of FRACTAL_NZ's blocks.
 at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclFormat format, aclDataType blocks,
                            c10::DeviceIndex device);
 
-// The elements of `input` in a tensor of their own, in a private format.
+// A new tensor with the elements of `input`, in a private format.
 at::Tensor cast_to_blocked_format(const at::Tensor& input, aclFormat format, aclDataType blocks);
 
 }  // namespace torch_npu

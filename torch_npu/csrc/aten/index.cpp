@@ -1,4 +1,4 @@
-// Indexing by tensors: x[i, :, j], and writing there.
+// Indexing by tensors: reading and writing x[i, :, j].
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/List.h>
@@ -23,13 +23,13 @@ namespace {
 
 using Indices = c10::List<std::optional<at::Tensor>>;
 
-// What aclnn is told about the indices of a tensor.
+// aclnn's arguments for the indices of a tensor.
 struct Indexing {
-  std::vector<at::Tensor> indices;  // on the device; without elements where a dimension is whole
-  at::DimVector sizes;              // of what is indexed
+  std::vector<at::Tensor> indices;  // on the device; empty for whole dimensions
+  at::DimVector sizes;              // of the indexed result
 };
 
-// Whether there are several groups of indices with whole dimensions between them: theirs come first then.
+// Whether whole dimensions separate several groups of indices: the indices' dimensions then come first.
 bool are_apart(const std::vector<at::Tensor>& indices) {
   bool began = false;
   bool ended = false;
@@ -61,7 +61,7 @@ bool is_index(const at::Tensor& index) {
   return type == at::kLong || type == at::kInt || type == at::kBool || type == at::kByte;
 }
 
-// Nothing where ATen's kernel has to see the call: empty tensors, and all that is an error.
+// Empty if ATen's kernel must handle the call: empty tensors, and all errors.
 std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   if (given.size() > static_cast<std::size_t>(self.dim())) return std::nullopt;
   for (std::size_t i = 0; i < given.size(); ++i) {

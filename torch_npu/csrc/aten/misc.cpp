@@ -1,4 +1,4 @@
-// What PyTorch asks a device about its tensors.
+// PyTorch's queries about tensors of a device.
 
 #include <ATen/core/Tensor.h>
 #include <torch/library.h>
@@ -8,7 +8,7 @@
 namespace torch_npu {
 namespace {
 
-// True lets Module.to() swap the data of a Parameter in place, so that an optimizer made before stays valid.
+// True allows Module.to() to swap the data of a Parameter in place, so that an optimizer created before stays valid.
 bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& from) {
   auto plain = [](const at::Tensor& t) { return t.layout() == at::kStrided && (t.is_cpu() || t.is_privateuseone()); };
   return (plain(self) && plain(from)) || self.key_set() == from.key_set();

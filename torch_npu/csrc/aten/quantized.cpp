@@ -1,4 +1,4 @@
-// Copies of quantized tensors. Everything else about them takes the AI CPU route.
+// Copies of quantized tensors. All other operators on them take the AI CPU route.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/quantized/QTensorImpl.h>
@@ -11,7 +11,7 @@
 namespace torch_npu {
 namespace {
 
-// The integers behind a quantized tensor, on the same storage.
+// The integers of a quantized tensor, on the same storage.
 at::Tensor integers(const at::Tensor& quantized) {
   const at::ScalarType dtype = quantized.scalar_type();
   TORCH_CHECK(dtype == at::kQInt8 || dtype == at::kQUInt8 || dtype == at::kQInt32, "npu tensors of dtype ", dtype,
@@ -25,7 +25,7 @@ at::Tensor integers(const at::Tensor& quantized) {
   return plain;
 }
 
-// Quantizes floats into `dst` where it lies, by the CPU's rules and errors.
+// Quantizes floats into `dst` in place, with the CPU's rules and errors.
 void quantize_into(const at::Tensor& dst, const at::Tensor& floats) {
   at::Tensor near = floats.to(dst.device());
   if (dst.is_cpu()) {
@@ -39,7 +39,8 @@ void quantize_into(const at::Tensor& dst, const at::Tensor& floats) {
   to.copy_(from);
 }
 
-// As copy_ on the CPU: the target takes over a quantized source's quantizer, and quantizes a float source by its own.
+// As copy_ on the CPU: from a quantized source the target takes the quantizer too; a float source is quantized by the
+// target's own.
 at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   TORCH_CHECK(dst.is_quantized(),
               "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a "

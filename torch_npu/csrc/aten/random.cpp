@@ -1,4 +1,4 @@
-// Random masks and dropout by aclnn; what it does not take goes the AI CPU route or is made of other operators.
+// Random masks and dropout by aclnn. Unsupported calls take the AI CPU route or are composed of other operators.
 // aten/distributions.cpp has the other distributions.
 
 #include <ATen/MemoryOverlap.h>
@@ -46,7 +46,7 @@ Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
   const bool same_layout = self.sizes() == mask.sizes() && self.strides() == mask.strides();
   if (!op.available() || self.scalar_type() != at::kFloat || !is_mask(mask.scalar_type()) || !same_layout ||
       !is_dense(self) || mask.is_neg() || self.device() != mask.device()) {
-    return at::mul(at::mul(self, mask), scale);  // of integers it is a floating-point number
+    return at::mul(at::mul(self, mask), scale);  // for integers the result is floating-point
   }
   const c10::DeviceIndex device = self.device().index();
   bind_device(device);
@@ -55,7 +55,7 @@ Tensor masked_scale(const Tensor& self, const Tensor& mask, double scale) {
   return out;
 }
 
-// As ATen's CPU kernel defines it, with the mask drawn above.
+// As defined by ATen's CPU kernel, with the mask drawn above.
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, std::optional<bool> train) {
   if (!train.value_or(true) || input.numel() == 0)
     return {input, at::ones_like(input, input.options().dtype(at::kBool))};

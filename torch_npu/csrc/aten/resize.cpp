@@ -1,4 +1,4 @@
-// resize_ and set_: what changes a tensor's sizes or storage.
+// resize_ and set_: operators that change a tensor's sizes or storage.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/native/Resize.h>
@@ -43,7 +43,7 @@ at::Tensor& set_storage_offset(at::Tensor& self, at::Storage source, int64_t off
   c10::TensorImpl* impl = self.unsafeGetTensorImpl();
   const auto elements = static_cast<std::size_t>(offset);
   std::size_t nbytes = 0;
-  // Before anything changes: it refuses negative strides, which sizes and strides would take for contiguous ones.
+  // Before any change: rejects negative strides, which sizes and strides would treat as contiguous.
   if (stride.data() != nullptr) nbytes = at::detail::computeStorageNbytes(size, stride, impl->itemsize(), elements);
   impl->set_storage_offset(offset);
   if (stride.data() == nullptr) {

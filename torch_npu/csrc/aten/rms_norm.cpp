@@ -1,4 +1,4 @@
-// torch.nn.functional.rms_norm and its gradients by aclnn; what it does not take is made of other operators.
+// torch.nn.functional.rms_norm and its gradients by aclnn; unsupported calls are composed of other operators.
 
 #include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
   return {out, rstd};
 }
 
-// By its definition: with x' = x rstd and g = dy weight, rstd (g - x' mean(g x')) and the sum of dy x'.
+// By definition: with x' = x rstd and g = dy weight, rstd (g - x' mean(g x')) and the sum of dy x'.
 std::tuple<Tensor, Tensor> composed_gradients(const Tensor& grad, const Tensor& input, at::IntArrayRef normalized_shape,
                                               const Tensor& rstd, const std::optional<Tensor>& weight,
                                               std::array<bool, 2> mask) {
@@ -96,8 +96,8 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& i
   return {mask[0] ? of_input : Tensor(), wants_weight ? of_weight.to(weight->scalar_type()) : Tensor()};
 }
 
-// PyTorch's formula of the forward-mode derivative rounds in the type of the input, and there is none of complex
-// numbers: these are made of other operators, as on the CPU.
+// PyTorch's formula for forward-mode derivatives rounds in the input's type, and there is none for complex numbers:
+// these cases are composed of other operators, as on the CPU.
 Tensor rms_norm_with_gradients(const Tensor& input, c10::SymIntArrayRef normalized_shape,
                                const std::optional<Tensor>& weight, std::optional<double> eps) {
   at::native::_check_rms_norm_inputs_symint(input, normalized_shape, weight.value_or(Tensor()));

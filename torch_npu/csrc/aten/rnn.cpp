@@ -1,4 +1,4 @@
-// The cells that PyTorch's LSTM and GRU take on a device. Formulas: torch.nn.LSTM, torch.nn.GRU.
+// The cells of PyTorch's LSTM and GRU on a device. Formulas: torch.nn.LSTM, torch.nn.GRU.
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Tensor.h>
@@ -24,7 +24,7 @@ Tensor or_zeros(const OptionalTensor& grad, const Tensor& like) {
   return grad.has_value() && grad->defined() ? *grad : at::zeros_like(like);
 }
 
-// Gates stand in the order i, f, g, o. The workspace keeps them activated, for the backward pass.
+// The order of gates is i, f, g, o. The workspace stores them activated, for the backward pass.
 std::tuple<Tensor, Tensor, Tensor> lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& cx,
                                              const OptionalTensor& input_bias, const OptionalTensor& hidden_bias) {
   auto gates = (with_bias(input_gates, input_bias) + with_bias(hidden_gates, hidden_bias)).chunk(4, 1);
@@ -52,7 +52,7 @@ std::tuple<Tensor, Tensor, Tensor> lstm_cell_backward(const OptionalTensor& grad
   return {grad_gates, gc * f, has_bias ? grad_gates.sum(0) : Tensor()};
 }
 
-// Gates stand in the order r, z, n. The workspace keeps r, z, n, hx and the hidden part of n.
+// The order of gates is r, z, n. The workspace stores r, z, n, hx and the hidden part of n.
 std::tuple<Tensor, Tensor> gru_cell(const Tensor& input_gates, const Tensor& hidden_gates, const Tensor& hx,
                                     const OptionalTensor& input_bias, const OptionalTensor& hidden_bias) {
   auto in = with_bias(input_gates, input_bias).chunk(3, 1);

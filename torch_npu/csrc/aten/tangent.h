@@ -4,7 +4,7 @@
 
 namespace torch_npu {
 
-// Whether forward-mode differentiation goes through `tensor`.
+// Whether `tensor` has a tangent for forward-mode differentiation.
 inline bool has_tangent(const at::Tensor& tensor) { return tensor._fw_grad(/*level=*/0).defined(); }
 
 }  // namespace torch_npu

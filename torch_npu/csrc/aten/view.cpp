@@ -1,4 +1,4 @@
-// Views share their storage: PyTorch's own rules for sizes and strides serve every device.
+// Views share their storage: PyTorch's own rules for sizes and strides apply on every device.
 
 #include <ATen/ops/_nested_tensor_size_native.h>
 #include <ATen/ops/_nested_tensor_storage_offsets_native.h>
@@ -15,7 +15,7 @@
 namespace torch_npu {
 namespace {
 
-// A file loaded with map_location brings the shapes to the device; they belong in host memory.
+// A file loaded with map_location moves the shapes to the device; they must be in host memory.
 at::Tensor nested_view_from_buffer(const at::Tensor& buffer, const at::Tensor& sizes, const at::Tensor& strides,
                                    const at::Tensor& offsets) {
   return at::native::_nested_view_from_buffer(buffer, sizes.cpu(), strides.cpu(), offsets.cpu());
@@ -31,7 +31,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("_nested_view_from_buffer", &nested_view_from_buffer);
 }
 
-// What these return is in host memory for every device.
+// Their results are in host memory on every device.
 TORCH_LIBRARY_IMPL(aten, NestedTensorPrivateUse1, m) {
   m.impl("_nested_tensor_size", &at::native::_nested_tensor_size);
   m.impl("_nested_tensor_strides", &at::native::_nested_tensor_strides);

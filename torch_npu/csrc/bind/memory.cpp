@@ -59,10 +59,10 @@ py::dict memory_stats(c10::DeviceIndex device) {
   return d;
 }
 
-// Collects the stacks of a snapshot, which are told as frames all at once.
+// Collects the stacks of a snapshot, which are symbolised all at once.
 class Frames {
  public:
-  // Sets `dict["frames"]` once fill() is called; an empty list where no stack was kept.
+  // fill() will set `dict["frames"]`; an empty list if no stack was recorded.
   void add(const py::dict& dict, const std::shared_ptr<c10::GatheredContext>& context) {
     if (!context) {
       dict["frames"] = py::list();
@@ -80,7 +80,7 @@ class Frames {
 
  private:
   std::vector<torch::CapturedTraceback*> stacks_;
-  std::vector<std::shared_ptr<c10::GatheredContext>> kept_;  // blocks may be freed while the snapshot is told
+  std::vector<std::shared_ptr<c10::GatheredContext>> kept_;  // blocks may be freed during the conversion
   std::vector<py::dict> dicts_;
 };
 
@@ -132,7 +132,7 @@ const char* action_name(TraceEntry::Action action) {
   return "";
 }
 
-// Ties the fast clock of the entries to the time of day; made when recording begins, so that both ends are measured.
+// Converts the entries' fast clock to the time of day; created when recording begins, so that both ends are measured.
 c10::ApproximateClockToUnixTimeConverter& clock_converter() {
   static c10::ApproximateClockToUnixTimeConverter converter;
   return converter;
@@ -210,7 +210,7 @@ void record_memory_history(const std::optional<std::string>& enabled, const std:
   caching_allocator().record_history(settings);
 }
 
-// Gives a block back that caching_allocator_alloc returned.
+// Frees a block that caching_allocator_alloc returned.
 void delete_raw(std::uintptr_t number) {
   auto* address = reinterpret_cast<void*>(number);
   TORCH_CHECK(address == nullptr || CachingAllocator::is_live(address), "invalid device pointer: ", address,
@@ -257,7 +257,7 @@ void bind_memory(py::module_& m) {
   m.def("snapshot_with_history", &snapshot_with_history);
   m.def("record_memory_history", &record_memory_history);
   m.def("set_allocator_settings", [](const std::string& text) {
-    read_allocator_settings();  // so that the environment does not overrule it later
+    read_allocator_settings();  // so that the environment does not override it later
     c10::CachingAllocator::setAllocatorSettings(text);
   });
   m.def("set_memory_fraction",

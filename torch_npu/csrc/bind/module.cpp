@@ -1,4 +1,4 @@
-// torch_npu._C: what Python needs beside PyTorch's own generic interfaces. Thin: each function is one call.
+// torch_npu._C: the functions that Python needs in addition to PyTorch's generic interfaces. Each function is one call.
 
 #include <acl/acl.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
@@ -47,7 +47,7 @@ py::tuple bound_device_range(c10::DeviceIndex device) {
   return py::make_tuple(reinterpret_cast<std::uintptr_t>(base), size);
 }
 
-// (operator, route, kernel, is a composite, calls, total ns, own ns) each.
+// A list of (operator, route, kernel, is a composite, calls, total ns, own ns).
 py::list counted_routes() {
   py::list rows;
   for (const route_stats::Row& row : route_stats::stop()) {
@@ -57,7 +57,7 @@ py::list counted_routes() {
   return rows;
 }
 
-// Throws what a signal's handler raises (KeyboardInterrupt). Handlers run on the main thread alone.
+// Throws the exception of a signal's handler (KeyboardInterrupt). Handlers run only on the main thread.
 void check_signals() {
   if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return;
   const py::gil_scoped_acquire gil;
@@ -81,7 +81,7 @@ PYBIND11_MODULE(_C, m) {
       "synchronize", [](int device) { wait_for_all_work(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   set_interrupt_check(&check_signals);
   refuse_cpu_tensors();
-  // What of the work that nobody waited for has failed; then the process ends with an error.
+  // The error of failed work that was never waited for; the process then exits with an error.
   m.def(
       "shutdown",
       [] {
@@ -115,7 +115,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("copies_arguments", &aicpu::copies_arguments);
   m.def("set_copies_arguments", &aicpu::set_copies_arguments);
 
-  // torch.Event.elapsed_time takes no subclass of torch.Event, so this is for torch.npu.Event. Ids are handles.
+  // torch.Event.elapsed_time does not accept a subclass of torch.Event, so torch.npu.Event uses this. Ids are handles.
   m.def("elapsed_time", [](std::intptr_t start, std::intptr_t end) {
     const auto* guard = c10::impl::getDeviceGuardImpl(c10::DeviceType::PrivateUse1);
     return guard->elapsedTime(reinterpret_cast<void*>(start), reinterpret_cast<void*>(end), current_device());

@@ -1,5 +1,5 @@
 #pragma once
-// torch_npu._C's functions for storages in several processes.
+// torch_npu._C's functions for storages that processes share.
 
 #include <torch/csrc/utils/pybind.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// The types that the lists of ATen/autocast_mode.h name without their namespace. Up to torch 2.12 they name one more.
+// The types that the lists of ATen/autocast_mode.h use without their namespace. Up to torch 2.12 there is one more.
 
 #include <ATen/core/Tensor.h>
 #include <torch/version.h>

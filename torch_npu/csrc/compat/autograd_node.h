@@ -1,5 +1,5 @@
 #pragma once
-// How nodes of the autograd graph are owned. Up to torch 2.12 it is by std::shared_ptr.
+// The owning pointer of autograd nodes. Up to torch 2.12 it is std::shared_ptr.
 
 #include <torch/csrc/autograd/function.h>
 #include <torch/version.h>

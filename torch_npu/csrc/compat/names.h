@@ -1,5 +1,5 @@
 #pragma once
-// Names of dimensions, which torch has up to 2.12.
+// Named dimensions, which exist up to torch 2.12.
 
 #include <c10/core/TensorImpl.h>
 #include <torch/version.h>

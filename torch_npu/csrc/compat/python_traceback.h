@@ -1,6 +1,6 @@
 #pragma once
-// Stacks as Python sees them. torch 2.13 declares these in torch/csrc/profiler/python/combined_traceback.h, which also
-// includes nlohmann/json.hpp, a header that the torch wheel does not ship.
+// Python stacks. torch 2.13 declares these in torch/csrc/profiler/python/combined_traceback.h, which also includes
+// nlohmann/json.hpp, a header that the torch wheel does not ship.
 
 #include <torch/csrc/profiler/combined_traceback.h>
 #include <torch/csrc/utils/pybind.h>

@@ -1,5 +1,6 @@
 #pragma once
-// How a structured operator's rule announces an output. Up to torch 2.12 it names the dimensions as well.
+// The interface by which a structured operator's rule announces an output. Up to torch 2.12 it includes dimension
+// names.
 
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
@@ -10,8 +11,8 @@
 
 namespace torch_npu::compat {
 
-// `Rule` (at::meta::structured_mm) with one function for every output that it announces. A rule over an iterator hears
-// of it afterwards, as it goes on to build itself.
+// `Rule` (at::meta::structured_mm) with one function for every output that it announces. A TensorIterator-based rule is
+// notified afterwards, since it continues to build itself.
 template <typename Rule>
 class StructuredRule : public Rule {
  public:

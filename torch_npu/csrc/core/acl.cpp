@@ -19,12 +19,12 @@ std::string recent_message() {
   return message == nullptr ? std::string() : std::string(message);
 }
 
-// Softnpu's words for a task that failed after its launch.
+// Matches softnpu's text for a task that failed after its launch.
 bool is_of_queued_work(std::string_view message) {
   return message.find(", launched by thread ") != std::string_view::npos;
 }
 
-// Softnpu's words; a real NPU does not say that it was an index.
+// Matches softnpu's text; a real NPU does not report that an index caused the error.
 bool names_an_index(std::string_view message) {
   return message.find(": index ") != std::string_view::npos &&
          message.find(" is out of range for dimension ") != std::string_view::npos;
@@ -49,7 +49,7 @@ std::string error_tail(const char* code, const char* text) {
   int32_t device = -1;
   if (aclrtGetDevice(&device) != ACL_SUCCESS) {
     device = -1;
-    recent_message();  // that this thread has no device yet is not the caller's error
+    recent_message();  // clears the error that this thread has no device yet
   }
   const char* rank = std::getenv("RANK");
   return c10::str("\n[ERROR] ", stamp.data(), " (PID:", getpid(), ", Device:", device,
@@ -72,7 +72,7 @@ void acl_warn(aclError code, const char* call) noexcept {
   try {
     TORCH_WARN(call, " failed: ", recent_message());
   } catch (...) {
-    // A warning turned into an error by the user must not end the process here.
+    // A warning that the user turns into an error must not end the process here.
   }
 }
 

@@ -18,14 +18,14 @@ namespace {
 std::atomic<uint64_t> launches{0};
 std::atomic<uint64_t> refusals{0};
 
-// Codes of arguments that a function does not take: 161001 to 161999.
+// Codes for unsupported arguments: 161001 to 161999.
 constexpr aclnnStatus kRefusals = 161;
 
 }  // namespace
 
 void* aclnn_symbol(const char* name) {
-  // Loaded by torch_npu._load from the folder of the CANN that is bound; its names are not global, since libdnnl's,
-  // which come with it, must not meet those of another oneDNN.
+  // Loaded by torch_npu._load from the folder of the bound CANN. Its symbols are not global: libdnnl's, which it loads,
+  // must not collide with those of another oneDNN.
   static void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_NOLOAD);
   return library == nullptr ? nullptr : dlsym(library, name);
 }
@@ -57,9 +57,9 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
                     c10::DeviceIndex device) {
   const c10::Stream stream = current_stream(device);
   LaunchTask task{name, phase, workspace_bytes, executor, stream, nullptr};
-  // What a recording wants to know of a launch is this thread's.
+  // A recording needs the launch on this thread.
   const bool is_queued = task_queue_level() != 0 && !trace::detail::is_watched();
-  // Freed when this returns, and given only to later work of the same stream: that is after this launch's end.
+  // Freed when this returns, and reused only by later work of the same stream, after this launch.
   c10::DataPtr workspace;
   if (workspace_bytes > 0 && is_queued && task_queue_level() == 2) {
     task.workspace = stream_workspace(stream, workspace_bytes);

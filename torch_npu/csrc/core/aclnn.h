@@ -1,5 +1,5 @@
 #pragma once
-// aclnn operators from PyTorch's side: looked up by name, fed with descriptors, launched on the current stream.
+// aclnn operators for PyTorch: looked up by name, called with descriptors, launched on the current stream.
 
 #include <aclnn/aclnn_base.h>
 #include <c10/core/Device.h>
@@ -15,37 +15,37 @@
 
 namespace torch_npu {
 
-// A function of the bound CANN's operator library; null where it has none of this name.
+// A function of the bound CANN's operator library; null if it has none of this name.
 void* aclnn_symbol(const char* name);
 
-// Throws c10::Error where `status` is not success: which function, and the library's own words.
+// Throws c10::Error unless `status` is success, with the function and the library's message.
 void check_aclnn(aclnnStatus status, const char* name);
 
-// Throws for the function `name`, with the library's own words.
+// Throws for the function `name`, with the library's message.
 [[noreturn]] void aclnn_fail(const char* name);
 
-// aclnn operators that this process has launched, and calls that a first phase has refused without an error to the
-// caller: another way was taken.
+// The number of aclnn operators launched by this process, and of calls rejected by a first phase that then fell back
+// without an error.
 uint64_t aclnn_launches() noexcept;
 uint64_t aclnn_refusals() noexcept;
 
 namespace detail {
 
-// A launch that launch() does not know of.
+// Counts a launch made outside of launch().
 void count_launch() noexcept;
 
-// A first phase has refused its arguments; throws where it failed otherwise.
+// Counts a first phase that rejected its arguments; throws if it failed for another reason.
 void count_refusal(aclnnStatus status, const char* name);
 
 // The first phase of the function `name`.
 void* first_phase(const char* name);
 
-// Phase two on the current stream of `device`, at once or by the queue (core/task_queue.h), with a workspace from the
-// caching allocator.
+// Launches phase two on the current stream of `device`, directly or by the queue (core/task_queue.h), with a workspace
+// from the caching allocator.
 void launch(const char* name, SecondPhase phase, uint64_t workspace_bytes, aclOpExecutor* executor,
             c10::DeviceIndex device);
 
-// Whether no argument loses digits on its way into the function: a double that would become a float.
+// Whether no argument loses precision in its conversion, as from double to float.
 template <typename FirstPhase, typename Arguments, typename Places>
 inline constexpr bool kKeepsDigits = false;
 template <typename R, typename... Parameters, typename... Arguments, std::size_t... kPlaces>
@@ -57,11 +57,11 @@ inline constexpr bool kKeepsDigits<R(Parameters...), std::tuple<Arguments...>, s
 
 // One operator, looked up once:
 //   static const AclnnOp<decltype(aclnnMmGetWorkspaceSize)> mm("aclnnMm");
-// The prototype in aclnnop/ says what the arguments become on their way.
+// The prototype in aclnnop/ determines the conversions of arguments.
 template <typename FirstPhase>
 class AclnnOp {
  public:
-  // `needs`: what its arguments become beside tensors and scalars.
+  // `needs`: the kinds of its arguments in addition to tensors and scalars.
   template <std::same_as<AclObject>... Needs>
   explicit AclnnOp(const char* name, Needs... needs)
       : name_(name),
@@ -72,13 +72,13 @@ class AclnnOp {
   // Whether the bound CANN has it.
   bool available() const { return available_; }
 
-  // Both phases. The arguments are those of the first one without its two results, as PyTorch knows them.
+  // Runs both phases. The arguments are those of the first one without its two results, as PyTorch types.
   template <typename... Args>
   void operator()(c10::DeviceIndex device, const Args&... args) const {
     check_aclnn(call(device, args...), name_);
   }
 
-  // The same for a caller that has another way: false where the first phase refuses the arguments.
+  // The same for callers with a fallback: false if the first phase rejects the arguments.
   template <typename... Args>
   bool try_launch(c10::DeviceIndex device, const Args&... args) const {
     const aclnnStatus status = call(device, args...);
@@ -89,7 +89,7 @@ class AclnnOp {
   }
 
  private:
-  // What the first phase says, if there is one.
+  // The status of the first phase, if it exists.
   template <typename... Args>
   aclnnStatus call(c10::DeviceIndex device, const Args&... args) const {
     if constexpr ((launch_cache::Keyed<Args> && ...)) {

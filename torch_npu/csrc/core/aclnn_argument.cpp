@@ -15,7 +15,7 @@
 namespace torch_npu {
 namespace {
 
-// The functions that make and destroy one kind of object; null where the bound CANN has none.
+// The functions that create and destroy one kind of object; null if the bound CANN has none.
 template <typename Object, typename... Arguments>
 struct Maker {
   Maker(const char* create_name, const char* destroy_name)
@@ -56,17 +56,17 @@ const Makers& makers() {
   return functions;
 }
 
-// Descriptors that this thread keeps for its next calls: to describe one anew takes half the time of making it. What
-// is kept is given back when the thread ends.
+// The thread's cache of descriptors: reinitialising one takes half the time of creating it. Destroyed when the thread
+// ends.
 class SavedDescriptors {
  public:
-  // Null where none is left.
+  // Null if none is left.
   static aclTensor* take() {
     Saved& kept = kept_;
     return kept.count == 0 ? nullptr : kept.descriptors[--kept.count];
   }
 
-  // False where the caller has to destroy it.
+  // False if the caller must destroy it.
   static bool keep(const aclTensor* descriptor) {
     Saved& kept = kept_;
     if (kept.count == kMost || !kept.is_open) {
@@ -83,8 +83,8 @@ class SavedDescriptors {
   struct Saved {
     std::array<aclTensor*, kMost> descriptors{};
     uint8_t count = 0;
-    bool is_open = false;  // descriptors are kept
-    bool is_over = false;  // the thread ends
+    bool is_open = false;  // the cache is in use
+    bool is_over = false;  // the thread is ending
   };
   struct Returner {
     ~Returner() {
@@ -116,7 +116,7 @@ aclTensor* make_tensor(const at::Tensor& tensor) {
                               &storage_elements, 1, data);
 }
 
-// The integer 1, which most additions are scaled by: lives as long as the process.
+// The integer 1, the scale of most additions; has the lifetime of the process.
 std::atomic<const aclScalar*> shared_one{nullptr};
 aclScalar* one() {
   static aclScalar* const made = [] {
@@ -162,7 +162,7 @@ void destroy(const aclBoolArray* object) { makers().bool_array.destroy(object); 
 void destroy(const aclTensorList* object) { makers().tensor_list.destroy(object); }
 void destroy(const aclScalarList* object) { makers().scalar_list.destroy(object); }
 
-// A list owns its elements: they are this class's until it exists.
+// A list owns its elements; until it is created this class owns them.
 template <typename Element>
 class Elements {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-// What an aclnn function is given for an argument of an operator: acl_argument(value).get(). It lives on the stack for
-// one call and borrows what it describes.
+// Converts an operator's argument to an aclnn function's: acl_argument(value).get(). The object lives on the stack for
+// one call and borrows its source.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
@@ -22,13 +22,13 @@ typedef struct aclScalarList aclScalarList;
 
 namespace torch_npu {
 
-// Kinds of objects that an older operator library may not know.
+// Kinds of objects that an older operator library may lack.
 enum class AclObject : uint8_t { kIntArray, kFloatArray, kBoolArray, kTensorList, kScalarList };
 
-// Whether the bound CANN can make and destroy objects of this kind.
+// Whether the bound CANN can create and destroy objects of this kind.
 bool has_acl_object(AclObject kind);
 
-// ACL_DT_UNDEFINED where CANN has no such type.
+// ACL_DT_UNDEFINED if CANN has no such type.
 aclDataType acl_data_type(at::ScalarType type);
 
 // A handle of libopapi that is destroyed at the end of the call.
@@ -40,11 +40,11 @@ class AclOwned {
   AclOwned& operator=(const AclOwned&) = delete;
   ~AclOwned();
   Object* get() const { return object_; }
-  // Never to be destroyed: work that nobody waits for still uses it.
+  // Leaks the object: work that is not waited for still uses it.
   void give_up() { object_ = nullptr; }
 
  private:
-  Object* object_;  // null: an optional argument that is not there
+  Object* object_;  // null: an omitted optional argument
 };
 
 using AclTensor = AclOwned<aclTensor>;
@@ -58,7 +58,7 @@ using AclScalarList = AclOwned<aclScalarList>;
 template <typename T>
 concept Number = std::is_arithmetic_v<T>;
 
-// Passed as it is.
+// Passed unchanged.
 template <typename T>
 class AclPlain {
  public:
@@ -69,7 +69,7 @@ class AclPlain {
   T value_;
 };
 
-// A short text with the zero at its end that C wants.
+// A short text with a terminating null character.
 class AclText {
  public:
   explicit AclText(std::string_view text);
@@ -79,16 +79,16 @@ class AclText {
   std::array<char, 32> text_{};
 };
 
-// The descriptor of an npu tensor; of an undefined one it is null.
+// The descriptor of an npu tensor; null for an undefined one.
 AclTensor acl_argument(const at::Tensor& tensor);
 
-// The same, in blocks where the tensor shows all of a storage in a private layout; the others' bytes become plain.
+// The same, in blocks if the tensor covers all of a storage in a private layout; other tensors' bytes become plain.
 struct InStorageShape {
   at::Tensor tensor;
 };
 AclTensor acl_argument(const InStorageShape& argument);
 
-// Device memory and how the elements of a tensor lie in it.
+// Device memory and the layout of a tensor's elements in it.
 struct DeviceElements {
   at::IntArrayRef sizes;
   at::ScalarType dtype;
@@ -113,7 +113,7 @@ template <std::size_t N>
 AclIntArray acl_argument(const std::array<int64_t, N>& values) {
   return acl_argument(at::IntArrayRef(values));
 }
-// Absent dimensions are an empty array, which means all of them.
+// Omitted dimensions become an empty array, which means all of them.
 inline AclIntArray acl_argument(at::OptionalIntArrayRef values) {
   return acl_argument(values.has_value() ? *values : at::IntArrayRef());
 }
@@ -127,7 +127,7 @@ AclTensorList acl_argument(at::TensorList tensors);
 AclTensorList acl_argument(const at::ITensorListRef& tensors);
 AclScalarList acl_argument(at::ArrayRef<at::Scalar> scalars);
 
-// A descriptor that its owner reads afterwards.
+// A descriptor that its owner reads after the call.
 inline AclPlain<aclTensor*> acl_argument(aclTensor* descriptor) { return AclPlain(descriptor); }
 
 inline AclText acl_argument(std::string_view text) { return AclText(text); }

@@ -33,7 +33,7 @@ struct RuntimeState {
   std::array<DeviceState, kMaxDevices> devices;
 };
 
-// Made at compile time and never destroyed: used until the very end of the process.
+// Constant-initialised and never destroyed: used until the end of the process.
 RuntimeState& state() {
   static constinit RuntimeState instance;
   static_assert(std::is_trivially_destructible_v<RuntimeState>);
@@ -45,7 +45,7 @@ struct CountResult {
   std::string error;
 };
 
-// What count_result() has found; 0 before.
+// The result of count_result(); 0 before.
 std::atomic<c10::DeviceIndex> known_count{0};
 
 const CountResult& count_result() {
@@ -66,7 +66,7 @@ const CountResult& count_result() {
 }
 
 thread_local c10::DeviceIndex current = 0;
-thread_local c10::DeviceIndex bound = -1;  // the device that the runtime has for this thread
+thread_local c10::DeviceIndex bound = -1;  // the device that the runtime has bound to this thread
 
 void start_runtime() {
   auto& s = state();
@@ -87,10 +87,9 @@ void start_runtime() {
   s.initialized.store(true, std::memory_order_release);
 }
 
-// Backward passes of a thread that uses npu run on that thread, as the CPU's do: the host computes either way, and
-// handing them to autograd's device thread costs more than a small one takes. That thread may also still hold Python
-// objects when the interpreter ends, which aborts the process. A user can switch it on again per thread
-// (torch.autograd.set_multithreading_enabled).
+// Runs backward passes on the calling thread, as on the CPU: the host computes in both cases, and the hand-over to
+// autograd's device thread costs more than a small pass. That thread might also own Python objects when the interpreter
+// ends, which aborts the process. Users can revert it per thread (torch.autograd.set_multithreading_enabled).
 void run_backward_on_this_thread() {
   static thread_local const bool done = [] {
     if (is_host_addressable()) c10::AutogradState::get_tls_state().set_multithreading_enabled(false);

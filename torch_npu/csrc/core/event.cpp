@@ -17,7 +17,7 @@ void Event::Destroy::operator()(aclrtEvent event) const noexcept {
 void Event::record(c10::Stream stream) {
   if (handle_ == nullptr) {
     aclrtEvent made = nullptr;
-    const c10::DeviceGuard guard(stream.device());  // whose context it belongs to
+    const c10::DeviceGuard guard(stream.device());  // the event belongs to its context
     acl_check(aclrtCreateEventExWithFlag(&made, ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE), "aclrtCreateEventExWithFlag");
     handle_.reset(made);
   }

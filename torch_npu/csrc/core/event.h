@@ -1,5 +1,5 @@
 #pragma once
-// A timing event of this plug-in's own: PyTorch's events go through the guard, which keeps bare handles.
+// The plug-in's own timing event: PyTorch's events use the guard, which stores bare handles.
 
 #include <acl/acl.h>
 #include <c10/core/Stream.h>
@@ -10,7 +10,7 @@ namespace torch_npu {
 
 class Event {
  public:
-  // Records it on `stream`; the first time makes the runtime's event. The stream's device has to be bound.
+  // Records it on `stream`; the first call creates the runtime's event. The stream's device must be bound.
   void record(c10::Stream stream);
 
   bool is_recorded() const noexcept { return handle_ != nullptr; }
@@ -27,7 +27,7 @@ class Event {
   std::unique_ptr<void, Destroy> handle_;
 };
 
-// Device time from one to the other, both of one device; waits for both.
+// Device time between two events of one device; waits for both.
 double elapsed_ms(const Event& start, const Event& end);
 
 }  // namespace torch_npu

@@ -26,13 +26,13 @@ constexpr std::array kPrivateFormats = {
     ACL_FORMAT_NDC1HWC0,        ACL_FRACTAL_Z_3D,           ACL_FORMAT_FRACTAL_NZ_C0_16, ACL_FORMAT_FRACTAL_NZ_C0_32,
     ACL_FORMAT_FRACTAL_NZ_C0_2, ACL_FORMAT_FRACTAL_NZ_C0_4, ACL_FORMAT_FRACTAL_NZ_C0_8};
 
-// Held alone while bytes become blocks or plain, and shared while calls show blocks to the device.
+// Held exclusively while a storage changes between blocks and plain, and shared while calls pass blocks to the device.
 std::shared_mutex& blocks_mutex() {
   static std::shared_mutex mutex;
   return mutex;
 }
 
-// A base format that names the dimensions: what formats with blocks are made from.
+// The base format that names the dimensions, from which blocked formats are made.
 aclFormat base_format(int64_t dims) {
   if (dims == 4) return ACL_FORMAT_NCHW;
   return dims == 5 ? ACL_FORMAT_NCDHW : ACL_FORMAT_ND;
@@ -53,7 +53,7 @@ std::size_t private_bytes(const PrivateLayout& blocks) {
   return static_cast<std::size_t>(c10::multiply_integers(blocks.storage_shape)) * c10::elementSize(blocks.dtype);
 }
 
-// An uninitialised storage of these blocks.
+// An uninitialised storage with these blocks.
 c10::intrusive_ptr<StorageImpl> storage_for(std::unique_ptr<const PrivateLayout> blocks, int format,
                                             c10::DeviceIndex device) {
   const int64_t elements = c10::multiply_integers(blocks->sizes);
@@ -67,9 +67,8 @@ c10::intrusive_ptr<StorageImpl> storage_for(std::unique_ptr<const PrivateLayout>
   return storage;
 }
 
-// Brings the bytes of `storage` from one way to lie into another, in place: streams and threads know its block. Other
-// streams may work with them, and whoever comes next may use any stream: a change is complete when it returns.
-// The blocks' mutex is held.
+// Changes the layout of the bytes of `storage` in place: streams and threads know its address. Other streams may use
+// the bytes, and later users may use any stream: the change is complete when this returns. The blocks' mutex is held.
 void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to, std::size_t nbytes) {
   const c10::DeviceIndex device = storage.device().index();
   bind_device(device);

@@ -1,6 +1,6 @@
 #pragma once
-// Formats of storages. A storage in a private format holds blocks until somebody asks for its bytes who does not know
-// blocks: then they become plain, and the format stays that of the storage. Casts bring them into blocks again.
+// Formats of storages. A storage in a private format contains blocks until code that does not support blocks accesses
+// its bytes: then they become plain, while the storage keeps the format. Casts convert them to blocks again.
 
 #include <acl/acl_base.h>
 #include <c10/core/Device.h>
@@ -13,17 +13,16 @@
 
 namespace torch_npu {
 
-// Throws for a number that is no format.
+// Throws for a number that is not a format.
 aclFormat checked_format(int64_t format);
 
-// Formats whose bytes are plain: they only name the dimensions.
+// Formats with plain bytes: they only name the dimensions.
 bool is_base_format(aclFormat format);
 
-// The format of a storage, or what the number of its tensor's dimensions says.
+// The format of a storage, or the default for the number of its tensor's dimensions.
 aclFormat format_of(const c10::StorageImpl& storage, int64_t dims);
 
-// From before a call asks which storages hold blocks until it is launched with descriptors that show them: nobody
-// brings their bytes into another order meanwhile.
+// Held from a call's check for blocked storages until its launch with their descriptors: meanwhile no layout changes.
 class PrivateLayoutInUse {
  public:
   PrivateLayoutInUse();
@@ -32,35 +31,35 @@ class PrivateLayoutInUse {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-// Whether the bytes of the tensor's storage are blocks, and the tensor is what they hold.
+// Whether the storage contains blocks and the tensor covers all of them.
 bool shows_all_blocks(const at::Tensor& tensor);
 
 // The memory of a storage in a private layout.
 DeviceElements elements_of_blocked_storage(const StorageImpl& storage);
 
-// The storage of a contiguous tensor of these sizes in a private format; its blocks are undefined. FRACTAL_NZ's blocks
-// are made for `block_dtype` where that is given. Throws where the format cannot have these sizes.
+// A storage for a contiguous tensor of these sizes in a private format, with undefined blocks. `block_dtype`, if
+// defined, is the data type of FRACTAL_NZ's blocks. Throws if the sizes do not match the format.
 c10::intrusive_ptr<StorageImpl> make_blocked_storage(c10::IntArrayRef sizes, c10::ScalarType dtype, aclFormat format,
                                                      aclDataType block_dtype, c10::DeviceIndex device);
 
-// A storage of its own with the same blocks, on the current stream.
+// A new storage with the same blocks, copied on the current stream.
 c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage);
 
 // Fills the blocks of such a storage from plain elements, on the current stream.
 void fill_blocks(StorageImpl& storage, void* plain);
 
-// Brings the bytes of a storage in a private format into blocks, where they have become plain. It writes them: no other
+// Converts the bytes of a storage in a private format to blocks, if they have become plain. It writes them: no other
 // thread may read them meanwhile.
 void make_blocked(StorageImpl& storage);
 
-// Makes the bytes plain for good: the storage is resized, or shown to other processes.
+// Makes the bytes plain permanently: the storage is resized, or shared with other processes.
 void forget_format(const c10::StorageImpl& storage);
 
 namespace detail {
 void unpack_blocks(const c10::StorageImpl& storage);
 }
 
-// Plain bytes, for all that does not know blocks. Costs one load as long as no storage holds any.
+// Ensures plain bytes, for code that does not support blocks. Costs one load while no storage contains blocks.
 inline void make_plain(const c10::StorageImpl& storage) {
   if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0)) detail::unpack_blocks(storage);
 }

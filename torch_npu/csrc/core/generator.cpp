@@ -13,7 +13,7 @@ namespace torch_npu {
 namespace {
 
 constexpr std::size_t kStateBytes = 16;
-// What one kernel call moves the offset by: a multiple of four, as counter-based generators keep it.
+// The offset's increment per kernel call: a multiple of four, as in other counter-based generators.
 constexpr uint64_t kOffsetStep = 4;
 
 // SplitMix64 (Steele, Lea, Flood 2014): consecutive inputs give unrelated outputs.
@@ -71,7 +71,7 @@ GeneratorImpl* GeneratorImpl::clone_impl() const {
   auto copy = std::make_unique<GeneratorImpl>(device().index());
   copy->seed_ = seed_;
   copy->offset_ = offset_;
-  return copy.release();  // c10's contract: the caller adopts it
+  return copy.release();  // by c10's contract the caller adopts it
 }
 
 at::Generator make_generator(c10::DeviceIndex device) {
@@ -91,7 +91,7 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) (*made)[static_cast<std::size_t>(i)] = make_generator(i);
     return made.release();
   }();
-  // A machine without a device still has a generator to seed.
+  // A machine without devices still has a default generator that can be seeded.
   if (device > 0 || device_count() > 0) device = checked_device(device);
   return generators[static_cast<std::size_t>(device)];
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Random numbers: the state is a seed and an offset, 16 bytes, as on devices with counter-based generators.
+// Random number generators. The state is a seed and an offset, 16 bytes, as on devices with counter-based generators.
 
 #include <ATen/core/Generator.h>
 #include <c10/core/GeneratorImpl.h>
@@ -34,19 +34,19 @@ class GeneratorImpl final : public c10::GeneratorImpl {
   uint64_t offset_ = 0;
 };
 
-// A device's default generator; -1 names the current device. Making it initialises nothing.
+// A device's default generator; -1 is the current device. Its creation initialises nothing.
 const at::Generator& default_generator(c10::DeviceIndex device);
 at::Generator make_generator(c10::DeviceIndex device);
 
-// What an operator draws from: `given`, else the default one of `device`. Throws for a generator of another device.
+// An operator's generator: `given`, else the default one of `device`. Throws for a generator of another device.
 at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device);
 
-// Seed and offset as aclnn's functions take them.
+// Seed and offset in the types of aclnn's functions.
 struct Counter {
   int64_t seed;
   int64_t offset;
 };
-// Of one call of a counter-based kernel; the generator advances.
+// For one call of a counter-based kernel; the generator advances.
 Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device);
 
 }  // namespace torch_npu

@@ -1,4 +1,4 @@
-// The device guard: what PyTorch's generic code (torch.Stream, torch.Event, torch.accelerator, autograd) calls.
+// The device guard, which PyTorch's generic code (torch.Stream, torch.Event, torch.accelerator, autograd) calls.
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
@@ -24,7 +24,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 
   void setDevice(Device device) const override { set_device(device.has_index() ? device.index() : current_device()); }
 
-  // Switching costs nothing until a call needs the runtime's device.
+  // Switching is free until a call needs the runtime's device.
   void uncheckedSetDevice(Device device) const noexcept override {
     if (device.has_index()) set_device_lazily(device.index());
   }

@@ -1,4 +1,4 @@
-// What PyTorch asks of an accelerator outside the dispatcher.
+// PyTorch's queries of an accelerator outside of the dispatcher.
 
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 
@@ -25,7 +25,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
     return previous;
   }
 
-  // "Maybe": a device that nothing has used yet is not started for it.
+  // "Maybe": does not start a device that is not used yet.
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex device) const override {
     c10::DeviceIndex previous = current_device();
     if (device >= 0 && device != previous && is_device_initialized(device)) set_device(device);
@@ -50,7 +50,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
 };
 
 [[maybe_unused]] const bool registered = [] {
-  static auto& hooks = *std::make_unique<Hooks>().release();  // PyTorch keeps the pointer for good
+  static auto& hooks = *std::make_unique<Hooks>().release();  // PyTorch keeps the pointer for ever
   at::RegisterPrivateUse1HooksInterface(&hooks);
   return true;
 }();

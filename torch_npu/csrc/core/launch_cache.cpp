@@ -37,15 +37,15 @@ struct Releaser {
 class ThreadCache {
  public:
   struct Entry {
-    Words words;                                            // empty: no launch
-    std::unique_ptr<softnpuCachedLaunch, Releaser> cached;  // null: such a call is planned each time
+    Words words;                                            // empty: unused entry
+    std::unique_ptr<softnpuCachedLaunch, Releaser> cached;  // null: the call must be planned each time
   };
 
   Entry& entry_of(const Key& key) { return entries_[key.words().hash() >> (64 - kBits)]; }
 
-  // Those of the calling thread; null where there are none.
+  // The calling thread's; null if there is none yet.
   static ThreadCache* find() { return of_thread_; }
-  // Makes them where there are none; null when the thread ends.
+  // Creates it if there is none; null when the thread is ending.
   static ThreadCache* of_thread() {
     static thread_local const Owner owner;
     return of_thread_;
@@ -53,7 +53,7 @@ class ThreadCache {
 
  private:
   static constexpr int kBits = 7;
-  // Makes them, and ends them with the thread.
+  // Creates it, and destroys it with the thread.
   struct Owner {
     Owner() { of_thread_ = cache.get(); }
     ~Owner() { of_thread_ = nullptr; }
@@ -129,7 +129,7 @@ void insert(const Key& key, const aclOpExecutor* executor) {
   ThreadCache* cache = ThreadCache::of_thread();
   if (cache == nullptr) return;
   ThreadCache::Entry& entry = cache->entry_of(key);
-  if (entry.words == key.words()) return;  // such a call is planned each time
+  if (entry.words == key.words()) return;  // the call must be planned each time
   softnpuCachedLaunch* cached = nullptr;
   if (functions().cache(executor, key.addresses(), key.bytes(), key.tensors(), &cached) != ACL_SUCCESS) return;
   entry.cached.reset(cached);

@@ -1,6 +1,6 @@
 #pragma once
 // The launch cache: a small aclnn call that differs from an earlier one only in its tensors' addresses needs neither
-// descriptors nor a first phase. On softnpu alone (softnpuCacheLaunch); CANN caches executors by itself.
+// descriptors nor a first phase. Only on softnpu (softnpuCacheLaunch); CANN caches executors itself.
 
 #include <ATen/core/Tensor.h>
 #include <aclnn/aclnn_base.h>
@@ -15,12 +15,12 @@
 
 namespace torch_npu::launch_cache {
 
-// A description of a call in words.
+// The description of a call in words.
 class Words {
  public:
   static constexpr size_t kMost = 40;
 
-  Words() noexcept {}  // the words stay unset: nobody reads past size_
+  Words() noexcept {}  // uninitialised: nothing reads beyond size_
   Words(const Words& other) noexcept { *this = other; }
   Words& operator=(const Words& other) noexcept {
     size_ = other.size_;
@@ -45,11 +45,11 @@ class Words {
   uint64_t words_[kMost];
 };
 
-// What tells a call from others: its operator, its device, and of each argument all but its address.
+// The key of a call: its operator, its device, and everything of each argument except its address.
 class Key {
  public:
   static constexpr size_t kMostTensors = 6;
-  // Beyond it no time that a first phase takes counts.
+  // For larger tensors the first phase's time is negligible.
   static constexpr int64_t kMostElements = 1 << 22;
 
   Key(const void* op, c10::DeviceIndex device) : device_(device) {
@@ -67,7 +67,7 @@ class Key {
     add_word(word);
   }
 
-  // Whether all arguments are such that the call may be cached.
+  // Whether all arguments allow the call to be cached.
   bool fits() const { return fits_; }
   const Words& words() const { return words_; }
   c10::DeviceIndex device() const { return device_; }
@@ -82,7 +82,7 @@ class Key {
   bool fits_ = true;
   Words words_;
   size_t tensors_ = 0;
-  // Of the tensors; unset behind them.
+  // Of the tensors; the rest is uninitialised.
   const void* addresses_[kMostTensors];
   size_t bytes_[kMostTensors];
 };
@@ -92,12 +92,13 @@ concept Keyed = requires(Key key, const T& value) {
   key.add(value);
 };
 
-// Whether calls are cached. A recording needs each launch's name, and queued launches are another thread's.
+// Whether calls are cached: not during a recording, which needs each launch's name, nor with queued launches, which
+// another thread makes.
 bool is_on();
 
-// Launches the cached call of `key` on the current stream of its device; false where there is none.
+// Launches the cached call of `key` on the current stream of its device; false if there is none.
 bool launch(const Key& key);
-// Between the phases of a call that launch() did not know.
+// Caches a call that launch() did not find; called between its two phases.
 void insert(const Key& key, const aclOpExecutor* executor);
 
 }  // namespace torch_npu::launch_cache

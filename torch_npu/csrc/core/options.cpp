@@ -35,7 +35,7 @@ void set_conv_allows_less(bool on) { conv_less = on; }
 void set_operator_timeout(int64_t ms) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 1000;
   TORCH_CHECK_VALUE(ms >= 0 && ms <= kMost, "set_op_timeout_ms: ", ms, " ms: it is 0 (for ever) to ", kMost);
-  // Earlier versions of CANN know whole seconds only.
+  // Earlier versions of CANN support only whole seconds.
   using InMicroseconds = aclError (*)(uint64_t, uint64_t*);
   const auto set = reinterpret_cast<InMicroseconds>(bound_symbol("aclrtSetOpExecuteTimeOutV2"));
   if (set != nullptr) {

@@ -27,12 +27,12 @@ struct Counter {
   at::CallbackHandle callback = at::INVALID_CALLBACK_HANDLE;
   std::vector<Frame> frames;
   std::vector<Row> rows;
-  std::unordered_map<std::string, std::size_t> places;  // of rows, by operator, route and kernel
+  std::unordered_map<std::string, std::size_t> places;  // row index by operator, route and kernel
 };
 
 thread_local std::unique_ptr<Counter> counter;
 
-// Other ranges than operators have none: steps of autograd, names that programs give.
+// Ranges that are not operators have none: steps of autograd, names that programs give.
 bool is_operator(const at::RecordFunction& function) { return function.operator_name().has_value(); }
 
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {

@@ -1,6 +1,6 @@
 #pragma once
-// Which way each operator of a thread went, for torch_npu.utils.explain. While nobody counts, an operator pays for the
-// branch that traces take anyway (core/trace.h).
+// The route of each operator of a thread, for torch_npu.utils.explain. Without a counting thread, an operator only
+// costs the branch for traces (core/trace.h).
 
 #include <cstdint>
 #include <string>
@@ -8,26 +8,26 @@
 
 namespace torch_npu::route_stats {
 
-// In the order of what counts where an operator did several of them.
+// In ascending priority, if an operator used several of them.
 enum class Route : uint8_t { kNone, kCopy, kAclnn, kAiCpu, kCpuFallback };
 
 struct Row {
   std::string op;      // "aten::add.Tensor"
-  std::string kernel;  // the aclnn function, where it is one
+  std::string kernel;  // the aclnn function, if any
   Route route = Route::kNone;
-  bool calls_others = false;  // a composite, where `route` is kNone
+  bool calls_others = false;  // a composite, if `route` is kNone
   uint64_t calls = 0;
-  int64_t total_ns = 0;  // on the host, with what it called
-  int64_t self_ns = 0;   // without
+  int64_t total_ns = 0;  // on the host, including inner calls
+  int64_t self_ns = 0;   // without inner calls
 };
 
-// Counts the calling thread's operators until stop(); throws where it counts already.
+// Counts the calling thread's operators until stop(); throws if it is counting already.
 void start();
 
-// One row for each operator, route and kernel, in the order of their first calls. Empty where nobody counted.
+// One row per operator, route and kernel, in the order of their first calls. Empty if nothing was counted.
 std::vector<Row> stop();
 
-// The innermost operator of this thread goes this way; `kernel` is a literal.
+// Records the route of this thread's innermost operator; `kernel` is a literal.
 void mark(Route route, const char* kernel = "") noexcept;
 
 // Whether this thread counts.

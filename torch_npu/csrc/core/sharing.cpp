@@ -49,7 +49,7 @@ class CounterFile {
   at::RefcountedMapAllocator file_;
 };
 
-// A counter, and the file that it stands in.
+// A counter, and its file.
 struct Place {
   CounterFile* file = nullptr;
   std::size_t index = 0;
@@ -57,7 +57,7 @@ struct Place {
   std::atomic_ref<std::int64_t> counter() const { return file->at(index); }
 };
 
-// A storage of this process that others use: its memory, and how many they are.
+// A storage of this process that others use: its memory, and the number of users.
 struct Sent {
   c10::DataPtr data;
   Place place;
@@ -65,7 +65,7 @@ struct Sent {
 
 void delete_sent(void* context);
 
-// Everything that this process has sent. Never destroyed: storages may die at the very end.
+// All storages that this process has sent. Never destroyed: storages may be freed at the end of the process.
 class Outbox {
  public:
   static Outbox& get() {
@@ -73,7 +73,7 @@ class Outbox {
     return instance;
   }
 
-  // Counts one more user of `storage` and tells where. Its bytes stay where they are.
+  // Adds a user of `storage` and returns its counter. Its bytes do not move.
   std::pair<std::string, std::size_t> add_user(c10::StorageImpl& storage) {
     collect();
     std::lock_guard lock(mutex_);
@@ -85,14 +85,14 @@ class Outbox {
       // Other threads may read the storage meanwhile: the address does not change.
       c10::DataPtr shared(mutable_bytes_of(storage, BytesLayout::kStored), sent.get(), &delete_sent, storage.device());
       sent->data = storage.set_data_ptr(std::move(shared));
-      (void)sent.release();  // the storage's now
+      (void)sent.release();  // now owned by the storage
     }
     const Place& place = static_cast<Sent*>(storage.data_ptr().get_context())->place;
     place.counter().fetch_add(1);
     return {place.file->name(), place.index};
   }
 
-  // This process's storage is gone; the memory stays while others use it.
+  // This process's storage is destroyed; the memory stays while others use it.
   void drop(std::unique_ptr<Sent> sent) {
     {
       std::lock_guard lock(mutex_);
@@ -101,7 +101,7 @@ class Outbox {
     collect();
   }
 
-  // Frees what nobody uses; outside of the lock, since freeing may take Python's.
+  // Frees memory without users; outside of the lock, since freeing may take Python's.
   void collect() {
     std::vector<std::unique_ptr<Sent>> unused;
     std::lock_guard lock(mutex_);
@@ -115,7 +115,7 @@ class Outbox {
     dropped_.erase(first, dropped_.end());
   }
 
-  // From now on no counter is read: the files belong to the other processes.
+  // Stops reading counters: the files belong to the other processes.
   void close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -134,7 +134,7 @@ class Outbox {
     return place;
   }
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::vector<std::unique_ptr<CounterFile>> files_;
   std::vector<Place> free_;
   std::vector<std::unique_ptr<Sent>> dropped_;
@@ -144,16 +144,16 @@ class Outbox {
 void delete_sent(void* context) {
   std::unique_ptr<Sent> sent(static_cast<Sent*>(context));
   if (in_bad_fork()) {
-    (void)sent.release();  // the parent's
+    (void)sent.release();  // owned by the parent
     return;
   }
   Outbox::get().drop(std::move(sent));
 }
 
-// A piece of another process's memory, mapped here as long as one storage lies in it.
+// A piece of another process's memory, mapped here while a storage is in it.
 class Import {
  public:
-  // The one that is open already, or a new one.
+  // The open one, or a new one.
   static std::shared_ptr<Import> open(c10::DeviceIndex device, const std::string& key) {
     std::lock_guard lock(opened().mutex);
     auto& imports = opened().imports;
@@ -207,7 +207,7 @@ struct Received {
   void let_go() { file->at(place).fetch_sub(1); }
 };
 
-// What this process has opened, so that a process that ends with live tensors takes its names off the counters.
+// The storages that this process has opened: a process that ends with live tensors decrements their counters.
 class Inbox {
  public:
   static Inbox& get() {
@@ -268,7 +268,7 @@ StorageTicket share_storage(const c10::Storage& storage) {
   shared.device = storage.device().index();
   shared.nbytes = storage.nbytes();
   bind_device(shared.device);
-  synchronize_device(shared.device);  // queues pickle on a thread of their own, which knows no current stream
+  synchronize_device(shared.device);  // queues pickle on a separate thread, whose current stream is unknown
   auto [base, size] = caching_allocator().shareable(shared.device, data.get());
   std::array<char, ACL_IPC_HANDLE_SIZE> key{};
   acl_check(

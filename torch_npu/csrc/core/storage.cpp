@@ -24,7 +24,7 @@ c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c
                                           allocator, resizable);
 }
 
-// For the call sites of PyTorch that make storages through c10 (torch.UntypedStorage, deserialization).
+// For PyTorch's call sites that create storages through c10 (torch.UntypedStorage, deserialization).
 [[maybe_unused]] const bool registered = [] {
   c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &create);
   return true;
@@ -44,7 +44,7 @@ void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceInd
 }
 
 StorageImpl* own_storage(const c10::StorageImpl& storage) {
-  // The class is final, so its type says it.
+  // The class is final, so comparing types suffices.
   return typeid(storage) == typeid(StorageImpl) ? static_cast<StorageImpl*>(const_cast<c10::StorageImpl*>(&storage))
                                                 : nullptr;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The storage of an npu tensor: PyTorch's, with room for what only this device knows.
+// The storage of an npu tensor: PyTorch's, with additional state of this device.
 
 #include <c10/core/ScalarType.h>
 #include <c10/core/StorageImpl.h>
@@ -11,7 +11,7 @@
 
 namespace torch_npu {
 
-// A storage that whoever comes first puts in: threads that read one tensor at once find the same one.
+// A storage that is set once: of concurrent threads that read one tensor, all get the first one's.
 class SharedStorage {
  public:
   SharedStorage() = default;
@@ -22,16 +22,16 @@ class SharedStorage {
   // Null before the first put().
   c10::StorageImpl* get() const { return held_.load(std::memory_order_acquire); }
 
-  // Keeps `storage` where there is none yet; returns the one that is kept.
+  // Stores `storage` if there is none yet; returns the stored one.
   c10::StorageImpl* put(c10::intrusive_ptr<c10::StorageImpl> storage) {
     c10::StorageImpl* held = nullptr;
     if (!held_.compare_exchange_strong(held, storage.get(), std::memory_order_acq_rel)) return held;
     return storage.release();
   }
 
-  // Only where no other thread uses the tensor: when it is resized and when it goes.
+  // Only if no other thread uses the tensor: when it is resized and when it is destroyed.
   void reset() {
-    // Dropped at the end of the statement.
+    // Released at the end of the statement.
     (void)c10::intrusive_ptr<c10::StorageImpl>::reclaim(held_.exchange(nullptr, std::memory_order_acq_rel));
   }
 
@@ -39,7 +39,7 @@ class SharedStorage {
   std::atomic<c10::StorageImpl*> held_{nullptr};  // owned
 };
 
-// The tensor that a storage in a private format holds.
+// The layout of the tensor in a storage with a private format.
 struct PrivateLayout {
   c10::SmallVector<int64_t, 5> sizes;
   c10::ScalarType dtype;
@@ -51,24 +51,24 @@ class StorageImpl final : public c10::StorageImpl {
   using c10::StorageImpl::StorageImpl;
   ~StorageImpl() override;
 
-  // The same bytes as a CPU storage, made on first use and kept: what AI CPU kernels are given. It owns nothing.
+  // The same bytes as a CPU storage for AI CPU kernels, created on first use and cached. It does not own the bytes.
   SharedStorage& cpu_storage() { return cpu_storage_; }
 
-  // The aclFormat that the program gave it; kNoFormat where it gave none.
+  // The aclFormat that the program set; kNoFormat if none.
   static constexpr int kNoFormat = -1;
   int format() const { return format_.load(std::memory_order_acquire); }
   void set_format(int format) { format_.store(format, std::memory_order_release); }
 
-  // Whether data() are blocks of a private format. nbytes() count the elements, not what fills blocks up.
+  // Whether data() are blocks of a private format. nbytes() is the size of the elements, without padding.
   bool has_private_layout() const { return has_private_layout_.load(std::memory_order_acquire); }
   void set_private_layout_active(bool on);
 
-  // Of the private format that it was made with, which it may have no more; null for other storages. Stays as long as
+  // The private format with which it was made, which it may have lost since; null for other storages. Lives as long as
   // the storage.
   const PrivateLayout* private_layout() const { return private_layout_.get(); }
   void set_private_layout(std::unique_ptr<const PrivateLayout> blocks) { private_layout_ = std::move(blocks); }
 
-  // All storages whose data() are blocks.
+  // The number of storages whose data() are blocks.
   static int64_t count_private_storage() { return count_private_storage_.load(std::memory_order_acquire); }
 
   void release_resources() override;
@@ -81,20 +81,20 @@ class StorageImpl final : public c10::StorageImpl {
   static std::atomic<int64_t> count_private_storage_;
 };
 
-// Our storage, or null for one that PyTorch made by other ways than ours.
+// Our storage class, or null for storages that PyTorch created without it.
 StorageImpl* own_storage(const c10::StorageImpl& storage);
 
 // A storage of `nbytes` on `device` from the caching allocator.
 c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DeviceIndex device);
 
-// A storage that takes over `data`, whose device is an npu.
+// A storage that takes ownership of `data`, whose device is an npu.
 c10::intrusive_ptr<c10::StorageImpl> make_storage(std::size_t nbytes, c10::DataPtr data);
 
-// Throws where the bytes are not all in one allocation of `device`: for memory that others hand over (DLPack), since
-// kernels would read whatever lies there.
+// Throws unless the bytes are in one allocation of `device`: for memory from other libraries (DLPack), since kernels
+// would read out of bounds.
 void check_device_memory(const void* address, std::size_t nbytes, c10::DeviceIndex device);
 
-// Grows or shrinks a storage and keeps the bytes that fit.
+// Resizes a storage and keeps the bytes that fit.
 void resize_storage(c10::StorageImpl& storage, std::size_t nbytes);
 
 }  // namespace torch_npu

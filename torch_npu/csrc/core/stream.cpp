@@ -17,10 +17,10 @@ namespace torch_npu {
 
 struct StreamSlot {
   std::atomic<aclrtStream> handle{nullptr};
-  // Others than this plug-in may have enqueued work: the handle was given away.
+  // The handle was exposed, so that code outside of this plug-in may have enqueued work.
   std::atomic<bool> is_shared{false};
-  std::atomic<uint64_t> enqueued{0};  // raised after each call that enqueues
-  std::atomic<uint64_t> finished{0};  // the value of `enqueued` that a wait has seen the end of
+  std::atomic<uint64_t> enqueued{0};  // incremented after each call that enqueues
+  std::atomic<uint64_t> finished{0};  // the value of `enqueued` up to which work is known to be done
 };
 
 namespace {
@@ -30,20 +30,20 @@ constexpr std::size_t kPriorities = 1 - kGreatestPriority;
 constexpr c10::StreamId kStreams = 1 + kPoolSize * static_cast<c10::StreamId>(kPriorities);
 
 struct StreamTable {
-  std::mutex mutex;  // guards the making of a stream
+  std::mutex mutex;  // guards the creation of streams
   std::array<StreamSlot, kStreams> slots{};
-  std::array<std::atomic<uint32_t>, kPriorities> next{};  // of each pool
+  std::array<std::atomic<uint32_t>, kPriorities> next{};  // per pool
 };
 
-// The pool that a stream is of, which is its priority without the sign.
+// The index of a stream's pool: its priority without the sign.
 std::size_t pool_of(c10::StreamId id) { return id == 0 ? 0 : static_cast<std::size_t>((id - 1) / kPoolSize); }
 
-// The runtime counts the other way: 0 is the most urgent.
+// The runtime counts in the opposite direction: 0 is the most urgent.
 uint32_t runtime_priority(c10::StreamId id) { return static_cast<uint32_t>(kPriorities - 1 - pool_of(id)); }
 
 StreamTable& table(c10::DeviceIndex device) {
   static auto& tables =
-      *std::make_unique<std::array<StreamTable, kMaxDevices>>().release();  // used until the very end of the process
+      *std::make_unique<std::array<StreamTable, kMaxDevices>>().release();  // used until the end of the process
   return tables[static_cast<std::size_t>(device)];
 }
 
@@ -155,13 +155,13 @@ void wait_for_stream(c10::Stream stream) {
 
 void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept {
   using Discard = aclError (*)(aclrtStream, const void*, std::size_t);
-  // What is smaller goes by its way through memory as fast.
+  // For smaller blocks storing the value is as fast.
   constexpr std::size_t kLeastBytes = std::size_t{16} << 10;
   static const auto tell = reinterpret_cast<Discard>(bound_symbol("softnpuOutputDead"));
   if (tell == nullptr || nbytes < kLeastBytes || task_queue_level() != 0) return;
   const StreamSlot& slot = table(stream.device_index()).slots[static_cast<std::size_t>(stream.id())];
   const aclrtStream handle = slot.handle.load(std::memory_order_acquire);
-  // A stream that is gone by now, at the end of the process, has nothing queued.
+  // At the end of the process a destroyed stream has no queued work.
   if (handle != nullptr) static_cast<void>(tell(handle, address, nbytes));
 }
 
@@ -174,7 +174,7 @@ void wait_for_current_stream(c10::DeviceIndex device) {
   aclrtStream handle = slot.handle.load(std::memory_order_acquire);
   aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
   acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");
-  // An error of work that is done waits for the synchronisation, too.
+  // Errors of completed work also wait for the synchronisation.
   if (status != ACL_STREAM_STATUS_COMPLETE || !is_shared) {
     wait_for_handle(handle);
   }

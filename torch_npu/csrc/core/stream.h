@@ -1,6 +1,6 @@
 #pragma once
-// PyTorch's streams (device and id) and the runtime's (handles). Id 0 is a device's default stream; the others come
-// from pools, one of 32 streams per device and priority, handed out in turn, and live as long as the process.
+// Maps PyTorch's streams (device and id) to the runtime's handles. Id 0 is a device's default stream. The others come
+// from pools of 32 streams per device and priority, used in turn, and have the lifetime of the process.
 
 #include <acl/acl.h>
 #include <c10/core/Stream.h>
@@ -15,10 +15,10 @@ c10::Stream npu_stream(c10::DeviceIndex device, c10::StreamId id);
 
 c10::Stream default_stream(c10::DeviceIndex device);
 
-// Priorities as PyTorch counts them: 0, which the default stream has, to this one, the most urgent.
+// PyTorch's priorities range from 0, the default stream's, to this one, the most urgent.
 constexpr int kGreatestPriority = -7;
 
-// `priority` outside of the range becomes the nearest one in it.
+// `priority` is clamped to the range.
 c10::Stream stream_from_pool(c10::DeviceIndex device, int priority = 0);
 int stream_priority(c10::Stream stream);
 
@@ -26,17 +26,17 @@ int stream_priority(c10::Stream stream);
 c10::Stream current_stream(c10::DeviceIndex device);
 void set_current_stream(c10::Stream stream);
 
-// The runtime's handle for whoever enqueues work of its own; makes the stream where it does not exist yet. Throws where
-// `stream` is not an npu stream.
+// The runtime's handle for callers that enqueue work themselves; creates the stream if necessary. Throws if `stream` is
+// not an npu stream.
 aclrtStream stream_handle(c10::Stream stream);
 
-struct StreamSlot;  // what is known of one stream
+struct StreamSlot;  // the state of one stream
 
-// Work that this plug-in enqueues: take the handle from it and let it die after the call. It counts, so that a wait
-// knows an idle stream without asking the runtime.
+// For work that this plug-in enqueues: take the handle from it and destroy it after the call. It counts, so that a wait
+// detects an idle stream without asking the runtime.
 class Enqueue {
  public:
-  // After all launches that are queued.
+  // After all queued launches.
   explicit Enqueue(c10::Stream stream);
   // For a queued launch itself.
   enum FromQueue { kFromQueue };
@@ -52,7 +52,7 @@ class Enqueue {
 };
 
 bool query_stream(c10::Stream stream);
-// Whether the stream has work that is not done. False where the runtime does not say.
+// Whether the stream has unfinished work. False if the runtime does not know.
 bool is_busy(c10::Stream stream) noexcept;
 void synchronize_stream(c10::Stream stream);
 
@@ -60,11 +60,11 @@ void synchronize_stream(c10::Stream stream);
 uint64_t synchronizations() noexcept;
 void count_synchronization() noexcept;
 
-// A block of `stream` was freed: nothing that is enqueued from now on reads what it holds, so that queued work need not
-// make it. Does nothing on a real CANN, or while launches are made by the task queue, which are behind the program.
+// A block of `stream` was freed: work enqueued from now on does not read its contents, so that queued work need not
+// store them. Does nothing on a real CANN, or while the task queue makes launches, which lag behind the program.
 void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexcept;
 
-// Waits for the current stream of `device`; cheap where it is idle. What runs on the host reads device memory after it.
+// Waits for the current stream of `device`; cheap if it is idle. Afterwards host code may read device memory.
 void wait_for_current_stream(c10::DeviceIndex device);
 
 }  // namespace torch_npu

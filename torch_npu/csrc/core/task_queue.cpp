@@ -25,7 +25,7 @@
 namespace torch_npu {
 namespace {
 
-// A program that runs further ahead waits: it bounds what queued launches keep alive.
+// A program that runs further ahead waits: this bounds the resources of queued launches.
 constexpr std::size_t kMostQueued = 1024;
 
 bool launches_block() {
@@ -42,7 +42,7 @@ int read_level() {
   return 0;
 }
 
-// Of one device; lives as long as the process, its thread from the first launch on.
+// The queue of one device; lives as long as the process, its thread from the first launch on.
 class TaskQueue {
  public:
   void push(const LaunchTask& task) {
@@ -71,7 +71,7 @@ class TaskQueue {
     std::lock_guard lock(workspaces_mutex_);
     Workspace& kept = workspaces_[stream.id()];
     if (kept.bytes < bytes) {
-      drain();  // queued launches hold the address
+      drain();  // queued launches use the address
       kept = {};
       kept = {caching_allocator().allocate_on(stream.device_index(), bytes), bytes};
     }
@@ -89,7 +89,7 @@ class TaskQueue {
     std::unique_lock lock(mutex_);
     for (;;) {
       changed_.wait(lock, [&] { return !tasks_.empty(); });
-      const LaunchTask& task = tasks_.front();  // stays where it is: others only append
+      const LaunchTask& task = tasks_.front();  // not moved: others only append
       lock.unlock();
       std::exception_ptr failure;
       try {
@@ -106,7 +106,7 @@ class TaskQueue {
     }
   }
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::deque<LaunchTask> tasks_;
   std::exception_ptr failure_;
@@ -117,7 +117,7 @@ class TaskQueue {
 
 TaskQueue& queue_of(c10::DeviceIndex device) {
   static auto& queues =
-      *std::make_unique<std::array<TaskQueue, kMaxDevices>>().release();  // used until the very end of the process
+      *std::make_unique<std::array<TaskQueue, kMaxDevices>>().release();  // used until the end of the process
   return queues[static_cast<std::size_t>(device)];
 }
 
@@ -146,7 +146,7 @@ void* stream_workspace(c10::Stream stream, uint64_t bytes) {
 }
 
 void detail::drain(c10::DeviceIndex device) noexcept {
-  if (!in_bad_fork()) queue_of(device).drain();  // a child of fork has no such thread
+  if (!in_bad_fork()) queue_of(device).drain();  // a forked child has no such thread
 }
 
 void detail::throw_failure(c10::DeviceIndex device) { queue_of(device).throw_failure(); }

@@ -1,10 +1,10 @@
 #pragma once
-// Launches that a thread of their own makes, in order: the program's thread goes on after an operator's first phase.
-// TASK_QUEUE_ENABLE chooses the level: 0, launches are made by the caller; 1, by the queue; 2, the same, and an
-// operator's workspace is its stream's, kept for the next one.
+// Launches made by a separate thread, in order: the program's thread continues after an operator's first phase.
+// TASK_QUEUE_ENABLE sets the level: 0, the caller launches; 1, the queue launches; 2, as 1, and operators share their
+// stream's workspace.
 //
-// Everything else that touches a stream (copies, events, waits, handles that are given away) drains the queue first, so
-// that the runtime sees one order.
+// All other accesses to a stream (copies, events, waits, exposed handles) drain the queue first, so that the runtime
+// sees one order.
 
 #include <aclnn/aclnn_base.h>
 #include <c10/core/Stream.h>
@@ -26,19 +26,19 @@ struct LaunchTask {
   void* workspace;
 };
 
-// Makes the launch on the calling thread. Throws what the library says where it fails.
+// Launches on the calling thread. Throws with the library's message if that fails.
 void launch_now(const LaunchTask& task);
 
-// 0, 1 or 2: TASK_QUEUE_ENABLE, or what was set since. Where neither is there it is 0, which measured best.
+// 0, 1 or 2: TASK_QUEUE_ENABLE, or the last set level. The default is 0, which measured best.
 inline int task_queue_level() noexcept;
-// Makes what is queued first; nobody may launch meanwhile. Throws for a level that does not exist. While
+// Launches everything queued first; no thread may launch meanwhile. Throws for an invalid level. While
 // ASCEND_LAUNCH_BLOCKING is on the level stays 0.
 void set_task_queue_level(int64_t level);
 
 // Queues the launch. Waits while the queue is full; throws the failure of an earlier one.
 void queue_launch(const LaunchTask& task);
 
-// The workspace that launches on `stream` share, of `bytes` at least.
+// The workspace that launches on `stream` share, at least `bytes` large.
 void* stream_workspace(c10::Stream stream, uint64_t bytes);
 
 namespace detail {
@@ -49,7 +49,7 @@ void throw_failure(c10::DeviceIndex device);
 
 inline int task_queue_level() noexcept { return detail::queue_level.load(std::memory_order_relaxed); }
 
-// Returns when every queued launch of `device` was made. A load where there is no queue.
+// Returns after every queued launch of `device` was made. One load without a queue.
 inline void drain_launches(c10::DeviceIndex device) noexcept {
   if (C10_UNLIKELY(task_queue_level() != 0)) detail::drain(device);
 }

@@ -28,7 +28,7 @@ struct detail::Record {
   Event after;
   int64_t start_ns = 0;  // of a host kernel
   int64_t end_ns = 0;
-  std::atomic<bool> done{false};  // raised behind the writing of the end
+  std::atomic<bool> done{false};  // set after the end was written
 };
 
 namespace {
@@ -39,11 +39,11 @@ struct State {
   std::mutex mutex;  // guards all below
   std::vector<std::shared_ptr<Record>> records;
   std::atomic<uint64_t> generation{0};  // written under the mutex
-  std::atomic<bool> is_on{false};       // written under the mutex; counts among the watchers while it is true
+  std::atomic<bool> is_on{false};       // written under the mutex; while true it counts as a watcher
 };
 
 State& state() {
-  static State& instance = *std::make_unique<State>().release();  // used until the very end of the process
+  static State& instance = *std::make_unique<State>().release();  // used until the end of the process
   return instance;
 }
 
@@ -71,13 +71,13 @@ std::shared_ptr<Record> make_record(std::string name, Kind kind, c10::Stream str
   return record;
 }
 
-// One moment on the device's clock and on the host's.
+// One moment in the device's clock and in the host's.
 struct Anchor {
   Event event;
   int64_t host_ns = 0;
 };
 
-// The host's moment is known within the time that the record takes; the shortest of a few tries counts.
+// The host's time is uncertain by the duration of the record; the shortest of a few tries is used.
 Anchor make_anchor(c10::DeviceIndex device) {
   constexpr int kTries = 5;
   bind_device(device);
@@ -172,7 +172,7 @@ void detail::end_launch(Record& record) noexcept {
     record.after.record(record.stream);
     record.done.store(true, std::memory_order_release);
   } catch (const std::exception&) {
-    // The launch itself, or the next one, tells what is wrong with the stream; the recording goes without this one.
+    // The launch itself, or the next one, reports errors of the stream; the recording omits this activity.
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What the device did and when, for profilers. While a recording is on, each piece of work leaves its name, its stream,
-// its times and the operator that it belongs to; while it is off, a piece of work costs one load.
+// Device activity with times, for profilers. During a recording each piece of work stores its name, stream, times and
+// operator; otherwise a piece of work costs one load.
 
 #include <c10/core/Stream.h>
 
@@ -18,20 +18,20 @@ struct Activity {
   std::string name;
   Kind kind;
   c10::Stream stream;
-  int64_t start_ns;  // of the host's wall clock, as c10::getTime() tells it
+  int64_t start_ns;  // of the host's wall clock, as c10::getTime()
   int64_t end_ns;
   uint64_t correlation;  // the innermost operator's id on the thread that started the work; 0: none
 };
 
 struct Recording {
   std::vector<Activity> activities;
-  std::vector<std::string> errors;  // why activities are missing
+  std::vector<std::string> errors;  // reasons for missing activities
 };
 
-// Starts a recording of all threads; a running one is dropped.
+// Starts a recording of all threads; discards a running one.
 void start();
 
-// Ends it and waits for the work that it holds. Work whose launch is still under way on another thread is left out.
+// Ends it and waits for its work. Work that another thread is just launching is omitted.
 Recording stop();
 
 // The profiler's id of the operator that this thread enters, and its end.
@@ -40,17 +40,17 @@ void pop_correlation() noexcept;
 
 namespace detail {
 struct Record;
-// Recordings (0 or 1) and threads that count routes (core/route_stats.h): who looks at pieces of work.
+// Number of observers of work: recordings (0 or 1) and threads that count routes (core/route_stats.h).
 inline std::atomic<int> watchers{0};
 inline bool is_watched() { return watchers.load(std::memory_order_relaxed) != 0; }
-// Null where only routes are counted.
+// Null if only routes are counted.
 std::shared_ptr<Record> begin_launch(const char* name, Kind kind, c10::Stream stream);
 void end_launch(Record& record) noexcept;
 std::shared_ptr<Record> begin_host_kernel(const char* name, c10::DeviceIndex device);
 void end_host_kernel(Record& record) noexcept;
 }  // namespace detail
 
-// Lives around the call that enqueues one piece of work on `stream`, whose device is bound.
+// To be alive around the call that enqueues one piece of work on `stream`, whose device is bound.
 class Launch {
  public:
   Launch(const char* name, Kind kind, c10::Stream stream) {
@@ -68,8 +68,8 @@ class Launch {
   std::shared_ptr<detail::Record> record_;
 };
 
-// Lives while a kernel runs on the calling thread in the stead of `device`, as if it stood in the current stream. The
-// activity is called aicpu:: and the operator.
+// To be alive while a kernel runs on the calling thread in place of `device`, as if it were in the current stream. The
+// activity is named aicpu:: and the operator.
 class HostKernel {
  public:
   HostKernel(const char* name, c10::DeviceIndex device) {

@@ -21,7 +21,7 @@ constexpr int32_t kSliceMs = 100;
 
 std::atomic<void (*)()> interrupt_check{nullptr};
 
-// Of the end of the process, which one thread runs.
+// Used at the end of the process, by one thread.
 std::string final_failure;
 bool has_failed = false;
 
@@ -44,7 +44,7 @@ void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> w
   for (;;) {
     const aclError code = wait(kSliceMs);
     if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)) return acl_check(code, call);
-    (void)aclGetRecentErrMsg();  // the slice's end is no error
+    (void)aclGetRecentErrMsg();  // the end of a time slice is no error
     if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
   }
 }
@@ -59,7 +59,7 @@ void wait_for_event(aclrtEvent event) {
     acl_check(aclrtQueryEventStatus(event, &status), "aclrtQueryEventStatus");
     if (status == ACL_EVENT_RECORDED_STATUS_COMPLETE) break;
     const auto now = Clock::now();
-    // The runtime's own wait, which no Ctrl-C ends, knows what is overdue.
+    // Overdue work is only detected by the runtime's own wait, which Ctrl-C does not end.
     const auto limit = std::chrono::milliseconds(operator_timeout());
     if (limit.count() > 0 && now - start > limit) break;
     if (now >= next_check) {
@@ -81,14 +81,14 @@ void keep_final_failure() noexcept {
   try {
     if (final_failure.empty()) final_failure = newest_failure("the last wait of the process");
   } catch (...) {
-    final_failure = "";  // without memory for the text the code alone has to do
+    final_failure = "";  // no memory for the text: only the code
   }
   has_failed = true;
 }
 
 std::string take_final_failure() {
   if (has_failed) {
-    // Registered last, so that it comes before the handlers that end the process in order.
+    // Registered last, so that it runs before other handlers.
     on_exit(&end_with_failure, nullptr);
   }
   return std::exchange(final_failure, {});

@@ -1,7 +1,7 @@
 // The device's timeline in torch.profiler: a Kineto plug-in that turns a recording of device work into activities, each
 // linked with the operator that started it.
 
-#define USE_KINETO  // torch's wheels are built with it, but do not say so in a header
+#define USE_KINETO  // torch's wheels are built with it, but no header defines it
 
 #include <kineto/libkineto.h>
 #include <kineto/output_base.h>
@@ -34,7 +34,7 @@ class Session final : public libkineto::IActivityProfilerSession {
 
   void processTrace(libkineto::ActivityLogger& logger) override { processTrace(logger, nullptr, 0, 0); }
 
-  // The logger keeps pointers: the activities live in the buffer that getTraceBuffer() hands over.
+  // The logger stores pointers: the activities are in the buffer that getTraceBuffer() returns.
   void processTrace(libkineto::ActivityLogger& logger, libkineto::getLinkedActivityCallback operator_of, int64_t,
                     int64_t) override {
     for (const trace::Activity& work : recording_.activities) {
@@ -92,7 +92,7 @@ class Profiler final : public libkineto::IActivityProfiler {
     return kinds;
   }
 
-  // No session, and so no cost, where nobody asks for the device's activities.
+  // No session, and so no cost, unless the device's activities are requested.
   std::unique_ptr<libkineto::IActivityProfilerSession> configure(const std::set<ActivityType>& asked,
                                                                  const libkineto::Config&) override {
     const auto& own = availableActivities();

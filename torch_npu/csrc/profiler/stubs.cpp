@@ -1,5 +1,5 @@
-// Device time per operator by events, as torch.autograd.profiler.profile(use_device="npu") asks for it: one event on
-// the current stream before each operator and one behind it.
+// Device time per operator by events, for torch.autograd.profiler.profile(use_device="npu"): one event on the current
+// stream before each operator and one after it.
 
 #include <c10/core/DeviceGuard.h>
 #include <c10/util/ApproximateClock.h>
@@ -26,13 +26,13 @@ struct Stubs final : ProfilerStubs {
     *event = std::move(made);
   }
 
-  // In microseconds, which torch takes all stubs to give.
+  // In microseconds, the unit of all of torch's stubs.
   float elapsed(const ProfilerVoidEventStub* start, const ProfilerVoidEventStub* end) const override {
     constexpr double kUsPerMs = 1000;
     return static_cast<float>(elapsed_ms(as_event(start), as_event(end)) * kUsPerMs);
   }
 
-  // Marks and ranges are for a vendor's own viewer (msprof's, as NVTX is for CUDA): there is none here.
+  // Marks and ranges are for vendor tools (msprof's, as NVTX for CUDA): not supported.
   void mark(const char*) const override {}
   void rangePush(const char*) const override {}
   void rangePop() const override {}

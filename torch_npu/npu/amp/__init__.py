@@ -1,4 +1,4 @@
-"""``torch.npu.amp``: PyTorch's mixed precision with npu as its device, under the names of ``torch.cuda.amp``."""
+"""``torch.npu.amp``: PyTorch's mixed precision for npu, under the names of ``torch.cuda.amp``."""
 
 import functools
 
@@ -10,19 +10,19 @@ class autocast(torch.autocast):  # noqa: N801 - the name is torch.cuda.amp's
 
     Args:
         enabled: whether operators are cast.
-        dtype: to what; float16 or bfloat16.
-        cache_enabled: whether casts of parameters are kept until the block ends.
+        dtype: the target dtype; float16 or bfloat16.
+        cache_enabled: whether casts of parameters are cached until the block ends.
     """
 
     def __init__(
         self, enabled: bool = True, dtype: torch.dtype = torch.float16, cache_enabled: bool = True
     ) -> None:
-        """Takes what the class names."""
+        """See the class for the arguments."""
         super().__init__("npu", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
 class GradScaler(torch.amp.GradScaler):
-    """``torch.amp.GradScaler("npu", ...)``, whose arguments it takes."""
+    """``torch.amp.GradScaler("npu", ...)``, with its arguments."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class GradScaler(torch.amp.GradScaler):
         growth_interval: int = 2000,
         enabled: bool = True,
     ) -> None:
-        """Takes what the class names."""
+        """See the class for the arguments."""
         super().__init__(
             "npu", init_scale, growth_factor, backoff_factor, growth_interval, enabled=enabled
         )

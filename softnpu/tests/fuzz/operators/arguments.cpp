@@ -18,13 +18,13 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;
 
-// What tensors are whose numbers are places in another one.
+// Whether a tensor's numbers are indices into another one.
 bool names_indices(const std::string& name) {
   return name.find("ndex") != std::string::npos || name.find("ndices") != std::string::npos || name == "target" ||
          name.find("repeats") != std::string::npos;
 }
 
-// Elements from the storage's start to the end of the view; 0 where a size is 0. Of sizes that are drawn: no overflow.
+// Elements from the storage's start to the end of the view; 0 if a size is 0. For drawn sizes: without overflow.
 int64_t reach(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, int64_t offset) {
   int64_t last = offset;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -36,7 +36,7 @@ int64_t reach(const std::vector<int64_t>& sizes, const std::vector<int64_t>& str
 
 std::vector<int64_t> contiguous(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> strides(sizes.size());
-  uint64_t stride = 1;  // wraps around where a stride of 0 has made the sizes huge
+  uint64_t stride = 1;  // wraps around if a stride of 0 made the sizes huge
   for (size_t i = sizes.size(); i-- > 0; stride *= static_cast<uint64_t>(sizes[i])) {
     strides[i] = static_cast<int64_t>(stride);
   }
@@ -131,7 +131,7 @@ Value Arguments::draw(const Argument& argument) {
   if (argument.kind == Kind::kString) {
     said_ += value.string == nullptr ? "null" : value.string;
   } else if (argument.kind == Kind::kFloat || argument.kind == Kind::kDouble) {
-    // A float takes what a double cannot say: the nearest finite one is not what C++ promises.
+    // A float argument cannot have a double out of its range: C++ does not define that conversion.
     if (argument.kind == Kind::kFloat && std::abs(value.real) > std::numeric_limits<float>::max()) value.real = 1e30;
     said_ += std::to_string(value.real);
   } else {
@@ -212,7 +212,7 @@ void* Arguments::make_tensor(const Argument& argument) {
   if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
   void* memory = bytes == 0 ? nullptr : make_memory(bytes, dtype);
   if (numbers_.once_in(64)) memory = nullptr;
-  if (numbers_.once_in(96) && !sizes.empty()) {  // more than there is, or nonsense; with the stride 0 it would be there
+  if (numbers_.once_in(96) && !sizes.empty()) {  // more than there is, or invalid; with the stride 0 it would fit
     sizes[0] = numbers_.integer();
     strides[0] = std::max<int64_t>(1, strides[0]);
   }
@@ -269,7 +269,7 @@ void* Arguments::make_scalar() {
   return aclCreateScalar(bytes.data(), dtype);
 }
 
-// Dimensions, sizes, paddings: operators do not say which.
+// Dimensions, sizes, paddings: the table does not distinguish them.
 void* Arguments::make_int_array(const Argument& argument) {
   std::vector<int64_t> numbers;
   const std::vector<int64_t>* known = drafted(draft_.numbers, argument);

@@ -1,5 +1,5 @@
 #pragma once
-// The arguments of one call, drawn: descriptors of every kind, over device memory that ends where they do.
+// Random arguments of one call: descriptors of every kind, over device memory of exactly their size.
 
 #include <string>
 #include <vector>
@@ -12,19 +12,19 @@ namespace fuzz {
 
 class Arguments {
  public:
-  // Draws what `caller` takes.
+  // Draws the arguments of `caller`.
   Arguments(const Caller& caller, Numbers* numbers);
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
-  // Destroys descriptors and frees memory; nothing that uses it is under way.
+  // Destroys descriptors and frees memory; nothing that uses it may be running.
   ~Arguments();
 
   const Value* values() const { return values_.data(); }
-  // Ends one descriptor of the call, which stays among its values; false where there is none.
+  // Destroys one descriptor of the call, which stays among its values; false if there is none.
   bool destroy_one();
-  // Whether a tensor has more elements than an operator goes over in a test's time.
+  // Whether a tensor has more elements than an operator can process in a test's time.
   bool is_huge() const { return is_huge_; }
-  // Whether a tensor that is written has elements that share a place.
+  // Whether a written tensor has overlapping elements.
   bool overlaps() const { return overlaps_; }
   // "self float32[2, 3], dim -1", for the message of a failure.
   const std::string& said() const { return said_; }
@@ -41,16 +41,16 @@ class Arguments {
   void* make_scalar();
   void* make_int_array(const Argument& argument);
   void* make_list(const Argument& argument);
-  // Memory of exactly `bytes`, filled with numbers of `dtype` that are small where they are integers.
+  // Exactly `bytes` of memory, filled with numbers of `dtype`; integers are small.
   void* make_memory(size_t bytes, aclDataType dtype);
   static void destroy(const Object& object);
 
-  // Makes sizes huge, as the call has it, with strides of 0; sizes that a result has stay mostly.
+  // Makes sizes huge with strides of 0, as drawn for the call; usually not those of results.
   void expand(const Argument& argument, std::vector<int64_t>* sizes, std::vector<int64_t>* strides);
-  // One number of an attribute: one from the edges now and then, a huge one where a size becomes it.
+  // A number for an attribute: sometimes an extreme one, or a huge one if the number is a size.
   int64_t attribute(int64_t drafted);
 
-  // What the draft says of the argument, unless it is left to chance this time.
+  // The draft's value for the argument, unless it is drawn this time.
   template <typename T>
   const T* drafted(const std::map<std::string, T>& values, const Argument& argument) {
     const auto found = values.find(argument.name);
@@ -59,13 +59,13 @@ class Arguments {
 
   Numbers& numbers_;
   Draft draft_;
-  std::vector<int64_t> sizes_;  // that most tensors of the call have
-  aclDataType dtype_;           // that most tensors of the call have
-  int64_t small_ = 0;           // the size that becomes `huge_` in this call; 0: none
+  std::vector<int64_t> sizes_;  // of most tensors of the call
+  aclDataType dtype_;           // of most tensors of the call
+  int64_t small_ = 0;           // the size to be replaced by `huge_` in this call; 0: none
   int64_t huge_ = 0;
   bool is_huge_ = false;
   bool overlaps_ = false;
-  bool in_blocks_;  // most tensors of four dimensions are in NC1HWC0
+  bool in_blocks_;  // most four-dimensional tensors are in NC1HWC0
   std::vector<Value> values_;
   std::vector<Object> objects_;
   std::vector<void*> memory_;

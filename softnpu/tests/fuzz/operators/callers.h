@@ -1,5 +1,5 @@
 #pragma once
-// Every aclnn operator as data: what it takes, and its two functions behind one type each. softnpu/opgen writes the
+// Every aclnn operator as data: its parameters, and its two functions with uniform types. softnpu/opgen generates the
 // table.
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-// As softnpu/opgen names them.
+// In softnpu/opgen's names.
 enum class Kind : uint8_t {
   kTensor,
   kScalar,
@@ -36,10 +36,10 @@ struct Argument {
   bool written;
 };
 
-// One argument's value; its kind says which member.
+// The value of an argument; its kind selects the member.
 union Value {
   void* object;
-  int64_t integer;  // bool and data types, too
+  int64_t integer;  // also bool and data types
   double real;
   const char* string;
 };

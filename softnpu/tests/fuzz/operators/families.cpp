@@ -8,7 +8,7 @@
 namespace fuzz {
 namespace {
 
-// Windows over an image: sizes, and how many there are.
+// Windows over an image: sizes, and the number of windows.
 struct WindowSizes {
   Sizes in, kernel, stride, padding, dilation, out;
 
@@ -87,7 +87,7 @@ Draft convolution(const Caller& caller, Numbers& n) {
   Sizes read = joined({batch, channels}, w.in);
   Sizes made = joined({batch, results}, w.out);
   Sizes weight = joined({results, depthwise ? 1 : channels / groups}, w.kernel);
-  if (transposed) {  // from the smaller image to the larger one, where the sizes leave no remainder
+  if (transposed) {  // from the smaller image to the larger one, if the sizes leave no remainder
     for (size_t i = 0; i < w.in.size(); ++i) {
       read[i + 2] = w.out[i];
       made[i + 2] = (w.out[i] - 1) * w.stride[i] - 2 * w.padding[i] + w.dilation[i] * (w.kernel[i] - 1) + 1;
@@ -270,7 +270,7 @@ Draft colors(const Caller& caller, Numbers& n) {
   return d;
 }
 
-// The first part that a name has counts.
+// The first matching part of the name decides.
 constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"MaxUnpool", &unpooling},       {"MaxPool", &pooling},
     {"AvgPool", &pooling},           {"ConvTbc", &sequence_convolution},

@@ -1,5 +1,5 @@
 #pragma once
-// Operators whose sizes follow formulas: what their arguments have to be, so that random ones are taken now and then.
+// Operators whose sizes follow formulas: rules for their arguments, so that random calls are sometimes valid.
 
 #include <cstdint>
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace fuzz {
 
-// A tensor's format and its sizes in memory, which say how much of it there is where the format has blocks.
+// A tensor's format and its sizes in memory, which determine the memory of a blocked tensor.
 struct Held {
   aclFormat format = ACL_FORMAT_ND;
   std::vector<int64_t> sizes;
 };
 
-// By the names of arguments; what is not named is drawn as it would be without a draft.
+// By argument name; other arguments are drawn as without a draft.
 struct Draft {
   std::map<std::string, std::vector<int64_t>> sizes;    // of tensors, and of all tensors of a list
   std::map<std::string, std::vector<int64_t>> numbers;  // of arrays, and integers as one number
@@ -32,7 +32,7 @@ struct Draft {
   bool empty() const { return sizes.empty(); }
 };
 
-// Empty for operators of no family, and once in a while for all.
+// Empty for operators without a family, and occasionally for all.
 Draft draft(const Caller& caller, Numbers* numbers);
 
 }  // namespace fuzz

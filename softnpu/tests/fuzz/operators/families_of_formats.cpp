@@ -1,4 +1,4 @@
-// The rule for casts between formats: a tensor without blocks, and the sizes that it has in blocks.
+// The rule for format casts: a plain tensor, and its sizes in blocks.
 
 #include "fuzz/operators/family_rules.h"
 

@@ -191,7 +191,7 @@ Draft loss_scale(const Caller& /*caller*/, Numbers& /*n*/) {
   return d;
 }
 
-// The number of elements, which the run finds, is the last size.
+// The last size is the number of elements, which the run determines.
 Draft places(const Caller& /*caller*/, Numbers& n) {
   Draft d;
   const Sizes s = some(n, 2, 1, 4);
@@ -213,7 +213,7 @@ Draft rotation(const Caller& /*caller*/, Numbers& n) {
   return d;
 }
 
-// The first part that a name has counts.
+// The first matching part of the name decides.
 constexpr std::pair<std::string_view, Rule> kRules[] = {
     {"aclnnBaddbmm", &product},
     {"aclnnAddbmm", &product},

@@ -1,5 +1,5 @@
 #pragma once
-// What the rules of families have in common, and those that stand in files of their own.
+// Common parts of the family rules, and the rules in other files.
 
 #include <string_view>
 
@@ -11,7 +11,7 @@ using Sizes = std::vector<int64_t>;
 
 inline bool has(std::string_view name, std::string_view part) { return name.find(part) != std::string_view::npos; }
 
-// The 1, 2 or 3 before the letter d in the name of an operator on images.
+// The 1, 2 or 3 before the letter d in the name of an image operator.
 inline size_t dims_of(std::string_view name) {
   for (size_t dims = 1; dims <= 3; ++dims) {
     for (const char letter : {'d', 'D'}) {
@@ -36,7 +36,7 @@ inline aclDataType floating(Numbers& n) { return n.one_of<aclDataType>({ACL_FLOA
 
 using Rule = Draft (*)(const Caller&, Numbers&);
 
-// The rule for matrices, rows, losses and the like; null for other operators.
+// The rule for matrices, rows, losses and similar operators; null for others.
 Rule rule_of_rows(std::string_view name);
 
 // The rule for casts between formats.

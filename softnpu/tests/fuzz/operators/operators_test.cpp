@@ -1,9 +1,9 @@
-// Operators that are called at random never crash, never hang and fail with aclnn's own codes and a message. A case is
-// an operator's number and a round; its seed draws all of it, so that a failure's line brings it back:
-// SOFTNPU_FUZZ_OPERATOR=aclnnAdd SOFTNPU_FUZZ_SEED=3. SOFTNPU_FUZZ_SECONDS=600 goes on for longer.
+// Random calls of operators never crash, never hang, and fail only with aclnn's codes and a message. A case is an
+// operator's number and a round. Its seed determines everything, so that a failure can be repeated from its message:
+// SOFTNPU_FUZZ_OPERATOR=aclnnAdd SOFTNPU_FUZZ_SEED=3. SOFTNPU_FUZZ_SECONDS=600 runs longer.
 //
-// Operators over tensors that a stride of 0 makes huge would take longer than any test: a process of its own launches
-// them, and is over after a moment. What a workspace that is too small does to memory, it does at once.
+// Operators on tensors that are huge by a stride of 0 would take too long: a child process launches them and exits
+// after a moment. A workspace that is too small would corrupt memory immediately.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ constexpr unsigned kHangSeconds = by_build(20, 60);
 constexpr unsigned kMomentSeconds = by_build(1, 3);
 constexpr uint64_t kMostWorkspace = uint64_t{1} << 26;
 
-// What is running, for the handlers: written by the test's thread, read when it is stopped.
+// The running case, for signal handlers: written by the test's thread, read when it is stopped.
 std::array<char, 2048> current{};
 
 void say_current() {
@@ -61,7 +61,7 @@ void on_end() {
   }
 }
 
-// Codes of aclnn, and the runtime's for memory that is out.
+// Codes of aclnn, and the runtime's code for exhausted memory.
 bool is_sane(aclnnStatus status) {
   return status == ACLNN_SUCCESS || status / 1000 == 161 || status / 1000 == 361 || status / 1000 == 561 ||
          status == ACL_ERROR_BAD_ALLOC;
@@ -72,7 +72,7 @@ std::string recent_error() {
   return message == nullptr ? "" : message;
 }
 
-// Phase two of a plan that was made, with what programs do wrong once in a while.
+// Phase two of a plan, occasionally with a typical error of programs.
 void launch(const Caller& caller, Numbers& numbers, uint64_t bytes, aclOpExecutor* executor, aclrtStream stream) {
   void* workspace = nullptr;
   if (bytes > kMostWorkspace ||
@@ -97,16 +97,16 @@ void launch(const Caller& caller, Numbers& numbers, uint64_t bytes, aclOpExecuto
   }
 }
 
-// Whether this process is one that launches a huge call.
+// Whether this process launches a huge call.
 bool is_child() { return std::getenv("SOFTNPU_FUZZ_MOMENT") != nullptr; }
 
-// Ends this process well after a moment, whatever it does.
+// Ends this process successfully after a moment, in any state.
 void end_after_a_moment() {
   std::signal(SIGALRM, [](int) { _exit(0); });
   alarm(kMomentSeconds);
 }
 
-// Launches the case in a process of its own.
+// Launches the case in a child process.
 void launch_elsewhere(const Caller& caller, unsigned seed) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -122,7 +122,7 @@ void launch_elsewhere(const Caller& caller, unsigned seed) {
   EXPECT_TRUE(WIFEXITED(state) && WEXITSTATUS(state) == 0) << "a process that launches it ended with " << state;
 }
 
-// A planner that lists what huge tensors have is out of memory, not the machine.
+// A planner that lists the parts of huge tensors must exhaust its own limit, not the machine's memory.
 void limit_addresses() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   rlimit limit{};
@@ -136,7 +136,7 @@ struct Counts {
   uint64_t cases = 0;
   uint64_t accepted = 0;
   uint64_t huge = 0;
-  std::set<std::string> operators;  // that were taken at least once
+  std::set<std::string> operators;  // those that accepted a call at least once
 };
 
 void call(const Caller& caller, unsigned seed, aclrtStream stream, Counts* counts) {

@@ -1,5 +1,5 @@
 #pragma once
-// Numbers for arguments: mostly such that operators take them, else from the edges.
+// Random numbers for arguments: usually valid, sometimes extreme.
 
 #include <cstdint>
 #include <random>
@@ -20,17 +20,17 @@ class Numbers {
     return values[below(static_cast<uint32_t>(values.size()))];
   }
 
-  // Small; once in sixteen from the edges.
+  // Small; extreme once in sixteen.
   int64_t integer();
-  // Near powers of two where 32 or 64 bits end, for a number or its product with others, and their negatives.
+  // Near powers of two where a number, or its product with others, overflows 32 or 64 bits; and their negatives.
   int64_t edge();
-  // A size that only a stride of 0 has room for.
+  // A size that fits only with a stride of 0.
   int64_t huge();
   double real();
   aclDataType dtype();
-  // Up to 4 sizes up to 6, seldom more, seldom 0.
+  // Up to 4 sizes up to 6; rarely more, rarely 0.
   std::vector<int64_t> sizes();
-  // Like `sizes`, or as operators relate to them: broadcast, reduced, transposed, with one size changed.
+  // Like `sizes`, or related as operators expect: broadcast, reduced, transposed, with one size changed.
   std::vector<int64_t> related(const std::vector<int64_t>& sizes);
 
  private:

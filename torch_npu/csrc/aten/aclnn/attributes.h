@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of aclnn functions that are not arguments of the operator: an entry of npu_native_functions.yaml names
-// these functions in its `exec`.
+// Functions that derive an aclnn function's arguments from an operator's. Entries of npu_native_functions.yaml name
+// them in `exec`.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/ones.h>
@@ -20,7 +20,7 @@ using torch_npu::cube_math_type;
 
 inline at::ScalarType dtype_of(const at::Tensor& tensor) { return tensor.scalar_type(); }
 
-// 0: not rounded, 1: towards zero, 2: down. The rule has refused all else.
+// 0: no rounding, 1: towards zero, 2: down. The rule has rejected all other modes.
 inline int divide_mode(std::optional<std::string_view> rounding_mode) {
   if (!rounding_mode.has_value()) return 0;
   return *rounding_mode == "floor" ? 2 : 1;
@@ -31,21 +31,22 @@ inline int64_t gelu_mode(std::string_view approximate) {
   return approximate == "tanh" ? 1 : 0;
 }
 
-// What a variance is divided by is the number of its elements less this.
+// The divisor of a variance is the number of elements minus this.
 inline int64_t correction_or_one(const std::optional<at::Scalar>& correction) {
   return correction.has_value() ? correction->toLong() : 1;
 }
 
 inline int64_t divisor_or_zero(std::optional<int64_t> divisor) { return divisor.value_or(0); }
 
-// 0: the sizes say it.
+// 0: derived from the sizes.
 inline double scale_or_zero(std::optional<double> scale) { return scale.value_or(0); }
 
-// Where aclnn takes a float: an entry's `when` sees to it that this loses nothing.
+// For float parameters of aclnn: the entry's `when` ensures that no precision is lost.
 inline float as_float(double value) { return static_cast<float>(value); }
 inline float scale_as_float(std::optional<double> scale) { return as_float(scale_or_zero(scale)); }
 
-// The number `self` on the left of halves, which PyTorch rounds to their type; a product has it on the right here.
+// The number `self` in an operation with a half type: PyTorch rounds a left operand to that type, while aclnn takes the
+// number as the right one.
 inline at::Scalar rounded_number(const at::Tensor& self, const at::Tensor& other) {
   const at::Scalar number = aclnn_check::number(self);
   if (number.isComplex() || !at::isReducedFloatingType(other.scalar_type())) return number;
@@ -58,16 +59,16 @@ inline at::Scalar rounded_number(const at::Tensor& self, const InStorageShape& o
   return rounded_number(self, other.tensor);
 }
 
-// Where aclnn wants an object for a number.
+// For parameters of aclnn that are scalar objects.
 inline at::Scalar as_scalar(int64_t value) { return value; }
 
 inline bool is_set(std::optional<bool> flag) { return flag.value_or(false); }
 
-// All dimensions, and one.
+// All dimensions; one dimension.
 inline at::IntArrayRef no_dims() { return {}; }
 inline std::array<int64_t, 1> one_dim(int64_t dim) { return {dim}; }
 
-// argmax and argmin without a dimension go along the flattened tensor, to one number.
+// Without a dimension argmax and argmin reduce the flattened tensor to one number.
 inline at::Tensor flat_without(std::optional<int64_t> dim, const at::Tensor& self) {
   return dim.has_value() ? self : self.reshape({-1});
 }
@@ -77,16 +78,16 @@ inline at::Tensor number_without(std::optional<int64_t> dim, const at::Tensor& o
   return dim.has_value() ? out : out.reshape({});
 }
 
-// The numbers of a list that are all the same.
+// For lists whose numbers are all equal.
 inline const at::Scalar& first_of(at::ArrayRef<at::Scalar> numbers) { return numbers[0]; }
 
-// Weights of classes that make no difference, where the caller gives none.
+// Default class weights: 1.
 inline at::Tensor weight_or_ones(const std::optional<at::Tensor>& weight, const at::Tensor& self) {
   const int64_t classes = self.size(self.dim() == 1 ? 0 : 1);
   return weight.has_value() && weight->defined() ? *weight : at::ones({classes}, self.options());
 }
 
-// What scatter does with what is there: 0 nothing, 1 adds, 2 multiplies, 3 the maximum, 4 the minimum, 5 the mean.
+// scatter's mode: 0 replaces, 1 adds, 2 multiplies, 3 maximum, 4 minimum, 5 mean.
 inline int64_t scatter_mode(std::string_view reduce) {
   if (reduce == "add" || reduce == "sum") return 1;
   if (reduce == "multiply" || reduce == "prod") return 2;
@@ -96,7 +97,7 @@ inline int64_t scatter_mode(std::string_view reduce) {
   return 5;
 }
 
-// What nan_to_num writes where its caller leaves it out.
+// The defaults of nan_to_num.
 inline float nan_or_zero(std::optional<double> nan) { return static_cast<float>(nan.value_or(0)); }
 inline float limit_or(std::optional<double> value, const at::Tensor& self, bool is_greatest) {
   if (value.has_value()) return static_cast<float>(*value);

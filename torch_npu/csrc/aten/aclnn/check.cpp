@@ -8,12 +8,12 @@
 namespace torch_npu::aclnn_check {
 namespace {
 
-// The numbers of one data type.
+// The range of one data type.
 struct Range {
   bool is_integral = false;
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t greatest = std::numeric_limits<int64_t>::max();
-  double limit = std::numeric_limits<double>::max();  // of floating-point numbers, on both sides
+  double limit = std::numeric_limits<double>::max();  // of floating-point numbers, for both signs
 };
 
 template <typename T>
@@ -33,13 +33,13 @@ constexpr auto kRanges = [] {
   constexpr int64_t kGreatestHalf = 65504;
   of(at::kHalf) = {false, -kGreatestHalf, kGreatestHalf, kGreatestHalf};
   of(at::kBFloat16).limit = 0x1.FEp127;
-  // Beside floating-point numbers bool becomes PyTorch's default type.
+  // In operations with floating-point numbers bool becomes PyTorch's default type.
   for (const at::ScalarType type : {at::kFloat, at::kBool, at::kComplexFloat})
     of(type).limit = std::numeric_limits<float>::max();
   return ranges;
 }();
 
-// Of an integral type's last number it says no: that one is left to ATen, too.
+// Returns false for the maximum of an integral type, so that ATen handles it.
 bool holds(const Range& range, double number) {
   if (range.is_integral) return number >= static_cast<double>(range.least) && number < range.limit;
   return !(std::abs(number) > range.limit) || std::isinf(number);

@@ -1,6 +1,6 @@
 #pragma once
-// Whether an aclnn function can take a call: what it cannot goes on to the AI CPU, which also raises ATen's errors
-// about arguments on several devices.
+// Whether an aclnn function can take a call. Otherwise the call falls back to the AI CPU route, which also raises
+// ATen's errors about arguments on several devices.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
@@ -23,31 +23,32 @@ constexpr Dtypes dtypes(std::initializer_list<at::ScalarType> types) {
   return set;
 }
 
-// What has a name in aclnn and arithmetic in PyTorch, which has next to none for the wider unsigned integers and
+// The types that aclnn can name and PyTorch has arithmetic for; it has almost none for the wider unsigned integers and
 // ComplexHalf.
 constexpr Dtypes kFloating = dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble});
 constexpr Dtypes kAllDtypes =
     dtypes({at::kFloat, at::kHalf, at::kBFloat16, at::kDouble, at::kChar, at::kShort, at::kInt, at::kLong, at::kByte,
             at::kBool, at::kComplexFloat, at::kComplexDouble});
 
-// What can be moved.
+// Types that can be copied.
 constexpr Dtypes kCopiedDtypes = kAllDtypes | dtypes({at::kUInt16, at::kUInt32, at::kUInt64});
 
-// More dimensions no descriptor has, and few of PyTorch's operators take.
+// The maximum rank of descriptors, and of most of PyTorch's operators.
 constexpr int64_t kMostDims = 64;
 
-// The tensors of one call, looked at one by one.
+// Checks the tensors of one call, one by one.
 class Check {
  public:
-  // A dense npu tensor on the device of the others, with elements, of a type in `allowed`, without lazy bits.
+  // Whether it is a non-empty dense npu tensor on the same device as the others, of a type in `allowed`, without lazy
+  // conj or neg bits.
   bool takes(const at::Tensor& tensor, Dtypes allowed) { return fits(tensor, allowed) && tensor.numel() > 0; }
 
-  // An optional tensor may be absent, undefined or empty.
+  // An optional tensor may be missing, undefined or empty.
   bool takes(const std::optional<at::Tensor>& tensor, Dtypes allowed) {
     return !tensor.has_value() || !tensor->defined() || fits(*tensor, allowed);
   }
 
-  // Of a list some may be without elements.
+  // Tensors of a list may be empty.
   template <typename List>
   bool takes_all(const List& tensors, Dtypes allowed) {
     bool has_elements = false;
@@ -60,10 +61,10 @@ class Check {
   bool takes(at::TensorList tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
   bool takes(const at::ITensorListRef& tensors, Dtypes allowed) { return takes_all(tensors, allowed); }
 
-  // An output that the caller gives may still be empty, and has its type by the rule.
+  // An output given by the caller may be empty; the rule checks its type.
   bool takes_output(const at::Tensor& tensor) { return fits(tensor, kAllDtypes); }
 
-  // Of the tensors so far.
+  // The device of the tensors checked so far.
   c10::DeviceIndex device() const { return device_; }
 
  private:
@@ -82,7 +83,7 @@ class Check {
   c10::DeviceIndex device_ = -1;
 };
 
-// Whether what is there of the others has the type of the first one.
+// Whether `other`, if it is given, has the type of the first tensor.
 inline bool has_type_of(const at::Tensor& first, const at::Tensor& other) {
   return !other.defined() || other.scalar_type() == first.scalar_type();
 }
@@ -94,10 +95,10 @@ bool are_of_one_type(const at::Tensor& first, const Tensors&... rest) {
   return (has_type_of(first, rest) && ...);
 }
 
-// A Python number or another scalar in host memory.
+// Whether it is a Python number or another scalar in host memory.
 inline bool is_number(const at::Tensor& tensor) { return tensor.defined() && tensor.is_cpu() && tensor.dim() == 0; }
 
-// PyTorch refuses truth values in places, and complex numbers change the result's type.
+// PyTorch rejects bools in places, and complex numbers change the result's type.
 inline bool is_real(const at::Scalar& number) {
   return number.isFloatingPoint() || number.isIntegral(/*includeBool=*/false);
 }
@@ -105,12 +106,12 @@ inline bool is_real(const at::Scalar& number) {
 // Its value in its own type.
 at::Scalar number(const at::Tensor& tensor);
 
-// Whether a float says all of `number` that a kernel for `type` has use for.
+// Whether converting `number` to float keeps all precision that a kernel for `type` uses.
 inline bool is_float(at::ScalarType type, double number) {
   return type != at::kDouble || static_cast<double>(static_cast<float>(number)) == number;
 }
 
-// Whether `number` lies in the range of `type`. ATen's kernels refuse most that do not, and are asked.
+// Whether `number` is in the range of `type`. ATen's kernels reject most numbers that are not: they handle these calls.
 bool holds(at::ScalarType type, const at::Scalar& number);
 inline bool holds(const at::Tensor& self, const at::Scalar& number) { return holds(self.scalar_type(), number); }
 inline bool holds(const at::Tensor& self, const std::optional<at::Scalar>& number) {

@@ -1,6 +1,6 @@
 #pragma once
-// What shapes and arguments an aclnn function takes: an entry of npu_native_functions.yaml names these functions in its
-// `when`. What they refuse goes on to ATen's kernel, which computes it or raises ATen's own error.
+// Conditions on the shapes and arguments of aclnn functions. Entries of npu_native_functions.yaml name them in `when`.
+// If one is false, ATen's kernel computes the call or raises ATen's error.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/ConvUtils.h>
@@ -23,13 +23,13 @@ inline bool all_at_least(at::IntArrayRef values, int64_t smallest) {
 
 }  // namespace detail
 
-// BLAS does not read what a zero multiplies, so that no NaN comes of it. ATen follows it in float32, by size; aclnn's
-// products are always multiplied.
+// If alpha is 0, BLAS does not read the factors, so that they cause no NaN. ATen's float32 products do the same,
+// depending on the size; aclnn always multiplies.
 inline bool is_product(const at::Tensor& self, const at::Scalar& alpha) {
   return self.scalar_type() != at::kFloat || !alpha.equal(0);
 }
 
-// 1 to 3 dimensions, filters that fit the channels and the padded image.
+// 1 to 3 dimensions, and filters that fit the channels and the padded image.
 inline bool is_convolution(const at::Tensor& input, const at::Tensor& weight, at::IntArrayRef stride,
                            at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed,
                            at::IntArrayRef output_padding, int64_t groups) {
@@ -54,7 +54,7 @@ inline bool is_convolution(const at::Tensor& input, const at::Tensor& weight, at
                               1);
 }
 
-// With a bias for each channel, or none.
+// With one bias per channel, or none.
 inline bool is_biased_convolution(const at::Tensor& input, const at::Tensor& weight,
                                   const std::optional<at::Tensor>& bias, at::IntArrayRef stride,
                                   at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed,
@@ -65,21 +65,21 @@ inline bool is_biased_convolution(const at::Tensor& input, const at::Tensor& wei
          bias->numel() == (transposed ? weight.size(1) * groups : weight.size(0));
 }
 
-// What PyTorch's kernel of group norm asks for: channels first or last, without gaps.
+// As PyTorch's group norm kernel requires: contiguous, channels first or last.
 inline bool is_whole_image(const at::Tensor& input) { return input.is_contiguous(input.suggest_memory_format()); }
 
-// aclnn takes whole numbers only.
+// aclnn supports only integers.
 inline bool is_whole(const std::optional<at::Scalar>& correction) {
   if (!correction.has_value() || correction->isIntegral(false)) return true;
   const double value = correction->toDouble();
   return value == std::floor(value) && std::abs(value) < 0x1p53;
 }
 
-// What aclnn takes as a float beside tensors like `self`.
+// Whether `value` can be passed as a float for tensors like `self`.
 inline bool is_float(const at::Tensor& self, double value) { return aclnn_check::is_float(self.scalar_type(), value); }
 
-// A factor of an image's size that says the same as a float, where PyTorch inverts it first. For sizes that stay or
-// double, its kernels for channels first and last take other pixels where the factor says otherwise.
+// Whether the scale can be passed as a float: PyTorch inverts it first. If sizes stay equal or double, PyTorch's
+// kernels for channels first and last select different pixels for inconsistent scales.
 inline bool is_scale(int64_t input, int64_t output, std::optional<double> scale) {
   if (!scale.has_value()) return true;
   const double narrow = static_cast<float>(*scale);
@@ -100,27 +100,27 @@ bool are_scales(const at::Tensor& self, at::IntArrayRef output_size, const Scale
   return (next(scales) && ...);
 }
 
-// PyTorch raises where integers are divided by the number 0. What zeros a divisor in device memory holds nobody knows
-// in time: there the quotient of integers is 0.
+// PyTorch raises an error for an integer division by the number 0. Zeros of a divisor in device memory are not known in
+// time: there the integer quotient is 0.
 inline bool is_divisor(const at::Tensor& self, const at::Tensor& other) {
   if (!aclnn_check::is_number(other) || !at::isIntegralType(self.scalar_type(), /*includeBool=*/true)) return true;
   const at::Scalar number = aclnn_check::number(other);
   if (!number.isIntegral(/*includeBool=*/true)) return true;
-  const bool is_bool = self.scalar_type() == at::kBool;  // beside numbers it becomes int64
+  const bool is_bool = self.scalar_type() == at::kBool;  // with a number it becomes int64
   const auto unused = static_cast<int>(is_bool ? 0 : 8 * (sizeof(int64_t) - self.itemsize()));
   return (static_cast<uint64_t>(number.toLong()) << unused) != 0;
 }
 
 inline bool has_dims(const at::Tensor& self) { return self.dim() > 0; }
 
-// One number stands for the whole list.
+// All numbers are equal, so that one can represent the list.
 inline bool are_equal(at::ArrayRef<at::Scalar> numbers) {
   return std::all_of(numbers.begin(), numbers.end(), [&](const at::Scalar& number) {
     return !number.isComplex() && !numbers[0].isComplex() && number.toDouble() == numbers[0].toDouble();
   });
 }
 
-// Padding of the last dimensions of a tensor that has one or two more, less than they are long.
+// Padding of the last dimensions, less than their sizes, of a tensor with one or two more dimensions.
 inline bool is_padding(const at::Tensor& self, at::IntArrayRef padding) {
   const auto dims = static_cast<int64_t>(padding.size() / 2);
   if ((self.dim() != dims + 1 && self.dim() != dims + 2) || !detail::all_at_least(padding, 0)) return false;
@@ -131,7 +131,7 @@ inline bool is_padding(const at::Tensor& self, at::IntArrayRef padding) {
   return true;
 }
 
-// The gradient is of the padded size.
+// The gradient has the padded size.
 inline bool is_padding_gradient(const at::Tensor& grad_output, const at::Tensor& self, at::IntArrayRef padding) {
   if (!is_padding(self, padding) || grad_output.dim() != self.dim()) return false;
   for (int64_t i = 0; i < self.dim(); ++i) {
@@ -142,30 +142,30 @@ inline bool is_padding_gradient(const at::Tensor& grad_output, const at::Tensor&
   return true;
 }
 
-// Padding that takes nothing away.
+// Padding that does not crop.
 inline bool is_constant_padding(const at::Tensor& self, at::IntArrayRef padding) {
   if (padding.size() % 2 != 0 || static_cast<int64_t>(padding.size() / 2) > self.dim()) return false;
   return detail::all_at_least(padding, 0);
 }
 
-// A grid for each image of the batch, of `dims` coordinates.
+// One grid per image of the batch, with `dims` coordinates.
 inline bool is_grid(const at::Tensor& input, const at::Tensor& grid, int64_t dims) {
   return input.dim() == dims + 2 && grid.dim() == dims + 2 && grid.size(0) == input.size(0) && grid.size(-1) == dims;
 }
 inline bool is_grid_of_images(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 2); }
 inline bool is_grid_of_volumes(const at::Tensor& input, const at::Tensor& grid) { return is_grid(input, grid, 3); }
 
-// What is compared becomes of one type.
+// The operands are promoted to one type.
 inline bool is_smooth_l1(const at::Tensor& self, const at::Tensor& target, double beta) {
   return aclnn_check::is_float(at::result_type(self, target), beta);
 }
 
-// What is compared has one shape.
+// The operands have one shape.
 inline bool is_smooth_l1_gradient(const at::Tensor& self, const at::Tensor& target, double beta) {
   return self.sizes() == target.sizes() && is_float(self, beta);
 }
 
-// Scores of classes for each pixel, and a class for each.
+// Class scores for each pixel, and one target class each.
 inline bool is_nll_loss2d(const at::Tensor& self, const at::Tensor& target, const std::optional<at::Tensor>& weight) {
   return self.dim() == 4 && target.dim() == 3 && target.size(0) == self.size(0) && target.size(1) == self.size(2) &&
          target.size(2) == self.size(3) &&
@@ -177,7 +177,7 @@ inline bool is_nll_loss2d_gradient(const at::Tensor& grad_output, const at::Tens
          (reduction == 0 ? grad_output.sizes() == target.sizes() : grad_output.numel() == 1);
 }
 
-// Images with channels, in a batch or alone, and a size for each of their dimensions.
+// Images with channels, batched or not, and one size per spatial dimension.
 inline bool is_adaptive_pool(const at::Tensor& self, at::IntArrayRef output_size) {
   const auto dims = static_cast<int64_t>(output_size.size());
   return (self.dim() == dims + 1 || self.dim() == dims + 2) && detail::all_at_least(output_size, 1);

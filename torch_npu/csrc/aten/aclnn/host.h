@@ -1,5 +1,5 @@
 #pragma once
-// Where an operator goes that aclnn does not take: ATen's CPU kernel on the device's bytes, or on copies.
+// The fallbacks for calls that aclnn does not take: ATen's CPU kernel on the device's bytes, or on copies.
 
 #include <ATen/core/boxing/KernelFunction.h>
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,6 +1,6 @@
 #pragma once
-// Calls on images in NC1HWC0, by operators that know them or need not (`keeps_format` in the YAML): the first output
-// is made in the format, too. What aclnn does not take in blocks goes the way of plain tensors.
+// Calls on NC1HWC0 images, for operators that support the format or do not depend on it (`keeps_format` in the YAML):
+// the first output has the format too. If aclnn does not support the call in blocks, the tensors become plain.
 
 #include <ATen/core/Tensor.h>
 
@@ -12,7 +12,7 @@
 
 namespace torch_npu::aclnn_check {
 
-// What the tensors of one call say.
+// The formats of one call's tensors.
 class Images {
  public:
   template <typename... Tensors>
@@ -20,14 +20,14 @@ class Images {
     (look_at(tensors), ...);
   }
 
-  // Whether there are any in NC1HWC0, and none in blocks of which the call sees but a part.
+  // Whether there are NC1HWC0 images, and no partial views of blocked storages.
   bool stay_in_nc1hwc0() const { return first_.defined() && !refused_; }
 
-  // As the call's descriptors are to show it: an image of the sizes of the first one in blocks.
+  // The tensor for its descriptor: in blocks if it is an image of the same sizes as the first one in blocks.
   InStorageShape seen(const at::Tensor& tensor) const;
   InStorageShape seen(const std::optional<at::Tensor>& tensor) const { return seen(tensor.value_or(at::Tensor())); }
 
-  // Puts an NC1HWC0 image into the place of the one that the rule has made.
+  // Replaces the rule's output by an NC1HWC0 image.
   void remake(at::Tensor& out) const;
 
   void look_at(const at::Tensor& tensor);
@@ -40,7 +40,7 @@ class Images {
   bool refused_ = false;
 };
 
-// The outputs of a call as descriptors show them.
+// A call's outputs for their descriptors.
 template <std::size_t N>
 class StorageShapeOutputs {
  public:
@@ -51,7 +51,7 @@ class StorageShapeOutputs {
   Outputs<N>& outputs_;
 };
 
-// launch(outputs, tensors...) in blocks. False where aclnn does not take it so, with outputs as they were.
+// Calls launch(outputs, tensors...) in blocks. False, with unchanged outputs, if aclnn does not support that.
 template <typename Launch, std::size_t N, typename... Tensors>
 bool launch_in_nc1hwc0(const Launch& launch, Outputs<N>& results, const Tensors&... tensors) {
   const PrivateLayoutInUse in_use;
@@ -67,7 +67,7 @@ bool launch_in_nc1hwc0(const Launch& launch, Outputs<N>& results, const Tensors&
   return false;
 }
 
-// launch(outputs, tensors...), in blocks where an image is and the operator can.
+// Calls launch(outputs, tensors...), in blocks if an image is in blocks and the operator supports it.
 template <typename Launch, std::size_t N, typename... Tensors>
 bool launch_images(const Launch& launch, Outputs<N>& results, const Tensors&... tensors) {
   if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0) && launch_in_nc1hwc0(launch, results, tensors...))

@@ -1,5 +1,5 @@
 #pragma once
-// Operators on lists of tensors: one aclnn function runs what PyTorch defines as one operator for each tensor.
+// Operators on lists of tensors: one aclnn function runs what PyTorch defines as one operator per tensor.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@
 
 namespace torch_npu::aclnn_check {
 
-// The outputs of one call: made here, or the caller's.
+// The outputs of one call: created here, or given by the caller.
 class ListOutputs {
  public:
   ListOutputs() = default;
@@ -26,14 +26,14 @@ class ListOutputs {
   bool are_given() const { return given_.data() != nullptr; }
   at::TensorList list() const { return are_given() ? given_ : at::TensorList(made_); }
 
-  // One like each tensor of `self`.
+  // Creates one like each tensor of `self`.
   void make_same_layout(at::TensorList self) {
     if (are_given()) return;
     made_.reserve(self.size());
     for (const at::Tensor& tensor : self) made_.push_back(aclnn_check::make_same_layout(tensor));
   }
 
-  // One number for each of them.
+  // Creates one number per tensor.
   void make_numbers(at::TensorList self) {
     made_.reserve(self.size());
     for (const at::Tensor& tensor : self)
@@ -49,7 +49,7 @@ class ListOutputs {
 
 namespace detail {
 
-// What the other arguments are to the tensors `self`.
+// Whether the other arguments match the tensors `self`.
 inline bool fits_lists(at::TensorList self, at::TensorList others, bool is_written) {
   if (others.size() != self.size()) return false;
   for (std::size_t i = 0; i < self.size(); ++i) {
@@ -70,8 +70,8 @@ inline bool fits_lists(at::TensorList, std::optional<at::ScalarType> dtype, bool
 
 }  // namespace detail
 
-// Whether one task may do what PyTorch does tensor by tensor: dense tensors of one type, beside each of them others of
-// its shape and memory order, and numbers.
+// Whether one task can replace PyTorch's operators per tensor: dense tensors of one type, others of the same shapes and
+// memory orders, and numbers.
 template <typename... Rest>
 bool are_lists(const ListOutputs& results, at::TensorList self, const Rest&... rest) {
   const bool is_uniform = std::all_of(self.begin(), self.end(), [&](const at::Tensor& tensor) {

@@ -1,5 +1,5 @@
 #pragma once
-// The outputs of one call of a generated aclnn operator, and PyTorch's rule that gives them sizes and types.
+// The outputs of one call of a generated aclnn operator, and PyTorch's rule for their sizes and types.
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/MemoryOverlap.h>
@@ -21,9 +21,9 @@ enum class Form : uint8_t { kNew, kOut, kInPlace };
 template <std::size_t N>
 class Outputs {
  public:
-  // They are made by the rule.
+  // The rule creates them.
   Outputs() = default;
-  // They are the caller's.
+  // The caller gives them.
   template <std::same_as<at::Tensor>... Tensors>
   explicit Outputs(Form form, Tensors&... given) : form_(form), given_{&given...} {}
   Outputs(const Outputs&) = delete;
@@ -40,7 +40,7 @@ class Outputs {
     return false;
   }
 
-  // Those that were made, for the caller.
+  // Returns the created ones to the caller.
   auto take() {
     if constexpr (N == 1) {
       return std::move(made_[0]);
@@ -55,14 +55,14 @@ class Outputs {
   std::array<at::Tensor*, N> given_{};
 };
 
-// Makes `out` where the form says so; otherwise checks it, and gives one of the form kOut its sizes.
+// Creates `out` for the form kNew; otherwise checks it, and resizes it for the form kOut.
 void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options);
 
 // An uninitialised tensor with the type, sizes and memory order of `first`, which is dense.
 at::Tensor make_same_layout(const at::Tensor& first);
 
-// Throws where an output overlaps itself, or `input` in part.
+// Throws if an output overlaps itself, or partially overlaps `input`.
 void check_overlap(const at::Tensor& out, const at::Tensor& input);
 
 template <std::size_t N>
@@ -82,7 +82,7 @@ inline void check_overlap_of(const at::Tensor& out, const at::ITensorListRef& in
   for (const at::Tensor& input : inputs) check_overlap(out, input);
 }
 
-// PyTorch's own rule, at::meta::structured_mm, applied to outputs:
+// Applies PyTorch's own rule, such as at::meta::structured_mm, to outputs:
 // OutRule<at::meta::structured_mm, 1>(outputs).meta(self, mat2).
 template <typename Rule, std::size_t N>
 class OutRule final : public compat::StructuredRule<Rule> {
@@ -91,7 +91,7 @@ class OutRule final : public compat::StructuredRule<Rule> {
 
   const at::Tensor& maybe_get_output(int64_t i) override { return outputs_[static_cast<std::size_t>(i)]; }
 
-  // After meta(). Rules over an iterator have looked at overlaps themselves.
+  // To be called after meta(). Rules based on TensorIterator have checked overlaps themselves.
   template <typename... Inputs>
   void check_overlaps(const Inputs&... inputs) {
     if constexpr (!std::derived_from<Rule, at::TensorIteratorBase>) {
@@ -112,7 +112,7 @@ class OutRule final : public compat::StructuredRule<Rule> {
   Outputs<N>& outputs_;
 };
 
-// What a rule takes in the place of an operator's argument.
+// Converts an operator's argument to that of its rule.
 template <typename T>
 const T& rule_argument(const T& value) {
   return value;

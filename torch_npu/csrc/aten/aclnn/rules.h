@@ -1,7 +1,7 @@
 #pragma once
-// Rules of operators that PyTorch has not written as structured ones, in the shape of those: meta() announces sizes and
-// types of the outputs. An entry of npu_native_functions.yaml names one as `out`. What they cannot tell from shapes is
-// refused by the entry's `dtypes` before.
+// Shape rules for operators that are not structured in PyTorch, in the same form: meta() announces sizes and types of
+// the outputs. Entries of npu_native_functions.yaml name them in `out`. The entry's `dtypes` reject calls whose types a
+// rule cannot check.
 
 #include <ATen/ExpandUtils.h>
 #include <ATen/TensorIterator.h>
@@ -17,9 +17,9 @@
 
 namespace torch_npu::rules {
 
-// ---- over an iterator: broadcasting, types, overlaps ------------------------------------------------------------
+// ---- based on TensorIterator: broadcasting, types, overlaps -----------------------------------------------------
 
-// As the first argument, whatever else there is.
+// The output is like the first argument; other arguments are ignored.
 struct unary : at::TensorIteratorBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
@@ -48,7 +48,7 @@ struct logical_unary : at::TensorIteratorBase {
   }
 };
 
-// self and other have one type.
+// self and other must have the same type.
 struct where : at::TensorIteratorBase {
   void meta(const at::Tensor& condition, const at::Tensor& self, const at::Tensor& other) {
     auto config = at::TensorIteratorConfig();
@@ -59,9 +59,9 @@ struct where : at::TensorIteratorBase {
   }
 };
 
-// ---- without one ------------------------------------------------------------------------------------------------
+// ---- others ---------------------------------------------------------------------------------------------------
 
-// A dense copy of the first argument.
+// The output is a dense copy of the first argument.
 struct like : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
@@ -69,7 +69,7 @@ struct like : at::impl::MetaBase {
   }
 };
 
-// One number of the first argument's type.
+// The output is one number of the first argument's type.
 struct one_number : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
@@ -91,7 +91,7 @@ struct variance : at::impl::MetaBase {
   }
 };
 
-// PyTorch's own rule copies self into the output, which aclnn has no use for.
+// PyTorch's own rule also copies self into the output, which aclnn does not need.
 struct baddbmm : at::impl::MetaBase {
   void meta(const at::Tensor& self, const at::Tensor& batch1, const at::Tensor& batch2, const at::Scalar&,
             const at::Scalar&) {
@@ -160,7 +160,7 @@ struct batch_norm : at::impl::MetaBase {
   }
 };
 
-// What the images of a convolution have: channels last as soon as one operand has them, as on the CPU.
+// The memory format of a convolution: channels last if any operand has it, as on the CPU.
 inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& weight) {
   for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
     const bool is_wanted = input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
@@ -207,7 +207,7 @@ struct adaptive_avg_pool_backward : at::impl::MetaBase {
   }
 };
 
-// Gradients of input, weight and bias, of those that the mask asks for.
+// The gradients of input, weight and bias that the mask selects.
 struct norm_gradients : at::impl::MetaBase {
  protected:
   void announce(const at::Tensor& input, at::IntArrayRef weight_sizes, std::array<bool, 3> mask,
@@ -245,7 +245,7 @@ struct batch_norm_backward : norm_gradients {
   }
 };
 
-// Images: the last dimensions grow by what stands before and behind them, the last one first.
+// Images: the last dimensions grow by the padding before and after them; pairs start with the last dimension.
 struct padded : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, at::IntArrayRef padding, const Rest&...) {
@@ -255,7 +255,7 @@ struct padded : at::impl::MetaBase {
   }
 };
 
-// As the second argument.
+// The output is like the second argument.
 struct as_second : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor&, const at::Tensor& self, const Rest&...) {
@@ -263,7 +263,7 @@ struct as_second : at::impl::MetaBase {
   }
 };
 
-// Two as the first argument.
+// Both outputs are like the first argument.
 struct two_same_layout : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
@@ -303,7 +303,7 @@ struct col2im : at::impl::MetaBase {
   }
 };
 
-// The grid says how large the image becomes.
+// The grid determines the output's spatial sizes.
 struct grid_sampler : at::impl::MetaBase {
   void meta(const at::Tensor& input, const at::Tensor& grid, int64_t, int64_t, bool) {
     at::DimVector sizes{input.size(0), input.size(1)};
@@ -316,7 +316,7 @@ struct grid_sampler_backward : at::impl::MetaBase {
   void meta(const at::Tensor&, const at::Tensor& input, const at::Tensor& grid, int64_t, int64_t, bool,
             std::array<bool, 2> mask) {
     if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, input.options());
-    // PyTorch's kernels compute it always.
+    // PyTorch's kernels always compute it.
     set_output_raw_strided(1, grid.sizes(), {}, grid.options());
   }
 };

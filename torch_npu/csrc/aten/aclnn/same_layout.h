@@ -1,6 +1,6 @@
 #pragma once
-// A short way round PyTorch's rule over an iterator, which costs as much as a small operator: floating tensors of one
-// type, shape and memory order give one more like them.
+// A fast path that avoids PyTorch's TensorIterator rule, which takes as long as a small operator: floating-point
+// tensors of one type, shape and memory order have a result with the same.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
@@ -21,12 +21,12 @@ inline bool has_same_layout(const at::Tensor& first, const at::Tensor& other) {
   return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides();
 }
 
-// What the other arguments add to the first one: nothing but what is alike.
+// Whether another argument does not change the result's shape and type.
 inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
   return has_same_layout(first, other) && !compat::has_names(*other.unsafeGetTensorImpl());
 }
 inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
-// PyTorch's rule says what an absent argument or a flag means.
+// For other types, such as missing arguments or flags: PyTorch's rule decides.
 template <typename Other>
 bool adds_nothing(const at::Tensor&, const Other&) {
   return false;
@@ -38,8 +38,8 @@ void check_memory(const at::Tensor&, const Other&) {}
 
 }  // namespace detail
 
-// Whether the outputs are there without a rule: made like the arguments, or the first of them. For rules whose result
-// has the arguments' type.
+// Sets the outputs without a rule: like the arguments, or the first argument itself. For rules whose result has the
+// arguments' type. False if the rule is needed.
 template <typename... Rest>
 bool makes_same_layout(Outputs<1>& results, const at::Tensor& first, const Rest&... rest) {
   if (results.form() == Form::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||

@@ -20,7 +20,7 @@ c10::Allocator* host_allocator() {
   return allocator;
 }
 
-// One deleter for both kinds of memory, since raw_deallocate() knows no more than the address.
+// One deleter for both kinds of memory: raw_deallocate() has only the address.
 void release(void* address) {
   if (address == nullptr) return;
   c10::DeviceIndex device = device_of_kernel_address(address);
@@ -37,7 +37,7 @@ struct Allocator final : c10::Allocator {
     auto* address = static_cast<char*>(caching_allocator().allocate_raw(scope_device, nbytes));
     if (address != nullptr) address += kernel_offset(scope_device);
     c10::DataPtr data(address, address, &release, c10::Device(c10::DeviceType::CPU));
-    // Another thread may have launched work on this stream since the kernel began, and freed the block behind it.
+    // Since the kernel began, another thread may have launched work on this stream and then freed the block.
     wait_for_current_stream(scope_device);
     if (address != nullptr) bump_write_epoch(address - kernel_offset(scope_device), nbytes);
     return data;
@@ -46,7 +46,7 @@ struct Allocator final : c10::Allocator {
   void copy_data(void* dest, const void* src, std::size_t count) const override { std::memcpy(dest, src, count); }
 };
 
-// Installed when the library is loaded; a higher priority than the built-in one's replaces that for good.
+// Installed when the library is loaded; its higher priority permanently replaces the built-in allocator.
 [[maybe_unused]] const bool installed = [] {
   static auto& allocator = *std::make_unique<Allocator>().release();
   c10::SetCPUAllocator(&allocator, /*priority=*/1);

@@ -1,13 +1,13 @@
 #pragma once
-// The CPU allocator while a host kernel works for the device: what the kernel allocates on this thread comes from the
-// device's cache, so that its results are npu memory without a copy.
+// The CPU allocator during a host kernel for the device: the thread's allocations come from the device's cache, so that
+// the kernel's results are npu memory without a copy.
 
 #include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
 
 namespace torch_npu::aicpu {
 
-// For its lifetime, CPU allocations of this thread are served from `device`; from the host where it is -1. Nests.
+// While it lives, CPU allocations of this thread are served from `device`; from the host if it is -1. Can be nested.
 class KernelScope {
  public:
   explicit KernelScope(c10::DeviceIndex device);
@@ -19,8 +19,8 @@ class KernelScope {
   c10::DeviceIndex previous_;
 };
 
-// Turns memory that a kernel allocated within a scope into npu memory of `device`: the caller gets the owner, and
-// `cpu` goes on naming the same bytes without owning them. False, and nothing changed, where the memory is the host's.
+// Turns memory that a kernel allocated within a scope into npu memory of `device`: the caller becomes the owner, and
+// `cpu` refers to the same bytes without owning them. False, with no change, for host memory.
 bool take_over(c10::DataPtr& cpu, c10::DeviceIndex device, c10::DataPtr* npu);
 
 }  // namespace torch_npu::aicpu

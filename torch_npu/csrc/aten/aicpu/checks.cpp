@@ -10,7 +10,7 @@ namespace {
 
 bool is_given(const OptionalTensor& t) { return t.has_value() && t->defined(); }
 
-// Of each channel, or not there.
+// Checks that it has one element per channel, if it is given.
 void check_channels(const char* op, const at::Tensor& input, const char* name, const OptionalTensor& t) {
   TORCH_CHECK(!is_given(t) || t->numel() == input.size(1), op, ": ", name, " has ", is_given(t) ? t->numel() : 0,
               " elements where the input has ", input.size(1), " channels (shape ", input.sizes(), ")");
@@ -28,7 +28,7 @@ void need(const char* op, const char* name, const OptionalTensor& t, const char*
 }  // namespace
 
 void check_lu_unpack(const at::Tensor& lu, const at::Tensor& pivots) {
-  if (lu.dim() < 2) return;  // the kernel refuses it
+  if (lu.dim() < 2) return;  // the kernel rejects it
   const int64_t needed = std::min(lu.size(-2), lu.size(-1));
   TORCH_CHECK(pivots.dim() >= 1 && pivots.size(-1) >= needed, "lu_unpack: LU_pivots has the shape ", pivots.sizes(),
               " where matrices of ", lu.size(-2), " x ", lu.size(-1), " have ", needed,

@@ -1,5 +1,5 @@
 #pragma once
-// What CPU kernels do not ask about their arguments, and read past them, or divide by 0, for.
+// Argument checks that CPU kernels omit although they then read out of bounds or divide by 0.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
@@ -15,25 +15,26 @@ namespace torch_npu::aicpu {
 
 using OptionalTensor = std::optional<at::Tensor>;
 
-// As many pivots as the matrices have rows or columns.
+// Checks that there are as many pivots as the smaller of the matrices' sizes.
 void check_lu_unpack(const at::Tensor& lu, const at::Tensor& pivots);
-// A number for each channel in all that is given; statistics where the call does not make them.
+// Checks that all given arguments have one number per channel; statistics are required if the call does not compute
+// them.
 void check_batch_norm(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                       const OptionalTensor& running_mean, const OptionalTensor& running_var, bool training);
-// Of _native_batch_norm_legit.no_stats.
+// For _native_batch_norm_legit.no_stats.
 void check_batch_norm_of_batch(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                bool training);
 void check_batch_norm_backward(const at::Tensor& grad, const at::Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& running_mean, const OptionalTensor& running_var,
                                const OptionalTensor& save_mean, const OptionalTensor& save_invstd, bool training);
-// No beta that is 0 as an integer: kernels divide by it what fills a vector.
+// Rejects a beta that is 0 as an integer: kernels divide by the vector that is filled with it.
 void check_smooth_l1_loss_backward(const at::Tensor& grad, const at::Tensor& self, const at::Tensor& target,
                                    int64_t reduction, double beta);
 
-// What an operator asks of its first arguments.
+// A check of an operator's first arguments.
 template <typename... Args>
 struct Check {
-  std::string_view op;  // "lu_unpack": all its overloads; "lu_unpack.out": those whose names begin so
+  std::string_view op;  // "lu_unpack": all its overloads; "lu_unpack.out": overloads whose names start with "out"
   void (*run)(Args...);
 
   constexpr bool is_for(std::string_view base, std::string_view overload) const {
@@ -42,7 +43,7 @@ struct Check {
   }
 };
 
-// The first that is for an operator counts.
+// The first matching check is used.
 inline constexpr std::tuple kChecks{
     Check{"lu_unpack", check_lu_unpack},
     Check{"native_batch_norm", check_batch_norm},
@@ -53,10 +54,10 @@ inline constexpr std::tuple kChecks{
     Check{"smooth_l1_loss_backward", check_smooth_l1_loss_backward},
 };
 
-// Of an operator ("aten::lu_unpack") whose arguments stand on the stack from `first` on.
+// Checks a call of an operator ("aten::lu_unpack") whose arguments start at `first` on the stack.
 void check_stack(std::string_view name, std::string_view overload, const torch::jit::Stack& stack, std::size_t first);
 
-// The place of the check for the operator `name` ("lu_unpack.out"); how many there are where it has none.
+// The index of the check for the operator `name` ("lu_unpack.out"); the number of checks if there is none.
 constexpr std::size_t check_at(std::string_view name) {
   const std::size_t dot = std::min(name.find('.'), name.size());
   const std::string_view base = name.substr(0, dot);
@@ -66,7 +67,7 @@ constexpr std::size_t check_at(std::string_view name) {
   return at;
 }
 
-// Of the operator whose name is Name::kText.
+// Checks a call of the operator whose name is Name::kText.
 template <typename Name, typename... Args>
 void check_arguments(Name, const Args&... args) {
   constexpr std::size_t kAt = check_at(Name::kText);

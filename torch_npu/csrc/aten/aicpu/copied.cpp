@@ -27,7 +27,7 @@ std::pair<std::size_t, std::size_t> extent_of(const at::Tensor& tensor) {
   if (tensor.numel() == 0) return {0, 0};
   const std::size_t begin = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
   const std::size_t size = at::detail::computeStorageNbytes(tensor.sizes(), tensor.strides(), tensor.itemsize());
-  const std::size_t end = std::min(begin + size, tensor.storage().nbytes());  // a storage may have shrunk
+  const std::size_t end = std::min(begin + size, tensor.storage().nbytes());  // the storage may have shrunk
   return {std::min(begin, end), end};
 }
 
@@ -60,7 +60,7 @@ void sync_copied(const at::Tensor& npu, const at::Tensor& copy, const c10::Stora
   if (copy.storage().nbytes() != bytes->nbytes()) resize_storage(*bytes, copy.storage().nbytes());
   sync_metadata(npu, copy, storage);
   if (copy.numel() == 0) return;
-  // Elements that share memory, and those that have no copy kernel, go as bytes.
+  // Tensors with overlapping elements, or without a copy kernel, are copied as bytes.
   if (at::has_internal_overlap(npu) == at::MemOverlap::Yes || npu.is_quantized()) {
     const auto [begin, end] = extent_of(copy);
     copy_bytes_to_device(copy.storage(), storage, begin, end);

@@ -20,12 +20,12 @@
 namespace torch_npu::aicpu {
 namespace {
 
-// Registers the fallback over the wrappers; PyTorch's dispatcher brings them back when it goes away.
+// Registers the fallback over the wrappers; PyTorch's dispatcher restores them when it is destroyed.
 class Override {
  public:
   Override() : library_(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__) {
     struct Silent final : c10::WarningHandler {
-      void process(const c10::Warning&) override {}  // "overriding a previously registered kernel": that is the aim
+      void process(const c10::Warning&) override {}  // "overriding a previously registered kernel" is intended
     } silent;
     c10::WarningUtils::WarningHandlerGuard guard(&silent);
     for (const char* name : wrapped_operators()) {

@@ -57,7 +57,7 @@ at::Tensor CpuViews::to_cpu(const at::Tensor& tensor, bool may_write) {
                    : is_compressed(tensor)                       ? compressed_to_cpu(tensor, may_write)
                    : tensor.is_nested() || tensor.is_quantized() ? derived_to_cpu(tensor)
                                                                  : dense_to_cpu(tensor);
-  // A few kernels ask whether a gradient will be wanted, and save what it needs.
+  // A few kernels check whether a gradient will be required, and save values for it.
   if (tensor.requires_grad()) cpu.unsafeGetTensorImpl()->set_requires_grad(true);
   arguments_.push_back({tensor, cpu, may_write});
   return cpu;
@@ -69,7 +69,7 @@ at::Storage CpuViews::to_cpu(const at::Storage& storage) {
   return cpu_storage(storage, 0, storage.nbytes());
 }
 
-// With the bytes from `begin` to `end`, where they are copied.
+// If bytes are copied, copies those from `begin` to `end`.
 c10::Storage CpuViews::cpu_storage(const c10::Storage& npu, std::size_t begin, std::size_t end) {
   if (bytes_ == Bytes::kShared) {
     c10::Storage cpu_storage(cpu_storage_of(npu, device_));
@@ -151,7 +151,7 @@ at::Tensor CpuViews::to_npu(const at::Tensor& result) {
   c10::Device npu(c10::DeviceType::PrivateUse1, device_);
   if (result.is_sparse()) {
     auto& impl = sparse_impl(result);
-    c10::DeviceGuard current(npu);  // a sparse tensor's device is the one that is current when it is made
+    c10::DeviceGuard current(npu);  // a sparse tensor is created on the current device
     return make_sparse(c10::DispatchKey::SparsePrivateUse1, impl, to_npu(impl.indices()), to_npu(impl.values()));
   }
   if (is_compressed(result)) {
@@ -168,7 +168,7 @@ at::Tensor CpuViews::to_npu(const at::Tensor& result) {
   return dense_like(adopt(result.storage()), c10::DispatchKey::PrivateUse1, *result.unsafeGetTensorImpl());
 }
 
-// The copies of what a kernel may have written go back to the device.
+// Copies bytes that a kernel may have written back to the device.
 void CpuViews::sync_bytes(const Pair& pair) {
   if (!pair.may_write) return;
   if (pair.npu.is_nested()) {
@@ -179,7 +179,7 @@ void CpuViews::sync_bytes(const Pair& pair) {
 }
 
 void CpuViews::sync_arguments() {
-  // Parts of sparse tensors stand before their tensor; to_npu() below may add nothing to arguments_.
+  // Parts of a sparse tensor precede it in arguments_, and to_npu() below must not add to arguments_.
   for (const Pair& pair : arguments_) {
     if (pair.npu.is_sparse()) {
       auto& from = sparse_impl(pair.cpu);

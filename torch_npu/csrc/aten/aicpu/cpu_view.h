@@ -1,5 +1,5 @@
 #pragma once
-// An npu tensor as a CPU kernel sees it, and back: the same bytes, or copies of them in host memory.
+// Conversion of npu tensors to CPU tensors for CPU kernels, and back: on the same bytes, or on copies in host memory.
 
 #include <ATen/core/Tensor.h>
 
@@ -8,31 +8,31 @@
 
 namespace torch_npu::aicpu {
 
-// Where a kernel finds the bytes of its arguments.
+// The location of the arguments' bytes for a kernel.
 enum class Bytes {
-  kShared,  // where they are
-  kCopied,  // in host storages of the same sizes, so that arguments overlap as they do on the device
+  kShared,  // in place
+  kCopied,  // copied to host storages of the same sizes, so that arguments overlap as on the device
 };
 
-// The tensors of one kernel call. Made before the call, used for its results after it.
+// The tensors of one kernel call. Created before the call, used for its results after it.
 class CpuViews {
  public:
   explicit CpuViews(c10::DeviceIndex device, Bytes bytes = Bytes::kShared) : device_(device), bytes_(bytes) {}
 
   c10::DeviceIndex device() const { return device_; }
 
-  // What the kernel is given for `tensor`: an npu tensor's CPU cpu_view, other tensors as they are. Copied bytes are
-  // copied back by sync_arguments() where the kernel may write them.
+  // The kernel's argument for `tensor`: the CPU view of an npu tensor; other tensors unchanged. sync_arguments() copies
+  // copied bytes back if the kernel may write them.
   at::Tensor to_cpu(const at::Tensor& tensor, bool may_write = true);
 
   // The same for a storage.
   at::Storage to_cpu(const at::Storage& storage);
 
-  // What the caller is given for a kernel's result: the argument itself, a view of an argument, or a new npu tensor.
+  // The caller's result for a kernel's result: the argument itself, a view of an argument, or a new npu tensor.
   at::Tensor to_npu(const at::Tensor& result);
 
-  // Passes on what the kernel changed about its arguments beside their bytes: sizes, strides, storage (resize, set_),
-  // the parts of sparse tensors.
+  // Applies the kernel's other changes of its arguments: sizes, strides, storage (resize, set_), the parts of sparse
+  // tensors.
   void sync_arguments();
 
  private:
@@ -56,7 +56,7 @@ class CpuViews {
   const Bytes bytes_;
   std::vector<Pair> arguments_;
   std::vector<std::pair<const c10::StorageImpl*, c10::Storage>> storages_;  // CPU storage -> its npu storage
-  std::vector<std::pair<c10::Storage, c10::Storage>> copies_;               // the same of copied bytes, kept alive
+  std::vector<std::pair<c10::Storage, c10::Storage>> copies_;               // the same for copies, kept alive
 };
 
 }  // namespace torch_npu::aicpu

@@ -32,7 +32,8 @@ c10::DispatchKeySet with_bits(c10::DispatchKey backend, const c10::TensorImpl& f
   return keys;
 }
 
-// Tensors made while it lives have no version counter and no autograd keys: kernels need neither, and both cost.
+// While it lives, new tensors have no version counter and no autograd keys: kernels need neither, and both are
+// expensive.
 class WithoutVersions {
  public:
   WithoutVersions() : previous_(c10::AutogradState::get_tls_state().get_inference_mode()) {
@@ -52,10 +53,10 @@ c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage,
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
   const void* bytes = bytes_of(*impl, BytesLayout::kPlain);
   void* address = kernel_address(*impl, device);
-  bump_write_epoch(bytes, impl->nbytes());  // whether the kernel writes it or not
+  bump_write_epoch(bytes, impl->nbytes());  // even if the kernel does not write it
   StorageImpl* own = own_storage(*impl);
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_storage().get()) {
-    // Stale where PyTorch itself gave the storage other bytes, which no other thread may see meanwhile.
+    // Stale if PyTorch has replaced the storage's bytes; no other thread may use them meanwhile.
     if (C10_UNLIKELY(known->data() != address || known->nbytes() != impl->nbytes())) {
       known->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
       known->set_nbytes(impl->nbytes());
@@ -104,7 +105,7 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
 
 at::Tensor adopt_dense(const at::Tensor& result, c10::DeviceIndex device) {
   c10::Storage storage = adopt_storage(result.storage(), device);
-  // Nobody else has the tensor, and it lies where it should: it changes its device itself.
+  // No other references and already in device memory: the tensor object itself changes its device.
   c10::TensorImpl* impl = result.unsafeGetTensorImpl();
   if (C10_LIKELY(result.use_count() == 1 && impl->key_set().has(c10::DispatchKey::CPU) &&
                  typeid(*impl) == typeid(c10::TensorImpl) && impl->allow_tensor_metadata_change())) {
@@ -123,7 +124,7 @@ void sync_metadata(const at::Tensor& npu, const at::Tensor& cpu_view, const c10:
       to->storage_offset() != from->storage_offset()) {
     to->set_sizes_and_strides(from->sizes(), from->strides(), from->storage_offset());
   }
-  if (C10_UNLIKELY(to->is_conj() != from->is_conj())) to->_set_conj(from->is_conj());  // linalg_lu_solve.out does it
+  if (C10_UNLIKELY(to->is_conj() != from->is_conj())) to->_set_conj(from->is_conj());  // for linalg_lu_solve.out
   if (C10_UNLIKELY(to->is_neg() != from->is_neg())) to->_set_neg(from->is_neg());
   if (to->dtype() != from->dtype()) to->set_storage_and_dtype(to->storage(), from->dtype());
 }

@@ -14,7 +14,7 @@ at::QuantizerPtr own_quantizer(const at::Tensor& like) {
   at::QuantizerPtr quantizer = at::get_qtensorimpl(like)->quantizer();
   const auto* per_channel = dynamic_cast<const at::PerChannelAffineQuantizer*>(quantizer.get());
   if (per_channel == nullptr || !like.is_cpu()) return quantizer;
-  // In the host's own memory: what a kernel allocates in the device's becomes the result's that shows it first.
+  // In host memory: device memory that a kernel allocates is taken over by the first result that refers to it.
   KernelScope host(-1);
   return at::make_per_channel_affine_quantizer(per_channel->scales().clone(), per_channel->zero_points().clone(),
                                                per_channel->axis(), like.scalar_type());
@@ -30,7 +30,7 @@ at::Tensor quantized_like(c10::Storage storage, c10::DispatchKey backend, const 
 }
 
 at::Tensor nested_like(c10::Storage storage, c10::DispatchKey backend, const at::Tensor& like) {
-  // Some derivatives are written for nested tensors of every device, under a key of their own.
+  // Some derivatives are registered for nested tensors of all devices, under their own key.
   const c10::DispatchKeySet keys({backend, c10::DispatchKey::AutogradNestedTensor});
   const auto* nested = static_cast<const at::native::NestedTensorImpl*>(like.unsafeGetTensorImpl());
   KernelScope host(-1);

@@ -11,7 +11,7 @@
 namespace torch_npu::aicpu {
 namespace {
 
-// "add" of "aten::add.Tensor".
+// Returns "add" for "aten::add.Tensor".
 std::string_view base_name(std::string_view op) {
   if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);
   return op.substr(0, op.find('.'));
@@ -19,7 +19,7 @@ std::string_view base_name(std::string_view op) {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-// A word of several parts one of which is "cpu", as in "bernoulli_tensor_cpu_p_".
+// Whether one part of a longer word is "cpu", as in "bernoulli_tensor_cpu_p_".
 bool names_cpu_kernel(std::string_view word) {
   for (std::size_t at = word.find("cpu"); at != std::string_view::npos; at = word.find("cpu", at + 1)) {
     const std::size_t end = at + 3;
@@ -30,18 +30,18 @@ bool names_cpu_kernel(std::string_view word) {
   return false;
 }
 
-// "CPUBFloat16Type".
+// Matches for example "CPUBFloat16Type".
 bool is_cpu_type(std::string_view word) {
   return word.size() > 3 && word.starts_with("CPU") && std::isupper(static_cast<unsigned char>(word[3])) != 0 &&
          word.ends_with("Type");
 }
 
-// What stands in a message for one of its words, between what is before it and what comes after it.
+// The replacement for a word of a message, given the text before and after it.
 std::string replacement(std::string_view word, std::string_view before, std::string_view after, std::string_view op) {
   const bool is_quoted = before.ends_with('"') && after.starts_with("\" not implemented for");
   if (is_quoted || names_cpu_kernel(word)) return std::string(op);
   if (is_cpu_type(word)) return c10::str("npu", word.substr(3));
-  // Demands for tensors on the CPU stay ("a CPU tensor").
+  // Messages that demand CPU tensors ("a CPU tensor") are not changed.
   if (word == "CPU" && (before.ends_with(" on ") || before.ends_with('('))) return "npu";
   if (word == "MKL") return "npu";
   // "torch.FloatTensor" is the type of a tensor on the CPU.
@@ -49,7 +49,7 @@ std::string replacement(std::string_view word, std::string_view before, std::str
   return std::string(word);
 }
 
-// `text` with the operator in place of CPU kernels, and npu in place of the CPU; `found` tells whether there were any.
+// Replaces names of CPU kernels in `text` by the operator, and the CPU by npu; `found` returns whether there were any.
 std::string renamed(std::string_view text, std::string_view op, bool* found) {
   std::string out;
   std::size_t at = 0;

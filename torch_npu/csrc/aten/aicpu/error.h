@@ -2,9 +2,9 @@
 
 namespace torch_npu::aicpu {
 
-// In a catch block of what a CPU kernel throws: throws it on, of the same type, with the operator `op` ("add.Tensor",
-// "aten::add") in place of names of CPU kernels ("addmm_impl_cpu_", "add_stub") and with npu as the device. What the
-// host has no memory for is an OutOfMemoryError.
+// In a catch block for a CPU kernel's exception: rethrows it with the same type, with names of CPU kernels
+// ("addmm_impl_cpu_", "add_stub") replaced by the operator `op` ("add.Tensor", "aten::add") and with npu as the device.
+// Exhausted host memory becomes an OutOfMemoryError.
 [[noreturn]] void rethrow_as_npu(const char* op);
 
 }  // namespace torch_npu::aicpu

@@ -21,7 +21,7 @@ namespace {
 
 using c10::IValue;
 
-// Takes CPU tensors (lengths, targets) beside npu tensors by its definition.
+// By its definition it takes CPU tensors (lengths, targets) together with npu tensors.
 const c10::OperatorName kMixedDevices("aten::_ctc_loss", "Tensor");
 
 template <typename Visit>
@@ -56,7 +56,7 @@ void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack
   bool npu = false;
   bool host = false;
   for (std::size_t i = first; i < stack.size(); ++i) {
-    const bool are_indices = stack[i].isOptionalTensorList();  // which may be on the host
+    const bool are_indices = stack[i].isOptionalTensorList();  // may be on the host
     for_each_tensor(stack[i], [&](const at::Tensor& t) {
       if (!t.defined()) return;
       npu = npu || t.is_privateuseone();
@@ -68,7 +68,7 @@ void check_devices(const c10::OperatorHandle& op, const torch::jit::Stack& stack
   }
 }
 
-// The device that the caller names for the results.
+// The device that the caller requests for the results.
 std::optional<c10::Device> named_device(const torch::jit::Stack& stack, std::size_t first) {
   for (std::size_t i = first; i < stack.size(); ++i) {
     if (stack[i].isDevice()) return stack[i].toDevice();
@@ -111,7 +111,7 @@ bool is_generator(const c10::Argument& argument) {
   return type->kind() == c10::TypeKind::GeneratorType;
 }
 
-// Their schemas do not say that they write the running statistics.
+// Operators whose schemas do not declare that they write the running statistics.
 bool writes_undeclared(const c10::OperatorName& name) {
   return name.name == "aten::native_batch_norm" || name.name == "aten::batch_norm_update_stats";
 }
@@ -128,7 +128,7 @@ bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
   return (alias != nullptr && alias->isWrite()) || writes_undeclared(op.operator_name());
 }
 
-// What the kernel runs in: HostCall of the bytes themselves is its own event in traces, one on copies is not.
+// The context of a kernel: a HostCall, which is an event in traces, on the bytes themselves; on copies no event.
 class Scope {
  public:
   Scope(const char* name, c10::DeviceIndex device, Bytes bytes) {
@@ -157,7 +157,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   check_devices(op, *stack, first, device);
   const bool as_dense = reads_as_dense(op.operator_name());
   check_stack(op.operator_name().name, op.operator_name().overload_name, *stack, first);
-  // Results for the host, and for another npu by way of it, are made in the host's memory and stay there.
+  // Results for the host, or for another npu (through the host), are created in host memory and stay there.
   const std::optional<c10::Device> target = named_device(*stack, first);
   const bool leaves =
       target.has_value() && *target != c10::Device(c10::DeviceType::PrivateUse1) && *target != npu_device(device);

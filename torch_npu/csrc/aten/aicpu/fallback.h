@@ -7,14 +7,14 @@
 
 namespace torch_npu::aicpu {
 
-// Runs any operator through ATen's CPU kernel, in the order of the current stream: on the npu tensors' own bytes, or on
-// copies where copying.h says so. Sparse, quantized and nested tensors go by their parts.
+// Runs any operator by ATen's CPU kernel, in the order of the current stream: on the npu tensors' own bytes, or on
+// copies if copies_arguments(). Sparse, quantized and nested tensors are converted part by part.
 void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-// The same, where the bytes are said.
+// The same with explicit `bytes`.
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes bytes);
 
-// The same for an operator that is known here: Fallback<at::_ops::mm_out>::call(...).
+// The same for an operator known at compile time: Fallback<at::_ops::mm_out>::call(...).
 template <typename Op>
 using Fallback = at::native::call_fallback_fn<&fallback, Op>;
 

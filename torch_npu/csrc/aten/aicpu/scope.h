@@ -1,5 +1,5 @@
 #pragma once
-// One call of a CPU kernel on the bytes of npu tensors, without boxing. The generated wrappers are built from it.
+// One unboxed call of a CPU kernel on the bytes of npu tensors. The generated wrappers are built from it.
 
 #include <ATen/core/Tensor.h>
 
@@ -16,18 +16,18 @@ class AiCpuScope {
 
   c10::DeviceIndex device() const { return device_; }
 
-  // What the kernel is given for a tensor argument: an npu tensor's cpu_view, a CPU scalar as it is. Throws for a
-  // tensor of another device, and for other CPU tensors unless `takes_cpu`.
+  // The kernel's argument for a tensor: the CPU view of an npu tensor; a CPU scalar unchanged. Throws for a tensor of
+  // another device, and for other CPU tensors unless `takes_cpu`.
   at::Tensor cpu_view(const at::Tensor& tensor, bool takes_cpu) const;
 
-  // What the caller is given for a result that is new: npu memory without a copy wherever the kernel allocated it here.
+  // The caller's result for a new tensor: npu memory, without a copy if the kernel allocated it within this scope.
   at::Tensor adopt(const at::Tensor& result) const;
 
-  // A result that shares the storage of an argument's cpu_view: the same view of the argument.
+  // For a result that shares the storage of an argument's CPU view: the same view of the argument.
   static at::Tensor view(const at::Tensor& argument, const at::Tensor& result);
 
-  // Passes on to an argument that the kernel may write what it changed beside the bytes: sizes, strides, storage.
-  // `cpu_storage` is the storage that the cpu_view was made with.
+  // Applies a kernel's changes, except for bytes, to an argument that it may write: sizes, strides, storage.
+  // `cpu_storage` is the storage with which the CPU view was made.
   void sync(const at::Tensor& argument, const at::Tensor& cpu_view, const c10::StorageImpl* cpu_storage) const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
 // Turns one of ATen's CPU kernels into npu's kernel of the same signature: Unboxed<"add.Tensor", &at::cpu::add>::call.
-// The arguments' npu tensors become cpu_views, the kernel runs, and what it returns becomes npu's again.
+// Npu tensors in the arguments become CPU views, the kernel runs, and its results become npu tensors.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/List.h>
@@ -27,16 +27,16 @@ struct OpName {
   constexpr OpName(const char (&name)[N]) { std::copy_n(name, N, text); }  // NOLINT(google-explicit-constructor)
 };
 
-// What the call does beside the rule.
+// Deviations from the default conversion of arguments.
 enum class Takes {
   kOneDevice,
-  kCpuIndices,  // lists of indices may hold CPU tensors
+  kCpuIndices,  // lists of indices may contain CPU tensors
   // The kernel reads tensors of any strides as if they were dense: it gets dense copies.
   kDense,
   kDenseWeights,  // of optional tensors only
 };
 
-// ---- which device -----------------------------------------------------------------------------------------------
+// ---- the device ------------------------------------------------------------------------------------------------
 
 template <typename T>
 c10::DeviceIndex npu_index(const T&) {
@@ -65,7 +65,7 @@ inline c10::DeviceIndex npu_index(const c10::List<std::optional<at::Tensor>>& li
   return -1;
 }
 
-// The device of the first argument that names one, else the current one.
+// The device of the first argument that has one, else the current one.
 template <typename... Args>
 c10::DeviceIndex device_of(const Args&... args) {
   c10::DeviceIndex found = -1;
@@ -75,7 +75,7 @@ c10::DeviceIndex device_of(const Args&... args) {
 
 // ---- arguments --------------------------------------------------------------------------------------------------
 
-// By default the kernel gets what the caller gave.
+// By default the argument is passed unchanged.
 template <typename T, Takes kTakes>
 class Param {
  public:
@@ -239,7 +239,7 @@ at::Tensor* written_in(const P& param, const at::Tensor& result) {
   return nullptr;
 }
 
-// The npu side of the results of one call.
+// Converts the results of one call to npu tensors.
 template <typename Params>
 class Results {
  public:
@@ -277,7 +277,7 @@ class Results {
  private:
   const AiCpuScope& scope_;
   const Params& params_;
-  // The results so far: the kernel's storage and what became of it.
+  // The results so far: the kernel's storage and the resulting npu tensor.
   c10::SmallVector<std::pair<const c10::StorageImpl*, at::Tensor>, 2> adopted_;
 };
 
@@ -315,8 +315,8 @@ R convert(R&& result, Convert& to_npu) {
 // Not inline: operators of one signature share it.
 template <Takes kTakes, typename R, typename... Args>
 [[gnu::noinline]] R scope_unboxed(const char* name, R (*kernel)(Args...), Args... args) {
-  const AiCpuScope scope(name, aicpu::device_of(args...));  // at:: has one, too
-  // Braces: the arguments are converted from left to right.
+  const AiCpuScope scope(name, aicpu::device_of(args...));  // at:: has a function of this name
+  // Braces: arguments are converted from left to right.
   std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
   auto run = [&]() -> R {
     try {

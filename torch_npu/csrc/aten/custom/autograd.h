@@ -1,5 +1,5 @@
 #pragma once
-// What generated derivatives of npu:: operators need beside PyTorch's nodes of the autograd graph.
+// Helpers for generated derivatives of npu:: operators, in addition to PyTorch's autograd nodes.
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
@@ -18,7 +18,7 @@
 
 namespace torch_npu::custom {
 
-// An argument that is no tensor, as a node keeps it after the call.
+// A non-tensor argument as a node stores it after the call.
 template <typename T>
 T keep(const T& value) {
   return value;
@@ -35,12 +35,12 @@ inline std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
   return tensor.defined() ? std::optional(tensor) : std::nullopt;
 }
 
-// The gradient of an output that nothing depends on is not there.
+// An output without dependents has no gradient: zeros.
 inline at::Tensor or_zeros(const at::Tensor& grad, const torch::autograd::InputMetadata& output) {
   return grad.defined() ? grad : output.zeros_like();
 }
 
-// Throws where a tangent would be lost.
+// Throws if a forward-mode derivative would be lost.
 template <typename... Tensors>
 void check_no_tangent(const char* name, const Tensors&... tensors) {
   TORCH_CHECK_NOT_IMPLEMENTED(!(torch::autograd::isFwGradDefined(tensors) || ...), "npu::", name,

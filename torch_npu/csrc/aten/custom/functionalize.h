@@ -1,6 +1,6 @@
 #pragma once
-// What generated functionalization of npu:: operators that write needs: the tensors behind functional ones, and where
-// their new values go.
+// Helpers for generated functionalization of npu:: operators that write: the tensors behind functional ones, and the
+// update of their values.
 
 #include <ATen/FunctionalTensorWrapper.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -16,7 +16,7 @@ bool is_functional(const Tensors&... tensors) {
   return (at::functionalization::impl::isFunctionalTensor(tensors) || ...);
 }
 
-// The current value; of other tensors themselves.
+// The current value; other tensors are returned unchanged.
 inline at::Tensor value_of(const at::Tensor& tensor) {
   if (!is_functional(tensor)) return tensor;
   at::functionalization::impl::sync(tensor);
@@ -26,7 +26,7 @@ inline std::optional<at::Tensor> value_of(const std::optional<at::Tensor>& tenso
   return tensor.has_value() ? std::optional(value_of(*tensor)) : std::nullopt;
 }
 
-// What reads `tensor` or its views from now on sees `value`.
+// Later reads of `tensor` or its views return `value`.
 inline void write_behind(const at::Tensor& tensor, const at::Tensor& value) {
   at::functionalization::impl::replace_(tensor, value);
   at::functionalization::impl::commit_update(tensor);

@@ -1,6 +1,6 @@
 #pragma once
-// The tensors that a kernel of an npu:: operator is given, looked at one by one. There is no other way for these
-// operators: what aclnn does not take is an error.
+// Checks the tensors of an npu:: operator one by one. These operators have no fallback: calls that aclnn does not take
+// are errors.
 
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
@@ -16,13 +16,13 @@ using aclnn_check::kAllDtypes;
 
 class Inputs {
  public:
-  // Of the operator `name`, which `function` computes. Throws where the bound CANN does not have that.
+  // For the operator `name`, computed by `function`. Throws if the bound CANN does not have that function.
   Inputs(const char* name, const char* function, bool is_available) : name_(name) {
     if (!is_available) [[unlikely]]
       missing(function);
   }
 
-  // Throws where `tensor` is not a dense npu tensor on the device of the others, of a type in `allowed`.
+  // Throws unless `tensor` is a dense npu tensor on the same device as the others, of a type in `allowed`.
   void take(const char* role, const at::Tensor& tensor, aclnn_check::Dtypes allowed) {
     const bool fits = tensor.defined() && check_.takes_output(tensor);
     if (!fits || (aclnn_check::dtype_bit(tensor.scalar_type()) & allowed) == 0) [[unlikely]]
@@ -35,7 +35,7 @@ class Inputs {
     for (const at::Tensor& tensor : tensors) take(role, tensor, allowed);
   }
 
-  // Of the tensors so far.
+  // The device of the tensors checked so far.
   c10::DeviceIndex device() const { return check_.device(); }
 
  private:
@@ -46,7 +46,7 @@ class Inputs {
   aclnn_check::Check check_;
 };
 
-// Throws where `out` overlaps itself or an input.
+// Throws if `out` overlaps itself or an input.
 inline void check_overlap(const at::Tensor& out, const at::Tensor& input) { at::assert_no_overlap(out, input); }
 inline void check_overlap(const at::Tensor& out, const std::optional<at::Tensor>& input) {
   if (input.has_value() && input->defined()) at::assert_no_overlap(out, *input);

@@ -1,4 +1,4 @@
-// Rotary position embedding. Cosines and sines of another type are brought to that of the rows.
+// Rotary position embedding. Cosines and sines are converted to the type of the rows.
 
 #include <ATen/core/Tensor.h>
 #include <aclnnop/aclnn_rotary_position_embedding.h>

@@ -1,6 +1,6 @@
 #pragma once
-// What an npu:: operator gives back, from its arguments: an entry of npu_native_functions.yaml names these functions in
-// its `out`. One function serves npu tensors, meta tensors and sizes that are symbols.
+// The outputs of npu:: operators as a function of their arguments: entries of npu_native_functions.yaml name these
+// functions in `out`. One function serves npu tensors, meta tensors and symbolic sizes.
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/SymIntArrayRef.h>
@@ -11,32 +11,32 @@ struct Output {
   c10::SymDimVector sizes;
   at::TensorOptions options;
 
-  // A dense tensor of this kind.
+  // Creates a dense tensor with these properties.
   at::Tensor make() const;
-  // Gives a tensor of the caller these sizes. Throws where it is of another type or on another device.
+  // Resizes the caller's tensor. Throws if it has another type or device.
   void give(const at::Tensor& out) const;
 };
 
-// As `tensor`.
+// Like `tensor`.
 Output like(const at::Tensor& tensor);
 
-// Its sizes, in float32, or in float64 where it is of float64.
+// Its sizes, in float32, or float64 if it is float64.
 Output wide(const at::Tensor& tensor);
 
 // The sizes of `tensor` in the type of `other`.
 Output sized(const at::Tensor& tensor, const at::Tensor& other);
 
-// `image`, [..., 1 or 3, height, width], with three channels. Throws where it is of another shape.
+// `image`, [..., 1 or 3, height, width], with three channels. Throws for other shapes.
 Output with_rgb_channels(const at::Tensor& image);
 
-// `tensor` with half the size in `dim`. Throws where that is odd.
+// `tensor` with half the size in `dim`. Throws if that is odd.
 Output halved(const at::Tensor& tensor, int64_t dim);
 
-// A number for each row of `tensor`, whose last dimensions are those of `gamma` and become 1; as wide. Throws where
-// they differ.
+// One number per row of `tensor`: the last dimensions, which must be those of `gamma`, become 1; in the type of wide().
+// Throws if they differ.
 Output rows(const at::Tensor& tensor, const at::Tensor& gamma);
 
-// `tensor` with its dimensions in the order `perm`. Throws where that is no permutation.
+// `tensor` with its dimensions in the order `perm`. Throws if that is no permutation.
 Output permuted(const at::Tensor& tensor, at::IntArrayRef perm);
 
 }  // namespace torch_npu::shapes

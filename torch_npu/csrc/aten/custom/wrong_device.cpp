@@ -37,7 +37,7 @@ bool has_other_kernel(const c10::OperatorHandle& op) {
 }  // namespace
 
 void refuse_cpu_tensors() {
-  // Used until the very end of the process.
+  // Never destroyed: used until the end of the process.
   static auto& library =
       *std::make_unique<torch::Library>(torch::Library::IMPL, "npu", c10::DispatchKey::CPU, __FILE__, __LINE__)
            .release();

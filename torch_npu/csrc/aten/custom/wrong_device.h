@@ -2,8 +2,8 @@
 
 namespace torch_npu {
 
-// Lets the operators of namespace npu that have no kernel for CPU tensors refuse them with the argument's name. Called
-// once, when all are registered.
+// Registers kernels that raise an error with the argument's name when CPU tensors are passed to npu:: operators without
+// a CPU kernel. Called once, after all are registered.
 void refuse_cpu_tensors();
 
 }  // namespace torch_npu

@@ -1,5 +1,5 @@
 #pragma once
-// A piece of a segment of device memory, and the pools of those that no tensor has.
+// A piece of a segment of device memory, and the pools of free pieces.
 
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/Stream.h>
@@ -27,7 +27,7 @@ struct ByAddress {
   bool operator()(const Block* a, const Block* b) const;
 };
 
-// The blocks of one kind that no tensor has.
+// The free blocks of one kind.
 struct BlockPool {
   explicit BlockPool(c10::CachingAllocator::StatType type) : type(type) {}
   bool is_large() const { return type == c10::CachingAllocator::StatType::LARGE_POOL; }
@@ -45,16 +45,16 @@ struct Block {
   BlockPool* pool = nullptr;
   bool allocated = false;
   bool mapped = true;              // false: addresses of an expandable segment without memory
-  bool is_free = false;            // stands in its pool's free blocks
-  bool is_in_small_cache = false;  // free, but not joined with its neighbours: see SmallBlockCache
+  bool is_free = false;            // in its pool's free blocks
+  bool is_in_small_cache = false;  // free, but not coalesced: see SmallBlockCache
   Block* previous = nullptr;       // neighbours in the same segment
   Block* next = nullptr;
-  ExpandableSegment* segment = nullptr;                   // null where aclrtMalloc gave the segment
-  std::uint64_t freed_at = 0;                             // grows with each freed block: tells the oldest
-  std::shared_ptr<c10::GatheredContext> context;          // who allocated it, while the history wants that
-  std::shared_ptr<c10::GatheredContext> segment_context;  // whose allocation made the segment; in its first block
+  ExpandableSegment* segment = nullptr;                   // null if aclrtMalloc made the segment
+  std::uint64_t freed_at = 0;                             // increases with each freed block: identifies the oldest
+  std::shared_ptr<c10::GatheredContext> context;          // stack of the allocation, if the history records it
+  std::shared_ptr<c10::GatheredContext> segment_context;  // stack that created the segment; in its first block
   std::unordered_set<c10::StreamId> other_streams;        // set by recordStream
-  int pending_events = 0;                                 // marks that must pass before it is free
+  int pending_events = 0;                                 // events that must pass before it is free
 
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };
@@ -67,13 +67,13 @@ inline bool BySize::operator()(const Block* a, const Block* b) const {
   return a->address < b->address;
 }
 
-// The newest small blocks of each size, handed out again as they are: programs free and make tensors of the same few
-// sizes all the time, and joining and cutting blocks is most of what that would cost.
+// Recently freed small blocks of each size, reused without coalescing: programs repeatedly free and create tensors of a
+// few sizes, and coalescing and splitting blocks would be most of the cost.
 class SmallBlockCache {
  public:
   static constexpr std::size_t kMaxSize = 4096;
 
-  // A block of exactly `size` bytes that `stream` freed; null where there is none.
+  // A block of exactly `size` bytes that `stream` freed; null if there is none.
   Block* take(std::size_t size, c10::StreamId stream) {
     if (size > kMaxSize) return nullptr;
     auto& bin = bins_[size / kMinBlock - 1];
@@ -84,7 +84,7 @@ class SmallBlockCache {
     return block;
   }
 
-  // False where the block is too large or its bin is full.
+  // False if the block is too large or its bin is full.
   bool put(Block* block) {
     if (block->size > kMaxSize) return false;
     auto& bin = bins_[block->size / kMinBlock - 1];
@@ -94,7 +94,7 @@ class SmallBlockCache {
     return true;
   }
 
-  // Any block, or null once all bins are empty.
+  // Any block; null if all bins are empty.
   Block* drain() {
     for (auto& bin : bins_) {
       if (bin.empty()) continue;

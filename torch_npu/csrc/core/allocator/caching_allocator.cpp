@@ -14,7 +14,7 @@ namespace torch_npu {
 namespace {
 
 DeviceCache& cache(c10::DeviceIndex device) {
-  // Used until the very end of the process.
+  // Never destroyed: used until the end of the process.
   static auto& caches = *[] {
     auto made = std::make_unique<std::array<std::unique_ptr<DeviceCache>, kMaxDevices>>();
     for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i)
@@ -24,7 +24,7 @@ DeviceCache& cache(c10::DeviceIndex device) {
   return *caches[static_cast<std::size_t>(checked_device(device))];
 }
 
-// The cache whose block `address` is; null where it is none's.
+// The cache that owns the block at `address`; null if none does.
 DeviceCache* cache_of(void* address) {
   if (is_host_addressable()) {
     const c10::DeviceIndex device = device_of_address(address);
@@ -53,7 +53,7 @@ void* CachingAllocator::allocate_raw(c10::DeviceIndex device, std::size_t nbytes
 }
 
 c10::DataPtr CachingAllocator::allocate_on(c10::DeviceIndex device, std::size_t nbytes) {
-  if (nbytes == 0) bind_device(device);  // an empty tensor, too, exists only on a device that does
+  if (nbytes == 0) bind_device(device);  // an empty tensor also requires an existing device
   void* address = allocate_raw(device, nbytes);
   return {address, address, &release, c10::Device(c10::DeviceType::PrivateUse1, device)};
 }

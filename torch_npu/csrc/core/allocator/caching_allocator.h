@@ -1,5 +1,5 @@
 #pragma once
-// The allocator that PyTorch knows for the device type npu.
+// PyTorch's allocator for the device type npu.
 
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -19,10 +19,10 @@ class CachingAllocator final : public c10::DeviceAllocator {
   // The same without a DataPtr, for AI CPU kernels.
   void* allocate_raw(c10::DeviceIndex device, std::size_t nbytes);
 
-  // Frees what allocate() gave; a no-op in a child made by fork, whose memory is the parent's.
+  // Frees a result of allocate(); a no-op in a forked child, whose memory is the parent's.
   static void release(void* address) noexcept;
 
-  // Whether `address` is the start of a block that allocate() gave and that was not released.
+  // Whether `address` is the start of a block that allocate() returned and that was not released.
   static bool is_live(void* address);
 
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
@@ -40,11 +40,11 @@ class CachingAllocator final : public c10::DeviceAllocator {
   double memory_fraction(c10::DeviceIndex device);
   // Of all devices that were used.
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> snapshot();
-  // What each device's cache did since record_history() was switched on, oldest first.
+  // The events of each device's cache since record_history() was switched on, oldest first.
   std::vector<std::vector<History::Entry>> history();
   void record_history(const HistorySettings& settings);
 
-  // The range of `device`'s memory that can be shared with another process to share the live block at `address`.
+  // The memory range of `device` to be shared with another process for the live block at `address`.
   std::pair<char*, std::size_t> shareable(c10::DeviceIndex device, void* address);
 };
 

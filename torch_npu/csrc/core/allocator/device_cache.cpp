@@ -22,7 +22,7 @@ using c10::CachingAllocator::format_size;
 using c10::CachingAllocator::kSmallSize;
 using c10::CachingDeviceAllocator::RecordContext;
 
-// roundup_power2_divisions: sizes between two powers of two fall into as many classes.
+// roundup_power2_divisions: the number of size classes between two powers of two.
 std::size_t block_size(std::size_t requested) {
   if (requested <= kMinBlock) return kMinBlock;
   const std::size_t divisions = AcceleratorAllocatorConfig::roundup_power2_divisions(requested);
@@ -34,7 +34,7 @@ std::size_t block_size(std::size_t requested) {
   return round_up(requested, kMinBlock);
 }
 
-// Whether its stream has passed `event`; with `wait` once it has.
+// Whether its stream has passed `event`; with `wait` waits for that.
 bool has_passed(aclrtEvent event, bool wait) {
   if (wait) {
     count_synchronization();
@@ -84,7 +84,7 @@ Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool&
   auto it = pool.free.lower_bound(&key);
   if (it == pool.free.end() || (*it)->stream != stream) return nullptr;
   Block* block = *it;
-  // Blocks that are never cut stay for requests of about their size.
+  // Blocks that are never split are reserved for requests of about their size.
   if (!is_oversize(size) && is_oversize(block->size)) return nullptr;
   if (is_oversize(size) && block->size >= size + AcceleratorAllocatorConfig::max_non_split_rounding_size()) {
     return nullptr;
@@ -98,7 +98,7 @@ Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& po
   auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
   collect_garbage();
   if (Block* block = more()) return block;
-  // What other streams still use, then what lies unused, goes back before giving up.
+  // Before failing, releases blocks that other streams used, then all free memory.
   ++stats_.values.num_alloc_retries;
   process_events(true);
   release_free_memory();
@@ -127,7 +127,7 @@ void DeviceCache::take(Block* block, std::size_t size, std::size_t requested, Hi
 void DeviceCache::release(void* address) noexcept {
   try {
     History::Context context = history_.gather(RecordContext::ALL);
-    if (C10_UNLIKELY(caching_is_off())) bind_device(device_);  // the memory goes back at once
+    if (C10_UNLIKELY(caching_is_off())) bind_device(device_);  // it returns memory at once
     std::lock_guard lock(mutex_);
     auto it = blocks_.find(address);
     if (it == blocks_.end() || !it->second->allocated) return;
@@ -190,7 +190,7 @@ std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() {
   std::lock_guard lock(mutex_);
   std::vector<c10::CachingDeviceAllocator::SegmentInfo> segments;
   for (const auto& [address, head] : blocks_) {
-    // An expandable segment is told as the runs of it that have memory.
+    // An expandable segment is reported as the runs of it that have memory.
     if (!head->mapped || (head->previous != nullptr && head->previous->mapped)) continue;
     auto& segment = segments.emplace_back();
     segment.device = device_;
@@ -338,7 +338,7 @@ void DeviceCache::remove_free(Block* block) {
 }
 
 void DeviceCache::count_split(const Block* block, std::int64_t sign) {
-  // Free parts of an expandable segment can go back to the device.
+  // Free parts of an expandable segment can be unmapped, so they do not count.
   if (!block->is_split() || block->segment != nullptr) return;
   stats_.count(&Stats::inactive_split, block->pool->type, sign);
   stats_.count(&Stats::inactive_split_bytes, block->pool->type, sign * static_cast<std::int64_t>(block->size));
@@ -353,8 +353,8 @@ void DeviceCache::absorb_next(Block* block) {
 }
 
 void DeviceCache::insert_events(Block* block) {
-  bind_device(device_);  // whichever thread drops the tensor
-  // Where this throws the block stays out of use for good: nobody knows when the other streams are done with it.
+  bind_device(device_);  // any thread may free the tensor
+  // If this throws, the block is never reused: it is unknown when the other streams are done with it.
   for (c10::StreamId stream : std::exchange(block->other_streams, {})) {
     aclrtEvent event = nullptr;
     ++block->pending_events;
@@ -383,7 +383,7 @@ void DeviceCache::throw_out_of_memory(std::size_t size) {
   std::size_t free = 0;
   std::size_t total = 0;
   acl_warn(aclrtGetMemInfo(ACL_HBM_MEM, &free, &total), "aclrtGetMemInfo");
-  (void)aclGetRecentErrMsg();  // the refusal is told below, in PyTorch's words
+  (void)aclGetRecentErrMsg();  // replaced by PyTorch's message below
   auto allocated = static_cast<std::size_t>(stats_.values.allocated_bytes[0].current);
   auto reserved = static_cast<std::size_t>(stats_.values.reserved_bytes[0].current);
   history_.add(Action::OOM, device_, free, size, 0, nullptr);

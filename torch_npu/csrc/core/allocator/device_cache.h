@@ -1,5 +1,5 @@
 #pragma once
-// The cache of one device: segments of its memory, cut into blocks that are reused on the stream that freed them.
+// The cache of one device: segments of its memory, split into blocks that are reused on the stream that freed them.
 
 #include <acl/acl.h>
 
@@ -22,21 +22,20 @@ class DeviceCache {
  public:
   explicit DeviceCache(c10::DeviceIndex device) : device_(device) {}
 
-  // `size` > 0 bytes for use on `stream`. Throws c10::OutOfMemoryError with the pool's breakdown.
+  // `size` > 0 bytes for use on `stream`. Throws c10::OutOfMemoryError with the pool's statistics.
   void* allocate(std::size_t size, c10::StreamId stream);
   // `address` came from allocate(). Never throws.
   void release(void* address) noexcept;
-  // Whether `address` is one that allocate() gave and that was not released.
+  // Whether allocate() returned `address` and it was not released.
   bool is_live(void* address) const;
 
-  // The block may be reused only after what `stream` does now is done. False where `address` is not live here.
+  // The block may be reused only after the current work of `stream` is done. False if `address` is not live here.
   bool record_stream(void* address, c10::StreamId stream);
 
-  // Returns every free segment to the device, and the memory of expandable ones that is free.
+  // Returns every free segment, and free memory of expandable ones, to the device.
   void empty();
 
-  // The most that the cache may hold, as a part of the device's memory. Over it an allocation fails as on a full
-  // device.
+  // The limit of the cache as a fraction of the device's memory. Above it an allocation fails as on a full device.
   void set_memory_fraction(double fraction);
   double memory_fraction() const;
 
@@ -45,7 +44,7 @@ class DeviceCache {
   std::vector<History::Entry> history() const;
   void record_history(const HistorySettings& settings);
 
-  // The range that can be shared with another process to share the live block at `address`.
+  // The range to be shared with another process for the live block at `address`.
   std::pair<char*, std::size_t> shareable(void* address) const;
 
   Statistics::Values statistics() const;
@@ -56,60 +55,61 @@ class DeviceCache {
   using Stats = Statistics::Values;
   using Action = History::Entry::Action;
 
-  // --- finding: device_cache.cpp ---
+  // --- search: device_cache.cpp ---
   Block* find(std::size_t size, c10::StreamId stream, BlockPool& pool);
   Block* find_free(std::size_t size, c10::StreamId stream, BlockPool& pool);
-  // Everything that can be done for `size` bytes when no free block fits; null where the device is full.
+  // Tries everything to get `size` bytes if no free block fits; null if the device is full.
   Block* obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
   void take(Block* block, std::size_t size, std::size_t requested, History::Context context);
   bool is_worth_splitting(const Block* block, std::size_t size) const;
-  // Cuts `block` after `size` bytes; the rest, which is as free or unmapped as the block was, is returned.
+  // Splits `block` after `size` bytes and returns the rest, which has the block's state (free or unmapped).
   Block* split(Block* block, std::size_t size);
   void make_free(Block* block);
-  // Joins a free block with its free neighbours and puts it into its pool.
+  // Coalesces a free block with its free neighbours and puts it into its pool.
   void coalesce(Block* block);
-  // Settles all blocks that rest in the quick bins.
+  // Coalesces all blocks in the small-block caches.
   void coalesce_small_blocks();
-  // Put a block into its pool or take it out, with the statistics of split blocks.
+  // Adds a block to its pool or removes it, and updates the statistics of split blocks.
   void insert_free(Block* block);
   void remove_free(Block* block);
-  // Counts a free block among the split ones, or takes it out again.
+  // Adds a free block to the statistics of split blocks, or removes it.
   void count_split(const Block* block, std::int64_t sign);
-  // Joins the block behind `block`, which is in no pool, to it.
+  // Merges the block after `block`, which is in no pool, into it.
   void absorb_next(Block* block);
   void insert_events(Block* block);
-  // Frees the blocks whose events have passed; `wait`: of all, once they have.
+  // Frees the blocks whose events have passed; with `wait` waits for all events.
   void process_events(bool wait);
   [[noreturn]] void throw_out_of_memory(std::size_t size);
   void record(Action action, const Block* block, std::size_t size, History::Context context = nullptr);
   void report(const Block* block, std::int64_t size) const;
 
   // --- memory of the device: device_memory.cpp ---
-  // Whether `bytes` more fit below the fraction that the process may use.
+  // Whether `bytes` more stay below the fraction that the process may use.
   bool may_grow(std::size_t bytes) const;
   Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
-  // A free block of at least `size` bytes, by mapping more of an expandable segment.
+  // A free block of at least `size` bytes, made by mapping more of an expandable segment.
   Block* grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
   Block* new_expandable_segment(c10::StreamId stream, BlockPool& pool);
   Block* add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool);
   void release_free_memory();
-  // Gives the oldest free segments back until the cache holds less than garbage_collection_threshold allows.
+  // Releases the oldest free segments until the cache is below garbage_collection_threshold.
   void collect_garbage();
   void release_segment(Block* block);
-  // Gives back what memory of a free block covers whole units. The block is in no pool; what remains of it is.
+  // Unmaps the whole units that a free block covers. The block is in no pool; its remaining parts are.
   void unmap(Block* block);
   std::size_t limit() const;
 
   const c10::DeviceIndex device_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all members below
   BlockPool small_{c10::CachingAllocator::StatType::SMALL_POOL};
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, by address
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
-  // One queue per stream, oldest first, so that a slow stream keeps no other stream's blocks. Empty queues are erased.
+  // One queue per stream, oldest first, so that a slow stream does not delay other streams' blocks. Empty queues are
+  // erased.
   std::map<c10::StreamId, std::deque<std::pair<aclrtEvent, Block*>>> events_;
   SmallBlockCache small_blocks_;
-  std::uint64_t clock_ = 0;  // of freed_at
+  std::uint64_t clock_ = 0;  // for freed_at
   double fraction_ = 1;
   Statistics stats_;
   History history_;  // its switch is read without the lock

@@ -1,4 +1,4 @@
-// How the cache gets memory from the device and gives it back.
+// How the cache allocates device memory and releases it.
 
 #include <c10/core/AllocatorConfig.h>
 
@@ -21,7 +21,7 @@ using c10::CachingAllocator::kRoundLarge;
 using c10::CachingAllocator::kSmallBuffer;
 using c10::CachingAllocator::kSmallSize;
 
-// The sizes of PyTorch's own caching allocators: users know their behaviour.
+// The segment sizes of PyTorch's own caching allocators: users know their behaviour.
 std::size_t segment_size(std::size_t size) {
   if (caching_is_off()) return size;
   if (size <= kSmallSize) return kSmallBuffer;
@@ -63,7 +63,7 @@ Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPoo
   void* address = nullptr;
   aclError code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   if (code != ACL_SUCCESS && bytes > size) {
-    bytes = size;  // a device that is nearly full may still have the block itself
+    bytes = size;  // a nearly full device may still have room for the block itself
     code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   }
   if (code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC) return nullptr;
@@ -79,7 +79,7 @@ Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPoo
 }
 
 Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool) {
-  // More addresses than memory, so that one segment is enough though it gets holes.
+  // More addresses than memory, so that one segment suffices even with gaps.
   const std::size_t total = capacity();
   auto segment = ExpandableSegment::reserve(device_, total + total / 8, expandable_unit(pool.is_large()));
   if (segment == nullptr) return nullptr;
@@ -93,7 +93,7 @@ Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool
 }
 
 Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
-  // What the free block before a gap adds to it. One that is large enough alone was refused for its size.
+  // The size of the free block before a gap. One that is large enough alone was rejected because of its size.
   auto free_before = [size](const Block* block) {
     const Block* previous = block->previous;
     return previous != nullptr && previous->is_free && previous->size < size ? previous->size : 0;
@@ -127,7 +127,7 @@ Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool
 }
 
 void DeviceCache::release_free_memory() {
-  // Work in the queue may still touch a block that the host has freed; only the stream's order protected it.
+  // Queued work may still access a block that the host has freed; only stream order protected it.
   wait_for_device(device_);
   coalesce_small_blocks();
   for (BlockPool* pool : {&small_, &large_}) {

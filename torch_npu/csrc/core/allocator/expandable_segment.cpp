@@ -6,7 +6,7 @@
 namespace torch_npu {
 namespace {
 
-// What torch_npu passes to ask for huge pages.
+// The flag that torch_npu passes for huge pages.
 constexpr uint64_t kHugePages = 1;
 
 }  // namespace
@@ -18,7 +18,7 @@ std::unique_ptr<ExpandableSegment> ExpandableSegment::reserve(c10::DeviceIndex d
   const aclError code = aclrtReserveMemAddress(&address, size, 0, nullptr, kHugePages);
   if (code == ACL_ERROR_RT_MEMORY_ALLOCATION) return nullptr;
   acl_check(code, "aclrtReserveMemAddress");
-  // Not make_unique: the constructor is private, so that no segment exists without its addresses.
+  // Not make_unique: the constructor is private, so that every segment has its addresses.
   return std::unique_ptr<ExpandableSegment>(new ExpandableSegment(device, size, unit, address));
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// A range of addresses that gets its memory piece by piece, so that one segment can grow and shrink where the sizes
-// that a program asks for change.
+// An address range whose memory is mapped piece by piece, so that one segment can grow and shrink with a program's
+// sizes.
 
 #include <acl/acl.h>
 #include <c10/core/Device.h>
@@ -13,8 +13,8 @@ namespace torch_npu {
 
 class ExpandableSegment {
  public:
-  // `size` bytes of addresses (rounded up to units) on the current device; no memory yet. Null where the device has not
-  // as many left.
+  // Reserves `size` bytes of addresses (rounded up to units) on the current device, without memory. Null if the device
+  // has too few left.
   static std::unique_ptr<ExpandableSegment> reserve(c10::DeviceIndex device, std::size_t size, std::size_t unit);
   ExpandableSegment(const ExpandableSegment&) = delete;
   ExpandableSegment& operator=(const ExpandableSegment&) = delete;
@@ -24,10 +24,10 @@ class ExpandableSegment {
   std::size_t size() const { return size_; }
   std::size_t unit() const { return unit_; }
 
-  // Puts memory behind [address, address + size), which are whole units without any. False, with nothing changed,
-  // where the device has not enough.
+  // Maps memory at [address, address + size), which are whole unmapped units. False, with no change, if the device has
+  // too little.
   bool map(char* address, std::size_t size);
-  // Gives the memory of whole units back to the device. No work may use it any more.
+  // Unmaps whole units and returns their memory to the device. No work may use it any more.
   void unmap(char* address, std::size_t size) noexcept;
 
  private:
@@ -38,7 +38,7 @@ class ExpandableSegment {
   const std::size_t unit_;
   const std::size_t size_;
   char* const base_;
-  std::map<char*, aclrtDrvMemHandle> units_;  // the memory behind each unit that has one
+  std::map<char*, aclrtDrvMemHandle> units_;  // the memory of each mapped unit
 };
 
 }  // namespace torch_npu

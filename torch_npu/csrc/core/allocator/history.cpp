@@ -25,7 +25,7 @@ void History::set(const HistorySettings& settings) {
 void History::add(Entry::Action action, c10::DeviceIndex device, std::size_t address, std::size_t size,
                   c10::StreamId stream, Context context) {
   if (!recording()) return;
-  // A stack that is kept for live blocks only is not part of the list.
+  // A stack recorded only for live blocks is not part of the list.
   if (when_.load(std::memory_order_relaxed) < RecordContext::ALLOC) context = nullptr;
   Entry entry(action, device, address, size, reinterpret_cast<void*>(stream), {0, 0}, c10::getApproximateTime(),
               std::move(context));

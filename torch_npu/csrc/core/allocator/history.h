@@ -1,5 +1,5 @@
 #pragma once
-// What the allocator of one device did, for torch.npu.memory._record_memory_history.
+// The allocator events of one device, for torch.npu.memory._record_memory_history.
 
 #include <c10/core/CachingDeviceAllocator.h>
 
@@ -10,7 +10,7 @@
 
 namespace torch_npu {
 
-// Which stacks are kept, and how they are taken; PyTorch's terms.
+// Which stacks are recorded, and how; in PyTorch's terms.
 struct HistorySettings {
   bool enabled = false;
   c10::CachingDeviceAllocator::CreateContextFn recorder = nullptr;
@@ -18,7 +18,7 @@ struct HistorySettings {
   c10::CachingDeviceAllocator::RecordContext when = c10::CachingDeviceAllocator::RecordContext::NEVER;
 };
 
-// All but the two first functions are called under the lock of the cache whose history it is.
+// All functions except the first two are called under the lock of the history's cache.
 class History {
  public:
   using Entry = c10::CachingDeviceAllocator::TraceEntry;
@@ -26,8 +26,8 @@ class History {
 
   bool recording() const { return recording_.load(std::memory_order_relaxed); }
 
-  // The calling thread's stack where the settings want it for `level`, else null. Taking it needs Python's lock, so no
-  // other lock may be held.
+  // The calling thread's stack if the settings record it for `level`, else null. Needs Python's lock, so no other lock
+  // may be held.
   Context gather(c10::CachingDeviceAllocator::RecordContext level) const;
 
   void set(const HistorySettings& settings);
@@ -41,7 +41,7 @@ class History {
   std::atomic<c10::CachingDeviceAllocator::RecordContext> when_{c10::CachingDeviceAllocator::RecordContext::NEVER};
   std::atomic<c10::CachingDeviceAllocator::CreateContextFn> recorder_{nullptr};
   std::size_t max_entries_ = 1;
-  std::size_t next_ = 0;  // where the oldest entry stands once all places are taken
+  std::size_t next_ = 0;  // index of the oldest entry once the list is full
   std::vector<Entry> entries_;
 };
 

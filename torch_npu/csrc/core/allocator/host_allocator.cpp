@@ -15,7 +15,7 @@
 namespace torch_npu {
 namespace {
 
-// What aclrtMallocHost gave, by address.
+// The blocks from aclrtMallocHost, by address.
 class PinnedRanges {
  public:
   void add(void* address, std::size_t size) {
@@ -41,7 +41,7 @@ class PinnedRanges {
 };
 
 PinnedRanges& ranges() {
-  static auto& instance = *std::make_unique<PinnedRanges>().release();  // used until the very end of the process
+  static auto& instance = *std::make_unique<PinnedRanges>().release();  // used until the end of the process
   return instance;
 }
 

@@ -1,15 +1,15 @@
 #pragma once
-// Pinned host memory, which the device copies from and to while the program goes on. PyTorch's caching host allocator
-// on aclrtMallocHost.
+// Pinned host memory, which the device copies asynchronously. PyTorch's caching host allocator on top of
+// aclrtMallocHost.
 
 #include <ATen/core/CachingHostAllocator.h>
 
 namespace torch_npu {
 
-// The one instance; never destroyed. Making it initialises nothing.
+// The one instance; never destroyed. Its construction initialises nothing.
 at::HostAllocator& host_allocator();
 
-// Whether `address` lies in memory that host_allocator() gave out.
+// Whether `address` is in memory from host_allocator().
 bool is_pinned(const void* address);
 
 }  // namespace torch_npu

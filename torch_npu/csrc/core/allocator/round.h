@@ -4,7 +4,7 @@
 
 namespace torch_npu {
 
-// The next multiple of `multiple` from `value` on.
+// The least multiple of `multiple` that is at least `value`.
 constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }

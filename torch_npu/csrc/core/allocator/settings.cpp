@@ -17,17 +17,18 @@ namespace {
 using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::ConfigTokenizer;
 
-// NPU_MEMORY_OPTIMIZATION=1: segments grow in place, so that sizes that change leave fewer gaps.
+// NPU_MEMORY_OPTIMIZATION=1: segments grow in place, so that changing sizes leave fewer gaps.
 constexpr const char* kFrugal = "expandable_segments:True";
 
-// What devices map memory in.
+// The unit in which devices map memory.
 constexpr std::size_t kUnit = c10::CachingAllocator::kSmallBuffer;
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-std::atomic<std::size_t> segment_bytes{0};  // segment_size_mb; 0 where it is not given
+std::atomic<std::size_t> segment_bytes{0};  // segment_size_mb; 0 if it is not set
 
-// Keys of the official torch_npu beside PyTorch's own. All but the first tune hardware that softnpu does not have.
+// Keys of the official torch_npu in addition to PyTorch's. All except the first tune hardware that softnpu does not
+// have.
 const std::unordered_set<std::string>& npu_keys() {
   static const std::unordered_set<std::string> keys{"segment_size_mb",     "base_addr_aligned_kb",
                                                     "page_size",           "multi_stream_lazy_reclaim",
@@ -58,7 +59,7 @@ void parse_npu_keys(const std::string& text) {
   }
 }
 
-// PyTorch's parser knows npu's keys before anyone can set them.
+// Registered at load time: PyTorch's parser must know npu's keys before they can be set.
 [[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry registration(
     [](const std::string& text) { parse_npu_keys(text); }, npu_keys());
 
@@ -67,17 +68,17 @@ const char* variable(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// Always true: the initializer of a constant runs once.
+// Always true: a function's static constant runs it once.
 bool read_variables() {
   const char* npu = variable("PYTORCH_NPU_ALLOC_CONF");
   const char* all = variable("PYTORCH_ALLOC_CONF");
   TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
                     "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
   if (npu != nullptr) {
-    parse_npu_keys(npu);  // first: PyTorch's parser asserts where a value is missing
+    parse_npu_keys(npu);  // first: PyTorch's parser asserts if a value is missing
     c10::CachingAllocator::setAllocatorSettings(npu);
   }
-  if (all != nullptr) parse_npu_keys(all);  // PyTorch has read the rest by itself
+  if (all != nullptr) parse_npu_keys(all);  // PyTorch reads the rest by itself
   const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
   if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
     c10::CachingAllocator::setAllocatorSettings(kFrugal);

@@ -1,19 +1,19 @@
 #pragma once
-// PYTORCH_NPU_ALLOC_CONF, and NPU_MEMORY_OPTIMIZATION=1 where that is not set. PyTorch's own parser reads it
-// (c10::CachingAllocator::AcceleratorAllocatorConfig); here is what npu adds to it.
+// PYTORCH_NPU_ALLOC_CONF, and NPU_MEMORY_OPTIMIZATION=1 if that is not set. PyTorch's own parser reads it
+// (c10::CachingAllocator::AcceleratorAllocatorConfig); this file adds npu's keys.
 
 #include <cstddef>
 
 namespace torch_npu {
 
-// Reads the environment once. Throws ValueError where a variable is malformed, or where both PYTORCH_NPU_ALLOC_CONF and
+// Reads the environment once. Throws ValueError if a variable is malformed, or if both PYTORCH_NPU_ALLOC_CONF and
 // PYTORCH_ALLOC_CONF are set.
 void read_allocator_settings();
 
 // The unit in which an expandable segment grows, in bytes: segment_size_mb, else one small or large segment.
 std::size_t expandable_unit(bool large);
 
-// PYTORCH_NO_NPU_MEMORY_CACHING: every tensor is an allocation of its own, to look for errors.
+// PYTORCH_NO_NPU_MEMORY_CACHING: every tensor is a separate allocation, for debugging.
 bool caching_is_off();
 
 }  // namespace torch_npu

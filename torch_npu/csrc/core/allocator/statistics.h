@@ -1,18 +1,18 @@
 #pragma once
-// The figures behind torch.npu.memory_stats.
+// The statistics of torch.npu.memory_stats.
 
 #include <c10/core/CachingDeviceAllocator.h>
 
 namespace torch_npu {
 
-// Called under the lock of the cache that it belongs to.
+// Its functions are called under the lock of its cache.
 class Statistics {
  public:
   using Values = c10::CachingDeviceAllocator::DeviceStats;
   using Pool = c10::CachingAllocator::StatType;
   using Field = c10::CachingAllocator::StatArray Values::*;
 
-  // Adds to the figure of `pool` and to that of all pools.
+  // Adds to the statistics of `pool` and of all pools.
   void count(Field field, Pool pool, std::int64_t amount) {
     auto& stats = values.*field;
     add(stats[static_cast<std::size_t>(Pool::AGGREGATE)], amount);
