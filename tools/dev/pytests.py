@@ -16,7 +16,7 @@ LIMITS = (
     "softnpu_fault_tests",
 )
 # Tests of the generators and of ./dev: no device, no build, and so no plug-in that torch loads.
-NO_DEVICE = ("tests/tools", "tests/opgen", "codegen/tests")
+NO_DEVICE = ("tests/tools", "tests/opgen", "tests/recipes", "codegen/tests")
 
 
 def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build") -> None:
