@@ -23,9 +23,9 @@ struct Config {
   bool protect = false;                        // SOFTNPU_PROTECT
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
   bool fuse = true;                            // SOFTNPU_FUSE: consecutive tasks of a stream may be fused
-  // SOFTNPU_CPU_CAPABILITY: the newest instruction set that kernels may use; by default all that the machine has.
   bool pack = true;                            // SOFTNPU_PACK: packed weights are cached
   std::optional<bool> split;                   // SOFTNPU_SPLIT: HF32 as bfloat16 products; unset: depends on the CPU
+  // SOFTNPU_CPU_CAPABILITY: the newest instruction set that kernels may use; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
   std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC
 };
