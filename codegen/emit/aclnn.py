@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from codegen.emit import share
 from codegen.entries import DTYPES
 from codegen.model import AclnnOperator, AclnnRoute, Form, Member
 from softnpu.opgen.model import header_of
@@ -204,5 +205,8 @@ def _file(operators: Sequence[AclnnOperator]) -> str:
 
 
 def aclnn(operators: Sequence[AclnnOperator], files: int) -> dict[str, str]:
-    """``files`` C++ files with the operators in equal shares."""
-    return {f"aclnn_{index:02}.cpp": _file(operators[index::files]) for index in range(files)}
+    """``files`` C++ files with the operators in about equal shares."""
+    return {
+        f"aclnn_{index:02}.cpp": _file([o for o in operators if share(o.name, files) == index])
+        for index in range(files)
+    }
