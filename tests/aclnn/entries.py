@@ -50,11 +50,20 @@ def _implied(entry: Entry, call: ExecSpec, number: str | None) -> Implied | None
     if names[: len(tensors)] != tensors or not all(types[name] in SAMPLES for name in others):
         return None
     operator = getattr(torch.ops.aten, entry.func.partition(".")[0])
+    taken = dict(entry.dtypes)
+
+    def reference(*values: object) -> torch.Tensor:
+        for name, value in zip(names, values[: len(tensors)], strict=False):
+            dtypes = taken.get(name, taken.get(""))
+            if dtypes is not None and str(value.dtype).removeprefix("torch.") not in dtypes:
+                raise NotImplementedError(f"{entry.func} does not take {value.dtype}")
+        return operator(**dict(zip(names, values, strict=True)))
+
     samples = [SAMPLES[types[name]] for name in others]
     count = max(map(len, samples), default=1)
     return (
         len(tensors),
-        lambda *values: operator(**dict(zip(names, values, strict=True))),
+        reference,
         [tuple(values[i % len(values)] for values in samples) for i in range(count)],
     )
 
