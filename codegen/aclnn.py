@@ -1,6 +1,7 @@
 """What the entries of ``official`` mean together with torch's schemas: one ``AclnnOperator`` each."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
@@ -213,10 +214,11 @@ class _Resolver:
             outs = ["out"]
         default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
         writer = self._writer()
-        yield writer.route(self.entry.call, default)
-        for name, call in self.entry.number_calls:
-            self._check_tensor(name, "exec_scalar")
-            yield writer.route(call, default, name)
+        for name, call in ((None, self.entry.call), *self.entry.number_calls):
+            if name is not None:
+                self._check_tensor(name, "exec_scalar")
+            route = writer.route(call, default, name)
+            yield replace(route, line=call.line - self.entry.line + 1)
 
     def _check_tensor(self, name: str, key: str) -> None:
         tensors = [a.name for a in self.arguments if a.is_tensor]
