@@ -181,7 +181,7 @@ def _member(operator: AclnnOperator, member: Member) -> str:
 def _operator(operator: AclnnOperator) -> str:
     members = "".join(_member(operator, member) for member in operator.members)
     return (
-        f"namespace {identifier(operator.name)} {{\n\n{operator.rule_template or ''}"
+        f"namespace {identifier(operator.name)} {{\n\n"
         f"{_run(operator)}{members}}}  // namespace {identifier(operator.name)}\n\n"
     )
 
