@@ -13,7 +13,7 @@ LIBRARIES = Path(__file__).resolve().parents[2] / "build" / "python" / "torch_np
 PACKAGED = Path(sys.prefix) / "lib" / "libdnnl.so.3"
 
 
-def test_onednn_asks_the_workers_and_not_libgomp():
+def test_onednn_calls_the_workers_instead_of_libgomp():
     onednn = lief.ELF.parse(LIBRARIES / "libdnnl.so.3")
     workers = lief.ELF.parse(LIBRARIES / "libsoftnpu_workers.so")
     assert LIBGOMP not in onednn.libraries
@@ -30,7 +30,7 @@ def test_a_library_without_libgomp_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_workers_lack_is_named(tmp_path, monkeypatch):
+def test_functions_that_the_workers_lack_are_named(tmp_path, monkeypatch):
     monkeypatch.setattr(bind_onednn, "FUNCTIONS", FUNCTIONS - {"GOMP_barrier"})
     with pytest.raises(ValueError, match=r"calls GOMP_barrier; openmp\.cpp has to have them"):
         bind(PACKAGED, tmp_path / "bound.so", "libworkers.so")

@@ -160,10 +160,10 @@ GUARDED = {
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_what_may_throw_is_found(name):
+def test_calls_that_may_throw_are_found(name):
     assert len(unguarded({Path("f.cpp"): Source(PLANTED[name])}, {"aclF"})) == 1
 
 
 @pytest.mark.parametrize("name", GUARDED)
-def test_what_is_guarded_passes(name):
+def test_guarded_calls_pass(name):
     assert unguarded({Path("f.cpp"): Source(GUARDED[name])}, {"aclF"}) == []

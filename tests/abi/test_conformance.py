@@ -73,14 +73,14 @@ def test_every_function_is_exported_by_its_library(library):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_nothing_of_canns_is_exported_beside_the_table(library):
+def test_no_cann_function_outside_of_the_table_is_exported(library):
     known = {function.name for function in FUNCTIONS if function.library == library}
     canns = {name for name in exported(library) if re.match(r"acl|rt[A-Z]|Msprof|Hccl|ge", name)}
     assert sorted(canns - known) == []
 
 
 @pytest.mark.parametrize("how", ["link", "dlsym"])
-def test_the_official_wheel_finds_what_it_asks_for(how):
+def test_the_official_wheels_look_ups_are_exported(how):
     """A linked symbol may be in any loaded library; a looked-up one must be in the library that is named."""
     everywhere = set().union(*map(exported, LIBRARIES))
     missing = [
@@ -93,7 +93,7 @@ def test_the_official_wheel_finds_what_it_asks_for(how):
 
 
 @pytest.mark.parametrize("name", ["aclSetCompileopt", "aclInit", "aclrtGetSysParamOpt"])
-def test_the_op_compiler_gives_the_runtimes_functions_too(name):
+def test_the_op_compiler_also_exports_runtime_functions(name):
     """The official wheel looks up some of the runtime's functions in libacl_op_compiler.so."""
     assert fresh.output(LOOK_UP, str(FOLDER / "libacl_op_compiler.so"), name) == ""
 
@@ -104,7 +104,7 @@ def test_libraries_that_programs_are_linked_with_load(name):
 
 
 @pytest.mark.parametrize("function", UNSUPPORTED, ids=lambda function: function.name)
-def test_what_is_not_there_yet_says_so(said, function):
+def test_unimplemented_functions_return_an_error(said, function):
     assert said[function.name] != "missing"
     result, message = said[function.name]
     codes = {"aclError": 200006, "": 200006, "rtError_t": 0x17}

@@ -94,7 +94,7 @@ def tell(process, line):
     process.stdin.flush()
 
 
-def test_physical_memory_is_shared_with_those_who_may():
+def test_physical_memory_is_shared_only_with_named_processes():
     with start(PARENT) as parent, start(CHILD) as child:
         number = parent.stdout.readline().strip()
         tell(child, number)
@@ -121,7 +121,7 @@ NAMES_NOTHING = {
 
 
 @pytest.mark.parametrize("name", NAMES_NOTHING)
-def test_a_number_that_names_nothing_is_an_error(name):
+def test_an_unknown_shareable_handle_is_an_error(name):
     number = NAMES_NOTHING[name]()
     program = COMMON + (
         "\ncode = acl.aclrtMemImportFromShareableHandle(int(sys.argv[2]), 0, ctypes.byref(physical))"

@@ -336,7 +336,7 @@ def test_packed_sequences(library: Library, dtype: torch.dtype, sparse: int):
         _check(got, torch.cat([one[key][0].transpose(0, 1) for one in expected]), 8 * 130 + rounded)
 
 
-def test_without_a_mask_every_key_is_seen(library: Library):
+def test_without_a_mask_every_key_is_used(library: Library):
     inputs = Inputs(Case(sparse=2, before=1, after=1), torch.float32)
     out = torch.full_like(inputs.dy, 7)
     library.call(

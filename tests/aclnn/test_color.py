@@ -59,7 +59,7 @@ def test_sepia_backward(library: Library, dtype: torch.dtype, shape: tuple) -> N
         assert_mixed(out, want, size)
 
 
-def test_what_is_no_image_is_refused(library: Library) -> None:
+def test_tensors_that_are_not_images_are_refused(library: Library) -> None:
     image, out = torch.zeros(2, 3, 4, 4), torch.zeros(2, 3, 4, 4)
     for bad in (torch.zeros(2, 2, 4, 4), torch.zeros(3, 3), image.int(), image.double(), image[:1]):
         refused(library, "aclnnSepiaFilter", bad, out, said="are taken")

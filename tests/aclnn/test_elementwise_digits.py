@@ -119,7 +119,7 @@ def test_two_values(library: Library, name, function):
         assert_digits(run(library, name, a, b), exact, 4 if name.startswith("LogAdd") else 1)
 
 
-def test_sinc_is_zero_at_integers_alone(library: Library):
+def test_sinc_is_zero_only_at_integers(library: Library):
     x = torch.linspace(-20, 20, 40 * 64 + 1)
     got = run(library, "Sinc", x)
     assert (got == 0).equal((x == x.round()) & (x != 0))
@@ -175,7 +175,7 @@ def test_powers_of_complex_integers_are_integers(library: Library, exponent: int
 @pytest.mark.parametrize(
     "name", [row[0] for row in ONE if not row[1]] + ["Sinc"] + [row[0] for row in TWO]
 )
-def test_bits_do_not_depend_on_the_place(library: Library, name: str):
+def test_bits_do_not_depend_on_the_position(library: Library, name: str):
     inputs = [torch.randn(257, generator=torch.Generator().manual_seed(seed)) for seed in range(2)]
     inputs = inputs[: 2 if name in dict(TWO) else 1]
     whole = run(library, name, *inputs)

@@ -273,7 +273,7 @@ def test_unscale(library: Library, dtype: torch.dtype, bad: float | None):
     _check_all(grads, [grad.double() * scale.item() for grad in before], 2)
 
 
-def test_found_stays(library: Library):
+def test_found_inf_is_not_reset(library: Library):
     found = torch.ones(1)
     library.call("aclnnForeachNonFiniteCheckAndUnscale", [torch.ones(3)], found, torch.ones(1))
     assert found.item() == 1
@@ -295,7 +295,7 @@ def test_large_tensors_in_place(library: Library):
     assert all(map(torch.equal, x, expected))
 
 
-def test_one_tensor_twice_goes_in_order(library: Library):
+def test_repeated_tensors_are_computed_in_order(library: Library):
     x = torch.arange(300_000.0)
     expected = x + 2
     library.call("aclnnForeachAddScalarV2", [x, x], 1.0, [x, x])
@@ -334,7 +334,7 @@ def test_what_torch_refuses(library: Library):
         )
 
 
-def test_every_row_is_there(library: Library):
+def test_every_foreach_operator_is_exported(library: Library):
     names = [name for name in operators() if name.startswith("aclnnForeach")]
     assert len(names) == 68
     assert all(hasattr(library.operators, name) for name in names)

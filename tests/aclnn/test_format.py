@@ -65,7 +65,7 @@ def test_between_blocks(library: Library, dtype: torch.dtype) -> None:
     assert_same(target.held, expected)
 
 
-def test_nothing(library: Library) -> None:
+def test_empty_tensors(library: Library) -> None:
     blocks = Blocks(torch.empty(2, 0, 4, 5, 16), (2, 0, 4, 5), NC1HWC0)
     library.call("aclnnNpuFormatCast", torch.empty(2, 0, 4, 5), blocks)
     library.call("aclnnNpuFormatCast", blocks, torch.empty(2, 0, 4, 5))

@@ -415,7 +415,7 @@ def test_repeat_interleave_of_indices(library: Library) -> None:
     assert_same(out, torch.repeat_interleave(repeats))
 
 
-def test_large_ones(library: Library) -> None:
+def test_large_tensors(library: Library) -> None:
     """Sizes that are divided among several threads."""
     x = whole((3000, 257), torch.float32)
     rows = indices((5000,), 3000)

@@ -156,7 +156,7 @@ def test_weights_and_broadcasting(library: Library, code: int) -> None:
     assert_near(out, want, 32 * eps)
 
 
-def test_of_nothing(library: Library) -> None:
+def test_empty_tensors(library: Library) -> None:
     x = torch.empty(0, 3)
     out = torch.zeros(())
     library.call("aclnnMseLoss", x, x, 1, out)
@@ -221,7 +221,7 @@ def test_nll(
         assert_near(out, a.grad, rtol, torch.finfo(dtype).smallest_normal)
 
 
-def test_nll_of_a_class_that_is_none(library: Library) -> None:
+def test_nll_refuses_a_class_out_of_range(library: Library) -> None:
     x, total = torch.randn(3, 4), torch.ones(())
     for wrong in (4, -1):
         target = torch.tensor([0, wrong, 1])

@@ -292,7 +292,7 @@ def test_bad_input(library: Library) -> None:
 
 @pytest.mark.parametrize("lines", [1, 2, 3, 4, 5, 8])
 @pytest.mark.parametrize("layout", PLACES)
-def test_few_lines_against_many(library: Library, lines: int, layout: str) -> None:
+def test_few_rows_times_many_columns(library: Library, lines: int, layout: str) -> None:
     """Both layouts of the product without packing, with every length of remainders."""
     for depth, columns in [(1, 1), (16, 64), (31, 65), (129, 67), (300, 200)]:
         key = (lines, depth, columns)

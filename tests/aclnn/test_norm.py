@@ -100,7 +100,9 @@ def test_rms_norm(library: Library, dtype: torch.dtype, layout: str) -> None:
 
 @pytest.mark.parametrize("layout", [name for name in FILLED if name != "scalar"])
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
-def test_deep_norm_and_gradients_of_sums(library: Library, dtype: torch.dtype, layout: str) -> None:
+def test_deep_norm_and_add_layer_norm_gradients(
+    library: Library, dtype: torch.dtype, layout: str
+) -> None:
     """Layer norms of alpha * x + y, where alpha is 1 for aclnnAddLayerNormGrad."""
     g = seeded("deep norm", dtype, layout)
     x, y, grad, more = (sample(layout, dtype, g) for _ in range(4))
@@ -139,7 +141,7 @@ def test_deep_norm_and_gradients_of_sums(library: Library, dtype: torch.dtype, l
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
-def test_of_sums(library: Library, dtype: torch.dtype) -> None:
+def test_fused_additions(library: Library, dtype: torch.dtype) -> None:
     g = seeded("add norm", dtype)
     x, y = _random((3, 5, 1100), dtype, g), _random((3, 5, 1100), dtype, g)
     weight, bias, shift = (_random((1100,), dtype, g) for _ in range(3))
@@ -344,7 +346,7 @@ def test_group_norm(
         _near(db, b.grad, x.numel())
 
 
-def test_of_nothing(library: Library) -> None:
+def test_empty_tensors(library: Library) -> None:
     x, one = torch.empty(0, 3), torch.ones(3)
     library.call("aclnnLayerNorm", x, [3], one, one, EPS, x, torch.empty(0), torch.empty(0))
     dw, db = torch.full((3,), 7.0), torch.full((3,), 7.0)

@@ -56,7 +56,7 @@ def _draw(
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_seed_and_offset_decide(library: Library, name: str):
+def test_result_depends_only_on_seed_and_offset(library: Library, name: str):
     first, again = (_draw(library, name, torch.zeros(5000)) for _ in range(2))
     assert torch.equal(first, again)
     assert not torch.equal(first, _draw(library, name, torch.zeros(5000), seed=6))
@@ -64,7 +64,7 @@ def test_seed_and_offset_decide(library: Library, name: str):
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_part_is_what_the_whole_has(library: Library, name: str):
+def test_result_does_not_depend_on_the_number_of_threads(library: Library, name: str):
     """Several threads draw the whole, one thread the part."""
     whole = _draw(library, name, torch.zeros(COUNT))
     assert torch.equal(whole[:1001], _draw(library, name, torch.zeros(1001)))
@@ -224,7 +224,7 @@ def test_permutation(library: Library, dtype: torch.dtype, n: int):
     assert torch.equal(out.sort().values, torch.arange(n, dtype=dtype))
 
 
-def test_permutations_are_even(library: Library):
+def test_permutations_are_uniform(library: Library):
     counts = torch.zeros(24)
     for seed in range(2400):
         out = torch.zeros(4, dtype=torch.int64)

@@ -251,7 +251,7 @@ def test_where(library: Library, dtype: torch.dtype, layout: str, greatest: bool
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)
-def test_not_a_number_is_the_greatest_and_the_least(library: Library, dtype: torch.dtype) -> None:
+def test_nan_is_both_maximum_and_minimum(library: Library, dtype: torch.dtype) -> None:
     x = torch.zeros(3, 2000, dtype=dtype)
     x[1, 1500] = x[1, 1700] = float("nan")
     x[2, :] = -float("inf")
@@ -354,7 +354,7 @@ def test_running_extremes(library: Library, dtype: torch.dtype, layout: str) -> 
             assert torch.equal(indices, at)
 
 
-def test_running_extremes_keep_not_a_number(library: Library) -> None:
+def test_running_extremes_keep_nan(library: Library) -> None:
     x = torch.tensor([1.0, float("nan"), 5.0, float("nan"), 7.0])
     want, at = torch.cummax(x, 0)
     out, indices = torch.empty(5), torch.empty(5, dtype=torch.int64)
@@ -363,7 +363,7 @@ def test_running_extremes_keep_not_a_number(library: Library) -> None:
     assert torch.equal(indices, at)
 
 
-def test_not_a_number_counts_and_is_left_out(library: Library) -> None:
+def test_norm_0_counts_nan_and_nansum_skips_it(library: Library) -> None:
     x = torch.zeros(40)
     x[3] = x[39] = float("nan")
     x[7] = 2
@@ -376,7 +376,7 @@ def test_not_a_number_counts_and_is_left_out(library: Library) -> None:
     assert out.isnan()
 
 
-def test_of_nothing(library: Library) -> None:
+def test_empty_tensors(library: Library) -> None:
     x = torch.empty(0, 3)
     for name, want in (("aclnnReduceSum", 0.0), ("aclnnProd", 1.0)):
         out = torch.full((), 7.0)

@@ -100,7 +100,7 @@ def test_many_positions_on_all_threads(library: Library) -> None:
         torch.testing.assert_close(got, one, rtol=1e-3, atol=1e-2)
 
 
-def test_of_nothing(library: Library) -> None:
+def test_empty_tensors(library: Library) -> None:
     empty = torch.zeros(0, 2, 3, 4)
     library.call(
         "aclnnGridSampler2D", empty, torch.zeros(0, 5, 6, 2), 0, 0, False, torch.zeros(0, 2, 5, 6)

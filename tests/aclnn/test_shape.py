@@ -292,7 +292,7 @@ def test_one_hot(library: Library, dtype: torch.dtype) -> None:
             assert_same(out, result.to(out_dtype))
 
 
-def test_one_hot_of_a_class_that_does_not_exist(library: Library) -> None:
+def test_one_hot_refuses_a_class_out_of_range(library: Library) -> None:
     one, zero = torch.ones(1), torch.zeros(1)
     with pytest.raises(AclnnError, match="class 5 does not exist: there are 5"):
         library.call("aclnnOneHot", torch.tensor([1, 5, 2]), 5, one, zero, -1, torch.zeros(3, 5))

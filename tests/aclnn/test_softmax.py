@@ -82,7 +82,7 @@ def test_values_that_are_not_finite(library: Library, log: bool, dim: int) -> No
         assert_near(out, want, 16 * epsilon(torch.float32), 16 * epsilon(torch.float32))
 
 
-def test_in_place_and_of_nothing(library: Library) -> None:
+def test_in_place_and_empty_tensors(library: Library) -> None:
     x = torch.randn(7, 1300, generator=seeded("in place"))
     want = x.double().softmax(1)
     library.call("aclnnSoftmax", x, 1, x)

@@ -61,7 +61,7 @@ def test_sort(
         assert_same(at, indices)
 
 
-def test_sort_of_many(library: Library) -> None:
+def test_sort_of_many_elements(library: Library) -> None:
     for dtype in (torch.float32, torch.float64, torch.int64, torch.int8):
         x = torch.randn(3, 50_000, generator=seeded(0)).mul(1000).to(dtype)
         for descending in (False, True):
@@ -123,7 +123,7 @@ def test_kthvalue_and_median(
                 assert_same(out, function(x))
 
 
-def test_median_of_nothing(library: Library) -> None:
+def test_median_of_an_empty_tensor(library: Library) -> None:
     out = torch.zeros(())
     library.call("aclnnMedian", torch.zeros(0, 3), out)
     assert out.isnan()

@@ -160,7 +160,7 @@ def test_many_rows_on_all_threads(library: Library) -> None:
         torch.testing.assert_close(grad, want)
 
 
-def test_of_nothing_and_one_image(library: Library) -> None:
+def test_empty_batches_and_one_image(library: Library) -> None:
     library.call("aclnnUpsampleNearest1d", torch.ones(0, 2, 3), [6], torch.ones(0, 2, 6))
     out = torch.zeros(2, 6)
     library.call("aclnnUpsampleNearest1d", torch.ones(2, 3), [6], out)

@@ -8,7 +8,7 @@ import torch
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
 @pytest.mark.parametrize("scale", [0.0, -0.0])
-def test_no_slope_of_an_infinite_exponential_is_no_number(dtype, scale):
+def test_zero_slope_times_infinite_exponential_is_nan(dtype, scale):
     grad, x = torch.ones(20, dtype=dtype), torch.full((20,), -30.0, dtype=dtype)
     for operands in ((grad, x), (grad[0], x[0])):
         expected, actual = (

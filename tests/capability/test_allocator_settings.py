@@ -82,7 +82,7 @@ def test_a_random_life_without_cache():
     assert fresh.output(LIFE, PYTORCH_NO_NPU_MEMORY_CACHING="1") == "0 0 0"
 
 
-def test_without_cache_nothing_stays():
+def test_without_cache_no_block_is_kept():
     program = """
 import torch
 x = torch.ones(1000, device="npu")
@@ -118,7 +118,7 @@ def test_memory_optimization_means_expandable_segments():
     assert int(fresh.output(GROWTH, **conf).split()[0]) >= 500
 
 
-def test_an_expandable_segment_gives_back_its_holes():
+def test_an_expandable_segment_releases_its_free_ranges():
     program = """
 import torch
 blocks = [torch.full((20 << 20,), i, dtype=torch.uint8, device="npu") for i in range(6)]
@@ -166,7 +166,7 @@ print(len(torch.npu.memory_snapshot()) > 60)
     assert fresh.output(program, PYTORCH_NPU_ALLOC_CONF="expandable_segments:True") == "True"
 
 
-def test_a_large_block_before_the_gap_is_no_part_of_it():
+def test_a_large_block_is_not_merged_with_the_gap_after_it():
     program = """
 import torch
 x = torch.empty(60 << 20, dtype=torch.uint8, device="npu")
@@ -180,7 +180,7 @@ print(y.eq(3).all().item(), len(segments[0]["blocks"]) > 1)
     assert fresh.output(program, PYTORCH_NPU_ALLOC_CONF=conf) == "True True"
 
 
-def test_without_cache_a_thread_that_never_used_npu_gives_back():
+def test_without_cache_a_thread_that_never_used_npu_releases_memory():
     program = """
 import threading, torch
 box = [torch.ones(1000, device="npu")]
@@ -192,7 +192,7 @@ print(torch.npu.memory_reserved(), torch.npu.memory_allocated())
     assert fresh.output(program, PYTORCH_NO_NPU_MEMORY_CACHING="1") == "0 0"
 
 
-def test_oversize_blocks_are_not_cut():
+def test_oversize_blocks_are_not_split():
     program = """
 import torch
 big = torch.empty(60 << 20, dtype=torch.uint8, device="npu")

@@ -97,7 +97,7 @@ def _calls(call) -> int:
     return explain(call).calls(operator=FUSED)
 
 
-def test_what_goes_another_way():
+def test_calls_that_do_not_use_the_fused_operator():
     q, k, v = _inputs()
     attention = F.scaled_dot_product_attention
     assert _calls(lambda: attention(q, k, v)) == 1
@@ -110,7 +110,7 @@ def test_what_goes_another_way():
         assert _calls(lambda: attention(q, k, v)) == 0
 
 
-def test_derivatives_that_the_fused_operator_has_not():
+def test_derivatives_that_the_fused_operator_does_not_have():
     double = _inputs(torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(F.scaled_dot_product_attention, double, check_forward_ad=True)
     assert torch.autograd.gradgradcheck(F.scaled_dot_product_attention, double)
@@ -153,7 +153,7 @@ def test_the_gradient_of_a_bias_by_the_operator_itself():
     assert_near(bias.grad, wide[3].grad, torch.finfo(torch.float32).eps)
 
 
-def test_what_the_operator_does_not_take_is_an_error():
+def test_unsupported_arguments_are_refused():
     q, k, v = _inputs()
     operator = torch.ops.aten._scaled_dot_product_fused_attention_overrideable
     with pytest.raises(RuntimeError, match="Double"):

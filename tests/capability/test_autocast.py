@@ -60,7 +60,7 @@ def test_an_overflow_skips_the_step():
     assert scaler.get_scale() == 2.0
 
 
-def test_a_scaled_step_runs_on_the_device_alone():
+def test_a_scaled_step_runs_only_on_the_device():
     layer = torch.nn.Linear(4, 4, device="npu")
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     scaler = torch.amp.GradScaler("npu", init_scale=4.0, growth_interval=1)

@@ -294,7 +294,7 @@ def test_use_after_reset_device(inline):
     assert fresh.output(RESET, SOFTNPU_DEVICE_COUNT="2", SOFTNPU_INLINE=inline) == "ok"
 
 
-def test_a_reset_before_the_first_use_is_nothing():
+def test_a_reset_before_the_first_use_has_no_effect():
     program = (
         "import ctypes, torch\n"
         "from torch_npu import _load\n"
@@ -348,7 +348,7 @@ def test_a_checkpoint_with_flipped_bytes(checkpoint):
     assert torch.equal(torch.load(file)["w"].cpu(), values["w"])
 
 
-def test_a_checkpoint_of_a_device_that_is_not_here(tmp_path):
+def test_a_checkpoint_of_a_missing_device(tmp_path):
     file = tmp_path / "second.pt"
     save = "import sys, torch; torch.save(torch.arange(5.0, device='npu:1'), sys.argv[1])"
     fresh.output(save, str(file), SOFTNPU_DEVICE_COUNT="2")
@@ -430,7 +430,7 @@ print("ok")
 """
 
 
-def test_more_memory_than_there_is_in_a_backward_pass():
+def test_out_of_memory_in_a_backward_pass():
     assert fresh.output(BACKWARD, SOFTNPU_HBM="256M") == "ok"
 
 

@@ -15,7 +15,7 @@ def test_small_results(dtype):
         assert error.max() < 8 * torch.finfo(dtype).eps
 
 
-def test_equal_real_parts_take_the_branch_of_the_first():
+def test_equal_real_parts_use_the_first_operands_branch():
     x, y = torch.tensor([1.5 + 0.179409j]), torch.tensor([1.5 - 3.5j])
     for args in ((x, y), (y, x)):
         actual = torch.logaddexp(*(t.npu() for t in args)).cpu()

@@ -37,7 +37,7 @@ def test_the_limit_takes_effect():
     assert effective(SOFTNPU_CPU_CAPABILITY="avx2") == (machine & AVX2, aten)
 
 
-def test_it_is_stronger_than_onednns_own_variable():
+def test_it_overrides_onednns_own_variable():
     machine, _ = effective()
     limited = effective(SOFTNPU_CPU_CAPABILITY="avx512", ONEDNN_MAX_CPU_ISA="SSE41")[0]
     assert limited == machine & AVX512_CORE

@@ -155,7 +155,7 @@ WITH_GRADIENTS = [name for name, case in CASES.items() if case[3]]
 
 
 @pytest.mark.parametrize("name", WITH_GRADIENTS)
-def test_gradients_are_those_of_differences(name):
+def test_gradients_agree_with_finite_differences(name):
     function, args = differentiable(name)
     given = [x.npu().requires_grad_() for x in args]
     assert gradcheck(lambda *a: tuple(function(*a)), given, nondet_tol=0.0)
@@ -178,7 +178,8 @@ def test_gradients(name, dtype):
         check_near(x.grad, reference.grad, 64, kept * reference.grad.abs().max().clamp(min=1))
 
 
-# autograd_registration_check of torch 2.13 supports only CPU, CUDA and XPU: test_keys checks it instead.
+# autograd_registration_check of torch 2.13 supports only CPU, CUDA and XPU:
+# test_every_operator_has_a_kernel_for_the_key checks it instead.
 CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
 
 
@@ -211,7 +212,7 @@ REST = {
 
 
 @pytest.mark.parametrize("name", REST)
-def test_opcheck_of_the_rest(name):
+def test_opcheck_of_operators_without_gradients(name):
     sizes, others = REST[name]
     dtype = torch.float16 if name.endswith("_cast") else torch.float32
     given = (*(x.to(dtype).npu() for x in tensors(*sizes)), *map(on_npu, others))
@@ -256,7 +257,7 @@ def test_every_operator_is_checked():
 
 
 @pytest.mark.parametrize("key", ["PrivateUse1", "Meta", "AutogradPrivateUse1", "AutogradMeta"])
-def test_keys(key):
+def test_every_operator_has_a_kernel_for_the_key(key):
     for name in torch_npu.custom_ops.__all__:
         assert torch._C._dispatch_has_kernel_for_dispatch_key(f"npu::{name}", key)
 
@@ -273,7 +274,7 @@ def test_strides_and_empty_tensors():
     assert torch.equal(gamma.grad.cpu(), torch.zeros(10))
 
 
-def test_in_place_counts_a_version():
+def test_in_place_increments_the_version():
     x = torch.randn(3, 4)
     n = x.npu()
     version = n._version
@@ -297,7 +298,7 @@ def test_out():
         OPS.npu_transpose.out(square, [1, 0], out=square)
 
 
-def test_functionalization_leaves_nothing_that_writes():
+def test_functionalization_removes_all_writes():
     def program(x):
         y = x + 1
         OPS.npu_silu_(y)
@@ -344,7 +345,7 @@ def test_a_second_derivative_is_refused():
         grad.sum().backward()
 
 
-def test_the_graph_is_pytorchs():
+def test_the_autograd_graph_has_pytorchs_nodes():
     x = torch.randn(2, 8, device="npu", requires_grad=True)
     gamma = torch.ones(4, device="npu")
     y = OPS.npu_rms_norm(OPS.npu_swiglu(x), gamma)[0]
@@ -361,7 +362,7 @@ def test_the_graph_is_pytorchs():
         assert OPS.npu_swiglu(x).grad_fn is None
 
 
-def test_what_was_kept_must_not_change():
+def test_a_changed_saved_tensor_is_an_error():
     x = torch.randn(2, 8, device="npu", requires_grad=True) * 1
     y = OPS.npu_swiglu(x)
     x.zero_()
@@ -410,12 +411,12 @@ def _bad(*sizes, dtype=torch.float32):
         (lambda: OPS.npu_swiglu(torch.ones(2, 4)), "npu::npu_swiglu: input is on cpu"),
     ],
 )  # fmt: skip
-def test_errors_say_what_is_wrong(call, says):
+def test_errors_name_the_cause(call, says):
     with pytest.raises((RuntimeError, IndexError), match=says):
         call()
 
 
-def test_names_of_python():
+def test_operators_are_exported_with_docs():
     for name in torch_npu.exposed_api.public_npu_functions:
         assert name in torch_npu.__all__
     assert torch_npu.npu_swiglu is OPS.npu_swiglu

@@ -120,7 +120,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ALL)
-def test_way(kind, way):
+def test_every_copy_keeps_the_values(kind, way):
     original = ALL[kind]()
     assert_same(WAYS[way](original), ALL[kind]())
 
@@ -138,7 +138,7 @@ def test_deepcopy(kind):
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_text(kind):
+def test_printed_text_equals_the_cpus(kind):
     def without(text, device):
         return "".join(text.split()).replace(f",device='{device}'", "")
 

@@ -26,7 +26,7 @@ def test_import_torch_npu_first():
     assert "2.13.0+softnpu True" in out
 
 
-def test_queries_initialise_nothing():
+def test_queries_do_not_initialize_the_device():
     code, out = run(
         "import torch\n"
         "torch.npu.is_available(), torch.npu.device_count(), torch.npu.get_device_name(), torch.npu.manual_seed(1)\n"
@@ -155,7 +155,7 @@ def test_mixed_devices():
         torch.ones(2, device="npu") + torch.ones(2)
 
 
-def test_scalars_of_the_cpu_may_take_part():
+def test_cpu_scalars_are_accepted():
     assert (torch.ones(2, device="npu") * torch.tensor(3.0)).tolist() == [3.0, 3.0]
 
 

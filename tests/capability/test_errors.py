@@ -28,11 +28,11 @@ def test_a_program_that_never_waits_ends_with_the_error():
 
 
 @pytest.mark.parametrize("wrong", ["raise SystemExit(7)", "import os; os._exit(7)"])
-def test_a_code_that_the_program_chose_stays(wrong):
+def test_an_explicit_exit_code_is_kept(wrong):
     assert fresh.run(OUT_OF_RANGE + wrong).returncode == 7
 
 
-def test_a_program_that_caught_the_error_ends_well():
+def test_a_program_that_caught_the_error_exits_normally():
     caught = "try: torch.npu.synchronize()\nexcept IndexError as e: print('caught')"
     assert fresh.output(OUT_OF_RANGE + caught) == "caught"
 
@@ -95,7 +95,7 @@ WAITS = [
 ]
 
 
-def test_an_interrupt_ends_the_wait_and_not_the_work():
+def test_an_interrupt_ends_the_wait_but_not_the_task():
     found = fresh.output(INTERRUPTED, *WAITS).splitlines()
     wanted = "interrupted [] [1.0, 2.0, 3.0, 4.0] [True]"
     assert dict(zip(WAITS, found, strict=True)) == dict.fromkeys(WAITS, wanted)
@@ -138,7 +138,7 @@ def test_histogram_of_integers(dtype):
     assert torch.histc(x[:1].npu(), bins=3).tolist() == [0, 1, 0]
 
 
-def test_missing_names():
+def test_unknown_names_get_a_suggestion():
     with pytest.raises(AttributeError, match="did you mean 'npu_format_cast'"):
         torch_npu.npu_format_cas  # noqa: B018
     with pytest.raises(AttributeError, match="did you mean 'synchronize'"):
@@ -150,7 +150,7 @@ def test_missing_names():
         assert not hasattr(options, "allow_everything")
 
 
-def test_events_without_time():
+def test_elapsed_time_needs_timing_events():
     start, end = torch.npu.Event(), torch.npu.Event(enable_timing=True)
     start.record()
     end.record()
@@ -208,7 +208,7 @@ print(y.tolist())
 """
 
 
-def test_an_overdue_operator_ends_the_waits_and_nothing_else():
+def test_an_operator_timeout_ends_only_the_waits():
     found = fresh.output(OVERDUE)
     assert found == "True True True True [0.0, 2.0, 4.0, 6.0] [1.0, 2.0, 3.0, 4.0]"
 
@@ -218,7 +218,7 @@ def test_a_negative_limit_is_refused():
         torch.npu.set_op_timeout_ms(-1)
 
 
-def test_what_the_host_has_no_memory_for_is_out_of_memory():
+def test_host_memory_exhaustion_is_out_of_memory():
     grad, x, weight = (
         torch.ones(*shape, device="npu") for shape in ((1, 4, 2, 1), (1, 2, 4, 3), (4, 2, 3, 4))
     )
@@ -235,7 +235,7 @@ def test_a_gradient_of_another_shape_is_refused():
         )
 
 
-def test_what_kernels_read_past_is_refused():
+def test_arguments_that_kernels_would_read_beyond_are_refused():
     with pytest.raises(RuntimeError, match="tensor 1 of the list has no dimensions"):
         torch._chunk_cat([torch.ones(2).npu(), torch.tensor(1.0).npu()], 0, 1)
     lu, pivots = torch.randn(3, 3).npu(), torch.tensor([1, 2], dtype=torch.int32).npu()

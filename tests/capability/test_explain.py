@@ -39,7 +39,7 @@ def test_a_copy(square):
     assert explanation.synchronizations >= 1
 
 
-def test_a_composite_and_what_it_is_made_of(square):
+def test_a_composite_and_its_parts(square):
     explanation = explain(torch.nn.functional.linear, square, square)
     found = rows(explanation)
     assert found["aten::linear"].route == "composite"
@@ -80,7 +80,7 @@ def test_calls_are_counted_and_the_backward_pass_with_them():
     assert found["aten::mm"].calls >= 3
 
 
-def test_a_chain_of_aclnn_operators_waits_for_nothing(square):
+def test_a_chain_of_aclnn_operators_does_not_wait(square):
     def chain():
         y = square
         for _ in range(10):
@@ -102,7 +102,7 @@ def test_waits_are_counted():
     assert synchronizations() - before == 2
 
 
-def test_how_it_prints(square):
+def test_the_printed_table_is_aligned(square):
     explanation = explain(torch.nn.functional.linear, square, square)
     lines = str(explanation).splitlines()
     assert lines[0].split() == ["operator", "route", "kernel", "calls", "total", "us", "self", "us"]
@@ -120,7 +120,7 @@ def test_how_it_prints(square):
     assert text.count("<tr>") == len(explanation.rows) + 1
 
 
-def test_it_ends_with_the_functions_error(square):
+def test_the_functions_error_is_raised(square):
     with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         explain(torch.mm, square, square[:3])
     assert explain(torch.mm, square, square).calls("aclnn") == 1

@@ -9,7 +9,7 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 
-def test_a_program_decides_by_its_data():
+def test_data_dependent_control_flow():
     x = torch.full((3,), 5.0, device="npu", requires_grad=True)
     y, steps = x, 0
     while y.norm() < 100:

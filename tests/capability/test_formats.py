@@ -52,7 +52,7 @@ ROWS = [
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.int64], ids=str)
 @pytest.mark.parametrize(("number", "shape", "reference"), ROWS)
-def test_the_bytes_are_blocks(number, shape, reference, dtype):
+def test_the_storage_contains_blocks(number, shape, reference, dtype):
     x = (torch.randn(shape) * 100).to(dtype)
     expected = reference(x).contiguous()
     gc.collect()  # garbage cycles of earlier tests
@@ -101,7 +101,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_reader_sees_the_tensor(name):
+def test_readers_get_the_plain_tensor(name):
     torch.manual_seed(0)
     x = torch.randn(20, 33)
     plain = x.npu()
@@ -130,7 +130,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_write_arrives_and_the_format_stays(name):
+def test_a_write_keeps_the_format(name):
     torch.manual_seed(0)
     x = torch.randn(20, 33)
     plain = x.npu()
@@ -245,7 +245,7 @@ def test_cpu_view_made_before_the_cast():
     assert torch.equal(torch.linalg.svdvals(y).cpu(), torch.linalg.svdvals(x))
 
 
-def test_what_is_not_contiguous_is_cast():
+def test_noncontiguous_tensors_are_cast():
     x = torch.randn(2, 20, 5, 7).npu()
     for view in x.transpose(2, 3), x.contiguous(memory_format=torch.channels_last), x[:, 3:]:
         cast = npu_format_cast(view, Format.NC1HWC0)
@@ -256,7 +256,7 @@ def test_what_is_not_contiguous_is_cast():
 
 
 @pytest.mark.parametrize("level", ["1", "2"])
-def test_where_a_thread_makes_launches(level):
+def test_casts_with_a_launching_thread(level):
     code = """
 import torch, torch_npu
 torch.npu.config.allow_internal_format = True
@@ -301,7 +301,7 @@ print(cast is x, torch.equal(cast, x))
 """
 
 
-def test_they_are_not_allowed_unless_the_program_says_so():
+def test_internal_formats_need_permission():
     result = fresh.run(NOT_ALLOWED)
     assert result.stdout.split() == ["False", "ND", "ND", "False", "True"]
     assert result.stderr.count("Cannot create tensor with internal format") == 1
@@ -309,7 +309,7 @@ def test_they_are_not_allowed_unless_the_program_says_so():
         torch.npu.config.allow_internal_format = "yes"
 
 
-def test_what_is_refused():
+def test_unsupported_casts_are_refused():
     x = torch.randn(2, 3, 4, 5, 6).npu()
     with pytest.raises(RuntimeError, match="unknown format type:77"):
         npu_format_cast(x, 77)
@@ -322,7 +322,7 @@ def test_what_is_refused():
     assert torch.equal(x.cpu(), x.cpu())
 
 
-def test_a_storage_that_is_sent_forgets_the_format():
+def test_a_pickled_storage_loses_the_format():
     x = torch.randn(20, 33)
     cast = npu_format_cast(x.npu(), Format.FRACTAL_NZ)
     ForkingPickler.dumps(cast)
@@ -330,7 +330,7 @@ def test_a_storage_that_is_sent_forgets_the_format():
     assert torch.equal(held(cast, x), x)
 
 
-def test_resized_storages_forget_the_format():
+def test_resized_storages_lose_the_format():
     x = torch.randn(20, 33)
     cast = npu_format_cast(x.npu(), Format.FRACTAL_NZ)
     cast.resize_(40, 33)

@@ -82,7 +82,7 @@ def test_index_add_beside_other_elements():
     assert torch.equal(actual.cpu(), expected)
 
 
-def test_index_add_of_nothing():
+def test_index_add_of_empty_tensors():
     for shape, count in (((0, 3), 0), ((3, 0), 2), ((3, 4), 0)):
         x = torch.ones(shape).half().npu()
         index = torch.zeros(count, dtype=torch.int64).npu()

@@ -109,7 +109,7 @@ def test_an_index_out_of_range_is_named():
 
 
 @pytest.mark.parametrize("name", ["nonzero", "masked_select"])
-def test_sizes_by_contents_wait_for_what_is_queued_and_for_the_size(name):
+def test_data_dependent_sizes_need_at_most_two_synchronizations(name):
     x = torch.randn(300, 200)
     mask = x > 1
     arguments = (mask,) if name == "nonzero" else (x, mask)
@@ -123,7 +123,7 @@ def test_sizes_by_contents_wait_for_what_is_queued_and_for_the_size(name):
     assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
 
 
-def test_all_and_nothing_found():
+def test_masks_that_are_all_true_or_all_false():
     for mask in (torch.ones(7, 3, dtype=torch.bool), torch.zeros(7, 3, dtype=torch.bool)):
         assert torch.equal(mask.npu().nonzero().cpu(), mask.nonzero())
         x = torch.randn(7, 3)
@@ -131,7 +131,7 @@ def test_all_and_nothing_found():
 
 
 @pytest.mark.parametrize("name", ["nonzero", "masked_select"])
-def test_sizes_that_the_contents_say_take_one_wait(name):
+def test_data_dependent_sizes_of_queued_tensors_need_one_synchronization(name):
     x = torch.arange(-50.0, 50.0, device="npu")
     mask = x > 0
     y = x + 1  # y is queued, or done and not waited for

@@ -25,13 +25,13 @@ def test_elementwise():
     rounds(torch.nn.functional.gelu, (16,))
 
 
-def test_types_and_shapes_are_told_apart():
+def test_types_and_shapes_are_distinguished():
     for shape in ((4, 4), (2, 8), (16,), (), (1, 1)):
         for dtype in (torch.float32, torch.float64, torch.bfloat16, torch.int32):
             rounds(torch.add, shape, shape, dtype=dtype)
 
 
-def test_numbers_are_told_apart():
+def test_numbers_are_distinguished():
     x = torch.ones(4, device="npu")
     for number in (1, 2, 2.5, -1, 1):
         assert torch.add(x, x, alpha=number).tolist() == [1 + number] * 4
@@ -39,7 +39,7 @@ def test_numbers_are_told_apart():
         assert (x * number).tolist() == [number] * 4
 
 
-def test_the_same_tensor_twice_is_told_from_two():
+def test_the_same_tensor_twice_is_distinguished_from_two_tensors():
     x, y = torch.full((4,), 2.0).npu(), torch.full((4,), 3.0).npu()
     for _ in range(3):
         assert (x * x).tolist() == [4] * 4
@@ -63,7 +63,7 @@ def test_products():
     rounds(torch.bmm, (3, 4, 5), (3, 5, 2))
 
 
-def test_a_slice_is_told_from_a_whole_tensor():
+def test_a_slice_is_distinguished_from_a_whole_tensor():
     x = torch.arange(16.0).npu()
     for _ in range(3):
         assert (x[::2] + x[1::2]).tolist() == [4 * i + 1 for i in range(8)]
@@ -81,7 +81,7 @@ def test_results_go_to_the_current_stream():
         assert y.tolist() == [2] * 4
 
 
-def test_threads_keep_their_own():
+def test_each_thread_has_its_own_cache():
     x, sums = torch.ones(4, device="npu"), []
 
     def add():

@@ -156,7 +156,7 @@ def test_gradients_of_filters_lose_less_than_hf32(layout: str, sizes: tuple, pad
     )
 
 
-def test_without_permission_nothing_is_lost(allow: Callable[[bool], None]):
+def test_without_hf32_float32_precision_is_kept(allow: Callable[[bool], None]):
     image, filters, bias = (v.npu() for v in operands(2, 64, (16, 16), 64))
     run = lambda: F.conv2d(image, filters, bias, padding=1)  # noqa: E731
     assert torch.npu.conv.allow_hf32 is True
@@ -175,9 +175,7 @@ def test_without_permission_nothing_is_lost(allow: Callable[[bool], None]):
     [{"stride": 2}, {"dilation": 2}, {"groups": 2}],
     ids=lambda options: "-".join(options),
 )
-def test_other_convolutions_stay_as_they_are(
-    options: dict[str, int], allow: Callable[[bool], None]
-):
+def test_other_convolutions_are_unchanged(options: dict[str, int], allow: Callable[[bool], None]):
     image, filters, _ = (v.npu() for v in operands(2, 64, (16, 16), 64))
     filters = filters[:, : 64 // options.get("groups", 1)]
     made = F.conv2d(image, filters, **options)
@@ -185,7 +183,7 @@ def test_other_convolutions_stay_as_they_are(
     assert torch.equal(F.conv2d(image, filters, **options), made)
 
 
-def test_what_stands_behind_them_goes_together():
+def test_following_layers_are_fused():
     torch.manual_seed(0)
     layers = nn.Sequential(
         nn.Conv2d(64, 64, 3, padding=1),
@@ -204,7 +202,7 @@ def test_what_stands_behind_them_goes_together():
     check(work)
 
 
-def test_a_written_filter_is_noticed():
+def test_a_write_to_a_filter_is_detected():
     image, filters, bias = operands(2, 64, (16, 16), 64)
     on_device, layer = image.npu(), nn.Conv2d(64, 64, 3).npu()
     for scale in (1, 3):
@@ -215,7 +213,7 @@ def test_a_written_filter_is_noticed():
                 assert_near(layer(on_device), F.conv2d, image, filters * scale, bias)
 
 
-def test_products_are_allowed_apart():
+def test_products_have_a_separate_permission():
     a, b = torch.randn(200, 300), torch.randn(300, 400)
     exact = a.npu() @ b.npu()
     with hf32(convolutions=False, products=True):

@@ -25,12 +25,12 @@ def test_memory_follows_the_limit_of_addresses(limit):
     assert 1 << 30 < total <= limit << 29
 
 
-def test_a_capacity_that_is_asked_for_is_had():
+def test_a_requested_capacity_is_available():
     program = PROGRAM.format(limit=32)
     assert int(fresh.output(program, SOFTNPU_HBM="2G", OMP_NUM_THREADS="1")) == 2 << 30
 
 
-def test_what_is_not_reserved_is_logged():
+def test_a_smaller_reservation_is_logged():
     said = fresh.output(
         PROGRAM.format(limit=32),
         SOFTNPU_HBM="2G",
@@ -42,7 +42,7 @@ def test_what_is_not_reserved_is_logged():
     assert "bytes of addresses for mappings instead of 68719476736" in said
 
 
-def test_doctor_says_what_is_not_reserved():
+def test_doctor_reports_a_smaller_reservation():
     program = (
         "import resource; limit = 32 << 30; resource.setrlimit(resource.RLIMIT_AS, (limit, limit));"
         "from torch_npu.utils.doctor import report; print(dict(report()[0])['addresses'])"

@@ -37,7 +37,7 @@ def test_a_cann_that_does_not_load(tmp_path):
     assert ask(LD_LIBRARY_PATH=str(tmp_path), TORCH_NPU_CANN="softnpu") == "True"
 
 
-def test_the_forced_choice_takes_nothing_from_the_library_path(tmp_path):
+def test_the_forced_choice_ignores_the_library_path(tmp_path):
     libraries = Path(_load.bound_library()).parent
     names = [
         path.name

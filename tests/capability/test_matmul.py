@@ -42,7 +42,7 @@ def test_linear_with_gradients():
     torch.testing.assert_close(on_npu.bias.grad.cpu(), layer.bias.grad, rtol=1e-4, atol=1e-4)
 
 
-def test_what_follows_sees_the_result():
+def test_later_operators_read_the_result():
     a = torch.randn(400, 400)
     n = a.npu()
     for _ in range(20):
@@ -104,7 +104,7 @@ def test_baddbmm_copies_nothing():
             torch.baddbmm(self, batch1, batch2)
 
 
-def test_in_place_keeps_its_size():
+def test_in_place_does_not_resize():
     row = torch.randn(1, 6, device="npu")
     a = torch.randn(6, 6, device="npu")
     with pytest.raises(RuntimeError, match="size"):
@@ -217,7 +217,7 @@ def forms(name, operands, factors):
 @pytest.mark.parametrize(
     "dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.complex64, torch.complex128]
 )  # fmt: skip
-def test_what_a_zero_multiplies_is_read_as_on_the_cpu(name, dtype):
+def test_zero_factors_propagate_nan_as_on_the_cpu(name, dtype):
     pairs = [(0, 1), (1, 0), (0, 0), (0.0, 0.5), (2, -0.0)]
     for size, (beta, alpha) in itertools.product(zero_sizes(dtype), pairs):
         factors = {"alpha": alpha} if name == "add" else {"beta": beta, "alpha": alpha}

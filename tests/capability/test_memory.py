@@ -28,7 +28,7 @@ def test_results_of_host_kernels_are_counted():
     assert torch.npu.memory_allocated() - before >= x.nbytes + y.nbytes
 
 
-def test_empty_cache_gives_memory_back():
+def test_empty_cache_releases_memory():
     x = torch.empty(64 << 20, device="npu")
     del x
     free_before, _ = torch.npu.mem_get_info()
@@ -105,7 +105,7 @@ def test_raw_allocations():
     assert torch.npu.memory_allocated() == before
 
 
-def test_peaks_outlive_what_was_given_back():
+def test_peaks_include_released_memory():
     torch.npu.empty_cache()
     torch.npu.reset_peak_memory_stats()
     x = torch.empty(64 << 20, dtype=torch.uint8, device="npu")

@@ -44,7 +44,7 @@ def test_the_life_of_a_tensor(recording):
     assert any(f["name"] == "test_the_life_of_a_tensor" for f in entries[-2]["frames"])
 
 
-def test_blocks_may_die_while_the_snapshot_is_told():
+def test_blocks_may_be_freed_during_a_snapshot():
     program = """
 import gc, torch
 torch.npu.memory._record_memory_history("state", context="state", stacks="python")
@@ -96,7 +96,7 @@ def test_the_list_keeps_the_newest():
         torch.npu.memory._record_memory_history(enabled=None)
 
 
-def test_nothing_is_kept_when_it_is_off(recording):
+def test_nothing_is_recorded_when_it_is_off(recording):
     torch.npu.memory._record_memory_history(enabled=None)
     x = make_a_tensor()
     snapshot = torch.npu.memory._snapshot()
@@ -125,7 +125,7 @@ def test_cpp_frames():
 @pytest.mark.parametrize(
     "arguments", [{"enabled": "yes"}, {"context": "some"}, {"stacks": "c++"}], ids=str
 )
-def test_unknown_words_are_named(arguments):
+def test_unknown_arguments_are_named(arguments):
     with pytest.raises(ValueError, match=next(iter(arguments.values())).replace("+", r"\+")):
         torch.npu.memory._record_memory_history(**arguments)
 

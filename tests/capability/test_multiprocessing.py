@@ -29,7 +29,7 @@ def child(target):
         process.kill()
 
 
-def test_both_see_each_others_writes():
+def test_writes_are_visible_in_both_processes():
     tensors = [
         torch.arange(6, dtype=torch.float32, device="npu").view(2, 3),
         torch.arange(6, dtype=torch.float32, device="npu").view(2, 3).t()[1:],
@@ -66,7 +66,7 @@ def test_work_on_another_stream_is_done_before_it_is_sent():
         send.put(None)
 
 
-def test_threads_that_share_one_tensor_leave_it_where_it_is():
+def test_sharing_by_several_threads_does_not_move_a_tensor():
     tensors = [torch.full((100,), float(i), device="npu") for i in range(50)]
     places = [t.data_ptr() for t in tensors]
     barrier = threading.Barrier(4)
@@ -84,7 +84,7 @@ def test_threads_that_share_one_tensor_leave_it_where_it_is():
     assert all(t.eq(i).all() for i, t in enumerate(tensors))
 
 
-def test_nothing_stays_in_shared_memory():
+def test_no_shared_memory_is_leaked():
     program = """
 import glob, os, torch
 x = torch.ones(10, device="npu")
@@ -96,7 +96,7 @@ print(mine)
     assert glob.glob(fresh.output(program)) == []
 
 
-def test_expandable_segments_are_shared_where_they_are_one_piece():
+def test_expandable_segments_of_one_piece_are_shared():
     program = """
 import pytest, torch
 from torch.multiprocessing.reductions import reduce_tensor
@@ -134,7 +134,7 @@ def test_memory_lives_as_long_as_a_receiver():
         send.put("end")
 
 
-def test_a_receiver_that_ends_with_its_tensor_lets_go():
+def test_a_receiver_that_exits_releases_its_tensor():
     torch.npu.ipc_collect()
     before = torch.npu.memory_allocated()
     x = torch.ones(1000, device="npu")
@@ -147,7 +147,7 @@ def test_a_receiver_that_ends_with_its_tensor_lets_go():
     assert torch.npu.memory_allocated() == before
 
 
-def test_views_share_their_storage_there_too():
+def test_received_views_share_their_storage():
     base = torch.zeros(10, device="npu")
     with child(sharing_child.share_memory) as (send, answer, _):
         send.put((base[2:5], base[4:8]))
@@ -163,7 +163,7 @@ def test_a_tensor_made_in_the_child():
         send.put("read")
 
 
-def test_what_was_received_is_not_sent_on():
+def test_a_received_tensor_cannot_be_forwarded():
     with child(sharing_child.forward_it) as (send, answer, _):
         send.put(torch.ones(3, device="npu"))
         assert "received from another process" in answer()
@@ -177,7 +177,7 @@ def test_a_module():
         assert answer() == module(x).tolist()
 
 
-def test_a_killed_receiver_does_no_harm():
+def test_a_killed_receiver_does_not_corrupt_the_tensor():
     x = torch.ones(1000, device="npu")
     context = mp.get_context("spawn")
     inbox, outbox = context.Queue(), context.Queue()
@@ -191,7 +191,7 @@ def test_a_killed_receiver_does_no_harm():
     assert (x + 1).sum().item() == 2000
 
 
-def test_no_gradient_crosses():
+def test_tensors_with_a_graph_are_refused():
     x = torch.ones(3, device="npu", requires_grad=True) * 2
     with pytest.raises(RuntimeError, match="non-leaf tensor which requires_grad"):
         mp.reductions.reduce_tensor(x)

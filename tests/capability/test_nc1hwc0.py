@@ -126,7 +126,7 @@ LEAVE = {
 
 
 @pytest.mark.parametrize("name", LEAVE)
-def test_what_does_not_stay_is_right(name):
+def test_operators_that_leave_the_format_are_correct(name):
     channels, operator = LEAVE[name]
     x = torch.randn(2, channels, 9, 7)
     image = npu_format_cast(x.npu(), NAME)
@@ -159,7 +159,7 @@ def read_together(
     return reader(image).cpu()
 
 
-def test_threads_read_one_image_in_blocks_and_plainly():
+def test_threads_read_one_image_with_and_without_blocks():
     readers = [lambda x: torch.relu(x * 2), lambda x: x.flatten(1) + 1] * 2
     x = torch.randn(2, 32, 24, 24)
     expected = [reader(x) for reader in readers]

@@ -39,7 +39,7 @@ def _pair(**options: object) -> tuple[Separate, nn.Module]:
 
 
 @pytest.mark.parametrize("options", [{}, {"bias": False}, {"groups": 2}], ids=str)
-def test_the_block_is_its_layers(options):
+def test_the_fused_block_equals_its_layers(options):
     """In training and in eval, with gradients and running statistics; 1.5e-5 for outputs of a few units."""
     separate, fused = _pair(**options)
     for step in range(4):
@@ -64,7 +64,7 @@ def test_the_block_is_its_layers(options):
             assert (wanted - found.cpu()).abs().max().item() <= bound
 
 
-def test_in_eval_it_is_one_convolution():
+def test_in_eval_the_block_is_one_convolution():
     """Batch norm does not run, and nothing runs on the host."""
     _, fused = _pair()
     fused.eval()
@@ -81,7 +81,7 @@ def test_the_example_runs():
     assert (found.attempted, found.failed) == (2, 0)
 
 
-def test_layers_that_do_not_fit_are_refused():
+def test_unsuitable_layers_are_refused():
     with pytest.raises(ValueError, match="gives 4 channels, and the batch norm takes 8"):
         torch_npu.ops.FusedConvBnRelu(nn.Conv2d(3, 4, 1), nn.BatchNorm2d(8))
 

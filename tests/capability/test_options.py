@@ -105,7 +105,7 @@ def test_tf32_is_a_permission():
 
 
 @pytest.mark.parametrize("value", [1, "yes", None])
-def test_what_is_no_bool_is_refused(value):
+def test_values_that_are_not_bool_are_refused(value):
     with pytest.raises(TypeError, match="allow_hf32 must be a bool"):
         torch.npu.config.allow_tf32 = value
     with pytest.raises(TypeError, match="allow_hf32 must be a bool"):

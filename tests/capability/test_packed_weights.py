@@ -137,7 +137,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("way", WRITES)
-def test_a_write_is_noticed(layer, way):
+def test_a_write_invalidates_the_packed_copy(layer, way):
     before = layer.weight.detach().cpu()
     WRITES[way](layer)
     assert not torch.equal(before, layer.weight.detach().cpu())
@@ -145,7 +145,7 @@ def test_a_write_is_noticed(layer, way):
 
 
 @pytest.mark.parametrize("kind", LAYERS)
-def test_inference_tensors_are_followed(kind):
+def test_writes_to_inference_tensors_are_detected(kind):
     with torch.inference_mode():
         layer = LAYERS[kind][0]().npu()
         layer.kind = kind
@@ -154,7 +154,7 @@ def test_inference_tensors_are_followed(kind):
         assert_right(layer)
 
 
-def test_copies_go_with_their_weights(layer):
+def test_packed_copies_are_freed_with_their_weights(layer):
     before = packed_bytes()
     other = copy.deepcopy(layer)
     assert_right(other)
@@ -165,7 +165,7 @@ def test_copies_go_with_their_weights(layer):
 
 
 @pytest.mark.parametrize("kind", LAYERS)
-def test_training_keeps_none(kind):
+def test_training_caches_no_packed_weights(kind):
     """Weights that every step writes are packed per step and not cached."""
     torch.manual_seed(0)
     make, shape, _ = LAYERS[kind]
@@ -179,7 +179,7 @@ def test_training_keeps_none(kind):
     assert packed_bytes() == before
 
 
-def test_every_number_of_lines_shares_a_copy():
+def test_all_batch_sizes_share_one_packed_copy():
     with torch.no_grad():
         layer = nn.Linear(CHANNELS, 2 * CHANNELS).npu()
         samples = [torch.randn(lines, CHANNELS).npu() for lines in (5, 8, 31, 64, 200, 512)]
@@ -216,6 +216,6 @@ print(packed())
 """
 
 
-def test_memory_that_ran_out_before_does_not_count():
+def test_packing_is_independent_of_an_earlier_out_of_memory():
     packs = [fresh.output(f"fills = {fills}\n" + TRIMMED) for fills in (False, True)]
     assert packs[0] == packs[1]

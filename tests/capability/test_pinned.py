@@ -5,7 +5,7 @@ import gc
 import torch
 
 
-def test_what_is_pinned():
+def test_which_tensors_are_pinned():
     x = torch.randn(1000).pin_memory()
     assert x.is_pinned()
     assert x[10:20].is_pinned()
@@ -30,7 +30,7 @@ def test_copies_keep_their_order_and_their_memory():
         assert torch.equal(back, x * 2)
 
 
-def test_freed_memory_is_used_again_and_given_back():
+def test_freed_memory_is_reused_and_released():
     torch.npu.host_empty_cache()
     first = torch.empty(1 << 20, pin_memory=True)
     address = first.data_ptr()

@@ -150,7 +150,7 @@ def test_distributions_are_drawn_on_the_device(name, dtype):
     assert torch.equal(again, x)
 
 
-def test_integers_of_a_range_and_orders():
+def test_random_integers_and_permutations():
     torch.manual_seed(0)
     x = torch.randint(3, 10, (10_000,), device="npu")
     assert x.unique().tolist() == list(range(3, 10))
@@ -164,7 +164,7 @@ def test_integers_of_a_range_and_orders():
     assert torch.equal(rows.sort(1).values.cpu(), torch.arange(20).expand(50, 20))
 
 
-def test_ranges_that_a_type_does_not_have():
+def test_invalid_ranges_are_refused():
     bytes_ = torch.empty(3, dtype=torch.uint8, device="npu")
     with pytest.raises(RuntimeError, match="out of bounds for unsigned char"):
         bytes_.random_(0, 1000)

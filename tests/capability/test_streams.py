@@ -38,7 +38,7 @@ def test_record_stream_keeps_the_block():
     assert y.data_ptr() == address
 
 
-def test_a_slow_stream_keeps_no_block_of_another_one():
+def test_a_slow_stream_does_not_delay_blocks_of_another_stream():
     slow, fast = torch.npu.Stream(), torch.npu.Stream()
     gate = threading.Event()
     torch.npu.synchronize()
@@ -76,7 +76,7 @@ def test_priorities_are_kept():
     assert named.priority == -3
 
 
-def test_the_most_urgent_stream_runs_first():
+def test_the_stream_of_highest_priority_runs_first():
     runs, gate = threading.Event(), threading.Event()
     order = []
     streams = [torch.npu.Stream(priority=p) for p in (0, -1, -7, -3)]

@@ -52,7 +52,7 @@ def test_every_level_computes_the_same():
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_an_error_of_the_device_comes_with_the_next_wait(level):
+def test_an_error_of_the_device_is_raised_by_the_next_wait(level):
     code = """
 import torch
 table = torch.ones(4, 2, device="npu")
@@ -78,7 +78,7 @@ print("done")
     assert output(code, level) == "done"
 
 
-def test_a_level_that_does_not_exist_is_told():
+def test_an_unknown_level_is_reported():
     code = "import torch; print((torch.ones(2, device='npu') + 1).sum().item())"
     done = fresh.run(code, TASK_QUEUE_ENABLE="7")
     assert done.stdout == "4.0\n"
@@ -103,7 +103,7 @@ except RuntimeError as error:
     assert output(code, "0") == "True"
 
 
-def test_blocking_launches_are_the_callers():
+def test_blocking_launches_disable_the_task_queue():
     code = """
 import torch
 torch.npu.set_task_queue_enable(2)

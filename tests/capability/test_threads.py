@@ -54,7 +54,7 @@ def test_many_threads_submit_at_once(own_stream):
         assert torch.equal(result, reference(index, rounds, "cpu"))
 
 
-def test_a_block_that_another_thread_freed_behind_queued_work():
+def test_a_block_freed_by_another_thread_after_queued_work():
     # The kernel counts first and then allocates. Meanwhile the other thread queues a product and frees its result,
     # whose block has the size of the kernel's allocation: it must not be written before the product is done.
     ones = torch.ones(1024, 1024, device="npu")
@@ -284,7 +284,7 @@ print("ok")
 """
 
 
-def test_an_asynchronous_error_meets_who_waits_for_its_stream():
+def test_an_asynchronous_error_is_raised_by_a_wait_for_its_stream():
     assert fresh.output(FAILED_TASK, str(Path(fresh.__file__).parent)) == "ok"
 
 
@@ -306,7 +306,7 @@ def test_loaders_with_workers_and_pinned_batches():
     assert torch.equal(weight.grad.cpu(), 2 * data.tensors[0].sum(0))
 
 
-def test_what_threads_leave_behind():
+def test_ended_threads_release_their_memory():
     gc.collect()  # garbage of other tests
     before = torch.npu.memory_allocated()
     in_threads(lambda i: torch.ones(1000 * (i + 1), device="npu").sum().item())

@@ -27,7 +27,7 @@ def normal(mean: float, deviation: float):
     return lambda g, n: torch.randn(n, generator=g) * deviation + mean
 
 
-def test_right_ones_pass():
+def test_correct_distributions_pass():
     check_law(drawn(normal(2, 3)), NORMAL)
     check_law(drawn(lambda g, n: (torch.rand(n, generator=g) < 0.3).float()), COIN)
 
@@ -52,7 +52,7 @@ def test_right_ones_pass():
         "ignores the seed", "another one each time",
     ],
 )  # fmt: skip
-def test_wrong_ones_do_not(sample):
+def test_wrong_distributions_are_refused(sample):
     with pytest.raises(AssertionError):
         check_law(drawn(sample), NORMAL)
 
@@ -63,7 +63,7 @@ def planted_nan(t: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("chance", [0.0, 0.28, 0.32, 0.7, 1.0])
-def test_wrong_chances_do_not(chance):
+def test_wrong_probabilities_are_refused(chance):
     with pytest.raises(AssertionError):
         check_law(drawn(lambda g, n: (torch.rand(n, generator=g) < chance).float()), COIN)
     with pytest.raises(AssertionError, match="does not have"):
@@ -116,7 +116,7 @@ def test_a_rare_result_need_not_be_seen():
     ],
     ids=["zeros", "deviation", "unrepeatable", "ignores the seed", "one column's", "means"],
 )
-def test_samples_of_another_distribution_do_not(on_npu):
+def test_samples_of_another_distribution_are_refused(on_npu):
     with pytest.raises(AssertionError):
         draws(on_npu)
 
@@ -126,6 +126,6 @@ def test_what_does_not_depend_on_the_seed_is_compared():
         draws(lambda g: torch.full((3,), 2.0), lambda g: torch.ones(3))
 
 
-def test_rounding_is_no_other_distribution():
+def test_rounding_does_not_change_the_distribution():
     two_values = (np.random.default_rng(0).random((128, 5)) < 0.5) * 1.0
     same_law(two_values, (1 - two_values) * (1 + 1e-7), eps=1e-7)

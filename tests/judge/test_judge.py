@@ -106,7 +106,7 @@ def test_products_follow_their_length_and_magnitudes():
     refuses(a[1:].half() @ b.half(), in_half, half)
 
 
-def test_a_sum_that_cancels_is_as_good_as_its_terms():
+def test_the_error_of_a_cancelling_sum_follows_its_terms():
     x = torch.tensor([1e8, 3.0, -1e8, 1.0])
     how = rule(Kind.REDUCTION, lambda x: x.sum().reshape(1), x)
     judge.check_same(torch.tensor([4.0]), torch.tensor([8.0]), how)

@@ -117,7 +117,7 @@ def test_im2col_of_no_images_has_a_negative_size():
     assert not known_cpu_error("im2col", Drawn("", (args[0], [2, 2], [1, 1], [0, 0], [1, 2]), {}))
 
 
-def test_gcd_of_the_least_number_is_negative():
+def test_gcd_of_the_smallest_integer_is_negative():
     least, six = torch.tensor([-128], dtype=torch.int8), torch.tensor([6], dtype=torch.int8)
     assert torch.gcd(least, six).item() == -2
     assert torch.gcd(least.long(), six.long()).item() == 2
@@ -136,7 +136,7 @@ def test_reflection_of_no_images_has_a_negative_size():
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_antialiased_resizing_reads_behind_its_input(mode):
+def test_antialiased_resizing_reads_beyond_its_input(mode):
     memory = torch.full((1000,), float("nan"))
     memory[:50] = 1
     x = memory[:50].view(1, 1, 5, 10)
@@ -176,7 +176,7 @@ def test_subnormal_exponentials_have_lost_digits():
     assert not known_cpu_error("mish", Drawn("", (x / 2,), {}))
 
 
-def test_a_remainder_whose_quotient_is_infinite_is_no_number():
+def test_a_remainder_with_an_infinite_quotient_is_nan():
     x = torch.full((20,), -4.5, dtype=torch.float64)
     least = torch.full((20,), torch.finfo(torch.float64).tiny, dtype=torch.float64)
     assert torch.remainder(x, least).isnan().any()
@@ -212,7 +212,7 @@ def test_softplus_of_infinity_has_no_nan():
 
 
 @pytest.mark.parametrize("operator", ["sinh", "cosh"])
-def test_vectors_are_infinite_too_early(operator):
+def test_vectorized_functions_overflow_too_early(operator):
     x = torch.full((20,), 710.4, dtype=torch.float64)
     assert getattr(torch, operator)(x).isinf().any()
     assert math.isfinite(getattr(math, operator)(710.4))
@@ -263,7 +263,7 @@ def test_vectors_divide_by_an_integer_beta_of_0():
     assert not known_cpu_error("smooth_l1_loss_backward", Drawn("", (y, y.float(), y, 0, 0.5), {}))
 
 
-def test_what_no_number_bounds_depends_on_the_length():
+def test_results_with_nan_bounds_depend_on_the_length():
     nan, ones = float("nan"), torch.ones(20)
     shrinks = ("hardshrink_backward", (nan,)), ("softshrink_backward", (nan,))
     for operator, bounds in (*shrinks, ("hardtanh_backward", (nan, 2.0))):

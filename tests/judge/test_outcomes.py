@@ -15,7 +15,7 @@ def record_of(run) -> dict:
     return runner.run_case(runner.Case("op", torch.float32, "samples", run))
 
 
-def test_a_case_that_the_cpu_refuses_is_no_passed_one():
+def test_a_case_that_the_cpu_refuses_does_not_pass():
     assert record_of(lambda: cases.total([True, False]))["outcome"] == "passed"
     assert record_of(lambda: cases.total([True, False]))["samples"] == 1
     assert record_of(lambda: cases.total([False, False]))["outcome"] == "refused"
@@ -62,7 +62,7 @@ def test_attention_is_compared_with_dropout_and_without(dropout):
 
 
 @pytest.mark.parametrize("chance", [0.0, 1.0])
-def test_draws_that_do_not_show_are_compared(chance):
+def test_random_draws_without_effect_are_compared(chance):
     def work(wrong: float):
         return lambda a, device: torch.bernoulli(a[0] * chance) + (wrong if device == "npu" else 0)
 
@@ -75,7 +75,7 @@ def test_draws_that_do_not_show_are_compared(chance):
     "name", ["normal", "nn.functional.dropout", "bernoulli", "uniform", "nn.functional.rrelu"]
 )
 @pytest.mark.parametrize("variant", ["samples", "noncontiguous"])
-def test_zeros_are_not_random(name, variant, monkeypatch):
+def test_zeros_instead_of_random_numbers_are_refused(name, variant, monkeypatch):
     """For these operators every sample that draws random numbers is refused if npu gives zeros."""
     (op, *_) = (op for op in op_db if op.name == name)
     monkeypatch.setattr(op, "op", zeros_on_npu(op.op))

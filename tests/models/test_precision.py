@@ -80,7 +80,7 @@ def results(network: nn.Module, image: Tensor) -> list[Tensor]:
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last], ids=str)
 @pytest.mark.parametrize("training", [True, False], ids=["training", "eval"])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_networks_lose_what_their_convolutions_may(
+def test_network_errors_are_within_the_bound_of_their_convolutions(
     name: str, training: bool, layout: torch.memory_format, allowed: bool
 ):
     """The error may be the CPU's error times the number of roundings in Winograd's transforms.

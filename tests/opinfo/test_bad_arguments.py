@@ -28,7 +28,7 @@ def faults(message: str, has_cpu_tensors: bool) -> list[str]:
 
 
 @pytest.mark.parametrize("op", op_db, ids=lambda op: f"{op.name}-{op.variant_test_name}")
-def test_messages(op):
+def test_error_messages_do_not_name_cpu_kernels(op):
     wrong = {}
     for name, (first, args, kwargs) in bad_arguments.of_op(op):
         try:

@@ -70,7 +70,7 @@ def test_lists(op, dtype: torch.dtype) -> None:
         pytest.skip("the CPU refuses it")
 
 
-def test_they_are_one_task_each() -> None:
+def test_each_foreach_call_is_one_launch() -> None:
     lists = [[torch.randn(3, 2, device="npu") for _ in range(20)] for _ in range(3)]
     native = torch.npu._state.native()
     for work in (

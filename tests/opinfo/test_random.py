@@ -205,7 +205,7 @@ def test_law(name):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("name", ["uniform_", "normal_", "exponential_"])
-def test_halves_are_the_rounded_law(name, dtype):
+def test_sixteen_bit_numbers_have_the_rounded_law(name, dtype):
     """Each 16-bit number represents the values that round to it: its distribution function is the law's at the
     midpoint to the next."""
     law = {
@@ -226,7 +226,7 @@ def test_halves_are_the_rounded_law(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
-def test_small_uniform_halves_are_fine(dtype):
+def test_small_uniform_sixteen_bit_numbers_have_all_digits(dtype):
     """A number below 2**-k has a probability of at most 2**-k and all of its type's digits."""
     seed_all(5)
     x = torch.rand(1 << 20, dtype=dtype, device="npu").cpu().float()

@@ -43,7 +43,7 @@ def sh(interpreter, code, check=True):
     return result.stdout + ("" if check else result.stderr)
 
 
-def test_the_one_liner(python):
+def test_one_line_program_runs(python):
     out = sh(python, "import torch; print(torch.ones(2, device='npu') + 1)")
     assert out.strip() == "tensor([2., 2.], device='npu:0')"
 
@@ -62,7 +62,7 @@ def test_the_floor_of_a_build_on_debian_12_is_what_readme_says():
     assert f"manylinux_{stated[1]}_{stated[2]}_" in wheel.name
 
 
-def test_others_libraries_lie_beside_the_folder_that_holds_canns_names_only():
+def test_third_party_libraries_are_outside_the_cann_folder():
     (wheel,) = DIST.glob("torch_npu-*.whl")
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
     others = {"libdnnl.so.3": "oneDNN", "libhwy.so.1": "highway"}
@@ -105,7 +105,7 @@ def test_matmul_runs_on_the_wheels_onednn_and_workers(python):
     assert all(name.startswith("softnpu_") for name in openmp)
 
 
-def test_it_is_the_wheel_and_not_the_checkout(python):
+def test_the_wheel_is_imported_not_the_checkout(python):
     out = sh(
         python,
         "import torch_npu, torch_npu._C as c; print(torch_npu.__version__, torch_npu.__file__, c.__file__)",

@@ -95,7 +95,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_digits(name: str) -> None:
+def test_attributes_are_not_rounded_to_float32(name: str) -> None:
     expected, actual = CASES[name]("cpu"), CASES[name]("npu")
     flat = [[t] if isinstance(t, torch.Tensor) else list(t) for t in (expected, actual)]
     for e, a in zip(*flat, strict=True):
@@ -112,7 +112,7 @@ def test_factor_of_dropout(p: float) -> None:
 
 
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
-def test_antialiasing_of_a_size_that_stays(mode: str) -> None:
+def test_antialiasing_of_an_unchanged_size(mode: str) -> None:
     """The image is unchanged; the gradient is that of an unchanged image, but the CPU's is that of a resized one."""
     x = _numbers(1, 2, 7, 6).npu().requires_grad_()
     y = F.interpolate(x, scale_factor=(1.1, 1.0), mode=mode, antialias=True)

@@ -23,7 +23,7 @@ def test_of_several_runs_the_slowest_counts():
     assert [r.ratio for r in results.rows] == [0.6, 0.7, 0.5]
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_written_results_are_read_back(tmp_path):
     results = Results(machine("wall time"), [row(), row("mul", 1.25)])
     results.write(tmp_path / "a.json")
     assert Results.read(tmp_path / "a.json") == results

@@ -69,7 +69,7 @@ with locked(Path(sys.argv[2]), "./dev test"):
 """
 
 
-def test_a_second_command_says_whom_it_waits_for(tmp_path, capsys, monkeypatch):
+def test_a_second_command_names_the_one_it_waits_for(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv(HELD, raising=False)
     words = [sys.executable, "-c", HOLDER, ROOT / "tools", tmp_path / "build"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:

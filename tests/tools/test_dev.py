@@ -18,7 +18,7 @@ def test_malformed_layers_name_the_line():
         read_layers("a -> b\nc d\n")
 
 
-def test_an_arrow_the_wrong_way_is_found(tmp_path):
+def test_an_include_against_the_layers_is_found(tmp_path):
     file = tmp_path / "low" / "x.cpp"
     file.parent.mkdir()
     file.write_text('#include <vector>\n#include "high/y.h"\n#include "low/z.h"\n')
@@ -70,7 +70,7 @@ def test_bytes_without_a_layout_are_found(tmp_path):
     assert raw_bytes([other], tmp_path) == []
 
 
-def test_conditions_on_torchs_version_stand_in_compat(tmp_path):
+def test_conditions_on_torchs_version_are_only_in_compat(tmp_path):
     text = "#if TORCH_VERSION_MINOR < 13\n"
     files = [tmp_path / "torch_npu/csrc/compat/a.h", tmp_path / "torch_npu/csrc/core/b.h"]
     for file in files:
@@ -80,7 +80,7 @@ def test_conditions_on_torchs_version_stand_in_compat(tmp_path):
     assert found.startswith("torch_npu/csrc/core/b.h:1: ")
 
 
-def test_what_was_generated_is_an_aligned_table():
+def test_the_table_of_generated_files_is_aligned():
     rows = [
         {"what": "schemas", "operators": 24, "files": "a.cpp"},
         {"what": "wrappers", "operators": 1035, "files": "b_*.cpp"},

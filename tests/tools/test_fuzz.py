@@ -38,7 +38,7 @@ def test_another_kind_of_result_is_a_problem(other):
     assert not structure_problem([torch.zeros(3)], [torch.ones(3)])
 
 
-def test_places_of_equal_values_are_free_and_others_are_not():
+def test_only_indices_of_equal_values_may_differ():
     call = SimpleNamespace(args=(torch.tensor([1, 5, 5, 2]), 2), kwargs={})
     values = torch.tensor([5, 5])
     assert same_choice("topk", call, [values, torch.tensor([1, 2])], [values, torch.tensor([2, 1])])
@@ -69,7 +69,7 @@ def test_the_first_operand_has_the_dtype_and_others_sometimes_another(dtype):
     assert len({call.tensors[1].dtype for call in calls}) > 5
 
 
-def test_places_stay_integers_and_conditions_bool():
+def test_indices_are_integers_and_conditions_bool():
     index = torch.tensor([0, 2])
     recorded = {
         "index_select": [("aten.index_select.default", (torch.randn(4, 3), 0, index), {})],
@@ -83,7 +83,7 @@ def test_places_stay_integers_and_conditions_bool():
         assert (condition.dtype, then.dtype) == (torch.bool, torch.float16)
 
 
-def test_some_attributes_are_beyond_everything():
+def test_some_attributes_are_extreme():
     recorded = {"roll": [("aten.roll.default", (torch.ones(3, 4), [1, 2], [0, 1]), {})]}
     calls = [Drawer(recorded).draw(Name("roll", "float32", seed)) for seed in range(3000)]
     drawn = {number for call in calls for numbers_ in call.args[1:] for number in numbers_}
@@ -114,7 +114,7 @@ def test_a_layout_repeats_elements_within_its_storage(layout):
         assert made.storage_offset() + places < made.untyped_storage().nbytes() // 4
 
 
-def test_what_is_written_shares_no_memory():
+def test_written_tensors_have_no_overlap():
     recorded = {"add": [("aten.add_.Tensor", (torch.ones(3, 4), torch.ones(3, 4)), {})]}
     for seed in range(100):
         written = Drawer(recorded).draw(Name("add", "float32", seed)).args[0]
@@ -122,7 +122,7 @@ def test_what_is_written_shares_no_memory():
         assert not written.is_neg()
 
 
-def test_extreme_numbers_come_only_where_they_are_asked_for():
+def test_extreme_numbers_are_drawn_only_on_request():
     def drawn(extremes):
         return torch.cat(
             [
@@ -177,7 +177,7 @@ def test_pairs_that_have_less_come_first_and_those_the_cpu_refuses_no_more(capsy
     assert "every pair has 200 compared draws" in capsys.readouterr().out
 
 
-def test_a_pair_with_too_few_draws_is_told():
+def test_a_pair_with_too_few_draws_is_reported():
     compared = Counter({("add", "int8"): 199, ("add", "float32"): 200})
     assert Schedule(["add"], 0, compared).few() == ["add:int8 199"]
 

@@ -21,7 +21,7 @@ def test_operators_by_function():
     assert operators_of({"aclnnAdds", "aclnnSWhere"}, YAML) == {"where", "hardswish"}
 
 
-def test_a_kernel_brings_its_family():
+def test_a_kernel_selects_its_family():
     found = impact(["softnpu/ops/matmul/direct.cpp"])
     assert "aclnnMm" in family_functions("matmul")
     assert found.functions
@@ -29,29 +29,29 @@ def test_a_kernel_brings_its_family():
     assert {"tests/aclnn/test_matmul.py", "tests/capability/test_matmul.py"} <= found.tests
 
 
-def test_the_runtime_brings_its_tests():
+def test_the_runtime_selects_its_tests():
     found = impact(["softnpu/runtime/stream.cpp"])
     assert found.functions
     assert "tests/capability/test_streams.py" in found.tests
 
 
-def test_the_plug_in_brings_the_tests_of_that_name():
+def test_the_plug_in_selects_the_tests_of_that_name():
     assert (
         "tests/capability/test_attention.py" in impact(["torch_npu/csrc/aten/attention.cpp"]).tests
     )
 
 
-def test_a_python_module_brings_the_tests_that_name_it():
+def test_a_python_module_selects_the_tests_that_name_it():
     assert "tests/capability/test_explain.py" in impact(["torch_npu/utils/explanation.py"]).tests
     assert "tests/capability/test_memory.py" in impact(["torch_npu/npu/memory.py"]).tests
 
 
-def test_the_plug_in_brings_the_operators_that_it_registers():
+def test_the_plug_in_selects_the_operators_that_it_registers():
     text = 'm.impl("arange.start_out", &f);\n  m.impl("aten::view", &g);\n'
     assert registered(text) == {"arange", "view"}
 
 
-def test_a_test_brings_itself_and_codegen_its_tests():
+def test_a_test_selects_itself_and_codegen_its_tests():
     assert impact(["tests/capability/test_norms.py"]).tests == {"tests/capability/test_norms.py"}
     _, alone = split(impact(["codegen/parse.py"]).tests)
     assert alone == ["codegen/tests"]

@@ -48,14 +48,14 @@ def test_without_records_all_are_missing(records):
         operators.operators()
 
 
-def test_what_an_earlier_build_ran_does_not_count(records, tmp_path):
+def test_records_of_an_earlier_build_do_not_count(records, tmp_path):
     records("aclnnAdd", "aclnnMul", "aclnnGather")
     os.utime(tmp_path / "1.json", (999, 999))
     with pytest.raises(DevError, match="1 operators were run by no test: aclnnMul"):
         operators.operators()
 
 
-def test_without_a_library_there_is_nothing_to_say(records, tmp_path):
+def test_without_a_library_the_table_is_refused(records, tmp_path):
     (tmp_path / "library").unlink()
     with pytest.raises(DevError, match="no operator library"):
         operators.operators()

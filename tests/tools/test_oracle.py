@@ -9,7 +9,7 @@ from dev.oracle import LIBRARIES, missing_names
 FOLDER = Path("/my work/build/lib/cann")
 
 
-def test_names_are_sorted_by_library_and_said_once():
+def test_names_are_sorted_by_library_without_duplicates():
     lines = [
         f"  17:\t{FOLDER}/libopapi.so: error: symbol lookup error: undefined symbol: aclnnB (fatal)",
         f"  17:\t{FOLDER}/libopapi.so: error: symbol lookup error: undefined symbol: aclnnA (fatal)",
@@ -30,7 +30,7 @@ def test_other_libraries_and_other_reports_do_not_count():
     assert missing_names(lines, FOLDER) == {}
 
 
-def test_the_linker_says_what_is_expected(tmp_path):
+def test_the_linkers_report_is_parsed(tmp_path):
     library = LIBRARIES / "cann" / "libascendcl.so"
     code = "import ctypes, sys; hasattr(ctypes.CDLL(sys.argv[1]), 'not_there')"
     subprocess.run(

@@ -24,7 +24,7 @@ def test_full_has_all_of_them(monkeypatch):
     assert Rotation(3, full=True).share(4) == "1/1"
 
 
-def test_turns_cover_all_shares():
+def test_rotations_cover_all_shares():
     assert sorted(Rotation(number).share(4) for number in range(8, 12)) == [
         "1/4",
         "2/4",

@@ -1,4 +1,4 @@
-"""To whom what `./dev setup` makes belongs."""
+"""`./dev setup` under sudo: who owns what it makes."""
 
 import os
 import pwd
@@ -30,7 +30,7 @@ class Owned:
         (1000, "1000", 1000, None),
     ],
 )
-def test_under_sudo_what_is_made_is_the_callers(monkeypatch, effective, caller, owner, becomes):
+def test_under_sudo_setup_continues_as_the_caller(monkeypatch, effective, caller, owner, becomes):
     calls = {}
     monkeypatch.setattr(os, "geteuid", lambda: effective)
     monkeypatch.setattr(os, "setuid", lambda uid: calls.update(uid=uid))
@@ -49,7 +49,7 @@ def test_under_sudo_what_is_made_is_the_callers(monkeypatch, effective, caller, 
     assert os.environ["HOME"] == ("/home/the caller" if becomes else "/root")
 
 
-def test_an_environment_of_another_user_is_named(tmp_path, monkeypatch):
+def test_environment_of_another_user_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(setup, "VENV", tmp_path)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(DevError, match=r"\.venv is \w+'s: sudo rm -r '.*', then \./dev setup"):

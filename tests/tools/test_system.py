@@ -121,7 +121,7 @@ def test_without_apt_get_the_needs_are_named(machine):
         system.install_system()
 
 
-def test_what_only_linting_needs_stops_nobody(machine):
+def test_requirements_of_linting_are_optional(machine):
     is_system("Fedora Linux 42")
     machine.has_compiler("15.1.1", "1 2 0")
     system.install_system()

@@ -122,7 +122,7 @@ def test_the_first_index_with_a_cpu_build_is_taken(tmp_path, indexes, own, pytor
         ),
     ],
 )
-def test_one_sentence_where_no_index_has_one(python, indexes, own, pytorchs, named, says):
+def test_one_sentence_if_no_index_has_a_cpu_build(python, indexes, own, pytorchs, named, says):
     indexes(own, pytorchs, named)
     with pytest.raises(DevError, match=says) as error:
         install_torch()
@@ -130,7 +130,7 @@ def test_one_sentence_where_no_index_has_one(python, indexes, own, pytorchs, nam
     assert torch_of(python) is None
 
 
-def test_a_torch_of_this_version_is_used_as_it_is(python, indexes):
+def test_an_installed_torch_of_this_version_is_kept(python, indexes):
     indexes("gpu", "broken, labelled")
     (site,) = python.parents[1].glob("lib/python3.*/site-packages")
     (site / "torch-2.13.0+cu130.dist-info").mkdir()
@@ -183,7 +183,7 @@ def test_an_old_pip_that_stays_installs_nothing(python, indexes):
         "[]",
     ],
 )
-def test_a_report_that_does_not_say_is_no_cpu_build(monkeypatch, printed):
+def test_an_unreadable_report_is_unknown(monkeypatch, printed):
     monkeypatch.setattr(torch_wheel, "output", lambda _: printed)
     assert offer("torch==2.13.0") is Offer.UNKNOWN
 
@@ -200,5 +200,5 @@ def test_a_report_that_does_not_say_is_no_cpu_build(monkeypatch, printed):
         ("2.13.0+rocm7.1", [], False),
     ],
 )
-def test_a_cpu_build_is_told_by_label_and_requirements(version, requirements, cpu):
+def test_label_and_requirements_identify_a_cpu_build(version, requirements, cpu):
     assert is_cpu_build(version, requirements) == cpu

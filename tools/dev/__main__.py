@@ -144,7 +144,7 @@ VERBS = {
 
 
 def usage() -> str:
-    """The verbs, a line each."""
+    """The verbs, one per line."""
     lines = [f"  {name:10} {verb.help}" for name, verb in VERBS.items()]
     return "\n".join(
         ("usage: ./dev VERB [arguments]   (./dev VERB --help: the arguments)", "", *lines)
@@ -152,7 +152,7 @@ def usage() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs a verb; 0 where it succeeded, 1 where it failed, 2 where the call was wrong."""
+    """Runs a verb; 0 if it succeeded, 1 if it failed, 2 if the call was wrong."""
     name = arguments[0] if arguments else ""
     if name in ("", "help", "--help", "-h"):
         print(usage())

@@ -6,7 +6,7 @@ from dev.run import run
 
 
 def abi() -> None:
-    """Writes docs/acl.md; needs Python alone."""
+    """Writes docs/acl.md; needs only Python."""
     run(
         [sys.executable, "-m", "softnpu.abi.document"],
         hint="the line above names what is wrong in the table",

@@ -29,7 +29,7 @@ COMPARE = "compare"
 
 
 def arguments(parser: Parser) -> None:
-    """What `./dev bench` takes."""
+    """Adds the arguments of `./dev bench`."""
     rows = [f"  {name:13} {text}" for name, text in SUITES.items()]
     rows.append(f"  {COMPARE:13} A.json B.json: two builds' results, side by side")
     parser.epilog = "suites:\n" + "\n".join(rows)
@@ -40,7 +40,7 @@ def arguments(parser: Parser) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Raises DevError where a suite or a file to compare does not exist."""
+    """Raises DevError if a suite or a file to compare does not exist."""
     from dev.command_line import suggestion
 
     if options.suites[:1] == [COMPARE]:

@@ -1,4 +1,4 @@
-"""`./dev build`: CMake and Ninja into build/, and the package as Python sees it, build/python/torch_npu."""
+"""`./dev build`: runs CMake and Ninja in build/ and assembles the Python package build/python/torch_npu."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT, VENV
 from dev.run import output, run, say
 
 SOURCE = ROOT / "torch_npu"
-# The operators as the ordinary build makes them.
+# The operators' library that the ordinary build makes.
 OPAPI = PACKAGE_ROOT / "torch_npu" / "lib" / "cann" / "libopapi.so"
 STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
 # Lets ccache serve files that use the precompiled header.
@@ -16,13 +16,13 @@ CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
 
 
 def program(name: str) -> str:
-    """CMake or Ninja: .venv's where setup put one there because the system's was no good, else the system's."""
+    """CMake or Ninja: that of .venv if setup installed one because the system's was unsuitable, else the system's."""
     own = VENV / "bin" / name
     return str(own) if own.exists() else name
 
 
 def site_packages(interpreter: Path = PYTHON) -> Path:
-    """Where an interpreter's environment has its packages."""
+    """The folder of an interpreter's installed packages."""
     purelib = "import sysconfig; print(sysconfig.get_path('purelib'))"
     return Path(output([interpreter, "-c", purelib]).strip())
 
@@ -57,8 +57,9 @@ def link_package() -> None:
 
 
 def _options(sanitize: str, before: list[str]) -> list[str]:
-    # A newer compiler than CI's may warn of more: only there a warning ends the build. A folder that CI configured stays
-    # so where CI is not set: the other flag would build everything anew.
+    # A newer compiler than CI's may have more warnings: a warning is an error only in CI. Without CI set, a folder
+    # that CI
+    # configured keeps its flag: another flag would rebuild everything.
     strict = os.environ.get("CI", "true" if STRICT in before else "").lower() in {"1", "true"}
     options = [
         f"-DPython3_EXECUTABLE={PYTHON}",
@@ -74,7 +75,7 @@ def _options(sanitize: str, before: list[str]) -> list[str]:
 
 
 def configure(*, sanitize: str = "") -> Path:
-    """Runs CMake where there is no build folder for these options and this Python yet; returns the folder."""
+    """Runs CMake if there is no build folder for these options and this Python yet; returns the folder."""
     folder = BUILD.with_name(f"build-{sanitize.split(',')[0]}") if sanitize else BUILD
     version = re.search(r"^version = (.*)$", (VENV / "pyvenv.cfg").read_text(), re.MULTILINE)
     stamp = folder / "configured.txt"
@@ -85,7 +86,7 @@ def configure(*, sanitize: str = "") -> Path:
         return folder
     say(f"configure {folder.name}/")
     if found.splitlines()[:1] != wanted.splitlines()[:1]:
-        # The cache has the paths of another Python.
+        # The cache contains the paths of another Python.
         (folder / "CMakeCache.txt").unlink(missing_ok=True)
     run(
         [program("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", *options],

@@ -1,4 +1,4 @@
-"""The command line of `./dev`: one parser a verb, and a suggestion for a word that is wrong."""
+"""The command line of `./dev`: one parser per verb, and a suggestion for a misspelled word."""
 
 import argparse
 import difflib
@@ -14,10 +14,10 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser without abbreviations; what it does not know is an error that names the closest word it does know."""
+    """A parser without abbreviations; an unknown word is an error that names the closest known one."""
 
     def __init__(self, prog: str, description: str) -> None:
-        """A parser of ``prog``, whose help begins with ``description``."""
+        """Makes a parser of ``prog``, whose help begins with ``description``."""
         super().__init__(
             prog=prog,
             description=description,
@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n(usage: {self.prog} --help)\n")
 
     def read(self, arguments: Sequence[str], verbs: Iterable[str]) -> argparse.Namespace:
-        """Parses ``arguments``; ``verbs`` are the other verbs, which may have been meant."""
+        """Parses ``arguments``; an unknown word is also compared with ``verbs``, the other verbs."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             word = unknown[0]
@@ -47,7 +47,7 @@ def no_arguments(_: Parser) -> None:
 
 @dataclass(frozen=True)
 class Verb:
-    """One verb: its help, its arguments, what it runs, and whether it needs build/ for itself."""
+    """One verb: its help, its arguments, its function, and whether it needs exclusive access to build/."""
 
     run: Callable[[argparse.Namespace], None]
     help: str

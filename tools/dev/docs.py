@@ -1,4 +1,4 @@
-"""`./dev docs`: the documents as a site, with the support matrix and the API reference, in build/docs/site."""
+"""`./dev docs`: builds the documentation site, with the support matrix and the API reference, in build/docs/site."""
 
 import re
 import shutil
@@ -26,7 +26,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
 
 def page(text: str, folder: Path, root: Path = ROOT) -> str:
-    """``text`` of a document in ``folder`` as a page: links to files that are no page become text."""
+    """The page of a document in ``folder``: links to documents become links to pages, others become text."""
 
     def link(match: re.Match[str]) -> str:
         shown, linked, anchor = match[1], match[2], match[3] or ""
@@ -40,7 +40,7 @@ def page(text: str, folder: Path, root: Path = ROOT) -> str:
 
 
 def stage(source: Path = SOURCE, root: Path = ROOT) -> None:
-    """The pages as Sphinx reads them: docs/ and the documents of ``PAGES``."""
+    """Writes the pages that Sphinx reads: docs/ and the documents of ``PAGES``."""
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
     shutil.copy(root / "docs" / "conf.py", source)

@@ -1,4 +1,4 @@
-"""The files of the checkout, and those that changed."""
+"""The files of the checkout, and the changed ones."""
 
 import subprocess
 from pathlib import Path
@@ -17,13 +17,13 @@ def _git(*arguments: str) -> list[str]:
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """The files that match ``patterns``: those of the index and new ones."""
+    """The files that match ``patterns``: those in the index and new ones."""
     listed = _git("ls-files", "-co", "--exclude-standard", "--", *patterns)
     return [ROOT / line for line in listed if (ROOT / line).is_file()]
 
 
 def commit_count() -> int:
-    """Commits up to HEAD: the number that rotating parts follow. 0 where there is no history."""
+    """The number of commits up to HEAD, which selects the rotating parts; 0 without a history."""
     try:
         return int(_git("rev-list", "--count", "HEAD")[0])
     except DevError:
@@ -37,7 +37,7 @@ def changed_since(revision: str) -> list[str]:
 
 
 def changed() -> tuple[str, list[str]]:
-    """What to call the change, and its paths: what is not committed, or else the last commit."""
+    """The name of the change, and its paths: uncommitted changes, else the last commit."""
     paths = changed_since("HEAD")
     if paths:
         return "uncommitted changes", paths
@@ -45,6 +45,6 @@ def changed() -> tuple[str, list[str]]:
 
 
 def recently_changed(commits: int) -> set[str]:
-    """Paths that the last ``commits`` commits, or uncommitted changes, touched."""
+    """Paths that the last ``commits`` commits, or uncommitted changes, changed."""
     reach = min(commits, commit_count() - 1)
     return set(changed_since(f"HEAD~{reach}")) if reach > 0 else set()

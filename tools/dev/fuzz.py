@@ -6,12 +6,12 @@ from dev.command_line import Parser
 from dev.paths import PYTHON, ROOT
 from dev.run import run
 
-# Memory of the device: a call that wants more is refused on both sides.
+# Memory of the device: both sides refuse a call that needs more.
 MEMORY = "1G"
 
 
 def arguments(parser: Parser) -> None:
-    """What `./dev fuzz` takes."""
+    """Adds the arguments of `./dev fuzz`."""
     parser.add_argument(
         "--minutes",
         type=float,
@@ -35,7 +35,7 @@ def fuzz(
     seed: int = 0,
     replay: str | None = None,
 ) -> None:
-    """Runs the draws; raises DevError where two results differ, or where a pair was compared too seldom."""
+    """Runs the draws; raises DevError if two results differ, or if a pair was compared too seldom."""
     words = ["--operators", operators, "--seed", str(seed)]
     for name, value in (("minutes", minutes), ("draws", draws), ("replay", replay)):
         words += [] if value is None else [f"--{name}", str(value)]
@@ -48,7 +48,7 @@ def fuzz(
 
 
 def verb(options: argparse.Namespace) -> None:
-    """`./dev fuzz` with its options."""
+    """Runs `./dev fuzz` with its options."""
     fuzz(
         minutes=options.minutes,
         draws=options.draws,

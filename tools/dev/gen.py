@@ -1,4 +1,4 @@
-"""`./dev gen`: runs codegen into the build folder; `--update-goldens` writes what its tests compare with."""
+"""`./dev gen`: runs codegen into the build folder; `--update-goldens` writes the files that its tests compare with."""
 
 import argparse
 import json
@@ -14,14 +14,14 @@ GENERATED = BUILD / "torch_npu" / "csrc" / "generated"
 
 
 def table(rows: list[dict], folder: Path) -> str:
-    """A line for each kind of text that codegen wrote: what, how many, which files of ``folder``."""
+    """One line for each kind of text that codegen wrote: its name, its count, its files in ``folder``."""
     width = max(len(row["what"]) for row in rows)
     lines = [f"{row['what']:{width}}  {row['operators']:>6,}  {row['files']}" for row in rows]
     return "\n".join((f"{'what':{width}}  {'number':>6}  files in {folder}", *lines))
 
 
 def arguments(parser: Parser) -> None:
-    """What `./dev gen` takes."""
+    """Adds the arguments of `./dev gen`."""
     parser.add_argument(
         "--update-goldens",
         action="store_true",
@@ -30,15 +30,15 @@ def arguments(parser: Parser) -> None:
 
 
 def gen(options: argparse.Namespace) -> None:
-    """Generates and prints a table of what was emitted.
+    """Generates the files and prints a table of them.
 
-    Raises DevError where the YAML cannot be used, with its file and line.
+    Raises DevError with the YAML's file and line if the YAML is invalid.
     """
     configure()
     if options.update_goldens:
         say("goldens")
         run([PYTHON, "-m", "codegen.goldens"])
-    # CMake knows the options; the stamp says that they were used.
+    # CMake has the options; the stamp says that they were used.
     (GENERATED / "stamp").unlink(missing_ok=True)
     run(
         [program("ninja"), "-C", BUILD, "generated"],

@@ -1,4 +1,4 @@
-"""Which tests a changed file may break: rules over paths, and the operators that a family of kernels serves."""
+"""Which tests a changed file may break: rules over paths, and the operators that use a family of kernels."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from dev.pytests import NO_DEVICE
 OPS = "softnpu/ops/"
 YAML = "torch_npu/csrc/aten/npu_native_functions.yaml"
 
-# Beginnings of paths -> tests. The first row that matches counts.
+# Path prefixes -> tests. The first row that matches counts.
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("softnpu/abi/", ("tests/abi",)),
     ("softnpu/opgen/", ("tests/opgen", "tests/abi/test_conformance.py")),
@@ -66,7 +66,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass
 class Impact:
-    """What to run: test files, operators whose OpInfo cases run, whether softnpu's GoogleTest runs."""
+    """The tests to run: test files, operators whose OpInfo cases run, whether softnpu's GoogleTest runs."""
 
     tests: set[str] = field(default_factory=set)
     operators: set[str] = field(default_factory=set)
@@ -74,7 +74,7 @@ class Impact:
 
 
 def family_functions(family: str, root: Path = ROOT) -> set[str]:
-    """The aclnn functions in the table of a family of kernels; empty where it has none."""
+    """The aclnn functions in the table of a family of kernels; empty if it has no table."""
     table = root / OPS / family / "operators.txt"
     if not table.exists():
         return set()
@@ -82,7 +82,7 @@ def family_functions(family: str, root: Path = ROOT) -> set[str]:
 
 
 def operators_of(functions: Iterable[str], text: str) -> set[str]:
-    """ATen's operators, without overloads, that entries of the YAML ``text`` run by ``functions``."""
+    """ATen's operators, without overloads, whose entries in the YAML ``text`` call one of ``functions``."""
     wanted = set(functions)
     found = set()
     for entry in re.split(r"^\s*- (?=func:)", text, flags=re.MULTILINE)[1:]:
@@ -98,7 +98,7 @@ def registered(text: str) -> set[str]:
 
 
 def _tests_named(stem: str) -> set[str]:
-    """Test files that carry the name of a source, its plural or its folder's."""
+    """Test files named after a source, its plural or its folder."""
     names = {f"test_{stem}.py", f"test_{stem}s.py", f"test_{stem.rstrip('s')}.py"}
     return {
         file.relative_to(ROOT).as_posix()
@@ -109,10 +109,10 @@ def _tests_named(stem: str) -> set[str]:
 
 
 def _tests_that_mention(path: str) -> set[str]:
-    """Test files that name the Python module ``path``, or its package."""
+    """Test files that mention the Python module ``path``, or its package."""
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     package = module.rpartition(".")[0]
-    # torch_npu.npu.memory is torch.npu.memory to a program. The names of the whole API say nothing.
+    # Programs call torch_npu.npu.memory torch.npu.memory. The names of the whole API are too common to search for.
     names = {module, package, module.replace("torch_npu.npu", "torch.npu")}
     names -= {"", "torch_npu", "torch_npu.npu", "torch.npu"}
     return {
@@ -124,7 +124,7 @@ def _tests_that_mention(path: str) -> set[str]:
 
 
 def _of_test(path: str) -> set[str]:
-    """A test file, or the tests beside a file that they share."""
+    """A test file itself, or the tests beside a file that they share."""
     if Path(path).name.startswith("test_"):
         return {path}
     folder = Path(path).parent

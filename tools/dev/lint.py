@@ -1,4 +1,4 @@
-"""`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and what the style asks of every file."""
+"""`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and the style checks of every file."""
 
 import re
 from collections.abc import Iterable
@@ -11,15 +11,15 @@ from dev.run import DevError, run, say
 from dev.words import retired_words
 
 MAX_LINES = 600
-# Of the pinned wheel: each version formats a little otherwise.
+# That of the pinned wheel: versions differ in details of the format.
 CLANG_FORMAT = VENV / "bin" / "clang-format"
 COMPAT = "torch_npu/csrc/compat/"
 
 
 def read_layers(text: str) -> dict[str, list[str]]:
-    """LAYERS as {folder: [what it may include]}.
+    """The file LAYERS as {folder: [what it may include]}.
 
-    Raises DevError with the line's number where a line is malformed.
+    Raises DevError with the line's number if a line is malformed.
     """
     layers = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -42,7 +42,7 @@ def _covers(allowed: str, include: str) -> bool:
     return include.startswith(allowed + "/")
 
 
-# Headers that the build writes or puts on the path of inclusion of tests and of the plug-in's generated files.
+# Headers that the build writes or adds to the include path of tests and of the plug-in's generated files.
 _GENERATED = ("custom_kernels.h",)
 
 
@@ -96,7 +96,7 @@ def _dead_paths() -> list[str]:
 
 
 def version_conditions(files: list[Path], root: Path = ROOT) -> list[str]:
-    """Code outside of compat/ that asks for torch's version, as 'file:line: text'."""
+    """Code outside of compat/ that checks torch's version, as 'file:line: text'."""
     return [
         f"{file.relative_to(root)}:{number}: what depends on torch's version belongs in {COMPAT}"
         for file in files
@@ -130,7 +130,7 @@ def raw_bytes(files: Iterable[Path], root: Path = ROOT) -> list[str]:
 
 
 def lint_files(files: Iterable[Path] | None = None) -> None:
-    """Every check but clang-tidy, of ``files`` or the whole checkout; raises DevError with the list of what was found."""
+    """Runs all checks but clang-tidy on ``files``, or on all files; raises DevError with the findings."""
     chosen = tracked("*.py", "*.cpp", "*.h") if files is None else list(files)
     python = [file for file in chosen if file.suffix == ".py"]
     sources = [file for file in chosen if file.suffix in {".cpp", ".h"}]
@@ -154,7 +154,7 @@ def lint_files(files: Iterable[Path] | None = None) -> None:
 
 
 def lint() -> None:
-    """Every check of every file."""
+    """Runs all checks on all files."""
     lint_files()
     tidy.tidy(tidy.sources())
 

@@ -1,4 +1,4 @@
-"""The lock on build/: one command at a time builds there or runs what stands there."""
+"""The lock on build/: only one command at a time builds there or runs programs of it."""
 
 import fcntl
 import os
@@ -9,15 +9,15 @@ from pathlib import Path
 
 from dev.run import say
 
-# Set for what a locked command starts, so that a ./dev within ./dev does not wait for itself.
+# Set in the environment of a locked command's children, so that a ./dev within ./dev does not wait for itself.
 HELD = "TORCH_NPU_DEV_LOCK"
 
 
 @contextmanager
 def locked(folder: Path, command: str) -> Iterator[None]:
-    """Holds the lock on ``folder`` for the block; where another process has it, says who, and waits.
+    """Holds the lock on ``folder`` for the block; if another process has it, names its command and waits.
 
-    The kernel drops the lock with the process that held it, however that ended.
+    The kernel releases the lock when the process that holds it ends, for any reason.
     """
     if os.environ.get(HELD) == str(folder):
         yield

@@ -1,4 +1,4 @@
-"""`./dev operators`: which aclnn operators the tests ran, in which data types and layouts, from the tests' own records."""
+"""`./dev operators`: the aclnn operators that the tests ran, in which types and layouts, from the tests' records."""
 
 import json
 from collections import defaultdict
@@ -31,7 +31,7 @@ _LIST = (
 
 
 def table(known: list[tuple[str, str]], ran: set[tuple[str, str, str]]) -> str:
-    """A line an operator; a dot is a type or layout that no test has run. The last line counts."""
+    """One line per operator; a dot is a type or layout that no test has run. The last line has the totals."""
     dtypes: dict[str, set[str]] = defaultdict(set)
     layouts: dict[str, set[str]] = defaultdict(set)
     for name, dtype, layout in ran:
@@ -65,7 +65,7 @@ def known_operators() -> list[tuple[str, str]]:
 
 
 def recorded(records: Path, library: Path) -> set[tuple[str, str, str]]:
-    """Operator, data type and layout of what ran since ``library`` was built: older files say nothing about it."""
+    """Operator, data type and layout of the records written since ``library`` was built: older files are ignored."""
     built = library.stat().st_mtime
     return {
         (name, dtype, layout)
@@ -76,9 +76,9 @@ def recorded(records: Path, library: Path) -> set[tuple[str, str, str]]:
 
 
 def operators() -> None:
-    """Prints the table of the test runs since the build; ``./dev test tests/aclnn`` makes the records.
+    """Prints the table of the test runs since the build; ``./dev test tests/aclnn`` writes the records.
 
-    Raises DevError where an operator was not run, with the names.
+    Raises DevError with the names of the operators that were not run.
     """
     if not LIBRARY.exists():
         raise DevError("there is no operator library: ./dev build")

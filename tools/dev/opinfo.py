@@ -1,4 +1,4 @@
-"""`./dev test --part opinfo`: PyTorch's OpInfos and ModuleInfos in every dtype and variant, one process a core, resumable."""
+"""`./dev test --part opinfo`: PyTorch's OpInfos and ModuleInfos, all dtypes and variants, on all cores, resumable."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def _records(shards: int) -> list[dict]:
 
 
 def _forget_failures(file: Path) -> None:
-    """What failed runs again; what an older build printed stands in a file of another name."""
+    """Removes failures from the results, so that these cases run again."""
     if file.exists():
         kept = [line for line in file.read_text().splitlines() if '"outcome": "failed"' not in line]
         file.write_text("".join(f"{line}\n" for line in kept))
@@ -40,9 +40,9 @@ def _table(records: list[dict]) -> str:
 
 
 def opinfo(part: tuple[int, int] = (0, 1)) -> None:
-    """Runs what has no result yet of ``part`` (its index, of how many); results stand in build/opinfo/*.jsonl.
+    """Runs the cases of ``part`` (index, number of parts) without a result; the results are in build/opinfo/*.jsonl.
 
-    Raises DevError where a case failed, with the first of them.
+    Raises DevError with the first failure if a case failed.
     """
     newest = max(
         file.stat().st_mtime_ns for file in (BUILD / "python" / "torch_npu").rglob("*.so*")
@@ -51,7 +51,7 @@ def opinfo(part: tuple[int, int] = (0, 1)) -> None:
     stamp = RESULTS / "build"
     if not stamp.exists() or stamp.read_text() != str(newest):
         for old in RESULTS.glob("*.jsonl"):
-            old.unlink()  # another build's results say nothing about this one
+            old.unlink()  # results of another build are obsolete
         stamp.write_text(str(newest))
     jobs = os.cpu_count() or 1
     say(f"OpInfos and ModuleInfos, every dtype and variant, {jobs} processes")

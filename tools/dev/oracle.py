@@ -1,4 +1,4 @@
-"""`./dev oracle`: the official torch_npu wheel, unmodified, on softnpu's libraries."""
+"""`./dev oracle`: runs the official torch_npu wheel, unmodified, on softnpu's libraries."""
 
 import os
 import re
@@ -20,18 +20,18 @@ LIBRARIES = PACKAGE_ROOT / "torch_npu" / "lib"
 
 
 def make_venv() -> None:
-    """An environment with the wheel of its own that sees torch and pytest of .venv, and not the checkout's plug-in."""
+    """Makes an environment with the wheel that sees torch and pytest of .venv, but not the checkout's plug-in."""
     make_side_venv(VENV, [WHEEL], [site_packages()], "--no-deps")
 
 
-# The dynamic linker's report of a name that a program looked up in vain.
+# The dynamic linker's report of a failed look-up.
 _MISS = re.compile(
     r"(?P<library>/.+?): error: symbol lookup error: undefined symbol: (?P<name>\w+)"
 )
 
 
 def missing_names(lines: Iterable[str], folder: Path) -> dict[str, list[str]]:
-    """The names that ``lines`` of the dynamic linker say were looked up in vain, by library of ``folder``, sorted."""
+    """The names whose look-up failed in ``lines`` of the dynamic linker, by library of ``folder``, sorted."""
     found: dict[str, set[str]] = {}
     for match in filter(None, map(_MISS.search, lines)):
         library = Path(match["library"])
@@ -41,9 +41,9 @@ def missing_names(lines: Iterable[str], folder: Path) -> dict[str, list[str]]:
 
 
 def oracle(arguments: Sequence[str] = ()) -> None:
-    """Builds softnpu, installs the wheel where it is missing, and runs tests/oracle with it.
+    """Builds softnpu, installs the wheel if it is missing, and runs tests/oracle with it.
 
-    Prints the functions that the wheel looked up and softnpu does not have. ``arguments`` go to pytest.
+    Prints the functions that the wheel looked up and softnpu does not have. ``arguments`` are passed to pytest.
     """
     build()
     make_venv()
@@ -62,7 +62,7 @@ def _print_missing(reports: Path) -> None:
 
 
 def _run_tests(arguments: Sequence[str], reports: Path) -> None:
-    # -P, no configuration and a folder of its own: the checkout's torch_npu must not be found.
+    # -P, no configuration and a separate folder: Python must not find the checkout's torch_npu.
     pytest = [
         "-P",
         "-m",
@@ -74,7 +74,7 @@ def _run_tests(arguments: Sequence[str], reports: Path) -> None:
         os.devnull,
         "--noconftest",
     ]
-    # A process that computed gradients in one compile mode does not change to the other: the wheel's threads differ.
+    # A process that computed gradients in one compile mode cannot change to the other: the wheel's threads differ.
     for tests in ([TESTS, "--ignore", JIT_TESTS], [JIT_TESTS]):
         run(
             [INTERPRETER, *pytest, "--rootdir", TESTS, *tests, *arguments],
@@ -82,7 +82,7 @@ def _run_tests(arguments: Sequence[str], reports: Path) -> None:
             env={
                 "LD_LIBRARY_PATH": os.pathsep.join(str(p) for p in (LIBRARIES / "cann", LIBRARIES)),
                 "OMP_NUM_THREADS": "1",
-                # Of what the dynamic linker can report this is the least that has failed look-ups in it.
+                # The smallest category of the dynamic linker's reports that includes failed look-ups.
                 "LD_DEBUG": "reloc",
                 "LD_DEBUG_OUTPUT": str(reports / "report"),
             },

@@ -1,4 +1,4 @@
-"""The parts of `./dev test`: those of every run, and those that take turns."""
+"""The parts of `./dev test`: those of every run, and the rotating ones."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from dev.oracle import oracle
 from dev.pytests import FUNCTIONS, LIMITS, NO_DEVICE, gtest, pytest, without_device
 from dev.wheel import wheel
 
-# Installs the wheel; the configurations of the device make no difference to it.
+# Installs the wheel; the configurations of the device do not affect it.
 PACKAGING = "tests/packaging"
-# Runs in an environment of its own, as ./dev oracle does.
+# Runs in a separate environment, as ./dev oracle does.
 ORACLE = "tests/oracle"
 
-# Cases that say the same under every configuration, or start programs that set up one of their own.
+# Cases with the same result in every configuration, or that start programs with their own configuration.
 ONCE = (
     "tests/abi",
     "tests/capability/test_allocator_settings.py",
@@ -29,8 +29,9 @@ ONCE = (
     "tests/opinfo/test_variants.py",
 )
 
-# Configurations that change how the device behaves, and a machine without AVX-512: PyTorch's kernels, its oneDNN and MKL,
-# and softnpu's kernels each have a switch of their own.
+# Configurations that change the device's behaviour, and a machine without AVX-512: PyTorch's kernels, its oneDNN and
+# MKL,
+# and softnpu's kernels each have a separate switch.
 CONFIGURATIONS: dict[str, Mapping[str, str]] = {
     "queued": {"SOFTNPU_INLINE": "0"},
     "protected": {"SOFTNPU_PROTECT": "1"},
@@ -42,13 +43,13 @@ CONFIGURATIONS: dict[str, Mapping[str, str]] = {
     },
 }
 
-# Into how many parts what is too much for one run is divided.
+# The number of parts into which cases that are too many for one run are divided.
 CASE_SHARDS = 5
 TIDY_PARTS = 8
 OPINFO_PARTS = 6
-# Random calls of each operator and data type in a run; another run has others.
+# Random calls per operator and data type in a run; each run has other calls.
 DRAWS = 2
-# clang-tidy reads what so many commits touched in every run, but not more sources than this.
+# clang-tidy checks the sources changed by this many commits in every run, at most this many.
 RECENT_COMMITS, MOST_RECENT = 10, 24
 
 
@@ -60,13 +61,13 @@ class Rotation:
     full: bool = False
 
     def share(self, parts: int) -> str:
-        """This run's part of ``parts`` as pytest's option --shard takes it."""
+        """This run's share of ``parts`` in the syntax of pytest's option --shard."""
         return "1/1" if self.full else f"{self.number % parts + 1}/{parts}"
 
 
 @dataclass(frozen=True)
 class Part:
-    """One part: its word, what it does, its minutes on two cores without a compiler cache, and the function."""
+    """One part: its word, its description, its minutes on two cores without a compiler cache, and its function."""
 
     word: str
     what: str
@@ -84,7 +85,7 @@ def _lint(rotation: Rotation) -> None:
 
 
 def suite(*left_out: str) -> list[str]:
-    """The tests of the device in this environment, as pytest takes them, without the paths ``left_out``."""
+    """The device's tests in this environment as pytest arguments, without the paths ``left_out``."""
     ignored = (PACKAGING, ORACLE, *NO_DEVICE, *left_out)
     return ["tests", *(option for path in ignored for option in ("--ignore", path))]
 
@@ -102,7 +103,7 @@ def _configuration(name: str) -> Callable[[Rotation], None]:
     def run(rotation: Rotation) -> None:
         env = CONFIGURATIONS[name]
         gtest(env, FUNCTIONS)
-        # Another part of the cases than the default configuration's.
+        # Another share of the cases than the default configuration's.
         share = Rotation(rotation.number + 1, rotation.full).share(CASE_SHARDS)
         pytest(env, [*suite(*(() if rotation.full else ONCE)), "--shard", share])
 
@@ -114,8 +115,9 @@ def _sanitizer(sanitizer: str) -> Callable[[Rotation], None]:
         build(sanitize=sanitizer)
         folder = f"build-{sanitizer.split(',')[0]}"
         gtest({"SOFTNPU_HBM": "1G", "SOFTNPU_INLINE": "0"}, FUNCTIONS, folder)
-        # The thread sanitizer's own start goes through the calls that the fault tests replace; the operators' arguments
-        # are drawn to find memory errors, by one thread.
+        # The thread sanitizer itself calls, at its start, the functions that the fault tests replace; the operator
+        # fuzz tests
+        # find memory errors, with one thread.
         single = {"softnpu_fault_tests", "softnpu_operator_fuzz_tests"}
         left_out = single if sanitizer == "thread" else set()
         gtest({}, [program for program in LIMITS if program not in left_out], folder)
@@ -152,7 +154,7 @@ IN_TURN = (
     Part("opinfo", "a part of all OpInfo and ModuleInfo cases", 4, _opinfo),
 )
 
-# Which of them run together: each run has one row.
+# The rotating parts that run together: each run has one row.
 SHARES = (
     ("queued", "wheel"),
     ("address",),
@@ -163,22 +165,22 @@ SHARES = (
 
 
 def applies(part: Part) -> bool:
-    """Whether a part differs on this machine: one without AVX-512 is limited to AVX2 by itself."""
+    """Whether a part differs on this machine: a machine without AVX-512 always runs with AVX2."""
     cpuinfo = Path("/proc/cpuinfo")
     return part.word != "avx2" or not cpuinfo.exists() or " avx512f " in cpuinfo.read_text()
 
 
 def words() -> list[str]:
-    """Every part's word."""
+    """The words of all parts."""
     return [part.word for part in (*EVERY, *IN_TURN)]
 
 
 def by_word(word: str) -> Part:
-    """The part of that word."""
+    """The part with this word."""
     return next(part for part in (*EVERY, *IN_TURN) if part.word == word)
 
 
 def chosen(rotation: Rotation) -> list[Part]:
-    """The parts of one run in their order."""
+    """The parts of one run in order."""
     row = words() if rotation.full else SHARES[rotation.number % len(SHARES)]
     return [*EVERY, *(part for part in IN_TURN if part.word in row and applies(part))]

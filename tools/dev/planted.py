@@ -1,4 +1,4 @@
-"""`./dev quick --planted`: one fault at a time is planted in the sources; `./dev quick` has to fail for each."""
+"""`./dev quick --planted`: plants one fault at a time in the sources; `./dev quick` must fail for each."""
 
 import subprocess
 import time
@@ -12,7 +12,7 @@ from dev.run import DevError, say
 
 @dataclass(frozen=True)
 class Fault:
-    """A replacement in one file that no compiler sees."""
+    """A replacement in one file that compiles without an error."""
 
     kind: str
     path: str
@@ -55,7 +55,7 @@ FAULTS = (
 
 
 def _quick(fault: Fault) -> tuple[bool, float, str]:
-    """Whether `./dev quick` failed with the fault in place, after how many seconds, with which last words."""
+    """Whether `./dev quick` failed with the fault planted, its seconds, and the first line about the failure."""
     file = ROOT / fault.path
     text = file.read_text()
     if text.count(fault.right) != 1:
@@ -76,9 +76,9 @@ def _quick(fault: Fault) -> tuple[bool, float, str]:
 
 
 def planted() -> None:
-    """Plants each fault, prints what found it, and builds the sources as they were.
+    """Plants each fault, prints the check that found it, and rebuilds the original sources.
 
-    Raises DevError where the checkout has changes of its own, or where a fault was not found.
+    Raises DevError if the checkout has uncommitted changes, or if a fault was not found.
     """
     if changes := changed_since("HEAD"):
         raise DevError(f"faults are planted in a checkout without changes; {changes[0]} has some")

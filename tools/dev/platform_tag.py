@@ -1,4 +1,4 @@
-"""The platform tag of a wheel, computed from the symbol versions that its libraries need of glibc and libstdc++."""
+"""The platform tag of a wheel, computed from the symbol versions of glibc and libstdc++ that its libraries need."""
 
 import platform
 import re
@@ -9,7 +9,8 @@ from dev.run import DevError, output
 
 Version = tuple[int, ...]
 
-# The newest versions of libstdc++'s symbols -> the oldest glibc of the distributions that have them: GCC 11 in RHEL 9,
+# The newest versions of libstdc++'s symbols -> the oldest glibc of the distributions that have them: GCC 11 in RHEL
+# 9,
 # 12 in Ubuntu 22.04, 13 in Ubuntu 23.10, 14 in Ubuntu 24.04, 15 in Fedora 42 and newer.
 LIBSTDCXX: dict[str, tuple[tuple[Version, Version], ...]] = {
     "GLIBCXX": (
@@ -29,9 +30,9 @@ LIBSTDCXX: dict[str, tuple[tuple[Version, Version], ...]] = {
 
 
 def needed_versions(library: Path) -> set[tuple[str, Version]]:
-    """The symbol versions that an ELF library needs of others, as ("GLIBC", (2, 38)).
+    """The symbol versions that an ELF library needs from others, as ("GLIBC", (2, 38)).
 
-    Raises DevError where objdump cannot read it.
+    Raises DevError if objdump cannot read it.
     """
     printed = output(["objdump", "-p", library])
     if not printed:
@@ -44,7 +45,7 @@ def needed_versions(library: Path) -> set[tuple[str, Version]]:
 def oldest_glibc(needed: Iterable[tuple[str, Version]]) -> Version:
     """The oldest glibc of a system that has all of ``needed``, as (2, 38).
 
-    Raises DevError for a version of libstdc++ that the table does not know.
+    Raises DevError for a version of libstdc++ that is not in the table.
     """
     oldest: Version = (2, 17)
     for name, version in needed:
@@ -62,7 +63,7 @@ def oldest_glibc(needed: Iterable[tuple[str, Version]]) -> Version:
 
 
 def platform_tag(libraries: Iterable[Path]) -> str:
-    """The manylinux tag that ``libraries`` of one wheel may have."""
+    """The manylinux tag for a wheel with ``libraries``."""
     needed = {version for library in libraries for version in needed_versions(library)}
     major, minor = oldest_glibc(needed)
     return f"manylinux_{major}_{minor}_{platform.machine()}"

@@ -1,4 +1,4 @@
-"""`./dev quick`: what a change broke, in under five minutes."""
+"""`./dev quick`: tests what a change may have broken, in under five minutes."""
 
 import argparse
 
@@ -14,7 +14,7 @@ from dev.planted import planted
 from dev.pytests import FUNCTIONS, gtest, pytest, without_device
 from dev.run import say
 
-# Run after any change: a tensor's life, dispatch, gradients, products, what a module is saved as.
+# Run after any change: a tensor's life, dispatch, gradients, products, the saved form of a module.
 SMOKE = (
     "tests/capability/test_device.py",
     "tests/capability/test_tensor.py",
@@ -22,14 +22,14 @@ SMOKE = (
     "tests/capability/test_custom_ops.py",
     "tests/abi/test_conformance.py",
 )
-# Of the operators' cases: one of so many, besides those of changed operators.
+# One of this many operator cases runs, besides those of changed operators.
 SMOKE_SHARE = 60
-# clang-tidy reads not more sources than this.
+# clang-tidy checks at most this many sources.
 MOST_TIDY = 8
 
 
 def arguments(parser: Parser) -> None:
-    """What `./dev quick` takes."""
+    """Adds the arguments of `./dev quick`."""
     parser.add_argument(
         "--since", metavar="REVISION", help="the change since then; default: what is not committed"
     )
@@ -39,9 +39,9 @@ def arguments(parser: Parser) -> None:
 
 
 def quick(options: argparse.Namespace) -> None:
-    """Checks, builds and tests what changed.
+    """Checks, builds and tests the changed files.
 
-    Raises DevError where something is broken.
+    Raises DevError if anything is broken.
     """
     if options.planted:
         planted()
@@ -64,6 +64,6 @@ def quick(options: argparse.Namespace) -> None:
 
 
 def _whole(tests: list[str], operators: set[str]) -> list[str]:
-    """Options for the cases that run whatever their share."""
+    """Options for the cases that run in every share."""
     options = [option for path in tests for option in ("--whole", path)]
     return options + [option for name in sorted(operators) for option in ("--operator", name)]

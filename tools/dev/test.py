@@ -1,4 +1,4 @@
-"""`./dev test`: what CI runs; `--full` all of it, `--part` one part, paths the tests that they name."""
+"""`./dev test`: runs CI's tests; `--full` all of them, `--part` one part, paths the named tests."""
 
 import argparse
 import time
@@ -24,7 +24,7 @@ from dev.run import DevError, say
 
 
 def arguments(parser: Parser) -> None:
-    """What `./dev test` takes."""
+    """Adds the arguments of `./dev test`."""
     lines = [f"  {part.word:11} {part.what}" for part in (*EVERY, *IN_TURN)]
     parser.epilog = "parts:\n" + "\n".join(lines)
     parser.add_argument("paths", nargs="*", metavar="PATH", help="test files, as pytest takes them")
@@ -66,9 +66,9 @@ def _table(rows: list[tuple[Part, float, str]]) -> str:
 
 
 def run_parts(parts: list[Part], rotation: Rotation) -> None:
-    """Runs ``parts`` one after another; what fails does not keep the others from running, except the build.
+    """Runs ``parts`` one after another; the others run even if one fails, except after a failed build.
 
-    Raises DevError, behind the table of all parts, where one failed.
+    Raises DevError, after the table of all parts, if one failed.
     """
     rows: list[tuple[Part, float, str]] = []
     failures = []
@@ -91,9 +91,9 @@ def run_parts(parts: list[Part], rotation: Rotation) -> None:
 
 
 def test(options: argparse.Namespace) -> None:
-    """Runs what the options name.
+    """Runs the parts or tests that the options select.
 
-    Raises DevError where a part fails, or where options exclude each other.
+    Raises DevError if a part fails, or if options exclude each other.
     """
     selects = bool(options.paths or options.k or options.shard or options.shuffle is not None)
     if selects + options.full + bool(options.part) > 1:
@@ -108,7 +108,7 @@ def test(options: argparse.Namespace) -> None:
         parts = [by_word(word) for word in options.part]
         if parts[0].word not in {"lint", "build", "generators"}:
             build()
-        # A part on its own is whole, unless a rotation is named.
+        # A single part is complete, unless a rotation is named.
         run_parts(parts, Rotation(number, full=options.rotation is None))
         return
     row = "all parts" if rotation.full else ", ".join(SHARES[number % len(SHARES)])

@@ -1,4 +1,4 @@
-"""clang-tidy over softnpu's sources: all, a rotating part, or those that a change touches."""
+"""Runs clang-tidy on softnpu's sources: all, a rotating part, or those that a change affects."""
 
 import json
 import os
@@ -17,20 +17,20 @@ FOLDERS = tuple(
     f"softnpu/{name}/"
     for name in ("base", "fusion", "runtime", "ascendcl", "op_compiler", "nnopbase", "ops")
 )
-# Sources that stand for a header that changed.
+# The number of sources checked for a changed header.
 READERS = 2
 
 
 def _database() -> Path:
-    """Writes the compile commands as clang-tidy can read them; returns their folder."""
+    """Writes the compile commands in a form that clang-tidy can read; returns their folder."""
     configure()
-    run([program("ninja"), "-C", BUILD, "operator_headers"], quiet=True)  # which sources include
+    run([program("ninja"), "-C", BUILD, "operator_headers"], quiet=True)  # included headers
     commands = (BUILD / "compile_commands.json").read_text()
-    # clang-tidy refuses what it does not know of GCC's flags.
+    # clang-tidy does not accept this flag of GCC's.
     commands = commands.replace(" -mtls-dialect=gnu2", "")
-    # Nor does it read GCC's precompiled headers: it sees what each file includes itself.
+    # It cannot read GCC's precompiled headers either: it reads the headers that each file includes.
     commands = re.sub(r" -Winvalid-pch -include \S+cmake_pch\.hxx", "", commands)
-    # Highway's kernels are the same text for each set of instructions: the smallest set will do.
+    # Highway's kernels are the same text for each instruction set: the smallest set is enough.
     commands = re.sub(r"-DHWY_DISABLED_TARGETS=\d+", "-DHWY_DISABLED_TARGETS=6912", commands)
     folder = BUILD / "tidy"
     folder.mkdir(exist_ok=True)
@@ -39,7 +39,7 @@ def _database() -> Path:
 
 
 def sources() -> list[str]:
-    """Every source that clang-tidy reads, relative to the checkout."""
+    """Every source that clang-tidy checks, relative to the checkout."""
     found = (file.relative_to(ROOT).as_posix() for file in tracked("softnpu/*.cpp"))
     return sorted(path for path in found if path.startswith(FOLDERS))
 
@@ -63,7 +63,7 @@ def part_of(part: int, parts: int) -> list[str]:
 
 
 def tidy(paths: list[str]) -> None:
-    """Runs clang-tidy over ``paths``; raises DevError where it finds something."""
+    """Runs clang-tidy on ``paths``; raises DevError if it finds something."""
     if not paths:
         return
     say(f"clang-tidy: {len(paths)} of {len(sources())} sources")

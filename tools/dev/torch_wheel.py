@@ -11,16 +11,16 @@ from dev.run import DevError, output, run, say
 
 VERSION = "2.13.0"
 TORCH = f"torch=={VERSION}"
-# Where pytorch.org sends those who choose Linux, Pip, CPU.
+# The index that pytorch.org gives for Linux, Pip, CPU.
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-# The first pip whose report of what it would install has a format that stays.
+# The first pip whose installation report has a stable format.
 OLDEST_PIP = 23
-# Beginnings of the packages that a torch with kernels for GPUs requires.
+# Name prefixes of the packages that a torch with GPU kernels requires.
 GPU_PACKAGES = ("nvidia-", "cuda-", "triton", "pytorch-triton", "rocm")
 
 
 class Offer(Enum):
-    """What pip would install; as the object of a sentence."""
+    """The package that pip would install; the values complete a sentence."""
 
     CPU = "the CPU build"
     GPU = "a build for GPUs only (several GB)"
@@ -28,7 +28,7 @@ class Offer(Enum):
 
 
 def is_cpu_build(version: str, requirements: list[str]) -> bool:
-    """Whether a torch with these metadata is a CPU build: labelled so, or unlabelled and without packages for GPUs."""
+    """Whether a torch with these metadata is a CPU build: labelled so, or without a label and GPU packages."""
     label = version.partition("+")[2]
     if label:
         return label.split(".")[0] == "cpu"
@@ -36,7 +36,7 @@ def is_cpu_build(version: str, requirements: list[str]) -> bool:
 
 
 def offer(requirement: str, *source: str) -> Offer:
-    """What pip would install for ``requirement``; UNKNOWN where it does not say, never a guess."""
+    """The package that pip would install for ``requirement``; UNKNOWN if pip does not report it, never a guess."""
     command = ["install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--report"]
     report = output([PYTHON, "-m", "pip", *command, "-", *source, requirement])
     try:
@@ -53,16 +53,16 @@ def _pip_version() -> str:
 
 
 def _upgrade_old_pip() -> None:
-    """An older pip cannot say what it would install; where the upgrade fails, offer() is UNKNOWN."""
+    """Upgrades an older pip, which cannot report what it would install; if the upgrade fails, offer() is UNKNOWN."""
     if int(_pip_version().split(".")[0]) < OLDEST_PIP:
         say("pip of .venv")
         output([PYTHON, "-m", "pip", "install", "--quiet", "--upgrade", f"pip>={OLDEST_PIP}"])
 
 
 def choose() -> tuple[str, list[str]]:
-    """The requirement to install, and pip's options of where from.
+    """The requirement to install, and pip's options for its index.
 
-    Raises DevError where nothing offers a CPU build.
+    Raises DevError if no index has a CPU build.
     """
     index = os.environ.get("TORCH_CPU_INDEX")
     if index:
@@ -73,7 +73,7 @@ def choose() -> tuple[str, list[str]]:
     else:
         if (found := offer(TORCH)) is Offer.CPU:
             return TORCH, []
-        # By its label, so that no other index of pip's configuration puts a build for GPUs in its place.
+        # With the label, so that no other index of pip's configuration replaces it by a GPU build.
         labelled, source = f"{TORCH}+cpu", ["--index-url", CPU_INDEX]
         if offer(labelled, *source) is Offer.CPU:
             return labelled, source
@@ -86,15 +86,15 @@ def choose() -> tuple[str, list[str]]:
 
 
 def installed() -> bool:
-    """Whether .venv has this version of torch, whatever its build."""
+    """Whether .venv has this version of torch, in any build."""
     code = "import importlib.metadata as m; print(m.version('torch'))"
     return output([PYTHON, "-c", code]).strip().split("+")[0] == VERSION
 
 
 def install_torch() -> None:
-    """Installs the CPU build of torch where .venv has no torch of this version.
+    """Installs the CPU build of torch if .venv has no torch of this version.
 
-    Raises DevError where none can be had, rather than install gigabytes of packages for GPUs.
+    Raises DevError if there is none, instead of installing gigabytes of GPU packages.
     """
     if installed():
         return

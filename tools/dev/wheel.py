@@ -13,14 +13,14 @@ DIST = ROOT / "dist"
 
 
 def wheel_tag(made: Path) -> str:
-    """The platform tag that the libraries in the wheel ``made`` may have."""
+    """The platform tag for the libraries in the wheel ``made``."""
     with zipfile.ZipFile(made) as file, tempfile.TemporaryDirectory() as folder:
         names = [name for name in file.namelist() if ".so" in Path(name).name]
         return platform_tag([Path(file.extract(name, folder)) for name in names])
 
 
 def wheel() -> None:
-    """Builds dist/torch_npu-<version>-….whl out of what `./dev build` makes."""
+    """Builds dist/torch_npu-<version>-….whl from the output of `./dev build`."""
     build()
     say("wheel")
     for old in DIST.glob("torch_npu-*.whl"):

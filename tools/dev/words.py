@@ -1,4 +1,4 @@
-"""Words that identifiers must not use: each thing has the field's name (docs/glossary.md), not one of ours."""
+"""Words that identifiers must not use: each thing has the field's name (docs/glossary.md), not a private one."""
 
 import re
 from pathlib import Path
@@ -66,7 +66,7 @@ _STRING = re.compile(r"""(\x22|\x27)(?:(?!\1)[^\\]|\\.)*\1""")
 
 
 def retired(identifier: str) -> str | None:
-    """What ``identifier`` should be called by, or None where it uses no retired word."""
+    """The name to use instead of ``identifier``, or None if it contains no retired word."""
     if identifier in NAMES:
         return NAMES[identifier]
     for part in _PART.findall(identifier):
