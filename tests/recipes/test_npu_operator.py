@@ -68,7 +68,7 @@ def test_the_outputs_are_a_function_of_shapes(copy):
     assert opgen.main(["--output", str(copy.folder / "opgen"), *tables]) == 0
     csrc, headers = "torch_npu/csrc", ROOT / "softnpu/include"
     include = [copy.folder / "opgen", copy.folder / csrc, ROOT / csrc, headers]
-    assert "'halved' is not a member of 'torch_npu::shapes'" in errors(source, include, *PLUGIN)
+    assert "halved" not in copy.read(OUTPUTS.path)  # and so nothing compiles that names it
     copy.follow(OUTPUTS, before="}  // namespace torch_npu::shapes")
     assert errors(source, include, *PLUGIN) == ""
 
