@@ -3,6 +3,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "ops/elementwise/map_op.h"
@@ -209,6 +210,13 @@ struct NanToNum {
       if (a < std::numeric_limits<T>::lowest()) return k[2];
     }
     return a;
+  }
+};
+// Of a real number: NaN stays itself, and zeros of both signs have none.
+struct Angle {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T*) {
+    return is_nan(a) ? a : (a < 0 ? std::numbers::pi_v<T> : T(0));
   }
 };
 struct Sqrt {
