@@ -321,6 +321,12 @@ struct Pow {
     return power;
   }
 };
+struct Prelu {
+  template <Real T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return a > 0 ? a : a * b;
+  }
+};
 struct Eq {
   template <Number T>
   static HWY_INLINE T of(T a, T b, const T*) {
