@@ -3,17 +3,26 @@
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
+#include "ops/elementwise/map_op.h"
 
 namespace softnpu {
 
-enum class Gate : uint8_t { kSilu, kGelu, kGeluTanh };
+// A function of one half, and its gradient beside the function's input, or its result.
+struct Gate {
+  MapOp function;
+  MapOp gradient;
+  bool is_of_result = false;
+};
+inline constexpr Gate kSiluGate = {MapOp::kSilu, MapOp::kSiluBackward};
+inline constexpr Gate kGeluGate = {MapOp::kGelu, MapOp::kGeluBackward};
+inline constexpr Gate kGeluTanhGate = {MapOp::kGeluTanh, MapOp::kGeluTanhBackward};
 
 // x is cut in two along `dim`; `left` says which half goes through the function. `activated`, which may be null, is
 // what it becomes.
-Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
-            Plan* plan);
-Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
-                 Plan* plan);
+Status gate(const Gate& kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
+            const aclTensor* activated, Plan* plan);
+Status gate_grad(const Gate& kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left,
+                 const aclTensor& out, Plan* plan);
 // approximate: 0, gelu itself; 1, with tanh.
 Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
               const aclTensor& activated, Plan* plan);
