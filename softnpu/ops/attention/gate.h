@@ -14,6 +14,7 @@ struct Gate {
   bool is_of_result = false;
 };
 inline constexpr Gate kSiluGate = {MapOp::kSilu, MapOp::kSiluBackward};
+inline constexpr Gate kSigmoidGate = {MapOp::kSigmoid, MapOp::kSigmoidBackward, /*is_of_result=*/true};
 inline constexpr Gate kGeluGate = {MapOp::kGelu, MapOp::kGeluBackward};
 inline constexpr Gate kGeluTanhGate = {MapOp::kGeluTanh, MapOp::kGeluTanhBackward};
 
