@@ -10,7 +10,6 @@
 
 #include "core/aclnn.h"
 #include "core/format.h"
-#include "softnpu/tensor.h"
 
 namespace torch_npu {
 namespace {
@@ -41,8 +40,10 @@ struct Makers {
   Maker<aclTensor, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t, aclFormat, const int64_t*, uint64_t,
         void*>
       tensor{"aclCreateTensor", "aclDestroyTensor"};
-  decltype(&softnpuInitTensor) init_tensor =
-      reinterpret_cast<decltype(&softnpuInitTensor)>(aclnn_symbol("softnpuInitTensor"));
+  // softnpu's: aclCreateTensor for a descriptor that exists. Null on other CANNs.
+  using InitTensor = aclnnStatus (*)(aclTensor*, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t,
+                                     aclFormat, const int64_t*, uint64_t, void*);
+  InitTensor init_tensor = reinterpret_cast<InitTensor>(aclnn_symbol("softnpuInitTensor"));
   Maker<aclScalar, void*, aclDataType> scalar{"aclCreateScalar", "aclDestroyScalar"};
   Maker<aclIntArray, const int64_t*, uint64_t> int_array{"aclCreateIntArray", "aclDestroyIntArray"};
   Maker<aclFloatArray, const float*, uint64_t> float_array{"aclCreateFloatArray", "aclDestroyFloatArray"};
