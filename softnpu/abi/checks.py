@@ -60,7 +60,7 @@ def checks(
     constants: Iterable[tables.Constant],
     structs: Iterable[tables.Struct],
 ) -> str:
-    """The file's text. It compiles where the headers say what the tables say."""
+    """The file's text. It compiles if the headers agree with the tables."""
     parts = [
         "// Written by softnpu/abi/checks.py from the tables beside it.\n",
         "#include <cstddef>\n#include <cstdint>\n#include <type_traits>\n",
@@ -75,7 +75,7 @@ def checks(
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the file; 1 with a sentence where a table is malformed."""
+    """Writes the file; returns 1 and prints one sentence if a table is malformed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--tables", type=Path, default=tables.FOLDER)

@@ -29,7 +29,7 @@ _TITLES = {"benign": "benign", "unsupported": "not there yet"}
 
 
 def _declared() -> dict[str, Path]:
-    """Which header declares a name."""
+    """The header that declares each name."""
     return {
         name: header
         for header in sorted(INCLUDE.rglob("*.h"))
@@ -38,7 +38,7 @@ def _declared() -> dict[str, Path]:
 
 
 def _subject(header: Path) -> str:
-    """The first sentence of the comment at the header's top."""
+    """The first sentence of the comment at the top of the header."""
     lines = header.read_text().splitlines()
     comment = " ".join(line[2:].strip() for line in lines[:8] if line.startswith("//"))
     return comment.split(". ")[0].rstrip(".") + "."
@@ -96,7 +96,7 @@ def document(functions: list[tables.Function]) -> str:
 
 
 def main() -> int:
-    """Writes the document; 1 with a sentence where the table is malformed."""
+    """Writes the document; returns 1 and prints one sentence if the table is malformed."""
     try:
         text = document(tables.functions())
     except tables.TableError as error:

@@ -1,4 +1,4 @@
-"""C++ from operator tables: a header for each operator, a file of entry points for each table."""
+"""Generates C++ from operator tables: a header for each operator, a file of entry points for each table."""
 
 from collections.abc import Iterable
 
@@ -27,7 +27,7 @@ def header(operator: Operator) -> str:
 
 
 def _bind(argument: Argument) -> str:
-    """What the plan sees under the argument's name: a reference where null is an error, a text that is not null."""
+    """Binds the argument's name for the plan, after a check for null if it is a string or a required object."""
     name = argument.name
     check = f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
     if not argument.is_object or argument.optional:
@@ -36,12 +36,12 @@ def _bind(argument: Argument) -> str:
     return f"{check}  [[maybe_unused]] auto& {name} = *{name}_;\n"
 
 
-# What a #line puts errors back to: the next line of the generated file itself.
+# Replaced by a #line directive that returns to the generated file's own lines.
 _BACK = "#line back"
 
 
 def _numbered(text: str, name: str) -> str:
-    """``text`` of the file ``name`` with the lines for ``_BACK``."""
+    """``text`` of the file ``name`` with the #line directives in place of ``_BACK``."""
     lines = text.split("\n")
     return "\n".join(
         f'#line {number + 1} "{name}"' if line == _BACK else line
@@ -50,7 +50,7 @@ def _numbered(text: str, name: str) -> str:
 
 
 def _plan(operator: Operator, path: str) -> str:
-    """The function that checks for null and plans, within namespace softnpu."""
+    """The function in namespace softnpu that checks for null and plans."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
     plan = operator.plan.removesuffix(")")
     plan += "plan)" if plan.endswith("(") else ", plan)"
@@ -89,7 +89,7 @@ def entries(table: Table, name: str) -> str:
     return _numbered(text, name)
 
 
-# Which of the typed names' tables has the planner, the others have theirs in "elementwise".
+# Planners of the table "gradient" of typed names; the others are in "elementwise".
 _GRADIENTS = ("plan_gradient", "plan_swapped")
 
 
@@ -99,7 +99,7 @@ def _traits(function: Function) -> str:
 
 
 def functions(found: Iterable[Function]) -> dict[str, str]:
-    """What C++ includes of the functions: enumerators, traits, cases of each file, rows of the typed names."""
+    """The .inc files for the functions: enumerators, traits, cases of each file, rows of the typed names."""
     found = list(found)
     files = {
         "map_op.inc": "".join(
@@ -124,7 +124,7 @@ def functions(found: Iterable[Function]) -> dict[str, str]:
     return files
 
 
-# How a caller takes an argument that is passed by value out of a fuzz::Value.
+# The member of a fuzz::Value from which a caller takes an argument that is passed by value.
 _MEMBERS = {"float": "real", "double": "real", "string": "string"}
 
 
@@ -150,7 +150,7 @@ def _caller(operator: Operator) -> str:
 
 
 def callers(tables: Iterable[Table]) -> str:
-    """All operators as data and functions of one type, for the tests that call them at random."""
+    """All operators as data and as functions of one type, for the tests that call them at random."""
     operators = [operator for table in tables for operator in table.operators]
     return (
         "// Written by softnpu/opgen.\n\n"
