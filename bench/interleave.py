@@ -33,6 +33,8 @@ class Row:
     cpu: Callable[[], object]
     repeats: int = 100  # calls in one measurement
     against: str = "cpu"
+    # An event between the calls, so that npu does not fuse one with the next. Without it: small work, which is not fused.
+    is_separate: bool = True
 
 
 # libgomp's threads, which PyTorch's CPU device has, look for work for so long after a call that they take a core from
@@ -40,13 +42,16 @@ class Row:
 _REST = 0.02
 
 
-def _time(work: Callable[[], object], repeats: int) -> float:
+def _time(work: Callable[[], object], repeats: int, is_separate: bool) -> float:
+    between = torch.npu.Event().record if is_separate else None
     time.sleep(_REST)
     work()  # the first call after a rest wakes threads and cores
     torch.npu.synchronize()
     started = _clock()
     for _ in range(repeats):
         work()
+        if between is not None:
+            between()
     torch.npu.synchronize()  # what was launched counts; on the CPU's turn there is nothing to wait for
     return (_clock() - started) / repeats
 
@@ -55,9 +60,13 @@ def compare(title: str, rows: list[Row], rounds: int = 15) -> list[Measured]:
     """Measures each row in ``rounds`` turns; prints median times in us and the medians of the ratios."""
     measured = []
     for row in track(rows, description=title, transient=True):
-        _time(row.npu, 3)
-        _time(row.cpu, 3)
-        times = [(_time(row.npu, row.repeats), _time(row.cpu, row.repeats)) for _ in range(rounds)]
+        sides = (row.npu, row.cpu)
+        for side in sides:
+            _time(side, 3, row.is_separate)
+        times = [
+            tuple(_time(side, row.repeats, row.is_separate) for side in sides)
+            for _ in range(rounds)
+        ]
         npu, other = (median(column) * 1e6 for column in zip(*times, strict=True))
         ratio = median(n / c for n, c in times)
         measured.append(Measured(title, row.name, row.against, npu, other, ratio))

@@ -51,7 +51,10 @@ def dispatch() -> list[Measured]:
     """What one small operator costs, seen from Python."""
     npu, cpu = small_works("npu"), small_works("cpu")
     repeats = {name: 500 if "backward" in name else 2000 for name in npu}
-    return compare("dispatch", [Row(name, npu[name], cpu[name], repeats[name]) for name in npu])
+    return compare(
+        "dispatch",
+        [Row(name, npu[name], cpu[name], repeats[name], is_separate=False) for name in npu],
+    )
 
 
 def instructions() -> list[Measured]:

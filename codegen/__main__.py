@@ -45,13 +45,12 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     functions = parse.native_functions()
     try:
-        settings = parse.read_settings(options.yaml, functions)
-        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
-        customs = parse.custom_operators(options.yaml, settings)
+        found = parse.read(options.yaml, functions)
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
-    on_cpu = parse.operators(settings, functions, by_aclnn)
+    settings = found.settings
+    on_cpu = parse.operators(settings, functions, found.aclnn)
     boxed_here = (o.name for o in on_cpu if o.route is Route.BOXED)
     by_key = {"PrivateUse1": tuple(settings.as_on_cpu.intersection(boxed_here))}
     for npu, cpu in DERIVED_KEYS.items():
@@ -59,12 +58,12 @@ def main(arguments: list[str]) -> int:
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
     files = {
         **aicpu.unboxed(on_cpu, options.files),
-        **aclnn.aclnn(by_aclnn, options.files),
+        **aclnn.aclnn(found.aclnn, options.files),
         **boxed.boxed(by_key),
-        **custom_files(customs, settings.cpp_namespace),
+        **custom_files(found.custom, settings.cpp_namespace),
     }
-    in_python = python.python(customs)
-    rows = summary(by_aclnn, on_cpu, by_key, customs)
+    in_python = python.python(found.custom)
+    rows = summary(found.aclnn, on_cpu, by_key, found.custom)
     files["summary.json"] = json.dumps([asdict(row) for row in rows], indent=1)
     for folder, written in (
         (options.output, files),

@@ -1,6 +1,7 @@
 """What the entries of ``official`` mean together with torch's schemas: one ``AclnnOperator`` each."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
@@ -9,7 +10,6 @@ from torchgen.gen import ParsedYaml
 from torchgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
 
 from codegen.calls import CallWriter, EntryError
-from codegen.entries import DTYPES
 from codegen.model import (
     AclnnOperator,
     AclnnRoute,
@@ -130,35 +130,6 @@ class _Schemas:
         return f"at::meta::structured_{meta.name(group)}", f"ATen/ops/{function.root_name}_meta.h"
 
 
-def _rule_of_sizes(entry: Entry, arguments: tuple[Argument, ...]) -> str:
-    tensors = [a.name for a in arguments if a.is_tensor]
-    if entry.out_size not in tensors:
-        raise EntryError(
-            entry.line,
-            f"'{entry.out_size}' of '{entry.func}' is no tensor: there are {', '.join(tensors)}",
-        )
-    if entry.out_dtype in DTYPES:
-        dtype = f"at::ScalarType::{DTYPES[entry.out_dtype]}"
-    elif entry.out_dtype in tensors:
-        dtype = f"{entry.out_dtype}.scalar_type()"
-    else:
-        known = ", ".join((*tensors, *DTYPES))
-        raise EntryError(
-            entry.line,
-            f"'{entry.out_dtype}' of '{entry.func}' is no data type: there are {known}",
-        )
-    used = {entry.out_size, entry.out_dtype}
-    listed = ", ".join(
-        f"const at::Tensor& {a.name}" if a.name in used else "const auto&" for a in arguments
-    )
-    return (
-        "struct OutRuleOfEntry : at::impl::MetaBase {\n"
-        f"  void meta({listed}) {{\n"
-        f"    set_output_raw_strided(0, {entry.out_size}.sizes(), {{}}, "
-        f"{entry.out_size}.options().dtype({dtype}));\n  }}\n}};\n"
-    )
-
-
 class _Resolver:
     def __init__(self, entry: Entry, schemas: _Schemas) -> None:
         function = schemas.by_name.get(entry.func)
@@ -213,10 +184,11 @@ class _Resolver:
             outs = ["out"]
         default = tuple(Attribute(n) for n in (*(a.name for a in self.arguments), *outs))
         writer = self._writer()
-        yield writer.route(self.entry.call, default)
-        for name, call in self.entry.number_calls:
-            self._check_tensor(name, "exec_scalar")
-            yield writer.route(call, default, name)
+        for name, call in ((None, self.entry.call), *self.entry.number_calls):
+            if name is not None:
+                self._check_tensor(name, "exec_scalar")
+            route = writer.route(call, default, name)
+            yield replace(route, line=call.line - self.entry.line + 1)
 
     def _check_tensor(self, name: str, key: str) -> None:
         tensors = [a.name for a in self.arguments if a.is_tensor]
@@ -226,8 +198,8 @@ class _Resolver:
                 f"'{key}' of '{self.entry.func}' names '{name}': its tensors are {', '.join(tensors)}",
             )
 
-    def rule(self) -> tuple[str | None, str | None, str | None]:
-        """Class, header and, where the entry itself says it, definition of what gives outputs their sizes."""
+    def rule(self) -> tuple[str | None, str | None]:
+        """Class and header of what gives outputs their sizes."""
         entry = self.entry
         if entry.keeps_format and (self.is_inplace_only or is_on_lists(self.function)):
             raise EntryError(
@@ -237,33 +209,31 @@ class _Resolver:
             if entry.rule not in (None, "one_number"):
                 raise EntryError(
                     entry.line,
-                    f"'out' of '{entry.func}', which works on lists, is one_number or left out",
+                    f"'rule' of '{entry.func}', which works on lists, is one_number or left out",
                 )
-            return entry.rule, None, None
+            return entry.rule, None
         if self.is_inplace_only:
-            if entry.rule or entry.out_size or entry.structured_inherit:
+            if entry.rule or entry.structured_inherit:
                 raise EntryError(
-                    entry.line, f"'{entry.func}' writes self in place and takes no 'out'"
+                    entry.line, f"'{entry.func}' writes self in place and takes no 'rule'"
                 )
-            return None, None, None
+            return None, None
         if entry.structured_inherit is not None:
             other = self.schemas.by_name.get(entry.structured_inherit)
             if other is None or not other.structured:
                 raise EntryError(
                     entry.line, f"'{entry.structured_inherit}' is no structured operator of torch"
                 )
-            return *self.schemas.structured_rule(other), None
+            return self.schemas.structured_rule(other)
         if entry.rule is not None:
-            return f"rules::{entry.rule}", "aten/aclnn/rules.h", None
-        if entry.out_size is not None:
-            return "OutRuleOfEntry", None, _rule_of_sizes(entry, self.arguments)
+            return f"rules::{entry.rule}", "aten/aclnn/rules.h"
         if not self.function.structured:
             raise EntryError(
                 entry.line,
-                f"'{entry.func}' is not structured in torch: 'out' or 'structured_inherit' has to say "
+                f"'{entry.func}' is not structured in torch: 'rule' or 'structured_inherit' has to say "
                 "what its outputs are",
             )
-        return *self.schemas.structured_rule(self.function), None
+        return self.schemas.structured_rule(self.function)
 
     def gives_same_layout(self, rule: str | None) -> bool:
         """Whether floating tensors of one type and shape give one more like them."""
@@ -322,14 +292,13 @@ def resolve(
     found = []
     for entry in entries:
         resolver = _Resolver(entry, schemas)
-        rule, header, template = resolver.rule()
+        rule, header = resolver.rule()
         found.append(
             AclnnOperator(
                 name=entry.func,
                 arguments=resolver.arguments,
                 rule=rule,
                 rule_header=header,
-                rule_template=template,
                 is_on_lists=is_on_lists(resolver.function),
                 gives_same_layout=resolver.gives_same_layout(rule),
                 outputs=resolver.count,

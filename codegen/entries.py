@@ -18,7 +18,7 @@ KEYS = {
     "exec": "the aclnn function, with its arguments where they are not the schema's and then the outputs",
     "exec_scalar": "{argument: exec}: the same where that argument is a number in host memory",
     "structured_inherit": "the structured operator whose shape rule this one shares",
-    "out": "{size: argument, dtype: argument or type}, or the name of a rule in aten/aclnn/rules.h",
+    "rule": "the rule of aten/aclnn/rules.h that gives the outputs their sizes and types",
     "dtypes": "the types that aclnn takes, for all tensors or {argument: types}",
     "same_dtype": "arguments that aclnn takes only where their types are one",
     "when": "a function of aten/aclnn/conditions.h, with its arguments, that says whether aclnn takes the call",
@@ -171,17 +171,12 @@ def keys_of(
 def _entry(node: yaml.Node, fail: Fail) -> Entry:
     example = "'- func: add.out' with 'exec: aclnnAdd' below it"
     nodes = keys_of(node, "official", example, KEYS, ("func", "exec"), fail)
-    if "out" in nodes and "structured_inherit" in nodes:
-        raise fail(nodes["out"], "'out' and 'structured_inherit' both say what the outputs are")
+    rule = nodes.get("rule")
+    if rule is not None and "structured_inherit" in nodes:
+        raise fail(rule, "'rule' and 'structured_inherit' both say what the outputs are")
+    if rule is not None and not isinstance(rule, yaml.ScalarNode):
+        raise fail(rule, "'rule' takes the name of a rule: unary")
     dtypes = read_dtypes(nodes["dtypes"], fail) if "dtypes" in nodes else {}
-    size = dtype = rule = None
-    if isinstance(out := nodes.get("out"), yaml.MappingNode):
-        parts = {name: str(value.value) for name, value in pairs(out, "out", "", fail)}
-        if set(parts) != {"size", "dtype"}:
-            raise fail(out, "'out' takes {size: self, dtype: self}, or the name of a rule")
-        size, dtype = parts["size"], parts["dtype"]
-    elif out is not None:
-        rule = str(out.value)
     numbers = nodes.get("exec_scalar")
     return Entry(
         func=str(nodes["func"].value),
@@ -198,9 +193,7 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
         structured_inherit=str(nodes["structured_inherit"].value)
         if "structured_inherit" in nodes
         else None,
-        out_size=size,
-        out_dtype=dtype,
-        rule=rule,
+        rule=None if rule is None else str(rule.value),
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
         same_dtype=_texts(nodes["same_dtype"], "same_dtype", fail) if "same_dtype" in nodes else (),
         when=_condition(nodes["when"], fail) if "when" in nodes else None,

@@ -19,16 +19,14 @@ ON_CPU = ("exp", "exp_", "exp.out", "index.Tensor")
 def goldens() -> dict[str, str]:
     """{file name: text}; their names end in ``.golden``, so that no tool takes them for sources."""
     functions = parse.native_functions()
-    settings = parse.read_settings(YAML, functions)
-    customs = parse.custom_operators(YAML, settings)
-    by_aclnn = parse.aclnn_operators(YAML, settings, functions)
-    on_cpu = parse.operators(settings, functions, by_aclnn)
+    found = parse.read(YAML, functions)
+    on_cpu = parse.operators(found.settings, functions, found.aclnn)
     files = {
-        **aclnn.aclnn(by_aclnn, 1),
+        **aclnn.aclnn(found.aclnn, 1),
         **aicpu.unboxed([operator for operator in on_cpu if operator.name in ON_CPU], 1),
-        **boxed.boxed({"PrivateUse1": tuple(settings.as_on_cpu)}),
-        **custom_files(customs, settings.cpp_namespace),
-        **python.python(customs),
+        **boxed.boxed({"PrivateUse1": tuple(found.settings.as_on_cpu)}),
+        **custom_files(found.custom, found.settings.cpp_namespace),
+        **python.python(found.custom),
     }
     return {f"{name}.golden": text for name, text in files.items()}
 

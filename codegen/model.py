@@ -40,8 +40,6 @@ class Entry:
     call: ExecSpec
     number_calls: tuple[tuple[str, ExecSpec], ...] = ()
     structured_inherit: str | None = None
-    out_size: str | None = None
-    out_dtype: str | None = None
     rule: str | None = None
     dtypes: tuple[tuple[str, frozenset[str]], ...] = ()  # "": all tensors
     same_dtype: tuple[str, ...] = ()
@@ -156,6 +154,7 @@ class AclnnRoute:
     arguments: tuple[str, ...]
     needs: tuple[str, ...]  # of AclObject
     number: str | None  # this argument has to be a number in host memory
+    line: int = 0  # of the call within its entry, whose first line is 1
 
 
 @dataclass(frozen=True)
@@ -168,7 +167,6 @@ class AclnnOperator:
         str | None
     )  # C++ class that gives the outputs sizes and types; None: self is written in place
     rule_header: str | None
-    rule_template: str | None  # its definition, where the entry gives size and dtype
     is_on_lists: bool  # of tensors; ``rule`` is None, or "one_number" for each of a list
     gives_same_layout: bool  # floating tensors of one type and shape give one more like them
     outputs: int

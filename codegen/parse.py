@@ -4,6 +4,7 @@ Every problem of the YAML is a ``ParseError`` that names file and line.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -167,6 +168,27 @@ def custom_operators(path: Path, settings: Settings) -> tuple[CustomOperator, ..
         return resolve_custom(settings.custom)
     except EntryError as error:
         raise ParseError(f"{path}:{error.line}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The whole YAML: its settings, and the operators of ``official`` and ``custom``."""
+
+    settings: Settings
+    aclnn: tuple[AclnnOperator, ...]
+    custom: tuple[CustomOperator, ...]
+
+
+def read(path: Path, functions: ParsedYaml) -> Parsed:
+    """Everything that the YAML says.
+
+    Raises:
+        ParseError: as ``read_settings``, ``aclnn_operators`` and ``custom_operators``.
+    """
+    settings = read_settings(path, functions)
+    return Parsed(
+        settings, aclnn_operators(path, settings, functions), custom_operators(path, settings)
+    )
 
 
 def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:

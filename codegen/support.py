@@ -71,17 +71,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--yaml", type=Path, required=True, help="npu_native_functions.yaml")
     parser.add_argument("--output", type=Path, required=True, help="folder for the tables")
     options = parser.parse_args(arguments)
-    functions = parse.native_functions()
     try:
-        settings = parse.read_settings(options.yaml, functions)
-        by_aclnn = parse.aclnn_operators(options.yaml, settings, functions)
-        customs = parse.custom_operators(options.yaml, settings)
+        found = parse.read(options.yaml, parse.native_functions())
     except parse.ParseError as error:
         print(error, file=sys.stderr)
         return 1
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / "generated_operators.md").write_text(operators(by_aclnn))
-    (options.output / "generated_custom.md").write_text(custom(customs))
+    (options.output / "generated_operators.md").write_text(operators(found.aclnn))
+    (options.output / "generated_custom.md").write_text(custom(found.custom))
     return 0
 
 

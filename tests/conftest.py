@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from selection import pytest_addoption, pytest_collection_modifyitems  # noqa: F401  (hooks)
 
 # Tests of generators and tools.
-WITHOUT_DEVICE = ("tests/tools/", "tests/opgen/")
+WITHOUT_DEVICE = ("tests/tools/", "tests/opgen/", "tests/recipes/")
 
 
 @pytest.fixture(autouse=True)

@@ -57,16 +57,14 @@ def text_of(operators):
         (ADD + "    dtypes:\n      alpha: [float32]\n", 4, "'dtypes' of 'add.out' names 'alpha'"),
         (ADD + "    same_dtype: self\n", 6, "'same_dtype' takes a list of arguments"),
         (ADD + "    same_dtype: [self, alpha]\n", 4, "'same_dtype' of 'add.out' names 'alpha'"),
-        (ADD + "    out: {size: self}\n", 6, "'out' takes {size: self, dtype: self}, or the name"),
-        (ADD + "    out: {size: alpha, dtype: self}\n", 4, "'alpha' of 'add.out' is no tensor: there are self, other"),
-        (ADD + "    out: {size: self, dtype: alpha}\n", 4, "'alpha' of 'add.out' is no data type: there are self, other, float16"),
-        (ADD + "    out: unary\n    structured_inherit: sub.out\n", 6, "both say what the outputs are"),
+        (ADD + "    rule: {size: self}\n", 6, "'rule' takes the name of a rule"),
+        (ADD + "    rule: unary\n    structured_inherit: sub.out\n", 6, "both say what the outputs are"),
         (ADD + "    structured_inherit: relu\n", 4, "'relu' is no structured operator of torch"),
         ("  - func: add\n    exec: aclnnAdd\n", 4, "torch has no operator 'aten::add' "),
         ("  - func: add.Tensor\n    exec: aclnnAdd\n", 4, "'add.Tensor' follows from 'add.out'"),
         ("  - func: linear\n    exec: aclnnLinear\n", 4, "'linear' has no CPU kernel to go on to"),
-        ("  - func: relu\n    exec: aclnnRelu\n", 4, "'relu' is not structured in torch: 'out' or"),
-        ("  - func: zero_\n    exec: aclnnInplaceZero\n    out: unary\n", 4, "writes self in place and takes no 'out'"),
+        ("  - func: relu\n    exec: aclnnRelu\n", 4, "'relu' is not structured in torch: 'rule' or"),
+        ("  - func: zero_\n    exec: aclnnInplaceZero\n    rule: unary\n", 4, "writes self in place and takes no 'rule'"),
         ("  - func: mm.out\n    exec: aclnnMm(self, mat1, out)\n", 5, "'mm.out' has no argument 'mat1': there are self, mat2, out"),
         (ADD + "    keeps_format: yes\n", 6, "'keeps_format' takes true or false"),
         ("  - func: zero_\n    exec: aclnnInplaceZero\n    keeps_format: true\n", 4, "'keeps_format' of 'zero_': no rule makes its first output"),
@@ -139,7 +137,7 @@ def test_attributes_and_what_they_need(resolve):
     assert total.routes[0].needs == ("kIntArray",)
     assert 'op0("aclnnReduceSum", AclObject::kIntArray);' in text_of((total,))
     (norm,) = resolve(
-        "  - func: native_layer_norm_backward\n    exec: aclnnLayerNormBackward\n    out: layer_norm_backward\n"
+        "  - func: native_layer_norm_backward\n    exec: aclnnLayerNormBackward\n    rule: layer_norm_backward\n"
     )
     assert norm.routes[0].needs == ("kBoolArray", "kIntArray")
 
@@ -177,7 +175,7 @@ def test_lists_of_tensors(resolve):
     assert "if (run(results, self, other, alpha)) return results.take();" in text
     assert "ListOutputs results(self);" in text
     (norm,) = resolve(
-        "  - func: _foreach_norm.Scalar\n    exec: aclnnForeachNorm(self, ord, out)\n    out: one_number\n"
+        "  - func: _foreach_norm.Scalar\n    exec: aclnnForeachNorm(self, ord, out)\n    rule: one_number\n"
     )
     assert "results.make_numbers(self);" in text_of((norm,))
     (zero,) = resolve("  - func: _foreach_zero_\n    exec: aclnnForeachZeroInplace(self)\n")
@@ -189,12 +187,10 @@ def test_what_the_outputs_are(resolve):
         "  - func: rsub.Tensor\n    exec: aclnnRsub\n    structured_inherit: sub.out\n"
     )
     assert rsub.rule == "at::meta::structured_sub_Tensor"
-    (relu,) = resolve("  - func: relu\n    exec: aclnnRelu\n    out: {size: self, dtype: bool}\n")
+    (relu,) = resolve("  - func: relu\n    exec: aclnnRelu\n    rule: unary\n")
     text = text_of((relu,))
-    assert "self.options().dtype(at::ScalarType::Bool)" in text
-    assert "OutRule<OutRuleOfEntry, 1> rule(results);" in text
-    (relu,) = resolve("  - func: relu\n    exec: aclnnRelu\n    out: unary\n")
-    assert '#include "aten/aclnn/rules.h"' in text_of((relu,))
+    assert '#include "aten/aclnn/rules.h"' in text
+    assert "OutRule<rules::unary, 1> rule(results);" in text
 
 
 def test_in_place_alone(resolve):
@@ -216,7 +212,7 @@ def test_several_outputs(resolve):
 
 
 def test_what_pytorch_composes_stays_its_composition(resolve):
-    (absolute,) = resolve("  - func: abs.out\n    exec: aclnnAbs\n    out: unary\n")
+    (absolute,) = resolve("  - func: abs.out\n    exec: aclnnAbs\n    rule: unary\n")
     text = text_of((absolute,))
     assert "return at::compositeexplicitautograd::abs_(self);" in text
     assert "at::cpu::abs_outf" in text
@@ -224,7 +220,7 @@ def test_what_pytorch_composes_stays_its_composition(resolve):
 
 def test_a_composition_that_asks_for_the_device_sees_cpu_tensors(tmp_path, functions):
     path = tmp_path / "f.yaml"
-    entry = "  - func: convolution\n    exec: aclnnConvolution\n    out: convolution\n"
+    entry = "  - func: convolution\n    exec: aclnnConvolution\n    rule: convolution\n"
     path.write_text(f"{HEAD}{entry}as_on_cpu:\n  - convolution\n")
     found = parse.aclnn_operators(path, parse.read_settings(path, functions), functions)
     assert "(&at::compositeexplicitautograd::convolution)>::call(input, weight" in text_of(found)

@@ -35,6 +35,20 @@ def test_each_operator_is_registered_once():
     assert generated()[1] == files
 
 
+def test_a_new_entry_changes_the_files_of_its_operator_alone(tmp_path):
+    """What is compiled anew: the new operator's file of aclnn, and that of the AI CPU which had it."""
+    texts = []
+    new = "  - func: angle.out\n    exec: aclnnAngleV2\n    structured_inherit: sin.out\n"
+    whole = re.sub(r"  - func: angle\.out\n(    .*\n)+", "", YAML.read_text())
+    for name, entry in (("before", ""), ("after", new)):
+        yaml = tmp_path / f"{name}.yaml"
+        yaml.write_text(whole.replace("\nofficial:\n", f"\nofficial:\n{entry}"))
+        assert command.main(["--yaml", str(yaml), "--output", str(tmp_path / name)]) == 0
+        texts.append({f.name: f.read_text() for f in (tmp_path / name).glob("a*_[0-9]*.cpp")})
+    changed = [name for name, text in texts[0].items() if texts[1][name] != text]
+    assert sorted(name.split("_")[0] for name in changed) == ["aclnn", "aicpu"]
+
+
 def registered_by_hand(key):
     found = set()
     for source in YAML.parent.glob("*.cpp"):

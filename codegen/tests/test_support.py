@@ -6,9 +6,7 @@ from codegen.model import AclnnOperator, AclnnRoute
 
 def _operator(name, types):
     routes = (AclnnRoute("aclnnAdd", (), (), None), AclnnRoute("aclnnAdds", (), (), "other"))
-    return AclnnOperator(
-        name, (), None, None, None, False, False, 1, routes, types, (), None, False, ()
-    )
+    return AclnnOperator(name, (), None, None, False, False, 1, routes, types, (), None, False, ())
 
 
 def test_a_row_names_functions_and_data_types():

@@ -20,9 +20,12 @@ _HEADERS = (
 
 
 def _function(function: tables.Function) -> str:
+    path, _, line = function.place.rpartition(":")
+    # Errors name the row.
+    row = f'#line {line} "{path}"\n' if path else ""
     pointer = f"{function.returns} (*)({function.parameters})"
     return (
-        f"static_assert(std::is_same_v<decltype(&{function.name}), {pointer}>,\n"
+        f"{row}static_assert(std::is_same_v<decltype(&{function.name}), {pointer}>,\n"
         f'              "{function.name} has another type than functions.tsv says");'
     )
 
@@ -66,9 +69,10 @@ def checks(
         "#include <cstddef>\n#include <cstdint>\n#include <type_traits>\n",
         "".join(f'#include "{header}"\n' for header in _HEADERS),
         "namespace {\n",
-        *(_function(function) for function in functions if function.has_prototype),
         *map(_constant, constants),
         *map(_struct, structs),
+        # Last: what follows a #line has the table's lines.
+        *(_function(function) for function in functions if function.has_prototype),
         "\n}  // namespace\n",
     ]
     return "\n".join(parts)

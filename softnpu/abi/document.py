@@ -77,8 +77,15 @@ def _section(title: str, subject: str, functions: list[tables.Function]) -> str:
 
 
 def document(functions: list[tables.Function]) -> str:
-    """The document's text."""
+    """The document's text.
+
+    Raises:
+        TableError: a prototype is in no header.
+    """
     declared = _declared()
+    for f in functions:
+        if f.has_prototype and f.name not in declared:
+            raise tables.TableError(f"{f.place}: no header of softnpu/include declares {f.name}")
     headers = sorted({declared[f.name] for f in functions if f.name in declared})
     sections = [
         _section(
@@ -96,7 +103,7 @@ def document(functions: list[tables.Function]) -> str:
 
 
 def main() -> int:
-    """Writes the document; returns 1 and prints one sentence if the table is malformed."""
+    """Writes the document; returns 1 and prints one sentence if a table is invalid."""
     try:
         text = document(tables.functions())
     except tables.TableError as error:

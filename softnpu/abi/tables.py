@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -27,6 +27,7 @@ class Function:
         returns: the type that it returns; empty where no source states the prototype.
         parameters: "int a, void* b", "void", or empty as above.
         note: why it is benign or unsupported; empty where it is done.
+        place: its row as "file:line"; empty where it was made without a table.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Function:
     returns: str
     parameters: str
     note: str
+    place: str = field(default="", compare=False)
 
     @property
     def has_prototype(self) -> bool:
@@ -131,7 +133,7 @@ def functions(path: Path = FOLDER / "functions.tsv") -> list[Function]:
             raise TableError(f"{place}: {name} is {status}: it {wanted}")
         note = cells[5] if len(cells) == 6 else ""
         found.append(
-            Function(name, library, status, wheel, *_prototype(place, name, prototype), note)
+            Function(name, library, status, wheel, *_prototype(place, name, prototype), note, place)
         )
     return found
 
@@ -173,10 +175,10 @@ def structs(path: Path = FOLDER / "structs.tsv") -> list[Struct]:
             raise TableError(f"{place}: expected '{{ type field; … }}', found {body!r}")
         fields = tuple(field.strip() for field in inner[1].split(";")[:-1])
         names = []
-        for field in fields:
-            declared = re.fullmatch(rf".*[\s*]({_NAME})(\[\w+\])*", field)
+        for text in fields:
+            declared = re.fullmatch(rf".*[\s*]({_NAME})(\[\w+\])*", text)
             if declared is None:
-                raise TableError(f"{place}: field {field!r} of {name}: expected 'type name'")
+                raise TableError(f"{place}: field {text!r} of {name}: expected 'type name'")
             names.append(declared[1])
         found.append(Struct(name, fields, tuple(names)))
     return found

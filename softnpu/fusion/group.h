@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "acl/acl_base.h"
 #include "fusion/fusible.h"
@@ -23,19 +24,49 @@ struct FusionStage {
 
 class ACL_FUNC_VISIBILITY FusionGroup {
  public:
-  FusionGroup() = default;
-  FusionGroup(const FusionGroup&) = delete;
-  FusionGroup& operator=(const FusionGroup&) = delete;
-  virtual ~FusionGroup() = default;
-
-  // The longest group that begins with the first stage and gives the same bytes wherever somebody may look; null where
-  // that stage runs alone. The stages' fusibles outlive the group.
-  static std::unique_ptr<const FusionGroup> analyse(std::span<const FusionStage> stages);
+  // The longest group that begins with the first stage and whose results are bitwise equal to those of the stages one
+  // by one; none where that stage runs alone. The stages' fusibles outlive the group.
+  static std::optional<FusionGroup> analyse(std::span<const FusionStage> stages);
 
   // How many stages it has; at least two.
-  virtual size_t size() const = 0;
+  size_t size() const { return stages_.size(); }
   // Runs all of them. Throws where the root fails.
-  virtual void run() const = 0;
+  void run() const;
+
+ private:
+  // What a stage reads and writes; a root's output is not among the accesses.
+  struct StageMemory {
+    std::vector<MemoryAccess> accesses;
+    std::optional<MemoryAccess> output;  // where the stage may write into another buffer
+  };
+
+  // Stages [first, last] pass dead values on: each reads what the one before it wrote, and no other stage does. All of
+  // these values share `buffer`; the last stage's output is stored in its own.
+  struct DeadValues {
+    size_t first = 0;
+    size_t last = 0;
+    char* buffer = nullptr;  // null where there are none: first == last
+  };
+
+  // The stages with the buffers that they run on.
+  struct Bound;
+
+  explicit FusionGroup(std::span<const FusionStage> stages);
+
+  static StageMemory memory_of(const FusionStage& stage);
+  void find_dead_values();
+  DeadValues dead_values_from(size_t first) const;
+  bool is_dead(size_t i) const;
+  size_t last_of_dead(size_t first) const;
+  char* shared_buffer(size_t first, size_t last) const;
+  bool leaves_buffer_alone(size_t i, size_t first, size_t last, const MemoryAccess& buffer) const;
+  bool root_may_write(size_t first, const MemoryAccess& buffer) const;
+  Bound bind() const;
+  bool leaves_root_alone(std::span<const ElementwiseLoop* const> loops) const;
+
+  std::vector<FusionStage> stages_;
+  std::vector<StageMemory> memory_;
+  std::vector<DeadValues> dead_values_;  // each stage is in one of them, in order
 };
 
 }  // namespace softnpu

@@ -25,7 +25,6 @@ struct BoundTensor {
   const aclTensor* given = nullptr;
   aclTensor* copy = nullptr;
   const aclTensorList* list = nullptr;  // the handle of its list, if it is in one
-  bool is_output = false;               // the operator's parameter is not const
 };
 
 class BoundCall {
@@ -115,13 +114,12 @@ class Bound<T*> {
   T* get() const { return copy_.get(); }
 
   void list_tensors(std::vector<BoundTensor>* out) const {
-    constexpr bool kIsOutput = !std::is_const_v<T>;
     if (copy_ == nullptr) return;
     if constexpr (std::is_same_v<Copy, aclTensor>) {
-      out->push_back({given_, copy_.get(), nullptr, kIsOutput});
+      out->push_back({given_, copy_.get(), nullptr});
     } else if constexpr (std::is_same_v<Copy, aclTensorList>) {
       for (const auto& [given, copy] : elements_) {
-        if (copy != nullptr) out->push_back({given, copy.get(), given_, kIsOutput});
+        if (copy != nullptr) out->push_back({given, copy.get(), given_});
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "fusion/group.h"
+#include "nnopbase/errors.h"
 #include "nnopbase/plan_operator.h"
 #include "nnopbase/planned.h"
 #include "softnpu/softnpu.h"
@@ -26,7 +28,7 @@ Status run(const Plan& plan, void* workspace) {
   try {
     return plan.run(workspace);
   } catch (const std::exception& e) {
-    return {ACLNN_ERR_INNER, e.what()};
+    return {kOperatorError, e.what()};
   }
 }
 
@@ -69,11 +71,6 @@ Status check_workspace(const Plan& plan) {
   return {ACLNN_ERR_PARAM_INVALID, said + " needs a workspace of more than 2^63 bytes"};
 }
 
-struct LaunchedGroup {
-  const Planned* first = nullptr;
-  std::unique_ptr<const FusionGroup> group;
-};
-
 size_t analyse_group(void* const* states, const size_t* last_readers, size_t count, void** group) noexcept {
   try {
     std::vector<FusionStage> stages(count);
@@ -81,34 +78,31 @@ size_t analyse_group(void* const* states, const size_t* last_readers, size_t cou
       const auto& planned = *static_cast<const Planned*>(states[i]);
       stages[i] = {planned.plan.fusible.get(), planned.workspace, last_readers[i]};
     }
-    auto fused = FusionGroup::analyse(stages);
-    if (fused == nullptr) return 1;
+    std::optional<FusionGroup> fused = FusionGroup::analyse(stages);
+    if (!fused.has_value()) return 1;
     const size_t size = fused->size();
-    auto launched = std::make_unique<LaunchedGroup>();
-    launched->first = static_cast<const Planned*>(states[0]);
-    launched->group = std::move(fused);
-    *group = launched.release();
+    *group = std::make_unique<FusionGroup>(*std::move(fused)).release();
     return size;
   } catch (const std::bad_alloc&) {
     return 1;  // running them one by one needs no memory
   }
 }
 
-aclError run_group(void* opaque, char* message, size_t size) {
-  const auto& launched = *static_cast<const LaunchedGroup*>(opaque);
-  launched_at = launched.first->launched_at;
-  const LauncherThreads threads(launched.first->threads);
+aclError run_group(void* group, void* first_state, char* message, size_t size) {
+  const auto& first = *static_cast<const Planned*>(first_state);
+  launched_at = first.launched_at;
+  const LauncherThreads threads(first.threads);
   try {
-    launched.group->run();
+    static_cast<const FusionGroup*>(group)->run();
     return ACL_SUCCESS;
   } catch (const std::exception& e) {
-    put_message(launched.first->plan, e.what(), message, size);
-    return ACLNN_ERR_INNER;
+    put_message(first.plan, e.what(), message, size);
+    return kOperatorError;
   }
 }
 
 const softnpuFusion kFusion = {&analyse_group, &run_group, [](void* group) {
-                                 std::unique_ptr<LaunchedGroup>(static_cast<LaunchedGroup*>(group)).reset();
+                                 std::unique_ptr<FusionGroup>(static_cast<FusionGroup*>(group)).reset();
                                }};
 
 softnpuCost cost_of(const Plan& plan) {
@@ -175,7 +169,7 @@ Status submit(Planned* planned, aclrtStream stream) {
   const aclError code = softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
-  return {ACLNN_ERR_RUNTIME_ERROR, reason == nullptr ? "the launch failed" : reason};
+  return {kLaunchError, reason == nullptr ? "the launch failed" : reason};
 }
 
 Status unknown_executor(const aclOpExecutor* handle) {

@@ -16,7 +16,7 @@
 //   }
 //
 // The planner's parameters are those of the C function, with their C types. So a repeatable executor can plan again,
-// with copies of the arguments, after aclSetInputTensorAddr or a similar function has replaced an address. An
+// with copies of the arguments, after aclSetTensorAddr or aclSetDynamicTensorAddr has replaced an address. An
 // aclTensor* is an output, a const aclTensor* an input. The planner never gets destroyed handles; it may get null. It
 // may be called on another thread and must not keep the arguments. The functions here depend only on the arguments'
 // types and are not inline: operators of one signature share them.

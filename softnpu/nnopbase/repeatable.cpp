@@ -25,12 +25,6 @@ using softnpu::text;
 
 namespace {
 
-enum class Among { kAll, kInputs, kOutputs };
-
-const char* kind(Among among) {
-  return among == Among::kAll ? "tensors" : among == Among::kInputs ? "inputs" : "outputs";
-}
-
 // Makes the executor repeatable: moves its plan into a shared Repeatable. `planned` is claimed.
 Status make_repeatable(Planned* planned) {
   auto repeatable = std::make_shared<Repeatable>();
@@ -75,13 +69,12 @@ Status destroy(aclOpExecutor* executor) {
 }
 
 // Finds the copy of `tensor`. If the caller passed one tensor for several arguments, `index` decides.
-Status find_copy(const Repeatable& repeatable, Among among, size_t index, const aclTensor* tensor, BoundTensor* out) {
+Status find_copy(const Repeatable& repeatable, size_t index, const aclTensor* tensor, BoundTensor* out) {
   std::vector<BoundTensor> matches;
   const BoundTensor* at_index = nullptr;
   size_t count = 0;
   for (const BoundTensor& bound : repeatable.call->tensors) {
-    const bool counts = among == Among::kAll || bound.is_output == (among == Among::kOutputs);
-    if (counts && count++ == index) at_index = &bound;
+    if (count++ == index) at_index = &bound;
     if (bound.given == tensor) matches.push_back(bound);
   }
   if (matches.empty()) {
@@ -95,7 +88,7 @@ Status find_copy(const Repeatable& repeatable, Among among, size_t index, const 
   if (at_index == nullptr || at_index->given != tensor) {
     return {ACLNN_ERR_PARAM_INVALID,
             text("tensor ", static_cast<const void*>(tensor), " is ", matches.size(), " of the arguments, and number ",
-                 index, " of the ", count, " ", kind(among), " is not one of them")};
+                 index, " of the ", count, " tensors is not one of them")};
   }
   *out = *at_index;
   return Status::ok();
@@ -139,11 +132,10 @@ aclnnStatus set_address(const char* function, const aclOpExecutor* executor, voi
   });
 }
 
-aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, Among among, size_t index, aclTensor* tensor,
-                       void* address) {
+aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, size_t index, aclTensor* tensor, void* address) {
   return set_address(function, executor, address, [&](const Repeatable& repeatable, BoundTensor* out) -> Status {
     SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::tensors(), tensor, "aclTensor"));
-    return find_copy(repeatable, among, index, tensor, out);
+    return find_copy(repeatable, index, tensor, out);
   });
 }
 
@@ -178,24 +170,10 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
 }
 
 aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
-  return set_tensor("aclSetTensorAddr", executor, Among::kAll, index, tensor, addr);
-}
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
-  return set_tensor("aclSetInputTensorAddr", executor, Among::kInputs, index, tensor, addr);
-}
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr) {
-  return set_tensor("aclSetOutputTensorAddr", executor, Among::kOutputs, index, tensor, addr);
+  return set_tensor("aclSetTensorAddr", executor, index, tensor, addr);
 }
 
 aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
                                     void* addr) {
   return set_element("aclSetDynamicTensorAddr", executor, elementIndex, tensors, addr);
-}
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
-                                         void* addr) {
-  return set_element("aclSetDynamicInputTensorAddr", executor, elementIndex, tensors, addr);
-}
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, size_t elementIndex, aclTensorList* tensors,
-                                          void* addr) {
-  return set_element("aclSetDynamicOutputTensorAddr", executor, elementIndex, tensors, addr);
 }

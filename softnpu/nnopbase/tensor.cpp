@@ -8,6 +8,7 @@
 #include "base/border.h"
 #include "base/text.h"
 #include "nnopbase/objects.h"
+#include "softnpu/tensor.h"
 
 using softnpu::api;
 using softnpu::Dims;
@@ -20,7 +21,7 @@ namespace {
 
 constexpr uint64_t kMaxDims = 64;
 
-// The arguments of aclCreateTensor and aclInitTensor.
+// The arguments of aclCreateTensor and softnpuInitTensor.
 struct Description {
   const int64_t* dims;
   uint64_t count;
@@ -95,28 +96,12 @@ void describe(const Description& from, aclTensor* out) {
   if (out->shape != nullptr) out->shape.reset();
 }
 
-// Runs `body` on a live tensor, for functions that return one of its properties.
-template <typename Body>
-aclnnStatus with_tensor(const char* function, const aclTensor* tensor, const void* out, Body&& body) {
-  return api(function, [&] {
-    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
-    SOFTNPU_RETURN_IF_ERROR(not_null(out, "the result"));
-    body();
-    return Status::ok();
-  });
-}
-
 // Returns a copy that the caller frees with delete[].
 void hand_out(const Dims& dims, int64_t** out, uint64_t* count) {
   auto copy = std::make_unique<int64_t[]>(dims.size());
   std::copy(dims.begin(), dims.end(), copy.get());
   *count = dims.size();
   *out = copy.release();
-}
-
-aclnnStatus get_dims(const char* function, const aclTensor* tensor, Dims aclTensor::*which, int64_t** out,
-                     uint64_t* count) {
-  return with_tensor(function, tensor, count == nullptr ? nullptr : out, [&] { hand_out(tensor->*which, out, count); });
 }
 
 }  // namespace
@@ -146,10 +131,10 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
   return api("aclDestroyTensor", [&] { return softnpu::destroy_object(tensors(), tensor, "aclTensor"); });
 }
 
-aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
-                          uint64_t storageDimsNum, void* tensorData) {
-  return api("aclInitTensor", [&] {
+aclnnStatus softnpuInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                              const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
+                              uint64_t storageDimsNum, void* tensorData) {
+  return api("softnpuInitTensor", [&] {
     SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
     const Description from{viewDims, viewDimsNum, dataType,       stride,    offset,
                            format,   storageDims, storageDimsNum, tensorData};
@@ -160,29 +145,13 @@ aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t v
 }
 
 aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum) {
-  return with_tensor("aclGetViewShape", tensor, viewDimsNum == nullptr ? nullptr : viewDims, [&] {
+  return api("aclGetViewShape", [&] {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::check_object(tensors(), tensor, "aclTensor"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(viewDims, "viewDims"));
+    SOFTNPU_RETURN_IF_ERROR(not_null(viewDimsNum, "viewDimsNum"));
     Dims decided;
     const bool is_decided = tensor->shape != nullptr && tensor->shape->get(&decided);
     hand_out(is_decided ? decided : tensor->dims, viewDims, viewDimsNum);
+    return Status::ok();
   });
-}
-
-aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** dims, uint64_t* dimsCount) {
-  return get_dims("aclGetStorageShape", tensor, &aclTensor::storage_dims, dims, dimsCount);
-}
-
-aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** strides, uint64_t* stridesCount) {
-  return get_dims("aclGetViewStrides", tensor, &aclTensor::strides, strides, stridesCount);
-}
-
-aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset) {
-  return with_tensor("aclGetViewOffset", tensor, offset, [&] { *offset = tensor->offset; });
-}
-
-aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format) {
-  return with_tensor("aclGetFormat", tensor, format, [&] { *format = tensor->format; });
-}
-
-aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType) {
-  return with_tensor("aclGetDataType", tensor, dataType, [&] { *dataType = tensor->dtype; });
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from softnpu.opgen.lines import BACK, numbered
 from softnpu.opgen.model import Argument, Function, Operator, Table
 
 
@@ -36,19 +37,6 @@ def _bind(argument: Argument) -> str:
     return f"{check}  [[maybe_unused]] auto& {name} = *{name}_;\n"
 
 
-# Replaced by a #line directive that returns to the generated file's own lines.
-_BACK = "#line back"
-
-
-def _numbered(text: str, name: str) -> str:
-    """``text`` of the file ``name`` with the #line directives in place of ``_BACK``."""
-    lines = text.split("\n")
-    return "\n".join(
-        f'#line {number + 1} "{name}"' if line == _BACK else line
-        for number, line in enumerate(lines, start=1)
-    )
-
-
 def _plan(operator: Operator, path: str) -> str:
     """The function in namespace softnpu that checks for null and plans."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
@@ -58,7 +46,7 @@ def _plan(operator: Operator, path: str) -> str:
         f"Status plan_{operator.name}({', '.join([*own, 'Plan* plan'])}) {{\n"
         f"{''.join(map(_bind, operator.arguments))}"
         f'#line {operator.line} "{path}"\n'
-        f"  return {plan};\n{_BACK}\n}}\n"
+        f"  return {plan};\n{BACK}\n}}\n"
     )
 
 
@@ -86,7 +74,7 @@ def entries(table: Table, name: str) -> str:
         + "\n}  // namespace\n}  // namespace softnpu\n\n"
         + "\n".join(map(_entry, table.operators))
     )
-    return _numbered(text, name)
+    return numbered(text, name)
 
 
 # Planners of the table "gradient" of typed names; the others are in "elementwise".

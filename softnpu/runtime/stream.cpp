@@ -235,8 +235,8 @@ bool Stream::run_group(Task& first) {
   if (count == 1) return false;
   executor_->count_fused_tasks(count - 1);
   Work first_work = std::move(first.work);  // owns the data that the group reads of the first task
-  first.work = [&fusion, group] {
-    return status_from_callback([&](char* message, size_t size) { return fusion.run(group, message, size); });
+  first.work = [&fusion, group, state = states[0]] {
+    return status_from_callback([&](char* message, size_t size) { return fusion.run(group, state, message, size); });
   };
   run(first);
   fusion.release(group);

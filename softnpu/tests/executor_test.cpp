@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "acl_fixture.h"
+#include "nnopbase/errors.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ class ExecutorTest : public AclTest {
 
 TEST_F(ExecutorTest, FailedRunReportsItsArgumentsAndLauncher) {
   Plan plan;
-  plan.run = [](void*) { return Status(ACLNN_ERR_INNER, "no luck"); };
+  plan.run = [](void*) { return Status(softnpu::kOperatorError, "no luck"); };
   plan.describe = [] { return std::string("(float32[2, 3])"); };
   const std::string said = failure(std::move(plan));
   EXPECT_NE(said.find("aclnnTest on stream"), std::string::npos) << said;
@@ -43,7 +44,7 @@ TEST_F(ExecutorTest, ExceptionIsAFailureWithItsMessage) {
 
 TEST_F(ExecutorTest, LongMessageIsTruncated) {
   Plan plan;
-  plan.run = [](void*) { return Status(ACLNN_ERR_INNER, std::string(5000, 'x')); };
+  plan.run = [](void*) { return Status(softnpu::kOperatorError, std::string(5000, 'x')); };
   EXPECT_NE(failure(std::move(plan)).find("xxx [error 561000]"), std::string::npos);
 }
 

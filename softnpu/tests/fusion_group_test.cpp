@@ -104,8 +104,8 @@ class FusionGroupTest : public ::testing::Test {
   Journal run(const std::vector<FusionStage>& stages) {
     journal_.clear();
     const auto group = FusionGroup::analyse(stages);
-    journal_.push_back(std::to_string(group == nullptr ? 1 : group->size()));
-    if (group != nullptr) group->run();
+    journal_.push_back(std::to_string(group ? group->size() : 1));
+    if (group) group->run();
     return journal_;
   }
   FakeRoot root(int output, std::vector<int> inputs = {9}, int64_t part = kElements) {

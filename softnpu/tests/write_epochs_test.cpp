@@ -112,7 +112,7 @@ TEST_F(WriteEpochsTest, RepeatableExecutorRaisesTheEpochAtEachLaunch) {
     expect_first_alone([&] { ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS); });
   }
   // With a replaced address: the new one.
-  ASSERT_EQ(aclSetOutputTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
+  ASSERT_EQ(aclSetTensorAddr(executor, 0, out, second_ + kPiece), ACL_SUCCESS);
   const uint64_t before = softnpuWriteEpoch();
   ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACL_SUCCESS);
   EXPECT_LE(first(), before);

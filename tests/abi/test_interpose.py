@@ -35,10 +35,11 @@ HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
 def test_the_demos_work_passes_through_the_abi(tmp_path):
     log = tmp_path / "calls"
-    preload = [
-        BUILD / "tests/libacl_interpose.so",
-        BUILD / "python/torch_npu/lib/cann/libascendcl.so",
-    ]
+    # Links, because LD_PRELOAD ends a path at a space, and the checkout's may have one.
+    preload = []
+    for name in ("tests/libacl_interpose.so", "python/torch_npu/lib/cann/libascendcl.so"):
+        preload.append(tmp_path / Path(name).name)
+        preload[-1].symlink_to(BUILD / name)
     printed = fresh.output(
         PROGRAM,
         cwd=str(ROOT),

@@ -141,6 +141,15 @@ def test_a_header_with_another_type_does_not_compile(tmp_path, prototype, holds)
     assert ("aclDataTypeSize has another type than functions.tsv says" in said) is not holds
 
 
+@pytest.mark.parametrize("prototype", ["int aclDataTypeSize(int dataType)", "int aclF(void)"])
+def test_the_compiler_names_the_row(tmp_path, read, prototype):
+    name = prototype.split()[1].partition("(")[0]
+    rows = read(tables.functions, f"#\n\n{name}\tlibascendcl.so\tdone\t-\t{prototype}\n")
+    constants = [tables.Constant("aclDataType", "ACL_BF16", "27")]
+    said = compile_checks(tmp_path, functions=rows, constants=constants)
+    assert f"{tmp_path}/t.tsv:3:" in said
+
+
 @pytest.mark.parametrize(
     ("row", "says"),
     [
@@ -173,6 +182,12 @@ def test_a_header_with_another_layout_does_not_compile(tmp_path, read, fields, h
 
 def test_the_document_is_what_the_tables_say():
     assert document.DOCUMENT.read_text() == document.document(tables.functions()), "run ./dev abi"
+
+
+def test_a_prototype_that_no_header_declares_is_named(read):
+    rows = read(tables.functions, F + "done\t-\tint aclF(void)\n")
+    with pytest.raises(tables.TableError, match=r"t\.tsv:1: no header of softnpu/include declares"):
+        document.document(rows)
 
 
 def test_the_document_lists_every_function_once():

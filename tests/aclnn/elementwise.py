@@ -6,6 +6,9 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+from tests.aclnn.entries import implied_references
+from tests.aclnn.library import family, operators
+
 A = torch.ops.aten
 
 
@@ -185,3 +188,24 @@ for _name in ("Eq", "Ne", "Gt", "Ge", "Lt", "Le"):
 for _name in ("And", "Or", "Xor"):
     REFERENCES[f"Bitwise{_name}Tensor"] = _two(getattr(torch, f"bitwise_{_name.lower()}"))
     REFERENCES[f"Bitwise{_name}Scalar"] = _one(getattr(torch, f"bitwise_{_name.lower()}"), [(5,)])
+# Tested by hand in test_elementwise.py, since they are no function of tensors and numbers alone.
+BY_HAND = {
+    "aclnnCast",
+    "aclnnInplaceCopy",
+    "aclnnInplaceZero",
+    "aclnnInplaceOne",
+    "aclnnInplaceFillScalar",
+    "aclnnInplaceFillTensor",
+    "aclnnInplaceMaskedFillScalar",
+    "aclnnInplaceMaskedFillTensor",
+    "aclnnRemainderScalarTensor",
+    "aclnnPowScalarTensor",
+    "aclnnXLogYScalarSelf",
+    "aclnnEluBackward",
+    "aclnnLogSigmoidForward",
+    "aclnnLogSigmoidBackward",
+}
+# What an entry of npu_native_functions.yaml says without a row here.
+for _function, (_tensors, _call, _samples) in implied_references():
+    if _function in operators() and family(_function) == "elementwise" and _function not in BY_HAND:
+        REFERENCES.setdefault(_function.removeprefix("aclnn"), Reference(_tensors, _call, _samples))

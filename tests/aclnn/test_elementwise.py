@@ -8,26 +8,9 @@ import torch
 
 from tests.aclnn.cases import LAYOUTS, dtype_name, laid_out
 from tests.aclnn.compare import INVALID, NULL
-from tests.aclnn.elementwise import REFERENCES, Reference
+from tests.aclnn.elementwise import BY_HAND, REFERENCES, Reference
 from tests.aclnn.library import DTYPES, AclnnError, Library, family, operators
 
-# Tested separately below: they are not functions of tensors and numbers alone.
-BY_HAND = {
-    "aclnnCast",
-    "aclnnInplaceCopy",
-    "aclnnInplaceZero",
-    "aclnnInplaceOne",
-    "aclnnInplaceFillScalar",
-    "aclnnInplaceFillTensor",
-    "aclnnInplaceMaskedFillScalar",
-    "aclnnInplaceMaskedFillTensor",
-    "aclnnRemainderScalarTensor",
-    "aclnnPowScalarTensor",
-    "aclnnXLogYScalarSelf",
-    "aclnnEluBackward",
-    "aclnnLogSigmoidForward",
-    "aclnnLogSigmoidBackward",
-}
 SHAPE = (5, 3, 70)
 
 

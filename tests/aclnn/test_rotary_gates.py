@@ -127,22 +127,29 @@ GATE_SHAPES = {
 }
 
 
+GATES = {
+    "SwiGlu": ("SwiGluGrad", lambda left, right: torch.nn.functional.silu(left) * right),
+    "Glu": ("GluBackward", lambda left, right: left * torch.sigmoid(right)),
+}
+
+
 @pytest.mark.parametrize("dtype", FLOATING, ids=dtype_name)
 @pytest.mark.parametrize("name", GATE_SHAPES)
-def test_swi_glu(library: Library, name: str, dtype: torch.dtype):
+@pytest.mark.parametrize("gate", GATES)
+def test_gate(library: Library, gate: str, name: str, dtype: torch.dtype):
+    backward, of_halves = GATES[gate]
     shape, dim = GATE_SHAPES[name]
     numbers_of = seeded(name, dtype)
     x = off_zero(shape, dtype, numbers_of)
     wide = x.double().requires_grad_()
-    left, right = wide.chunk(2, dim)
-    expected = torch.nn.functional.silu(left) * right
+    expected = of_halves(*wide.chunk(2, dim))
     out = torch.full(expected.shape, 7.0).to(dtype)
-    library.call("aclnnSwiGlu", _strided(x), dim, out)
+    library.call(f"aclnn{gate}", _strided(x), dim, out)
     assert_within(out, expected.detach(), 16)
     grad = off_zero(tuple(expected.shape), dtype, numbers_of)
     expected.backward(grad.double())
     got = torch.full_like(x, 7)
-    library.call("aclnnSwiGluGrad", grad, x, dim, got)
+    library.call(f"aclnn{backward}", grad, x, dim, got)
     assert_within(got, wide.grad, 32)
 
 

@@ -19,7 +19,8 @@ def test_it_is_the_official_wheel_on_a_software_npu():
     assert torch.npu.device_count() == 1
     assert torch.npu.get_device_name(0) == "Ascend910B1"
     with open("/proc/self/maps") as maps:
-        (library,) = {line.split()[-1] for line in maps if "libascendcl.so" in line}
+        lines = [line.strip() for line in maps if "libascendcl.so" in line]
+    (library,) = {line.split(maxsplit=5)[5] for line in lines}  # a path may have spaces
     assert library.endswith("build/python/torch_npu/lib/cann/libascendcl.so")
 
 

@@ -1,5 +1,7 @@
 """How `./dev build` calls CMake: warnings, and a Python other than that of the build folder."""
 
+import os
+
 import pytest
 from dev import build
 
@@ -55,6 +57,17 @@ def test_other_options_keep_cmakes_cache(calls, tmp_path, monkeypatch):
     build.configure()
     assert len(calls) == 2
     assert cache.read_text() == "CMAKE_BUILD_TYPE=Debug\n"
+
+
+@pytest.mark.parametrize("writable", [True, False])
+@pytest.mark.parametrize("exists", [True, False])
+def test_ccache_has_a_folder_that_it_can_write(calls, tmp_path, monkeypatch, writable, exists):
+    folder = tmp_path / "home" / ".cache" / "ccache"
+    (folder if exists else tmp_path / "home").mkdir(parents=True)
+    monkeypatch.setattr(build, "output", lambda _: f"{folder}\n")
+    monkeypatch.setattr(os, "access", lambda path, mode: writable)
+    own = {} if writable else {"CCACHE_DIR": str(tmp_path / "build" / "ccache")}
+    assert build.ccache() == {"CCACHE_SLOPPINESS": "pch_defines,time_macros", **own}
 
 
 def test_a_folder_that_ci_configured_is_not_built_anew(calls, monkeypatch):

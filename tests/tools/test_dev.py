@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from dev.gen import table
-from dev.lint import layer_violations, read_layers, version_conditions
+from dev.lint import layer_violations, raw_bytes, read_layers, version_conditions
 from dev.run import DevError
 from dev.words import retired_words
 
@@ -52,6 +52,22 @@ def test_retired_words_in_identifiers_and_file_names_are_found(tmp_path):
         "worker_seats.cpp:3: WriteClock",
     ]
     assert found[0].endswith("a retired word: slots (docs/glossary.md)")
+
+
+def test_bytes_without_a_layout_are_found(tmp_path):
+    file = tmp_path / "torch_npu/csrc/core/a.cpp"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        "sizes.data();\nstorage->data();\nbytes_of(*storage, kPlain);\nx.const_data_ptr();\n"
+    )
+    assert [line.split(": ")[0] for line in raw_bytes([file], tmp_path)] == [
+        "torch_npu/csrc/core/a.cpp:2",
+        "torch_npu/csrc/core/a.cpp:4",
+    ]
+    (tmp_path / "softnpu").mkdir()
+    other = tmp_path / "softnpu/a.cpp"
+    other.write_text(file.read_text())
+    assert raw_bytes([other], tmp_path) == []
 
 
 def test_conditions_on_torchs_version_are_only_in_compat(tmp_path):

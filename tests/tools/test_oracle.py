@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dev.oracle import LIBRARIES, missing_names
 
-FOLDER = Path("/build/lib/cann")
+FOLDER = Path("/my work/build/lib/cann")
 
 
 def test_names_are_sorted_by_library_without_duplicates():

@@ -57,7 +57,7 @@ def dev(tmp_path):
             (programs / name).write_text(
                 "#!/bin/sh\n"
                 'if [ "$1" = -m ]; then echo "$0 $*"; exit; fi\n'
-                f'exec {sys.executable} -c "import sys; sys.version_info = ({version}); $2"\n'
+                f'exec "{sys.executable}" -c "import sys; sys.version_info = ({version}); $2"\n'
             )
             (programs / name).chmod(0o755)
         env = {"PATH": str(programs), "DEV_PYTHON": told}

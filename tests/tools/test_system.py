@@ -108,7 +108,7 @@ def test_without_root_the_command_is_named(machine, monkeypatch):
         system.install_system()
     assert str(error.value) == (
         "this needs g++ 12 or newer, Highway 1.0.3 or newer, GoogleTest: "
-        "run ./dev setup as root, which installs them, or\n"
+        "run sudo ./dev setup, which installs them, or this and then ./dev setup:\n"
         "  sudo apt-get install -y --no-install-recommends g++ libhwy-dev libgtest-dev"
     )
     assert machine.called() == []

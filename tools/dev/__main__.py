@@ -16,7 +16,7 @@ from dev.lint import fmt, lint
 from dev.lock import locked
 from dev.operators import operators
 from dev.oracle import oracle
-from dev.paths import BUILD, PYTHON, ROOT
+from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
 from dev.run import DevError, run, say
 from dev.setup import ensure, setup
 from dev.wheel import wheel
@@ -97,6 +97,8 @@ def _docs(_: argparse.Namespace) -> None:
 def _doctor(_: argparse.Namespace) -> None:
     if not PYTHON.exists():
         raise DevError("there is no .venv yet: run ./dev setup")
+    if not (PACKAGE_ROOT / "torch_npu" / "_C.so").exists():
+        raise DevError("nothing is built yet: run ./dev build")
     run([PYTHON, "-m", "torch_npu.utils.doctor"])
 
 

@@ -11,8 +11,16 @@ SOURCE = ROOT / "torch_npu"
 # The operators' library that the ordinary build makes.
 OPAPI = PACKAGE_ROOT / "torch_npu" / "lib" / "cann" / "libopapi.so"
 STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
-# Lets ccache serve files that use the precompiled header.
-CCACHE = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+
+
+def ccache() -> dict[str, str]:
+    """Lets ccache serve files that use the precompiled header, from build/ where its own folder cannot be written."""
+    variables = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
+    folder = Path(output(["ccache", "--get-config", "cache_dir"]).strip())
+    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if not os.access(there, os.W_OK):
+        variables["CCACHE_DIR"] = str(BUILD / "ccache")
+    return variables
 
 
 def program(name: str) -> str:
@@ -100,7 +108,7 @@ def _ninja(folder: Path, *targets: str) -> None:
     say(f"build {' '.join([f'{folder.name}/', *targets])}")
     run(
         [program("ninja"), "-C", folder, *targets],
-        env=CCACHE,
+        env=ccache(),
         hint="the first error above is the one to mend",
     )
 

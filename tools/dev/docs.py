@@ -22,18 +22,19 @@ PAGES = {
     "softnpu/fusion/README.md": "fusion.md",
     "torch_npu/csrc/README.md": "plugin.md",
 }
-_LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
+_LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
 
 def page(text: str, folder: Path, root: Path = ROOT) -> str:
-    """The page of a document in ``folder``, whose text is ``text``: links to documents become links to pages."""
+    """The page of a document in ``folder``: links to documents become links to pages, others become text."""
 
     def link(match: re.Match[str]) -> str:
-        target = (folder / match[1]).resolve()
-        name = target.relative_to(root).as_posix() if target.is_relative_to(root) else match[1]
+        shown, linked, anchor = match[1], match[2], match[3] or ""
+        target = (folder / linked).resolve()
+        name = target.relative_to(root).as_posix() if target.is_relative_to(root) else linked
         if name.startswith("docs/"):
-            return f"]({name.removeprefix('docs/')}{match[2] or ''})"
-        return f"]({PAGES[name]}{match[2] or ''})" if name in PAGES else "](index.md)"
+            return f"[{shown}]({name.removeprefix('docs/')}{anchor})"
+        return f"[{shown}]({PAGES[name]}{anchor})" if name in PAGES else shown
 
     return _LINK.sub(link, text)
 

@@ -60,6 +60,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tools/", ("tests/tools",)),
     ("examples/", ("tests/models/test_examples.py",)),
     ("docs/", ("tests/models/test_examples.py", "tests/tools")),
+    ("CONTRIBUTING.md", ("tests/recipes", "tests/tools")),
 )
 
 

@@ -106,6 +106,29 @@ def version_conditions(files: list[Path], root: Path = ROOT) -> list[str]:
     ]
 
 
+_BYTES = re.compile(
+    r"(?:\b\w*(?:storage|impl)(?:\(\))?(?:->|\.)data|mutable_data|(?:const|mutable)_data_ptr)\(\)"
+)
+# The accessors themselves, and tensors of the CPU.
+_BYTES_IN = {
+    "torch_npu/csrc/core/format.h",
+    "torch_npu/csrc/core/generator.cpp",
+    "torch_npu/csrc/aten/aclnn/outputs.cpp",
+}
+
+
+def raw_bytes(files: Iterable[Path], root: Path = ROOT) -> list[str]:
+    """Bytes of storages that the plug-in takes without saying in which layout, as 'file:line: text'."""
+    return [
+        f"{name}:{number}: bytes_of, mutable_bytes_of, plain_data (core/format.h) say in which layout"
+        for file in files
+        if (name := file.relative_to(root).as_posix()).startswith("torch_npu/csrc/")
+        and name not in _BYTES_IN
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if _BYTES.search(line)
+    ]
+
+
 def lint_files(files: Iterable[Path] | None = None) -> None:
     """Runs all checks but clang-tidy on ``files``, or on all files; raises DevError with the findings."""
     chosen = tracked("*.py", "*.cpp", "*.h") if files is None else list(files)
@@ -124,7 +147,7 @@ def lint_files(files: Iterable[Path] | None = None) -> None:
         run([CLANG_FORMAT, "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
     say("layers, lengths, words, paths in documents")
     layers = read_layers((ROOT / "LAYERS").read_text())
-    found = layer_violations(layers, sources) + version_conditions(sources)
+    found = layer_violations(layers, sources) + version_conditions(sources) + raw_bytes(sources)
     found += _long_files([*python, *sources]) + retired_words([*python, *sources]) + _dead_paths()
     if found:
         raise DevError("\n".join(found))

@@ -26,7 +26,7 @@ def make_venv() -> None:
 
 # The dynamic linker's report of a failed look-up.
 _MISS = re.compile(
-    r"(?P<library>/\S+): error: symbol lookup error: undefined symbol: (?P<name>\w+)"
+    r"(?P<library>/.+?): error: symbol lookup error: undefined symbol: (?P<name>\w+)"
 )
 
 

@@ -15,7 +15,7 @@ LIMITS = (
     "softnpu_fault_tests",
 )
 # Tests of the generators and of ./dev: they need no device and no build, so torch must not load the plug-in.
-NO_DEVICE = ("tests/tools", "tests/opgen", "codegen/tests")
+NO_DEVICE = ("tests/tools", "tests/opgen", "tests/recipes", "codegen/tests")
 
 
 def gtest(env: Mapping[str, str], programs: Iterable[str], folder: str = "build") -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import pwd
 import shutil
 import sys
 from pathlib import Path
@@ -15,11 +16,26 @@ REQUIREMENTS = ROOT / "tools" / "requirements.txt"
 MODELS = ROOT / "tools" / "requirements-models.txt"
 
 
+def become_caller() -> None:
+    """Under sudo, in a checkout of its caller: continues as the caller, who then owns .venv as well."""
+    caller = int(os.environ.get("SUDO_UID", "0"))
+    if os.geteuid() != 0 or caller == 0 or ROOT.stat().st_uid != caller:
+        return
+    user = pwd.getpwuid(caller)
+    os.initgroups(user.pw_name, user.pw_gid)
+    os.setgid(user.pw_gid)
+    os.setuid(caller)
+    os.environ.update(HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name)
+
+
 def make_venv() -> None:
     """Makes .venv with this interpreter; replaces an incomplete one of an interrupted run.
 
-    Raises DevError if DEV_PYTHON names another Python than that of an existing .venv.
+    Raises DevError if DEV_PYTHON names another Python than that of an existing .venv, or if that one is another
+    user's.
     """
+    if VENV.exists() and not os.access(VENV, os.W_OK):
+        raise DevError(f".venv is {VENV.owner()}'s: sudo rm -r '{VENV}', then ./dev setup")
     found = output([PYTHON, "-m", "pip", "--version"]) if PYTHON.exists() else ""
     if found:
         running = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -75,4 +91,5 @@ def ensure() -> None:
 def setup() -> None:
     """Installs everything that a build, the tests and the demo need."""
     install_system()
+    become_caller()
     _python_packages()

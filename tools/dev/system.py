@@ -190,7 +190,7 @@ def check_system() -> None:
         )
     _check_candidates(missing)
     raise DevError(
-        f"this needs {names}: run ./dev setup as root, which installs them, or\n"
+        f"this needs {names}: run sudo ./dev setup, which installs them, or this and then ./dev setup:\n"
         f"  sudo {' '.join(_apt_get(missing))}"
     )
 

@@ -19,21 +19,10 @@ ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t
                                                const int64_t* stride, int64_t offset, aclFormat format,
                                                const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
-// Describes an existing tensor anew, for callers that keep their tensors. Where it fails the tensor stays as it is.
-ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
-                                              aclDataType dataType, const int64_t* stride, int64_t offset,
-                                              aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
-                                              void* tensorData);
 
-// The arrays are new ones of *viewDimsNum numbers, which the caller frees with delete[]. Of an output whose size an
-// operator decides as it runs (nonzero, unique, masked_select) the shape is that size once the stream was synchronised;
-// strides and storage stay what the tensor was made with.
+// The array is a new one of *viewDimsNum numbers, which the caller frees with delete[]. Of an output whose size an
+// operator decides as it runs (nonzero, unique, masked_select) the shape is that size once the stream was synchronised.
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum);
-ACL_FUNC_VISIBILITY aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** dims, uint64_t* dimsCount);
-ACL_FUNC_VISIBILITY aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** strides, uint64_t* stridesCount);
-ACL_FUNC_VISIBILITY aclnnStatus aclGetViewOffset(const aclTensor* tensor, int64_t* offset);
-ACL_FUNC_VISIBILITY aclnnStatus aclGetFormat(const aclTensor* tensor, aclFormat* format);
-ACL_FUNC_VISIBILITY aclnnStatus aclGetDataType(const aclTensor* tensor, aclDataType* dataType);
 
 // A copy of the number of type `dataType` at `value`: an integer, bool, floating-point or complex type.
 ACL_FUNC_VISIBILITY aclScalar* aclCreateScalar(void* value, aclDataType dataType);
@@ -62,21 +51,13 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)
 
 // From the next launch on, the repeatable executor's argument `tensor` has its data at `addr`, in the place of what it
 // was made with; the tensor's offset counts from there. `tensor` is the one that phase one was called with; where it
-// was given for several arguments `index` says which, counted among all tensors, the inputs or the outputs of the call.
+// was given for several arguments `index` says which, counted among all tensors of the call.
 // A launch that was made before keeps its address.
 ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor, void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor,
-                                                      void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, size_t index, aclTensor* tensor,
-                                                       void* addr);
 // The same for the tensor number `elementIndex` of an argument that is a list; `listIndex` is that argument's number,
 // which the list itself tells.
 ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t listIndex, size_t elementIndex,
                                                         aclTensorList* tensors, void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t listIndex,
-                                                             size_t elementIndex, aclTensorList* tensors, void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t listIndex,
-                                                              size_t elementIndex, aclTensorList* tensors, void* addr);
 
 #ifdef __cplusplus
 }

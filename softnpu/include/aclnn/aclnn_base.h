@@ -24,9 +24,6 @@ typedef struct aclScalarList aclScalarList;
 static const aclnnStatus ACLNN_SUCCESS = 0;
 static const aclnnStatus ACLNN_ERR_PARAM_NULLPTR = 161001;
 static const aclnnStatus ACLNN_ERR_PARAM_INVALID = 161002;
-static const aclnnStatus ACLNN_ERR_RUNTIME_ERROR = 361001;
-static const aclnnStatus ACLNN_ERR_INNER = 561000;
-static const aclnnStatus ACLNN_ERR_INNER_CREATE_EXECUTOR = 561101;
 
 // The library's begin and end, with the path of a settings file or null. Operators need neither call; both may be made
 // more than once.

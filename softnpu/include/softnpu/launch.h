@@ -25,9 +25,9 @@ typedef struct softnpuFusion {
   // what task i writes, SIZE_MAX where tasks behind them may. Returns how many, from the first on, run as one group; at
   // least 1. Where it is more `*group` is made, and released once.
   size_t (*analyse)(void* const* states, const size_t* lastReaders, size_t count, void** group);
-  // Does the work of all tasks of the group. On failure it returns an aclError and writes a sentence of at most `size`
-  // bytes.
-  aclError (*run)(void* group, char* message, size_t size);
+  // Does the work of all tasks of the group, the first of which has `firstState`. On failure it returns an aclError and
+  // writes a sentence of at most `size` bytes.
+  aclError (*run)(void* group, void* firstState, char* message, size_t size);
   void (*release)(void* group);
 } softnpuFusion;
 

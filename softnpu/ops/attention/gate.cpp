@@ -76,26 +76,10 @@ Status plan_tiles(const std::vector<const aclTensor*>& tensors, size_t outputs, 
   return Status::ok();
 }
 
-MapOp function_of(Gate kind) {
-  switch (kind) {
-    case Gate::kSilu: return MapOp::kSilu;
-    case Gate::kGelu: return MapOp::kGelu;
-    default: return MapOp::kGeluTanh;
-  }
-}
-
-MapOp gradient_of(Gate kind) {
-  switch (kind) {
-    case Gate::kSilu: return MapOp::kSiluBackward;
-    case Gate::kGelu: return MapOp::kGeluBackward;
-    default: return MapOp::kGeluTanhBackward;
-  }
-}
-
 Status gelu_of(int64_t approximate, Gate* out) {
   if (approximate != 0 && approximate != 1)
     return bad(text("approximate is ", approximate, ", not 0 (none) or 1 (tanh)"));
-  *out = approximate == 0 ? Gate::kGelu : Gate::kGeluTanh;
+  *out = approximate == 0 ? kGeluGate : kGeluTanhGate;
   return Status::ok();
 }
 
@@ -109,8 +93,8 @@ void fast_sigmoid(MapKernel sigmoid, const T* x, size_t count, T* to) {
 
 }  // namespace
 
-Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
-            Plan* plan) {
+Status gate(const Gate& kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
+            const aclTensor* activated, Plan* plan) {
   Halves halves;
   SOFTNPU_RETURN_IF_ERROR(cut(x, "x", dim, left, &halves));
   SOFTNPU_RETURN_IF_ERROR(check_rows(out, "out"));
@@ -123,7 +107,7 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
   tensors.push_back(&halves.activated);
   tensors.push_back(&halves.other);
   const aclDataType as = row_type(x);
-  const MapKernel function = map_kernel(function_of(kind), compute_type_of(as));
+  const MapKernel function = map_kernel(kind.function, compute_type_of(as));
   const NonTemporalCopy non_temporal = stream_to(out, as);
   return plan_tiles(
       tensors, outputs, as,
@@ -140,31 +124,30 @@ Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTens
       plan);
 }
 
-Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
-                 Plan* plan) {
+Status gate_grad(const Gate& kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left,
+                 const aclTensor& out, Plan* plan) {
   Halves halves;
   Halves results;
   SOFTNPU_RETURN_IF_ERROR(cut(x, "x", dim, left, &halves));
   SOFTNPU_RETURN_IF_ERROR(cut(out, "out", dim, left, &results));
   SOFTNPU_RETURN_IF_ERROR(check_rows(grad, "grad"));
   const aclDataType as = row_type(x);
-  const MapKernel function = map_kernel(function_of(kind), compute_type_of(as));
-  const MapKernel gradient = map_kernel(gradient_of(kind), compute_type_of(as));
+  const MapKernel function = map_kernel(kind.function, compute_type_of(as));
+  const MapKernel gradient = map_kernel(kind.gradient, compute_type_of(as));
   return plan_tiles(
       {&results.activated, &results.other, &grad, &halves.activated, &halves.other}, 2, as,
-      [=]<typename T>(void* const* values, size_t count, T) {
+      [=, is_of_result = kind.is_of_result]<typename T>(void* const* values, size_t count, T) {
         const T* g = static_cast<const T*>(values[2]);
         const T* other = static_cast<const T*>(values[4]);
         alignas(64) std::array<T, Tiles::kTile> part;
         alignas(64) std::array<T, Tiles::kTile> active;
         const void* in[] = {values[3]};
         function(active.data(), in, count, nullptr);
-        for (size_t i = 0; i < count; ++i) {
-          part[i] = g[i] * other[i];
-          active[i] *= g[i];
-        }
-        const void* of[] = {part.data(), values[3]};
-        gradient(values[0], of, count, nullptr);
+        for (size_t i = 0; i < count; ++i) part[i] = g[i] * other[i];
+        const void* of[] = {part.data(), is_of_result ? active.data() : values[3]};
+        gradient(part.data(), of, count, nullptr);
+        for (size_t i = 0; i < count; ++i) active[i] *= g[i];
+        std::copy_n(part.data(), count, static_cast<T*>(values[0]));
         std::copy_n(active.data(), count, static_cast<T*>(values[1]));
       },
       plan);
@@ -172,14 +155,14 @@ Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t d
 
 Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
               const aclTensor& activated, Plan* plan) {
-  Gate kind = Gate::kGelu;
+  Gate kind = kGeluGate;
   SOFTNPU_RETURN_IF_ERROR(gelu_of(approximate, &kind));
   return gate(kind, x, dim, left, out, &activated, plan);
 }
 
 Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,
                    const aclTensor& out, Plan* plan) {
-  Gate kind = Gate::kGelu;
+  Gate kind = kGeluGate;
   SOFTNPU_RETURN_IF_ERROR(gelu_of(approximate, &kind));
   return gate_grad(kind, grad, x, dim, left, out, plan);
 }

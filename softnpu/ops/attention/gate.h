@@ -3,17 +3,27 @@
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
+#include "ops/elementwise/map_op.h"
 
 namespace softnpu {
 
-enum class Gate : uint8_t { kSilu, kGelu, kGeluTanh };
+// The activation of one half, and its gradient, a function of the activation's input or of its result.
+struct Gate {
+  MapOp function;
+  MapOp gradient;
+  bool is_of_result = false;
+};
+inline constexpr Gate kSiluGate = {MapOp::kSilu, MapOp::kSiluBackward};
+inline constexpr Gate kSigmoidGate = {MapOp::kSigmoid, MapOp::kSigmoidBackward, /*is_of_result=*/true};
+inline constexpr Gate kGeluGate = {MapOp::kGelu, MapOp::kGeluBackward};
+inline constexpr Gate kGeluTanhGate = {MapOp::kGeluTanh, MapOp::kGeluTanhBackward};
 
 // Splits x into halves along `dim`; `left` says which half is activated. `activated`, which may be null, receives the
 // activation's result.
-Status gate(Gate kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out, const aclTensor* activated,
-            Plan* plan);
-Status gate_grad(Gate kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
-                 Plan* plan);
+Status gate(const Gate& kind, const aclTensor& x, int64_t dim, bool left, const aclTensor& out,
+            const aclTensor* activated, Plan* plan);
+Status gate_grad(const Gate& kind, const aclTensor& grad, const aclTensor& x, int64_t dim, bool left,
+                 const aclTensor& out, Plan* plan);
 // approximate: 0 exact gelu, 1 with tanh.
 Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, const aclTensor& out,
               const aclTensor& activated, Plan* plan);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <numbers>
 #include <type_traits>
 
 #include "ops/elementwise/map_op.h"
@@ -211,6 +212,13 @@ struct NanToNum {
     return a;
   }
 };
+// Of a real number: NaN stays itself, and zeros of both signs have none.
+struct Angle {
+  template <Real T>
+  static HWY_INLINE T of(T a, const T*) {
+    return is_nan(a) ? a : (a < 0 ? std::numbers::pi_v<T> : T(0));
+  }
+};
 struct Sqrt {
   static HWY_INLINE auto of(Real auto a, const auto*) { return std::sqrt(a); }
 };
@@ -311,6 +319,12 @@ struct Pow {
       base *= base;
     }
     return power;
+  }
+};
+struct Prelu {
+  template <Real T>
+  static HWY_INLINE T of(T a, T b, const T*) {
+    return a > 0 ? a : a * b;
   }
 };
 struct Eq {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ops/recurrent/rows.h"
-#include "ops/typed/reading.h"
+#include "ops/typed_call.h"
 #include "workers/parallel.h"
 
 namespace softnpu {

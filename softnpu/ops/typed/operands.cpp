@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "ops/describe.h"
-#include "ops/typed/reading.h"
+#include "ops/typed_call.h"
 
 namespace softnpu {
 namespace {

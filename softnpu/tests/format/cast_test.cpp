@@ -235,7 +235,7 @@ TEST_F(FormatTest, RepeatableExecutorCastsToOtherMemory) {
   ASSERT_EQ(aclnnNpuFormatCastGetWorkspaceSize(src.handle, first.handle, &bytes, &executor), ACLNN_SUCCESS);
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
   ASSERT_EQ(aclnnNpuFormatCast(nullptr, bytes, executor, nullptr), ACLNN_SUCCESS) << recent_error();
-  ASSERT_EQ(aclSetOutputTensorAddr(executor, 0, first.handle, second.device), ACLNN_SUCCESS) << recent_error();
+  ASSERT_EQ(aclSetTensorAddr(executor, 0, first.handle, second.device), ACLNN_SUCCESS) << recent_error();
   ASSERT_EQ(aclnnNpuFormatCast(nullptr, bytes, executor, nullptr), ACLNN_SUCCESS) << recent_error();
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   EXPECT_TRUE(first.download() == second.download());

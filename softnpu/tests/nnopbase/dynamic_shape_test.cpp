@@ -12,6 +12,7 @@
 #include "aclnn/acl_meta.h"
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
+#include "softnpu/tensor.h"
 
 namespace {
 
@@ -80,7 +81,7 @@ TEST_F(DynamicShapeTest, ReinitialisedTensorHasItsNewSizes) {
   launch(out, 4, go_);
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   const int64_t dims[] = {5};
-  ASSERT_EQ(aclInitTensor(out, dims, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr), ACLNN_SUCCESS);
+  ASSERT_EQ(softnpuInitTensor(out, dims, 1, ACL_INT64, nullptr, 0, ACL_FORMAT_ND, dims, 1, nullptr), ACLNN_SUCCESS);
   EXPECT_EQ(shape(out), std::vector<int64_t>{5});
   EXPECT_EQ(aclDestroyTensor(out), ACLNN_SUCCESS);
 }

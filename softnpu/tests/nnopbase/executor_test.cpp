@@ -11,6 +11,7 @@
 
 #include "acl_fixture.h"
 #include "aclnn/acl_meta.h"
+#include "nnopbase/errors.h"
 #include "nnopbase/plan_operator.h"
 #include "sanitizers.h"
 
@@ -112,7 +113,7 @@ TEST_F(AclnnExecutorTest, RefusedLaunchCanBeRepeated) {
 
 TEST_F(AclnnExecutorTest, LaunchOnUnknownStreamConsumesTheExecutor) {
   aclOpExecutor* executor = count();
-  EXPECT_EQ(launch(executor, nullptr, 0, &counter_), ACLNN_ERR_RUNTIME_ERROR);
+  EXPECT_EQ(launch(executor, nullptr, 0, &counter_), softnpu::kLaunchError);
   EXPECT_EQ(counter_.use_count(), 1);
   EXPECT_EQ(launch(executor), ACLNN_ERR_PARAM_INVALID);
 }
@@ -175,26 +176,26 @@ TEST_F(AclnnExecutorTest, FailedRunReportsItsDescription) {
     Plan plan;
     plan.run = [throws](void*) -> Status {
       if (throws) throw std::runtime_error("thrown on purpose");
-      return {ACLNN_ERR_INNER, "returned on purpose"};
+      return {softnpu::kOperatorError, "returned on purpose"};
     };
     plan.describe = [] { return std::string("(float32[2])"); };
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
     ASSERT_TRUE(softnpu::make_executor("aclnnCount", std::move(plan), &bytes, &executor).is_ok());
     EXPECT_EQ(launch(executor), ACLNN_SUCCESS);
-    EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACLNN_ERR_INNER);
+    EXPECT_EQ(aclrtSynchronizeStream(nullptr), softnpu::kOperatorError);
     expect_says(throws ? "(float32[2]): thrown on purpose" : "(float32[2]): returned on purpose");
   }
 }
 
 TEST_F(AclnnExecutorTest, LongMessageIsTruncated) {
   Plan plan;
-  plan.run = [](void*) -> Status { return {ACLNN_ERR_INNER, std::string(10'000, 'x')}; };
+  plan.run = [](void*) -> Status { return {softnpu::kOperatorError, std::string(10'000, 'x')}; };
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
   ASSERT_TRUE(softnpu::make_executor("aclnnCount", std::move(plan), &bytes, &executor).is_ok());
   EXPECT_EQ(launch(executor), ACLNN_SUCCESS);
-  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACLNN_ERR_INNER);
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), softnpu::kOperatorError);
   expect_says("xxx");
 }
 

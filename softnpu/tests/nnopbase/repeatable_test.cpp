@@ -113,9 +113,9 @@ TEST_F(RepeatableTest, RunsWithTheAddressesThatWereSet) {
   aclTensor* out = tensor(blocks_[5]);
   aclOpExecutor* executor = repeatable({.self = self, .out = out});
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{1, 100}));
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, blocks_[1]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{2, 200}));
-  EXPECT_EQ(aclSetOutputTensorAddr(executor, 0, out, blocks_[4]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, out, blocks_[4]), ACLNN_SUCCESS);
   EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[2]), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[4]), (Pair{4, 400}));
   EXPECT_EQ(download<Pair>(blocks_[5]), (Pair{2, 200}));
@@ -132,7 +132,7 @@ TEST_F(RepeatableTest, TheOffsetCountsFromTheNewAddress) {
   aclTensor* self = tensor(blocks_[0], 1);
   aclTensor* out = tensor(blocks_[5]);
   aclOpExecutor* executor = repeatable({.self = self, .out = out});
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, block), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, block), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{8, 9}));
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(self), ACLNN_SUCCESS);
@@ -154,13 +154,13 @@ TEST_F(RepeatableTest, KeepsCopiesOfItsArguments) {
   EXPECT_EQ(aclDestroyScalar(scale), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyIntArray(numbers), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{7 * 2 + 5, 1400 + 5}));
-  EXPECT_EQ(aclSetDynamicInputTensorAddr(executor, 1, 2, others, blocks_[3]), ACLNN_SUCCESS) << recent_error();
+  EXPECT_EQ(aclSetDynamicTensorAddr(executor, 1, 2, others, blocks_[3]), ACLNN_SUCCESS) << recent_error();
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{(1 + 2 + 8) * 2 + 5, 2200 + 5}));
   EXPECT_EQ(aclSetDynamicTensorAddr(executor, 1, 0, others, blocks_[4]), ACLNN_SUCCESS) << recent_error();
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{(1 + 16 + 8) * 2 + 5, 5000 + 5}));
   EXPECT_EQ(aclSetDynamicTensorAddr(executor, 1, 1, others, blocks_[4]), ACLNN_ERR_PARAM_INVALID);
   expect_says("has no tensor at index 1");
-  EXPECT_EQ(aclSetDynamicOutputTensorAddr(executor, 1, 3, others, blocks_[4]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetDynamicTensorAddr(executor, 1, 3, others, blocks_[4]), ACLNN_ERR_PARAM_INVALID);
   EXPECT_EQ(aclDestroyTensorList(others), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(self), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(out), ACLNN_SUCCESS);
@@ -171,9 +171,9 @@ TEST_F(RepeatableTest, KeepsCopiesOfItsArguments) {
 TEST_F(RepeatableTest, IndexSelectsAmongRepeatedTensors) {
   aclTensor* both = tensor(blocks_[0]);
   aclOpExecutor* executor = repeatable({.self = both, .out = both});
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 1, both, blocks_[2]), ACLNN_ERR_PARAM_INVALID);
-  expect_says("is 2 of the arguments, and number 1 of the 1 inputs");
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, both, blocks_[2]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 2, both, blocks_[2]), ACLNN_ERR_PARAM_INVALID);
+  expect_says("is 2 of the arguments, and number 2 of the 2 tensors");
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, both, blocks_[2]), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[0]), (Pair{4, 400}));
   EXPECT_EQ(aclSetTensorAddr(executor, 1, both, blocks_[4]), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[4]), (Pair{4, 400}));
@@ -189,24 +189,24 @@ TEST_F(RepeatableTest, BadCallsAreStatuses) {
   EXPECT_EQ(aclDestroyTensor(dead), ACLNN_SUCCESS);
   aclOpExecutor* executor = nullptr;
   ASSERT_EQ(plan({.self = self, .out = out}, &executor), ACLNN_SUCCESS);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
   expect_says("call aclSetAclOpExecutorRepeatable first");
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
-  EXPECT_EQ(aclSetInputTensorAddr(nullptr, 0, self, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, nullptr, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, dead, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, stranger, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetTensorAddr(nullptr, 0, self, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, nullptr, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, dead, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, stranger, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
   expect_says("is not among the arguments");
-  EXPECT_EQ(aclSetDynamicInputTensorAddr(executor, 0, 0, nullptr, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(aclSetDynamicTensorAddr(executor, 0, 0, nullptr, blocks_[1]), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{1, 100}));
   // Planning detects an address that kernels may not access; setting another address recovers.
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, &executor), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, &executor), ACLNN_SUCCESS);
   EXPECT_EQ(softnpu::launch_operator("aclnnSum", nullptr, 0, executor, nullptr), ACLNN_ERR_PARAM_NULLPTR);
   expect_says("an input's address");
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, blocks_[1]), ACLNN_SUCCESS);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_SUCCESS);
   EXPECT_EQ(run(executor, blocks_[5]), (Pair{2, 200}));
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
   for (const aclTensor* made : {self, out, stranger}) EXPECT_EQ(aclDestroyTensor(made), ACLNN_SUCCESS);
 }
 
@@ -247,7 +247,7 @@ TEST_F(RepeatableTest, OperatorWithoutAnArgumentPlannerReportsIt) {
   plan.run = [](void*) { return Status::ok(); };
   ASSERT_TRUE(softnpu::make_executor("aclnnSum", std::move(plan), &bytes, &executor).is_ok());
   ASSERT_EQ(aclSetAclOpExecutorRepeatable(executor), ACLNN_SUCCESS);
-  EXPECT_EQ(aclSetInputTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(aclSetTensorAddr(executor, 0, self, blocks_[1]), ACLNN_ERR_PARAM_INVALID);
   expect_says("aclnnSum cannot run with other addresses");
   EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
   EXPECT_EQ(aclDestroyTensor(self), ACLNN_SUCCESS);

@@ -45,15 +45,14 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   if (nbytes == 0) return;
   const at::Tensor& npu = dst.is_privateuseone() ? dst : src;
   bind_device(npu.device().index());
-  for (const at::Tensor* side : {&dst, &src}) make_plain(*side->storage().unsafeGetStorageImpl());
+  void* to = mutable_plain_data(dst);
+  const void* from = plain_data(src);
   c10::Stream stream = current_stream(npu.device().index());
   // This wait can be interrupted; after it the host memory must stay valid until the copy is done.
   if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) wait_for_current_stream(npu.device().index());
   {
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
-    acl_check(
-        aclrtMemcpyAsync(dst.mutable_data_ptr(), nbytes, src.const_data_ptr(), nbytes, kind, Enqueue(stream).handle()),
-        "aclrtMemcpyAsync");
+    acl_check(aclrtMemcpyAsync(to, nbytes, from, nbytes, kind, Enqueue(stream).handle()), "aclrtMemcpyAsync");
   }
   if (kind == ACL_MEMCPY_DEVICE_TO_DEVICE) return;
   if (non_blocking) {

@@ -231,8 +231,7 @@ at::Tensor empty_in_format(at::IntArrayRef sizes, at::ScalarType dtype, aclForma
 at::Tensor cast_to_blocked_format(const at::Tensor& input, aclFormat format, aclDataType blocks) {
   at::Tensor made = empty_in_format(input.sizes(), input.scalar_type(), format, blocks, input.device().index());
   const at::Tensor plain = input.contiguous();
-  make_plain(*plain.storage().unsafeGetStorageImpl());
-  fill_blocks(storage_of(made), plain.mutable_data_ptr());
+  fill_blocks(storage_of(made), mutable_plain_data(plain));
   return made;
 }
 }  // namespace torch_npu

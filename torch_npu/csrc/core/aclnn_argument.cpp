@@ -40,7 +40,10 @@ struct Makers {
   Maker<aclTensor, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t, aclFormat, const int64_t*, uint64_t,
         void*>
       tensor{"aclCreateTensor", "aclDestroyTensor"};
-  decltype(&aclInitTensor) init_tensor = reinterpret_cast<decltype(&aclInitTensor)>(aclnn_symbol("aclInitTensor"));
+  // softnpu's: aclCreateTensor for a descriptor that exists. Null on other CANNs.
+  using InitTensor = aclnnStatus (*)(aclTensor*, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t,
+                                     aclFormat, const int64_t*, uint64_t, void*);
+  InitTensor init_tensor = reinterpret_cast<InitTensor>(aclnn_symbol("softnpuInitTensor"));
   Maker<aclScalar, void*, aclDataType> scalar{"aclCreateScalar", "aclDestroyScalar"};
   Maker<aclIntArray, const int64_t*, uint64_t> int_array{"aclCreateIntArray", "aclDestroyIntArray"};
   Maker<aclFloatArray, const float*, uint64_t> float_array{"aclCreateFloatArray", "aclDestroyFloatArray"};
@@ -98,18 +101,17 @@ thread_local constinit SavedDescriptors::Saved SavedDescriptors::kept_;
 aclTensor* make_tensor(const at::Tensor& tensor) {
   const c10::TensorImpl* impl = tensor.unsafeGetTensorImpl();
   const c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
-  make_plain(*storage);
+  void* data = const_cast<void*>(bytes_of(*storage, BytesLayout::kPlain));
   const auto storage_elements = static_cast<int64_t>(storage->nbytes() / impl->itemsize());
   const at::IntArrayRef sizes = impl->sizes();
   const aclDataType dtype = acl_data_type(tensor.scalar_type());
   const int64_t* strides = impl->strides().data();
-  void* data = const_cast<void*>(storage->data());
   if (aclTensor* kept = SavedDescriptors::take()) {
     const aclnnStatus status = makers().init_tensor(kept, sizes.data(), sizes.size(), dtype, strides,
                                                     impl->storage_offset(), ACL_FORMAT_ND, &storage_elements, 1, data);
     if (C10_LIKELY(status == ACLNN_SUCCESS)) return kept;
     makers().tensor.destroy(kept);
-    aclnn_fail("aclInitTensor");
+    aclnn_fail("softnpuInitTensor");
   }
   return makers().tensor.make(sizes.data(), sizes.size(), dtype, strides, impl->storage_offset(), ACL_FORMAT_ND,
                               &storage_elements, 1, data);

@@ -77,8 +77,8 @@ void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to,
   to.data = beside.get();
   cast(from, to, device);
   const c10::Stream stream = current_stream(device);
-  acl_check(aclrtMemcpyAsync(storage.mutable_data(), nbytes, beside.get(), nbytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                             Enqueue(stream).handle()),
+  acl_check(aclrtMemcpyAsync(mutable_bytes_of(storage, BytesLayout::kStored), nbytes, beside.get(), nbytes,
+                             ACL_MEMCPY_DEVICE_TO_DEVICE, Enqueue(stream).handle()),
             "aclrtMemcpyAsync");
   synchronize_stream(stream);
 }
@@ -110,7 +110,7 @@ aclFormat format_of(const c10::StorageImpl& storage, int64_t dims) {
 DeviceElements elements_of_blocked_storage(const StorageImpl& storage) {
   const PrivateLayout& blocks = *storage.private_layout();
   return {blocks.sizes, blocks.dtype, static_cast<aclFormat>(storage.format()), blocks.storage_shape,
-          const_cast<void*>(storage.data())};
+          const_cast<void*>(bytes_of(storage, BytesLayout::kStored))};
 }
 
 PrivateLayoutInUse::PrivateLayoutInUse() : lock_(blocks_mutex()) {}
@@ -148,9 +148,10 @@ c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
   const std::size_t bytes = private_bytes(*storage.private_layout());
   auto copy = storage_for(std::make_unique<const PrivateLayout>(*storage.private_layout()), storage.format(), device);
   bind_device(device);
-  acl_check(aclrtMemcpyAsync(copy->mutable_data(), bytes, storage.data(), bytes, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                             Enqueue(current_stream(device)).handle()),
-            "aclrtMemcpyAsync");
+  acl_check(
+      aclrtMemcpyAsync(mutable_bytes_of(*copy, BytesLayout::kStored), bytes, bytes_of(storage, BytesLayout::kStored),
+                       bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, Enqueue(current_stream(device)).handle()),
+      "aclrtMemcpyAsync");
   return copy;
 }
 
@@ -164,8 +165,8 @@ void make_blocked(StorageImpl& storage) {
   const PrivateLayout& blocks = *storage.private_layout();
   const std::lock_guard lock(blocks_mutex());
   if (storage.has_private_layout() || storage.format() == StorageImpl::kNoFormat) return;
-  change(storage, plain_elements(blocks, storage.mutable_data()), elements_of_blocked_storage(storage),
-         private_bytes(blocks));
+  change(storage, plain_elements(blocks, mutable_bytes_of(storage, BytesLayout::kStored)),
+         elements_of_blocked_storage(storage), private_bytes(blocks));
   storage.set_private_layout_active(true);
 }
 

@@ -74,9 +74,9 @@ void Key::add(const at::Tensor& tensor) {
     return;
   }
   const c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
-  make_plain(*storage);
+  const void* bytes = bytes_of(*storage, BytesLayout::kPlain);
   const auto item = static_cast<int64_t>(impl->itemsize());
-  const void* address = static_cast<const char*>(storage->data()) + impl->storage_offset() * item;
+  const void* address = static_cast<const char*>(bytes) + impl->storage_offset() * item;
   size_t same = 0;  // the first tensor at this address
   while (same < tensors_ && addresses_[same] != address) ++same;
   const bool is_contiguous = impl->is_contiguous();

@@ -83,7 +83,7 @@ class Outbox {
       sent->place = new_place();
       sent->place.counter().store(0);
       // Other threads may read the storage meanwhile: the address does not change.
-      c10::DataPtr shared(storage.mutable_data(), sent.get(), &delete_sent, storage.device());
+      c10::DataPtr shared(mutable_bytes_of(storage, BytesLayout::kStored), sent.get(), &delete_sent, storage.device());
       sent->data = storage.set_data_ptr(std::move(shared));
       (void)sent.release();  // now owned by the storage
     }

@@ -79,11 +79,11 @@ void resize_storage(c10::StorageImpl& storage, std::size_t nbytes) {
   c10::DeviceIndex device = storage.device().index();
   c10::DataPtr grown = caching_allocator().allocate_on(device, nbytes);
   std::size_t kept = std::min(nbytes, storage.nbytes());
-  if (kept > 0 && storage.data() != nullptr) {
+  if (kept > 0 && bytes_of(storage, BytesLayout::kPlain) != nullptr) {
     const c10::Stream stream = current_stream(device);
     trace::Launch launch("Memcpy DtoD", trace::Kind::kCopy, stream);
-    acl_check(aclrtMemcpyAsync(grown.get(), nbytes, storage.data(), kept, ACL_MEMCPY_DEVICE_TO_DEVICE,
-                               Enqueue(stream).handle()),
+    acl_check(aclrtMemcpyAsync(grown.get(), nbytes, bytes_of(storage, BytesLayout::kPlain), kept,
+                               ACL_MEMCPY_DEVICE_TO_DEVICE, Enqueue(stream).handle()),
               "aclrtMemcpyAsync");
   }
   if (StorageImpl* own = own_storage(storage); own != nullptr) own->cpu_storage().reset();

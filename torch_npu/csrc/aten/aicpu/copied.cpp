@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "aten/aicpu/dense.h"
+#include "core/format.h"
 #include "core/storage.h"
 
 namespace torch_npu::aicpu {
@@ -32,7 +33,7 @@ std::pair<std::size_t, std::size_t> extent_of(const at::Tensor& tensor) {
 
 c10::Storage host_storage_like(const c10::Storage& npu, c10::DeviceIndex device) {
   c10::StorageImpl* impl = npu.unsafeGetStorageImpl();
-  if (own_storage(*impl) == nullptr) check_device_memory(impl->data(), impl->nbytes(), device);
+  if (own_storage(*impl) == nullptr) check_device_memory(bytes_of(*impl, BytesLayout::kStored), impl->nbytes(), device);
   return c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(),
                                                c10::SymInt(static_cast<int64_t>(impl->nbytes())),
                                                c10::GetCPUAllocator(), impl->resizable());

@@ -20,7 +20,7 @@ namespace {
 c10::Device cpu_device() { return {c10::DeviceType::CPU}; }
 
 void* kernel_address(const c10::StorageImpl& storage, c10::DeviceIndex device) {
-  auto* address = static_cast<char*>(const_cast<void*>(storage.data()));
+  auto* address = static_cast<char*>(const_cast<void*>(bytes_of(storage, BytesLayout::kStored)));
   return address == nullptr ? nullptr : address + kernel_offset(device);
 }
 
@@ -51,9 +51,9 @@ class WithoutVersions {
 
 c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage, c10::DeviceIndex device) {
   c10::StorageImpl* impl = storage.unsafeGetStorageImpl();
-  make_plain(*impl);
+  const void* bytes = bytes_of(*impl, BytesLayout::kPlain);
   void* address = kernel_address(*impl, device);
-  bump_write_epoch(impl->data(), impl->nbytes());  // even if the kernel does not write it
+  bump_write_epoch(bytes, impl->nbytes());  // even if the kernel does not write it
   StorageImpl* own = own_storage(*impl);
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_storage().get()) {
     // Stale if PyTorch has replaced the storage's bytes; no other thread may use them meanwhile.
@@ -63,7 +63,7 @@ c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage,
     }
     return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(known);
   }
-  if (own == nullptr) check_device_memory(impl->data(), impl->nbytes(), device);
+  if (own == nullptr) check_device_memory(bytes, impl->nbytes(), device);
   auto view = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
       c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
@@ -94,11 +94,11 @@ c10::Storage adopt_storage(const c10::Storage& cpu, c10::DeviceIndex device) {
     return c10::Storage(std::move(made));
   }
   auto made = make_storage(impl->nbytes(), device);
-  wait_for_current_stream(device);  // queued work of another thread may still use the block: see aicpu/allocator.cpp
-  if (impl->nbytes() > 0 && impl->data() != nullptr) {
-    acl_check(
-        aclrtMemcpy(made->mutable_data(), made->nbytes(), impl->data(), impl->nbytes(), ACL_MEMCPY_HOST_TO_DEVICE),
-        "aclrtMemcpy");
+  wait_for_current_stream(device);  // another thread's work may still use the block: see aicpu/allocator.cpp
+  if (impl->nbytes() > 0 && cpu.data() != nullptr) {
+    acl_check(aclrtMemcpy(mutable_bytes_of(*made, BytesLayout::kStored), made->nbytes(), cpu.data(), impl->nbytes(),
+                          ACL_MEMCPY_HOST_TO_DEVICE),
+              "aclrtMemcpy");
   }
   return c10::Storage(std::move(made));
 }
