@@ -21,7 +21,7 @@ _HEADERS = (
 
 def _function(function: tables.Function) -> str:
     path, _, line = function.place.rpartition(":")
-    # Errors name the row.
+    # Compiler errors name the row.
     row = f'#line {line} "{path}"\n' if path else ""
     pointer = f"{function.returns} (*)({function.parameters})"
     return (
@@ -71,7 +71,7 @@ def checks(
         "namespace {\n",
         *map(_constant, constants),
         *map(_struct, structs),
-        # Last: what follows a #line has the table's lines.
+        # Last: text after a #line has the table's line numbers.
         *(_function(function) for function in functions if function.has_prototype),
         "\n}  // namespace\n",
     ]
