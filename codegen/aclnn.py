@@ -1,7 +1,6 @@
 """What the entries of ``official`` mean together with torch's schemas: one ``AclnnOperator`` each."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
@@ -175,7 +174,7 @@ class _Resolver:
             results = {}
         else:
             results = {name: f"results[{i}]" for name, i in self.output_names.items()}
-        return CallWriter(self.entry.func, self.types, results, self._known)
+        return CallWriter(self.entry.func, self.entry.line, self.types, results, self._known)
 
     def routes(self) -> Iterator[AclnnRoute]:
         """The function for tensors, then those for numbers."""
@@ -187,8 +186,7 @@ class _Resolver:
         for name, call in ((None, self.entry.call), *self.entry.number_calls):
             if name is not None:
                 self._check_tensor(name, "exec_scalar")
-            route = writer.route(call, default, name)
-            yield replace(route, line=call.line - self.entry.line + 1)
+            yield writer.route(call, default, name)
 
     def _check_tensor(self, name: str, key: str) -> None:
         tensors = [a.name for a in self.arguments if a.is_tensor]

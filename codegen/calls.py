@@ -66,12 +66,13 @@ class CallWriter:
     def __init__(
         self,
         operator: str,
+        line: int,
         types: Mapping[str, Type],
         results: Mapping[str, str],
         known: Callable[[], str],
     ) -> None:
-        """``results`` are the names of outputs and their C++; ``known`` lists what an exec may name."""
-        self._operator, self._types = operator, types
+        """``line`` is that of the entry, ``results`` are the names of outputs and their C++; ``known`` lists what an exec may name."""
+        self._operator, self._line, self._types = operator, line, types
         self._results, self._known = results, known
 
     def _name(self, name: str, call: ExecSpec) -> str:
@@ -120,4 +121,5 @@ class CallWriter:
             arguments=tuple(self._expression(a, call, number) for a in attributes),
             needs=tuple(sorted(n for n in needs if n)),
             number=number,
+            line=call.line - self._line + 1,
         )

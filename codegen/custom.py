@@ -177,7 +177,7 @@ class _Resolver:
         def known() -> str:
             return ", ".join(dict.fromkeys((*self.types, *results)))
 
-        writer = CallWriter(self.entry.func, self.types, results, known)
+        writer = CallWriter(self.entry.func, self.entry.line, self.types, results, known)
         return writer.route(self.entry.call, default)
 
     def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:

@@ -154,7 +154,7 @@ class AclnnRoute:
     arguments: tuple[str, ...]
     needs: tuple[str, ...]  # of AclObject
     number: str | None  # this argument has to be a number in host memory
-    line: int = 0  # of the call within its entry, whose first line is 1
+    line: int  # of the call within its entry, whose first line is 1
 
 
 @dataclass(frozen=True)

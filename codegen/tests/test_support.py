@@ -5,7 +5,7 @@ from codegen.model import AclnnOperator, AclnnRoute
 
 
 def _operator(name, types):
-    routes = (AclnnRoute("aclnnAdd", (), (), None), AclnnRoute("aclnnAdds", (), (), "other"))
+    routes = (AclnnRoute("aclnnAdd", (), (), None, 2), AclnnRoute("aclnnAdds", (), (), "other", 3))
     return AclnnOperator(name, (), None, None, False, False, 1, routes, types, (), None, False, ())
 
 

@@ -5,9 +5,12 @@ BACK = "#line back"
 
 
 def numbered(text: str, name: str) -> str:
-    """``text`` of the file ``name`` with #line directives in place of ``BACK``."""
-    lines = text.split("\n")
-    return "\n".join(
-        f'#line {number + 1} "{name}"' if line == BACK else line
-        for number, line in enumerate(lines, start=1)
-    )
+    """``text`` of the file ``name`` with #line directives in place of ``BACK``, each at the start of its line."""
+    lines = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        directive = line.strip()
+        if directive == BACK:
+            lines.append(f'#line {number + 1} "{name}"')
+        else:
+            lines.append(directive if directive.startswith("#line ") else line)
+    return "\n".join(lines)
