@@ -1,1 +1,1 @@
-"""CANN's C ABI as tables: functions, constants, structs; and what is made of them."""
+"""CANN's C ABI as tables of functions, constants and structs, and the files written from them."""

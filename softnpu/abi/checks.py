@@ -21,7 +21,7 @@ _HEADERS = (
 
 def _function(function: tables.Function) -> str:
     path, _, line = function.place.rpartition(":")
-    # Errors name the row.
+    # Compiler errors name the row.
     row = f'#line {line} "{path}"\n' if path else ""
     pointer = f"{function.returns} (*)({function.parameters})"
     return (
@@ -63,7 +63,7 @@ def checks(
     constants: Iterable[tables.Constant],
     structs: Iterable[tables.Struct],
 ) -> str:
-    """The file's text. It compiles where the headers say what the tables say."""
+    """The file's text. It compiles if the headers agree with the tables."""
     parts = [
         "// Written by softnpu/abi/checks.py from the tables beside it.\n",
         "#include <cstddef>\n#include <cstdint>\n#include <type_traits>\n",
@@ -71,7 +71,7 @@ def checks(
         "namespace {\n",
         *map(_constant, constants),
         *map(_struct, structs),
-        # Last: what follows a #line has the table's lines.
+        # Last: text after a #line has the table's line numbers.
         *(_function(function) for function in functions if function.has_prototype),
         "\n}  // namespace\n",
     ]
@@ -79,7 +79,7 @@ def checks(
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the file; 1 with a sentence where a table is malformed."""
+    """Writes the file; returns 1 and prints one sentence if a table is malformed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--tables", type=Path, default=tables.FOLDER)

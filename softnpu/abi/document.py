@@ -29,7 +29,7 @@ _TITLES = {"benign": "benign", "unsupported": "not there yet"}
 
 
 def _declared() -> dict[str, Path]:
-    """Which header declares a name."""
+    """The header that declares each name."""
     return {
         name: header
         for header in sorted(INCLUDE.rglob("*.h"))
@@ -38,7 +38,7 @@ def _declared() -> dict[str, Path]:
 
 
 def _subject(header: Path) -> str:
-    """The first sentence of the comment at the header's top."""
+    """The first sentence of the comment at the top of the header."""
     lines = header.read_text().splitlines()
     comment = " ".join(line[2:].strip() for line in lines[:8] if line.startswith("//"))
     return comment.split(". ")[0].rstrip(".") + "."
@@ -103,7 +103,7 @@ def document(functions: list[tables.Function]) -> str:
 
 
 def main() -> int:
-    """Writes the document; 1 with a sentence where the table cannot be used."""
+    """Writes the document; returns 1 and prints one sentence if a table is invalid."""
     try:
         text = document(tables.functions())
     except tables.TableError as error:

@@ -12,7 +12,7 @@ _NAME = r"[A-Za-z_]\w*"
 
 
 class TableError(ValueError):
-    """A table cannot be used; the text is ``file:line: what is wrong``."""
+    """A table is invalid; the text is ``file:line: what is wrong``."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Function:
         name: its symbol.
         library: the file that exports it, "libascendcl.so".
         status: "done"; "benign": it checks its arguments and has nothing to do; "unsupported": it says what is missing.
-        wheel: how the official torch_npu asks for it: "link", "dlsym", or "-".
+        wheel: how the official torch_npu looks it up: "link", "dlsym", or "-".
         returns: the type that it returns; empty where no source states the prototype.
         parameters: "int a, void* b", "void", or empty as above.
         note: why it is benign or unsupported; empty where it is done.
@@ -61,7 +61,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Struct:
-    """One struct as the callers lay it out; `fields` are C's declarations, `names` the fields' names."""
+    """One struct with the callers' layout; `fields` are C's declarations, `names` the fields' names."""
 
     name: str
     fields: tuple[str, ...]
@@ -69,7 +69,7 @@ class Struct:
 
 
 def _rows(path: Path, columns: str, counts: range) -> Iterator[tuple[str, list[str]]]:
-    """Each row with its place, "file:line"; '#' begins a comment line."""
+    """Each row with its position, "file:line"; '#' begins a comment line."""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if not line or line.startswith("#"):
             continue
@@ -81,7 +81,7 @@ def _rows(path: Path, columns: str, counts: range) -> Iterator[tuple[str, list[s
 
 
 class _Once:
-    """Refuses a name that stood before."""
+    """Refuses repeated names."""
 
     def __init__(self) -> None:
         self._seen: dict[str, str] = {}
@@ -113,7 +113,7 @@ def functions(path: Path = FOLDER / "functions.tsv") -> list[Function]:
     """The functions of `path`, in its order.
 
     Raises:
-        TableError: a line is malformed, a word is unknown, a name stands twice, a reason is missing or not wanted.
+        TableError: a line is malformed, a word is unknown, a name is repeated, a reason is missing or superfluous.
     """
     found = []
     once = _Once()
@@ -142,7 +142,7 @@ def constants(path: Path = FOLDER / "constants.tsv") -> list[Constant]:
     """The constants of `path`, in its order.
 
     Raises:
-        TableError: a line is malformed, a name stands twice.
+        TableError: a line is malformed, a name is repeated.
     """
     found = []
     once = _Once()
@@ -162,7 +162,7 @@ def structs(path: Path = FOLDER / "structs.tsv") -> list[Struct]:
     """The structs of `path`, in its order.
 
     Raises:
-        TableError: a line is malformed, a name stands twice.
+        TableError: a line is malformed, a name is repeated.
     """
     found = []
     once = _Once()

@@ -5,7 +5,7 @@
 
 namespace softnpu {
 
-inline constexpr aclnnStatus kLaunchError = 361001;    // the runtime did not take the task
+inline constexpr aclnnStatus kLaunchError = 361001;    // the runtime refused the task
 inline constexpr aclnnStatus kOperatorError = 561000;  // an operator's work failed
 
 }  // namespace softnpu

@@ -1,1 +1,1 @@
-"""The operator library's C entry points and headers, written from the tables in softnpu/ops."""
+"""Generates the operator library's C entry points and headers from the tables in softnpu/ops."""

@@ -14,14 +14,14 @@ from softnpu.opgen.parse import TableError, parse
 
 
 def _write(path: Path, text: str) -> None:
-    """Leaves a file alone that says so already: nothing that includes it is built again."""
+    """Writes `text` unless the file already has it, so that files that include it are not rebuilt."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the files; 1 with a sentence where a table is malformed."""
+    """Writes the files; returns 1 and prints one sentence if a table is malformed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("tables", type=Path, nargs="+")

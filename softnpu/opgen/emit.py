@@ -1,4 +1,4 @@
-"""C++ from operator tables: a header for each operator, a file of entry points for each table."""
+"""Generates C++ from operator tables: a header for each operator, a file of entry points for each table."""
 
 from collections.abc import Iterable
 
@@ -28,7 +28,7 @@ def header(operator: Operator) -> str:
 
 
 def _bind(argument: Argument) -> str:
-    """What the plan sees under the argument's name: a reference where null is an error, a text that is not null."""
+    """Binds the argument's name for the plan, after a check for null if it is a string or a required object."""
     name = argument.name
     check = f'  SOFTNPU_RETURN_IF_ERROR(not_null({name}_, "{name}"));\n'
     if not argument.is_object or argument.optional:
@@ -38,7 +38,7 @@ def _bind(argument: Argument) -> str:
 
 
 def _plan(operator: Operator, path: str) -> str:
-    """The function that checks for null and plans, within namespace softnpu."""
+    """The function in namespace softnpu that checks for null and plans."""
     own = [f"{argument.c_type} {argument.name}_" for argument in operator.arguments]
     plan = operator.plan.removesuffix(")")
     plan += "plan)" if plan.endswith("(") else ", plan)"
@@ -77,7 +77,7 @@ def entries(table: Table, name: str) -> str:
     return numbered(text, name)
 
 
-# Which of the typed names' tables has the planner, the others have theirs in "elementwise".
+# Planners of the table "gradient" of typed names; the others are in "elementwise".
 _GRADIENTS = ("plan_gradient", "plan_swapped")
 
 
@@ -87,7 +87,7 @@ def _traits(function: Function) -> str:
 
 
 def functions(found: Iterable[Function]) -> dict[str, str]:
-    """What C++ includes of the functions: enumerators, traits, cases of each file, rows of the typed names."""
+    """The .inc files for the functions: enumerators, traits, cases of each file, rows of the typed names."""
     found = list(found)
     files = {
         "map_op.inc": "".join(
@@ -112,7 +112,7 @@ def functions(found: Iterable[Function]) -> dict[str, str]:
     return files
 
 
-# How a caller takes an argument that is passed by value out of a fuzz::Value.
+# The member of a fuzz::Value from which a caller takes an argument that is passed by value.
 _MEMBERS = {"float": "real", "double": "real", "string": "string"}
 
 
@@ -138,7 +138,7 @@ def _caller(operator: Operator) -> str:
 
 
 def callers(tables: Iterable[Table]) -> str:
-    """All operators as data and functions of one type, for the tests that call them at random."""
+    """All operators as data and as functions of one type, for the tests that call them at random."""
     operators = [operator for table in tables for operator in table.operators]
     return (
         "// Written by softnpu/opgen.\n\n"

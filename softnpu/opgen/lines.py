@@ -1,11 +1,11 @@
-"""``#line`` in generated C++: errors in an expression that a table holds name the table."""
+"""``#line`` in generated C++: errors in an expression of a table name the table."""
 
-# What a #line puts errors back to: the next line of the generated file itself.
+# Replaced by a #line directive that returns to the generated file's own lines.
 BACK = "#line back"
 
 
 def numbered(text: str, name: str) -> str:
-    """``text`` of the file ``name`` with the lines for ``BACK``; each ``#line`` begins its line."""
+    """``text`` of the file ``name`` with #line directives in place of ``BACK``, each at the start of its line."""
     lines = []
     for number, line in enumerate(text.split("\n"), start=1):
         directive = line.strip()

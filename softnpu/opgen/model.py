@@ -1,4 +1,4 @@
-"""What one row of an operator table says. Frozen; made by parse, read by emit and by the tests."""
+"""The contents of one row of an operator table. Frozen; made by parse, read by emit and by the tests."""
 
 from dataclasses import dataclass
 
@@ -42,7 +42,7 @@ class Argument:
 
     @property
     def is_object(self) -> bool:
-        """Passed by pointer."""
+        """Whether it is passed by pointer."""
         return self.type in OBJECTS
 
     @property
@@ -50,7 +50,7 @@ class Argument:
         """Its type in the C function."""
         if not self.is_object:
             return VALUES[self.type]
-        # What an output holds is written, so its descriptor is not const by CANN's own use.
+        # An output's memory is written, so CANN does not declare its descriptor const.
         return f"{OBJECTS[self.type]}*" if self.written else f"const {OBJECTS[self.type]}*"
 
 
@@ -60,7 +60,7 @@ class Operator:
 
     name: str  # with the prefix: aclnnAdd
     arguments: tuple[Argument, ...]
-    plan: str  # a C++ call, its arguments those of the operator: add(self, other, alpha, out)
+    plan: str  # a C++ call with the operator's arguments: add(self, other, alpha, out)
     line: int = 0  # of its row in the table
 
     @property
@@ -75,15 +75,15 @@ class TypedName:
 
     name: str
     operands: str  # a letter each: t, a tensor; n, a tensor or a number
-    planner: str  # a template over the function, in softnpu/ops/typed
+    planner: str  # a template with the function as parameter, in softnpu/ops/typed
 
 
 @dataclass(frozen=True)
 class Function:
-    """A function that tensors are mapped by."""
+    """A function that maps the elements of tensors."""
 
-    name: str  # of its functor, and with a k of its enumerator
-    file: str | None  # FILE.cpp has a functor of that name; None: its kernels are found otherwise
+    name: str  # the name of its functor; the enumerator's is k + name
+    file: str | None  # FILE.cpp has a functor of that name; None: its kernels are elsewhere
     cost: int
     rounds_constants: bool
     keeps_numbers: bool

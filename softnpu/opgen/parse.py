@@ -1,22 +1,21 @@
 """Reads an operator table. Every error names file and line.
 
-A table is a text file. Lines that begin with ``#`` and empty lines do not count. The first lines name the headers that
+A table is a text file. Lines that begin with ``#`` and empty lines are ignored. The first lines name the headers that
 the plans need::
 
     include ops/elementwise/binary.h
 
 Every other line is an operator, its C arguments in order, and the call that plans it (in namespace softnpu; a pointer to
-the Plan comes last by itself)::
+the Plan is appended)::
 
     aclnnAdd(Tensor self, Tensor other, Scalar alpha, Tensor! out) = add(self, other, alpha, out)
 
-A function that tensors are mapped by is a row of its own, before the operators that use it; each part but the name may be
-missing::
+An elementwise function has its own row, before the operators that use it; each part but the name is optional::
 
     function Add, in arithmetic, costs 1, rounds constants, keeps numbers, named Add(nn) by plan_scaled  # a + k0 b
 
-``?`` marks an object that may be null, ``!`` one whose memory is written. A plan takes objects by reference, those that
-may be null by pointer.
+``?`` marks an object that may be null, ``!`` one whose memory is written. A plan takes objects by reference, and those
+that may be null by pointer.
 """
 
 import re
@@ -31,7 +30,7 @@ _ARGUMENT = re.compile(r"(?P<type>\w+)(?P<marks>[?!]*)\s+(?P<name>\w+)")
 
 
 class TableError(Exception):
-    """A malformed table: file, line and what is known."""
+    """A malformed table; the text names file, line and the known words."""
 
 
 def _argument(text: str, where: str) -> Argument:

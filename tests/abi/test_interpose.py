@@ -35,7 +35,7 @@ HOST_TO_DEVICE, DEVICE_TO_HOST = 1, 2
 
 def test_the_demos_work_passes_through_the_abi(tmp_path):
     log = tmp_path / "calls"
-    # Links, because LD_PRELOAD ends a path at a space, and the checkout's may have one.
+    # Links, because LD_PRELOAD splits paths at spaces, and the checkout's path may contain one.
     preload = []
     for name in ("tests/libacl_interpose.so", "python/torch_npu/lib/cann/libascendcl.so"):
         preload.append(tmp_path / Path(name).name)

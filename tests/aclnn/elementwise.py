@@ -188,7 +188,7 @@ for _name in ("Eq", "Ne", "Gt", "Ge", "Lt", "Le"):
 for _name in ("And", "Or", "Xor"):
     REFERENCES[f"Bitwise{_name}Tensor"] = _two(getattr(torch, f"bitwise_{_name.lower()}"))
     REFERENCES[f"Bitwise{_name}Scalar"] = _one(getattr(torch, f"bitwise_{_name.lower()}"), [(5,)])
-# Tested by hand in test_elementwise.py, since they are no function of tensors and numbers alone.
+# Tested separately in test_elementwise.py: they are not functions of only tensors and numbers.
 BY_HAND = {
     "aclnnCast",
     "aclnnInplaceCopy",
@@ -205,7 +205,7 @@ BY_HAND = {
     "aclnnLogSigmoidForward",
     "aclnnLogSigmoidBackward",
 }
-# What an entry of npu_native_functions.yaml says without a row here.
+# References that entries of npu_native_functions.yaml imply, unless there is a row above.
 for _function, (_tensors, _call, _samples) in implied_references():
     if _function in operators() and family(_function) == "elementwise" and _function not in BY_HAND:
         REFERENCES.setdefault(_function.removeprefix("aclnn"), Reference(_tensors, _call, _samples))

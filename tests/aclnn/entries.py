@@ -1,4 +1,4 @@
-"""References that npu_native_functions.yaml implies: an entry's ATen operator, on the CPU, is what its aclnn function computes."""
+"""References that npu_native_functions.yaml implies: an entry's aclnn function computes the entry's ATen operator."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +11,7 @@ from codegen.model import Entry, ExecSpec
 
 YAML = Path(__file__).parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
 OUTPUTS = {"out", "grad_input"}
-# Values of arguments that are no tensors, by the type in ATen's schema.
+# Values of arguments that are not tensors, by their types in ATen's schema.
 SAMPLES = {"number": (2, 0.5), "float": (0.3,), "int": (1,), "bool": (False, True)}
 
 Implied = tuple[int, Callable[..., torch.Tensor], list[tuple]]
@@ -29,7 +29,7 @@ def _schema(func: str) -> torch.FunctionSchema:
 
 
 def _names(call: ExecSpec, inputs: dict[str, str]) -> list[str] | None:
-    """The inputs in the order of the C function; None where something else stands among them or behind the output."""
+    """The inputs in the order of the C function; None if there is another argument among them or after the output."""
     if call.arguments is None:
         return list(inputs)
     names = [a.name for a in call.arguments if a.arguments is None]

@@ -172,7 +172,7 @@ def test_chrome_trace(tmp_path):
     assert {e["args"]["External id"] for e in by_category["kernel"]} <= operators
 
 
-def test_device_work_lies_within_the_trace():
+def test_device_work_is_within_the_trace():
     """The device's clock is converted to the host's: a kernel that the host waited for is within its operator."""
     x = torch.ones(256, 256, device="npu")
     prof = profiled(lambda: (x.cpu(), torch.npu.synchronize()))

@@ -1,1 +1,1 @@
-"""The recipes of CONTRIBUTING.md, followed step by step in a copy of the files that they name."""
+"""Tests that follow the recipes of CONTRIBUTING.md step by step in a copy of the files that they name."""

@@ -1,4 +1,4 @@
-"""Compiles what a recipe leads to, as the build does but without code."""
+"""Compiles the result of a recipe with the build's options, mostly without generating code."""
 
 import os
 import subprocess
@@ -18,10 +18,10 @@ PLUGIN = (
 
 
 def errors(source: Path, include: Iterable[Path], *options: str) -> str:
-    """What the compiler says to ``source``; nothing where it is right."""
+    """The compiler's errors for ``source``; empty if there are none."""
     folders = [f"-I{folder}" for folder in include]
     command = ["c++", "-std=c++20", "-w", "-fsyntax-only", *folders, *options, source]
-    # In English, with plain quotes.
+    # Errors in English, with plain quotes.
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
     )
@@ -30,7 +30,7 @@ def errors(source: Path, include: Iterable[Path], *options: str) -> str:
 
 
 def exported(source: Path, include: Iterable[Path], library: Path) -> set[str]:
-    """The C names that a shared library of ``source`` alone gives to others."""
+    """The C names that a shared library of ``source`` exports."""
     folders = [f"-I{folder}" for folder in include]
     command = ["c++", "-std=c++20", "-fPIC", "-shared", "-fvisibility=hidden", *folders, source]
     subprocess.run([*command, "-o", library], check=True)

@@ -15,19 +15,19 @@ _FENCE = re.compile(r"^( *)```\w*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True)
 class Step:
-    """A step that changes a file: the first that it names gets its lines of code."""
+    """A step that changes a file: its lines of code are added to the first file that it names."""
 
     path: str
     lines: tuple[str, ...]
 
     @property
     def rows(self) -> tuple["Step", ...]:
-        """Its lines as steps of their own, for those that are not beside one another."""
+        """Its lines as separate steps, for lines that are not adjacent."""
         return tuple(Step(self.path, (line,)) for line in self.lines)
 
 
 def steps(title: str) -> tuple[Step, ...]:
-    """The steps below the heading ``title`` that have code, in their order."""
+    """The steps below the heading ``title`` that have code, in order."""
     _, found, rest = DOCUMENT.read_text().partition(f"\n### {title}\n")
     assert found, f"{DOCUMENT.name} has no recipe {title!r}"
     return tuple(_steps(rest.partition("\n#")[0]))
@@ -42,10 +42,10 @@ def _steps(text: str) -> Iterable[Step]:
 
 
 class Copy:
-    """Files of the checkout in a folder of their own, without what the steps of a recipe add."""
+    """Files of the checkout in a separate folder, without the lines that the steps of a recipe add."""
 
     def __init__(self, folder: Path, recipe: Iterable[Step], *more: str) -> None:
-        """Copies what ``recipe`` names, and the files and folders ``more``."""
+        """Copies the files that ``recipe`` names, and the files and folders ``more``."""
         self.folder = folder
         recipe = tuple(recipe)
         for path in (*more, *(step.path for step in recipe)):
@@ -59,7 +59,7 @@ class Copy:
             self._remove(step)
 
     def _remove(self, step: Step) -> None:
-        """Removes the step's lines, runs of which may be in several places. They have to be there, each run once."""
+        """Removes the step's lines, which may be divided into runs in several places. Each run must occur once."""
         text = f"\n{self.read(step.path)}"
         rest = step.lines
         while rest:

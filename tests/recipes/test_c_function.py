@@ -22,7 +22,7 @@ def copy(tmp_path):
 
 
 def abi(copy):
-    """What `./dev abi` runs."""
+    """Runs the same code as `./dev abi`."""
     command = [sys.executable, "-m", "softnpu.abi.document"]
     done = subprocess.run(command, cwd=copy.folder, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) == (done.stderr == "")
@@ -71,7 +71,7 @@ def test_the_library_exports_the_definition_and_a_test_calls_it(copy):
 
 
 def named(cell):
-    """The paths in backticks, each {a,b} as what it stands for."""
+    """The paths in backticks, with each {a,b} expanded."""
     for text in re.findall(r"`([^`]+)`", cell):
         parts = [part.split(",") for part in re.split(r"[{}]", text)]
         yield from ("".join(choice) for choice in product(*parts))

@@ -68,7 +68,7 @@ def test_the_outputs_are_a_function_of_shapes(copy):
     assert opgen.main(["--output", str(copy.folder / "opgen"), *tables]) == 0
     csrc, headers = "torch_npu/csrc", ROOT / "softnpu/include"
     include = [copy.folder / "opgen", copy.folder / csrc, ROOT / csrc, headers]
-    assert "halved" not in copy.read(OUTPUTS.path)  # and so nothing compiles that names it
+    assert "halved" not in copy.read(OUTPUTS.path)  # so code that names it does not compile
     copy.follow(OUTPUTS, before="}  // namespace torch_npu::shapes")
     assert errors(source, include, *PLUGIN) == ""
 
@@ -77,7 +77,7 @@ def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     copy.follow(ENTRY, before=FIRST)
     listed: dict = {"torch": torch}
     exec(python.python(operators(copy))["custom_ops.py"].partition("\n\n\n")[0], listed)
-    # The tests' file needs the names alone until one of its tests runs.
+    # The test file needs only the names until one of its tests runs.
     fake = SimpleNamespace(custom_ops=SimpleNamespace(__all__=listed["__all__"]))
     monkeypatch.setitem(sys.modules, "torch_npu", fake)
     path = copy.folder / CASES.path

@@ -12,7 +12,8 @@ from recipes.compiler import PLUGIN, errors
 from recipes.recipe import ROOT, Copy, steps
 
 BINDING, FUNCTION, NAME, TEST = steps("A function of `torch.npu`")
-# Calls the function of the copy. It has no native part: what module.cpp binds gives 2 here.
+# Calls the function of the copy. It has no native part: the function that module.cpp binds is replaced by one that
+# returns 2.
 CALL = """
 import json, sys, types
 package = types.ModuleType("torch_npu")

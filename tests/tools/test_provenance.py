@@ -1,4 +1,4 @@
-"""PROVENANCE.md names files and texts that are there."""
+"""The files and texts that PROVENANCE.md names exist."""
 
 import re
 

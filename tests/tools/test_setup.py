@@ -1,4 +1,4 @@
-"""`./dev setup` under sudo: who owns what it makes."""
+"""`./dev setup` under sudo: the owner of the files that it makes."""
 
 import os
 import pwd

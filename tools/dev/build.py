@@ -14,7 +14,7 @@ STRICT = "-DCMAKE_COMPILE_WARNING_AS_ERROR=ON"
 
 
 def ccache() -> dict[str, str]:
-    """Lets ccache serve files that use the precompiled header, from build/ where its own folder cannot be written."""
+    """Lets ccache cache files that use the precompiled header, in build/ if its own folder is not writable."""
     variables = {"CCACHE_SLOPPINESS": "pch_defines,time_macros"}
     folder = Path(output(["ccache", "--get-config", "cache_dir"]).strip())
     there = next((path for path in (folder, *folder.parents) if path.exists()), folder)

@@ -109,7 +109,7 @@ def version_conditions(files: list[Path], root: Path = ROOT) -> list[str]:
 _BYTES = re.compile(
     r"(?:\b\w*(?:storage|impl)(?:\(\))?(?:->|\.)data|mutable_data|(?:const|mutable)_data_ptr)\(\)"
 )
-# The accessors themselves, and tensors of the CPU.
+# The files that define the accessors, or that access tensors of the CPU.
 _BYTES_IN = {
     "torch_npu/csrc/core/format.h",
     "torch_npu/csrc/core/generator.cpp",
@@ -118,7 +118,7 @@ _BYTES_IN = {
 
 
 def raw_bytes(files: Iterable[Path], root: Path = ROOT) -> list[str]:
-    """Bytes of storages that the plug-in takes without saying in which layout, as 'file:line: text'."""
+    """Accesses of the plug-in to storages' bytes that do not name the layout, as 'file:line: text'."""
     return [
         f"{name}:{number}: bytes_of, mutable_bytes_of, plain_data (core/format.h) say in which layout"
         for file in files

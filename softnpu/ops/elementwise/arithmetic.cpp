@@ -212,7 +212,7 @@ struct NanToNum {
     return a;
   }
 };
-// Of a real number: NaN stays itself, and zeros of both signs have none.
+// Of a real number: NaN stays NaN, and zeros of both signs have angle 0.
 struct Angle {
   template <Real T>
   static HWY_INLINE T of(T a, const T*) {

@@ -40,7 +40,7 @@ struct Makers {
   Maker<aclTensor, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t, aclFormat, const int64_t*, uint64_t,
         void*>
       tensor{"aclCreateTensor", "aclDestroyTensor"};
-  // softnpu's: aclCreateTensor for a descriptor that exists. Null on other CANNs.
+  // softnpu's aclCreateTensor for an existing descriptor. Null on other CANNs.
   using InitTensor = aclnnStatus (*)(aclTensor*, const int64_t*, uint64_t, aclDataType, const int64_t*, int64_t,
                                      aclFormat, const int64_t*, uint64_t, void*);
   InitTensor init_tensor = reinterpret_cast<InitTensor>(aclnn_symbol("softnpuInitTensor"));

@@ -64,25 +64,25 @@ inline void make_plain(const c10::StorageImpl& storage) {
   if (C10_UNLIKELY(StorageImpl::count_private_storage() != 0)) detail::unpack_blocks(storage);
 }
 
-// How a caller reads or writes a storage's bytes.
+// The layout in which a caller reads or writes a storage's bytes.
 enum class BytesLayout {
-  kPlain,   // elements by strides: blocks of a private format become plain first
-  kStored,  // as they are, maybe blocks: who knows them, or asks where the memory is and not what it holds
+  kPlain,   // elements by strides: blocks of a private format are converted first
+  kStored,  // as stored, possibly blocks: for callers that handle them, or that need only the address
 };
 
-// The first byte of an npu storage, to read it. `./dev lint` refuses other ways to it in the plug-in.
+// The first byte of an npu storage, for reading. `./dev lint` refuses other accesses in the plug-in.
 inline const void* bytes_of(const c10::StorageImpl& storage, BytesLayout layout) {
   if (layout == BytesLayout::kPlain) make_plain(storage);
   return storage.data();
 }
 
-// The same to write it: bytes that a lazy clone shares are copied first.
+// The same for writing: bytes that a lazy clone shares are copied first.
 inline void* mutable_bytes_of(c10::StorageImpl& storage, BytesLayout layout) {
   if (layout == BytesLayout::kPlain) make_plain(storage);
   return storage.mutable_data();
 }
 
-// The first element of an npu or CPU tensor, whose storage becomes plain: to read it, to write it.
+// The first element of an npu or CPU tensor, whose storage becomes plain: for reading, and for writing.
 inline const void* plain_data(const at::Tensor& tensor) {
   make_plain(*tensor.storage().unsafeGetStorageImpl());
   return tensor.const_data_ptr();
