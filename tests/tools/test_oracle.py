@@ -1,10 +1,12 @@
 """What `./dev oracle` prints about functions that the official wheel looks up and softnpu does not have."""
 
+import _ctypes
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from dev.oracle import LIBRARIES, missing_names
+from dev.oracle import missing_names
 
 FOLDER = Path("/my work/build/lib/cann")
 
@@ -31,12 +33,16 @@ def test_other_libraries_and_other_reports_do_not_count():
 
 
 def test_the_linkers_report_is_parsed(tmp_path):
-    library = LIBRARIES / "cann" / "libascendcl.so"
+    library = tmp_path / "its folder" / "library.so"
+    reports = tmp_path / "reports"
+    for folder in (library.parent, reports):
+        folder.mkdir()
+    shutil.copy(_ctypes.__file__, library)
     code = "import ctypes, sys; hasattr(ctypes.CDLL(sys.argv[1]), 'not_there')"
     subprocess.run(
         [sys.executable, "-c", code, library],
         check=True,
-        env={"LD_DEBUG": "reloc", "LD_DEBUG_OUTPUT": str(tmp_path / "report")},
+        env={"LD_DEBUG": "reloc", "LD_DEBUG_OUTPUT": str(reports / "report")},
     )
-    lines = [line for report in tmp_path.iterdir() for line in report.read_text().splitlines()]
+    lines = [line for report in reports.iterdir() for line in report.read_text().splitlines()]
     assert missing_names(lines, library.parent) == {library.name: ["not_there"]}

@@ -36,7 +36,7 @@ def wheel() -> None:
             "--no-deps",
             "-w",
             DIST,
-            f"-Ccmake.define.TORCH_NPU_BUILT={BUILD}",
+            f"--config-settings=cmake.define.TORCH_NPU_BUILT={BUILD}",  # -C needs pip 23.1
             ROOT,
         ],
     )
