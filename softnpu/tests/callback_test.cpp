@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <thread>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
@@ -117,14 +117,14 @@ TEST_F(EventTest, AnOpenedHandleIsTheSameEvent) {
   aclrtStream waiting = nullptr;
   ASSERT_EQ(aclrtCreateStream(&recording), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateStream(&waiting), ACL_SUCCESS);
-  HeldTask held;
-  ASSERT_EQ(held.launch(recording), ACL_SUCCESS);
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(recording), ACL_SUCCESS);
   ASSERT_EQ(aclrtRecordEvent(event, recording), ACL_SUCCESS);
   ASSERT_EQ(aclrtStreamWaitEvent(waiting, opened), ACL_SUCCESS);
   aclrtEventRecordedStatus status = ACL_EVENT_RECORDED_STATUS_COMPLETE;
   ASSERT_EQ(aclrtQueryEventStatus(opened, &status), ACL_SUCCESS);
   EXPECT_EQ(status, ACL_EVENT_RECORDED_STATUS_NOT_READY);
-  held.let_go();
+  blocking.release();
   ASSERT_EQ(aclrtSynchronizeEvent(opened), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(waiting), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);

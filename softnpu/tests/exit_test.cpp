@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
@@ -42,8 +42,8 @@ TEST_F(ExitTest, AnExceptionCallbackEndsTheProcess) {
   EXPECT_EXIT(
       {
         (void)aclrtSetExceptionInfoCallback([](aclrtExceptionInfo*) { std::exit(7); });
-        HeldTask fails(ACL_ERROR_RT_INTERNAL_ERROR);
-        fails.let_go();
+        BlockingTask fails(ACL_ERROR_RT_INTERNAL_ERROR);
+        fails.release();
         (void)fails.launch(stream_);
         (void)aclrtSynchronizeStream(stream_);
       },

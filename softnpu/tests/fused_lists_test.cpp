@@ -10,7 +10,7 @@
 #include "aclnnop/aclnn_foreach_add_list_v2.h"
 #include "aclnnop/aclnn_foreach_mul_list.h"
 #include "aclnnop/aclnn_foreach_neg.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
@@ -129,10 +129,10 @@ TEST_F(FusedListsTest, FusedResultIsBitwiseEqualToUnfused) {
     }
     const auto expected = result();
     upload_all();
-    HeldTask held;
-    ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
+    BlockingTask blocking;
+    ASSERT_EQ(blocking.launch(stream_), ACL_SUCCESS);
     for (const Step& step : chain) run(step);
-    held.let_go();
+    blocking.release();
     ASSERT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
     EXPECT_EQ(result(), expected);
     uint64_t after = 0;

@@ -9,7 +9,7 @@
 #include "aclnnop/aclnn_batch_norm.h"
 #include "aclnnop/aclnn_inplace_add.h"
 #include "aclnnop/aclnn_inplace_relu.h"
-#include "held.h"
+#include "blocking_task.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -117,10 +117,10 @@ TEST_P(FusedNormTest, FusedResultIsBitwiseEqualToUnfused) {
   uint64_t after = 0;
   ASSERT_EQ(softnpuGetFusedTasks(0, &before), ACL_SUCCESS);
   t.upload();
-  HeldTask held;
-  ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(stream), ACL_SUCCESS);
   chain(false);
-  held.let_go();
+  blocking.release();
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(t.download(), expected);
   ASSERT_EQ(softnpuGetFusedTasks(0, &after), ACL_SUCCESS);

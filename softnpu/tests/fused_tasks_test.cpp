@@ -12,8 +12,8 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_muls.h"
 #include "aclnnop/aclnn_neg.h"
+#include "blocking_task.h"
 #include "fusion/aliasing.h"
-#include "held.h"
 
 namespace {
 
@@ -86,8 +86,8 @@ TEST(FusibleLoopsTest, ListInAnotherOrderIsNotFusible) {
 
 using FusedTasksTest = AclTest;
 
-// Random programs of additions, negations and products over five tensors, queued behind a held task, against the same
-// programs with a wait after each operator.
+// Random programs of additions, negations and products over five tensors, queued behind a blocking task, against the
+// same programs with a wait after each operator.
 TEST_F(FusedTasksTest, FusedResultIsBitwiseEqualToUnfused) {
   constexpr int64_t kCount = 300'001;
   constexpr size_t kBytes = kCount * sizeof(float);
@@ -150,10 +150,10 @@ TEST_F(FusedTasksTest, FusedResultIsBitwiseEqualToUnfused) {
     }
     const auto expected = result();
     upload();
-    HeldTask held;
-    ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
+    BlockingTask blocking;
+    ASSERT_EQ(blocking.launch(stream), ACL_SUCCESS);
     for (const auto& [kind, a, b, out] : program) step(kind, a, b, out);
-    held.let_go();
+    blocking.release();
     ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
     EXPECT_EQ(result(), expected);
   }

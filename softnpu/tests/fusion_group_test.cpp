@@ -15,9 +15,9 @@
 #include "aclnnop/aclnn_mm.h"
 #include "aclnnop/aclnn_muls.h"
 #include "aclnnop/aclnn_neg.h"
+#include "blocking_task.h"
 #include "fusion/elementwise_loop.h"
 #include "fusion/fusion_root.h"
-#include "held.h"
 
 namespace {
 
@@ -270,10 +270,10 @@ class DeadStoreTest : public AclTest {
   // Runs the steps queued behind a task that holds the stream.
   void run_held(const std::vector<Step>& steps) {
     upload_all();
-    HeldTask held;
-    ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
+    BlockingTask blocking;
+    ASSERT_EQ(blocking.launch(stream_), ACL_SUCCESS);
     for (const Step& step : steps) call(step);
-    held.let_go();
+    blocking.release();
     synchronize();
   }
 
@@ -320,14 +320,14 @@ TEST_F(DeadStoreTest, LiveProductIsStored) {
 
   // With a copy between them, and one on another stream that waits for an event.
   upload_all();
-  HeldTask held;
-  ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(stream_), ACL_SUCCESS);
   call(product);
   call(last);
   ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, stream_),
             ACL_SUCCESS);
   ASSERT_EQ(softnpuOutputDead(stream_, memory_[2], kBytes), ACL_SUCCESS);
-  held.let_go();
+  blocking.release();
   synchronize();
   EXPECT_EQ(content(4), expected);
 
@@ -336,7 +336,7 @@ TEST_F(DeadStoreTest, LiveProductIsStored) {
   aclrtEvent event = nullptr;
   ASSERT_EQ(aclrtCreateStream(&other), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
-  HeldTask again;
+  BlockingTask again;
   ASSERT_EQ(again.launch(stream_), ACL_SUCCESS);
   call(product);
   call(last);
@@ -344,7 +344,7 @@ TEST_F(DeadStoreTest, LiveProductIsStored) {
   ASSERT_EQ(aclrtStreamWaitEvent(other, event), ACL_SUCCESS);
   ASSERT_EQ(aclrtMemcpyAsync(memory_[4], kBytes, memory_[2], kBytes, ACL_MEMCPY_DEVICE_TO_DEVICE, other), ACL_SUCCESS);
   ASSERT_EQ(softnpuOutputDead(stream_, memory_[2], kBytes), ACL_SUCCESS);
-  again.let_go();
+  again.release();
   synchronize();
   ASSERT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);
   EXPECT_EQ(content(4), expected);

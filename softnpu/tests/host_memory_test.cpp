@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
@@ -17,12 +17,12 @@ TEST_F(HostMemoryTest, RegisteredMemoryIsCopiedInStreamOrder) {
   ASSERT_EQ(aclrtMalloc(&device, own.size(), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  HeldTask held;
-  ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
-  // With pageable memory this call would wait for the held task.
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(stream), ACL_SUCCESS);
+  // With pageable memory this call would wait for the blocking task.
   ASSERT_EQ(aclrtMemcpyAsync(device, own.size(), own.data(), own.size(), ACL_MEMCPY_HOST_TO_DEVICE, stream),
             ACL_SUCCESS);
-  held.let_go();
+  blocking.release();
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   EXPECT_EQ(download<char>(static_cast<char*>(device) + own.size() - 1), 1);
   void* kernel = nullptr;

@@ -7,7 +7,7 @@
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_convolution.h"
 #include "aclnnop/aclnn_inplace_fill_scalar.h"
-#include "held.h"
+#include "blocking_task.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -137,19 +137,19 @@ TEST_F(PackedWeightsTest, FollowTheOrderOfTheStream) {
     ASSERT_EQ(aclnnInplaceFillScalar(nullptr, 0, executor, stream_), ACL_SUCCESS);
     aclDestroyScalar(scalar);
   };
-  HeldTask first;
+  BlockingTask first;
   ASSERT_EQ(first.launch(stream_), ACL_SUCCESS);
   launch();
   fill(2);
-  first.let_go();
+  first.release();
   EXPECT_EQ(value_seen(), 1.0F);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), 2.0F);
-  HeldTask second;
+  BlockingTask second;
   ASSERT_EQ(second.launch(stream_), ACL_SUCCESS);
   fill(3);
   launch();
   fill(4);
-  second.let_go();
+  second.release();
   EXPECT_EQ(value_seen(), 3.0F);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(run(), 4.0F);
   aclDestroyTensor(weight);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
@@ -32,15 +32,15 @@ TEST_F(StreamStateTest, MoreUrgentStreamRunsFirst) {
   aclrtStream high = nullptr;
   ASSERT_EQ(aclrtCreateStreamWithConfig(&low, 7, 0), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateStreamWithConfig(&high, 0, ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC), ACL_SUCCESS);
-  HeldTask held;
-  ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
-  held.wait_until_it_runs();
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(stream_), ACL_SUCCESS);
+  blocking.wait_until_it_runs();
   std::vector<int> order;
   auto late = [&] { order.push_back(7); };
   auto early = [&] { order.push_back(0); };
   ASSERT_EQ(launch(low, late), ACL_SUCCESS);
   ASSERT_EQ(launch(high, early), ACL_SUCCESS);
-  held.let_go();
+  blocking.release();
   ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
   EXPECT_EQ(order, (std::vector<int>{0, 7}));
   EXPECT_EQ(aclrtCreateStreamWithConfig(&low, 8, 0), ACL_ERROR_INVALID_PARAM);
@@ -66,14 +66,14 @@ TEST_F(StreamStateTest, StopOnFailureRunsNothingUntilTheErrorIsFetched) {
 }
 
 TEST_F(StreamStateTest, AbortDropsPendingTasksAndReportsIt) {
-  HeldTask held;
+  BlockingTask blocking;
   int runs = 0;
   auto count = [&] { ++runs; };
-  ASSERT_EQ(held.launch(stream_), ACL_SUCCESS);
-  held.wait_until_it_runs();
+  ASSERT_EQ(blocking.launch(stream_), ACL_SUCCESS);
+  blocking.wait_until_it_runs();
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
   ASSERT_EQ(aclrtStreamAbort(stream_), ACL_SUCCESS);
-  held.let_go();
+  blocking.release();
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_STREAM_ABORT);
   EXPECT_EQ(runs, 0);
   ASSERT_EQ(launch(stream_, count), ACL_SUCCESS);
@@ -100,13 +100,13 @@ TEST_F(StreamStateTest, DeviceAbortReachesEveryStream) {
   ASSERT_EQ(aclrtMalloc(&value, 8, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   upload(value, uint64_t{0});
   ASSERT_EQ(aclrtValueWait(value, 1, ACL_STREAM_WAIT_VALUE_EQ, stream_), ACL_SUCCESS);
-  HeldTask held;
+  BlockingTask blocking;
   aclrtStream other = nullptr;
   ASSERT_EQ(aclrtCreateStream(&other), ACL_SUCCESS);
-  ASSERT_EQ(held.launch(other), ACL_SUCCESS);
-  held.wait_until_it_runs();
+  ASSERT_EQ(blocking.launch(other), ACL_SUCCESS);
+  blocking.wait_until_it_runs();
   EXPECT_EQ(aclrtDeviceTaskAbort(0, 1), ACL_ERROR_RT_WAIT_TIMEOUT);
-  held.let_go();
+  blocking.release();
   EXPECT_EQ(aclrtDeviceTaskAbort(0, 0), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_ERROR_RT_DEVICE_TASK_ABORT);
   EXPECT_EQ(aclrtSynchronizeStream(other), ACL_SUCCESS);  // none of its work was dropped

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 #include "nnopbase/executor.h"
 
 namespace {
@@ -28,8 +28,8 @@ class ThreadsTest : public AclTest {
   // The thread limit of an operator on the executor's thread; `limit` was set at the launch and changed since.
   int seen_in_a_launch(uint32_t limit) {
     int seen = 0;
-    HeldTask held;
-    EXPECT_EQ(held.launch(stream_), ACL_SUCCESS);
+    BlockingTask blocking;
+    EXPECT_EQ(blocking.launch(stream_), ACL_SUCCESS);
     EXPECT_EQ(aclrtSetDeviceResLimit(0, ACL_RT_DEV_RES_CUBE_CORE, limit), ACL_SUCCESS);
     Plan plan;
     plan.run = [&seen](void*) {
@@ -38,7 +38,7 @@ class ThreadsTest : public AclTest {
     };
     EXPECT_TRUE(softnpu::launch_plan("ThreadsTest", std::move(plan), stream_).is_ok());
     EXPECT_EQ(aclrtResetDeviceResLimit(0), ACL_SUCCESS);
-    held.let_go();
+    blocking.release();
     EXPECT_EQ(aclrtSynchronizeStream(stream_), ACL_SUCCESS);
     return seen;
   }

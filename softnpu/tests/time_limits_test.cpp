@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "acl_fixture.h"
-#include "held.h"
+#include "blocking_task.h"
 
 namespace {
 
 constexpr uint64_t kShortUs = 20'000;
 
-// A held task on its own stream, under a limit, which is removed afterwards.
+// A blocking task on its own stream, under a limit, which is removed afterwards.
 class TimeLimitsTest : public AclTest {
  protected:
   void SetUp() override {
@@ -31,15 +31,15 @@ class TimeLimitsTest : public AclTest {
     EXPECT_EQ(aclrtSetOpExecuteTimeOutV2(us, &actual), ACL_SUCCESS);
     EXPECT_EQ(actual, us);
   }
-  // Starts the held task and waits until it is overdue.
+  // Starts the blocking task and waits until it is overdue.
   void run_overdue() {
-    ASSERT_EQ(held_.launch(busy_), ACL_SUCCESS);
-    held_.wait_until_it_runs();
+    ASSERT_EQ(blocking_.launch(busy_), ACL_SUCCESS);
+    blocking_.wait_until_it_runs();
     limit_execution(kShortUs);
     ASSERT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
   }
 
-  HeldTask held_;
+  BlockingTask blocking_;
   aclrtStream busy_ = nullptr;
   aclrtStream other_ = nullptr;
 };
@@ -47,12 +47,12 @@ class TimeLimitsTest : public AclTest {
 TEST_F(TimeLimitsTest, AWaitForAnOverdueOperatorFailsAndNamesIt) {
   run_overdue();
   const std::string said = recent_error();
-  EXPECT_NE(said.find("held on stream"), std::string::npos) << said;
+  EXPECT_NE(said.find("blocking on stream"), std::string::npos) << said;
   EXPECT_NE(said.find("longer than 20000 us (aclrtSetOpExecuteTimeOut)"), std::string::npos) << said;
   // Every wait fails, also one with its own time-out.
   EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(busy_, 1000), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_ERROR_RT_AICORE_TIMEOUT);
-  held_.let_go();
+  blocking_.release();
   limit_execution(0);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
 }
@@ -67,7 +67,7 @@ TEST_F(TimeLimitsTest, OtherStreamsContinueAndTheStreamKeepsItsOrder) {
   ASSERT_EQ(launch(other_, beside), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(other_), ACL_SUCCESS);
   EXPECT_EQ(order, std::vector<int>{2});
-  held_.let_go();
+  blocking_.release();
   ASSERT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
   EXPECT_EQ(order, (std::vector<int>{2, 1}));
 }
@@ -77,8 +77,8 @@ TEST_F(TimeLimitsTest, EventsAndStreamsBehindTheOperatorFailToo) {
   aclrtEvent later = nullptr;
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEvent(&later), ACL_SUCCESS);
-  ASSERT_EQ(held_.launch(busy_), ACL_SUCCESS);
-  held_.wait_until_it_runs();
+  ASSERT_EQ(blocking_.launch(busy_), ACL_SUCCESS);
+  blocking_.wait_until_it_runs();
   ASSERT_EQ(aclrtRecordEvent(event, busy_), ACL_SUCCESS);
   ASSERT_EQ(aclrtStreamWaitEvent(other_, event), ACL_SUCCESS);
   ASSERT_EQ(aclrtRecordEvent(later, other_), ACL_SUCCESS);
@@ -86,8 +86,8 @@ TEST_F(TimeLimitsTest, EventsAndStreamsBehindTheOperatorFailToo) {
   EXPECT_EQ(aclrtSynchronizeEvent(later), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_AICORE_TIMEOUT);
-  EXPECT_NE(recent_error().find("held on stream"), std::string::npos);
-  held_.let_go();
+  EXPECT_NE(recent_error().find("blocking on stream"), std::string::npos);
+  blocking_.release();
   limit_execution(0);
   EXPECT_EQ(aclrtSynchronizeEvent(later), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
@@ -100,30 +100,30 @@ TEST_F(TimeLimitsTest, SubmittingFarAheadOfAnOverdueOperatorFails) {
   aclError code = ACL_SUCCESS;
   for (int i = 0; i < 5000 && code == ACL_SUCCESS; ++i) code = launch(busy_, nothing);
   EXPECT_EQ(code, ACL_ERROR_RT_AICORE_TIMEOUT);
-  held_.let_go();
+  blocking_.release();
   limit_execution(0);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_SUCCESS);
 }
 
 TEST_F(TimeLimitsTest, SeveralOperatorsMayBeOverdue) {
-  HeldTask second;
+  BlockingTask second;
   run_overdue();
   ASSERT_EQ(second.launch(other_), ACL_SUCCESS);
   EXPECT_EQ(aclrtSynchronizeStream(other_), ACL_ERROR_RT_AICORE_TIMEOUT);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
-  held_.let_go();
-  second.let_go();
+  blocking_.release();
+  second.release();
   limit_execution(0);
   EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
 }
 
 TEST_F(TimeLimitsTest, TheErrorOfAnOverdueOperatorIsKept) {
-  HeldTask failing(ACL_ERROR_RT_INTERNAL_ERROR);
+  BlockingTask failing(ACL_ERROR_RT_INTERNAL_ERROR);
   ASSERT_EQ(failing.launch(busy_), ACL_SUCCESS);
   failing.wait_until_it_runs();
   limit_execution(kShortUs);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_AICORE_TIMEOUT);
-  failing.let_go();
+  failing.release();
   limit_execution(0);
   EXPECT_EQ(aclrtSynchronizeStream(busy_), ACL_ERROR_RT_INTERNAL_ERROR);
 }

@@ -8,7 +8,7 @@
 #include "aclnnop/aclnn_add.h"
 #include "aclnnop/aclnn_foreach_add_scalar.h"
 #include "aclnnop/aclnn_inplace_add.h"
-#include "held.h"
+#include "blocking_task.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -68,8 +68,8 @@ TEST_F(WriteEpochsTest, OperatorsRaiseTheEpochsOfTheirOutputs) {
   aclScalar* scalar = aclCreateScalar(&one, ACL_FLOAT);
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  HeldTask held;
-  ASSERT_EQ(held.launch(stream), ACL_SUCCESS);
+  BlockingTask blocking;
+  ASSERT_EQ(blocking.launch(stream), ACL_SUCCESS);
   uint64_t bytes = 0;
   aclOpExecutor* executor = nullptr;
   expect_first_alone([&] {
@@ -89,7 +89,7 @@ TEST_F(WriteEpochsTest, OperatorsRaiseTheEpochsOfTheirOutputs) {
     ASSERT_EQ(aclnnForeachAddScalarGetWorkspaceSize(in_list, number, out_list, &bytes, &executor), ACL_SUCCESS);
     ASSERT_EQ(aclnnForeachAddScalar(nullptr, 0, executor, stream), ACL_SUCCESS);
   });
-  held.let_go();
+  blocking.release();
   ASSERT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
   aclDestroyTensorList(out_list);
   aclDestroyTensorList(in_list);

@@ -43,7 +43,8 @@ def stage(source: Path = SOURCE, root: Path = ROOT) -> None:
     """Writes the pages that Sphinx reads: docs/ and the documents of ``PAGES``."""
     shutil.rmtree(source, ignore_errors=True)
     source.mkdir(parents=True)
-    shutil.copy(root / "docs" / "conf.py", source)
+    for name in ("conf.py", "tables.css"):
+        shutil.copy(root / "docs" / name, source)
     for document in (root / "docs").glob("*.md"):
         (source / document.name).write_text(page(document.read_text(), root / "docs", root))
     for name, target in PAGES.items():

@@ -16,7 +16,7 @@ constexpr size_t kBytes = size_t{128} << 10;  // more than what is copied inline
 constexpr size_t kPage = size_t{2} << 20;
 
 // The resources of a run, stored here for clean_up().
-struct Held {
+struct Handles {
   aclrtStream first = nullptr;   // of device 0
   aclrtStream second = nullptr;  // of device 1
   aclrtEvent event = nullptr;
@@ -25,7 +25,7 @@ struct Held {
   aclrtContext context = nullptr;
   void* pinned = nullptr;
   std::atomic<bool> gate{false};
-} held;
+} handles;
 
 std::array<unsigned char, kBytes> host;
 
@@ -34,7 +34,7 @@ softnpuTask gate_task() {
   return {"gate",
           0,
           [](void*, char*, size_t) -> aclError {
-            held.gate.wait(false);
+            handles.gate.wait(false);
             return ACL_SUCCESS;
           },
           [](void*) {},
@@ -47,8 +47,8 @@ softnpuTask small_task() {
 }
 
 void open_gate() {
-  held.gate = true;
-  held.gate.notify_all();
+  handles.gate = true;
+  handles.gate.notify_all();
 }
 
 // The first call that failed.
@@ -73,30 +73,30 @@ bool work(Failure* failure) {
   void* a = nullptr;
   void* b = nullptr;
   host.fill(7);
-  held.gate = false;
+  handles.gate = false;
   if (const aclError code = aclInit(nullptr); code != ACL_ERROR_REPEAT_INITIALIZE) STEP(code);
   STEP(aclrtSetDevice(1));
-  STEP(aclrtCreateStream(&held.second));
+  STEP(aclrtCreateStream(&handles.second));
   STEP(aclrtSetDevice(0));
-  STEP(aclrtCreateStream(&held.first));
-  STEP(aclrtCreateEventExWithFlag(&held.event, ACL_EVENT_SYNC));
+  STEP(aclrtCreateStream(&handles.first));
+  STEP(aclrtCreateEventExWithFlag(&handles.event, ACL_EVENT_SYNC));
   STEP(aclrtMalloc(&a, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
   STEP(aclrtMalloc(&b, kBytes, ACL_MEM_MALLOC_HUGE_FIRST));
-  STEP(aclrtMallocHost(&held.pinned, kBytes));
+  STEP(aclrtMallocHost(&handles.pinned, kBytes));
   STEP(aclrtMemcpy(a, kBytes, host.data(), kBytes, ACL_MEMCPY_HOST_TO_DEVICE));
   const softnpuTask gate = gate_task();
   const softnpuTask small = small_task();
-  STEP(softnpuLaunch(held.first, &gate));
-  STEP(aclrtMemsetAsync(b, kBytes, 3, kBytes, held.first));
-  STEP(aclrtRecordEvent(held.event, held.first));
-  STEP(aclrtStreamWaitEvent(held.second, held.event));
-  STEP(softnpuLaunch(held.second, &small));
-  STEP(aclrtMemcpyAsync(b, kBytes / 2, a, kBytes / 2, ACL_MEMCPY_DEVICE_TO_DEVICE, held.second));
-  STEP(aclrtMemcpyAsync(held.pinned, kBytes, b, kBytes, ACL_MEMCPY_DEVICE_TO_HOST, held.second));
+  STEP(softnpuLaunch(handles.first, &gate));
+  STEP(aclrtMemsetAsync(b, kBytes, 3, kBytes, handles.first));
+  STEP(aclrtRecordEvent(handles.event, handles.first));
+  STEP(aclrtStreamWaitEvent(handles.second, handles.event));
+  STEP(softnpuLaunch(handles.second, &small));
+  STEP(aclrtMemcpyAsync(b, kBytes / 2, a, kBytes / 2, ACL_MEMCPY_DEVICE_TO_DEVICE, handles.second));
+  STEP(aclrtMemcpyAsync(handles.pinned, kBytes, b, kBytes, ACL_MEMCPY_DEVICE_TO_HOST, handles.second));
   open_gate();
-  STEP(aclrtSynchronizeStream(held.first));
-  STEP(aclrtSynchronizeStream(held.second));
-  STEP(aclrtSynchronizeEvent(held.event));
+  STEP(aclrtSynchronizeStream(handles.first));
+  STEP(aclrtSynchronizeStream(handles.second));
+  STEP(aclrtSynchronizeEvent(handles.event));
 
   void* range = nullptr;
   aclrtDrvMemHandle physical = nullptr;
@@ -127,27 +127,27 @@ bool work(Failure* failure) {
   STEP(aclrtIpcMemClose(key.data()));
 
   aclrtIpcEventHandle handle{};
-  STEP(aclrtCreateEventExWithFlag(&held.shared, ACL_EVENT_IPC));
-  STEP(aclrtIpcGetEventHandle(held.shared, &handle));
-  STEP(aclrtIpcOpenEventHandle(handle, &held.opened));
+  STEP(aclrtCreateEventExWithFlag(&handles.shared, ACL_EVENT_IPC));
+  STEP(aclrtIpcGetEventHandle(handles.shared, &handle));
+  STEP(aclrtIpcOpenEventHandle(handle, &handles.opened));
   STEP(aclrtMemset(a, kBytes, 0, kBytes));
-  STEP(aclrtValueWait(a, 1, ACL_STREAM_WAIT_VALUE_EQ, held.first));
-  STEP(aclrtRecordEvent(held.shared, held.first));
-  STEP(aclrtStreamWaitEvent(held.second, held.opened));
+  STEP(aclrtValueWait(a, 1, ACL_STREAM_WAIT_VALUE_EQ, handles.first));
+  STEP(aclrtRecordEvent(handles.shared, handles.first));
+  STEP(aclrtStreamWaitEvent(handles.second, handles.opened));
   STEP(aclrtLaunchHostFunc(
-      held.second, [](void*) {}, nullptr));
-  STEP(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), held.second));
-  STEP(aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_NO_BLOCK, held.second));
+      handles.second, [](void*) {}, nullptr));
+  STEP(aclrtSubscribeReport(static_cast<uint64_t>(pthread_self()), handles.second));
+  STEP(aclrtLaunchCallback([](void*) {}, nullptr, ACL_CALLBACK_NO_BLOCK, handles.second));
   // The wait may have failed to start, which the synchronisation reports. The write prevents a hang in that case.
   STEP(aclrtValueWrite(a, 1, 0, nullptr));
-  STEP(aclrtSynchronizeStream(held.first));
-  STEP(aclrtSynchronizeStream(held.second));
+  STEP(aclrtSynchronizeStream(handles.first));
+  STEP(aclrtSynchronizeStream(handles.second));
   STEP(aclrtProcessReport(-1));
-  STEP(aclrtUnSubscribeReport(static_cast<uint64_t>(pthread_self()), held.second));
+  STEP(aclrtUnSubscribeReport(static_cast<uint64_t>(pthread_self()), handles.second));
 
-  STEP(aclrtCreateContext(&held.context, 0));
+  STEP(aclrtCreateContext(&handles.context, 0));
   STEP(aclrtSynchronizeDevice());
-  STEP(aclrtDestroyContext(held.context));
+  STEP(aclrtDestroyContext(handles.context));
   STEP(aclrtSetDevice(0));
   STEP(aclrtFree(a));
   STEP(aclrtFree(b));
@@ -155,7 +155,7 @@ bool work(Failure* failure) {
 }
 
 bool data_right() {
-  const auto* pinned = static_cast<const unsigned char*>(held.pinned);
+  const auto* pinned = static_cast<const unsigned char*>(handles.pinned);
   return host[kBytes - 1] == 7 && pinned[0] == 7 && pinned[kBytes / 2 - 1] == 7 && pinned[kBytes / 2] == 3 &&
          pinned[kBytes - 1] == 3;
 }
@@ -185,16 +185,16 @@ bool clean_up() {
   open_gate();
   (void)aclInit(nullptr);  // it may be the call that failed
   bool good = true;
-  for (aclrtStream* stream : {&held.first, &held.second}) {
+  for (aclrtStream* stream : {&handles.first, &handles.second}) {
     // By force: it may wait for a value that is never written. It may report a task's failure.
     if (*stream != nullptr) (void)aclrtDestroyStreamForce(*stream);
     *stream = nullptr;
   }
-  for (aclrtEvent event : {held.event, held.shared, held.opened}) {
+  for (aclrtEvent event : {handles.event, handles.shared, handles.opened}) {
     if (event != nullptr) good = aclrtDestroyEvent(event) == ACL_SUCCESS && good;
   }
-  if (held.pinned != nullptr) good = aclrtFreeHost(held.pinned) == ACL_SUCCESS && good;
-  held.event = held.shared = held.opened = held.context = held.pinned = nullptr;
+  if (handles.pinned != nullptr) good = aclrtFreeHost(handles.pinned) == ACL_SUCCESS && good;
+  handles.event = handles.shared = handles.opened = handles.context = handles.pinned = nullptr;
   for (int32_t device : {0, 1}) good = aclrtResetDevice(device) == ACL_SUCCESS && all_free(device) && good;
   if (!good) std::fprintf(stderr, "cleaning up failed: %s\n", aclGetRecentErrMsg());
   return good;

@@ -17,25 +17,26 @@ class SizeTest : public FormatTest {
 
   static Dims sizes(const Dims& dims, aclFormat from, aclDataType dtype, aclFormat to, int additional) {
     aclTensor* src = make(dims, from, dtype);
-    int64_t* held = nullptr;
+    int64_t* storage_shape = nullptr;
     uint64_t count = 0;
     int actual = -2;
-    EXPECT_EQ(aclnnNpuFormatCastCalculateSizeAndFormat(src, to, additional, &held, &count, &actual), ACLNN_SUCCESS)
+    EXPECT_EQ(aclnnNpuFormatCastCalculateSizeAndFormat(src, to, additional, &storage_shape, &count, &actual),
+              ACLNN_SUCCESS)
         << recent_error();
     aclDestroyTensor(src);
     EXPECT_EQ(actual, to);
-    const std::unique_ptr<int64_t[]> owner(held);
-    return {held, held + count};
+    const std::unique_ptr<int64_t[]> owner(storage_shape);
+    return {storage_shape, storage_shape + count};
   }
 
   static void expect_invalid(const Dims& dims, aclFormat from, int to, int additional, const std::string& said) {
     aclTensor* src = make(dims, from, ACL_FLOAT16);
-    int64_t* held = nullptr;
+    int64_t* storage_shape = nullptr;
     uint64_t count = 0;
     int actual = 0;
-    EXPECT_EQ(aclnnNpuFormatCastCalculateSizeAndFormat(src, to, additional, &held, &count, &actual),
+    EXPECT_EQ(aclnnNpuFormatCastCalculateSizeAndFormat(src, to, additional, &storage_shape, &count, &actual),
               ACLNN_ERR_PARAM_INVALID);
-    EXPECT_EQ(held, nullptr);
+    EXPECT_EQ(storage_shape, nullptr);
     EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
     aclDestroyTensor(src);
   }
@@ -95,18 +96,18 @@ TEST_F(SizeTest, InvalidCastsAreErrors) {
   expect_invalid({int64_t{1} << 57, 1}, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT16, "are too large for");
   expect_invalid({8, int64_t{1} << 55, 1}, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, ACL_INT8, "are too large for");
   aclTensor* src = make({2, 2}, ACL_FORMAT_ND, ACL_FLOAT);
-  int64_t* held = nullptr;
+  int64_t* storage_shape = nullptr;
   uint64_t count = 0;
   int actual = 0;
   const auto call = [&](const aclTensor* tensor, int64_t** sizes, uint64_t* many, int* format) {
     return aclnnNpuFormatCastCalculateSizeAndFormat(tensor, ACL_FORMAT_FRACTAL_NZ, ACL_FLOAT, sizes, many, format);
   };
-  EXPECT_EQ(call(nullptr, &held, &count, &actual), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(call(nullptr, &storage_shape, &count, &actual), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(call(src, nullptr, &count, &actual), ACLNN_ERR_PARAM_NULLPTR);
-  EXPECT_EQ(call(src, &held, nullptr, &actual), ACLNN_ERR_PARAM_NULLPTR);
-  EXPECT_EQ(call(src, &held, &count, nullptr), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(call(src, &storage_shape, nullptr, &actual), ACLNN_ERR_PARAM_NULLPTR);
+  EXPECT_EQ(call(src, &storage_shape, &count, nullptr), ACLNN_ERR_PARAM_NULLPTR);
   aclDestroyTensor(src);
-  EXPECT_EQ(call(src, &held, &count, &actual), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_EQ(call(src, &storage_shape, &count, &actual), ACLNN_ERR_PARAM_INVALID);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct Format {
   aclFormat format;
   std::string name;
   int64_t block;
-  std::function<Dims(const Letters& size, int64_t c0)> held;
+  std::function<Dims(const Letters& size, int64_t c0)> storage_shape;
   std::function<int64_t(const Letters& size, const Letters& at, int64_t c0)> place;
 };
 
@@ -69,14 +69,14 @@ Dims sizes_in_memory(const Format& format, aclFormat plain, const Dims& dims, in
 // A tensor in device memory, and its bytes on the host.
 class Tensor {
  public:
-  Tensor(aclDataType dtype, Dims dims, Dims strides, int64_t offset, aclFormat format, Dims held, Bytes bytes)
+  Tensor(aclDataType dtype, Dims dims, Dims strides, int64_t offset, aclFormat format, Dims storage_shape, Bytes bytes)
       : dims(std::move(dims)), strides(std::move(strides)), offset(offset), host(std::move(bytes)) {
     if (!host.empty()) {
       EXPECT_EQ(aclrtMalloc(&device, host.size(), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
       EXPECT_EQ(aclrtMemcpy(device, host.size(), host.data(), host.size(), ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
     }
     handle = aclCreateTensor(this->dims.data(), this->dims.size(), dtype, this->strides.data(), offset, format,
-                             held.data(), held.size(), device);
+                             storage_shape.data(), storage_shape.size(), device);
     EXPECT_NE(handle, nullptr);
   }
   Tensor(const Tensor&) = delete;

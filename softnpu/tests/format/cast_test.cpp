@@ -59,25 +59,25 @@ void check(const Case& c, aclDataType dtype, Lie lie, const std::function<aclnnS
   const size_t element = aclDataTypeSize(dtype);
   const std::string names = letters(c.plain, c.dims.size(), is_matrix(c.format));
   const Letters sizes = sizes_by_letter(names, c.dims);
-  const Dims held = sizes_in_memory(format, c.plain, c.dims, c.c0);
+  const Dims storage_shape = sizes_in_memory(format, c.plain, c.dims, c.c0);
   const Dims strides = strides_of(c.dims, lie);
   const int64_t offset = lie == Lie::kGaps ? 3 : 0;
   const size_t bytes = reach(c.dims, strides, offset) * element;
-  const size_t held_bytes = static_cast<size_t>(product(held)) * element;
+  const size_t storage_bytes = static_cast<size_t>(product(storage_shape)) * element;
 
   const Tensor plain(dtype, c.dims, strides, offset, c.plain, {static_cast<int64_t>(bytes / element)},
                      random_bytes(bytes));
-  const Tensor blocks(dtype, c.dims, contiguous(c.dims), 0, c.format, held, random_bytes(held_bytes));
+  const Tensor blocks(dtype, c.dims, contiguous(c.dims), 0, c.format, storage_shape, random_bytes(storage_bytes));
   const Tensor back(dtype, c.dims, strides, offset, c.plain, {static_cast<int64_t>(bytes / element)},
                     random_bytes(bytes));
-  Bytes blocked(held_bytes, 0);
+  Bytes blocked(storage_bytes, 0);
   Bytes in_back = back.host;
   for_each_index(c.dims, [&](const Dims& index) {
     int64_t at = offset;
     for (size_t i = 0; i < index.size(); ++i) at += index[i] * strides[i];
     const auto from = static_cast<size_t>(at) * element;
     const auto to = static_cast<size_t>(format.place(sizes, index_by_letter(names, c.dims, index), c.c0)) * element;
-    ASSERT_LE(to + element, held_bytes);
+    ASSERT_LE(to + element, storage_bytes);
     std::memcpy(blocked.data() + to, plain.host.data() + from, element);
     std::memcpy(in_back.data() + from, plain.host.data() + from, element);
   });
@@ -192,9 +192,9 @@ TEST_F(FormatTest, BetweenBlocks) {
   const Dims of_images = sizes_in_memory(images, ACL_FORMAT_NCHW, dims, 16);
   const Dims of_weights = sizes_in_memory(format_of(ACL_FORMAT_FRACTAL_Z), ACL_FORMAT_NCHW, dims, 16);
   const Dims of_matrices = sizes_in_memory(format_of(ACL_FORMAT_FRACTAL_NZ), ACL_FORMAT_ND, dims, 8);
-  const auto make = [&](aclFormat format, const Dims& held) {
-    return Tensor(ACL_FLOAT, dims, contiguous(dims), 0, format, held,
-                  random_bytes(static_cast<size_t>(product(held)) * 4));
+  const auto make = [&](aclFormat format, const Dims& storage_shape) {
+    return Tensor(ACL_FLOAT, dims, contiguous(dims), 0, format, storage_shape,
+                  random_bytes(static_cast<size_t>(product(storage_shape)) * 4));
   };
   const Tensor plain(ACL_FLOAT, dims, contiguous(dims), 0, ACL_FORMAT_NCHW, dims,
                      random_bytes(static_cast<size_t>(product(dims)) * 4));
@@ -246,9 +246,11 @@ TEST_F(FormatTest, RepeatableExecutorCastsToOtherMemory) {
 // The sizes of a blocked tensor may be in its own format's order or in the plain one's.
 TEST_F(FormatTest, SizesOfBlocksInEitherOrder) {
   const Tensor nhwc(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NHWC, {120}, random_bytes(480));
-  const Dims held = {2, 1, 4, 5, 16};
-  const Tensor own(ACL_INT32, {2, 3, 4, 5}, contiguous({2, 3, 4, 5}), 0, ACL_FORMAT_NC1HWC0, held, Bytes(2560));
-  const Tensor its(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NC1HWC0, held, Bytes(2560));
+  const Dims storage_shape = {2, 1, 4, 5, 16};
+  const Tensor own(ACL_INT32, {2, 3, 4, 5}, contiguous({2, 3, 4, 5}), 0, ACL_FORMAT_NC1HWC0, storage_shape,
+                   Bytes(2560));
+  const Tensor its(ACL_INT32, {2, 4, 5, 3}, contiguous({2, 4, 5, 3}), 0, ACL_FORMAT_NC1HWC0, storage_shape,
+                   Bytes(2560));
   ASSERT_EQ(cast(nhwc.handle, own.handle), ACLNN_SUCCESS) << recent_error();
   ASSERT_EQ(cast(nhwc.handle, its.handle), ACLNN_SUCCESS) << recent_error();
   EXPECT_TRUE(own.download() == its.download());

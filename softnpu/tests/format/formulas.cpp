@@ -102,9 +102,10 @@ Letters index_by_letter(const std::string& letters, const Dims& dims, const Dims
 
 Dims sizes_in_memory(const Format& format, aclFormat plain, const Dims& dims, int64_t c0) {
   const std::string names = letters(plain, dims.size(), is_matrix(format.format));
-  Dims held = format.held(sizes_by_letter(names, dims), c0);
-  if (is_matrix(format.format) && dims.size() > 2) held.insert(held.begin(), dims.begin(), dims.end() - 2);
-  return held;
+  Dims storage_shape = format.storage_shape(sizes_by_letter(names, dims), c0);
+  if (is_matrix(format.format) && dims.size() > 2)
+    storage_shape.insert(storage_shape.begin(), dims.begin(), dims.end() - 2);
+  return storage_shape;
 }
 
 bool is_matrix(aclFormat format) { return format == ACL_FORMAT_FRACTAL_NZ || format >= ACL_FORMAT_FRACTAL_NZ_C0_16; }

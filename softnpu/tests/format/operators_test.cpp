@@ -16,8 +16,8 @@ constexpr aclFormat kImage = ACL_FORMAT_NC1HWC0;
 
 // A float32 tensor with `values` repeated in memory.
 struct Floats : Tensor {
-  Floats(const Dims& dims, aclFormat format, const Dims& held, const std::vector<float>& values)
-      : Tensor(ACL_FLOAT, dims, contiguous(dims), 0, format, held, repeat(values, product(held))) {}
+  Floats(const Dims& dims, aclFormat format, const Dims& storage_shape, const std::vector<float>& values)
+      : Tensor(ACL_FLOAT, dims, contiguous(dims), 0, format, storage_shape, repeat(values, product(storage_shape))) {}
 
   std::vector<float> now() const {
     const Bytes bytes = download();
@@ -59,9 +59,9 @@ class BlocksTest : public FormatTest {
 
 TEST_F(BlocksTest, ElementwiseOperatorsWorkInMemoryOrder) {
   const Dims dims = {2, 20, 3, 3};
-  const Dims held = {2, 2, 3, 3, 16};
-  const Floats x(dims, kImage, held, {-1, 2, 0, -3, 5});
-  const Floats y(dims, kImage, held, {7});
+  const Dims storage_shape = {2, 2, 3, 3, 16};
+  const Floats x(dims, kImage, storage_shape, {-1, 2, 0, -3, 5});
+  const Floats y(dims, kImage, storage_shape, {7});
   ASSERT_EQ(call(aclnnReluGetWorkspaceSize, aclnnRelu, x.handle, y.handle), ACLNN_SUCCESS);
   const std::vector<float> before = x.now();
   const std::vector<float> after = y.now();
@@ -70,12 +70,12 @@ TEST_F(BlocksTest, ElementwiseOperatorsWorkInMemoryOrder) {
 
 TEST_F(BlocksTest, PaddingStaysZero) {
   const Dims dims = {1, 20, 3, 3};
-  const Dims held = {1, 2, 3, 3, 16};
-  const Floats x(dims, kImage, held, {0});
-  const Floats y(dims, kImage, held, {7});
+  const Dims storage_shape = {1, 2, 3, 3, 16};
+  const Floats x(dims, kImage, storage_shape, {0});
+  const Floats y(dims, kImage, storage_shape, {7});
   expect_said(call(aclnnSigmoidGetWorkspaceSize, aclnnSigmoid, x.handle, y.handle), "blocks that are not full");
-  const Floats full({1, 32, 3, 3}, kImage, held, {0});
-  const Floats out({1, 32, 3, 3}, kImage, held, {7});
+  const Floats full({1, 32, 3, 3}, kImage, storage_shape, {0});
+  const Floats out({1, 32, 3, 3}, kImage, storage_shape, {7});
   ASSERT_EQ(call(aclnnSigmoidGetWorkspaceSize, aclnnSigmoid, full.handle, out.handle), ACLNN_SUCCESS);
   for (const float value : out.now()) ASSERT_EQ(value, 0.5F);
 }

@@ -9,15 +9,15 @@ constexpr aclFormat kNz = ACL_FORMAT_FRACTAL_NZ;
 
 // A float32 tensor of `dims`, with memory for its storage shape.
 struct Made : Tensor {
-  Made(const Dims& dims, aclFormat format, const Dims& held, aclDataType dtype = ACL_FLOAT)
-      : Tensor(dtype, dims, contiguous(dims), 0, format, held,
-               Bytes(static_cast<size_t>(std::max(product(held), product(dims))) * aclDataTypeSize(dtype))) {}
+  Made(const Dims& dims, aclFormat format, const Dims& storage_shape, aclDataType dtype = ACL_FLOAT)
+      : Tensor(dtype, dims, contiguous(dims), 0, format, storage_shape,
+               Bytes(static_cast<size_t>(std::max(product(storage_shape), product(dims))) * aclDataTypeSize(dtype))) {}
 };
 
 TEST_F(FormatTest, WrongStorageShapesAreRefused) {
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
-  for (const Dims& held : std::vector<Dims>{{2, 2, 16, 8}, {1, 2, 16, 16}, {2, 2, 16}, {2, 1, 2, 16, 16}}) {
-    expect_refused(src.handle, Made({20, 20}, kNz, held).handle, "in memory where [");
+  for (const Dims& storage_shape : std::vector<Dims>{{2, 2, 16, 8}, {1, 2, 16, 16}, {2, 2, 16}, {2, 1, 2, 16, 16}}) {
+    expect_refused(src.handle, Made({20, 20}, kNz, storage_shape).handle, "in memory where [");
   }
   expect_refused(src.handle, Made({20, 20}, kNz, {2, 2, 16, 12}).handle, "the last is 2, 4, 8, 16 or 32");
   expect_refused(src.handle, Made({20, 20}, kNz, {}).handle, "the last is 2, 4, 8, 16 or 32");
@@ -65,14 +65,16 @@ TEST_F(FormatTest, MissingMemoryIsRefused) {
   Tensor small(ACL_FLOAT, {20, 20}, {20, 1}, 0, kNz, {2, 2, 16, 16}, Bytes(4000));
   expect_refused(src.handle, small.handle, "4096 bytes of device memory");
   const Dims dims = {20, 20};
-  const Dims held = {2, 2, 16, 16};
-  aclTensor* none = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, held.data(), held.size(), nullptr);
+  const Dims storage_shape = {2, 2, 16, 16};
+  aclTensor* none =
+      aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, storage_shape.data(), storage_shape.size(), nullptr);
   EXPECT_EQ(cast(src.handle, none), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(cast(none, src.handle), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(cast(nullptr, src.handle), ACLNN_ERR_PARAM_NULLPTR);
   EXPECT_EQ(cast(src.handle, nullptr), ACLNN_ERR_PARAM_NULLPTR);
   aclDestroyTensor(none);
-  aclTensor* inside = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, held.data(), held.size(), src.device);
+  aclTensor* inside = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, storage_shape.data(),
+                                      storage_shape.size(), src.device);
   expect_refused(src.handle, inside, "");
   aclDestroyTensor(inside);
 }
@@ -80,11 +82,12 @@ TEST_F(FormatTest, MissingMemoryIsRefused) {
 TEST_F(FormatTest, OverlappingMemoryIsRefused) {
   const Made room({64, 64}, ACL_FORMAT_ND, {4096});
   const Dims dims = {20, 20};
-  const Dims held = {2, 2, 16, 16};
-  aclTensor* nz = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, held.data(), 4, room.device);
-  aclTensor* nd = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 1000, ACL_FORMAT_ND, held.data(), 4, room.device);
+  const Dims storage_shape = {2, 2, 16, 16};
+  aclTensor* nz = aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 0, kNz, storage_shape.data(), 4, room.device);
+  aclTensor* nd =
+      aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 1000, ACL_FORMAT_ND, storage_shape.data(), 4, room.device);
   aclTensor* free =
-      aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 1024, ACL_FORMAT_ND, held.data(), 4, room.device);
+      aclCreateTensor(dims.data(), 2, ACL_FLOAT, nullptr, 1024, ACL_FORMAT_ND, storage_shape.data(), 4, room.device);
   expect_refused(nd, nz, "share memory");
   expect_refused(nz, nd, "share memory");
   expect_refused(nz, nz, "share memory");
@@ -96,12 +99,13 @@ TEST_F(FormatTest, SizesBeyondWhat64BitsCount) {
   const Dims huge = {int64_t{1} << 60, 2};
   const Dims few = {int64_t{1} << 50, 1};
   const Dims none = {0, int64_t{1} << 62, 9, 9};
-  const Dims held = {1, int64_t{1} << 46, 16, 32};
+  const Dims storage_shape = {1, int64_t{1} << 46, 16, 32};
   const Made src({20, 20}, ACL_FORMAT_ND, {400});
   for (const Dims& dims : {huge, few, none}) {
-    aclTensor* from =
-        aclCreateTensor(dims.data(), dims.size(), ACL_INT8, nullptr, 0, ACL_FORMAT_ND, held.data(), 4, src.device);
-    aclTensor* to = aclCreateTensor(dims.data(), dims.size(), ACL_INT8, nullptr, 0, kNz, held.data(), 4, src.device);
+    aclTensor* from = aclCreateTensor(dims.data(), dims.size(), ACL_INT8, nullptr, 0, ACL_FORMAT_ND,
+                                      storage_shape.data(), 4, src.device);
+    aclTensor* to =
+        aclCreateTensor(dims.data(), dims.size(), ACL_INT8, nullptr, 0, kNz, storage_shape.data(), 4, src.device);
     ASSERT_NE(from, nullptr) << recent_error();
     expect_refused(from, to, "");
     expect_refused(to, from, "");

@@ -10,11 +10,11 @@ namespace {
 class Operand {
  public:
   // As the plug-in describes a tensor: its sizes and original format, then those in memory.
-  Operand(const Tensor& tensor, aclFormat origin, aclFormat format, const Dims& held)
+  Operand(const Tensor& tensor, aclFormat origin, aclFormat format, const Dims& storage_shape)
       : desc(aclCreateTensorDesc(ACL_FLOAT16, static_cast<int>(tensor.dims.size()), tensor.dims.data(), origin)),
         buffer(aclCreateDataBuffer(tensor.device, tensor.host.size())) {
     EXPECT_EQ(aclSetTensorFormat(desc, format), ACL_SUCCESS);
-    EXPECT_EQ(aclSetTensorShape(desc, static_cast<int>(held.size()), held.data()), ACL_SUCCESS);
+    EXPECT_EQ(aclSetTensorShape(desc, static_cast<int>(storage_shape.size()), storage_shape.data()), ACL_SUCCESS);
   }
   Operand(const Operand&) = delete;
   Operand& operator=(const Operand&) = delete;
@@ -56,8 +56,14 @@ class TypedCastTest : public FormatTest {
   aclopAttr* attributes_ = nullptr;
 };
 
-Tensor make(const Dims& dims, aclFormat format, const Dims& held) {
-  return {ACL_FLOAT16, dims, contiguous(dims), 0, format, held, random_bytes(static_cast<size_t>(product(held)) * 2)};
+Tensor make(const Dims& dims, aclFormat format, const Dims& storage_shape) {
+  return {ACL_FLOAT16,
+          dims,
+          contiguous(dims),
+          0,
+          format,
+          storage_shape,
+          random_bytes(static_cast<size_t>(product(storage_shape)) * 2)};
 }
 
 // The same bytes as from aclnnNpuFormatCast, which other tests compare with the formulas.
@@ -73,15 +79,16 @@ TEST_F(TypedCastTest, BothTypesMatchFormatCast) {
         Row{ACL_FORMAT_FRACTAL_NZ_C0_8, "FRACTAL_NZ_C0_8", {2, 3, 20, 18}}}) {
     SCOPED_TRACE(row.name);
     const Format& format = format_of(row.format);
-    const Dims held = sizes_in_memory(format, ACL_FORMAT_NCHW, row.dims, format.block == 0 ? 16 : format.block);
+    const Dims storage_shape =
+        sizes_in_memory(format, ACL_FORMAT_NCHW, row.dims, format.block == 0 ? 16 : format.block);
     const Tensor plain = make(row.dims, ACL_FORMAT_NCHW, row.dims);
-    const Tensor expected = make(row.dims, row.format, held);
+    const Tensor expected = make(row.dims, row.format, storage_shape);
     ASSERT_EQ(cast(plain.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
     for (const char* type : {"TransData", "Identity"}) {
-      const Tensor blocks = make(row.dims, row.format, held);
+      const Tensor blocks = make(row.dims, row.format, storage_shape);
       const Tensor back = make(row.dims, ACL_FORMAT_NCHW, row.dims);
       const Operand in(plain, ACL_FORMAT_NCHW, ACL_FORMAT_NCHW, row.dims);
-      const Operand middle(blocks, ACL_FORMAT_NCHW, row.format, held);
+      const Operand middle(blocks, ACL_FORMAT_NCHW, row.format, storage_shape);
       const Operand out(back, ACL_FORMAT_NCHW, ACL_FORMAT_NCHW, row.dims);
       set("NCHW", row.name, 1);
       ASSERT_EQ(run(type, in, middle), ACL_SUCCESS) << recent_error();
@@ -96,13 +103,13 @@ TEST_F(TypedCastTest, BothTypesMatchFormatCast) {
 // Blocks described by their sizes in memory; the tensor's own sizes are the origin's.
 TEST_F(TypedCastTest, TheOriginHasTheTensorsSizes) {
   const Dims dims = {20, 18};
-  const Dims held = {2, 2, 16, 16};
+  const Dims storage_shape = {2, 2, 16, 16};
   const Tensor plain = make(dims, ACL_FORMAT_ND, dims);
-  const Tensor expected = make(dims, ACL_FORMAT_FRACTAL_NZ, held);
+  const Tensor expected = make(dims, ACL_FORMAT_FRACTAL_NZ, storage_shape);
   ASSERT_EQ(cast(plain.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
-  const Tensor blocks = make(held, ACL_FORMAT_ND, held);
+  const Tensor blocks = make(storage_shape, ACL_FORMAT_ND, storage_shape);
   const Operand in(plain, ACL_FORMAT_ND, ACL_FORMAT_ND, dims);
-  const Operand out(blocks, ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_FRACTAL_NZ, held);
+  const Operand out(blocks, ACL_FORMAT_FRACTAL_NZ, ACL_FORMAT_FRACTAL_NZ, storage_shape);
   ASSERT_EQ(aclSetTensorOriginShape(out.desc, 2, dims.data()), ACL_SUCCESS);
   ASSERT_EQ(aclSetTensorOriginFormat(out.desc, ACL_FORMAT_ND), ACL_SUCCESS);
   ASSERT_EQ(run("TransData", in, out), ACL_SUCCESS) << recent_error();
@@ -112,24 +119,24 @@ TEST_F(TypedCastTest, TheOriginHasTheTensorsSizes) {
 // If the description has no order, the attribute's order is used.
 TEST_F(TypedCastTest, AttributesNameTheOrderOfND) {
   const Tensor nhwc = make({2, 3, 5, 20}, ACL_FORMAT_NHWC, {2, 3, 5, 20});
-  const Dims held = {2, 2, 3, 5, 16};
-  const Tensor expected = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, held);
-  const Tensor blocks = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, held);
+  const Dims storage_shape = {2, 2, 3, 5, 16};
+  const Tensor expected = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, storage_shape);
+  const Tensor blocks = make({2, 20, 3, 5}, ACL_FORMAT_NC1HWC0, storage_shape);
   ASSERT_EQ(cast(nhwc.handle, expected.handle), ACLNN_SUCCESS) << recent_error();
   set("NHWC", "NC1HWC0", 1);
   const Operand in(nhwc, ACL_FORMAT_ND, ACL_FORMAT_ND, nhwc.dims);
-  const Operand out(blocks, ACL_FORMAT_NCHW, ACL_FORMAT_NC1HWC0, held);
+  const Operand out(blocks, ACL_FORMAT_NCHW, ACL_FORMAT_NC1HWC0, storage_shape);
   ASSERT_EQ(run("TransData", in, out), ACL_SUCCESS) << recent_error();
   EXPECT_TRUE(blocks.download() == expected.download());
 }
 
 TEST_F(TypedCastTest, MismatchedFormatsAreRefused) {
   const Dims dims = {20, 18};
-  const Dims held = {2, 2, 16, 16};
+  const Dims storage_shape = {2, 2, 16, 16};
   const Tensor plain = make(dims, ACL_FORMAT_ND, dims);
-  const Tensor blocks = make(dims, ACL_FORMAT_FRACTAL_NZ, held);
+  const Tensor blocks = make(dims, ACL_FORMAT_FRACTAL_NZ, storage_shape);
   const Operand in(plain, ACL_FORMAT_ND, ACL_FORMAT_ND, dims);
-  const Operand out(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, held);
+  const Operand out(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, storage_shape);
   const auto expect_refused = [&](const Operand& to, const char* said) {
     EXPECT_NE(run("TransData", in, to), ACL_SUCCESS);
     EXPECT_NE(recent_error().find(said), std::string::npos) << recent_error();
@@ -141,7 +148,7 @@ TEST_F(TypedCastTest, MismatchedFormatsAreRefused) {
   set("ND", "FRACTAL_NZ", 2);
   expect_refused(out, "without groups");
   set("ND", "FRACTAL_NZ", 1);
-  expect_refused(Operand(plain, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, held), "bytes, where 2048 are needed");
+  expect_refused(Operand(plain, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, storage_shape), "bytes, where 2048 are needed");
   expect_refused(Operand(blocks, ACL_FORMAT_ND, ACL_FORMAT_FRACTAL_NZ, {4, 1, 16, 16}), "[2, 2, 16, 16] are needed");
 }
 

@@ -204,7 +204,7 @@ struct Received {
   std::unique_ptr<CounterFile> file;
   std::size_t place = 0;
 
-  void let_go() { file->at(place).fetch_sub(1); }
+  void release() { file->at(place).fetch_sub(1); }
 };
 
 // The storages that this process has opened: a process that ends with live tensors decrements their counters.
@@ -222,13 +222,13 @@ class Inbox {
 
   void remove(Received* received) {
     std::lock_guard lock(mutex_);
-    if (live_.erase(received) > 0) received->let_go();
+    if (live_.erase(received) > 0) received->release();
   }
 
   void close() {
     std::lock_guard lock(mutex_);
     for (Received* received : live_) {
-      received->let_go();
+      received->release();
       received->file.reset();
     }
     live_.clear();
@@ -288,7 +288,7 @@ c10::Storage open_shared_storage(const StorageTicket& shared) {
   try {
     received->import = Import::open(shared.device, shared.key);
   } catch (...) {
-    received->let_go();
+    received->release();
     throw;
   }
   Inbox::get().add(received.get());

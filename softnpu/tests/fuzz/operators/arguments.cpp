@@ -197,16 +197,17 @@ void* Arguments::make_tensor(const Argument& argument) {
   }
   const size_t element = aclDataTypeSize(dtype);
   size_t bytes = static_cast<size_t>(reach(sizes, strides, offset)) * element;
-  Held held{numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND, {}};
+  StorageShape storage_shape{numbers_.once_in(24) ? ACL_FORMAT_FRACTAL_NZ : ACL_FORMAT_ND, {}};
   if (in_blocks_ && sizes.size() == 4 && !numbers_.once_in(6)) {
     constexpr int64_t kBlock = 16;
-    held = {ACL_FORMAT_NC1HWC0, {sizes[0], (sizes[1] + kBlock - 1) / kBlock, sizes[2], sizes[3], kBlock}};
+    storage_shape = {ACL_FORMAT_NC1HWC0, {sizes[0], (sizes[1] + kBlock - 1) / kBlock, sizes[2], sizes[3], kBlock}};
   }
-  if (const Held* is_held = drafted(draft_.held, argument); is_held != nullptr) held = *is_held;
-  if (!held.sizes.empty()) {
+  if (const StorageShape* drafted_shape = drafted(draft_.storage_shape, argument); drafted_shape != nullptr)
+    storage_shape = *drafted_shape;
+  if (!storage_shape.sizes.empty()) {
     bytes = element;
-    for (int64_t size : held.sizes) bytes *= static_cast<size_t>(size);
-    if (numbers_.once_in(32)) ++held.sizes[numbers_.below(static_cast<uint32_t>(held.sizes.size()))];
+    for (int64_t size : storage_shape.sizes) bytes *= static_cast<size_t>(size);
+    if (numbers_.once_in(32)) ++storage_shape.sizes[numbers_.below(static_cast<uint32_t>(storage_shape.sizes.size()))];
   }
   if (bytes > kMostBytes) return nullptr;
   if (bytes > 0 && numbers_.once_in(32)) --bytes;  // memory that ends within the last element
@@ -216,12 +217,12 @@ void* Arguments::make_tensor(const Argument& argument) {
     sizes[0] = numbers_.integer();
     strides[0] = std::max<int64_t>(1, strides[0]);
   }
-  const bool has_plain_format = held.format == ACL_FORMAT_ND;
-  if (small_ != 0 && held.sizes.empty()) expand(argument, &sizes, &strides);
+  const bool has_plain_format = storage_shape.format == ACL_FORMAT_ND;
+  if (small_ != 0 && storage_shape.sizes.empty()) expand(argument, &sizes, &strides);
   if (argument.written && has_plain_format && std::ranges::count(sizes, 0) == 0) {
     for (size_t i = 0; i < sizes.size(); ++i) overlaps_ = overlaps_ || (sizes[i] > 1 && strides[i] == 0);
   }
-  if (held.sizes.empty()) held.sizes = {static_cast<int64_t>(element == 0 ? 0 : bytes / element)};
+  if (storage_shape.sizes.empty()) storage_shape.sizes = {static_cast<int64_t>(element == 0 ? 0 : bytes / element)};
   said_ += "sizes ";
   for (int64_t size : sizes) said_ += text(size, " ");
   if (!is_contiguous || strides != contiguous(sizes)) {
@@ -229,12 +230,12 @@ void* Arguments::make_tensor(const Argument& argument) {
     for (int64_t stride : strides) said_ += text(stride, " ");
   }
   said_ += text("of type ", static_cast<int>(dtype));
-  if (held.format != ACL_FORMAT_ND) {
-    said_ += text(" in format ", static_cast<int>(held.format), " with ");
-    for (int64_t size : held.sizes) said_ += text(size, " ");
+  if (storage_shape.format != ACL_FORMAT_ND) {
+    said_ += text(" in format ", static_cast<int>(storage_shape.format), " with ");
+    for (int64_t size : storage_shape.sizes) said_ += text(size, " ");
   }
-  return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, held.format, held.sizes.data(),
-                         held.sizes.size(), memory);
+  return aclCreateTensor(sizes.data(), sizes.size(), dtype, strides.data(), offset, storage_shape.format,
+                         storage_shape.sizes.data(), storage_shape.sizes.size(), memory);
 }
 
 void Arguments::expand(const Argument& argument, std::vector<int64_t>* sizes, std::vector<int64_t>* strides) {

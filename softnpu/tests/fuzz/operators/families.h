@@ -13,7 +13,7 @@
 namespace fuzz {
 
 // A tensor's format and its sizes in memory, which determine the memory of a blocked tensor.
-struct Held {
+struct StorageShape {
   aclFormat format = ACL_FORMAT_ND;
   std::vector<int64_t> sizes;
 };
@@ -25,7 +25,7 @@ struct Draft {
   std::map<std::string, double> reals;
   std::map<std::string, const char*> words;
   std::map<std::string, aclDataType> dtypes;
-  std::map<std::string, Held> held;
+  std::map<std::string, StorageShape> storage_shape;
   std::set<std::string> absent;  // null
   aclDataType dtype = ACL_FLOAT;
 

@@ -7,16 +7,18 @@ namespace {
 
 int64_t up(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
 
-Held images(const Sizes& s) { return {ACL_FORMAT_NC1HWC0, {s[0], up(s[1], 16), s[2], s[3], 16}}; }
-Held weights(const Sizes& s) { return {ACL_FORMAT_FRACTAL_Z, {up(s[1], 16) * s[2] * s[3], up(s[0], 16), 16, 16}}; }
-
-Held matrices(const Sizes& s, int64_t block) {
-  Sizes held(s.begin(), s.end() - 2);
-  held.insert(held.end(), {up(s.back(), block), up(s[s.size() - 2], 16), 16, block});
-  return {ACL_FORMAT_FRACTAL_NZ, held};
+StorageShape images(const Sizes& s) { return {ACL_FORMAT_NC1HWC0, {s[0], up(s[1], 16), s[2], s[3], 16}}; }
+StorageShape weights(const Sizes& s) {
+  return {ACL_FORMAT_FRACTAL_Z, {up(s[1], 16) * s[2] * s[3], up(s[0], 16), 16, 16}};
 }
 
-Held draw_blocks(const Sizes& s, Numbers& n) {
+StorageShape matrices(const Sizes& s, int64_t block) {
+  Sizes storage_shape(s.begin(), s.end() - 2);
+  storage_shape.insert(storage_shape.end(), {up(s.back(), block), up(s[s.size() - 2], 16), 16, block});
+  return {ACL_FORMAT_FRACTAL_NZ, storage_shape};
+}
+
+StorageShape draw_blocks(const Sizes& s, Numbers& n) {
   switch (s.size() == 4 ? n.below(3) : 0) {
     case 1: return images(s);
     case 2: return weights(s);
@@ -34,7 +36,7 @@ Draft format_cast(const Caller& /*caller*/, Numbers& n) {
   const uint32_t way = n.below(3);
   for (const char* role : {"srcTensor", "dstTensor"}) {
     const bool is_blocked_format = way == 2 || (way == 0) == (role[0] == 's');
-    d.held[role] = is_blocked_format ? draw_blocks(sizes, n) : Held{};
+    d.storage_shape[role] = is_blocked_format ? draw_blocks(sizes, n) : StorageShape{};
   }
   return d;
 }

@@ -6,26 +6,26 @@
 #include "acl/acl.h"
 #include "softnpu/softnpu.h"
 
-// A task that occupies its stream's executor until let_go(), then ends with the given code.
-class HeldTask {
+// A task that occupies its stream's executor until release(), then ends with the given code.
+class BlockingTask {
  public:
-  explicit HeldTask(aclError result = ACL_SUCCESS) : result_(result) {}
-  HeldTask(const HeldTask&) = delete;
-  HeldTask& operator=(const HeldTask&) = delete;
+  explicit BlockingTask(aclError result = ACL_SUCCESS) : result_(result) {}
+  BlockingTask(const BlockingTask&) = delete;
+  BlockingTask& operator=(const BlockingTask&) = delete;
 
   aclError launch(aclrtStream stream) {
-    const softnpuTask task{"held", 0, &run, [](void*) {}, this, nullptr};
+    const softnpuTask task{"blocking", 0, &run, [](void*) {}, this, nullptr};
     return softnpuLaunch(stream, &task);
   }
   void wait_until_it_runs() { running_.get_future().wait(); }
-  void let_go() { go_.set_value(); }
+  void release() { go_.set_value(); }
 
  private:
   static aclError run(void* state, char* message, size_t size) {
-    auto& own = *static_cast<HeldTask*>(state);
+    auto& own = *static_cast<BlockingTask*>(state);
     own.running_.set_value();
     own.go_.get_future().wait();
-    std::string("the held task failed").copy(message, size - 1);
+    std::string("the blocking task failed").copy(message, size - 1);
     return own.result_;
   }
 
