@@ -27,6 +27,8 @@ PARTS = {
 # Whole identifiers.
 NAMES = {
     "Door": "Accessor",
+    "Held": "StorageShape",
+    "HeldTask": "BlockingTask",
     "Joinable": "Fusible",
     "Kept": "CachedLaunch",
     "KeptCall": "BoundCall",
@@ -45,6 +47,7 @@ NAMES = {
     "in_blocks": "is_blocked",
     "is_in_blocks": "is_blocked_format",
     "is_rested": "idle_long_enough",
+    "let_go": "release",
     "lie_down": "park",
     "may_join": "is_fusible",
     "run_together": "run_loops",
