@@ -44,6 +44,7 @@ from torch_npu._formats import (  # noqa: E402
 )
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 from torch_npu.npu._missing import missing_attribute  # noqa: E402
+from torch_npu.utils.checksum import matmul_checksum  # noqa: E402
 from torch_npu.utils.combine_tensors import npu_change_data_ptr  # noqa: E402
 
 npu._register(_load_error)
@@ -55,6 +56,7 @@ __all__ = [
     "get_npu_format",
     "get_storage_size",
     "jit",
+    "matmul_checksum",
     "npu",
     "npu_change_data_ptr",
     "npu_format_cast",

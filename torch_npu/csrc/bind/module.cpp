@@ -29,9 +29,10 @@ namespace {
 
 namespace py = pybind11;
 
-std::string cann_version() {
+// `package` is an aclCANNPackageName.
+std::string cann_version(int package) {
   aclCANNPackageVersion version;
-  acl_check(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), "aclsysGetCANNVersion");
+  acl_check(aclsysGetCANNVersion(static_cast<aclCANNPackageName>(package), &version), "aclsysGetCANNVersion");
   return version.version;
 }
 
@@ -91,7 +92,7 @@ PYBIND11_MODULE(_C, m) {
       },
       release_gil());
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
-  m.def("cann_version", &cann_version);
+  m.def("cann_version", &cann_version, py::arg("package") = static_cast<int>(ACL_PKG_NAME_CANN));
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
