@@ -5,12 +5,21 @@ import subprocess
 import sys
 
 
+def _prelude() -> str:
+    """Breaks the name that ./dev api --break is at, in the program as in the test."""
+    if not (name := os.environ.get("TORCH_NPU_API_BREAK")):
+        return ""
+    return f"import torch_npu\nfrom dev.api.breaking import break_name\nbreak_name({name!r})\n"
+
+
 def run(
     code: str, *arguments: str, cwd: str | None = None, timeout: float = 120, **env: str
 ) -> subprocess.CompletedProcess:
     """Runs ``code`` with ``env`` added to the environment; the result has returncode, stdout and stderr as text."""
+    if prelude := _prelude():
+        env = {"PYTHONPATH": os.pathsep.join(sys.path), **env}
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", prelude + code, *arguments],
         capture_output=True,
         text=True,
         check=False,

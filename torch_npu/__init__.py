@@ -32,7 +32,7 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu, ops, utils  # noqa: E402
+from torch_npu import jit, npu, ops, optim, utils  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
     empty_with_format,
@@ -44,6 +44,8 @@ from torch_npu._formats import (  # noqa: E402
 )
 from torch_npu._operators import npu_fusion_attention  # noqa: E402
 from torch_npu.npu._missing import missing_attribute  # noqa: E402
+from torch_npu.utils.checksum import matmul_checksum  # noqa: E402
+from torch_npu.utils.combine_tensors import npu_change_data_ptr  # noqa: E402
 
 npu._register(_load_error)
 
@@ -53,11 +55,15 @@ __all__ = [
     "empty_with_format",
     "get_npu_format",
     "get_storage_size",
+    "jit",
+    "matmul_checksum",
     "npu",
+    "npu_change_data_ptr",
     "npu_format_cast",
     "npu_format_cast_",
     "npu_fusion_attention",
     "ops",
+    "optim",
     "unsafe_empty_with_format",
     "utils",
 ]

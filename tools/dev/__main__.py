@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 
-from dev import bench, fuzz, gen, quick, test
+from dev import api, bench, fuzz, gen, quick, test
 from dev.abi import abi
 from dev.build import build
 from dev.command_line import Parser, Verb, suggestion
@@ -65,6 +65,12 @@ def _lint(_: argparse.Namespace) -> None:
 def _fmt(_: argparse.Namespace) -> None:
     ensure()
     fmt()
+
+
+def _api(options: argparse.Namespace) -> None:
+    ensure()
+    build()
+    api.api(options)
 
 
 def _gen(options: argparse.Namespace) -> None:
@@ -129,6 +135,12 @@ VERBS = {
     "docs": Verb(_docs, "the documents as a site in build/docs/site", needs_build=True),
     "abi": Verb(lambda _: abi(), "writes docs/acl.md from softnpu/abi's tables"),
     "gen": Verb(_gen, "runs codegen and shows what it wrote", gen.arguments, needs_build=True),
+    "api": Verb(
+        _api,
+        "how much of the official Python API there is, by module, and what is missing",
+        api.arguments,
+        needs_build=True,
+    ),
     "operators": Verb(
         lambda _: operators(), "the aclnn operators that the tests ran, by data type and layout"
     ),

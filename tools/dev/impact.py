@@ -57,6 +57,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("torch_npu/csrc/profiler/", ("tests/capability/test_profiler.py",)),
     ("torch_npu/csrc/bind/", ("tests/capability/test_device.py", "tests/capability/test_ops.py")),
     ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
+    ("tools/dev/api/", ("tests/tools/test_api.py", "tests/api/test_coverage.py")),
     ("tools/", ("tests/tools",)),
     ("examples/", ("tests/models/test_examples.py",)),
     ("docs/", ("tests/models/test_examples.py", "tests/tools")),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dev import tidy
+from dev.api import break_sample
 from dev.build import build
 from dev.files import recently_changed
 from dev.fuzz import fuzz
@@ -49,6 +50,8 @@ TIDY_PARTS = 8
 OPINFO_PARTS = 6
 # Random calls per operator and data type in a run; each run has other calls.
 DRAWS = 2
+# Names of the Python API whose tests a run checks, others each time, and more than there are: all of them.
+BROKEN, MOST_BROKEN = 10, 10_000
 # clang-tidy checks the sources changed by this many commits in every run, at most this many.
 RECENT_COMMITS, MOST_RECENT = 10, 24
 
@@ -92,6 +95,7 @@ def suite(*left_out: str) -> list[str]:
 
 def _tests(rotation: Rotation) -> None:
     pytest({}, [*suite(), "--shard", rotation.share(CASE_SHARDS)])
+    break_sample(MOST_BROKEN if rotation.full else BROKEN, rotation.number)
 
 
 def _fuzz(rotation: Rotation) -> None:

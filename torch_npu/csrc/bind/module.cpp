@@ -11,6 +11,7 @@
 
 #include "aten/aicpu/copying.h"
 #include "aten/custom/wrong_device.h"
+#include "bind/alias.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
@@ -28,9 +29,10 @@ namespace {
 
 namespace py = pybind11;
 
-std::string cann_version() {
+// `package` is an aclCANNPackageName.
+std::string cann_version(int package) {
   aclCANNPackageVersion version;
-  acl_check(aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &version), "aclsysGetCANNVersion");
+  acl_check(aclsysGetCANNVersion(static_cast<aclCANNPackageName>(package), &version), "aclsysGetCANNVersion");
   return version.version;
 }
 
@@ -90,7 +92,7 @@ PYBIND11_MODULE(_C, m) {
       },
       release_gil());
   m.def("soc_name", [] { return std::string(aclrtGetSocName()); });
-  m.def("cann_version", &cann_version);
+  m.def("cann_version", &cann_version, py::arg("package") = static_cast<int>(ACL_PKG_NAME_CANN));
   m.def("softnpu_version", &softnpu_version);
   m.def("device_range", &bound_device_range);
   m.def("aclnn_launches", &aclnn_launches);
@@ -126,6 +128,7 @@ PYBIND11_MODULE(_C, m) {
   });
   m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
 
+  bind_alias(m);
   bind_memory(m);
   bind_sharing(m);
 

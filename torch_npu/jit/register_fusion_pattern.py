@@ -1,0 +1,19 @@
+"""Rewrites the graph of a scripted or traced module for npu."""
+
+import torch
+
+from torch_npu.jit.fusion_pass.fast_gelu import fast_gelu_pass
+
+__all__ = ["optimize"]
+
+
+def optimize(jit_mod: torch.jit.ScriptModule) -> None:
+    """Replaces GELU by npu's approximation in the graph of ``jit_mod``, in place, in its submodules' calls, too.
+
+    Args:
+        jit_mod: a module that ``torch.jit.script``, ``torch.jit.trace`` or ``torch.jit.freeze`` returned.
+
+    Raises:
+        TypeError: ``jit_mod`` has no TorchScript graph.
+    """
+    fast_gelu_pass(jit_mod)
