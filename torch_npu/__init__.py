@@ -32,7 +32,7 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu, ops, utils  # noqa: E402
+from torch_npu import npu, ops, pipelines, utils  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
     empty_with_format,
@@ -58,6 +58,7 @@ __all__ = [
     "npu_format_cast_",
     "npu_fusion_attention",
     "ops",
+    "pipelines",
     "unsafe_empty_with_format",
     "utils",
 ]
