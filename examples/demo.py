@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 from digits import run as train_digits
-from image_classification import NPUImageClassificationPipeline
+from image_classification import pipeline
 from photographs import photographs
 from rich.console import Console
 from rich.table import Table
@@ -20,7 +20,7 @@ console = Console(width=110)
 
 def classify() -> None:
     """Classifies the photographs one by one, beside them a file that is no image, and compares with the CPU."""
-    npu, cpu = NPUImageClassificationPipeline("npu:0"), NPUImageClassificationPipeline("cpu")
+    npu, cpu = pipeline("npu:0"), pipeline("cpu")
     table = Table(title="EfficientNet-Lite0 on npu: top 5")
     for name, style in (
         ("photograph", "bold"),

@@ -33,6 +33,7 @@ except Exception as error:
         raise
 
 from torch_npu import jit, npu, ops, optim, utils  # noqa: E402
+from torch_npu import npu, ops, pipelines, utils  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
     empty_with_format,
@@ -64,6 +65,7 @@ __all__ = [
     "npu_fusion_attention",
     "ops",
     "optim",
+    "pipelines",
     "unsafe_empty_with_format",
     "utils",
 ]

@@ -13,10 +13,10 @@ PROGRAM = """
 import gc, json, sys
 sys.path.insert(0, "examples")
 import torch, digits
-from image_classification import NPUImageClassificationPipeline
+import image_classification
 from photographs import photographs
 
-pipeline = NPUImageClassificationPipeline()
+pipeline = image_classification.pipeline()
 pipeline.batch_classify(photographs())
 assert digits.run(epochs=2) > 0.8
 event = torch.npu.Event()

@@ -16,9 +16,9 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 @pytest.fixture(scope="module")
 def pipeline():
-    from image_classification import NPUImageClassificationPipeline
+    import image_classification
 
-    return NPUImageClassificationPipeline()
+    return image_classification.pipeline()
 
 
 # The classes of the photographs, by file.

@@ -7,7 +7,7 @@ import torch
 
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
-from torch_npu.npu import _state, amp, memory
+from torch_npu.npu import _state, amp, memory, profiler
 from torch_npu.npu._missing import missing_attribute
 from torch_npu.npu.device import (
     NPUDeviceProperties,
@@ -201,6 +201,7 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "profiler",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",

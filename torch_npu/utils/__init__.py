@@ -7,6 +7,7 @@ from torch_npu.utils.combine_tensors import (
     is_combined_tensor_valid,
     npu_combine_tensors,
 )
+from torch_npu.utils.batch_size import find_optimal_batch_size
 from torch_npu.utils.explanation import Explanation, explain, synchronizations
 from torch_npu.utils.flops_count import FlopsCounter
 from torch_npu.utils.packed_weights import packed_weights_bytes
@@ -27,5 +28,8 @@ __all__ = [
     "save_async",
     "set_asd_loss_scale",
     "set_thread_affinity",
+    "explain",
+    "find_optimal_batch_size",
+    "packed_weights_bytes",
     "synchronizations",
 ]

@@ -8,6 +8,7 @@
 
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
+#include "core/allocator/settings.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/trace.h"
@@ -61,7 +62,7 @@ void detail::launch(const char* name, SecondPhase phase, uint64_t workspace_byte
   const bool is_queued = task_queue_level() != 0 && !trace::detail::is_watched();
   // Freed when this returns, and reused only by later work of the same stream, after this launch.
   c10::DataPtr workspace;
-  if (workspace_bytes > 0 && is_queued && task_queue_level() == 2) {
+  if (workspace_bytes > 0 && is_queued && task_queue_level() == 2 && !saves_memory()) {
     task.workspace = stream_workspace(stream, workspace_bytes);
   } else if (workspace_bytes > 0) {
     workspace = caching_allocator().allocate_on(device, workspace_bytes);

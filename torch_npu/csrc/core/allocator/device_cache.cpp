@@ -97,6 +97,9 @@ Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& po
   const bool expandable = AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off();
   auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
   collect_garbage();
+  if (saves_memory()) {
+    if (Block* block = reclaim(size, stream, pool)) return block;
+  }
   if (Block* block = more()) return block;
   // Before failing, releases blocks that other streams used, then all free memory.
   ++stats_.values.num_alloc_retries;
@@ -392,8 +395,9 @@ void DeviceCache::throw_out_of_memory(std::size_t size) {
       OutOfMemoryError, false, "NPU out of memory. Tried to allocate ", format_size(size), " (NPU ",
       static_cast<int>(device_), "; ", format_size(total), " total capacity; ", format_size(allocated),
       " already allocated; ", format_size(free), " free; ", format_size(reserved),
-      " reserved in total by PyTorch). Use a smaller batch or accumulate gradients; if reserved memory is much larger "
-      "than allocated memory, call torch.npu.empty_cache(). On the software NPU, SOFTNPU_HBM sets the capacity.",
+      " reserved in total by PyTorch). Use a smaller batch (torch_npu.utils.find_optimal_batch_size measures the "
+      "largest that fits) or accumulate gradients; if reserved memory is much larger than allocated memory, call "
+      "torch.npu.empty_cache() or set NPU_MEMORY_OPTIMIZATION=1. On the software NPU, SOFTNPU_HBM sets the capacity.",
       error_tail("ERR00006", "PTA memory error"));
 }
 

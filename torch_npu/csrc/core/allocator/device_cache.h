@@ -89,12 +89,22 @@ class DeviceCache {
   Block* new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
   // A free block of at least `size` bytes, made by mapping more of an expandable segment.
   Block* grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
+  // Addresses of an expandable segment that can grow to a block of `size` bytes; null if there are none.
+  Block* find_gap(std::size_t size, c10::StreamId stream, const BlockPool& pool) const;
+  // Waits for blocks that other streams used and, if none of them fits, releases so much free memory, the oldest first,
+  // that the cache needs to grow less or not at all. The block that fits; null if there is none.
+  Block* reclaim(std::size_t size, c10::StreamId stream, BlockPool& pool);
   Block* new_expandable_segment(c10::StreamId stream, BlockPool& pool);
   Block* add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool);
   void release_free_memory();
   // Releases the oldest free segments until the cache is below garbage_collection_threshold.
   void collect_garbage();
   void release_segment(Block* block);
+  // Whether memory of this free block can be returned to the device.
+  static bool is_releasable(const Block* block);
+  // Releases these free blocks, the oldest first, while more than `target` bytes are reserved. Waits for the device if
+  // there are any.
+  void release_oldest(std::vector<Block*> blocks, std::int64_t target);
   // Unmaps the whole units that a free block covers. The block is in no pool; its remaining parts are.
   void unmap(Block* block);
   std::size_t limit() const;

@@ -3,6 +3,7 @@
 #include <c10/core/AllocatorConfig.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/acl.h"
@@ -27,6 +28,12 @@ std::size_t segment_size(std::size_t size) {
   if (size <= kSmallSize) return kSmallBuffer;
   if (size < kMinLargeAlloc) return AcceleratorAllocatorConfig::large_segment_size();
   return round_up(size, kRoundLarge);
+}
+
+// The size of the free block before a gap. One that is large enough alone was rejected because of its size.
+std::size_t free_before(const Block* gap, std::size_t size) {
+  const Block* previous = gap->previous;
+  return previous != nullptr && previous->is_free && previous->size < size ? previous->size : 0;
 }
 
 std::size_t capacity() {
@@ -92,23 +99,19 @@ Block* DeviceCache::new_expandable_segment(c10::StreamId stream, BlockPool& pool
   return block;
 }
 
-Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
-  // The size of the free block before a gap. One that is large enough alone was rejected because of its size.
-  auto free_before = [size](const Block* block) {
-    const Block* previous = block->previous;
-    return previous != nullptr && previous->is_free && previous->size < size ? previous->size : 0;
-  };
-  Block* gap = nullptr;
+Block* DeviceCache::find_gap(std::size_t size, c10::StreamId stream, const BlockPool& pool) const {
   for (Block* block : pool.unmapped) {
-    if (block->stream == stream && free_before(block) + block->size >= size) {
-      gap = block;
-      break;
-    }
+    if (block->stream == stream && free_before(block, size) + block->size >= size) return block;
   }
+  return nullptr;
+}
+
+Block* DeviceCache::grow(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
+  Block* gap = find_gap(size, stream, pool);
   if (gap == nullptr) gap = new_expandable_segment(stream, pool);
   if (gap == nullptr) return new_segment(size, stream, pool, context);  // the device has no addresses left
   ExpandableSegment& segment = *gap->segment;
-  const std::size_t before = free_before(gap);
+  const std::size_t before = free_before(gap, size);
   const std::size_t bytes = round_up(size - before, segment.unit());
   if (bytes > gap->size || !may_grow(bytes) || !segment.map(gap->address, bytes)) return nullptr;
 
@@ -153,13 +156,46 @@ void DeviceCache::collect_garbage() {
   for (Block* block : large_.free) {
     if (!block->is_split() && block->segment == nullptr) old.push_back(block);
   }
-  if (old.empty()) return;
-  std::sort(old.begin(), old.end(), [](const Block* a, const Block* b) { return a->freed_at < b->freed_at; });
-  wait_for_device(device_);
-  for (Block* block : old) {
-    if (stats_.values.reserved_bytes[0].current <= allowed) break;
+  release_oldest(std::move(old), allowed);
+}
+
+Block* DeviceCache::reclaim(std::size_t size, c10::StreamId stream, BlockPool& pool) {
+  if (!events_.empty()) {
+    process_events(true);
+    if (Block* block = find(size, stream, pool)) return block;
+  }
+  // grow() will extend the free block before this gap.
+  const Block* gap = find_gap(size, stream, pool);
+  const std::size_t kept = gap == nullptr ? 0 : free_before(gap, size);
+  std::vector<Block*> old;
+  for (const BlockPool* free : {&small_, &large_}) {
+    for (Block* block : free->free) {
+      if (is_releasable(block) && (kept == 0 || block != gap->previous)) old.push_back(block);
+    }
+  }
+  release_oldest(std::move(old), stats_.values.reserved_bytes[0].current - static_cast<std::int64_t>(size - kept));
+  return nullptr;
+}
+
+bool DeviceCache::is_releasable(const Block* block) {
+  if (block->segment == nullptr) return !block->is_split();
+  const auto start = static_cast<std::size_t>(block->address - block->segment->base());
+  const std::size_t unit = block->segment->unit();
+  return round_up(start, unit) + unit <= start + block->size;
+}
+
+void DeviceCache::release_oldest(std::vector<Block*> blocks, std::int64_t target) {
+  if (blocks.empty()) return;
+  std::sort(blocks.begin(), blocks.end(), [](const Block* a, const Block* b) { return a->freed_at < b->freed_at; });
+  wait_for_device(device_);  // queued work may still access them
+  for (Block* block : blocks) {
+    if (stats_.values.reserved_bytes[0].current <= target) return;
     remove_free(block);
-    release_segment(block);
+    if (block->segment == nullptr) {
+      release_segment(block);
+    } else {
+      unmap(block);
+    }
   }
 }
 

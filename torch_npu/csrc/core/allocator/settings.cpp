@@ -17,8 +17,9 @@ namespace {
 using c10::CachingAllocator::AcceleratorAllocatorConfig;
 using c10::CachingAllocator::ConfigTokenizer;
 
-// NPU_MEMORY_OPTIMIZATION=1: segments grow in place, so that changing sizes leave fewer gaps.
-constexpr const char* kFrugal = "expandable_segments:True";
+// With NPU_MEMORY_OPTIMIZATION=1 segments grow in place, by the unit in which devices map memory: changing sizes leave
+// fewer gaps, and less is mapped than needed.
+constexpr const char* kSavingMemory = "expandable_segments:True,segment_size_mb:2";
 
 // The unit in which devices map memory.
 constexpr std::size_t kUnit = c10::CachingAllocator::kSmallBuffer;
@@ -79,9 +80,8 @@ bool read_variables() {
     c10::CachingAllocator::setAllocatorSettings(npu);
   }
   if (all != nullptr) parse_npu_keys(all);  // PyTorch reads the rest by itself
-  const char* frugal = variable("NPU_MEMORY_OPTIMIZATION");
-  if (npu == nullptr && all == nullptr && frugal != nullptr && std::string_view(frugal) == "1") {
-    c10::CachingAllocator::setAllocatorSettings(kFrugal);
+  if (npu == nullptr && all == nullptr && saves_memory()) {
+    c10::CachingAllocator::setAllocatorSettings(kSavingMemory);
   }
   return true;
 }
@@ -94,6 +94,16 @@ std::size_t expandable_unit(bool large) {
   if (const std::size_t given = segment_bytes; given != 0) return given;
   if (!large) return kUnit;
   return round_up(AcceleratorAllocatorConfig::large_segment_size(), kUnit);
+}
+
+bool saves_memory() {
+  static const bool saves = [] {
+    const char* value = variable("NPU_MEMORY_OPTIMIZATION");
+    const std::string_view text(value != nullptr ? value : "0");
+    if (text != "0" && text != "1") TORCH_WARN("NPU_MEMORY_OPTIMIZATION=", text, " is neither 0 nor 1: it is ignored");
+    return text == "1";
+  }();
+  return saves;
 }
 
 bool caching_is_off() {

@@ -1,6 +1,6 @@
 #pragma once
-// PYTORCH_NPU_ALLOC_CONF, and NPU_MEMORY_OPTIMIZATION=1 if that is not set. PyTorch's own parser reads it
-// (c10::CachingAllocator::AcceleratorAllocatorConfig); this file adds npu's keys.
+// PYTORCH_NPU_ALLOC_CONF, which PyTorch's own parser reads (c10::CachingAllocator::AcceleratorAllocatorConfig); this
+// file adds npu's keys. NPU_MEMORY_OPTIMIZATION=1 replaces its defaults.
 
 #include <cstddef>
 
@@ -12,6 +12,10 @@ void read_allocator_settings();
 
 // The unit in which an expandable segment grows, in bytes: segment_size_mb, else one small or large segment.
 std::size_t expandable_unit(bool large);
+
+// NPU_MEMORY_OPTIMIZATION=1: memory is worth waiting for. The cache reclaims free memory before it grows, and streams
+// keep no workspace.
+bool saves_memory();
 
 // PYTORCH_NO_NPU_MEMORY_CACHING: every tensor is a separate allocation, for debugging.
 bool caching_is_off();
