@@ -22,7 +22,7 @@ def _autoload() -> None:
 
 import torch  # noqa: E402, F401
 
-from torch_npu import _load  # noqa: E402
+from torch_npu import _load, jit, npu, ops, optim, pipelines, utils  # noqa: E402
 from torch_npu.version import __version__  # noqa: E402
 
 try:
@@ -32,8 +32,6 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import jit, npu, ops, optim, utils  # noqa: E402
-from torch_npu import npu, ops, pipelines, utils  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
     empty_with_format,
