@@ -27,15 +27,17 @@ const c10::IValue& argument(const Stack& stack, std::size_t arguments, std::size
 }
 bool accumulates(const Stack& stack) { return argument(stack, 4, 3).toBool(); }  // else ATen's kernel alerts itself
 bool has_weights(const Stack& stack) { return !argument(stack, 3, 1).isNone(); }
-bool is_max(const Stack& stack) { return argument(stack, 10, 7).toInt() == kMaxMode; }
+bool is_max(const Stack& stack) { return argument(stack, 12, 8).toInt() == kMaxMode; }
+bool is_dense_max(const Stack& stack) { return argument(stack, 10, 7).toInt() == kMaxMode; }
 
 // max_unpool2d, max_unpool3d and put_ without accumulation are not here: ATen's CPU kernels, which run them, alert.
 constexpr Nondeterministic kOperators[] = {
     {"_adaptive_avg_pool2d_backward", "adaptive_avg_pool2d_backward_npu"},
     {"_adaptive_avg_pool3d_backward", "adaptive_avg_pool3d_backward_npu"},
-    {"_ctc_loss_backward", "ctc_loss_backward_npu"},
-    {"_ctc_loss_backward.Tensor", "ctc_loss_backward_npu"},
-    {"_embedding_bag_dense_backward", "embedding_bag_backward_npu_max", &is_max},
+    {"_ctc_loss_backward", "ctc_loss_backward_gpu"},
+    {"_ctc_loss_backward.Tensor", "ctc_loss_backward_gpu"},
+    {"_embedding_bag_backward", "embedding_bag_backward_npu_max", &is_max},
+    {"_embedding_bag_dense_backward", "embedding_bag_backward_npu_max", &is_dense_max},
     {"adaptive_max_pool2d_backward", "adaptive_max_pool2d_backward_npu"},
     {"adaptive_max_pool2d_backward.grad_input", "adaptive_max_pool2d_backward_npu"},
     {"avg_pool3d_backward", "avg_pool3d_backward_npu"},
@@ -101,15 +103,16 @@ class Silent final : public c10::WarningHandler {
 void alert_of_nondeterminism() {
   Silent silent;
   const c10::WarningUtils::WarningHandlerGuard guard(&silent);
-  // Not destroyed: the dispatcher may be gone by then.
-  static auto* library =
-      new torch::Library(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  // Never destroyed: used until the end of the process.
+  static auto& library =
+      *std::make_unique<torch::Library>(torch::Library::IMPL, "aten", c10::DispatchKey::PrivateUse1, __FILE__, __LINE__)
+           .release();
   for (const Nondeterministic& what : kOperators) {
     const std::string name = what.op;
     const auto dot = name.find('.');
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
         ("aten::" + name.substr(0, dot)).c_str(), dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
-    library->impl(what.op,
+    library.impl(what.op,
                   torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Alerting>(
                       what, op.getComputedKernelForDispatchKey(c10::DispatchKey::PrivateUse1))));
   }

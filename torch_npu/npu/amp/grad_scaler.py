@@ -9,9 +9,19 @@ from torch.amp.grad_scaler import _refresh_per_optimizer_state
 from torch_npu.npu import overflow
 from torch_npu.npu._warn import warn
 from torch_npu.npu.amp.common import amp_definitely_not_available
+from torch_npu.npu.legacy import FloatTensor
 from torch_npu.utils._error_code import ErrCode, pta_error
 
 __all__ = ["GradScaler"]
+
+
+def _checked_scale(scale: object) -> torch.Tensor:
+    reason = "new_scale should be a float or a 1-element torch.npu.FloatTensor with requires_grad=False."
+    if not isinstance(scale, torch.Tensor) or not isinstance(scale, FloatTensor):
+        raise TypeError(reason + pta_error(ErrCode.TYPE))
+    if scale.numel() != 1 or scale.requires_grad:
+        raise ValueError(reason + pta_error(ErrCode.VALUE))
+    return scale.reshape(())
 
 
 class GradScaler(torch.amp.GradScaler):
@@ -110,12 +120,18 @@ class GradScaler(torch.amp.GradScaler):
         """Adapts the scale to what the steps since the last call have found.
 
         Args:
-            new_scale: sets the scale instead; a float, or a tensor of one element on npu.
+            new_scale: sets the scale instead; a float, or a tensor of one element on npu without gradient.
+
+        Raises:
+            TypeError: ``new_scale`` is neither.
+            ValueError: the tensor has more elements, or requires a gradient.
         """
         if self._enabled and not self._dynamic and new_scale is None:
             self._check_scale_growth_tracker("update")
             self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
             return
+        if self._enabled and new_scale is not None and not isinstance(new_scale, float):
+            new_scale = _checked_scale(new_scale)
         super().update(new_scale)
         self._has_cleared_flag = False
 
