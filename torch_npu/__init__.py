@@ -32,6 +32,8 @@ except Exception as error:
     if not _autoloading:
         raise
 
+from torch_npu import npu, ops, utils  # noqa: E402
+from torch_npu._dtypes import NUMBERS as _DTYPE_NUMBERS  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
     empty_with_format,
@@ -70,6 +72,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name in _DTYPE_NUMBERS:  # not globals: `bool` and others are builtins here
+        return _DTYPE_NUMBERS[name]
     raise missing_attribute(_sys.modules[__name__], name)
 
 
@@ -79,3 +83,5 @@ if _load_error is None:
     from torch_npu.exposed_api import public_npu_functions as _public_npu_functions
 
     __all__ += _public_npu_functions
+
+    npu._environment.transfer_to_npu_if_asked()

@@ -8,7 +8,53 @@ import torch
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
 from torch_npu.npu import _state, amp, memory, profiler
+from torch_npu.npu import (
+    _environment,
+    _state,
+    aclnn,
+    amp,
+    autocast_utils,
+    backends,
+    deterministic,
+    legacy,
+    memory,
+    npu_config,
+    overflow,
+    torch_backend,
+    utils,
+)
 from torch_npu.npu._missing import missing_attribute
+from torch_npu.npu.autocast_utils import (
+    get_amp_supported_dtype,
+    get_autocast_dtype,
+    is_autocast_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
+from torch_npu.npu.backends import (
+    enable_flash_sdp,
+    enable_math_sdp,
+    enable_mem_efficient_sdp,
+    flash_sdp_enabled,
+    math_sdp_enabled,
+    mem_efficient_sdp_enabled,
+    preferred_linalg_library,
+    sdp_kernel,
+)
+from torch_npu.npu.capability import (
+    can_device_access_peer,
+    current_blas_handle,
+    get_device_capability,
+    utilization,
+)
+from torch_npu.npu.deterministic import (
+    _get_deterministic_level as _get_deterministic_level,
+)
+from torch_npu.npu.deterministic import (
+    disable_deterministic_with_backward,
+    enable_deterministic_with_backward,
+    set_deterministic_level,
+)
 from torch_npu.npu.device import (
     NPUDeviceProperties,
     current_device,
@@ -27,6 +73,10 @@ from torch_npu.npu.device import (
 )
 from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
 from torch_npu.npu.device import _lazy_init as _lazy_init
+from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
+from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError
+from torch_npu.npu.impl import are_compatible_impl_enabled, use_compatible_impl
+from torch_npu.npu.legacy import *  # noqa: F403
 from torch_npu.npu.memory import (
     caching_allocator_alloc,
     caching_allocator_delete,
@@ -56,7 +106,18 @@ from torch_npu.npu.memory import (
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
 )
-from torch_npu.npu.named_options import set_option
+from torch_npu.npu.mstx import mstx
+from torch_npu.npu.named_options import (
+    get_mm_bmm_format_nd,
+    set_aoe,
+    set_mm_bmm_format_nd,
+    set_option,
+)
+from torch_npu.npu.obfuscation import (
+    obfuscation_calculate,
+    obfuscation_finalize,
+    obfuscation_initialize,
+)
 from torch_npu.npu.options import (
     CubeMathType,
     config,
@@ -70,8 +131,11 @@ from torch_npu.npu.options import (
     set_operator_fallback,
     set_task_queue_enable,
 )
+from torch_npu.npu.overflow import clear_npu_overflow_flag, get_npu_overflow_flag
+from torch_npu.npu.random import _get_rng_state_offset as _get_rng_state_offset
 from torch_npu.npu.random import (
     _make_default_generators,
+    get_default_generator,
     get_rng_state,
     get_rng_state_all,
     initial_seed,
@@ -82,6 +146,9 @@ from torch_npu.npu.random import (
     set_rng_state,
     set_rng_state_all,
 )
+from torch_npu.npu.random import _set_rng_state_offset as _set_rng_state_offset
+from torch_npu.npu.selftest import stress_detect
+from torch_npu.npu.soc import get_soc_version
 from torch_npu.npu.streams import (
     Event,
     Stream,
@@ -95,13 +162,12 @@ from torch_npu.npu.streams import (
 default_generators: tuple[torch.Generator, ...] = ()
 
 
-def get_amp_supported_dtype() -> list[torch.dtype]:
-    """The dtypes that autocast may use on npu."""
-    return [torch.float16, torch.bfloat16, torch.float32]
+def is_bf16_supported(including_emulation: bool = False) -> bool:
+    """Whether bfloat16 is supported: True.
 
-
-def is_bf16_supported() -> bool:
-    """Whether bfloat16 is supported: always True."""
+    Args:
+        including_emulation: accepted for torch.cuda's signature.
+    """
     return True
 
 
@@ -144,54 +210,86 @@ def _register(load_error: Exception | None) -> None:
     _compat.apply()
     fake_kernels.register()
     batching_rules.register()
+    legacy.register()
+    torch_backend.register()
+    overflow.start_as_the_environment_says()
+    _environment.warn_of_ignored()
     atexit.register(_finish)
 
 
 __all__ = [
+    "AcceleratorError",
     "CubeMathType",
+    "DeferredNpuCallError",
     "Event",
     "NPUDeviceProperties",
+    "OutOfMemoryError",
     "Stream",
     "StreamContext",
+    "aclnn",
     "amp",
+    "are_compatible_impl_enabled",
+    "autocast_utils",
+    "backends",
     "caching_allocator_alloc",
     "caching_allocator_delete",
+    "can_device_access_peer",
+    "clear_npu_overflow_flag",
     "config",
     "conv",
+    "current_blas_handle",
     "current_device",
     "current_stream",
     "default_generators",
     "default_stream",
+    "deterministic",
     "device",
     "device_count",
     "device_of",
+    "disable_deterministic_with_backward",
     "empty_cache",
     "empty_virt_addr_cache",
+    "enable_deterministic_with_backward",
+    "enable_flash_sdp",
+    "enable_math_sdp",
+    "enable_mem_efficient_sdp",
+    "finalize_dump",
+    "flash_sdp_enabled",
     "get_allocator_backend",
     "get_amp_supported_dtype",
+    "get_autocast_dtype",
+    "get_default_generator",
+    "get_device_capability",
     "get_device_name",
     "get_device_properties",
+    "get_mm_bmm_format_nd",
+    "get_npu_overflow_flag",
     "get_operator_fallback",
     "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
+    "get_soc_version",
     "get_task_queue_enable",
     "host_empty_cache",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",
     "init",
+    "init_dump",
     "initial_seed",
     "ipc_collect",
+    "is_autocast_enabled",
     "is_available",
     "is_bf16_supported",
     "is_initialized",
     "is_jit_compile_false",
     "manual_seed",
     "manual_seed_all",
+    "math_sdp_enabled",
     "matmul",
     "max_memory_allocated",
     "max_memory_cached",
     "max_memory_reserved",
+    "mem_efficient_sdp_enabled",
     "mem_get_info",
     "memory",
     "memory_allocated",
@@ -202,16 +300,29 @@ __all__ = [
     "memory_stats_as_nested_dict",
     "memory_summary",
     "profiler",
+    "mstx",
+    "npu_config",
+    "obfuscation_calculate",
+    "obfuscation_finalize",
+    "obfuscation_initialize",
+    "preferred_linalg_library",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
     "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
+    "sdp_kernel",
     "seed",
     "seed_all",
+    "set_aoe",
+    "set_autocast_dtype",
+    "set_autocast_enabled",
     "set_compile_mode",
+    "set_deterministic_level",
     "set_device",
+    "set_dump",
+    "set_mm_bmm_format_nd",
     "set_op_timeout_ms",
     "set_operator_fallback",
     "set_option",
@@ -221,6 +332,11 @@ __all__ = [
     "set_stream",
     "set_task_queue_enable",
     "stream",
+    "stress_detect",
     "synchronize",
     "unavailable_reason",
+    "use_compatible_impl",
+    "utilization",
+    "utils",
 ]
+__all__ += legacy.__all__

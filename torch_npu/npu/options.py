@@ -12,6 +12,7 @@ class CubeMathType(IntEnum):
     ALLOW_FP32_DOWN_PRECISION = 1
     USE_FP16 = 2
     USE_HF32 = 3
+    FORCE_GRP_ACC_FOR_FP32 = 4  # the earlier name of USE_FP32_ADD
     USE_FP32_ADD = 4
 
 

@@ -21,6 +21,29 @@ def _generator(device: _state.Device = "npu") -> torch.Generator:
     return default_generators[_state.device_index(device)]
 
 
+def get_default_generator(device_index: int) -> torch.Generator:
+    """The default generator of the device with an index.
+
+    Raises:
+        IndexError: there is no such device.
+    """
+    return default_generators[device_index]
+
+
+def _get_rng_state_offset(device: _state.Device = "npu") -> int:
+    """The offset of ``device``'s default generator, in random numbers; a multiple of 4."""
+    return int(_generator(device).get_offset())
+
+
+def _set_rng_state_offset(offset: int, device: _state.Device = "npu") -> None:
+    """Sets the offset of :func:`_get_rng_state_offset`; the seed stays.
+
+    Raises:
+        RuntimeError: ``offset`` is not a multiple of 4.
+    """
+    _generator(device).set_offset(offset)
+
+
 def get_rng_state(device: _state.Device = "npu") -> torch.Tensor:
     """The state of ``device``'s default generator: 16 bytes, seed and offset, on the CPU."""
     return _generator(device).get_state()

@@ -12,6 +12,7 @@
 #include "aten/aicpu/copying.h"
 #include "aten/custom/wrong_device.h"
 #include "bind/alias.h"
+#include "aten/nondeterministic.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
@@ -83,6 +84,7 @@ PYBIND11_MODULE(_C, m) {
       "synchronize", [](int device) { wait_for_all_work(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   set_interrupt_check(&check_signals);
   refuse_cpu_tensors();
+  alert_of_nondeterminism();
   // The error of failed work that was never waited for; the process then exits with an error.
   m.def(
       "shutdown",

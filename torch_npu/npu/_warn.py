@@ -1,0 +1,23 @@
+"""Warnings of this package, which ``TORCH_NPU_WARNING_DISABLE=1`` switches off."""
+
+import os
+import warnings
+
+
+def _is_silent() -> bool:
+    value = os.environ.get("TORCH_NPU_WARNING_DISABLE")
+    if value is None:
+        value = os.environ.get("TORCH_NPU_DISABLED_WARNING")
+    return value == "1" or os.environ.get("RANK", "0") != "0"
+
+
+def warn(text: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
+    """``warnings.warn``, unless the variable forbids it, or this process has a rank other than 0.
+
+    Args:
+        text: what happens, and what to do.
+        category: of Python's warnings.
+        stacklevel: 1 is the caller of this function, 2 the caller's caller.
+    """
+    if not _is_silent():
+        warnings.warn(text, category, stacklevel=stacklevel + 1)
