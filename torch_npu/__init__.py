@@ -32,7 +32,6 @@ except Exception as error:
     if not _autoloading:
         raise
 
-from torch_npu import npu, ops, utils  # noqa: E402
 from torch_npu._dtypes import NUMBERS as _DTYPE_NUMBERS  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,

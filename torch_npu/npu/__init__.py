@@ -7,7 +7,6 @@ import torch
 
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
-from torch_npu.npu import _state, amp, memory, profiler
 from torch_npu.npu import (
     _environment,
     _state,
@@ -20,6 +19,7 @@ from torch_npu.npu import (
     memory,
     npu_config,
     overflow,
+    profiler,
     torch_backend,
     utils,
 )
@@ -299,13 +299,13 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
-    "profiler",
     "mstx",
     "npu_config",
     "obfuscation_calculate",
     "obfuscation_finalize",
     "obfuscation_initialize",
     "preferred_linalg_library",
+    "profiler",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",

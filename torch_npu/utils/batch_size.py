@@ -69,9 +69,7 @@ def find_optimal_batch_size(
 class _Measured:
     """Bytes that a run allocates at its peak, by batch size; infinite where the device has too few."""
 
-    def __init__(
-        self, model: nn.Module, inputs: tuple[Tensor, ...], device: torch.device
-    ) -> None:
+    def __init__(self, model: nn.Module, inputs: tuple[Tensor, ...], device: torch.device) -> None:
         self._model, self._inputs, self._device = model, inputs, device
         self._known: dict[int, float] = {}
 

@@ -11,8 +11,8 @@
 
 #include "aten/aicpu/copying.h"
 #include "aten/custom/wrong_device.h"
-#include "bind/alias.h"
 #include "aten/nondeterministic.h"
+#include "bind/alias.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
