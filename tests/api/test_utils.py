@@ -108,6 +108,8 @@ def test_a_tensor_gets_the_memory_of_another():
         torch_npu.npu_change_data_ptr(torch.zeros(4, device="npu"), source, 5)
     with pytest.raises(IndexError):
         torch_npu.npu_change_data_ptr(torch.zeros(4, device="npu"), source, -1)
+    with pytest.raises(IndexError):
+        torch_npu.npu_change_data_ptr(torch.zeros(4, device="npu"), source, 2**62)
     with pytest.raises(TypeError, match="tensors of one dtype"):
         torch_npu.npu_change_data_ptr(torch.zeros(4, device="npu").int(), source, 0)
     with pytest.raises(RuntimeError, match="two tensors of one npu"):
@@ -404,6 +406,21 @@ def test_one_value_per_channel_is_refused():
     x = torch.ones(1, 3, device="npu")
     with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
         SyncBatchNorm.apply(x, None, None, None, None, 1e-5, 0.1, None, 1)
+
+
+# Operators.
+
+
+@pytest.mark.api(
+    "torch_npu.utils.exposed_api.public_npu_functions", "torch_npu.utils.custom_ops.npu_swiglu"
+)
+def test_operators_have_the_official_modules():
+    from torch_npu.utils import custom_ops, exposed_api
+
+    x = torch.randn(2, 6, device="npu")
+    assert "npu_swiglu" in exposed_api.public_npu_functions
+    assert torch.equal(custom_ops.npu_swiglu(x), torch_npu.npu_swiglu(x))
+    assert custom_ops.npu_swiglu(x).shape == (2, 3)
 
 
 # Faults.

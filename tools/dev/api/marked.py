@@ -44,6 +44,18 @@ def proofs(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
     return dict(found)
 
 
+def unknown(found: Iterable[str]) -> list[str]:
+    """The names that marks have, but not the package."""
+
+    def is_there(name: str) -> bool:
+        try:
+            return bool(identity(name))
+        except AttributeError:
+            return False
+
+    return sorted(name for name in found if not is_there(name))
+
+
 def with_aliases(found: dict[str, list[pytest.Item]]) -> dict[str, list[pytest.Item]]:
     """The tests of each official name that there is; a test of one alias proves the others."""
     groups: dict[object, list[pytest.Item]] = defaultdict(list)
@@ -136,7 +148,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if session.testsfailed:
         raise session.Interrupted("the tests could not be collected")
-    known = with_aliases(proofs(session.items))
+    found = proofs(session.items)
+    if bad := unknown(found):
+        tests = ", ".join(f"{name} ({found.pop(name)[0].nodeid})" for name in bad)
+        session.config.get_terminal_writer().line(f"marks name what is not there: {tests}")
+        session.testsfailed = len(bad)
+    known = with_aliases(found)
     if options.api_index:
         tests = {name: [item.nodeid for item in items] for name, items in known.items()}
         Path(options.api_index).write_text(json.dumps(tests))
@@ -152,5 +169,5 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         f"broken: {len(chosen)}, noticed by their tests: {len(chosen) - len(lines)}",
     ):
         report.line(line)
-    session.testsfailed = len(lines)
+    session.testsfailed += len(lines)
     return True
