@@ -495,9 +495,9 @@ def test_what_moves_is_combined_again():
         p.grad = None
     optimizer.step()
     assert_equal([*params, *late], [*reference, *late_reference])
-    twin = copy.deepcopy(optimizer)
-    mine = [p for group in twin.param_groups for p in group["params"]]
-    steps(2, mine, [*reference, *late_reference], by=twin)
+    copied = copy.deepcopy(optimizer)
+    mine = [p for group in copied.param_groups for p in group["params"]]
+    steps(2, mine, [*reference, *late_reference], by=copied)
     assert_equal(mine, [*reference, *late_reference])
 
 

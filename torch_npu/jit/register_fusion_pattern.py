@@ -8,12 +8,12 @@ __all__ = ["optimize"]
 
 
 def optimize(jit_mod: torch.jit.ScriptModule) -> None:
-    """Replaces GELU by npu's approximation in the graph of ``jit_mod``, in place, in its submodules' calls, too.
+    """Replaces GELU by npu's approximation in ``forward`` of ``jit_mod``, in place: :func:`fast_gelu_pass`.
 
     Args:
         jit_mod: a module that ``torch.jit.script``, ``torch.jit.trace`` or ``torch.jit.freeze`` returned.
 
     Raises:
-        TypeError: ``jit_mod`` has no TorchScript graph.
+        TypeError: ``jit_mod`` is no module of ``torch.jit``.
     """
     fast_gelu_pass(jit_mod)

@@ -7,12 +7,14 @@ others) are those of the official torch_npu 2.13.0.
 
 from collections.abc import Callable
 from functools import wraps
+from multiprocessing.reduction import ForkingPickler
 from typing import NamedTuple
 
 import torch
 from torch.multiprocessing import reductions
 
 from torch_npu.npu import _state
+from torch_npu.npu.streams import Event
 
 
 class _Memory(NamedTuple):
@@ -75,6 +77,16 @@ def _open(memory: _Memory) -> torch.UntypedStorage:
 
 def _remember(storage: torch.UntypedStorage, memory: _Memory) -> None:
     reductions.shared_cache[memory.key] = reductions.StorageWeakRef(storage)
+
+
+def rebuild_npu_event(device: torch.device | int, handle: bytes) -> Event:
+    """The receiver's event: the sender's, by the handle that ``Event.ipc_handle`` made, on ``device``."""
+    return Event.from_ipc_handle(device, handle)
+
+
+def _send_event(event: Event) -> tuple[Callable, tuple]:
+    """The reduction of an event that was made with ``interprocess=True`` for pickle."""
+    return rebuild_npu_event, (event.device, event.ipc_handle())
 
 
 def rebuild_npu_tensor(
@@ -162,7 +174,8 @@ def _without_npu_storages(reduce: Callable) -> Callable:
 
 
 def register() -> None:
-    """Registers the reductions of npu tensors. Called once, when torch_npu is loaded."""
+    """Registers the reductions of npu tensors and events. Called once, when torch_npu is loaded."""
+    ForkingPickler.register(Event, _send_event)
     torch.UntypedStorage._share_npu_ = _share_npu_
     torch.UntypedStorage._new_shared_npu = staticmethod(_new_shared_npu)
     torch.UntypedStorage._release_ipc_counter_npu = staticmethod(_release_ipc_counter_npu)

@@ -45,8 +45,10 @@ def _replace(found: object, last: str, other: object) -> None:
                     setattr(module, key, other)
 
 
-def _break_class(made: type) -> None:
-    made.__new__ = staticmethod(_nothing)  # type: ignore[method-assign, assignment]
+def _break_class(found: object, last: str, made: type) -> None:
+    """Instances are None; and so is what a class without instances, as of ``autograd.Function``, gives."""
+    type.__setattr__(made, "__new__", staticmethod(_nothing))
+    _replace(found, last, _nothing)
 
 
 def break_name(name: str) -> None:
@@ -57,7 +59,7 @@ def break_name(name: str) -> None:
     if isinstance(function, FunctionType):
         _empty(function)
     elif isinstance(value, type) and last != "__new__":
-        _break_class(value)
+        _break_class(found, last, value)
     elif isinstance(value, property) or inspect.isdatadescriptor(value):
         _replace(found, last, property(_nothing))
     elif callable(value):

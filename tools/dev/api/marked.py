@@ -10,6 +10,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -43,6 +44,18 @@ def proofs(items: Iterable[pytest.Item]) -> dict[str, list[pytest.Item]]:
     return dict(found)
 
 
+def unknown(found: Iterable[str]) -> list[str]:
+    """The names that marks have, but not the package."""
+
+    def is_there(name: str) -> bool:
+        try:
+            return bool(identity(name))
+        except AttributeError:
+            return False
+
+    return sorted(name for name in found if not is_there(name))
+
+
 def with_aliases(found: dict[str, list[pytest.Item]]) -> dict[str, list[pytest.Item]]:
     """The tests of each official name that there is; a test of one alias proves the others."""
     groups: dict[object, list[pytest.Item]] = defaultdict(list)
@@ -68,7 +81,6 @@ def _forked(work: Callable[[], int]) -> int:
     if (child := os.fork()) == 0:
         code = 3
         try:
-            signal.alarm(LIMIT_SECONDS)
             code = work()
         finally:
             os._exit(code)
@@ -76,6 +88,7 @@ def _forked(work: Callable[[], int]) -> int:
 
 
 def _fails(item: pytest.Item) -> bool:
+    signal.alarm(LIMIT_SECONDS)
     reports = runtestprotocol(item, log=False, nextitem=None)
     return any(report.failed for report in reports if report.when != "teardown")
 
@@ -86,26 +99,45 @@ def _fails_broken(name: str, items: list[pytest.Item]) -> int:
     return int(any(_fails(item) for item in items))
 
 
+def failing(items: Iterable[pytest.Item]) -> set[str]:
+    """The node ids of the tests that fail as they are, and of those that end their process."""
+    left = list({item.nodeid: item for item in items}.values())
+    failed: set[str] = set()
+    with tempfile.NamedTemporaryFile("r") as results:
+        while left:
+            _forked(lambda left=left: _record(left, Path(results.name)))
+            found = [line.split("\t") for line in results.read().splitlines()]
+            failed |= {nodeid for nodeid, failed_it in found if failed_it == "1"}
+            if len(found) < len(left):
+                failed.add(left[len(found)].nodeid)
+            left = left[len(found) + 1 :]
+    return failed
+
+
+def _record(items: list[pytest.Item], results: Path) -> int:
+    with results.open("a") as lines:
+        for item in items:
+            print(item.nodeid, int(_fails(item)), sep="\t", file=lines, flush=True)
+    return 0
+
+
 def survivors(known: dict[str, list[pytest.Item]], chosen: list[str]) -> list[str]:
     """A line for each of ``chosen`` whose tests do not show that it is broken."""
     import torch
 
     if torch.npu.is_initialized():
         return ["collecting the tests initialised the device: no test file may use it at import"]
+    unhealthy = failing(item for name in chosen for item in known.get(name, []))
     lines = []
-    healthy: dict[str, bool] = {}
     for name in chosen:
         items = known.get(name, [])
-        for item in items:
-            if item.nodeid not in healthy:
-                healthy[item.nodeid] = _forked(lambda item=item: int(_fails(item))) == 0
-        failing = [item.nodeid for item in items if not healthy[item.nodeid]]
         if not items:
             lines.append(f"{name}: no test")
-        elif failing:
-            lines.append(f"{name}: {failing[0]} fails as it is")
+        elif bad := [item.nodeid for item in items if item.nodeid in unhealthy]:
+            lines.append(f"{name}: {bad[0]} fails as it is")
         elif _forked(lambda name=name, items=items: _fails_broken(name, items)) == 0:
-            lines.append(f"{name}: {', '.join(item.name for item in items)} passed without it")
+            tests = sorted({item.nodeid.split("[")[0] for item in items})
+            lines.append(f"{name}: {', '.join(tests)} passed without it")
     return lines
 
 
@@ -116,7 +148,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     if session.testsfailed:
         raise session.Interrupted("the tests could not be collected")
-    known = with_aliases(proofs(session.items))
+    found = proofs(session.items)
+    if bad := unknown(found):
+        tests = ", ".join(f"{name} ({found.pop(name)[0].nodeid})" for name in bad)
+        session.config.get_terminal_writer().line(f"marks name what is not there: {tests}")
+        session.testsfailed = len(bad)
+    known = with_aliases(found)
     if options.api_index:
         tests = {name: [item.nodeid for item in items] for name, items in known.items()}
         Path(options.api_index).write_text(json.dumps(tests))
@@ -132,5 +169,5 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         f"broken: {len(chosen)}, noticed by their tests: {len(chosen) - len(lines)}",
     ):
         report.line(line)
-    session.testsfailed = len(lines)
+    session.testsfailed += len(lines)
     return True

@@ -19,8 +19,8 @@ c10::DataPtr part_of(const c10::Storage& owner, std::ptrdiff_t offset) {
   c10::StorageImpl& storage = *owner.unsafeGetStorageImpl();
   auto* address = static_cast<std::byte*>(mutable_bytes_of(storage, BytesLayout::kPlain)) + offset;
   auto kept = std::make_unique<c10::Storage>(owner);
-  return {address, kept.release(), [](void* context) { std::unique_ptr<c10::Storage>(static_cast<c10::Storage*>(context)); },
-          owner.device()};
+  return {address, kept.release(),
+          [](void* context) { std::unique_ptr<c10::Storage>(static_cast<c10::Storage*>(context)); }, owner.device()};
 }
 
 // The storage of `dst`, with all views on it, gets the memory of `src` from its element `index` on. Values are not
@@ -33,14 +33,14 @@ void change_data_ptr(const at::Tensor& dst, const at::Tensor& src, int64_t index
   c10::StorageImpl& storage = *dst.storage().unsafeGetStorageImpl();
   TORCH_CHECK(!dst.storage().is_alias_of(src.storage()), "npu_change_data_ptr: both tensors have the same storage");
   const auto itemsize = static_cast<int64_t>(src.itemsize());
-  const int64_t begin = (src.storage_offset() + index) * itemsize;
   const auto size = static_cast<int64_t>(src.storage().nbytes());
-  TORCH_CHECK_INDEX(index >= 0 && begin + static_cast<int64_t>(storage.nbytes()) <= size, "npu_change_data_ptr: ",
-                    storage.nbytes(), " bytes from element ", index, " on are not within the ", size,
-                    " bytes of the other tensor's storage");
+  // In elements, so that a large index does not overflow.
+  const int64_t room = size / itemsize - src.storage_offset() - static_cast<int64_t>(storage.nbytes()) / itemsize;
+  TORCH_CHECK_INDEX(index >= 0 && index <= room, "npu_change_data_ptr: ", storage.nbytes(), " bytes from element ",
+                    index, " on are not within the ", size, " bytes of the other tensor's storage");
   forget_format(storage);
   if (StorageImpl* own = own_storage(storage); own != nullptr) own->cpu_storage().reset();
-  storage.set_data_ptr_noswap(part_of(src.storage(), begin));
+  storage.set_data_ptr_noswap(part_of(src.storage(), (src.storage_offset() + index) * itemsize));
 }
 
 }  // namespace
