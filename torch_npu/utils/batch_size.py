@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torch_npu.npu import device as _device
 from torch_npu.npu import memory, random
+from torch_npu.npu.device import current_device, synchronize
 
 __all__ = ["find_optimal_batch_size"]
 
@@ -62,16 +62,24 @@ def find_optimal_batch_size(
         available_memory = memory.mem_get_info(device)[0]
     if not available_memory > 0:
         raise ValueError(f"available_memory must be positive bytes, but got {available_memory}")
+    measured = _Measured(model, inputs, device)
     with _unchanged(model, device):
-        return _search(_Measured(model, inputs, device), available_memory, max_batch_size)
+        try:
+            smallest = _smallest(measured)
+        except Exception as error:
+            if sample is not None:
+                raise
+            raise ValueError(
+                f"the model does not run on its default input, zeros of {list(inputs[0].shape)} ({error}): "
+                "give its arguments for a batch of one as sample="
+            ) from error
+        return _search(measured, smallest, available_memory, max_batch_size)
 
 
 class _Measured:
     """Bytes that a run allocates at its peak, by batch size; infinite where the device has too few."""
 
-    def __init__(
-        self, model: nn.Module, inputs: tuple[Tensor, ...], device: torch.device
-    ) -> None:
+    def __init__(self, model: nn.Module, inputs: tuple[Tensor, ...], device: torch.device) -> None:
         self._model, self._inputs, self._device = model, inputs, device
         self._known: dict[int, float] = {}
 
@@ -86,7 +94,7 @@ class _Measured:
         memory.reset_peak_memory_stats(self._device)
         try:
             _run(self._model, self._inputs, batch)
-            _device.synchronize(self._device)
+            synchronize(self._device)
         except torch.OutOfMemoryError:
             return float("inf")
         finally:
@@ -95,8 +103,7 @@ class _Measured:
         return memory.max_memory_allocated(self._device) - before
 
 
-def _search(measured: Callable[[int], float], available: float, most: int) -> int:
-    smallest = _smallest(measured)
+def _search(measured: Callable[[int], float], smallest: int, available: float, most: int) -> int:
     if measured(smallest) > available:
         needed = measured(smallest)
         amount = f"{needed / _MIB:.1f} MiB" if needed < float("inf") else "more than is free"
@@ -168,7 +175,7 @@ def _tensors(value: object) -> Iterator[Tensor]:
 def _device_of(model: nn.Module) -> torch.device:
     devices = {t.device for t in (*model.parameters(), *model.buffers())}
     if not devices:
-        return torch.device("npu", _device.current_device())
+        return torch.device("npu", current_device())
     if len(devices) > 1 or next(iter(devices)).type != "npu":
         names = ", ".join(sorted(map(str, devices)))
         raise ValueError(
