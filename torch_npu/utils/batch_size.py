@@ -58,10 +58,15 @@ def find_optimal_batch_size(
     device = _device_of(model)
     inputs = _inputs(model, sample, device)
     _free_everything()
+    free, total = memory.mem_get_info(device)
     if available_memory is None:
-        available_memory = memory.mem_get_info(device)[0]
+        available_memory = free
+    if not isinstance(available_memory, int | float):
+        kind = type(available_memory).__name__
+        raise TypeError(f"available_memory must be a number of bytes, but got {kind}")
     if not available_memory > 0:
         raise ValueError(f"available_memory must be positive bytes, but got {available_memory}")
+    available_memory = min(available_memory, total)
     measured = _Measured(model, inputs, device)
     with _unchanged(model, device):
         try:
@@ -141,22 +146,18 @@ def _candidate(
     if fits == smallest:
         return min(2 * fits, too_large - 1)
     slope = (measured(fits) - measured(smallest)) / (fits - smallest)
-    room = available - measured(fits)
-    reach = int(room / slope) if slope > 0 else 3 * fits
-    # At least one more, and not the size that is known not to fit.
-    batch = fits + max(1, min(reach, 3 * fits))
-    middle = fits + (too_large - fits) // 2
-    return batch if batch < too_large else max(middle, fits + 1)
+    most = 3.0 * fits
+    reach = min((available - measured(fits)) / slope, most) if slope > 0 else most
+    batch = fits + max(1, int(reach))
+    return batch if batch < too_large else fits + (too_large - fits) // 2
 
 
 def _run(model: nn.Module, inputs: tuple[Tensor, ...], batch: int) -> None:
     arguments = [t.expand(batch, *t.shape[1:]).contiguous() for t in inputs]
     with torch.set_grad_enabled(model.training):
         output = model(*arguments)
-        del arguments
-        if model.training:
+        if model.training:  # as in a training loop, the batch and the output are alive meanwhile
             loss = sum(t.sum() for t in _tensors(output) if t.requires_grad)
-            del output
             if isinstance(loss, Tensor):
                 loss.backward()
 
