@@ -1,5 +1,7 @@
 """torch_npu.utils.find_optimal_batch_size: the result was measured, and leaves nothing behind."""
 
+import threading
+
 import fresh
 import pytest
 import torch
@@ -109,6 +111,8 @@ def test_bad_arguments():
         find_optimal_batch_size(model, MIB, max_batch_size=0)
     with pytest.raises(TypeError, match="sample must be a tensor or a tuple of tensors, but got"):
         find_optimal_batch_size(model, MIB, [3])
+    with pytest.raises(ValueError, match="at least one tensor"):
+        find_optimal_batch_size(model, MIB, ())
     with pytest.raises(ValueError, match=r"batch of one, \[1, \.\.\.\], but its shape is \[2, 3\]"):
         find_optimal_batch_size(model, MIB, torch.ones(2, 3))
     with pytest.raises(torch.OutOfMemoryError, match=r"a batch of 1 needs .* MiB, .* \(1000 bytes"):
@@ -117,6 +121,22 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match=r"default input, zeros of \[1, 3, 224, 224\].*sample="):
         find_optimal_batch_size(flat, 100 * MIB)
     assert find_optimal_batch_size(model, 8 * MIB) > 1  # still works
+
+
+@pytest.mark.api("torch_npu.utils.find_optimal_batch_size")
+def test_threads_wait_for_each_other():
+    model = small()
+    expected = find_optimal_batch_size(model, 32 * MIB)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(find_optimal_batch_size(model, 32 * MIB)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 3
 
 
 OUT_OF_MEMORY = """

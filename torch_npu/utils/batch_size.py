@@ -1,6 +1,7 @@
 """The largest batch that fits into memory, found by running the model."""
 
 import gc
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,8 @@ __all__ = ["find_optimal_batch_size"]
 # The edges of images in the default input of a network that begins with a convolution.
 _PIXELS = 224
 _MIB = 1 << 20
+# One search at a time: the peak is the device's, and another search would add to it.
+_one_search = threading.Lock()
 
 
 def find_optimal_batch_size(
@@ -31,7 +34,8 @@ def find_optimal_batch_size(
     and so was the next larger size, which did not fit. A model in training mode (``model.training``) runs forward and
     backward, with the gradients of its parameters but without an optimizer's state; another one runs forward without
     gradients. Parameters, gradients, buffers and the random state of the device are the same afterwards. Meanwhile
-    nothing else should allocate on the device, whose peak statistics are reset.
+    nothing else should allocate on the device, whose peak statistics are reset; searches of several threads wait for each
+    other.
 
     Args:
         model: on one npu.
@@ -56,7 +60,20 @@ def find_optimal_batch_size(
     if max_batch_size < 1:
         raise ValueError(f"max_batch_size must be at least 1, but got {max_batch_size}")
     device = _device_of(model)
-    inputs = _inputs(model, sample, device)
+    with _one_search:
+        inputs = _inputs(model, sample, device)
+        return _largest(model, inputs, available_memory, sample is None, max_batch_size)
+
+
+def _largest(
+    model: nn.Module,
+    inputs: tuple[Tensor, ...],
+    available_memory: float | None,
+    is_default: bool,
+    most: int,
+) -> int:
+    """The result for checked arguments; ``is_default``: the inputs are made here."""
+    device = inputs[0].device
     _free_everything()
     free, total = memory.mem_get_info(device)
     if available_memory is None:
@@ -72,13 +89,13 @@ def find_optimal_batch_size(
         try:
             smallest = _smallest(measured)
         except Exception as error:
-            if sample is not None:
+            if not is_default:
                 raise
             raise ValueError(
                 f"the model does not run on its default input, zeros of {list(inputs[0].shape)} ({error}): "
                 "give its arguments for a batch of one as sample="
             ) from error
-        return _search(measured, smallest, available_memory, max_batch_size)
+        return _search(measured, smallest, available_memory, most)
 
 
 class _Measured:
@@ -199,6 +216,8 @@ def _inputs(model: nn.Module, sample: object, device: torch.device) -> tuple[Ten
             raise ValueError(
                 f"sample must be a batch of one, [1, ...], but its shape is {list(tensor.shape)}"
             )
+    if not tensors:
+        raise ValueError("sample must have at least one tensor")
     return tuple(tensor.detach().to(device) for tensor in tensors)
 
 
