@@ -36,7 +36,11 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py")),
     (
         "torch_npu/csrc/core/allocator/",
-        ("tests/capability/test_memory.py", "tests/capability/test_allocator_settings.py"),
+        (
+            "tests/capability/test_memory.py",
+            "tests/capability/test_allocator_settings.py",
+            "tests/capability/test_memory_optimization.py",
+        ),
     ),
     (
         "torch_npu/csrc/core/",

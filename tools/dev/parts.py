@@ -28,6 +28,7 @@ ONCE = (
     "tests/models/test_examples.py",
     "tests/modules",
     "tests/opinfo/test_variants.py",
+    "tests/seeds",
 )
 
 # Configurations that change the device's behaviour, and a machine without AVX-512: PyTorch's kernels, its oneDNN and

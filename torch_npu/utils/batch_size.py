@@ -1,6 +1,7 @@
 """The largest batch that fits into memory, found by running the model."""
 
 import gc
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -8,14 +9,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torch_npu.npu import device as _device
 from torch_npu.npu import memory, random
+from torch_npu.npu.device import current_device, synchronize
 
 __all__ = ["find_optimal_batch_size"]
 
 # The edges of images in the default input of a network that begins with a convolution.
 _PIXELS = 224
 _MIB = 1 << 20
+# One search at a time: the peak is the device's, and another search would add to it.
+_one_search = threading.Lock()
 
 
 def find_optimal_batch_size(
@@ -31,7 +34,8 @@ def find_optimal_batch_size(
     and so was the next larger size, which did not fit. A model in training mode (``model.training``) runs forward and
     backward, with the gradients of its parameters but without an optimizer's state; another one runs forward without
     gradients. Parameters, gradients, buffers and the random state of the device are the same afterwards. Meanwhile
-    nothing else should allocate on the device, whose peak statistics are reset.
+    nothing else should allocate on the device, whose peak statistics are reset; searches of several threads wait for each
+    other.
 
     Args:
         model: on one npu.
@@ -56,14 +60,42 @@ def find_optimal_batch_size(
     if max_batch_size < 1:
         raise ValueError(f"max_batch_size must be at least 1, but got {max_batch_size}")
     device = _device_of(model)
-    inputs = _inputs(model, sample, device)
+    with _one_search:
+        inputs = _inputs(model, sample, device)
+        return _largest(model, inputs, available_memory, sample is None, max_batch_size)
+
+
+def _largest(
+    model: nn.Module,
+    inputs: tuple[Tensor, ...],
+    available_memory: float | None,
+    is_default: bool,
+    most: int,
+) -> int:
+    """The result for checked arguments; ``is_default``: the inputs are made here."""
+    device = inputs[0].device
     _free_everything()
+    free, total = memory.mem_get_info(device)
     if available_memory is None:
-        available_memory = memory.mem_get_info(device)[0]
+        available_memory = free
+    if not isinstance(available_memory, int | float):
+        kind = type(available_memory).__name__
+        raise TypeError(f"available_memory must be a number of bytes, but got {kind}")
     if not available_memory > 0:
         raise ValueError(f"available_memory must be positive bytes, but got {available_memory}")
+    available_memory = min(available_memory, total)
+    measured = _Measured(model, inputs, device)
     with _unchanged(model, device):
-        return _search(_Measured(model, inputs, device), available_memory, max_batch_size)
+        try:
+            smallest = _smallest(measured)
+        except Exception as error:
+            if not is_default:
+                raise
+            raise ValueError(
+                f"the model does not run on its default input, zeros of {list(inputs[0].shape)} ({error}): "
+                "give its arguments for a batch of one as sample="
+            ) from error
+        return _search(measured, smallest, available_memory, most)
 
 
 class _Measured:
@@ -84,7 +116,7 @@ class _Measured:
         memory.reset_peak_memory_stats(self._device)
         try:
             _run(self._model, self._inputs, batch)
-            _device.synchronize(self._device)
+            synchronize(self._device)
         except torch.OutOfMemoryError:
             return float("inf")
         finally:
@@ -93,8 +125,7 @@ class _Measured:
         return memory.max_memory_allocated(self._device) - before
 
 
-def _search(measured: Callable[[int], float], available: float, most: int) -> int:
-    smallest = _smallest(measured)
+def _search(measured: Callable[[int], float], smallest: int, available: float, most: int) -> int:
     if measured(smallest) > available:
         needed = measured(smallest)
         amount = f"{needed / _MIB:.1f} MiB" if needed < float("inf") else "more than is free"
@@ -132,22 +163,18 @@ def _candidate(
     if fits == smallest:
         return min(2 * fits, too_large - 1)
     slope = (measured(fits) - measured(smallest)) / (fits - smallest)
-    room = available - measured(fits)
-    reach = int(room / slope) if slope > 0 else 3 * fits
-    # At least one more, and not the size that is known not to fit.
-    batch = fits + max(1, min(reach, 3 * fits))
-    middle = fits + (too_large - fits) // 2
-    return batch if batch < too_large else max(middle, fits + 1)
+    most = 3.0 * fits
+    reach = min((available - measured(fits)) / slope, most) if slope > 0 else most
+    batch = fits + max(1, int(reach))
+    return batch if batch < too_large else fits + (too_large - fits) // 2
 
 
 def _run(model: nn.Module, inputs: tuple[Tensor, ...], batch: int) -> None:
     arguments = [t.expand(batch, *t.shape[1:]).contiguous() for t in inputs]
     with torch.set_grad_enabled(model.training):
         output = model(*arguments)
-        del arguments
-        if model.training:
+        if model.training:  # as in a training loop, the batch and the output are alive meanwhile
             loss = sum(t.sum() for t in _tensors(output) if t.requires_grad)
-            del output
             if isinstance(loss, Tensor):
                 loss.backward()
 
@@ -166,7 +193,7 @@ def _tensors(value: object) -> Iterator[Tensor]:
 def _device_of(model: nn.Module) -> torch.device:
     devices = {t.device for t in (*model.parameters(), *model.buffers())}
     if not devices:
-        return torch.device("npu", _device.current_device())
+        return torch.device("npu", current_device())
     if len(devices) > 1 or next(iter(devices)).type != "npu":
         names = ", ".join(sorted(map(str, devices)))
         raise ValueError(
@@ -189,6 +216,8 @@ def _inputs(model: nn.Module, sample: object, device: torch.device) -> tuple[Ten
             raise ValueError(
                 f"sample must be a batch of one, [1, ...], but its shape is {list(tensor.shape)}"
             )
+    if not tensors:
+        raise ValueError("sample must have at least one tensor")
     return tuple(tensor.detach().to(device) for tensor in tensors)
 
 
