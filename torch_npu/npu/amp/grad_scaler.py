@@ -16,7 +16,9 @@ __all__ = ["GradScaler"]
 
 
 def _checked_scale(scale: object) -> torch.Tensor:
-    reason = "new_scale should be a float or a 1-element torch.npu.FloatTensor with requires_grad=False."
+    reason = (
+        "new_scale should be a float or a 1-element torch.npu.FloatTensor with requires_grad=False."
+    )
     if not isinstance(scale, torch.Tensor) or not isinstance(scale, FloatTensor):
         raise TypeError(reason + pta_error(ErrCode.TYPE))
     if scale.numel() != 1 or scale.requires_grad:
