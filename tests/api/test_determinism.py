@@ -4,7 +4,8 @@ import warnings
 
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
+
 from torch_npu.npu.deterministic import _get_deterministic_level
 
 

@@ -5,6 +5,7 @@ import re
 import fresh
 import pytest
 import torch
+
 from torch_npu.utils import _error_code
 from torch_npu.utils._error_code import (
     ErrCode,

@@ -103,7 +103,7 @@ def test_a_new_scale_is_a_float_or_a_tensor():
         (torch.ones(1), TypeError),
         (torch.ones(2).npu(), ValueError),
     ):
-        with pytest.raises(error, match="1-element torch.npu.FloatTensor"):
+        with pytest.raises(error, match=r"1-element torch\.npu\.FloatTensor"):
             scaler.update(wrong)
 
 

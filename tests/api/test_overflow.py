@@ -91,12 +91,6 @@ print(mask.tolist(), torch.npu.get_npu_overflow_flag())
     ]
 
 
-@pytest.mark.api(
-    "torch.npu.amp.GradScaler.get_npu_overflow_flag",
-    "torch.npu.amp.GradScaler.clear_npu_overflow_flag",
-    "torch.npu.amp.grad_scaler.GradScaler.get_npu_overflow_flag",
-    "torch.npu.amp.grad_scaler.GradScaler.clear_npu_overflow_flag",
-)
 def test_the_flag_skips_a_step_of_the_scaler():
     program = """
 import torch

@@ -72,13 +72,13 @@ def synchronize(device: _state.Device = None) -> None:
     _state.native().synchronize(_state.device_index(device))
 
 
-def get_device_name(device: _state.Device = None) -> str:
+def get_device_name(device_name: _state.Device = None) -> str:
     """The name of the emulated SoC, such as ``Ascend910B1``. Initialises nothing.
 
     Raises:
-        RuntimeError: ``device`` does not exist.
+        RuntimeError: the device does not exist.
     """
-    index = _state.device_index(device)
+    index = _state.device_index(device_name)
     if index >= device_count():
         raise RuntimeError(
             f"Invalid NPU device index npu:{index}: there are {device_count()} devices"
@@ -98,9 +98,9 @@ class NPUDeviceProperties:
     softnpu: str
 
 
-def get_device_properties(device: _state.Device = None) -> NPUDeviceProperties:
-    """The properties of ``device``; ``softnpu`` is softnpu's version, empty on real hardware."""
-    index = _state.device_index(device)
+def get_device_properties(device_name: _state.Device = None) -> NPUDeviceProperties:
+    """The properties of a device; ``softnpu`` is softnpu's version, empty on real hardware."""
+    index = _state.device_index(device_name)
     cores = torch.get_num_threads()
     return NPUDeviceProperties(
         name=get_device_name(index),

@@ -186,3 +186,32 @@ def set_task_queue_enable(mode: int | str) -> None:
 def get_task_queue_enable() -> int:
     """The mode in effect: 0, 1 or 2."""
     return _state.native().task_queue_level()
+
+
+_SYNC_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """Finds operators that make the host wait for the device: copies between them, ``item()``, ``nonzero``.
+
+    Explicit waits (:func:`torch.npu.synchronize`, streams, events) and operators of the AI CPU are not among them.
+
+    Args:
+        debug_mode: ``"default"`` or 0, nothing; ``"warn"`` or 1, such an operator warns; ``"error"`` or 2, it raises a
+            RuntimeError before it waits.
+
+    Raises:
+        RuntimeError: another mode.
+    """
+    if isinstance(debug_mode, str):
+        if debug_mode not in _SYNC_DEBUG_MODES:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode!r}"
+            )
+        debug_mode = _SYNC_DEBUG_MODES[debug_mode]
+    _state.native().set_sync_debug_mode(debug_mode)
+
+
+def get_sync_debug_mode() -> int:
+    """The mode of :func:`set_sync_debug_mode`: 0, 1 or 2."""
+    return int(_state.native().sync_debug_mode())

@@ -21,6 +21,7 @@
 #include "core/device.h"
 #include "core/format.h"
 #include "core/stream.h"
+#include "core/sync_debug.h"
 #include "core/trace.h"
 
 namespace torch_npu {
@@ -49,7 +50,10 @@ void copy_bytes(const at::Tensor& dst, const at::Tensor& src, aclrtMemcpyKind ki
   const void* from = plain_data(src);
   c10::Stream stream = current_stream(npu.device().index());
   // This wait can be interrupted; after it the host memory must stay valid until the copy is done.
-  if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) wait_for_current_stream(npu.device().index());
+  if (kind != ACL_MEMCPY_DEVICE_TO_DEVICE && !non_blocking) {
+    alert_of_synchronization();
+    wait_for_current_stream(npu.device().index());
+  }
   {
     trace::Launch launch(trace_name(kind), trace::Kind::kCopy, stream);
     acl_check(aclrtMemcpyAsync(to, nbytes, from, nbytes, kind, Enqueue(stream).handle()), "aclrtMemcpyAsync");

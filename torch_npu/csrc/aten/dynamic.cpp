@@ -17,6 +17,7 @@
 #include "core/aclnn.h"
 #include "core/device.h"
 #include "core/stream.h"
+#include "core/sync_debug.h"
 
 namespace torch_npu {
 namespace {
@@ -65,6 +66,7 @@ at::Tensor nonzero(const at::Tensor& self) {
   aclnn_check::Check check;
   if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) || self.dim() == 0)
     return aclnn_check::Host<"nonzero", &at::cpu::nonzero>::call(self);
+  alert_of_synchronization();
   bind_device(check.device());
   Found found({self.numel(), self.dim()}, at::kLong, check.device());
   if (!op.try_launch(check.device(), self, found.descriptor()))
@@ -78,6 +80,7 @@ at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
   if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) ||
       !check.takes(mask, aclnn_check::dtypes({at::kBool})) || !at::are_expandable(self.sizes(), mask.sizes()))
     return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  alert_of_synchronization();
   bind_device(check.device());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());

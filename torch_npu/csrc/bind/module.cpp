@@ -22,6 +22,7 @@
 #include "core/options.h"
 #include "core/route_stats.h"
 #include "core/stream.h"
+#include "core/sync_debug.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
 
@@ -100,6 +101,8 @@ PYBIND11_MODULE(_C, m) {
   m.def("aclnn_launches", &aclnn_launches);
   m.def("aclnn_refusals", &aclnn_refusals);
   m.def("synchronizations", &synchronizations);
+  m.def("sync_debug_mode", &sync_debug_mode);
+  m.def("set_sync_debug_mode", &set_sync_debug_mode);
   m.def("start_counting_routes", &route_stats::start);
   m.def("stop_counting_routes", &counted_routes);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });

@@ -1,10 +1,10 @@
 """The version of the operator library."""
 
-from torch_npu.npu import _state
+from torch_npu.npu.versions import get_cann_version
 
 __all__ = ["version"]
 
 
 def version() -> str:
     """The version of the CANN whose aclnn operators run, such as ``"8.5.0"``."""
-    return str(_state.native().cann_version())
+    return get_cann_version()

@@ -1,0 +1,162 @@
+"""Every environment variable of the official torch_npu is honoured, or warned about with the reason."""
+
+import re
+import warnings
+from pathlib import Path
+
+import fresh
+import pytest
+import torch
+
+from torch_npu.npu._environment import VARIABLES, ignored
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs/environment.md").read_text()
+# Section 1 of the official plug-in's facts, and its own list of variables.
+OFFICIAL = [
+    "TASK_QUEUE_ENABLE",
+    "ASCEND_LAUNCH_BLOCKING",
+    "PER_STREAM_QUEUE",
+    "COMBINED_ENABLE",
+    "INF_NAN_MODE_ENABLE",
+    "INF_NAN_MODE_FORCE_DISABLE",
+    "TORCH_ACL_INIT_CONFIG_PATH",
+    "TORCH_NPU_FALLBACK_CPU_DISABLE",
+    "TORCH_NPU_USE_COMPATIBLE_IMPL",
+    "TORCH_NPU_LEGACY_IMPL_LIST",
+    "ACL_OP_COMPILER_CACHE_DIR",
+    "ACL_OP_COMPILER_CACHE_MODE",
+    "ACL_OP_INIT_MODE",
+    "PYTORCH_NPU_ALLOC_CONF",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_NO_NPU_MEMORY_CACHING",
+    "MULTI_STREAM_MEMORY_REUSE",
+    "OOM_SNAPSHOT_ENABLE",
+    "OOM_SNAPSHOT_PATH",
+    "TORCH_NPUGRAPH_GC",
+    "STREAMS_PER_DEVICE",
+    "TORCH_NPU_DEVICE_CAPABILITY",
+    "TORCH_TRANSFER_TO_NPU",
+    "ASCEND_RT_VISIBLE_DEVICES",
+    "ACL_DEVICE_SYNC_TIMEOUT",
+    "ACL_STREAM_TIMEOUT",
+    "TORCH_HCCL_ASYNC_ERROR_HANDLING",
+    "TORCH_HCCL_BLOCKING_WAIT",
+    "TORCH_HCCL_DESYNC_DEBUG",
+    "TORCH_HCCL_ZERO_COPY",
+    "TORCH_HCCL_HEARTBEAT_TIMEOUT_SEC",
+    "TORCH_HCCL_ENABLE_MONITORING",
+    "TORCH_HCCL_DUMP_ON_TIMEOUT",
+    "TORCH_HCCL_TRACE_BUFFER_SIZE",
+    "TORCH_HCCL_STATUS_SAVE_ENABLE",
+    "HCCL_CONNECT_TIMEOUT",
+    "HCCL_EXEC_TIMEOUT",
+    "HCCL_EVENT_TIMEOUT",
+    "HCCL_BUFFSIZE",
+    "P2P_HCCL_BUFFSIZE",
+    "RANK_TABLE_FILE",
+    "TORCH_NPU_LOGS",
+    "TORCH_NPU_LOGS_FILTER",
+    "TORCH_NPU_COMPACT_ERROR_OUTPUT",
+    "TORCH_NPU_WARNING_DISABLE",
+    "TORCH_NPU_DISABLED_WARNING",
+    "ASCEND_GLOBAL_LOG_LEVEL",
+    "CPU_AFFINITY_CONF",
+    "TORCH_NPU_LAZY_FUSION",
+    "PROF_CONFIG_PATH",
+    "KINETO_USE_DAEMON",
+    "NPU_ASD_ENABLE",
+    "NPU_ASD_CONFIG",
+    "NPU_ASD_UPPER_THRESH",
+    "NPU_ASD_SIGMA_THRESH",
+    "TORCHINDUCTOR_NPU_BACKEND",
+    "NPU_INDUCTOR_FALLBACK_LIST",
+    "INDUCTOR_ASCEND_CHECK_ACCURACY",
+    "TORCHINDUCTOR_ENABLE_MFUSION",
+    "TORCHINDUCTOR_USE_AKG",
+    "TORCH_NPU_SANITIZER",
+]
+EACH = pytest.mark.parametrize("variable", VARIABLES, ids=lambda variable: variable.name)
+
+
+def variables_of(name):
+    return [
+        v
+        for v in VARIABLES
+        if name == v.name or (v.name.endswith("*") and name.startswith(v.name[:-1]))
+    ]
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_every_official_variable_is_in_the_table(name):
+    assert len(variables_of(name)) == 1
+
+
+@EACH
+def test_a_variable_is_honoured_or_has_a_reason(variable):
+    assert bool(variable.honoured_by) != bool(variable.reason)
+    assert variable.meaning
+    if variable.honoured_by:
+        assert variable.name in (ROOT / variable.honoured_by).read_text()
+
+
+@EACH
+def test_every_variable_is_documented(variable):
+    rows = [
+        line for line in DOCUMENT.splitlines() if f"`{variable.name}`" in str(line.split("|")[1:2])
+    ]
+    assert len(rows) == 1
+    if variable.reason:
+        assert f"| {variable.meaning} | {variable.reason} |" in rows[0]
+
+
+def test_names_of_the_document_are_in_the_tree():
+    names = set(re.findall(r"^\| `([A-Z_0-9]+)`", DOCUMENT, re.M))
+    assert len(names) > 50
+    assert not [
+        n
+        for n in names
+        if n.startswith(("TORCH_NPU_", "ASCEND_")) and n != "TORCH_NPU_CANN" and not variables_of(n)
+    ]
+
+
+@EACH
+def test_only_variables_without_effect_give_a_sentence(variable):
+    name = variable.name.replace("*", "X")
+    assert ignored({}) == []
+    expected = [f"{name}=1 has no effect: {variable.reason}"] if variable.reason else []
+    assert ignored({name: "1", "PATH": "/bin"}) == expected
+
+
+def test_a_variable_is_warned_about_once_at_import():
+    program = "import torch, torch_npu; torch.ones(1, device='npu') + 1"
+    result = fresh.run(program, STREAMS_PER_DEVICE="8", HCCL_BUFFSIZE="200", TASK_QUEUE_ENABLE="1")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("STREAMS_PER_DEVICE=8 has no effect: the pool has PyTorch's 32") == 1
+    assert result.stderr.count("HCCL_BUFFSIZE=200 has no effect: collectives") == 1
+    assert "TASK_QUEUE_ENABLE" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("TORCH_NPU_WARNING_DISABLE", "1"), ("TORCH_NPU_DISABLED_WARNING", "1"), ("RANK", "3")],
+)
+def test_warnings_can_be_switched_off(name, value, monkeypatch):
+    with pytest.warns(UserWarning, match="You can set the device capability"):
+        torch.npu.get_device_capability()
+    monkeypatch.setenv(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert torch.npu.get_device_capability() is None
+
+
+def test_nothing_is_warned_about_at_import_if_that_is_forbidden():
+    program = "import torch; torch.npu.get_device_capability(); print('done')"
+    quiet = fresh.run(program, STREAMS_PER_DEVICE="8", TORCH_NPU_WARNING_DISABLE="1")
+    assert (quiet.stdout.strip(), quiet.stderr) == ("done", "")
+
+
+def test_transfer_to_npu_takes_0_and_1():
+    result = fresh.run("import torch_npu", TORCH_TRANSFER_TO_NPU="yes")
+    assert result.returncode != 0
+    assert "Invalid value for TORCH_TRANSFER_TO_NPU: yes" in result.stderr
