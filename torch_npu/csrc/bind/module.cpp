@@ -17,6 +17,7 @@
 #include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
+#include "core/cuda_redirect.h"
 #include "core/device.h"
 #include "core/generator.h"
 #include "core/options.h"
@@ -119,6 +120,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_allow_internal_format", &set_allow_internal_format);
   m.def("task_queue_level", &task_queue_level);
   m.def("set_task_queue_level", &set_task_queue_level, release_gil());
+  m.def("set_cuda_redirect", &set_cuda_redirect);
   m.def("copies_arguments", &aicpu::copies_arguments);
   m.def("set_copies_arguments", &aicpu::set_copies_arguments);
 

@@ -1,0 +1,1 @@
+"""The parts of ``transfer_to_npu``; importing them changes nothing."""

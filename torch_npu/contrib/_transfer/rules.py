@@ -1,0 +1,88 @@
+"""The table of ``transfer_to_npu`` besides the names of ``torch.cuda``: what is replaced, and how it is mapped."""
+
+import functools
+from collections.abc import Callable
+from typing import NamedTuple
+
+from torch_npu.contrib._transfer import arguments, availability, devices, precision
+
+_SETTER = functools.partial(arguments.default_type_of_device, is_setter=True)
+
+
+class Rule(NamedTuple):
+    """``name`` becomes ``make(original)``; ``meaning`` says in a few words what that is."""
+
+    name: str
+    meaning: str
+    make: Callable
+
+
+_DEVICE = "device arguments name npu"
+
+RULES = (
+    Rule("torch.cuda.is_available", "torch.npu.is_available", availability.is_available),
+    # Tensors, modules, storages.
+    Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.cuda_method),
+    Rule("torch.Tensor.is_cuda", "torch.Tensor.is_npu", devices.is_npu),
+    Rule("torch.Tensor.is_pinned", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.Tensor.pin_memory", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.Tensor.to", _DEVICE, devices.tensor_to),
+    Rule("torch.Tensor.type", "types of torch.cuda are torch.npu's", arguments.tensor_type),
+    Rule("torch.TypedStorage.cuda", "torch.TypedStorage.npu", devices.cuda_method),
+    Rule("torch.TypedStorage.is_cuda", "whether it is on npu", devices.is_npu),
+    Rule("torch.TypedStorage.to", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.UntypedStorage.cuda", "torch.UntypedStorage.npu", devices.cuda_method),
+    Rule("torch.UntypedStorage.is_cuda", "whether it is on npu", devices.is_npu),
+    Rule("torch.UntypedStorage.to", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.nn.Module.cuda", "torch.nn.Module.npu", devices.cuda_method),
+    # Objects of a device.
+    Rule("torch.Event", _DEVICE, devices.class_with_npu_arguments),
+    Rule("torch.Generator", _DEVICE, devices.class_with_npu_arguments),
+    Rule("torch.Stream", _DEVICE, devices.class_with_npu_arguments),
+    Rule("torch.set_default_tensor_type", "default dtype and device", arguments.default_tensor_type),
+    # Mixed precision.
+    Rule("torch.amp.GradScaler.__init__", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.amp.custom_bwd", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.amp.custom_fwd", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.amp.is_autocast_available", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.autocast.__init__", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.get_autocast_dtype", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.get_autocast_gpu_dtype", "that of npu", arguments.default_type_of_device),
+    Rule("torch.is_autocast_enabled", _DEVICE, arguments.default_type_of_device),
+    Rule("torch.set_autocast_dtype", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.set_autocast_enabled", _DEVICE, _SETTER),
+    Rule("torch.set_autocast_gpu_dtype", "that of npu", _SETTER),
+    # Flags, profiler, distributed.
+    Rule("torch.autograd.profiler.profile.__init__", _DEVICE, arguments.autograd_profiled),
+    Rule(
+        "torch.backends.cuda.cuBLASModule.__getattr__",
+        "allow_tf32 is torch.npu.matmul.allow_hf32",
+        precision.matmul_getattr,
+    ),
+    Rule(
+        "torch.backends.cuda.cuBLASModule.__setattr__",
+        "allow_tf32 is torch.npu.matmul.allow_hf32",
+        precision.matmul_setattr,
+    ),
+    Rule(
+        "torch.backends.cudnn.__class__.allow_tf32",
+        "torch.npu.conv.allow_hf32",
+        precision.convolution_flag,
+    ),
+    Rule("torch.distributed.init_process_group", "nccl is hccl", arguments.with_hccl),
+    Rule("torch.distributed.new_group", "nccl is hccl", arguments.with_hccl),
+    Rule("torch.profiler.profile.__init__", "activity CUDA is npu's", arguments.profiled),
+    Rule("torch.profiler._KinetoProfile.__init__", "activity CUDA is npu's", arguments.profiled),
+    # Where functions of torch.npu read their device, and where torch.compile traces the device of a new tensor.
+    Rule("torch.npu._state.device_index", _DEVICE, devices.with_npu_arguments),
+    Rule(
+        "torch._subclasses.fake_tensor.FakeTensorMode.__torch_dispatch__",
+        _DEVICE,
+        devices.traced_call,
+    ),
+    Rule(
+        "torch.fx.experimental.proxy_tensor.ProxyTorchDispatchMode.__torch_dispatch__",
+        _DEVICE,
+        devices.traced_call,
+    ),
+)

@@ -1,0 +1,90 @@
+"""Makes programs written for CUDA run on npu: ``from torch_npu.contrib import transfer_to_npu``, or TORCH_TRANSFER_TO_NPU=1.
+
+How ``cuda`` becomes npu, by the least that each way costs and breaks:
+
+- Tensors that operators make, ``torch.zeros(2, device="cuda")``: no PyTorch function is replaced. A fallback of the
+  dispatcher's CUDA keys makes them on npu. So calls without a device cost what they cost without this module, and
+  TorchScript, ``torch.device`` as a context and ``torch.set_default_device`` work, whose tables know PyTorch's own
+  functions. A mode (``TorchFunctionMode``) would cost each call microseconds; a wrapper of each factory would break
+  ``torch.jit.script``.
+- ``torch.device`` stays the class that it is, with ``torch.device("cuda").type == "cuda"``; it is read as npu where it is
+  used. Tensors say ``npu``: their ``is_cuda`` is True.
+- Names of ``torch.cuda`` become ``torch.npu``'s of the same name, looked up when this is imported. Names that npu does
+  not have raise RuntimeError where they are called.
+- The few Python functions that read a device before the dispatcher does are replaced, as ``_transfer/rules.py`` lists.
+
+:func:`restore` brings every original back.
+"""
+
+import importlib
+
+from torch_npu.contrib._transfer import absent, checkpoints
+from torch_npu.contrib._transfer.counterparts import all_counterparts, resolve
+from torch_npu.contrib._transfer.patcher import Patcher
+from torch_npu.contrib._transfer.rules import RULES
+from torch_npu.npu import _state
+
+__all__ = ["apply", "is_applied", "restore"]
+
+_patcher = Patcher()
+_applied = False
+
+
+def _replace(dotted: str, replacement: object) -> None:
+    owner, _, name = dotted.rpartition(".")
+    _patcher.replace(resolve(owner), name, replacement)
+
+
+def _apply_to_modules() -> None:
+    for name, target, kept in all_counterparts():
+        if kept:
+            continue
+        original = resolve(name)
+        new = absent.stand_in(name, original) if target is None else resolve(target)
+        if new is not original:
+            _replace(name, new)
+
+
+def _apply_rules() -> None:
+    for module in ("torch._subclasses.fake_tensor", "torch.fx.experimental.proxy_tensor"):
+        importlib.import_module(module)
+    for rule in RULES:
+        _replace(rule.name, rule.make(resolve(rule.name)))
+
+
+def is_applied() -> bool:
+    """Whether CUDA is mapped to npu now."""
+    return _applied
+
+
+def apply() -> None:
+    """Maps CUDA to npu; importing this module does so. Doing it twice is harmless.
+
+    Raises:
+        RuntimeError: torch_npu could not be loaded, or torch is built with CUDA.
+    """
+    global _applied
+    if _applied:
+        return
+    native = _state.native()
+    try:
+        _patcher.switch(
+            lambda: native.set_cuda_redirect(True), lambda: native.set_cuda_redirect(False)
+        )
+        _patcher.switch(checkpoints.register, checkpoints.unregister)
+        _apply_to_modules()
+        _apply_rules()
+    except BaseException:
+        _patcher.restore()
+        raise
+    _applied = True
+
+
+def restore() -> None:
+    """Brings every original object of PyTorch back. Tensors on npu stay. Does nothing where nothing is mapped."""
+    global _applied
+    _patcher.restore()
+    _applied = False
+
+
+apply()

@@ -1,0 +1,77 @@
+// No tensor is ever on cuda, so the dispatcher meets the CUDA keys only where an operator is told to make one there. A
+// fallback of these keys makes it on npu. Calls that name another device, or none, never get here.
+
+#include "core/cuda_redirect.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/library.h>
+
+#include <memory>
+#include <vector>
+
+namespace torch_npu {
+namespace {
+
+using c10::Device;
+using c10::DeviceIndex;
+using c10::DeviceType;
+using c10::Stream;
+
+Device on_npu(Device device) { return {DeviceType::PrivateUse1, device.index()}; }
+Device on_cuda(Device device) { return {DeviceType::CUDA, device.index()}; }
+
+// The npu's guard under the name cuda: generic code guards the device that it was told before it calls an operator.
+struct Guard final : c10::impl::DeviceGuardImplInterface {
+  const DeviceGuardImplInterface* npu = c10::impl::getDeviceGuardImpl(DeviceType::PrivateUse1);
+
+  DeviceType type() const override { return DeviceType::CUDA; }
+  Device exchangeDevice(Device device) const override { return on_cuda(npu->exchangeDevice(on_npu(device))); }
+  Device getDevice() const override { return on_cuda(npu->getDevice()); }
+  void setDevice(Device device) const override { npu->setDevice(on_npu(device)); }
+  void uncheckedSetDevice(Device device) const noexcept override { npu->uncheckedSetDevice(on_npu(device)); }
+  Stream getStream(Device device) const override { return npu->getStream(on_npu(device)); }
+  Stream exchangeStream(Stream stream) const override { return npu->exchangeStream(stream); }
+  DeviceIndex deviceCount() const noexcept override { return npu->deviceCount(); }
+};
+
+void make_on_npu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  size_t count = op.schema().arguments().size();
+  for (size_t i = 0; i < count; ++i) {
+    c10::IValue& argument = torch::jit::peek(*stack, i, count);
+    if (argument.isDevice() && argument.toDevice().is_cuda()) argument = on_npu(argument.toDevice());
+  }
+  op.callBoxed(stack);
+}
+
+using Libraries = std::vector<std::unique_ptr<torch::Library>>;
+
+// The registrations, guarded by the GIL; they last as long as their objects.
+Libraries& registered() {
+  static auto* libraries = new Libraries;  // never freed: the dispatcher may be gone when statics are
+  return *libraries;
+}
+
+}  // namespace
+
+void set_cuda_redirect(bool on) {
+  static const auto* guard = new Guard;  // never freed: guards may run when statics are gone
+  auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
+  if (!on) {
+    registered().clear();
+    const c10::impl::DeviceGuardImplInterface* ours = guard;
+    slot.compare_exchange_strong(ours, nullptr);
+    return;
+  }
+  if (!registered().empty()) return;
+  TORCH_CHECK(slot.load() == nullptr, "cuda devices cannot be mapped to npu: this torch is built with CUDA");
+  slot.store(guard);
+  for (c10::DispatchKey key : {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA, c10::DispatchKey::SparseCsrCUDA,
+                               c10::DispatchKey::QuantizedCUDA, c10::DispatchKey::NestedTensorCUDA}) {
+    auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
+    library->fallback(torch::CppFunction::makeFromBoxedFunction<&make_on_npu>());
+    registered().push_back(std::move(library));
+  }
+}
+
+}  // namespace torch_npu
