@@ -13,9 +13,9 @@ F16, BF16, F32 = torch.float16, torch.bfloat16, torch.float32
 
 
 def tolerance(reference, dtype, terms):
-    """A few roundings in float32 for each term, and some of the type."""
+    """A fraction of a rounding in float32 for each term, and two of the type."""
     size = max(0.1, reference.abs().max().item())
-    return size * (8 * torch.finfo(dtype).eps + terms * torch.finfo(F32).eps)
+    return size * (2 * torch.finfo(dtype).eps + terms / 4 * torch.finfo(F32).eps)
 
 
 def check_near(name, got, reference, dtype, terms):
@@ -353,6 +353,37 @@ def test_bad_input_of_the_gradient():
             torch_npu.npu_fusion_attention_grad(q, q, q, q, 2, "BNSD", **(given | change))
     with pytest.raises(RuntimeError, match="dy is a tensor of Float, size"):
         torch_npu.npu_fusion_attention_grad(q, q, q, q[:, :1], 2, "BNSD", **given)
+
+
+CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+def test_opcheck():
+    ops = torch.ops.npu
+    q, k, v = (torch.randn(1, 2, n, 8, device="npu", requires_grad=True) for n in (5, 7, 7))
+    pse = torch.randn(1, 2, 5, 7, device="npu", requires_grad=True)
+    options = {"pse": pse, "sink": torch.randn(2, device="npu", requires_grad=True)}
+    torch.library.opcheck(ops.npu_fusion_attention.default, (q, k, v, 2, "BNSD"), options, test_utils=CHECKS)
+    out, most, total, *_ = ops.npu_fusion_attention(q, k, v, 2, "BNSD", **options)
+    rows = {"softmax_max": most, "softmax_sum": total, "attention_in": out}
+    given = (q, k, v, torch.randn_like(out), 2, "BNSD")
+    for more in (options, {}):
+        wanted = {n: t.detach() for n, t in (more | rows).items()}
+        torch.library.opcheck(
+            ops.npu_fusion_attention_grad.default, [t.detach() if isinstance(t, torch.Tensor) else t for t in given],
+            wanted, test_utils=CHECKS,
+        )  # fmt: skip
+    torch.library.opcheck(ops._npu_dropout_gen_mask.Tensor, (out.detach(), [3, 50], 0.5, 1, 0), test_utils=CHECKS)
+
+
+def test_bad_input_of_the_dropout_mask():
+    x = torch.ones(1, device="npu")
+    with pytest.raises(RuntimeError, match="p is 1.5"):
+        torch_npu._npu_dropout_gen_mask(x, [4], 1.5, 0, 0)
+    with pytest.raises(RuntimeError, match=r"size is \[-1\]"):
+        torch_npu._npu_dropout_gen_mask(x, [-1], 0.5, 0, 0)
+    with pytest.raises(RuntimeError, match="input is .*on cpu"):
+        torch_npu._npu_dropout_gen_mask(x.cpu(), [4], 0.5, 0, 0)
 
 
 def test_meta_and_compile():

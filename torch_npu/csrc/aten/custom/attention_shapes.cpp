@@ -1,5 +1,6 @@
 // Layouts and outputs of fused attention.
 
+#include <algorithm>
 #include <cctype>
 
 #include "aten/custom/attention_layout.h"
@@ -120,6 +121,22 @@ int64_t dropout_seed(double keep_prob, int64_t seed) {
 
 int64_t number(int64_t value) { return value; }
 
-int64_t no_size(const at::Tensor& /*tensor*/) { return 0; }
+int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
+                     at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen) {
+  const AttentionLayout layout = custom::attention_layout(input_layout);
+  if (layout.is_packed()) {
+    const auto ends = actual_seq_qlen.value_or(at::IntArrayRef());
+    const auto key_ends = actual_seq_kvlen.value_or(at::IntArrayRef());
+    int64_t scores = 0;
+    for (std::size_t i = 0; i < std::min(ends.size(), key_ends.size()); ++i) {
+      if (i > 0 && ends[i] == 0 && key_ends[i] == 0) break;  // it does not take part
+      scores += i == 0 ? ends[0] * key_ends[0] : (ends[i] - ends[i - 1]) * (key_ends[i] - key_ends[i - 1]);
+    }
+    return head_num * scores;
+  }
+  const c10::SymInt scores =
+      query.sym_size(layout.batch) * head_num * query.sym_size(layout.position) * key.sym_size(layout.position);
+  return scores.guard_int(__FILE__, __LINE__);
+}
 
 }  // namespace torch_npu::shapes

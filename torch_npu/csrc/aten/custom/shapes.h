@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/SymIntArrayRef.h>
+#include <c10/util/OptionalArrayRef.h>
 
 #include <optional>
 #include <string_view>
@@ -63,7 +64,8 @@ Output like_or_empty(const std::optional<at::Tensor>& tensor, const at::Tensor& 
 int64_t dropout_seed(double keep_prob, int64_t seed);
 // A number as it is given.
 int64_t number(int64_t value);
-// 0, for the size of a mask, which a graph does not need.
-int64_t no_size(const at::Tensor& tensor);
+// The number of scores of all sequences. A graph is for this number.
+int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
+                     at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
 }  // namespace torch_npu::shapes
