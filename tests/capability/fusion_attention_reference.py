@@ -143,7 +143,9 @@ class Inputs:
     def stored(self, tensor: Tensor) -> Tensor:
         """With a rest behind the last position, and with gaps in memory where the case is not dense."""
         if self.case.layout == "TND" and self.case.rest:
-            tensor = torch.cat((tensor, torch.full_like(tensor[:1], 7).repeat(self.case.rest, 1, 1)))
+            tensor = torch.cat(
+                (tensor, torch.full_like(tensor[:1], 7).repeat(self.case.rest, 1, 1))
+            )
         if self.case.dense:
             return tensor.contiguous()
         wide = tensor.new_full((*tensor.shape[:-1], tensor.shape[-1] + 3), 7)
@@ -213,7 +215,11 @@ class Inputs:
         case = self.case
         leaves = self.leaves(dtype=torch.float64)
         rest = {}
-        for name, of, heads in (("query", 0, case.heads), ("key", 1, case.key_heads), ("value", 1, case.key_heads)):
+        for name, of, heads in (
+            ("query", 0, case.heads),
+            ("key", 1, case.key_heads),
+            ("value", 1, case.key_heads),
+        ):
             rest[name] = split(leaves[name], case.layout, [p[of] for p in case.lengths], heads)
         outs, most, sums, first = [], [], [], 0
         for b, (queries, keys) in enumerate(case.lengths):
@@ -223,7 +229,11 @@ class Inputs:
             if "pse" in leaves:
                 scores = scores + self._pse_of(leaves["pse"], b)
             scores = scores * case.scale
-            visible = seen(case, b) if self.mask is not None else torch.ones(queries, keys, dtype=torch.bool)
+            visible = (
+                seen(case, b)
+                if self.mask is not None
+                else torch.ones(queries, keys, dtype=torch.bool)
+            )
             visible = visible.expand(case.heads, queries, keys)
             if self.mask is not None and case.mode < 2:
                 mask = self.mask.bool()
@@ -231,7 +241,9 @@ class Inputs:
                 visible = visible & ~mask[..., :queries, :keys]
             scores = scores.masked_fill(~visible, -math.inf)
             sink = leaves.get("sink")
-            greatest = scores.detach().amax(-1) if keys else torch.full((case.heads, queries), -math.inf)
+            greatest = (
+                scores.detach().amax(-1) if keys else torch.full((case.heads, queries), -math.inf)
+            )
             if sink is not None:
                 greatest = torch.maximum(greatest, sink.detach()[:, None])
             base = greatest.masked_fill(greatest == -math.inf, 0.0)

@@ -6,7 +6,13 @@ import pytest
 import torch
 
 import torch_npu
-from tests.capability.fusion_attention_reference import CAUSAL_PATTERN, LAYOUTS, Case, Inputs, unpacked
+from tests.capability.fusion_attention_reference import (
+    CAUSAL_PATTERN,
+    LAYOUTS,
+    Case,
+    Inputs,
+    unpacked,
+)
 
 MANY = ((70, 150), (3, 9), (130, 130))
 F16, BF16, F32 = torch.float16, torch.bfloat16, torch.float32
@@ -64,14 +70,24 @@ def check(case):
         rows = got[..., 0][:tokens].cpu() if case.layout == "TND" else got[..., 0].cpu()
         assert got.shape[-1] == 8
         assert rows.shape == visible.shape
-        check_near(name, rows[visible], results[name][visible], F32, case.channels + case.longest[1] + 64)
+        check_near(
+            name, rows[visible], results[name][visible], F32, case.channels + case.longest[1] + 64
+        )
     out.backward(inputs.tensors["dy"].npu())
     # The backward pass reads the rounded result: its error is in every channel.
     rounded = torch.finfo(case.dtype).eps / torch.finfo(F32).eps * case.channels**0.5
-    summed = 8 * sum(q for q, _ in case.lengths) * (case.heads // case.key_heads) + case.channels + rounded
+    summed = (
+        8 * sum(q for q, _ in case.lengths) * (case.heads // case.key_heads)
+        + case.channels
+        + rounded
+    )
     for name, reference in gradients.items():
         # A sum over all scores that read the element.
-        terms = summed if name in ("query", "key", "value") else 8 * scores**0.5 + (1 + scores**0.5 / 8) * rounded
+        terms = (
+            summed
+            if name in ("query", "key", "value")
+            else 8 * scores**0.5 + (1 + scores**0.5 / 8) * rounded
+        )
         check_near(name, leaves[name].grad, reference, leaves[name].dtype, terms)
 
 
@@ -92,7 +108,9 @@ CASES = {
     "pse": Case(pse="BNSS"),
     "pse-row": Case(pse="BN1S", layout="BSH"),
     "pse-batch": Case(pse="1NSS", layout="BSND", dtype=F16),
-    "pse-compressed": Case(pse="compressed", mask="pattern", mode=2, lengths=((1100, 1100),) * 2, heads=2, key_heads=1),
+    "pse-compressed": Case(
+        pse="compressed", mask="pattern", mode=2, lengths=((1100, 1100),) * 2, heads=2, key_heads=1
+    ),
     "sink": Case(sink=True, layout="BSND"),
     "sink-and-mask": Case(sink=True, mask="heads", dtype=BF16),
     "dropout": Case(keep=0.75),
@@ -105,12 +123,23 @@ CASES = {
     "TND-absent": Case(layout="TND", lengths=((5, 7), (4, 9)), absent=2, rest=3),
     "TND-last-band": Case(layout="TND", lengths=MANY, mask="pattern", mode=7, before=200, after=-2),
     "TND-first-band": Case(layout="TND", lengths=MANY, mask="pattern", mode=8, before=200, after=1),
-    "TND-prefix": Case(layout="TND", lengths=MANY, mask="pattern", mode=6, prefix=(90, 8, 0), absent=1),
+    "TND-prefix": Case(
+        layout="TND", lengths=MANY, mask="pattern", mode=6, prefix=(90, 8, 0), absent=1
+    ),
     "TND-dropout": Case(layout="TND", lengths=MANY, keep=0.75),
     "TND-sink": Case(layout="TND", lengths=MANY, sink=True),
     "TND-sink-rows": Case(layout="TND", lengths=MANY, sink=True, softmax_layout="TND"),
-    "TND-pse-compressed": Case(layout="TND", pse="compressed", mask="pattern", mode=3, lengths=((1060, 1060), (60, 60))),
-    "lower-case-and-options": Case(options={"input_layout": "bnsd", "inner_precise": 2, "sync": True, "gen_mask_parallel": False}),
+    "TND-pse-compressed": Case(
+        layout="TND", pse="compressed", mask="pattern", mode=3, lengths=((1060, 1060), (60, 60))
+    ),
+    "lower-case-and-options": Case(
+        options={
+            "input_layout": "bnsd",
+            "inner_precise": 2,
+            "sync": True,
+            "gen_mask_parallel": False,
+        }
+    ),
 }
 
 
@@ -207,7 +236,9 @@ def test_dropout_follows_the_generator_and_a_given_seed():
 def test_gradient_regenerates_the_mask_of_its_forward_pass():
     torch.npu.manual_seed(0)
     q, k, v = (torch.randn(1, 2, 40, 16, device="npu", requires_grad=True) for _ in range(3))
-    out, most, total, _, seed, offset, numels = torch_npu.npu_fusion_attention(q, k, v, 2, "BNSD", keep_prob=0.6)
+    out, most, total, _, seed, offset, numels = torch_npu.npu_fusion_attention(
+        q, k, v, 2, "BNSD", keep_prob=0.6
+    )
     torch.npu.manual_seed(123)
     dy = torch.randn_like(out)
     grads = torch.autograd.grad(out, (q, k, v), dy)
@@ -363,7 +394,9 @@ def test_opcheck():
     q, k, v = (torch.randn(1, 2, n, 8, device="npu", requires_grad=True) for n in (5, 7, 7))
     pse = torch.randn(1, 2, 5, 7, device="npu", requires_grad=True)
     options = {"pse": pse, "sink": torch.randn(2, device="npu", requires_grad=True)}
-    torch.library.opcheck(ops.npu_fusion_attention.default, (q, k, v, 2, "BNSD"), options, test_utils=CHECKS)
+    torch.library.opcheck(
+        ops.npu_fusion_attention.default, (q, k, v, 2, "BNSD"), options, test_utils=CHECKS
+    )
     out, most, total, *_ = ops.npu_fusion_attention(q, k, v, 2, "BNSD", **options)
     rows = {"softmax_max": most, "softmax_sum": total, "attention_in": out}
     given = (q, k, v, torch.randn_like(out), 2, "BNSD")
@@ -373,7 +406,9 @@ def test_opcheck():
             ops.npu_fusion_attention_grad.default, [t.detach() if isinstance(t, torch.Tensor) else t for t in given],
             wanted, test_utils=CHECKS,
         )  # fmt: skip
-    torch.library.opcheck(ops._npu_dropout_gen_mask.Tensor, (out.detach(), [3, 50], 0.5, 1, 0), test_utils=CHECKS)
+    torch.library.opcheck(
+        ops._npu_dropout_gen_mask.Tensor, (out.detach(), [3, 50], 0.5, 1, 0), test_utils=CHECKS
+    )
 
 
 def test_bad_input_of_the_dropout_mask():
@@ -388,7 +423,9 @@ def test_bad_input_of_the_dropout_mask():
 
 def test_meta_and_compile():
     q = torch.empty(2, 5, 12, device="meta")
-    out, most, *_, seed, offset, numels = torch_npu.npu_fusion_attention(q, q, q, 3, "BSH", seed=4, keep_prob=0.5)
+    out, most, *_, seed, offset, numels = torch_npu.npu_fusion_attention(
+        q, q, q, 3, "BSH", seed=4, keep_prob=0.5
+    )
     assert (out.shape, most.shape, seed, offset) == ((2, 5, 12), (2, 3, 5, 8), 4, 0)
     with pytest.raises(NotImplementedError, match="keep_prob is 0.5 and seed 0"):
         torch_npu.npu_fusion_attention(q, q, q, 3, "BSH", keep_prob=0.5)
