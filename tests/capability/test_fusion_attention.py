@@ -187,9 +187,9 @@ def drawn(number: int) -> Case:
     )
 
 
-@pytest.mark.parametrize("first", range(0, 80, 16))
+@pytest.mark.parametrize("first", range(0, 48, 12))
 def test_random_calls(first):
-    for number in range(first, first + 16):
+    for number in range(first, first + 12):
         case = drawn(number)
         try:
             check(case)
@@ -413,21 +413,21 @@ def test_opcheck():
 
 def test_bad_input_of_the_dropout_mask():
     x = torch.ones(1, device="npu")
-    with pytest.raises(RuntimeError, match="p is 1.5"):
+    with pytest.raises(RuntimeError, match=r"p is 1\.5"):
         torch_npu._npu_dropout_gen_mask(x, [4], 1.5, 0, 0)
     with pytest.raises(RuntimeError, match=r"size is \[-1\]"):
         torch_npu._npu_dropout_gen_mask(x, [-1], 0.5, 0, 0)
-    with pytest.raises(RuntimeError, match="input is .*on cpu"):
+    with pytest.raises(RuntimeError, match=r"input is .*on cpu"):
         torch_npu._npu_dropout_gen_mask(x.cpu(), [4], 0.5, 0, 0)
 
 
 def test_meta_and_compile():
     q = torch.empty(2, 5, 12, device="meta")
-    out, most, *_, seed, offset, numels = torch_npu.npu_fusion_attention(
+    out, most, *_, seed, offset, _ = torch_npu.npu_fusion_attention(
         q, q, q, 3, "BSH", seed=4, keep_prob=0.5
     )
     assert (out.shape, most.shape, seed, offset) == ((2, 5, 12), (2, 3, 5, 8), 4, 0)
-    with pytest.raises(NotImplementedError, match="keep_prob is 0.5 and seed 0"):
+    with pytest.raises(NotImplementedError, match=r"keep_prob is 0\.5 and seed 0"):
         torch_npu.npu_fusion_attention(q, q, q, 3, "BSH", keep_prob=0.5)
 
     def program(x):
