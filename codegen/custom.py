@@ -276,8 +276,11 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
     resolver = _Resolver(entry, schemas)
     schema = resolver.schema
     returned = [_python_type(r.type, entry) for r in schema.returns]
-    if any(type_ != "Tensor" for type_ in returned) or not returned:
-        raise EntryError(entry.line, f"'{entry.func}' has to give tensors")
+    if any(type_ not in ("Tensor", "int") for type_ in returned) or "Tensor" not in returned[:1]:
+        raise EntryError(entry.line, f"'{entry.func}' has to give tensors, and then ints")
+    numbers = frozenset(i for i, type_ in enumerate(returned) if type_ == "int")
+    if numbers and entry.call is not None:
+        raise EntryError(entry.line, f"'{entry.func}' gives ints: write it by hand, 'op_api: true'")
     return CustomOperator(
         name=entry.func,
         schema=re.sub(r"\bself\b", "input", str(schema)),
@@ -287,6 +290,7 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         python_returns=f"tuple[{', '.join(returned)}]" if len(returned) > 1 else returned[0],
         arguments=resolver.arguments(),
         outputs=resolver.outputs(),
+        numbers=numbers,
         route=resolver.route(),
         dtypes=resolver.dtypes(),
         gradients=resolver.gradients(),

@@ -246,6 +246,7 @@ class CustomOperator:
     python_returns: str
     arguments: tuple[CustomArgument, ...]
     outputs: tuple[str, ...]  # C++ expressions of what they are; none of INPLACE
+    numbers: frozenset[int]  # which outputs are ints
     route: AclnnRoute | None  # None: written by hand
     dtypes: tuple[tuple[str, frozenset[str] | None], ...]  # tensor argument -> what is taken
     gradients: Gradients | None

@@ -42,7 +42,6 @@ from torch_npu._formats import (  # noqa: E402
     npu_format_cast_,
     unsafe_empty_with_format,
 )
-from torch_npu._operators import npu_fusion_attention  # noqa: E402
 from torch_npu.npu._missing import missing_attribute  # noqa: E402
 from torch_npu.utils.checksum import matmul_checksum  # noqa: E402
 from torch_npu.utils.combine_tensors import npu_change_data_ptr  # noqa: E402
@@ -61,7 +60,6 @@ __all__ = [
     "npu_change_data_ptr",
     "npu_format_cast",
     "npu_format_cast_",
-    "npu_fusion_attention",
     "ops",
     "optim",
     "pipelines",

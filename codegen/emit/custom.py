@@ -143,7 +143,12 @@ def _made(operator: CustomOperator) -> list[str]:
         return [f"{what}.give({out});" for what, out in zip(operator.outputs, outs, strict=True)]
     if len(operator.outputs) == 1:
         return [f"at::Tensor out = {operator.outputs[0]}.make();"]
-    return [f"at::Tensor out{i} = {what}.make();" for i, what in enumerate(operator.outputs)]
+    return [
+        f"const int64_t out{i} = {what};"
+        if i in operator.numbers
+        else f"at::Tensor out{i} = {what}.make();"
+        for i, what in enumerate(operator.outputs)
+    ]
 
 
 def _names(operator: CustomOperator) -> list[str]:

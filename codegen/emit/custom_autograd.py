@@ -66,7 +66,9 @@ def _backward(operator: CustomOperator, gradients: Gradients, namespace: str) ->
         ]
     lines += [_restored(a) for a in _kept(operator, gradients)]
     lines += [
-        f"const at::Tensor {name} = result{i}_.unpack(getptr());"
+        f"const int64_t {name} = result{i}_;"
+        if i in operator.numbers
+        else f"const at::Tensor {name} = result{i}_.unpack(getptr());"
         for i in gradients.kept_results
         for name in _named("result", i, read)
     ]
@@ -85,8 +87,9 @@ def _node(operator: CustomOperator, gradients: Gradients, namespace: str) -> str
     """The node of the autograd graph: what the forward pass keeps, and the backward pass."""
     kept = _kept(operator, gradients)
     saved = [f"{a.name}_" for a in kept if has_tensor(a)]
-    saved += [f"result{i}_" for i in gradients.kept_results]
+    saved += [f"result{i}_" for i in gradients.kept_results if i not in operator.numbers]
     members = [f"SavedVariable {name};" for name in saved]
+    members += [f"int64_t result{i}_ = 0;" for i in gradients.kept_results if i in operator.numbers]
     members += [f"Saved<{a.type}> {a.name}_{{}};" for a in kept if not has_tensor(a)]
     title = "".join(part.capitalize() for part in identifier(operator.name).split("_")[1:])
     released = ["const std::lock_guard<std::mutex> lock(mutex_);"]
@@ -113,7 +116,9 @@ def _differentiable(operator: CustomOperator, gradients: Gradients, namespace: s
         f"torch::autograd::set_history({_result(operator, i)}, node);" for i in gradients.used_grads
     ]
     histories += [
-        f"node->result{i}_ = SavedVariable({_result(operator, i)}, true);"
+        f"node->result{i}_ = {_result(operator, i)};"
+        if i in operator.numbers
+        else f"node->result{i}_ = SavedVariable({_result(operator, i)}, true);"
         for i in gradients.kept_results
     ]
     wrapper = definition(

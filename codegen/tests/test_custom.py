@@ -64,6 +64,8 @@ def resolve(tmp_path):
         (entry("npu_gate(Tensor(a!) x) -> Tensor", EXEC), 4, "writes arguments and gives new tensors"),
         (entry("npu_gate(Tensor self) -> int", EXEC, "out: like(self)"), 4, "'npu_gate' has to give tensors"),
         (entry("npu_gate(Tensor self) -> ()", EXEC), 4, "'npu_gate' has to give tensors"),
+        (entry("npu_gate(Tensor self) -> (Tensor, float)", EXEC), 4, "'npu_gate' has to give tensors, and then ints"),
+        (entry("npu_gate(Tensor self) -> (Tensor, int)", EXEC), 4, "'npu_gate' gives ints: write it by hand"),
         (entry("npu_gate(Storage self) -> Tensor", EXEC, "out: like(self)"), 4, "takes or gives Storage, which has no form"),
         (entry(GATE, OUT), 4, "an entry has either 'exec' or 'op_api: true'"),
         (entry(GATE, EXEC, OUT, "op_api: true"), 4, "an entry has either 'exec' or 'op_api: true'"),

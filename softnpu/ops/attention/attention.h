@@ -38,7 +38,9 @@ struct AttentionGradients {
   const aclTensor& key;
   const aclTensor& value;
   const aclTensor* bias = nullptr;
+  const aclTensor* sink = nullptr;
 };
+// The gradient of a bias that is broadcast is the sum over the scores that read an element.
 Status attention_grad(const AttentionArguments& arguments, const AttentionGradients& gradients, Plan* plan);
 
 }  // namespace softnpu

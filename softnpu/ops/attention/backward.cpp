@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <numeric>
 
 #include "base/text.h"
 #include "ops/attention/attention.h"
@@ -21,8 +22,12 @@ struct Backward {
   Heads out_gradient, out, query_gradient, key_gradient, value_gradient;
   ScoreOperand bias_gradient;
   ElementWriter bias_writer;
+  int64_t bias_sizes[4] = {};  // batch, heads, queries and keys of the bias
+  float* sink_gradient = nullptr;
+  int64_t sink_gradient_stride = 0;
   RowNumbers maximum, sum;
   std::vector<BlockTask> query_tasks, key_tasks, head_tasks;
+  std::vector<BlockTask> plane_tasks;  // of a bias that is broadcast: its batch and head
   bool by_heads = false;
   int64_t queries = 0, keys = 0;  // of the longest sequence, in whole blocks
   MapKernel exp = nullptr;
@@ -39,7 +44,8 @@ struct Backward {
   }
   Checked floats() const {
     if (by_heads) return head_floats();
-    return block_floats() + (checked(channels()) + columns()) * (2 * kQueries + 2 * kKeys) + 3 * kQueries;
+    const Checked plane = plane_tasks.empty() ? checked(0) : checked(bias_sizes[2]) * bias_sizes[3];
+    return block_floats() + (checked(channels()) + columns()) * (2 * kQueries + 2 * kKeys) + 3 * kQueries + plane;
   }
 
   // The limit for the gradients of a head: the second-level cache.
@@ -54,9 +60,35 @@ struct Backward {
     const auto go = [&](const std::vector<BlockTask>& tasks, const auto& run_task) {
       run_tasks(tasks, threads, workspace, floats().value(), run_task);
     };
+    if (sink_gradient != nullptr) write_sinks();
     if (by_heads) return go(head_tasks, [this](const BlockTask& task, Floats memory) { run_head(task, memory); });
     go(query_tasks, [this](const BlockTask& task, Floats memory) { run_queries(task, memory); });
     go(key_tasks, [this](const BlockTask& task, Floats memory) { run_keys(task, memory); });
+    go(plane_tasks, [this](const BlockTask& task, Floats memory) { run_plane(task, memory); });
+  }
+
+  // The sum over a head's rows: a sink has no value, so that its score's gradient is its weight times -delta.
+  void write_sinks() const {
+    parallel_for_slots(problem.query.heads, 1, threads, [&](int64_t first, int64_t last, int /*slot*/) {
+      std::vector<float> a(static_cast<size_t>(out.channels)), b(a.size());
+      for (int64_t head = first; head < last; ++head)
+        sink_gradient[head * sink_gradient_stride] = sink_sum(head, &a, &b);
+    });
+  }
+
+  float sink_sum(int64_t head, std::vector<float>* line, std::vector<float>* got) const {
+    double all = 0;
+    for (size_t sequence = 0; sequence < problem.sequences.size(); ++sequence) {
+      const Sequence& s = problem.sequences[sequence];
+      const int64_t b = problem.batch_of(sequence);
+      for (int64_t i = 0; i < s.query_length; ++i) {
+        out.read(b, head, s.query_start + i, line->data());
+        out_gradient.read(b, head, s.query_start + i, got->data());
+        const double delta = std::inner_product(line->begin(), line->end(), got->begin(), 0.0);
+        all -= delta * std::exp(problem.sink(head) - maximum.read(s, b, head, i)) / sum.read(s, b, head, i);
+      }
+    }
+    return static_cast<float>(all);
   }
 
   // The data of a block of queries that both passes use. Transposed, [channel][query], with `width` floats per channel.
@@ -94,9 +126,9 @@ struct Backward {
         product += static_cast<double>(line[j]) * block->got[j * block->width + i];
       }
       block->delta[i] = static_cast<float>(product);
-      const float all = sum.read(b, head, position + i);
+      const float all = sum.read(s, b, head, block->first + i);
       if (!(all > 0)) continue;
-      block->most[i] = maximum.read(b, head, position + i);
+      block->most[i] = maximum.read(s, b, head, block->first + i);
       block->inverse[i] = 1 / all;
     }
   }
@@ -136,7 +168,7 @@ struct Backward {
     std::fill(dq, dq + kQueries * channels(), 0.0f);
     const int64_t key_head = problem.key_head(task.head);
     // The bias gradient is also written for masked scores.
-    const bool all_keys = bias_gradient.data != nullptr;
+    const bool all_keys = bias_gradient.data != nullptr && plane_tasks.empty();
     Span span = seen_by_block(problem, s, block.first, block.count);
     if (all_keys) span = {0, s.key_length, 0};
     for (int64_t first = span.first / kKeys * kKeys; first < span.last; first += kKeys) {
@@ -159,6 +191,61 @@ struct Backward {
       bias_writer.write(line, static_cast<size_t>(keys),
                         bias_gradient.at(b, head, block.first + i) + first_key * bias_gradient.strides[3],
                         bias_gradient.strides[3]);
+    }
+  }
+
+  // All scores that read one batch and head of a bias that is broadcast, one after the other.
+  void run_plane(const BlockTask& task, Floats memory) const {
+    const auto batch = static_cast<size_t>(task.sequence);
+    const bool one_batch = bias_sizes[0] > 1, one_head = bias_sizes[1] > 1;
+    const int64_t size = bias_sizes[2] * bias_sizes[3];
+    float* plane = memory.take(size);
+    std::fill(plane, plane + size, 0.0f);
+    for (size_t sequence = one_batch ? batch : 0; sequence < (one_batch ? batch + 1 : problem.sequences.size());
+         ++sequence) {
+      for (int64_t head = one_head ? task.head : 0; head < (one_head ? task.head + 1 : problem.query.heads); ++head) {
+        for (int64_t first = 0; first < problem.sequences[sequence].query_length; first += kQueries) {
+          add_to_plane(sequence, head, first, memory, plane);
+        }
+      }
+    }
+    const int64_t* strides = bias_gradient.strides;
+    for (int64_t i = 0; i < bias_sizes[2]; ++i) {
+      bias_writer.write(plane + i * bias_sizes[3], static_cast<size_t>(bias_sizes[3]),
+                        bias_gradient.data + task.sequence * strides[0] + task.head * strides[1] + i * strides[2],
+                        strides[3]);
+    }
+  }
+
+  void add_to_plane(size_t sequence, int64_t head, int64_t first_query, Floats memory, float* plane) const {
+    const Sequence& s = problem.sequences[sequence];
+    const int64_t b = problem.batch_of(sequence);
+    Queries block = take_queries(&memory, first_query);
+    float* k_copy = memory.take(kKeys * channels());
+    float* v_copy = memory.take(kKeys * columns());
+    float* p = memory.take(kQueries * kKeys);
+    float* ds = memory.take(kQueries * kKeys);
+    float* line = memory.take(channels() + columns());
+    load(s, b, head, &block, line);
+    const int64_t key_head = problem.key_head(head);
+    const int64_t rows = bias_sizes[2], columns_of_bias = bias_sizes[3];
+    const float factor = problem.scales_bias ? problem.scale : 1;
+    const Span span = seen_by_block(problem, s, block.first, block.count);
+    for (int64_t first = span.first / kKeys * kKeys; first < span.last; first += kKeys) {
+      const int64_t here = std::min(kKeys, s.key_length - first);
+      const Rows k = left_rows(problem.key, b, key_head, s.key_start + first, here, k_copy);
+      const Rows v = left_rows(problem.value, b, key_head, s.key_start + first, here, v_copy);
+      differentiate(sequence, head, block, first, here, k, v, p, ds);
+      for (int64_t i = 0; i < block.count; ++i) {
+        const int64_t query = block.first + i;
+        const int64_t shift = problem.bias.shift(query);
+        const int64_t row = rows == 1 ? 0 : std::max<int64_t>(query - problem.bias.absent_rows, 0);
+        float* to = plane + row * columns_of_bias;
+        // Keys beyond the row of a compressed bias are masked.
+        const int64_t last = std::min(here, columns_of_bias == 1 ? here : columns_of_bias - shift - first);
+        for (int64_t j = 0; j < last; ++j)
+          to[columns_of_bias == 1 ? 0 : first + j + shift] += factor * ds[j * block.width + i];
+      }
     }
   }
 
@@ -280,23 +367,35 @@ Status read_like(const aclTensor& tensor, const char* role, const char* layout, 
   return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), ", which is not of the shape that it needs")};
 }
 
-Status read_bias_gradient(const aclTensor* tensor, Backward* task) {
-  if (tensor == nullptr || element_count(*tensor) == 0 || task->problem.bias.data == nullptr) return Status::ok();
+Status read_bias_gradient(const aclTensor* tensor, const aclTensor* bias, Backward* task) {
   const AttentionProblem& problem = task->problem;
-  const int64_t wanted[] = {problem.query.batch, problem.query.heads, problem.query.length, problem.key.length};
-  if (problem.is_packed || !problem.bias.is_full || !std::ranges::equal(tensor->dims, wanted)) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("dpse is ", describe(*tensor), "; the gradient of a pse that is broadcast or of ",
-                 "the layout TND is not computed: expand it to ", describe_shape(wanted))};
+  if (tensor == nullptr || element_count(*tensor) == 0 || problem.bias.data == nullptr) return Status::ok();
+  if (!std::ranges::equal(tensor->dims, bias->dims)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("dpse is ", describe(*tensor), " for the pse ", describe(*bias))};
   }
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(*tensor, "dpse", &data));
   task->bias_gradient.data = static_cast<char*>(data);
-  for (size_t i = 0; i < 4; ++i) {
-    task->bias_gradient.strides[i] = tensor->strides[i] * static_cast<int64_t>(aclDataTypeSize(tensor->dtype));
+  const size_t n = tensor->dims.size();
+  std::ranges::fill(task->bias_sizes, 1);
+  for (size_t i = 0; i < n; ++i) {
+    const size_t k = n == 3 && i == 0 ? 0 : i + 4 - n;
+    task->bias_sizes[k] = tensor->dims[i];
+    task->bias_gradient.strides[k] = tensor->strides[i] * static_cast<int64_t>(aclDataTypeSize(tensor->dtype));
   }
   task->bias_writer = ElementWriter(ACL_FLOAT, tensor->dtype);
+  if (problem.bias.is_full && !problem.is_packed && problem.bias.absent_rows == 0) return Status::ok();
+  for (int64_t b = 0; b < task->bias_sizes[0]; ++b) {
+    for (int64_t head = 0; head < task->bias_sizes[1]; ++head) {
+      task->plane_tasks.push_back({static_cast<int32_t>(b), static_cast<int32_t>(head), 0});
+    }
+  }
   return Status::ok();
+}
+
+Status read_sink_gradient(const aclTensor* tensor, Backward* task) {
+  if (tensor == nullptr || element_count(*tensor) == 0 || task->problem.sinks == nullptr) return Status::ok();
+  return read_sinks(*tensor, "dsink", task->problem.query.heads, &task->sink_gradient, &task->sink_gradient_stride);
 }
 
 }  // namespace
@@ -316,12 +415,16 @@ Status attention_grad(const AttentionArguments& arguments, const AttentionGradie
   SOFTNPU_RETURN_IF_ERROR(read_like(gradients.query, "dq", layout, problem.query, channels, &task->query_gradient));
   SOFTNPU_RETURN_IF_ERROR(read_like(gradients.key, "dk", layout, problem.key, channels, &task->key_gradient));
   SOFTNPU_RETURN_IF_ERROR(read_like(gradients.value, "dv", layout, problem.value, columns, &task->value_gradient));
-  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(gradients.softmax_max, "softmaxMax", problem, &task->maximum));
-  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(gradients.softmax_sum, "softmaxSum", problem, &task->sum));
+  bool is_by_sequence = false;
+  SOFTNPU_RETURN_IF_ERROR(softmax_is_by_sequence(arguments, problem, &is_by_sequence));
+  SOFTNPU_RETURN_IF_ERROR(
+      read_row_numbers(gradients.softmax_max, "softmaxMax", problem, is_by_sequence, &task->maximum));
+  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(gradients.softmax_sum, "softmaxSum", problem, is_by_sequence, &task->sum));
   if (element_count(arguments.query) > 0 && (task->maximum.data == nullptr || task->sum.data == nullptr)) {
     return {ACLNN_ERR_PARAM_INVALID, "softmaxMax and softmaxSum are needed, as the forward pass has left them"};
   }
-  SOFTNPU_RETURN_IF_ERROR(read_bias_gradient(gradients.bias, task.get()));
+  SOFTNPU_RETURN_IF_ERROR(read_bias_gradient(gradients.bias, arguments.bias, task.get()));
+  SOFTNPU_RETURN_IF_ERROR(read_sink_gradient(gradients.sink, task.get()));
   double flops = 0;
   for (size_t i = 0; i < problem.sequences.size(); ++i) {
     const Sequence& s = problem.sequences[i];

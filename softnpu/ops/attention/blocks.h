@@ -61,20 +61,30 @@ inline Rows right_rows(const Heads& from, int64_t b, int64_t head, int64_t first
 struct RowNumbers {
   char* data = nullptr;
   int64_t batch_stride = 0, head_stride = 0, position_stride = 0, copy_stride = 0, copies = 0;
+  // Of concatenated sequences: those of each sequence are [N, S, k].
+  bool is_by_sequence = false;
 
-  float* at(int64_t b, int64_t head, int64_t position) const {
-    return reinterpret_cast<float*>(data + b * batch_stride + head * head_stride + position * position_stride);
+  // `query` is counted from the sequence's first.
+  float* at(const Sequence& s, int64_t b, int64_t head, int64_t query) const {
+    const int64_t offset = is_by_sequence
+                               ? s.query_start * position_stride + (head * s.query_length + query) * head_stride
+                               : b * batch_stride + head * head_stride + (s.query_start + query) * position_stride;
+    return reinterpret_cast<float*>(data + offset);
   }
-  float read(int64_t b, int64_t head, int64_t position) const { return *at(b, head, position); }
-  void write(float value, int64_t b, int64_t head, int64_t position) const {
+  float read(const Sequence& s, int64_t b, int64_t head, int64_t query) const { return *at(s, b, head, query); }
+  void write(float value, const Sequence& s, int64_t b, int64_t head, int64_t query) const {
     if (data == nullptr) return;
-    char* to = reinterpret_cast<char*>(at(b, head, position));
+    char* to = reinterpret_cast<char*>(at(s, b, head, query));
     for (int64_t i = 0; i < copies; ++i) *reinterpret_cast<float*>(to + i * copy_stride) = value;
   }
 };
 
 // For null or empty tensors the numbers are not written.
-Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, RowNumbers* out);
+Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, bool is_by_sequence,
+                        RowNumbers* out);
+
+// Whether softmaxMax and softmaxSum are stored sequence by sequence.
+Status softmax_is_by_sequence(const AttentionArguments& arguments, const AttentionProblem& problem, bool* out);
 
 // One task: a block of queries (or keys) of one head of one sequence.
 struct BlockTask {

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include "base/text.h"
 #include "ops/attention/attention.h"
@@ -56,24 +57,25 @@ struct Forward {
     const int64_t dv = columns();
     const Rowwise sums{memory.take(kQueries * dv), memory.take(kQueries), memory.take(kQueries), memory.take(kQueries)};
     std::fill(sums.o, sums.o + queries * dv, 0.0f);
-    std::fill(sums.most, sums.most + kQueries, kNone);
-    std::fill(sums.all, sums.all + kQueries, 0.0f);
+    const bool has_sink = problem.sinks != nullptr;
+    std::fill(sums.most, sums.most + kQueries, has_sink ? problem.sink(task.head) : kNone);
+    std::fill(sums.all, sums.all + kQueries, has_sink ? 1.0f : 0.0f);
     if (queries <= kFew && problem.drop_mask == nullptr) {
       add_few(task, queries, sums, memory);
     } else {
       add_many(task, queries, sums, memory);
     }
     for (int64_t i = 0; i < queries; ++i) {
-      const int64_t position = s.query_start + task.first + i;
+      const int64_t query = task.first + i;
       float* row = sums.o + i * dv;
       const float all = sums.all[i];
       const float inverse = all > 0 ? 1 / all : 0;  // if no key is visible the result is 0
       for (int64_t j = 0; j < dv; ++j) row[j] *= inverse;
-      out.write(row, b, task.head, position);
-      maximum.write(sums.most[i], b, task.head, position);
-      sum.write(all, b, task.head, position);
-      log_sum.write(all > 0 ? sums.most[i] + std::log(all) : std::numeric_limits<float>::infinity(), b, task.head,
-                    position);
+      out.write(row, b, task.head, s.query_start + query);
+      maximum.write(sums.most[i], s, b, task.head, query);
+      sum.write(all, s, b, task.head, query);
+      log_sum.write(all > 0 ? sums.most[i] + std::log(all) : std::numeric_limits<float>::infinity(), s, b, task.head,
+                    query);
     }
   }
 
@@ -157,7 +159,19 @@ struct Forward {
 
 }  // namespace
 
-Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, RowNumbers* out) {
+Status softmax_is_by_sequence(const AttentionArguments& arguments, const AttentionProblem& problem, bool* out) {
+  const std::string_view layout = arguments.softmax_layout == nullptr ? "" : arguments.softmax_layout;
+  const bool is_as_input = layout == "same_as_input";
+  if (!layout.empty() && !(is_as_input && problem.is_packed)) {
+    return {ACLNN_ERR_PARAM_INVALID, text("softmaxOutLayout is '", layout, "' for the layout ", arguments.layout,
+                                          "; it is empty, or 'same_as_input' for TND")};
+  }
+  *out = problem.is_packed && !is_as_input;
+  return Status::ok();
+}
+
+Status read_row_numbers(const aclTensor* tensor, const char* role, const AttentionProblem& problem, bool is_by_sequence,
+                        RowNumbers* out) {
   if (tensor == nullptr || element_count(*tensor) == 0) return Status::ok();
   const size_t n = tensor->dims.size();
   const Heads& query = problem.query;
@@ -178,6 +192,10 @@ Status read_row_numbers(const aclTensor* tensor, const char* role, const Attenti
   out->position_stride = problem.is_packed ? stride(0) : stride(2);
   out->copy_stride = stride(n - 1);
   out->copies = tensor->dims[n - 1];
+  out->is_by_sequence = is_by_sequence;
+  if (is_by_sequence && !is_dense(*tensor)) {
+    return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(*tensor), "; without gaps is taken")};
+  }
   return Status::ok();
 }
 
@@ -193,9 +211,11 @@ Status attention(const AttentionArguments& arguments, const AttentionResults& re
     return {ACLNN_ERR_PARAM_INVALID, text("attentionOut is ", describe(results.out), " for query ",
                                           describe(arguments.query), " and value ", describe(arguments.value))};
   }
-  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.softmax_max, "softmaxMax", problem, &task->maximum));
-  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.softmax_sum, "softmaxSum", problem, &task->sum));
-  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.log_sum, "softmaxLse", problem, &task->log_sum));
+  bool is_by_sequence = false;
+  SOFTNPU_RETURN_IF_ERROR(softmax_is_by_sequence(arguments, problem, &is_by_sequence));
+  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.softmax_max, "softmaxMax", problem, is_by_sequence, &task->maximum));
+  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.softmax_sum, "softmaxSum", problem, is_by_sequence, &task->sum));
+  SOFTNPU_RETURN_IF_ERROR(read_row_numbers(results.log_sum, "softmaxLse", problem, false, &task->log_sum));
   double flops = 0;
   for (size_t i = 0; i < problem.sequences.size(); ++i) {
     const Sequence& s = problem.sequences[i];

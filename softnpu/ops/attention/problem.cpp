@@ -19,8 +19,8 @@ Status bad(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(mes
 
 // Reads `tensor` as [batch, heads, queries, keys], [batch, queries, keys] or [queries, keys].
 Status read_scores(const aclTensor& tensor, const char* role, const AttentionProblem& problem, int64_t queries,
-                   int64_t keys, aclDataType as, ScoreOperand* out) {
-  const int64_t wanted[4] = {problem.query.batch, problem.query.heads, queries, keys};
+                   int64_t keys, int64_t batch, aclDataType as, ScoreOperand* out) {
+  const int64_t wanted[4] = {batch, problem.query.heads, queries, keys};
   const size_t n = tensor.dims.size();
   if (n > 4 || n < 2) return bad(text(role, " is ", describe(tensor), "; two to four dimensions are taken"));
   const auto size = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
@@ -56,6 +56,7 @@ Status shorten(const aclIntArray* lengths, const char* role, int64_t b, int64_t 
 Status read_sequences(const AttentionArguments& arguments, AttentionProblem* problem) {
   const Heads& query = problem->query;
   const Heads& key = problem->key;
+  auto listed = static_cast<size_t>(query.batch);
   if (!problem->is_packed) {
     SOFTNPU_RETURN_IF_ERROR(check_listed(checked(query.batch), "sequences"));
     for (int64_t b = 0; b < query.batch; ++b) {
@@ -71,9 +72,13 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
     const aclIntArray& key_ends = *arguments.key_ends;
     if (ends.size() != key_ends.size())
       return bad(text(ends.size(), " sequences of queries, ", key_ends.size(), " of keys"));
+    listed = ends.size();
+    // Zeros at the end are sequences that do not take part.
+    size_t count = ends.size();
+    while (count > 1 && ends[count - 1] == 0 && key_ends[count - 1] == 0) --count;
     Sequence last;
     int64_t drop_start = 0;
-    for (size_t i = 0; i < ends.size(); ++i) {
+    for (size_t i = 0; i < count; ++i) {
       const int64_t start = last.query_start + last.query_length;
       const int64_t key_start = last.key_start + last.key_length;
       if (ends[i] < start || ends[i] > query.length || key_ends[i] < key_start || key_ends[i] > key.length) {
@@ -90,10 +95,15 @@ Status read_sequences(const AttentionArguments& arguments, AttentionProblem* pro
     blocks = blocks + checked(query.heads) * (s.query_length / kQueries + s.key_length / kKeys + 2);
   }
   SOFTNPU_RETURN_IF_ERROR(check_listed(blocks, "blocks of queries and keys"));
+  for (Sequence& s : problem->sequences) s.sparse_mode = problem->sparse_mode;
+  if (problem->sparse_mode > 6) {
+    for (Sequence& s : problem->sequences) s.sparse_mode = problem->sparse_mode == 7 ? 3 : 2;
+    (problem->sparse_mode == 7 ? problem->sequences.back() : problem->sequences.front()).sparse_mode = 4;
+  }
   if (problem->sparse_mode != 5 && problem->sparse_mode != 6) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(arguments.prefix, "prefix, which this sparse mode needs,"));
-  if (arguments.prefix->size() != problem->sequences.size()) {
-    return bad(text(arguments.prefix->size(), " prefixes for ", problem->sequences.size(), " sequences"));
+  if (arguments.prefix->size() != listed) {
+    return bad(text(arguments.prefix->size(), " prefixes for ", listed, " sequences"));
   }
   for (size_t i = 0; i < problem->sequences.size(); ++i) {
     Sequence& s = problem->sequences[i];
@@ -133,6 +143,29 @@ Status read_drop_mask(const AttentionArguments& arguments, AttentionProblem* pro
   return Status::ok();
 }
 
+// A bias of this many rows for more queries is compressed.
+constexpr int64_t kCompressedRows = 1024;
+
+Status read_bias(const aclTensor& bias, int64_t queries, int64_t keys, AttentionProblem* problem) {
+  if (!is_known(bias.dtype) || !is_floating(bias.dtype))
+    return bad(text("pse is ", describe(bias), "; floating-point types are taken"));
+  if (problem->sparse_mode > 6) return bad(text("pse is given, which sparse mode ", problem->sparse_mode, " has not"));
+  const size_t n = bias.dims.size();
+  const bool is_compressed = n == 4 && bias.dims[2] == kCompressedRows && queries > kCompressedRows;
+  if (is_compressed) {
+    bool has_diagonal = problem->sparse_mode == 0 || problem->sparse_mode == 2 || problem->sparse_mode == 3;
+    for (const Sequence& s : problem->sequences) has_diagonal = has_diagonal && s.query_length == s.key_length;
+    if (!has_diagonal || !is_dense(bias)) {
+      return bad(text("pse is ", describe(bias), ", the last ", kCompressedRows, " rows of a bias for ", queries,
+                      " queries: it has to be dense, for as many keys as queries, in sparse mode 0, 2 or 3"));
+    }
+    problem->bias.absent_rows = queries - kCompressedRows;
+  }
+  const int64_t batch = problem->is_packed ? static_cast<int64_t>(problem->sequences.size()) : problem->query.batch;
+  return read_scores(bias, "pse", *problem, is_compressed ? kCompressedRows : queries, keys, batch, ACL_FLOAT,
+                     &problem->bias);
+}
+
 // Saturating addition.
 int64_t plus(int64_t a, int64_t b) {
   int64_t sum = 0;
@@ -141,6 +174,17 @@ int64_t plus(int64_t a, int64_t b) {
 }
 
 }  // namespace
+
+Status read_sinks(const aclTensor& tensor, const char* role, int64_t heads, float** data, int64_t* stride) {
+  if (tensor.dtype != ACL_FLOAT || tensor.dims.size() != 1 || tensor.dims[0] != heads) {
+    return bad(text(role, " is ", describe(tensor), "; float32 of [", heads, "] is taken"));
+  }
+  void* memory = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &memory));
+  *data = static_cast<float*>(memory);
+  *stride = tensor.strides[0];
+  return Status::ok();
+}
 
 int64_t padded(int64_t columns) { return static_cast<int64_t>(round_up(static_cast<size_t>(columns), kGemmColumns)); }
 
@@ -151,7 +195,7 @@ Span AttentionProblem::seen(const Sequence& s, int64_t query_position) const {
             std::clamp(plus(plus(own, after), 1), int64_t{0}, s.key_length), 0};
   };
   const auto causal = [&](int64_t own) -> Span { return {0, std::clamp(own + 1, int64_t{0}, s.key_length), s.prefix}; };
-  switch (sparse_mode) {
+  switch (s.sparse_mode) {
     case 0: return band(query_position);
     case 2: return causal(query_position);
     case 3:
@@ -181,8 +225,8 @@ void AttentionProblem::finish_scores(size_t sequence, int64_t head, int64_t firs
     float* x = scores + i * by_query;
     const int64_t query = first_query + i;
     if (bias.data != nullptr) {
-      bias.reader.read(bias.at(b, head, query) + first_key * bias.strides[3], bias.strides[3],
-                       static_cast<size_t>(keys), biases);
+      bias.reader.read(bias.at(static_cast<int64_t>(sequence), head, query) + first_key * bias.strides[3],
+                       bias.strides[3], static_cast<size_t>(keys), biases);
       const float factor = scales_bias ? scale : 1;
       for (int64_t j = 0; j < keys; ++j) x[j * by_key] += factor * biases[j];
     }
@@ -228,8 +272,13 @@ Status read_attention(const AttentionArguments& arguments, AttentionProblem* out
     return bad("paddingMask is given; leave it out and use attenMask");
   }
   out->sparse_mode = arguments.sparse_mode;
-  if (out->sparse_mode < 0 || out->sparse_mode > 6) {
-    return bad(text("sparse mode ", out->sparse_mode, " is not taken: it is 0 to 6"));
+  const int64_t modes = out->is_packed ? 8 : 6;
+  if (out->sparse_mode < 0 || out->sparse_mode > modes) {
+    return bad(text("sparse mode ", out->sparse_mode, " is not taken: it is 0 to ", modes));
+  }
+  for (const aclTensor* rope : {arguments.query_rope, arguments.key_rope}) {
+    if (rope != nullptr && element_count(*rope) > 0)
+      return bad("queryRope or keyRope is given; append its channels to query and key");
   }
   // Without a mask every query sees every key in all modes.
   const bool has_mask = arguments.mask != nullptr && element_count(*arguments.mask) > 0;
@@ -254,13 +303,15 @@ Status read_attention(const AttentionArguments& arguments, AttentionProblem* out
     if (mask.dtype != ACL_BOOL && mask.dtype != ACL_UINT8 && mask.dtype != ACL_INT8) {
       return bad(text("attenMask is ", describe(mask), "; bool, uint8 and int8 are taken"));
     }
-    SOFTNPU_RETURN_IF_ERROR(read_scores(mask, "attenMask", *out, queries, keys, ACL_INT32, &out->mask));
+    SOFTNPU_RETURN_IF_ERROR(read_scores(mask, "attenMask", *out, queries, keys, q.batch, ACL_INT32, &out->mask));
   }
   if (arguments.bias != nullptr && element_count(*arguments.bias) > 0) {
-    const aclTensor& bias = *arguments.bias;
-    if (!is_known(bias.dtype) || !is_floating(bias.dtype))
-      return bad(text("pse is ", describe(bias), "; floating-point types are taken"));
-    SOFTNPU_RETURN_IF_ERROR(read_scores(bias, "pse", *out, queries, keys, ACL_FLOAT, &out->bias));
+    SOFTNPU_RETURN_IF_ERROR(read_bias(*arguments.bias, queries, keys, out));
+  }
+  if (arguments.sink != nullptr && element_count(*arguments.sink) > 0) {
+    float* sinks = nullptr;
+    SOFTNPU_RETURN_IF_ERROR(read_sinks(*arguments.sink, "sink", q.heads, &sinks, &out->sink_stride));
+    out->sinks = sinks;
   }
   return read_drop_mask(arguments, out);
 }

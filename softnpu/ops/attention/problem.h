@@ -1,6 +1,7 @@
 #pragma once
 // An attention problem: softmax(scale q k' + bias, masked) v, with everything that affects individual scores.
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -17,10 +18,16 @@ struct ScoreOperand {
   int64_t strides[4] = {};
   ElementReader reader;
   bool is_full = false;  // nothing is broadcast
+  // Of a compressed bias, which depends on the distance of query and key: the rows of this many queries are absent, and
+  // are the first row there is, shifted.
+  int64_t absent_rows = 0;
 
   char* at(int64_t b, int64_t head, int64_t query) const {
-    return data + b * strides[0] + head * strides[1] + query * strides[2];
+    const int64_t row = query - absent_rows;
+    return data + b * strides[0] + head * strides[1] + std::max<int64_t>(row, 0) * strides[2] +
+           shift(query) * strides[3];
   }
+  int64_t shift(int64_t query) const { return std::max<int64_t>(absent_rows - query, 0); }
 };
 
 // A query sees the keys in [first, last), and those below `prefix`.
@@ -35,6 +42,7 @@ struct Sequence {
   int64_t query_start = 0, query_length = 0, key_start = 0, key_length = 0;
   int64_t drop_start = 0;  // of its bits in the drop mask
   int64_t prefix = 0;
+  int64_t sparse_mode = 0;  // 0 to 6, as of the problem
 };
 
 struct AttentionProblem {
@@ -47,11 +55,17 @@ struct AttentionProblem {
   const uint8_t* drop_mask = nullptr;
   float keep_scale = 1;
   float scale = 1;
-  int64_t sparse_mode = 0;  // 0 band from the first, 1 all, 2 causal from the first, 3 from the last, 4 band from the
-                            // last, 5 and 6 causal from the last, with a visible prefix
+  // 0 band from the first, 1 all, 2 causal from the first, 3 from the last, 4 band from the last, 5 and 6 causal from
+  // the last, with a visible prefix; of concatenated sequences 7: 3, and 4 for the last one, 8: 2, and 4 for the first
+  // one.
+  int64_t sparse_mode = 0;
+  // One logit for each head, which takes part in the sums and has no value; null if not given.
+  const float* sinks = nullptr;
+  int64_t sink_stride = 0;
   int64_t before = INT64_MAX, after = INT64_MAX;  // number of visible keys before and after the query's own
 
   int64_t batch_of(size_t sequence) const { return is_packed ? 0 : static_cast<int64_t>(sequence); }
+  float sink(int64_t head) const { return sinks[head * sink_stride]; }
   int64_t key_head(int64_t head) const { return head / (query.heads / key.heads); }
   Span seen(const Sequence& sequence, int64_t query_position) const;
 
@@ -77,6 +91,9 @@ struct AttentionArguments {
   const aclTensor* drop_mask = nullptr;
   const aclTensor* padding_mask = nullptr;
   const aclTensor* mask = nullptr;
+  const aclTensor* sink = nullptr;
+  const aclTensor* query_rope = nullptr;  // must be null or empty
+  const aclTensor* key_rope = nullptr;
   const aclIntArray* prefix = nullptr;
   const aclIntArray* query_ends = nullptr;  // of TND: the end of each sequence
   const aclIntArray* key_ends = nullptr;
@@ -91,7 +108,13 @@ struct AttentionArguments {
   const char* layout = nullptr;
   int64_t sparse_mode = 0;
   int64_t pse_type = 1;
+  // Of TND. "same_as_input": row numbers are [queries, heads, n]; else [heads, queries, n] of one sequence after the
+  // other, in a tensor of the former shape.
+  const char* softmax_layout = nullptr;
 };
+
+// A float32 for each head.
+Status read_sinks(const aclTensor& tensor, const char* role, int64_t heads, float** data, int64_t* stride);
 
 Status read_attention(const AttentionArguments& arguments, AttentionProblem* out);
 

@@ -254,6 +254,8 @@ Draft attention(const Caller& caller, Numbers& n) {
   d.reals["scale"] = 0.5;
   d.reals["keepProb"] = 1;
   d.words["layout"] = h.layout;
+  for (const char* role : {"softmaxOutLayout", "softmaxInLayout"})
+    d.words[role] = n.below(2) == 0 ? "" : "same_as_input";
   return d;
 }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/Tensor.h>
+#include <c10/util/OptionalArrayRef.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/input_metadata.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -28,6 +29,21 @@ template <typename T>
 std::vector<T> keep(at::ArrayRef<T> values) {
   return values.vec();
 }
+// An omitted or given list.
+class KeptInts {
+ public:
+  explicit KeptInts(at::OptionalIntArrayRef values) {
+    if (values.has_value()) values_ = values->vec();
+  }
+  KeptInts() = default;
+  operator at::OptionalIntArrayRef() const {
+    return values_.has_value() ? at::OptionalIntArrayRef(*values_) : at::OptionalIntArrayRef();
+  }
+
+ private:
+  std::optional<std::vector<int64_t>> values_;
+};
+inline KeptInts keep(at::OptionalIntArrayRef values) { return KeptInts(values); }
 template <typename T>
 using Saved = decltype(keep(std::declval<std::remove_cvref_t<T>>()));
 

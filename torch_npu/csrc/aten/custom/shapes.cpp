@@ -8,7 +8,7 @@
 
 namespace torch_npu::shapes {
 
-at::Tensor Output::make() const { return at::empty_symint(sizes, options); }
+at::Tensor Output::make() const { return is_absent ? at::Tensor() : at::empty_symint(sizes, options); }
 
 void Output::give(const at::Tensor& out) const {
   TORCH_CHECK(out.scalar_type() == c10::typeMetaToScalarType(options.dtype()), "Expected out to have dtype ",

@@ -4,12 +4,17 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/SymIntArrayRef.h>
+#include <c10/util/OptionalArrayRef.h>
+
+#include <optional>
+#include <string_view>
 
 namespace torch_npu::shapes {
 
 struct Output {
   c10::SymDimVector sizes;
   at::TensorOptions options;
+  bool is_absent = false;  // an undefined tensor
 
   // Creates a dense tensor with these properties.
   at::Tensor make() const;
@@ -38,5 +43,29 @@ Output rows(const at::Tensor& tensor, const at::Tensor& gamma);
 
 // `tensor` with its dimensions in the order `perm`. Throws if that is no permutation.
 Output permuted(const at::Tensor& tensor, at::IntArrayRef perm);
+
+// A byte for eight elements of `size`, padded to 16 bytes.
+Output mask_bits(const at::Tensor& tensor, at::IntArrayRef size);
+
+// Like the tensor, if it is given.
+Output like_given(const std::optional<at::Tensor>& tensor);
+
+// Fused attention, in aten/custom/attention_shapes.cpp. The result: the query's sizes with the value's channels. Throws
+// for a layout that there is not, and for tensors that do not have it.
+Output attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, int64_t head_num,
+                 std::string_view input_layout);
+// Eight equal float32 for each head and query: [batch, heads, queries, 8], or [queries, heads, 8] of TND.
+Output attention_rows(const at::Tensor& query, int64_t head_num, std::string_view input_layout);
+// No element, in the tensor's type; in float32.
+Output empty(const at::Tensor& tensor);
+// Like the tensor; no element in float32 if it is not given.
+Output like_or_empty(const std::optional<at::Tensor>& tensor, const at::Tensor& other);
+// The seed of dropout as a graph knows it. Throws where the generator draws one in each run.
+int64_t dropout_seed(double keep_prob, int64_t seed);
+// A number as it is given.
+int64_t number(int64_t value);
+// The number of scores of all sequences. A graph is for this number.
+int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
+                     at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
 }  // namespace torch_npu::shapes
