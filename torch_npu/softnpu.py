@@ -1,9 +1,14 @@
-"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir``.
+"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir`` or ``--cann-dir``.
 
-CANN applications (the official plug-in, a C program) find the software NPU if this folder is on ``LD_LIBRARY_PATH``.
+CANN applications (the official plug-in, a C program) find the software NPU if the folder of the libraries is on
+``LD_LIBRARY_PATH``. Programs that are built against CANN take the other folder for an installed toolkit::
+
+    source "$(python -m torch_npu.softnpu --cann-dir)/set_env.sh"
 """
 
 import argparse
+import hashlib
+import os
 import sys
 from pathlib import Path
 
@@ -26,16 +31,57 @@ def lib_dir() -> Path:
     )
 
 
+def _link(link: Path, target: Path) -> None:
+    """Makes ``link`` a symbolic link to ``target``, in one step where another process does the same."""
+    if link.is_symlink() and link.readlink() == target:
+        return
+    fresh = link.with_name(f".{link.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    fresh.replace(link)
+
+
+def cann_dir() -> Path:
+    """A folder laid out as an installed CANN toolkit: include, lib64, bin/npu-smi, set_env.sh.
+
+    It has links to the files of this installation, and is in the folder for caches (``XDG_CACHE_HOME``, else
+    ``~/.cache``), since a wheel holds no links and may be installed where the user cannot write.
+
+    Raises:
+        FileNotFoundError: the native part is missing.
+        OSError: the folder cannot be written.
+    """
+    libraries = lib_dir()
+    toolkit = libraries.parents[1] / "cann"
+    if not (toolkit / "include").is_dir():
+        raise FileNotFoundError(f"{toolkit} has no headers: in a checkout, run ./dev build")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    name = hashlib.sha256(os.fsencode(toolkit)).hexdigest()[:12]
+    folder = Path(cache).absolute() / "torch_npu" / f"cann-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("include", "bin", "set_env.sh"):
+        _link(folder / part, toolkit / part)
+    _link(folder / "lib64", libraries)
+    return folder
+
+
 def main(arguments: list[str]) -> int:
     """Prints the requested path; returns 1 with a message if it does not exist."""
-    parser = argparse.ArgumentParser(prog="python -m torch_npu.softnpu", description=__doc__)
-    parser.add_argument(
-        "--lib-dir", action="store_true", required=True, help="print the folder of the libraries"
+    parser = argparse.ArgumentParser(
+        prog="python -m torch_npu.softnpu",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.parse_args(arguments)
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--lib-dir", action="store_true", help="print the folder of the libraries")
+    wanted.add_argument(
+        "--cann-dir",
+        action="store_true",
+        help="print a folder laid out as an installed CANN toolkit",
+    )
     try:
-        print(lib_dir())
-    except FileNotFoundError as error:
+        print(cann_dir() if parser.parse_args(arguments).cann_dir else lib_dir())
+    except OSError as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -50,7 +50,11 @@ aclError aclrtSetDevice(int32_t deviceId) {
 }
 
 aclError aclrtResetDevice(int32_t deviceId) {
-  return api("aclrtResetDevice", [&] { return Process::get().reset_device(deviceId); });
+  return api("aclrtResetDevice", [&] { return Process::get().reset_device(deviceId, false); });
+}
+
+aclError softnpuReleaseDevice(int32_t deviceId) {
+  return api("softnpuReleaseDevice", [&] { return Process::get().reset_device(deviceId, true); });
 }
 
 aclError softnpuOnDeviceReset(void (*function)(int32_t)) {

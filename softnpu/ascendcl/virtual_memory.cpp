@@ -4,6 +4,7 @@
 #include "runtime/address_lock.h"
 
 using softnpu::api;
+using softnpu::check_device;
 using softnpu::Context;
 using softnpu::Device;
 using softnpu::Process;
@@ -43,6 +44,24 @@ aclError aclrtReleaseMemAddress(void* virPtr) {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(owner(virPtr, &device));
     return device->virtual_memory().release(virPtr);
+  });
+}
+
+aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGranularityOptions option,
+                                          size_t* granularity) {
+  return api("aclrtMemGetAllocationGranularity", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(prop, "prop"));
+    SOFTNPU_RETURN_IF_ERROR(require(granularity, "granularity"));
+    if (prop->location.type != ACL_MEM_LOCATION_TYPE_DEVICE) {
+      return {ACL_ERROR_RT_FEATURE_NOT_SUPPORT, "physical memory elsewhere than on a device"};
+    }
+    SOFTNPU_RETURN_IF_ERROR(check_device(prop->location.id));
+    if (option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM && option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
+      return {ACL_ERROR_INVALID_PARAM, softnpu::text("option ", static_cast<int>(option), " is neither 0 (minimum) nor ",
+                                                     "1 (recommended)")};
+    }
+    *granularity = VirtualMemory::kGranularity;
+    return Status::ok();
   });
 }
 

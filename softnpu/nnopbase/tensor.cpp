@@ -34,6 +34,10 @@ struct Description {
   void* data;
 };
 
+// ACL_INT4 elements are two a byte, the lower half first: a byte each is an upper bound. Only operators that name the
+// type take it.
+size_t most_element_bytes(aclDataType dtype) { return dtype == ACL_INT4 ? 1 : aclDataTypeSize(dtype); }
+
 // Describes what is wrong with invalid sizes. Separate from the check, which every descriptor runs.
 [[gnu::cold]] Status wrong_dims(const char* what, const int64_t* dims, uint64_t count) {
   if (count > kMaxDims) return {ACLNN_ERR_PARAM_INVALID, text(count, " ", what, "; at most ", kMaxDims, " are taken")};
@@ -52,7 +56,7 @@ bool are_dims(const int64_t* dims, uint64_t count) {
   if (!are_dims(from.storage_dims, from.storage_count)) {
     return wrong_dims("storage dimensions", from.storage_dims, from.storage_count);
   }
-  if (aclDataTypeSize(from.dtype) == 0) {
+  if (most_element_bytes(from.dtype) == 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("data type ", static_cast<int>(from.dtype), " is not supported")};
   }
   if (from.offset < 0) return {ACLNN_ERR_PARAM_INVALID, text("the view's offset ", from.offset, " is negative")};
@@ -60,7 +64,7 @@ bool are_dims(const int64_t* dims, uint64_t count) {
 }
 
 Status check(const Description& from) {
-  const auto element_bytes = static_cast<int64_t>(aclDataTypeSize(from.dtype));
+  const auto element_bytes = static_cast<int64_t>(most_element_bytes(from.dtype));
   const bool is_right = are_dims(from.dims, from.count) && are_dims(from.storage_dims, from.storage_count) &&
                         element_bytes != 0 && from.offset >= 0 &&
                         softnpu::has_extent(from.dims, from.strides, from.count, from.offset, element_bytes);

@@ -14,17 +14,25 @@ def _parameters(operator: Operator) -> str:
 _LAUNCH = "void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream"
 
 
-def header(operator: Operator) -> str:
-    """The C header that declares both phases."""
-    name = operator.name
+def prototypes(operators: Iterable[Operator]) -> str:
+    """A C header that declares both phases of each operator."""
+    declared = "".join(
+        f"ACL_FUNC_VISIBILITY aclnnStatus {o.name}GetWorkspaceSize({_parameters(o)});\n"
+        f"ACL_FUNC_VISIBILITY aclnnStatus {o.name}({_LAUNCH});\n"
+        for o in operators
+    )
     return (
         "#pragma once\n"
         '#include "aclnn/acl_meta.h"\n\n'
         '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
-        f"ACL_FUNC_VISIBILITY aclnnStatus {name}GetWorkspaceSize({_parameters(operator)});\n"
-        f"ACL_FUNC_VISIBILITY aclnnStatus {name}({_LAUNCH});\n\n"
+        f"{declared}\n"
         "#ifdef __cplusplus\n}\n#endif\n"
     )
+
+
+def header(operator: Operator) -> str:
+    """The C header that declares both phases."""
+    return prototypes([operator])
 
 
 def _bind(argument: Argument) -> str:

@@ -141,6 +141,7 @@ Status Process::set_device(int32_t id) {
   std::unique_lock lock(mutex_);
   Context*& primary = primary_[static_cast<size_t>(id)];
   if (primary == nullptr) primary = add_context(device_ptr);
+  ++set_counts_[static_cast<size_t>(id)];
   current_context = primary;
   return Status::ok();
 }
@@ -160,9 +161,21 @@ Context* Process::add_context(Device* device) {
   return handle;
 }
 
-Status Process::reset_device(int32_t id) {
+Status Process::reset_device(int32_t id, bool force) {
   Device* device_ptr = nullptr;
   SOFTNPU_RETURN_IF_ERROR(device(id, &device_ptr));
+  {
+    std::unique_lock lock(mutex_);
+    uint64_t& count = set_counts_[static_cast<size_t>(id)];
+    if (!force && count > 1) {
+      --count;
+      return Status::ok();
+    }
+  }
+  return release_device(id, device_ptr);
+}
+
+Status Process::release_device(int32_t id, Device* device_ptr) {
   std::vector<void (*)(int32_t)> listeners;
   {
     std::shared_lock lock(mutex_);
@@ -173,6 +186,7 @@ Status Process::reset_device(int32_t id) {
   {
     std::unique_lock lock(mutex_);
     primary_[static_cast<size_t>(id)] = nullptr;
+    set_counts_[static_cast<size_t>(id)] = 0;
     for (auto it = contexts_.begin(); it != contexts_.end();) {
       if (it->second->device != device_ptr) {
         ++it;

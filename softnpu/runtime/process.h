@@ -78,9 +78,10 @@ class Process {
     memory_listeners_.freed(base, bytes);
   }
 
+  // set_device() counts; the last reset_device() of as many, and each with `force`, releases the device.
   Status set_device(int32_t id);
-  Status reset_device(int32_t id);
-  // Calls `function` at each reset, before anything is dropped.
+  Status reset_device(int32_t id, bool force);
+  // Calls `function` at each release, before anything is dropped.
   void on_reset(void (*function)(int32_t id));
 
   Status create_context(int32_t device_id, Context** out);
@@ -123,6 +124,8 @@ class Process {
   Process();
 
   bool owns(const Context* context) const;
+  // Destroys all that was made on the device: contexts, streams, memory.
+  Status release_device(int32_t id, Device* device);
   // A new context with its default stream; mutex_ is held.
   Context* add_context(Device* device);
 
@@ -135,6 +138,7 @@ class Process {
   std::array<std::unique_ptr<Device>, kMaxDevices> devices_;
   std::array<std::atomic<Device*>, kMaxDevices> live_{};
   std::array<Context*, kMaxDevices> primary_{};
+  std::array<uint64_t, kMaxDevices> set_counts_{};  // set_device() calls without a matching reset_device()
   std::unordered_map<const Context*, std::unique_ptr<Context>> contexts_;
   // Destroyed contexts: other threads may still use them, and no new context may get the same handle.
   std::vector<std::unique_ptr<Context>> dead_contexts_;

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "softnpu/softnpu.h"
 
 // Sets up device 0 on the test's thread, and resets it afterwards, so that tests do not affect each other.
 class AclTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { (void)aclInit(nullptr); }
   void SetUp() override { ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS); }
-  void TearDown() override { ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS); }
+  void TearDown() override { ASSERT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS); }
 
   static std::string recent_error() {
     const char* message = aclGetRecentErrMsg();

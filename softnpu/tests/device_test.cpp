@@ -92,10 +92,31 @@ TEST_F(DeviceTest, ResetListenersRunBeforeAnythingIsDropped) {
             }),
             ACL_SUCCESS);
   EXPECT_NE(softnpuOnDeviceReset(nullptr), ACL_SUCCESS);
-  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS);
   EXPECT_EQ(heard, 1);
   void* kernel = nullptr;
   EXPECT_NE(softnpuKernelAddress(block, 64, &kernel), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+}
+
+TEST_F(DeviceTest, TheLastResetReleasesTheDevice) {
+  // With the fixture's, the device is set twice.
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  aclrtStream stream = nullptr;
+  void* block = nullptr;
+  ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtMemset(block, 64, 0, 64), ACL_SUCCESS);
+  EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
+  EXPECT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  EXPECT_NE(aclrtMemset(block, 64, 0, 64), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMalloc(&block, 64, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  EXPECT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS);
+  EXPECT_NE(aclrtMemset(block, 64, 0, 64), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 

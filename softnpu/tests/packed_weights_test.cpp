@@ -189,7 +189,7 @@ TEST_F(PackedWeightsTest, ReleasedWhenMemoryIsExhausted) {
 TEST_F(PackedWeightsTest, FreedWhenTheDeviceIsReset) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(), 1.0F);
   ASSERT_EQ(aclrtDestroyStream(stream_), ACL_SUCCESS);
-  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS);
   ASSERT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
   EXPECT_EQ(kept(), 0U);
   ASSERT_EQ(aclrtCreateStream(&stream_), ACL_SUCCESS);

@@ -49,11 +49,15 @@ _VALUES = {
 
 @dataclass(frozen=True)
 class Blocks:
-    """A tensor in a blocked format: ``held`` is its memory, ``sizes`` are those that a program sees."""
+    """A tensor in a blocked format: ``held`` is its memory, ``sizes`` and ``strides`` (None: contiguous) are those that
+    a program sees. With the format ND and ``dtype`` INT4 two elements are a byte of ``held``."""
 
     held: torch.Tensor
     sizes: tuple[int, ...]
     format: int
+    strides: tuple[int, ...] | None = None
+    dtype: int | None = None
+    offset: int = 0
 
 
 class AclnnError(RuntimeError):
@@ -239,14 +243,19 @@ class Call:
             memory = self._memory[key][1]
         sizes, held = tensor.shape, [storage.nbytes() // tensor.element_size()]
         strides: object = (ctypes.c_int64 * tensor.dim())(*tensor.stride())
+        dtype, offset = DTYPES[tensor.dtype], tensor.storage_offset()
+        if isinstance(given, Blocks):
+            dtype, offset = dtype if given.dtype is None else given.dtype, offset + given.offset
         if isinstance(given, Blocks):
             sizes, held, strides = given.sizes, tensor.shape, None
+            if given.strides is not None:
+                strides = (ctypes.c_int64 * len(sizes))(*given.strides)
         return self._library.objects.aclCreateTensor(
             (ctypes.c_int64 * len(sizes))(*sizes),
             ctypes.c_uint64(len(sizes)),
-            DTYPES[tensor.dtype],
+            dtype,
             strides,
-            ctypes.c_int64(tensor.storage_offset()),
+            ctypes.c_int64(offset),
             given.format if isinstance(given, Blocks) else FORMAT_ND,
             (ctypes.c_int64 * len(held))(*held),
             ctypes.c_uint64(len(held)),

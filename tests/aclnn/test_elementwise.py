@@ -318,3 +318,10 @@ def test_bad_input(library: Library):
         with pytest.raises(AclnnError, match=message) as raised:
             library.call(*arguments)
         assert raised.value.code == code
+
+
+def test_no_elements_have_any_strides(library: Library) -> None:
+    """Strides of 0 in dimensions of no elements, as programs compute them from the sizes after those."""
+    x = torch.empty(16).as_strided((2, 0, 4), (0, 0, 1))
+    out = torch.empty(16, dtype=torch.float16).as_strided((2, 0, 4), (0, 0, 1))
+    library.call("aclnnCast", x, torch.float16, out)

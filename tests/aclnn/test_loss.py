@@ -373,3 +373,20 @@ def test_bad_cross_entropy(library: Library) -> None:
         None,
         None,
     )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=dtype_name)
+@pytest.mark.parametrize("shape", [(5, 33), (1, 1), (0, 4), (3, 1000)], ids=str)
+def test_cross_entropy_of_probabilities(library: Library, dtype: torch.dtype, shape: tuple) -> None:
+    x = (normal(shape, torch.float64, seeded("x", shape)) * 5).to(dtype)
+    labels = torch.rand(shape, generator=seeded("labels", shape)).softmax(-1).to(dtype)
+    wide_x = x.double().requires_grad_()
+    expected = -(labels.double() * wide_x.log_softmax(-1)).sum(-1)
+    gradient = wide_x.detach().softmax(-1) - labels.double()
+    for layout in LAYOUTS:
+        loss = unwritten(expected.detach().to(dtype), layout)
+        found = unwritten(x, layout)
+        name = "aclnnSoftmaxCrossEntropyWithLogits"
+        library.call(name, laid_out(x, layout), laid_out(labels, layout), loss, found)
+        assert_near(loss, expected, 4 * epsilon(dtype), 4 * epsilon(dtype))
+        assert_near(found, gradient, 4 * epsilon(dtype), 4 * epsilon(dtype))

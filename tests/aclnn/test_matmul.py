@@ -1,5 +1,7 @@
 """The operators of softnpu/ops/matmul against torch: every dtype, layout and broadcast."""
 
+import ctypes
+
 import pytest
 import torch
 
@@ -13,8 +15,9 @@ from tests.aclnn.cases import (
     normal,
     seeded,
 )
-from tests.aclnn.compare import INVALID, NULL, assert_sum
-from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.compare import INVALID, NULL, assert_near, assert_sum, epsilon
+from tests.aclnn.library import DTYPES as NUMBERS
+from tests.aclnn.library import AclnnError, Blocks, Library
 
 DTYPES = [*FLOATING, *COMPLEX, *INTEGERS]
 
@@ -304,3 +307,112 @@ def test_few_rows_times_many_columns(library: Library, lines: int, layout: str) 
         run_product(library, "aclnnMm", many.t(), few.t(), (layout, "contiguous", layout))
         stacks = [normal((3, *t.shape), torch.float32, seeded(t.shape, *key)) for t in (few, many)]
         run_product(library, "aclnnBatchMatMul", *stacks, ("contiguous", layout, "contiguous"))
+
+
+@pytest.mark.parametrize("sizes", [(1, 64, 9), (5, 33, 17), (70, 130, 66), (3, 0, 4)], ids=str)
+@pytest.mark.parametrize("kinds", [(0, 1), (1, 0), (0, 2), (1, 2)], ids=str)
+def test_floating_factors_are_promoted(library: Library, sizes: tuple, kinds: tuple) -> None:
+    m, k, n = sizes
+    types = (torch.float32, torch.float16, torch.bfloat16)
+    a_type, b_type = (types[kind] for kind in kinds)
+    a = normal((m, k), a_type, seeded("a", sizes, kinds))
+    b = normal((n, k), b_type, seeded("b", sizes, kinds)).T
+    exact, magnitude = product(a.double(), b.double())
+    for layouts in (("contiguous", "contiguous"), ("strided", "transposed")):
+        out = torch.full((m, n), 7, dtype=torch.float32)
+        library.call("aclnnMm", laid_out(a, layouts[0]), laid_out(b, layouts[1]), out, 0)
+        assert_sum(out, exact, magnitude, k)
+
+
+def test_converted_weights_follow_a_write(library: Library) -> None:
+    """Converted factors are cached: many products with the same weights, then with others."""
+    x = normal((3, 128), torch.float32, seeded("x"))
+    for seed in range(2):
+        weights = normal((96, 128), torch.float16, seeded("w", seed)).T
+        exact, magnitude = product(x.double(), weights.double())
+        for _ in range(12):
+            out = torch.zeros(3, 96)
+            library.call("aclnnMm", x, weights, out, 0)
+            assert_sum(out, exact, magnitude, 128)
+
+
+def test_factors_of_other_kinds_are_not_promoted(library: Library) -> None:
+    with pytest.raises(AclnnError, match="different data types float32 and int32"):
+        library.call("aclnnMm", torch.ones(2, 2), torch.ones(2, 2).int(), torch.ones(2, 2), 0)
+
+
+@pytest.mark.parametrize("batches", [(1, 4), (4, 1)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32], ids=dtype_name)
+def test_a_batch_of_one_is_broadcast(library: Library, batches: tuple, dtype: torch.dtype) -> None:
+    a = normal((batches[0], 5, 6), dtype, seeded("a", batches))
+    b = normal((batches[1], 6, 7), dtype, seeded("b", batches))
+    run_product(library, "aclnnBatchMatMul", a, b, ("contiguous", "contiguous", "contiguous"))
+    with pytest.raises(AclnnError, match="do not multiply"):
+        library.call("aclnnBatchMatMul", a, b, torch.zeros(1, 5, 7).to(dtype), 0)
+
+
+def in_blocks(matrix: torch.Tensor) -> torch.Tensor:
+    """[n, k] as FRACTAL_NZ: [k / 16, n, 16], padded with zeros."""
+    n, k = matrix.shape
+    whole = torch.zeros((n + 15) // 16 * 16, (k + 15) // 16 * 16, dtype=matrix.dtype)
+    whole[:n, :k] = matrix
+    return whole.reshape(whole.shape[0], -1, 16).transpose(0, 1).contiguous()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=dtype_name)
+@pytest.mark.parametrize("sizes", [(1, 64, 32), (40, 50, 33), (3, 7, 5)], ids=str)
+def test_weights_in_blocks(library: Library, dtype: torch.dtype, sizes: tuple) -> None:
+    m, k, n = sizes
+    weights = normal((n, k), dtype, seeded("w", sizes))
+    blocks = in_blocks(weights)
+    size = ctypes.c_uint64()
+    shape = (ctypes.c_int64 * 2)(n, k)
+    array = ctypes.c_void_p(library.objects.aclCreateIntArray(shape, ctypes.c_uint64(2)))
+    calculate = library.operators.aclnnCalculateMatmulWeightSizeV2
+    assert calculate(array, NUMBERS[dtype], ctypes.byref(size)) == 0
+    library.objects.aclDestroyIntArray(array)
+    assert size.value == blocks.numel() * blocks.element_size()
+    memory = torch.zeros(blocks.numel(), dtype=dtype)
+    memory[: n * k] = weights.flatten()
+    library.call("aclnnTransMatmulWeight", memory.as_strided((n, k), (k, 1)))
+    assert torch.equal(memory, blocks.flatten())
+    for x_type in (dtype, torch.float32):
+        x = normal((m, k), x_type, seeded("x", sizes))
+        exact, magnitude = product(x.double(), weights.T.double())
+        for _ in range(10):  # packed from its ninth use on
+            out = torch.zeros(m, n, dtype=x_type)
+            library.call("aclnnMm", x, Blocks(memory, (k, n), 29, (1, k)), out, 0)
+            assert_sum(out, exact, magnitude, k)
+
+
+def test_blocks_that_are_no_transpose_are_refused(library: Library) -> None:
+    weights, out = Blocks(torch.zeros(32, 32), (32, 16), 29, (16, 1)), torch.zeros(2, 16)
+    with pytest.raises(AclnnError, match="the transpose of what aclnnTransMatmulWeight converted"):
+        library.call("aclnnMm", torch.ones(2, 32), weights, out, 0)
+    with pytest.raises(AclnnError, match="one allocation of 2048 bytes"):
+        library.call("aclnnTransMatmulWeight", torch.zeros(17, 16))
+    with pytest.raises(AclnnError, match="contiguous floating-point matrix"):
+        library.call("aclnnTransMatmulWeight", torch.zeros(16, 16).T[:8])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=dtype_name)
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize("transpose", [False, True])
+@pytest.mark.parametrize("unit", [False, True])
+def test_triangular_solve(
+    library: Library, dtype: torch.dtype, upper: bool, transpose: bool, unit: bool
+) -> None:
+    for batch, a_batch, n, k in [((), (), 5, 3), ((2, 3), (1, 3), 17, 4), ((2,), (2,), 1, 1)]:
+        a = normal((*a_batch, n, n), dtype, seeded("a", n)) / n + 2 * torch.eye(n, dtype=dtype)
+        b = normal((*batch, n, k), dtype, seeded("b", n))
+        used = a.transpose(-1, -2) if transpose else a
+        exact = torch.linalg.solve_triangular(
+            used.double(), b.double(), upper=upper != transpose, unitriangular=unit
+        )
+        for layout in LAYOUTS:
+            x = laid_out(torch.full(exact.shape, 7, dtype=dtype), layout)
+            copy = laid_out(torch.full(a.shape, 7, dtype=dtype), layout)
+            arguments = (laid_out(b, layout), laid_out(a, layout), upper, transpose, unit)
+            library.call("aclnnTriangularSolve", *arguments, x, copy)
+            assert_near(x, exact, 64 * epsilon(dtype), 64 * epsilon(dtype))
+            assert torch.equal(copy, a)

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from tests.aclnn.cases import FLOATING, IMAGE_LAYOUTS, dtype_name, laid_out, normal, seeded
 from tests.aclnn.compare import assert_sum, refused
-from tests.aclnn.library import Library
+from tests.aclnn.library import AclnnError, Library
 
 aten = torch.ops.aten
 
@@ -262,3 +262,28 @@ def test_indices_outside_are_ignored(library: Library) -> None:
     refused(library, "aclnnMaxUnpool2d", g, indices, [4, 5], out, said="outputSize is not")
     refused(library, "aclnnMaxUnpool2d", g, indices.float(), [4, 4], out, said="the indices are")
     refused(library, "aclnnMaxUnpool2d", g, indices, [4, 4], out.double(), said="no unpooling")
+
+
+@pytest.mark.parametrize("padding", [0, 1])
+@pytest.mark.parametrize("ceil", [0, 1])
+def test_max_pool_without_indices(library: Library, padding: int, ceil: int) -> None:
+    x = normal((2, 3, 10, 11), torch.float32, seeded("values"))
+    expected = F.max_pool2d(x, (3, 2), (2, 3), (padding, padding), 1, bool(ceil))
+    for layout in IMAGE_LAYOUTS:
+        out = laid_out(torch.zeros_like(expected), layout)
+        pads = [padding] * 4
+        library.call(
+            "aclnnMaxPool", laid_out(x, layout), [3, 2], [2, 3], 0, pads, [1, 1], ceil, out
+        )
+        assert torch.equal(out, expected)
+
+
+def test_paddings_of_max_pool_that_are_refused(library: Library) -> None:
+    x, out = torch.zeros(1, 1, 4, 4), torch.zeros(1, 1, 4, 4)
+    for pads, auto, message in [
+        ([0, 1, 0, 0], 0, "equal"),
+        ([0, 0], 0, "4"),
+        ([0] * 4, 1, "autoPad"),
+    ]:
+        with pytest.raises(AclnnError, match=message):
+            library.call("aclnnMaxPool", x, [1, 1], [1, 1], auto, pads, [1, 1], 0, out)

@@ -5,7 +5,7 @@ import torch
 
 from tests.aclnn.cases import LAYOUTS, dtype_name, laid_out, normal, seeded, unwritten
 from tests.aclnn.compare import assert_near, assert_same, assert_sum, epsilon, refused
-from tests.aclnn.library import Library
+from tests.aclnn.library import AclnnError, Blocks, Library
 
 VALUES = (torch.float32, torch.float16, torch.bfloat16)
 SHAPES = [(7, 33), (2, 3, 5), (4, 1000), (0, 4), (3, 1)]
@@ -196,3 +196,38 @@ def test_bad_input(library: Library) -> None:
         library, name, x, y.t(), scale, None, scale, None, None, 0, out, said="not defined here"
     )
     refused(library, name, x, y.t(), scale, *rest, -1, out, said="antiquantGroupSize is -1")
+
+
+INT4 = 29
+
+
+@pytest.mark.parametrize("sizes", [(1, 64, 32), (5, 96, 33), (3, 33, 7)], ids=str)
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("offset", [0, 5])
+def test_weights_of_4_bits(library: Library, sizes: tuple, transposed: bool, offset: int) -> None:
+    """Two signed values a byte, the lower half first; a scale for each group of 32 rows."""
+    m, k, n = sizes
+    g = seeded("int4", sizes)
+    weights = torch.randint(-8, 8, (k, n), generator=g)
+    flat = (weights.T if transposed else weights).flatten() & 15
+    flat = torch.cat([torch.full((offset,), 9), flat, torch.zeros(2, dtype=torch.long)])
+    flat = flat[: flat.numel() // 2 * 2]
+    memory = (flat[0::2] | flat[1::2] << 4).to(torch.uint8)
+    strides = (1, k) if transposed else (n, 1)
+    weight = Blocks(memory, (k, n), 2, strides, INT4, offset)
+    groups = (k + 31) // 32
+    scale = normal((groups, n), torch.float16, g)
+    x = normal((m, k), torch.float16, g)
+    out = torch.zeros(m, n, dtype=torch.float16)
+    nothing = (None, None, None, None)
+    library.call("aclnnWeightQuantBatchMatmulV2", x, weight, scale, *nothing, 32, out)
+    factor = weights.double() * scale.double().repeat_interleave(32, 0)[:k]
+    assert_sum(out, x.double() @ factor, x.double().abs() @ factor.abs(), k)
+
+
+def test_operators_without_4_bits_refuse_them(library: Library) -> None:
+    four = Blocks(torch.zeros(8, dtype=torch.uint8), (4, 4), 2, (4, 1), INT4)
+    with pytest.raises(AclnnError):
+        library.call("aclnnCast", four, torch.int8, torch.zeros(4, 4, dtype=torch.int8))
+    with pytest.raises(AclnnError):
+        library.call("aclnnNpuFormatCast", four, four)

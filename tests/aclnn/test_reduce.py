@@ -431,3 +431,12 @@ def test_null_is_refused(library: Library) -> None:
     with pytest.raises(AclnnError, match="self is null") as error:
         library.call("aclnnMax", None, torch.empty(()))
     assert error.value.code == NULL
+
+
+def test_one_value_is_taken_as_a_vector(library: Library) -> None:
+    x = torch.arange(12.0).view(3, 4)
+    out = torch.zeros(1)
+    library.call("aclnnReduceSum", x, [0, 1], False, torch.float32, out)
+    assert out.tolist() == [66.0]
+    with pytest.raises(AclnnError, match="result has the shape"):
+        library.call("aclnnReduceSum", x, [0, 1], False, torch.float32, torch.zeros(2))

@@ -1,11 +1,13 @@
 """Rotary position embedding, masked softmax and gates, against torch in float64 with autograd for the gradients."""
 
+import ctypes
+
 import pytest
 import torch
 
 from tests.aclnn.cases import FLOATING, dtype_name, off_zero, seeded
 from tests.aclnn.compare import INVALID, assert_within
-from tests.aclnn.library import AclnnError, Library
+from tests.aclnn.library import AclnnError, Call, Library, operators
 
 # Shapes of cos and sin for the layouts of attention.
 ROTARY = {
@@ -213,3 +215,21 @@ def test_what_is_refused(library: Library):
         with pytest.raises(AclnnError, match=message) as error:
             library.call(name, *arguments)
         assert error.value.code == INVALID
+
+
+def test_rotation_needs_no_workspace(library: Library) -> None:
+    """A program may give the output's memory back before the launch: a workspace would get its address."""
+    name = "aclnnRotaryPositionEmbedding"
+    call = Call(library, operators()[name])
+    x = torch.randn(2, 5, 3, 16)
+    given = (x, torch.ones(1, 5, 1, 16), torch.zeros(1, 5, 1, 16), 0, torch.zeros_like(x))
+    wanted = operators()[name].arguments
+    converted = [call._convert(a, value) for a, value in zip(wanted, given, strict=True)]
+    size, executor = ctypes.c_uint64(77), ctypes.c_void_p()
+    plan = library.operators.aclnnRotaryPositionEmbeddingGetWorkspaceSize
+    assert plan(*converted, ctypes.byref(size), ctypes.byref(executor)) == 0
+    assert size.value == 0
+    launch = library.operators.aclnnRotaryPositionEmbedding
+    assert launch(None, ctypes.c_uint64(0), executor, library.stream) == 0
+    library.check("aclrtSynchronizeStream", library.stream)
+    call._release()

@@ -336,3 +336,27 @@ REFUSED = [
 @refusals(REFUSED)
 def test_bad_input_is_refused(library: Library, operator, arguments, code, message) -> None:
     check_refused(library, operator, arguments, code, message)
+
+
+@pytest.mark.parametrize("dim", [-1, 0, 1])
+@pytest.mark.parametrize(
+    ("start", "end", "step"), [(0, 3, 1), (1, 100, 2), (-3, -1, 1), (2, 2, 1), (0, 6, 5)]
+)
+def test_slice(library: Library, dim: int, start: int, end: int, step: int) -> None:
+    x = whole((4, 5, 7), torch.float16, "slice")
+    index = [slice(None)] * 3
+    index[dim] = slice(start, end, step)
+    expected = x[tuple(index)]
+    for layout in LAYOUTS:
+        out = unwritten(expected, layout)
+        library.call("aclnnSlice", laid_out(x, layout), dim, start, end, step, out)
+        assert_same(out, expected)
+
+
+def test_slices_that_are_refused(library: Library) -> None:
+    x = torch.zeros(4, 5)
+    for arguments, message in [((1, 0, 3, 0), "step is 0"), ((2, 0, 3, 1), "dimension 2")]:
+        with pytest.raises(AclnnError, match=message):
+            library.call("aclnnSlice", x, *arguments, torch.zeros(4, 3))
+    with pytest.raises(AclnnError, match="out"):
+        library.call("aclnnSlice", x, 1, 0, 3, 1, torch.zeros(4, 4))

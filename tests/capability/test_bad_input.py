@@ -251,7 +251,7 @@ event.record()
 with torch.npu.stream(stream):
     product = torch.ones(900, 900, device="npu:0") @ torch.ones(900, 900, device="npu:0")  # may be in the queue still
 allocated = torch.npu.memory_allocated(0)
-assert ctypes.CDLL(_load.bound_library()).aclrtResetDevice(0) == 0
+assert ctypes.CDLL(_load.bound_library()).softnpuReleaseDevice(0) == 0
 said = "npu:0 was reset by aclrtResetDevice.*Restart the process"
 for work in (
     lambda: x + 1,

@@ -23,8 +23,11 @@ ACL_FUNC_VISIBILITY aclError softnpuKernelOffset(int32_t deviceId, ptrdiff_t* of
 // The device's address range: every device pointer lies in [base, base + size). The device must be set up.
 ACL_FUNC_VISIBILITY aclError softnpuDeviceRange(int32_t deviceId, void** base, size_t* size);
 
-// Calls `function` with the device's number from each aclrtResetDevice, before it drops anything, until the process
-// ends.
+// Releases the device with all its contexts, streams and memory at once, however often aclrtSetDevice was called.
+ACL_FUNC_VISIBILITY aclError softnpuReleaseDevice(int32_t deviceId);
+
+// Calls `function` with the device's number from each reset that releases it, before anything is dropped, until the
+// process ends.
 ACL_FUNC_VISIBILITY aclError softnpuOnDeviceReset(void (*function)(int32_t deviceId));
 
 // The address at which a kernel on the host reads the device address `address`. Fails where [address, address +

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "nnopbase/executor.h"
@@ -23,7 +24,7 @@ inline Status check_rows(const aclTensor& tensor, const char* role) {
 }
 
 // Runs body(row, buffers) for each row of `like`; `buffers` has room for `count` rows in row_type() and is private to
-// the thread.
+// the slot. Few rows' worth of buffers are host memory, so that the operator needs no workspace.
 template <typename Body>
 void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   constexpr double kFlopsPerElement = 48;
@@ -33,12 +34,15 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   const int threads = threads_for(cost);
   const Checked row_bytes = checked(count) * length * sizeof(double);
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 13) / std::max<int64_t>(1, length));
-  plan->workspace_bytes = row_bytes * threads;
   plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
-  plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void* workspace) {
+  plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void*) -> Status {
+    const Checked bytes = row_bytes * threads;
+    if (!bytes.fits()) return {ACLNN_ERR_PARAM_INVALID, "the rows' buffers do not fit into 64 bits"};
+    // In doubles: aligned for either row type.
+    std::vector<double> buffers(static_cast<size_t>(bytes.value()) / sizeof(double));
     parallel_for_slots(rows, grain, threads, [&](int64_t first, int64_t last, int slot) {
-      void* own = static_cast<char*>(workspace) + slot * row_bytes.value();
+      void* own = reinterpret_cast<char*>(buffers.data()) + slot * row_bytes.value();
       for (int64_t row = first; row < last; ++row) (*body)(row, own);
     });
     return Status::ok();

@@ -172,6 +172,9 @@ Status cast_plain(const aclTensor& src, const aclTensor& dst, Plan* plan) {
 
 Status format_cast(const aclTensor& src, aclTensor& dst, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(same_dtype(src, dst));
+  if (aclDataTypeSize(src.dtype) == 0) {
+    return invalid(text("no format is defined for data type ", static_cast<int>(src.dtype)));
+  }
   const BlockFormat* from = find_block_format(src.format);
   const BlockFormat* to = find_block_format(dst.format);
   if (from == nullptr && to == nullptr) return cast_plain(src, dst, plan);

@@ -70,6 +70,12 @@ Status Space::make(std::span<const aclTensor* const> tensors, size_t outputs, Sp
     SOFTNPU_RETURN_IF_ERROR(check_result(*tensors[i], std::span(shape.data(), shape.size())));
   }
   SOFTNPU_RETURN_IF_ERROR(out->find(tensors, outputs));
+  if (std::ranges::find(shape, 0) != shape.end()) {  // strides of no elements have no meaning
+    out->flatten(tensors);
+    out->count_ = 0;
+    out->sizes_[0] = 0;
+    return Status::ok();
+  }
   const size_t n = shape.size();
   Strides strides(tensors.size() * n);
   for (size_t k = 0; k < tensors.size(); ++k) {

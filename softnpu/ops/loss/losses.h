@@ -42,6 +42,10 @@ struct CrossEntropyAttributes {
 };
 Status cross_entropy(const CrossEntropyAttributes& attributes, const aclTensor& x, const aclTensor& target,
                      const aclTensor* weight, const aclTensor& loss, const aclTensor& log_prob, Plan* plan);
+// Of values [N, C] and the classes' probabilities [N, C]: loss[N] = -sum(labels * log_softmax(x)), and its gradient
+// softmax(x) - labels, which is that of labels whose sum is 1.
+Status soft_cross_entropy(const aclTensor& x, const aclTensor& labels, const aclTensor& loss, const aclTensor& gradient,
+                          Plan* plan);
 Status cross_entropy_gradient(const CrossEntropyAttributes& attributes, const aclTensor& grad,
                               const aclTensor& log_prob, const aclTensor& target, const aclTensor* weight,
                               const aclTensor& dx, Plan* plan);

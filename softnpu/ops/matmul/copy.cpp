@@ -47,9 +47,8 @@ void copy_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& 
   const Row row(from.dtype, to.dtype);
   // Along the contiguous dimension of the source.
   const bool along_rows = from.rows > 1 && from.row_stride < from.k_stride;
-  const int64_t k_tiles = from.k / from.k_tile;
+  const int64_t k_tiles = (from.k + from.k_tile - 1) / from.k_tile;
   const int64_t steps = along_rows ? from.k : from.rows;
-  const int64_t length = along_rows ? from.rows : from.k_tile;
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, along_rows ? from.rows : from.k));
   parallel_for(count * steps, grain, threads, [&](int64_t first, int64_t last) {
     for (int64_t at = first; at < last; ++at) {
@@ -60,11 +59,13 @@ void copy_matrices(const Dims& batch, const GemmOperand& to, const GemmOperand& 
       if (along_rows) {
         const int64_t k_tile = step / from.k_tile;
         row.copy(from.at(source + k_tile * from.k_tile_stride + (step - k_tile * from.k_tile) * from.k_stride),
-                 from.row_stride, to.at(target + step * to.k_stride), to.row_stride, length);
+                 from.row_stride, to.at(target + step * to.k_stride), to.row_stride, from.rows);
       } else {
         for (int64_t k_tile = 0; k_tile < k_tiles; ++k_tile) {
+          const int64_t k = k_tile * from.k_tile;
           row.copy(from.at(source + step * from.row_stride + k_tile * from.k_tile_stride), from.k_stride,
-                   to.at(target + step * to.row_stride + k_tile * from.k_tile * to.k_stride), to.k_stride, length);
+                   to.at(target + step * to.row_stride + k * to.k_stride), to.k_stride,
+                   std::min(from.k_tile, from.k - k));
         }
       }
     }

@@ -40,6 +40,8 @@ struct UserWeights {
   Layout layout;
   int64_t dtype = 0;
   int64_t multiplied = 0;
+  int64_t k_tile = 0;  // of blocked weights
+  int64_t k_tile_stride = 0;
 };
 
 // All parameters that a primitive depends on.
@@ -227,7 +229,7 @@ class Product final : public FusionRoot {
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
-    may_pack_ = !is_split_ && p_.batch.empty() && !p_.b.is_tiled() && p_.a.rows <= kMaxRows && has_packing_kernel();
+    may_pack_ = !is_split_ && p_.batch.empty() && p_.b_source.address != nullptr && p_.a.rows <= kMaxRows && has_packing_kernel();
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }
@@ -321,7 +323,7 @@ class Product final : public FusionRoot {
                                            space + scratchpad_at_};
       packed_->pack->execute(arguments);
     };
-    const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype};
+    const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype, p_.b.k_tile, p_.b.k_tile_stride};
     const std::string_view bytes(reinterpret_cast<const char*>(&user), sizeof user);
     return PackedWeights::get().find({p_.b_source.address, p_.b_source.bytes, bytes, kMinUses}, packed_md, pack);
   }

@@ -15,6 +15,7 @@
 #include "ops/matmul/problem.h"
 #include "ops/matmul/reference.h"
 #include "ops/matmul/split.h"
+#include "ops/matmul/weight_blocks.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -52,7 +53,7 @@ struct Product {
   aclDataType dtype = ACL_DT_UNDEFINED;
 };
 
-// Both factors have one dtype. The result may be float32 if they have 16 bits.
+// Floating factors of two dtypes are promoted, others have one. The result may be float32 if it is of 16 bits.
 Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out, aclDataType* dtype) {
   *dtype = a.dtype;
   for (const aclTensor* tensor : {&a, &b, &out}) {
@@ -61,17 +62,45 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
     }
   }
   if (a.dtype != b.dtype) {
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("the factors have the different data types ", name_of(a.dtype), " and ", name_of(b.dtype))};
+    if (!is_floating(a.dtype) || !is_floating(b.dtype)) {
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("the factors have the different data types ", name_of(a.dtype), " and ", name_of(b.dtype))};
+    }
+    *dtype = promote(a.dtype, b.dtype);
   }
-  const bool widens = out.dtype == ACL_FLOAT && is_half(a.dtype);
-  if (out.dtype == a.dtype || widens) return Status::ok();
+  const bool widens = out.dtype == ACL_FLOAT && is_half(*dtype);
+  if (out.dtype == *dtype || widens) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID,
-          text("the result has the data type ", name_of(out.dtype), ", where ", name_of(a.dtype), " is needed")};
+          text("the result has the data type ", name_of(out.dtype), ", where ", name_of(*dtype), " is needed")};
 }
 
-// Reads the two inner dimensions of `tensor`; broadcasts its batch dimensions to `batch`.
-Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, const char* role, GemmOperand* out) {
+// A second factor [.., k, n] in FRACTAL_NZ that aclnnTransMatmulWeight made of the matrix [n, k]: k is cut into blocks,
+// which are outermost in memory. Its strides say that it is the transpose of what is in memory.
+Status read_blocks(const aclTensor& tensor, GemmOperand* out, DeviceBytes* source) {
+  const size_t n = tensor.dims.size();
+  const int64_t k = tensor.dims[n - 2];
+  const int64_t columns = tensor.dims[n - 1];
+  const bool is_one = element_count(tensor) == k * columns;
+  const bool is_transposed = (tensor.strides[n - 2] == 1 || k == 1) && (tensor.strides[n - 1] == k || columns == 1);
+  if (tensor.offset != 0 || !is_one || !is_transposed) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the second factor is ", describe(tensor), " in FRACTAL_NZ; one whole matrix is taken, the transpose ",
+                 "of what aclnnTransMatmulWeight converted")};
+  }
+  const WeightBlocks blocks = weight_blocks(columns, k);
+  SOFTNPU_RETURN_IF_ERROR(blocks.memory(tensor, "the second factor", &out->data));
+  *source = {tensor.data, static_cast<size_t>(blocks.bytes(tensor.dtype).value())};
+  out->row_stride = kWeightBlock;
+  out->k_stride = 1;
+  out->k_tile = kWeightBlock;
+  out->k_tile_stride = blocks.padded_rows * kWeightBlock;
+  return Status::ok();
+}
+
+// Reads the two inner dimensions of `tensor`; broadcasts its batch dimensions to `batch`. With `takes_blocks` the memory
+// of a FRACTAL_NZ tensor is left to read_blocks().
+Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, const char* role, GemmOperand* out,
+            bool takes_blocks = false) {
   const size_t n = tensor.dims.size();
   out->dtype = tensor.dtype;
   out->rows = tensor.dims[n - 2];
@@ -87,6 +116,7 @@ Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, con
   for (size_t i = 0; i + 2 < n; ++i) {
     if (tensor.dims[i] != 1) out->batch_strides[batch.size() - (n - 2) + i] = tensor.strides[i];
   }
+  if (tensor.format == ACL_FORMAT_FRACTAL_NZ && takes_blocks) return Status::ok();
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(check_format(tensor, role));
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
@@ -135,13 +165,16 @@ Plan choose(MatmulProblem problem) {
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
   const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
-  // The reference kernel handles empty sums, factors that need conversion first, and results that are narrowed.
+  // oneDNN's factors may be floating-point of another type, which is converted first. The reference kernel handles empty
+  // sums, other factors that need conversion, and results that are narrowed.
+  const auto converts = [&](const GemmOperand& m) { return m.dtype != problem.dtype; };
+  const bool is_mixed = converts(problem.a) || converts(problem.b);
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
-  if (!onednn || narrows || problem.a.k == 0 || problem.a.dtype != problem.dtype || problem.b.dtype != problem.dtype ||
+  if (!onednn || narrows || problem.a.k == 0 || (is_mixed && !(is_floating(problem.a.dtype) && is_floating(problem.b.dtype))) ||
       !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {
     return plan_reference_matmul(problem);
   }
-  if (is_split(problem)) return plan_onednn_matmul(problem);
+  if (is_mixed || is_split(problem)) return plan_onednn_matmul(problem);
   if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
   if (std::optional<Plan> panels = plan_panel_matmul(problem)) return *std::move(panels);
   return plan_onednn_matmul(problem);
@@ -159,8 +192,10 @@ Status read_product(const Product& p, const Addend* addend, MatmulProblem* probl
   problem->batch = Dims(p.out.dims.begin(), p.out.dims.end() - 2);
   if (!is_broadcast(p.a, p.b, p.out)) return misfit(p.a, p.b, p.out);
   SOFTNPU_RETURN_IF_ERROR(read(p.a, problem->batch, true, "the first factor", &problem->a));
-  SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b));
   problem->b_source = device_bytes(p.b);
+  const bool is_blocked = p.b.format == ACL_FORMAT_FRACTAL_NZ && element_count(p.b) > 0;
+  SOFTNPU_RETURN_IF_ERROR(read(p.b, problem->batch, false, "the second factor", &problem->b, is_blocked));
+  if (is_blocked) SOFTNPU_RETURN_IF_ERROR(read_blocks(p.b, &problem->b, &problem->b_source));
   SOFTNPU_RETURN_IF_ERROR(read(p.out, problem->batch, true, "out", &problem->c));
   SOFTNPU_RETURN_IF_ERROR(check_sizes(*problem, p));
   if (addend != nullptr) SOFTNPU_RETURN_IF_ERROR(read_addend(*addend, p.out, problem));
@@ -174,7 +209,7 @@ Status product(const aclTensor& a, const aclTensor& b, const aclTensor& out, con
   SOFTNPU_RETURN_IF_ERROR(common_dtype(a, b, out, &dtype));
   MatmulProblem problem;
   SOFTNPU_RETURN_IF_ERROR(read_product({a, b, out, dtype}, addend, &problem));
-  problem.allows_less = dtype == ACL_FLOAT && allows_less(cube_math_type);
+  problem.allows_less = a.dtype == ACL_FLOAT && b.dtype == ACL_FLOAT && allows_less(cube_math_type);
   *plan = choose(std::move(problem));
   return Status::ok();
 }
@@ -184,7 +219,7 @@ Status matrix_product(const aclTensor& a, const aclTensor& b, const aclTensor& o
   SOFTNPU_RETURN_IF_ERROR(check_dims(a, dims, "the first factor"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(b, dims, "the second factor"));
   SOFTNPU_RETURN_IF_ERROR(check_dims(out, dims, "out"));
-  if (dims == 3 && a.dims[0] != b.dims[0]) return misfit(a, b, out);
+  if (dims == 3 && a.dims[0] != b.dims[0] && (a.dims[0] != 1) == (b.dims[0] != 1)) return misfit(a, b, out);
   return product(a, b, out, addend, cube_math_type, plan);
 }
 

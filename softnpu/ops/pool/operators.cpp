@@ -256,6 +256,24 @@ Status max_pool(const PoolAttributes& a, const aclTensor& self, const aclTensor&
   return finish(std::move(p), false, self, out, plan);
 }
 
+Status max_pool_values(const PaddedPool& a, const aclTensor& self, const aclTensor& out, Plan* plan) {
+  aclIntArray padding;
+  if (a.auto_pad != 0) return invalid(text("autoPad is ", a.auto_pad, ", where 0 is taken: the padding as stated"));
+  if (a.pads.size() != 4) return invalid(text("pads hold ", a.pads.size(), " numbers, where 4 are needed"));
+  for (size_t i = 0; i < a.pads.size(); i += 2) {
+    if (a.pads[i] != a.pads[i + 1]) {
+      return invalid(text("the padding before a dimension is ", a.pads[i], " and after it ", a.pads[i + 1],
+                          "; they must be equal"));
+    }
+    padding.values.push_back(a.pads[i]);
+  }
+  const PoolAttributes attributes{2, a.kernel, a.stride, padding, &a.dilation, a.ceil_mode};
+  PoolProblem p;
+  SOFTNPU_RETURN_IF_ERROR(read_images(PoolKind::kMax, attributes.dims, self, out, &p));
+  SOFTNPU_RETURN_IF_ERROR(fixed_windows(attributes, &p));
+  return finish(std::move(p), false, self, out, plan);
+}
+
 Status max_pool_backward(const PoolAttributes& a, const aclTensor& grad, const aclTensor& self,
                          const aclTensor& indices, const aclTensor& grad_input, Plan* plan) {
   PoolProblem p;

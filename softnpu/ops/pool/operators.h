@@ -20,6 +20,17 @@ struct PoolAttributes {
 // `indices`: int32 or int64, positions of the maxima in a channel of the input.
 Status max_pool(const PoolAttributes& attributes, const aclTensor& self, const aclTensor& out, const aclTensor& indices,
                 Plan* plan);
+// Two dimensions, without indices. `pads` holds the padding before and after each dimension, which are equal;
+// `auto_pad` is 0: as stated.
+struct PaddedPool {
+  const aclIntArray& kernel;
+  const aclIntArray& stride;
+  int64_t auto_pad;
+  const aclIntArray& pads;
+  const aclIntArray& dilation;
+  bool ceil_mode;
+};
+Status max_pool_values(const PaddedPool& attributes, const aclTensor& self, const aclTensor& out, Plan* plan);
 Status max_pool_backward(const PoolAttributes& attributes, const aclTensor& grad, const aclTensor& self,
                          const aclTensor& indices, const aclTensor& grad_input, Plan* plan);
 // `mask`: int8 [.., C, kH * kW, 32 * (ceil(oH * oW / 16) + 1)], contiguous. CANN's contents are not public; here a

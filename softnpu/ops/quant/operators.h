@@ -53,7 +53,7 @@ struct QuantMatmul {
 };
 Status quant_matmul(const QuantMatmul& operands, Plan* plan);
 
-// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8. scale and offset: one element, N, or
+// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8 or int4. scale and offset: one element, N, or
 // [ceil(K / group), N].
 struct WeightQuantMatmul {
   const aclTensor& x;

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "nnopbase/format.h"
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/gemm.h"
 #include "ops/matmul/problem.h"
@@ -12,6 +13,7 @@
 #include "ops/quant/operators.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
+#include "softnpu/softnpu.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -24,6 +26,7 @@ struct Stack {
   int64_t column_stride = 0;
   Dims batch_strides;
   aclDataType dtype = ACL_DT_UNDEFINED;
+  int64_t first = 0;  // of 4-bit elements: 1 if the first one is the upper half of its byte
 
   char* at(const Dims& batch, int64_t index, int64_t row, int64_t column) const {
     const int64_t element = batch_offset(batch, batch_strides, index) + row * row_stride + column * column_stride;
@@ -46,6 +49,28 @@ aclTensor swapped(const aclTensor& tensor, bool swaps) {
   return made;
 }
 
+// The memory of 4-bit elements, two a byte.
+Status open_halves(const aclTensor& tensor, const char* role, Stack* out) {
+  if (element_count(tensor) == 0) return Status::ok();
+  for (int64_t stride : tensor.strides) {
+    if (stride < 0) return no_quantization(text(role, " has the negative stride ", stride));
+  }
+  if (is_blocked_format(tensor.format)) {
+    return no_quantization(text(role, " is in the format ", static_cast<int>(tensor.format), ": cast it to ND"));
+  }
+  SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
+  out->first = tensor.offset % 2;
+  const auto bytes = static_cast<size_t>((out->first + extent(tensor) + 1) / 2);
+  const char* from = static_cast<const char*>(tensor.data) + tensor.offset / 2;
+  void* data = nullptr;
+  if (softnpuKernelAddress(from, bytes, &data) != ACL_SUCCESS) {
+    return no_quantization(
+        text(role, " at ", static_cast<const void*>(from), " does not lie in one allocation of ", bytes, " bytes"));
+  }
+  out->data = static_cast<char*>(data);
+  return Status::ok();
+}
+
 Status open(const aclTensor& tensor, const char* role, const Dims& batch, Stack* out) {
   const size_t n = tensor.dims.size();
   out->dtype = tensor.dtype;
@@ -55,6 +80,7 @@ Status open(const aclTensor& tensor, const char* role, const Dims& batch, Stack*
     const size_t missing = batch.size() - (n - 2);
     out->batch_strides.push_back(i < missing || tensor.dims[i - missing] == 1 ? 0 : tensor.strides[i - missing]);
   }
+  if (tensor.dtype == ACL_INT4) return open_halves(tensor, role, out);
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
   out->data = static_cast<char*>(data);
@@ -130,26 +156,44 @@ class ValueSource : public GemmSource {
   ElementReader reader_;
 };
 
-// The right matrix of int8 with its scales and offsets, [groups, columns] each.
+// The right matrix of int8 or int4 with its scales and offsets, [groups, columns] each.
 class WeightSource : public GemmSource {
  public:
   WeightSource(const Shapes& shapes, int64_t group, const std::vector<float>& scales, const std::vector<float>& offsets)
       : shapes_(shapes), group_(group), scales_(scales), offsets_(offsets) {}
 
   void pack(int64_t batch, int64_t k, int64_t depth, int64_t j, int64_t count, void* to, int64_t pitch) const override {
-    for (int64_t d = 0; d < depth; ++d) {
-      const int64_t first = (k + d) / group_ * shapes_.sizes.columns + j;
-      const float* const scale = scales_.data() + first;
-      const float* const offset = offsets_.data() + first;
-      const auto* const line = reinterpret_cast<const int8_t*>(shapes_.b.at(shapes_.batch, batch, k + d, j));
-      float* const values = static_cast<float*>(to) + d * pitch;
+    const Stack& b = shapes_.b;
+    const int64_t begin =
+        batch_offset(shapes_.batch, b.batch_strides, batch) + k * b.row_stride + j * b.column_stride + b.first;
+    const auto value = [&](int64_t d, int64_t i) {
+      const int64_t element = begin + d * b.row_stride + i * b.column_stride;
+      return b.dtype == ACL_INT4 ? half(b.data, element) : static_cast<float>(b.data[element]);
+    };
+    auto* const values = static_cast<float*>(to);
+    const auto set = [&](int64_t d, int64_t i) {
+      const auto at = static_cast<size_t>((k + d) / group_ * shapes_.sizes.columns + j + i);
+      values[d * pitch + i] = (value(d, i) + offsets_[at]) * scales_[at];
+    };
+    if (b.row_stride < b.column_stride) {  // along memory
       for (int64_t i = 0; i < count; ++i) {
-        values[i] = (static_cast<float>(line[i * shapes_.b.column_stride]) + offset[i]) * scale[i];
+        for (int64_t d = 0; d < depth; ++d) set(d, i);
+      }
+    } else {
+      for (int64_t d = 0; d < depth; ++d) {
+        for (int64_t i = 0; i < count; ++i) set(d, i);
       }
     }
   }
 
  private:
+  // A signed 4-bit element: the lower half of a byte is the first of its two.
+  static float half(const char* data, int64_t element) {
+    const auto byte = static_cast<unsigned char>(data[element / 2]);
+    const int bits = element % 2 == 0 ? byte & 15 : byte >> 4;
+    return static_cast<float>(bits < 8 ? bits : bits - 16);
+  }
+
   const Shapes& shapes_;
   int64_t group_;
   const std::vector<float>& scales_;
@@ -376,7 +420,8 @@ Status quant_matmul(const QuantMatmul& o, Plan* plan) {
 }
 
 Status weight_quant_matmul(const WeightQuantMatmul& o, Plan* plan) {
-  if (!is_result(o.x.dtype) || o.weight.dtype != ACL_INT8 || o.out.dtype != o.x.dtype) {
+  const bool is_weight = o.weight.dtype == ACL_INT8 || o.weight.dtype == ACL_INT4;
+  if (!is_result(o.x.dtype) || !is_weight || o.out.dtype != o.x.dtype) {
     return no_quantization(
         text("no product is defined of ", describe(o.x), " and ", describe(o.weight), " in ", describe(o.out)));
   }

@@ -50,6 +50,8 @@ Status check_shape(const aclTensor& self, const std::vector<bool>& marked, bool 
     }
   }
   if (std::ranges::equal(result.dims, wanted)) return Status::ok();
+  // One value is taken as a vector, too.
+  if (wanted.empty() && result.dims.size() == 1 && result.dims[0] == 1) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID, text("the result has the shape ", describe_shape(result.dims), " where ",
                                         describe_shape(wanted), " is needed for ", describe(self))};
 }

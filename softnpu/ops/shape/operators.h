@@ -13,6 +13,9 @@ enum class PadMode : uint8_t { kReflect, kReplicate };
 // Inputs are converted to out's dtype.
 Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan);
 Status stack(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan);
+// Python's self[start:end:step] along `dim`, with a positive step; out's dtype is self's.
+Status slice(const aclTensor& self, int64_t dim, int64_t start, int64_t end, int64_t step, const aclTensor& out,
+             Plan* plan);
 Status split(const aclTensor& self, const aclIntArray& sizes, int64_t dim, const aclTensorList& out, Plan* plan);
 
 Status flip(const aclTensor& self, const aclIntArray& dims, const aclTensor& out, Plan* plan);

@@ -1,4 +1,4 @@
-// flip, roll, repeat, permute, channel_shuffle.
+// flip, slice, roll, repeat, permute, channel_shuffle.
 
 #include <algorithm>
 #include <cstring>
@@ -85,6 +85,29 @@ Status flip(const aclTensor& self, const aclIntArray& dims, const aclTensor& out
     seen[i] = true;
     if (i < from.rank()) from = from.flip(i);
   }
+  CopyList list;
+  list.add(to, from);
+  return list.finish(describe_later({&self, &out}), plan);
+}
+
+Status slice(const aclTensor& self, int64_t dim, int64_t start, int64_t end, int64_t step, const aclTensor& out,
+             Plan* plan) {
+  View from;
+  View to;
+  size_t i = 0;
+  SOFTNPU_RETURN_IF_ERROR(open(self, out, &from, &to));
+  SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, from.rank(), &i));
+  if (from.rank() == 0) return {ACLNN_ERR_PARAM_INVALID, "a tensor without dimensions has no slices"};
+  if (step < 1) return {ACLNN_ERR_PARAM_INVALID, text("the step is ", step, ", where 1 or more is needed")};
+  const int64_t size = from.sizes[i];
+  const auto place = [size](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
+  const int64_t first = place(start);
+  const int64_t length = std::max<int64_t>(0, place(end) - first);
+  const int64_t count = length / step + (length % step != 0 ? 1 : 0);
+  if (count > 0) from = from.narrow(i, first, length);
+  from.sizes[i] = count;
+  if (count > 1) from.strides[i] *= step;
+  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, from.sizes, "out"));
   CopyList list;
   list.add(to, from);
   return list.finish(describe_later({&self, &out}), plan);

@@ -13,6 +13,7 @@
 
 #include "fuzz/table.h"
 #include "sanitizers.h"
+#include "softnpu/softnpu.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>
@@ -70,7 +71,7 @@ void call_at_random(Draw& draw) {
 
 void expect_works(int32_t device) {
   ASSERT_EQ(aclrtSetDevice(device), ACL_SUCCESS);
-  ASSERT_EQ(aclrtResetDevice(device), ACL_SUCCESS);
+  ASSERT_EQ(softnpuReleaseDevice(device), ACL_SUCCESS);
   ASSERT_EQ(aclrtSetDevice(device), ACL_SUCCESS);
   size_t free = 0;
   size_t total = 0;

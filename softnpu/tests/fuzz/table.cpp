@@ -100,6 +100,7 @@ constexpr Row kTable[] = {
      }},
     {"aclrtSetDevice", 4, [](Draw& d) { return aclrtSetDevice(d.device()); }},
     {"aclrtResetDevice", 1, [](Draw& d) { return d.once_in(8) ? aclrtResetDevice(d.device()) : ACL_SUCCESS; }},
+    {"softnpuReleaseDevice", 1, [](Draw& d) { return d.once_in(8) ? softnpuReleaseDevice(d.device()) : ACL_SUCCESS; }},
     {"aclrtGetDevice", 1,
      [](Draw& d) {
        int32_t id = 0;

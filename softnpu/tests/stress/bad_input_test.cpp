@@ -75,7 +75,7 @@ TEST_F(BadInputTest, WrongDeviceIndex) {
   expect_all_refused({
       {"set 2", [] { return aclrtSetDevice(2); }, ACL_ERROR_RT_INVALID_DEVICEID, "device 2 does not exist"},
       {"set -1", [] { return aclrtSetDevice(-1); }, ACL_ERROR_RT_INVALID_DEVICEID, "device -1 does not exist"},
-      {"reset 99", [] { return aclrtResetDevice(99); }, ACL_ERROR_RT_INVALID_DEVICEID, "device 99 does not exist"},
+      {"reset 99", [] { return softnpuReleaseDevice(99); }, ACL_ERROR_RT_INVALID_DEVICEID, "device 99 does not exist"},
       {"context", [] { return aclrtCreateContext(&context, 16); }, ACL_ERROR_RT_INVALID_DEVICEID, "device 16"},
       {"info", [] { return aclrtGetDeviceInfo(77, ACL_DEV_ATTR_AICORE_CORE_NUM, &value); },
        ACL_ERROR_RT_INVALID_DEVICEID, "device 77 does not exist"},
@@ -231,7 +231,7 @@ TEST_F(BadInputTest, EventOfAnotherContext) {
   EXPECT_EQ(aclrtRecordEvent(event, nullptr), ACL_SUCCESS);  // it outlives contexts that waited for it
   EXPECT_EQ(aclrtSynchronizeEvent(event), ACL_SUCCESS);
   EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
-  EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
+  EXPECT_EQ(softnpuReleaseDevice(1), ACL_SUCCESS);
 }
 
 TEST_F(BadInputTest, StreamDestroyedUnderWork) {

@@ -136,7 +136,7 @@ TEST_F(OrderTest, OrderHoldsUnderLoad) {
   for (Post& post : posts) {
     for (aclrtEvent event : post.events) EXPECT_EQ(aclrtDestroyEvent(event), ACL_SUCCESS);
   }
-  EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
+  EXPECT_EQ(softnpuReleaseDevice(1), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 

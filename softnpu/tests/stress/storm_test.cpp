@@ -7,6 +7,7 @@
 
 #include "acl_fixture.h"
 #include "sanitizers.h"
+#include "softnpu/softnpu.h"
 
 namespace {
 
@@ -84,7 +85,7 @@ TEST_F(StormTest, Contexts) {
     ASSERT_EQ(aclrtSetCurrentContext(context), ACL_ERROR_RT_CONTEXT_NULL);
     ASSERT_EQ(aclrtFree(block), ACL_SUCCESS);
   });
-  EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
+  EXPECT_EQ(softnpuReleaseDevice(1), ACL_SUCCESS);
 }
 
 TEST_F(StormTest, Memory) {
@@ -134,7 +135,7 @@ TEST_F(StormTest, ResetsUnderUse) {
         const bool all_done = std::ranges::count(codes, ACL_SUCCESS) == 3;
         EXPECT_EQ(recent_error().empty(), all_done);
         if (t > 0) continue;
-        ASSERT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
+        ASSERT_EQ(softnpuReleaseDevice(1), ACL_SUCCESS);
       }
     });
   }
@@ -145,7 +146,7 @@ TEST_F(StormTest, ResetsUnderUse) {
   ASSERT_EQ(aclrtMemsetAsync(block, 4096, 5, 4096, nullptr), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   EXPECT_EQ(download<char>(block), 5);
-  EXPECT_EQ(aclrtResetDevice(1), ACL_SUCCESS);
+  EXPECT_EQ(softnpuReleaseDevice(1), ACL_SUCCESS);
   EXPECT_EQ(aclrtSetDevice(0), ACL_SUCCESS);
 }
 

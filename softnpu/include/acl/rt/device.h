@@ -11,6 +11,8 @@ extern "C" {
 
 // A thread that has set no device has no context: calls that need one return ACL_ERROR_RT_CONTEXT_NULL.
 ACL_FUNC_VISIBILITY aclError aclrtGetDeviceCount(uint32_t* count);
+// aclrtSetDevice calls are counted in the whole process. The aclrtResetDevice that matches the last of them releases
+// the device with all its contexts, streams and memory.
 ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtResetDevice(int32_t deviceId);
 ACL_FUNC_VISIBILITY aclError aclrtGetDevice(int32_t* deviceId);

@@ -13,6 +13,9 @@ extern "C" {
 ACL_FUNC_VISIBILITY aclError aclrtReserveMemAddress(void** virPtr, size_t size, size_t alignment, void* expectPtr,
                                                     uint64_t flags);
 ACL_FUNC_VISIBILITY aclError aclrtReleaseMemAddress(void* virPtr);
+// The unit of physical memory, in bytes: 2 MiB, for each option.
+ACL_FUNC_VISIBILITY aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop,
+                                                              aclrtMemGranularityOptions option, size_t* granularity);
 // On the device that prop->location names; counted in its capacity.
 ACL_FUNC_VISIBILITY aclError aclrtMallocPhysical(aclrtDrvMemHandle* handle, size_t size,
                                                  const aclrtPhysicalMemProp* prop, uint64_t flags);

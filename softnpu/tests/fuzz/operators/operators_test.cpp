@@ -24,6 +24,7 @@
 #include "fuzz/operators/arguments.h"
 #include "fuzz/operators/callers.h"
 #include "sanitizers.h"
+#include "softnpu/softnpu.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>
@@ -220,7 +221,7 @@ TEST(OperatorFuzzTest, NeverCrashes) {
               static_cast<unsigned long long>(counts.huge), counts.operators.size(), callers().size());
   if (only == nullptr) say_never_taken(counts);
   ASSERT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
-  ASSERT_EQ(aclrtResetDevice(0), ACL_SUCCESS);
+  ASSERT_EQ(softnpuReleaseDevice(0), ACL_SUCCESS);
 }
 
 }  // namespace

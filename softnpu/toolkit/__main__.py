@@ -1,0 +1,71 @@
+"""Writes the toolkit's folder: ``python -m softnpu.toolkit --output FOLDER TABLE...``.
+
+Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a header for each family of operators,
+``bin/npu-smi`` and ``set_env.sh``. ``lib64`` is the folder of the libraries; torch_npu/softnpu.py links it.
+"""
+
+import argparse
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from softnpu.opgen.model import Operator, header_of
+from softnpu.opgen.parse import parse
+from softnpu.toolkit.headers import HeaderError, headers, read_names
+
+_SOURCE = Path(__file__).resolve().parent
+_INCLUDE = _SOURCE.parent / "include"
+# softnpu/include/softnpu is of this project only.
+_COPIED = ("acl", "aclnn", "profiling", "runtime")
+# Programs include aclnn_base.h for the functions that make the objects.
+_BASE = "aclnn/aclnn_base.h"
+_BASE_MORE = '\n#include "aclnn/acl_meta.h"\n'
+
+
+def _by_hand() -> dict[str, str]:
+    """The headers of aclnnop that are written by hand: name to text."""
+    return {path.name: path.read_text() for path in sorted((_INCLUDE / "aclnnop").glob("*.h"))}
+
+
+def write(output: Path, operators: Iterable[Operator]) -> None:
+    """Writes the folder anew.
+
+    Raises:
+        HeaderError: headers.txt names a function that no table has.
+    """
+    shutil.rmtree(output, ignore_errors=True)
+    for name in _COPIED:
+        shutil.copytree(_INCLUDE / name, output / "include" / name)
+    base = output / "include" / _BASE
+    base.write_text(base.read_text() + _BASE_MORE)
+    folder = output / "include" / "aclnnop"
+    folder.mkdir()
+    by_hand = _by_hand()
+    written = headers(operators, read_names(_SOURCE / "headers.txt"))
+    # aclnnCalculateMatmulWeightSizeV2 is no operator of a table: the header of the conversion includes it.
+    size = "aclnn_calculate_matmul_weight_size_v2.h"
+    written[header_of("aclnnTransMatmulWeight")] += f'\n#include "aclnnop/{size}"\n'
+    for name, text in (written | by_hand).items():
+        (folder / name).write_text(text)
+    (output / "bin").mkdir()
+    shutil.copy(_SOURCE / "bin" / "npu-smi", output / "bin" / "npu-smi")
+    shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the folder; returns 1 and prints one sentence if a name is unknown."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("tables", type=Path, nargs="+")
+    options = parser.parse_args(arguments)
+    try:
+        write(options.output, [o for table in options.tables for o in parse(table).operators])
+    except HeaderError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
