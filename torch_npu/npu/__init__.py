@@ -109,6 +109,10 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
+    if name in ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling"):  # what Inductor asks for
+        from torch_npu import _inductor
+
+        return getattr(_inductor, name)
     raise missing_attribute(sys.modules[__name__], name)
 
 
@@ -134,7 +138,7 @@ def _register(load_error: Exception | None) -> None:
     if load_error is not None:
         _state.attach(None, str(load_error))
         return
-    from torch_npu import _C
+    from torch_npu import _C, _compile_hook
     from torch_npu.utils import batching_rules, fake_kernels
 
     _state.attach(_C, "")
@@ -144,6 +148,7 @@ def _register(load_error: Exception | None) -> None:
     _compat.apply()
     fake_kernels.register()
     batching_rules.register()
+    _compile_hook.install()
     atexit.register(_finish)
 
 

@@ -11,6 +11,7 @@
 
 #include "aten/aicpu/copying.h"
 #include "aten/custom/wrong_device.h"
+#include "bind/kernel.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
@@ -126,6 +127,7 @@ PYBIND11_MODULE(_C, m) {
   });
   m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
 
+  bind_kernels(m);
   bind_memory(m);
   bind_sharing(m);
 
