@@ -94,6 +94,9 @@ from torch_npu.npu.streams import (
 
 default_generators: tuple[torch.Generator, ...] = ()
 
+# Inductor looks for a device's code generators here.
+_INDUCTOR_CLASSES = ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling", "WrapperFxCodegen")
+
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """The dtypes that autocast may use on npu."""
@@ -109,7 +112,7 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
-    if name in ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling"):  # what Inductor asks for
+    if name in _INDUCTOR_CLASSES:
         from torch_npu import _inductor
 
         return getattr(_inductor, name)
