@@ -8,10 +8,8 @@ from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 from torch._inductor.codecache import CppCodeCache, LambdaFuture
 from torch._inductor.utils import clear_on_fresh_cache
 
-from torch_npu._inductor.source import signature_of, with_entries
+from torch_npu._inductor.source import signature_of, with_entries, work_of
 
-# In units of softnpu's Plan::work: reading or writing an element and computing with it.
-_WORK_PER_ELEMENT = 8.0
 
 
 @clear_on_fresh_cache
@@ -61,7 +59,7 @@ def compile_npu_kernel(
         if kernel is None:
             loaded = library()
             addresses = (_address(loaded.torch_npu_run), _address(loaded.torch_npu_bind))
-            kernel = _C.load_kernel(name, signature, *addresses, _WORK_PER_ELEMENT)
+            kernel = _C.load_kernel(name, signature, *addresses, work_of(source))
         return kernel
 
     return load() if is_inline else LambdaFuture(load)

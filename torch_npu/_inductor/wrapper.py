@@ -1,6 +1,7 @@
 """Wrappers, the Python functions that call a graph's kernels in turn."""
 
 import torch
+from torch._inductor import config
 from torch._inductor.codegen import wrapper
 from torch._inductor.codegen.cpp import parallel_num_threads
 from torch._inductor.virtualized import V
@@ -77,6 +78,9 @@ class PythonWrapperCodegen(_NpuCalls, wrapper.PythonWrapperCodegen):
         """The imports of the generated module."""
         super().write_header()
         self.imports.writeline("from torch_npu._inductor.compile import compile_npu_kernel")
+        if config.triton.cudagraphs:  # mode="reduce-overhead"; in the module since it may come from a cache
+            self.imports.writeline("from torch_npu._inductor.graphs import warn_without_graphs")
+            self.header.writeline("warn_without_graphs()")
         self.header.writeline("from torch_npu._C import empty_strided as empty_strided_npu")
 
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "core/acl.h"
@@ -22,10 +23,11 @@
 namespace torch_npu {
 namespace {
 
-// softnpu's thresholds (softnpu/base/work.h): below the first one thread and no hand-over, below the second no
-// hand-over while the executor is idle.
+// In units of softnpu's Plan::work (softnpu/base/work.h): below the first one thread and no hand-over; below the second,
+// a millisecond, no hand-over while the executor is idle.
 constexpr double kSmallWork = 1 << 22;
-constexpr double kShortWork = 1 << 28;
+constexpr double kShortWork = 1 << 25;
+constexpr double kWorkOfAccess = 8;  // reading or writing an element
 
 std::atomic<uint64_t> launches{0};
 
@@ -58,6 +60,16 @@ void parallel(void (*body)(void*), void* data, unsigned threads) {
   workers().end();
 }
 
+// An exception's text without the place in generated code that precedes it ("kernel, FILE:LINE, text").
+std::string_view readable(std::string_view text) {
+  for (const std::string_view ending : {".cpp:", ".h:"}) {
+    const std::size_t file = text.rfind(ending);
+    const std::size_t comma = file == std::string_view::npos ? file : text.find(", ", file);
+    if (comma != std::string_view::npos) text.remove_prefix(comma + 2);
+  }
+  return text;
+}
+
 aclError run(void* state, char* message, std::size_t size) {
   const auto& call = *static_cast<const KernelCall*>(state);
   const unsigned previous = std::exchange(most_threads, static_cast<unsigned>(call.threads));
@@ -65,7 +77,8 @@ aclError run(void* state, char* message, std::size_t size) {
   try {
     call.kernel->run(call.arguments.data());
   } catch (const std::exception& error) {
-    std::snprintf(message, size, "%s: %s", call.kernel->name.c_str(), error.what());
+    const std::string_view text = readable(error.what());
+    std::snprintf(message, size, "%.*s", static_cast<int>(text.size()), text.data());
     code = ACL_ERROR_RT_AICORE_EXCEPTION;
   }
   most_threads = previous;
@@ -100,7 +113,9 @@ void add_argument(KernelCall& call, const at::Tensor& tensor, bool is_written, c
                                               : const_cast<void*>(bytes_of(storage, BytesLayout::kPlain)));
   if (is_written && storage.nbytes() > offset) bump_write_epoch(bytes + offset, storage.nbytes() - offset);
   call.arguments.push_back({.pointer = bytes == nullptr ? nullptr : bytes + offset + kernel_offset(device)});
-  call.work += static_cast<double>(tensor.numel()) * call.kernel->work;
+  const auto elements = static_cast<double>(tensor.numel());
+  call.elements += elements;
+  call.largest = std::max(call.largest, elements);
 }
 
 void launch_generated(KernelCall call, c10::Stream stream) {
@@ -108,9 +123,10 @@ void launch_generated(KernelCall call, c10::Stream stream) {
   static const auto launch = reinterpret_cast<Launch>(bound_symbol("softnpuLaunch"));
   TORCH_CHECK(launch != nullptr, "generated kernels run on softnpu only");
   const char* name = call.kernel->name.c_str();
-  const int32_t cost = call.work < kSmallWork   ? SOFTNPU_COST_SMALL
-                       : call.work < kShortWork ? SOFTNPU_COST_SHORT
-                                                : SOFTNPU_COST_LARGE;
+  const double work = call.elements * kWorkOfAccess + call.largest * call.kernel->work;
+  const int32_t cost = work < kSmallWork   ? SOFTNPU_COST_SMALL
+                       : work < kShortWork ? SOFTNPU_COST_SHORT
+                                           : SOFTNPU_COST_LARGE;
   call.threads = cost == SOFTNPU_COST_SMALL ? 1 : at::get_num_threads();
   launches.fetch_add(1, std::memory_order_relaxed);
   route_stats::add_generated(name);

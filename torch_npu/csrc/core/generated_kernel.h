@@ -34,14 +34,15 @@ struct GeneratedKernel {
   std::string name;
   std::string signature;  // per argument: r, a tensor that it reads; w, one that it writes; i, an integer; d, a number
   void (*run)(const KernelWord* arguments);
-  double work;  // per element of the tensors, in units of Plan::work
+  double work;  // per element of the largest tensor, in units of softnpu's Plan::work, without reading and writing
 };
 
 struct KernelCall {
   const GeneratedKernel* kernel;
   std::vector<KernelWord> arguments;
   std::vector<at::Tensor> kept;  // in host memory
-  double work = 0;
+  double elements = 0;  // of all tensors
+  double largest = 0;   // elements of the largest one
   int threads = 1;  // at most
 };
 
