@@ -74,7 +74,9 @@ ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_start(void (*body)(void*), void* 
     const auto& of_submitter = *static_cast<const softnpu::Regions*>(own);
     of_submitter.body(of_submitter.data);
   };
-  regions.outermost.fork(run, &regions, threads == 0 ? regions.threads : static_cast<int>(threads));
+  const int wanted = threads == 0 ? regions.threads : static_cast<int>(threads);
+  // A barrier needs as many threads as slots.
+  regions.outermost.fork(run, &regions, softnpu::reserve_workers(wanted - 1) ? wanted : 1);
 }
 
 ACL_FUNC_VISIBILITY void softnpu_GOMP_parallel_end() {

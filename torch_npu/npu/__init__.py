@@ -163,6 +163,9 @@ from torch_npu.npu.streams import (
 
 default_generators: tuple[torch.Generator, ...] = ()
 
+# Inductor looks for a device's code generators here.
+_INDUCTOR_CLASSES = ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling", "WrapperFxCodegen")
+
 
 def is_bf16_supported(including_emulation: bool = False) -> bool:
     """Whether bfloat16 is supported: True.
@@ -177,6 +180,10 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
+    if name in _INDUCTOR_CLASSES:
+        from torch_npu import _inductor
+
+        return getattr(_inductor, name)
     raise missing_attribute(sys.modules[__name__], name)
 
 
@@ -202,7 +209,7 @@ def _register(load_error: Exception | None) -> None:
     if load_error is not None:
         _state.attach(None, str(load_error))
         return
-    from torch_npu import _C
+    from torch_npu import _C, _compile_hook
     from torch_npu.utils import batching_rules, fake_kernels
 
     _state.attach(_C, "")
@@ -216,6 +223,7 @@ def _register(load_error: Exception | None) -> None:
     torch_backend.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
+    _compile_hook.install()
     atexit.register(_finish)
 
 

@@ -13,6 +13,7 @@
 #include "aten/custom/wrong_device.h"
 #include "aten/nondeterministic.h"
 #include "bind/alias.h"
+#include "bind/kernel.h"
 #include "bind/memory.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
@@ -136,6 +137,7 @@ PYBIND11_MODULE(_C, m) {
   m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
 
   bind_alias(m);
+  bind_kernels(m);
   bind_memory(m);
   bind_sharing(m);
 

@@ -24,8 +24,9 @@ bool is_of_queued_work(std::string_view message) {
   return message.find(", launched by thread ") != std::string_view::npos;
 }
 
-// Matches softnpu's text; a real NPU does not report that an index caused the error.
+// Matches softnpu's text and that of generated kernels; a real NPU does not report that an index caused the error.
 bool names_an_index(std::string_view message) {
+  if (message.find(": index out of bounds") != std::string_view::npos) return true;
   return message.find(": index ") != std::string_view::npos &&
          message.find(" is out of range for dimension ") != std::string_view::npos;
 }

@@ -42,6 +42,13 @@ std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {
   return nullptr;
 }
 
+// The row of `key`; `made` becomes it if there is none.
+Row& row_of(std::string key, Row made) {
+  const auto [place, is_new] = counter->places.emplace(std::move(key), counter->rows.size());
+  if (is_new) counter->rows.push_back(std::move(made));
+  return counter->rows[place->second];
+}
+
 void leave(const at::RecordFunction& function, at::ObserverContext*) {
   if (counter == nullptr || counter->frames.empty() || !is_operator(function)) return;
   const Frame frame = std::move(counter->frames.back());
@@ -54,12 +61,8 @@ void leave(const at::RecordFunction& function, at::ObserverContext*) {
   const bool is_composite = frame.route == Route::kNone && frame.calls_others;
   std::string key =
       frame.op + '\n' + frame.kernel + '\n' + std::to_string(static_cast<int>(frame.route)) + (is_composite ? "c" : "");
-  const auto [place, is_new] = counter->places.emplace(std::move(key), counter->rows.size());
-  if (is_new) {
-    counter->rows.push_back(
-        {.op = frame.op, .kernel = frame.kernel, .route = frame.route, .calls_others = is_composite});
-  }
-  Row& row = counter->rows[place->second];
+  Row& row = row_of(std::move(key), {.op = frame.op, .kernel = frame.kernel, .route = frame.route,
+                                      .calls_others = is_composite});
   row.calls += 1;
   row.total_ns += total;
   row.self_ns += total - frame.inner_ns;
@@ -90,6 +93,11 @@ void mark(Route route, const char* kernel) noexcept {
   if (route < frame.route) return;
   if (route > frame.route || *frame.kernel == '\0') frame.kernel = kernel;
   frame.route = route;
+}
+
+void add_generated(const char* kernel) {
+  if (counter == nullptr) return;
+  row_of(kernel, {.op = "inductor", .kernel = kernel, .route = Route::kGenerated}).calls += 1;
 }
 
 bool counts() noexcept { return counter != nullptr; }

@@ -9,7 +9,7 @@
 namespace torch_npu::route_stats {
 
 // In ascending priority, if an operator used several of them.
-enum class Route : uint8_t { kNone, kCopy, kAclnn, kAiCpu, kCpuFallback };
+enum class Route : uint8_t { kNone, kCopy, kAclnn, kAiCpu, kCpuFallback, kGenerated };
 
 struct Row {
   std::string op;      // "aten::add.Tensor"
@@ -29,6 +29,9 @@ std::vector<Row> stop();
 
 // Records the route of this thread's innermost operator; `kernel` is a literal.
 void mark(Route route, const char* kernel = "") noexcept;
+
+// Counts a launch of a kernel that torch.compile generated.
+void add_generated(const char* kernel);
 
 // Whether this thread counts.
 bool counts() noexcept;

@@ -1,0 +1,48 @@
+"""What torch 2.13's Inductor asks of a device by name to learn about its code generator: npu has that of the CPU, C++."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import torch
+from torch._inductor import config, utils
+from torch._inductor.codegen import common
+from torch._inductor.lowering import lowerings
+from torch._inductor.scheduler import BaseSchedulerNode
+
+_current_backend = utils.get_current_backend
+
+
+def _is_cpu(node: BaseSchedulerNode) -> bool:
+    """Whether loops stay as they are: orders that the scheduler tries for others are not for C++."""
+    device = node.get_device()
+    return device is not None and device.type in ("cpu", "npu")
+
+
+def _backend(device_type: str | None = None) -> str:
+    """The code generator's name; of the current device without an argument."""
+    from torch._inductor.virtualized import V
+
+    device_type = device_type or V.graph.get_current_device_or_throw().type
+    return "cpp" if device_type == "npu" else _current_backend(device_type)
+
+
+def _with_copies(lower: Callable) -> Callable:
+    """Lowers ``cat`` to copies of the inputs: C++ for one loop with a condition per input is not vectorized."""
+
+    @wraps(lower)
+    def lower_cat(inputs: list, *args: object, **kwargs: object) -> object:
+        if inputs[0].get_device().type != "npu":
+            return lower(inputs, *args, **kwargs)
+        with config.patch(max_pointwise_cat_inputs=0, max_complex_pointwise_cat_inputs=0):
+            return lower(inputs, *args, **kwargs)
+
+    return lower_cat
+
+
+def use_cpp() -> None:
+    """Gives Inductor's questions the answers for C++, once."""
+    BaseSchedulerNode.is_cpu = _is_cpu
+    utils.get_current_backend = common.get_current_backend = _backend
+    for operator in (torch.ops.aten.cat.default, torch.ops.aten.cat):
+        if operator in lowerings:
+            lowerings[operator] = _with_copies(lowerings[operator])
