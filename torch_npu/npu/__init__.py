@@ -21,15 +21,26 @@ from torch_npu.npu.device import (
     ipc_collect,
     is_available,
     is_initialized,
+    npurt,
     set_device,
     synchronize,
     unavailable_reason,
 )
 from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
 from torch_npu.npu.device import _lazy_init as _lazy_init
+from torch_npu.npu.limits import (
+    get_device_limit,
+    get_stream_limit,
+    reset_stream_limit,
+    set_device_limit,
+    set_stream_limit,
+)
 from torch_npu.npu.memory import (
+    MemPool,
+    NPUPluggableAllocator,
     caching_allocator_alloc,
     caching_allocator_delete,
+    change_current_allocator,
     empty_cache,
     empty_virt_addr_cache,
     get_allocator_backend,
@@ -55,6 +66,7 @@ from torch_npu.npu.memory import (
     reset_peak_host_memory_stats,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from torch_npu.npu.named_options import set_option
 from torch_npu.npu.options import (
@@ -82,15 +94,21 @@ from torch_npu.npu.random import (
     set_rng_state,
     set_rng_state_all,
 )
+from torch_npu.npu.recovery import check_uce_in_memory, restart_device, stop_device
 from torch_npu.npu.streams import (
     Event,
+    ExternalEvent,
+    ExternalStream,
     Stream,
     StreamContext,
+    SyncLaunchStream,
     current_stream,
     default_stream,
+    is_current_stream_capturing,
     set_stream,
     stream,
 )
+from torch_npu.npu.streams import _erase_stream as _erase_stream
 
 default_generators: tuple[torch.Generator, ...] = ()
 
@@ -142,6 +160,7 @@ def _register(load_error: Exception | None) -> None:
     default_generators = _make_default_generators()
     reductions.register()
     _compat.apply()
+    memory._dump_when_out_of_memory()
     fake_kernels.register()
     batching_rules.register()
     atexit.register(_finish)
@@ -150,12 +169,19 @@ def _register(load_error: Exception | None) -> None:
 __all__ = [
     "CubeMathType",
     "Event",
+    "ExternalEvent",
+    "ExternalStream",
+    "MemPool",
     "NPUDeviceProperties",
+    "NPUPluggableAllocator",
     "Stream",
     "StreamContext",
+    "SyncLaunchStream",
     "amp",
     "caching_allocator_alloc",
     "caching_allocator_delete",
+    "change_current_allocator",
+    "check_uce_in_memory",
     "config",
     "conv",
     "current_device",
@@ -169,12 +195,14 @@ __all__ = [
     "empty_virt_addr_cache",
     "get_allocator_backend",
     "get_amp_supported_dtype",
+    "get_device_limit",
     "get_device_name",
     "get_device_properties",
     "get_operator_fallback",
     "get_per_process_memory_fraction",
     "get_rng_state",
     "get_rng_state_all",
+    "get_stream_limit",
     "get_task_queue_enable",
     "host_empty_cache",
     "host_memory_stats",
@@ -184,6 +212,7 @@ __all__ = [
     "ipc_collect",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
     "is_jit_compile_false",
     "manual_seed",
@@ -201,16 +230,20 @@ __all__ = [
     "memory_stats",
     "memory_stats_as_nested_dict",
     "memory_summary",
+    "npurt",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
     "reset_max_memory_cached",
     "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
+    "reset_stream_limit",
+    "restart_device",
     "seed",
     "seed_all",
     "set_compile_mode",
     "set_device",
+    "set_device_limit",
     "set_op_timeout_ms",
     "set_operator_fallback",
     "set_option",
@@ -218,8 +251,11 @@ __all__ = [
     "set_rng_state",
     "set_rng_state_all",
     "set_stream",
+    "set_stream_limit",
     "set_task_queue_enable",
+    "stop_device",
     "stream",
     "synchronize",
     "unavailable_reason",
+    "use_mem_pool",
 ]

@@ -12,6 +12,7 @@
 #include "aten/aicpu/copying.h"
 #include "aten/custom/wrong_device.h"
 #include "bind/memory.h"
+#include "bind/runtime.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
@@ -126,7 +127,9 @@ PYBIND11_MODULE(_C, m) {
   });
   m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
 
+  bind_mem_pool(m);
   bind_memory(m);
+  bind_runtime(m);
   bind_sharing(m);
 
   m.def("default_generator", [](int device) {
