@@ -2,6 +2,7 @@
 
 import ctypes
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -63,3 +64,25 @@ def no_switching() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(interval)
+
+
+class Gate:
+    """Holds up a stream until :meth:`open`, or until the end of the context."""
+
+    def __init__(self, stream: torch.Stream) -> None:
+        """Takes the stream."""
+        self.stream = stream
+        self.opened = threading.Event()
+
+    def open(self) -> None:
+        """Lets the stream go on."""
+        self.opened.set()
+
+    def __enter__(self) -> "Gate":
+        """Holds up work that is enqueued from now on."""
+        launch_on_host(self.stream, self.opened.wait)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Opens the gate."""
+        self.open()

@@ -67,6 +67,7 @@ from torch_npu.npu.device import (
     ipc_collect,
     is_available,
     is_initialized,
+    npurt,
     set_device,
     synchronize,
     unavailable_reason,
@@ -77,9 +78,19 @@ from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
 from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError
 from torch_npu.npu.impl import are_compatible_impl_enabled, use_compatible_impl
 from torch_npu.npu.legacy import *  # noqa: F403
+from torch_npu.npu.limits import (
+    get_device_limit,
+    get_stream_limit,
+    reset_stream_limit,
+    set_device_limit,
+    set_stream_limit,
+)
 from torch_npu.npu.memory import (
+    MemPool,
+    NPUPluggableAllocator,
     caching_allocator_alloc,
     caching_allocator_delete,
+    change_current_allocator,
     empty_cache,
     empty_virt_addr_cache,
     get_allocator_backend,
@@ -105,6 +116,7 @@ from torch_npu.npu.memory import (
     reset_peak_host_memory_stats,
     reset_peak_memory_stats,
     set_per_process_memory_fraction,
+    use_mem_pool,
 )
 from torch_npu.npu.mstx import mstx
 from torch_npu.npu.named_options import (
@@ -151,15 +163,21 @@ from torch_npu.npu.random import (
 from torch_npu.npu.random import _set_rng_state_offset as _set_rng_state_offset
 from torch_npu.npu.selftest import stress_detect
 from torch_npu.npu.soc import get_soc_version
+from torch_npu.npu.recovery import check_uce_in_memory, restart_device, stop_device
 from torch_npu.npu.streams import (
     Event,
+    ExternalEvent,
+    ExternalStream,
     Stream,
     StreamContext,
+    SyncLaunchStream,
     current_stream,
     default_stream,
+    is_current_stream_capturing,
     set_stream,
     stream,
 )
+from torch_npu.npu.streams import _erase_stream as _erase_stream
 
 default_generators: tuple[torch.Generator, ...] = ()
 
@@ -217,6 +235,7 @@ def _register(load_error: Exception | None) -> None:
     default_generators = _make_default_generators()
     reductions.register()
     _compat.apply()
+    memory._dump_when_out_of_memory()
     fake_kernels.register()
     batching_rules.register()
     legacy.register()
@@ -232,11 +251,18 @@ __all__ = [
     "CubeMathType",
     "DeferredNpuCallError",
     "Event",
+    "ExternalEvent",
+    "ExternalStream",
+    "MemPool",
     "NPUDeviceProperties",
     "OutOfMemoryError",
     "Stream",
     "StreamContext",
     "aclnn",
+    "NPUPluggableAllocator",
+    "Stream",
+    "StreamContext",
+    "SyncLaunchStream",
     "amp",
     "are_compatible_impl_enabled",
     "autocast_utils",
@@ -245,6 +271,8 @@ __all__ = [
     "caching_allocator_delete",
     "can_device_access_peer",
     "clear_npu_overflow_flag",
+    "change_current_allocator",
+    "check_uce_in_memory",
     "config",
     "conv",
     "current_blas_handle",
@@ -270,6 +298,7 @@ __all__ = [
     "get_autocast_dtype",
     "get_default_generator",
     "get_device_capability",
+    "get_device_limit",
     "get_device_name",
     "get_device_properties",
     "get_mm_bmm_format_nd",
@@ -280,6 +309,7 @@ __all__ = [
     "get_rng_state_all",
     "get_soc_version",
     "get_sync_debug_mode",
+    "get_stream_limit",
     "get_task_queue_enable",
     "host_empty_cache",
     "host_memory_stats",
@@ -291,6 +321,7 @@ __all__ = [
     "is_autocast_enabled",
     "is_available",
     "is_bf16_supported",
+    "is_current_stream_capturing",
     "is_initialized",
     "is_jit_compile_false",
     "manual_seed",
@@ -317,6 +348,7 @@ __all__ = [
     "obfuscation_initialize",
     "preferred_linalg_library",
     "profiler",
+    "npurt",
     "reset_accumulated_host_memory_stats",
     "reset_accumulated_memory_stats",
     "reset_max_memory_allocated",
@@ -324,6 +356,8 @@ __all__ = [
     "reset_peak_host_memory_stats",
     "reset_peak_memory_stats",
     "sdp_kernel",
+    "reset_stream_limit",
+    "restart_device",
     "seed",
     "seed_all",
     "set_aoe",
@@ -334,6 +368,7 @@ __all__ = [
     "set_device",
     "set_dump",
     "set_mm_bmm_format_nd",
+    "set_device_limit",
     "set_op_timeout_ms",
     "set_operator_fallback",
     "set_option",
@@ -342,7 +377,9 @@ __all__ = [
     "set_rng_state_all",
     "set_stream",
     "set_sync_debug_mode",
+    "set_stream_limit",
     "set_task_queue_enable",
+    "stop_device",
     "stream",
     "stress_detect",
     "synchronize",
@@ -350,5 +387,6 @@ __all__ = [
     "use_compatible_impl",
     "utilization",
     "utils",
+    "use_mem_pool",
 ]
 __all__ += legacy.__all__

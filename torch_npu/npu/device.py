@@ -1,6 +1,7 @@
 """Devices: their number, the current one, their properties. Interfaces follow torch.cuda."""
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import torch
 
@@ -65,6 +66,14 @@ def set_device(device: _state.Device) -> None:
     index = _state.device_index(device)
     if index >= 0:
         _state.native().set_device(index)
+
+
+def npurt() -> ModuleType:
+    """The module of direct calls of the runtime: raw streams and registered host memory."""
+    _lazy_init()
+    from torch_npu.npu import runtime
+
+    return runtime
 
 
 def synchronize(device: _state.Device = None) -> None:

@@ -1,12 +1,64 @@
 """Device memory: statistics in bytes, the cache. Interfaces follow torch.cuda.memory."""
 
+import os
 import pickle
 import sys
+import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Literal
 
 from torch_npu.npu import _state
+from torch_npu.npu.mem_pool import (
+    MemPool,
+    NPUPluggableAllocator,
+    _get_current_allocator,
+    _NPUAllocator,
+    change_current_allocator,
+    use_mem_pool,
+)
+
+__all__ = [
+    "MemPool",
+    "NPUPluggableAllocator",
+    "_NPUAllocator",
+    "_dump_snapshot",
+    "_get_current_allocator",
+    "_record_memory_history",
+    "_save_memory_usage",
+    "_save_segment_usage",
+    "_set_allocator_settings",
+    "_snapshot",
+    "caching_allocator_alloc",
+    "caching_allocator_delete",
+    "change_current_allocator",
+    "empty_cache",
+    "empty_virt_addr_cache",
+    "get_allocator_backend",
+    "get_per_process_memory_fraction",
+    "host_empty_cache",
+    "host_memory_stats",
+    "host_memory_stats_as_nested_dict",
+    "max_memory_allocated",
+    "max_memory_cached",
+    "max_memory_reserved",
+    "mem_get_info",
+    "memory_allocated",
+    "memory_cached",
+    "memory_reserved",
+    "memory_snapshot",
+    "memory_stats",
+    "memory_stats_as_nested_dict",
+    "memory_summary",
+    "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated",
+    "reset_max_memory_cached",
+    "reset_peak_host_memory_stats",
+    "reset_peak_memory_stats",
+    "set_per_process_memory_fraction",
+    "use_mem_pool",
+]
 
 
 def _flatten(prefix: str, value: Mapping | int, out: dict[str, int]) -> None:
@@ -79,11 +131,12 @@ def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str,
     """Every segment of the caching allocator with its blocks, by address.
 
     Args:
-        mempool_id: accepted for torch.cuda's signature; there is one pool, ``(0, 0)``.
+        mempool_id: only segments of the :class:`MemPool` with this id; ``(0, 0)`` and None are all pools.
     """
-    if mempool_id not in (None, (0, 0)):
-        return []
-    return list(_state.native().memory_snapshot())
+    segments = list(_state.native().memory_snapshot())
+    if mempool_id in (None, (0, 0)):
+        return segments
+    return [s for s in segments if s["segment_pool_id"] == tuple(mempool_id)]
 
 
 def set_per_process_memory_fraction(fraction: float, device: _state.Device = None) -> None:
@@ -120,8 +173,13 @@ def caching_allocator_alloc(size: int, device: _state.Device = None, stream: obj
             "Invalid type for stream argument, must be `torch.npu.Stream` or None; "
             f"got: {type(stream).__name__}"
         )
+    if isinstance(size, bool) or not isinstance(size, int):
+        raise TypeError(f"size must be an int, not {type(size).__name__}")
+    index = _state.device_index(device)
+    if stream is not None and stream.device_index != index:
+        raise RuntimeError(f"the stream belongs to npu:{stream.device_index}, not to npu:{index}")
     with StreamContext(stream):
-        return int(_state.native().caching_allocator_alloc(_state.device_index(device), size))
+        return int(_state.native().caching_allocator_alloc(index, size))
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
@@ -179,6 +237,41 @@ def _dump_snapshot(
         pickle.dump(_snapshot(augment_with_fx_traces=augment_with_fx_traces), file)
 
 
+def _save_segment_usage(
+    filename: str = "output.svg", snapshot: dict[str, Any] | None = None
+) -> None:
+    """Writes the snapshot's segments as a flame graph."""
+    from torch.cuda._memory_viz import segments
+
+    with open(filename, "w") as file:
+        file.write(segments(_snapshot() if snapshot is None else snapshot))
+
+
+def _save_memory_usage(
+    filename: str = "output.svg", snapshot: dict[str, Any] | None = None
+) -> None:
+    """Writes the snapshot's blocks, by the stack that allocated them, as a flame graph."""
+    from torch.cuda._memory_viz import memory
+
+    with open(filename, "w") as file:
+        file.write(memory(_snapshot() if snapshot is None else snapshot))
+
+
+def _dump_when_out_of_memory() -> None:
+    """``OOM_SNAPSHOT_ENABLE=1``: records the history, and dumps it to ``OOM_SNAPSHOT_PATH`` when memory runs out."""
+    if os.environ.get("OOM_SNAPSHOT_ENABLE", "0") not in ("1", "2"):
+        return
+    folder = os.environ.get("OOM_SNAPSHOT_PATH") or "."
+
+    def dump(device: int) -> None:
+        stamp = time.strftime("%Y%m%d%H%M%S")
+        name = f"oom_snapshot_{os.getpid()}_{device}_{stamp}.pickle"
+        _dump_snapshot(os.path.join(folder, name))
+
+    _state.native().record_memory_history("all", "all", "python", sys.maxsize)
+    _state.native().set_out_of_memory_observer(dump)
+
+
 def _set_allocator_settings(settings: str) -> None:
     """Changes the settings of ``PYTORCH_NPU_ALLOC_CONF`` for later allocations.
 
@@ -197,8 +290,8 @@ def empty_virt_addr_cache() -> None:
 
 
 def get_allocator_backend() -> str:
-    """The allocator in use: ``native``."""
-    return "native"
+    """The allocator in use: ``native``, or ``pluggable`` after :func:`change_current_allocator`."""
+    return "pluggable" if _state.native().has_custom_allocator() else "native"
 
 
 def host_memory_stats() -> "OrderedDict[str, int]":

@@ -15,6 +15,7 @@
 #include "bind/alias.h"
 #include "bind/kernel.h"
 #include "bind/memory.h"
+#include "bind/runtime.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
@@ -138,7 +139,9 @@ PYBIND11_MODULE(_C, m) {
 
   bind_alias(m);
   bind_kernels(m);
+  bind_mem_pool(m);
   bind_memory(m);
+  bind_runtime(m);
   bind_sharing(m);
 
   m.def("default_generator", [](int device) {

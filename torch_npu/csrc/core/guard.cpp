@@ -2,7 +2,10 @@
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <utility>
+
 #include "core/acl.h"
+#include "core/adopted_event.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/stream.h"
@@ -14,6 +17,8 @@ namespace {
 using c10::Device;
 using c10::DeviceIndex;
 using c10::Stream;
+
+thread_local aclrtEvent adopted = nullptr;  // during adopt_event()
 
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   static constexpr c10::DeviceType kType = c10::DeviceType::PrivateUse1;
@@ -58,6 +63,10 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void record(void** event, const Stream& stream, DeviceIndex device, c10::EventFlag flag) const override {
     TORCH_CHECK(device == -1 || device == stream.device_index(), "Event device npu:", static_cast<int>(device),
                 " does not match the recording stream's device npu:", static_cast<int>(stream.device_index()));
+    if (C10_UNLIKELY(adopted != nullptr)) {
+      *event = std::exchange(adopted, nullptr);
+      return;
+    }
     if (*event == nullptr) {
       uint32_t acl_flag =
           flag == c10::EventFlag::BACKEND_DEFAULT ? ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE : ACL_EVENT_SYNC;
@@ -109,4 +118,11 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
 
 }  // namespace
+
+void adopt_event(c10::Event& event, aclrtEvent handle, c10::DeviceIndex device) {
+  TORCH_CHECK(event.eventId() == nullptr, "the event has a handle already");
+  adopted = handle;
+  event.record(default_stream(device));
+}
+
 }  // namespace torch_npu

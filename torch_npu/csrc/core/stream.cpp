@@ -10,6 +10,7 @@
 
 #include "core/acl.h"
 #include "core/device.h"
+#include "core/special_streams.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
 
@@ -27,16 +28,24 @@ namespace {
 
 constexpr c10::StreamId kPoolSize = 32;
 constexpr std::size_t kPriorities = 1 - kGreatestPriority;
-constexpr c10::StreamId kStreams = 1 + kPoolSize * static_cast<c10::StreamId>(kPriorities);
+// Ids after the pools': streams that bypass the task queue, then handles of the program.
+constexpr c10::StreamId kFirstSyncLaunch = 1 + kPoolSize * static_cast<c10::StreamId>(kPriorities);
+constexpr c10::StreamId kFirstExternal = kFirstSyncLaunch + kPoolSize;
+constexpr c10::StreamId kStreams = kFirstExternal + 512;
 
 struct StreamTable {
   std::mutex mutex;  // guards the creation of streams
   std::array<StreamSlot, kStreams> slots{};
   std::array<std::atomic<uint32_t>, kPriorities> next{};  // per pool
+  std::atomic<uint32_t> next_sync_launch{0};
+  c10::StreamId next_external = kFirstExternal;  // guarded by mutex
+  std::atomic<bool> stopped{false};
 };
 
 // The index of a stream's pool: its priority without the sign.
-std::size_t pool_of(c10::StreamId id) { return id == 0 ? 0 : static_cast<std::size_t>((id - 1) / kPoolSize); }
+std::size_t pool_of(c10::StreamId id) {
+  return id == 0 || id >= kFirstSyncLaunch ? 0 : static_cast<std::size_t>((id - 1) / kPoolSize);
+}
 
 // The runtime counts in the opposite direction: 0 is the most urgent.
 uint32_t runtime_priority(c10::StreamId id) { return static_cast<uint32_t>(kPriorities - 1 - pool_of(id)); }
@@ -61,6 +70,9 @@ StreamSlot& slot_of(c10::Stream stream) { return slot_of(checked_device(stream.d
 aclrtStream handle(StreamSlot& slot, c10::Stream stream) {
   const c10::DeviceIndex device = stream.device_index();
   check_not_reset(device);
+  TORCH_CHECK(!table(device).stopped.load(std::memory_order_relaxed), "FORCE STOP. npu:", static_cast<int>(device),
+              " was stopped by torch.npu.stop_device and takes no work until torch.npu.restart_device(",
+              static_cast<int>(device), ")");
   aclrtStream found = slot.handle.load(std::memory_order_acquire);
   if (C10_LIKELY(found != nullptr)) return found;
   bind_device(device);
@@ -91,6 +103,57 @@ c10::Stream stream_from_pool(c10::DeviceIndex device, int priority) {
 }
 
 int stream_priority(c10::Stream stream) { return -static_cast<int>(pool_of(stream.id())); }
+
+c10::Stream external_stream(c10::DeviceIndex device, aclrtStream handle) {
+  device = checked_device(device);
+  TORCH_CHECK(handle != nullptr, "an external stream needs the handle of a stream");
+  bind_device(device);
+  aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+  acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");  // an unknown handle fails here
+  StreamTable& streams = table(device);
+  std::lock_guard lock(streams.mutex);
+  for (c10::StreamId id = 0; id < streams.next_external; ++id) {
+    if (streams.slots[static_cast<std::size_t>(id)].handle.load(std::memory_order_relaxed) == handle) {
+      return npu_stream(device, id);
+    }
+  }
+  TORCH_CHECK(streams.next_external < kStreams, "npu:", static_cast<int>(device), " has ", kStreams - kFirstExternal,
+              " external streams, which is the maximum");
+  StreamSlot& slot = streams.slots[static_cast<std::size_t>(streams.next_external)];
+  slot.is_shared.store(true, std::memory_order_relaxed);
+  slot.handle.store(handle, std::memory_order_release);
+  return npu_stream(device, streams.next_external++);
+}
+
+c10::Stream sync_launch_stream(c10::DeviceIndex device) {
+  device = checked_device(device);
+  const uint32_t next = table(device).next_sync_launch.fetch_add(1, std::memory_order_relaxed);
+  return npu_stream(device, kFirstSyncLaunch + next % kPoolSize);
+}
+
+bool is_sync_launch(c10::Stream stream) noexcept {
+  return stream.id() >= kFirstSyncLaunch && stream.id() < kFirstExternal;
+}
+
+void stop_device(c10::DeviceIndex device) {
+  device = checked_device(device);
+  bind_device(device);
+  drain_launches(device);
+  table(device).stopped = true;
+  acl_check(aclrtDeviceTaskAbort(device, 0), "aclrtDeviceTaskAbort");
+}
+
+void restart_device(c10::DeviceIndex device) {
+  device = checked_device(device);
+  bind_device(device);
+  StreamTable& streams = table(device);
+  for (StreamSlot& slot : streams.slots) {
+    aclrtStream handle = slot.handle.load(std::memory_order_acquire);
+    // Each stream reports once that its work was dropped.
+    if (handle != nullptr && aclrtSynchronizeStream(handle) != ACL_SUCCESS) (void)aclGetRecentErrMsg();
+  }
+  streams.stopped = false;
+}
 
 c10::Stream current_stream(c10::DeviceIndex device) {
   device = checked_device(device);

@@ -20,6 +20,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/special_streams.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -139,7 +140,15 @@ void launch_now(const LaunchTask& task) {
   check_aclnn(task.phase(task.workspace, task.workspace_bytes, task.executor, enqueue.handle()), task.name);
 }
 
-void queue_launch(const LaunchTask& task) { queue_of(task.stream.device_index()).push(task); }
+void queue_launch(const LaunchTask& task) {
+  TaskQueue& queue = queue_of(task.stream.device_index());
+  if (is_sync_launch(task.stream)) {
+    queue.drain();  // launches of one device stay in order
+    launch_now(task);
+  } else {
+    queue.push(task);
+  }
+}
 
 void* stream_workspace(c10::Stream stream, uint64_t bytes) {
   return queue_of(stream.device_index()).workspace(stream, bytes);

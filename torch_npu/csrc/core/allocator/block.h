@@ -16,6 +16,7 @@ namespace torch_npu {
 constexpr std::size_t kMinBlock = 512;
 
 struct Block;
+struct PrivatePool;
 class ExpandableSegment;
 
 // By (stream, size, address), so that lower_bound finds the best fit.
@@ -29,10 +30,11 @@ struct ByAddress {
 
 // The free blocks of one kind.
 struct BlockPool {
-  explicit BlockPool(c10::CachingAllocator::StatType type) : type(type) {}
+  explicit BlockPool(c10::CachingAllocator::StatType type, PrivatePool* owner = nullptr) : type(type), owner(owner) {}
   bool is_large() const { return type == c10::CachingAllocator::StatType::LARGE_POOL; }
 
   const c10::CachingAllocator::StatType type;  // small or large
+  PrivatePool* const owner;                    // null for the device's own pools
   std::set<Block*, BySize> free;
   std::set<Block*, ByAddress> unmapped;  // parts of expandable segments without memory
 };

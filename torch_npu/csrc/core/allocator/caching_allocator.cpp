@@ -6,6 +6,7 @@
 
 #include "core/acl.h"
 #include "core/allocator/device_cache.h"
+#include "core/allocator/plugged.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/trace.h"
@@ -49,7 +50,9 @@ CachingAllocator& caching_allocator() {
 }
 
 void* CachingAllocator::allocate_raw(c10::DeviceIndex device, std::size_t nbytes) {
-  return nbytes == 0 ? nullptr : cache(device).allocate(nbytes, current_stream(device).id());
+  if (nbytes == 0) return nullptr;
+  if (C10_UNLIKELY(has_custom_allocator())) return plugged::allocate(nbytes, current_stream(checked_device(device)));
+  return cache(device).allocate(nbytes, current_stream(device).id());
 }
 
 c10::DataPtr CachingAllocator::allocate_on(c10::DeviceIndex device, std::size_t nbytes) {
@@ -62,10 +65,12 @@ c10::DataPtr CachingAllocator::allocate(std::size_t nbytes) { return allocate_on
 
 void CachingAllocator::release(void* address) noexcept {
   if (address == nullptr || in_bad_fork()) return;
+  if (C10_UNLIKELY(has_custom_allocator()) && plugged::release(address)) return;
   if (DeviceCache* owner = cache_of(address)) owner->release(address);
 }
 
 bool CachingAllocator::is_live(void* address) {
+  if (C10_UNLIKELY(has_custom_allocator())) return plugged::is_live(address);
   DeviceCache* owner = cache_of(address);
   return owner != nullptr && owner->is_live(address);
 }
@@ -92,6 +97,7 @@ void CachingAllocator::recordStream(const c10::DataPtr& ptr, c10::Stream stream)
 }
 
 c10::CachingDeviceAllocator::DeviceStats CachingAllocator::getDeviceStats(c10::DeviceIndex device) {
+  TORCH_CHECK(!has_custom_allocator(), "NPUPluggableAllocator does not have memory statistics");
   return cache(device).statistics();
 }
 
@@ -129,6 +135,18 @@ std::vector<std::vector<History::Entry>> CachingAllocator::history() {
 
 void CachingAllocator::record_history(const HistorySettings& settings) {
   for (c10::DeviceIndex device = 0; device < device_count(); ++device) cache(device).record_history(settings);
+}
+
+void use_pool(c10::DeviceIndex device, c10::MempoolId_t id, const MemPoolOptions& options) {
+  cache(device).use_pool(id, options);
+}
+void release_pool(c10::DeviceIndex device, c10::MempoolId_t id) { cache(device).release_pool(id); }
+int pool_use_count(c10::DeviceIndex device, c10::MempoolId_t id) { return cache(device).pool_use_count(id); }
+void empty_pool(c10::DeviceIndex device, c10::MempoolId_t id) { cache(device).empty_pool(id); }
+
+void erase_stream(void* address, c10::Stream stream) {
+  TORCH_CHECK(cache(stream.device_index()).erase_stream(address, stream.id()), "address ", address,
+              " is no live npu allocation of the stream's device");
 }
 
 std::pair<char*, std::size_t> CachingAllocator::shareable(c10::DeviceIndex device, void* address) {

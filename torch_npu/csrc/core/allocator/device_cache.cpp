@@ -4,6 +4,7 @@
 #include <c10/util/Exception.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <utility>
 
@@ -46,23 +47,34 @@ bool has_passed(aclrtEvent event, bool wait) {
   return status == ACL_EVENT_RECORDED_STATUS_COMPLETE;
 }
 
+std::atomic<void (*)(c10::DeviceIndex)> out_of_memory_observer{nullptr};
+
 bool is_oversize(std::size_t size) { return size >= AcceleratorAllocatorConfig::max_split_size(); }
 
 }  // namespace
+
+void set_out_of_memory_observer(void (*observer)(c10::DeviceIndex)) { out_of_memory_observer = observer; }
 
 void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
   TORCH_CHECK_WITH(OutOfMemoryError, requested < (std::size_t{1} << 62), "NPU out of memory. Tried to allocate ",
                    format_size(requested));
   read_allocator_settings();
   const std::size_t size = block_size(requested);
-  BlockPool& pool = size <= kSmallSize ? small_ : large_;
   bind_device(device_);
   History::Context context = history_.gather(RecordContext::STATE);
-  std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  BlockPool& pool = pool_for(size);
   process_events(false);
   Block* block = find(size, stream, pool);
   if (block == nullptr) block = obtain(size, stream, pool, context);
-  if (block == nullptr) throw_out_of_memory(requested);
+  if (block == nullptr) {
+    if (auto* observer = out_of_memory_observer.load(std::memory_order_relaxed)) {
+      lock.unlock();
+      observer(device_);
+      lock.lock();
+    }
+    throw_out_of_memory(requested);
+  }
   take(block, size, requested, std::move(context));
   return block->address;
 }
@@ -74,9 +86,11 @@ Block* DeviceCache::find(std::size_t size, c10::StreamId stream, BlockPool& pool
 }
 
 Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool& pool) {
-  if (Block* block = small_blocks_.take(size, stream)) {
-    count_split(block, -1);
-    return block;
+  if (pool.owner == nullptr) {
+    if (Block* block = small_blocks_.take(size, stream)) {
+      count_split(block, -1);
+      return block;
+    }
   }
   Block key;
   key.stream = stream;
@@ -94,7 +108,8 @@ Block* DeviceCache::find_free(std::size_t size, c10::StreamId stream, BlockPool&
 }
 
 Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context) {
-  const bool expandable = AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off();
+  const bool expandable =
+      AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off() && pool.owner == nullptr;
   auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
   collect_garbage();
   if (saves_memory()) {
@@ -106,7 +121,13 @@ Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& po
   process_events(true);
   release_free_memory();
   if (Block* block = find_free(size, stream, pool)) return block;
-  return more();
+  if (Block* block = more()) return block;
+  if (pool.owner != nullptr) return nullptr;
+  for (const auto& [id, spare] : private_pools_) {
+    if (!spare->options.use_on_oom) continue;
+    if (Block* block = find_free(size, stream, pool.is_large() ? spare->large : spare->small)) return block;
+  }
+  return nullptr;
 }
 
 void DeviceCache::take(Block* block, std::size_t size, std::size_t requested, History::Context context) {
@@ -171,6 +192,14 @@ bool DeviceCache::record_stream(void* address, c10::StreamId stream) {
   return true;
 }
 
+bool DeviceCache::erase_stream(void* address, c10::StreamId stream) {
+  std::lock_guard lock(mutex_);
+  auto it = blocks_.find(address);
+  if (it == blocks_.end() || !it->second->allocated) return false;
+  it->second->other_streams.erase(stream);
+  return true;
+}
+
 void DeviceCache::empty() {
   bind_device(device_);
   std::lock_guard lock(mutex_);
@@ -200,6 +229,7 @@ std::vector<c10::CachingDeviceAllocator::SegmentInfo> DeviceCache::snapshot() {
     segment.address = reinterpret_cast<std::size_t>(address);
     segment.is_large = head->pool->is_large();
     segment.is_expandable = head->segment != nullptr;
+    if (head->pool->owner != nullptr) segment.owner_private_pool_id = head->pool->owner->id;
     segment.stream = reinterpret_cast<void*>(head->stream);
     segment.context_when_allocated = head->segment_context;
     for (const Block* b = head.get(); b != nullptr && b->mapped; b = b->next) {
@@ -265,6 +295,7 @@ void DeviceCache::reset_peak_stats() {
 
 bool DeviceCache::is_worth_splitting(const Block* block, std::size_t size) const {
   const std::size_t rest = block->size - size;
+  if (block->pool->owner != nullptr && block->pool->owner->options.no_split) return false;
   if (!block->pool->is_large() || block->segment != nullptr) return rest >= kMinBlock;
   return !is_oversize(size) && rest > kSmallSize;
 }
@@ -300,7 +331,7 @@ void DeviceCache::make_free(Block* block) {
   if (C10_UNLIKELY(caching_is_off())) {
     wait_for_device(device_);
     release_segment(block);
-  } else if (small_blocks_.put(block)) {
+  } else if (block->pool->owner == nullptr && small_blocks_.put(block)) {
     count_split(block, 1);
   } else {
     coalesce(block);

@@ -14,6 +14,7 @@
 #include "core/allocator/block.h"
 #include "core/allocator/expandable_segment.h"
 #include "core/allocator/history.h"
+#include "core/allocator/mem_pool.h"
 #include "core/allocator/statistics.h"
 
 namespace torch_npu {
@@ -32,8 +33,17 @@ class DeviceCache {
   // The block may be reused only after the current work of `stream` is done. False if `address` is not live here.
   bool record_stream(void* address, c10::StreamId stream);
 
+  // Undoes record_stream(). False if `address` is not live here.
+  bool erase_stream(void* address, c10::StreamId stream);
+
   // Returns every free segment, and free memory of expandable ones, to the device.
   void empty();
+
+  // Private pools: see mem_pool.h. An allocation takes the pool that is active in its thread.
+  void use_pool(c10::MempoolId_t id, const MemPoolOptions& options);
+  void release_pool(c10::MempoolId_t id);
+  int pool_use_count(c10::MempoolId_t id) const;
+  void empty_pool(c10::MempoolId_t id);
 
   // The limit of the cache as a fraction of the device's memory. Above it an allocation fails as on a full device.
   void set_memory_fraction(double fraction);
@@ -58,6 +68,8 @@ class DeviceCache {
   // --- search: device_cache.cpp ---
   Block* find(std::size_t size, c10::StreamId stream, BlockPool& pool);
   Block* find_free(std::size_t size, c10::StreamId stream, BlockPool& pool);
+  // The pool for blocks of `size` bytes: the thread's private one, or the device's.
+  BlockPool& pool_for(std::size_t size);
   // Tries everything to get `size` bytes if no free block fits; null if the device is full.
   Block* obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
   void take(Block* block, std::size_t size, std::size_t requested, History::Context context);
@@ -97,6 +109,9 @@ class DeviceCache {
   Block* new_expandable_segment(c10::StreamId stream, BlockPool& pool);
   Block* add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool);
   void release_free_memory();
+  void release_free_blocks(BlockPool& pool);
+  // Forgets pools that have neither users nor segments.
+  void erase_dead_pools();
   // Releases the oldest free segments until the cache is below garbage_collection_threshold.
   void collect_garbage();
   void release_segment(Block* block);
@@ -113,6 +128,7 @@ class DeviceCache {
   mutable std::mutex mutex_;  // guards all members below
   BlockPool small_{c10::CachingAllocator::StatType::SMALL_POOL};
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};
+  std::map<c10::MempoolId_t, std::unique_ptr<PrivatePool>> private_pools_;
   std::unordered_map<void*, std::unique_ptr<Block>> blocks_;  // every block, by address
   std::vector<std::unique_ptr<ExpandableSegment>> expandable_;
   // One queue per stream, oldest first, so that a slow stream does not delay other streams' blocks. Empty queues are

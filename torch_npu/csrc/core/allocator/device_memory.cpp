@@ -43,6 +43,12 @@ std::size_t capacity() {
   return total;
 }
 
+// The program's allocator of a private pool; null for the device's memory.
+const RawAllocator* source_of(const BlockPool& pool) {
+  if (pool.owner == nullptr || pool.owner->options.source.allocate == nullptr) return nullptr;
+  return &pool.owner->options.source;
+}
+
 }  // namespace
 
 std::size_t DeviceCache::limit() const { return static_cast<std::size_t>(fraction_ * static_cast<double>(capacity())); }
@@ -68,7 +74,13 @@ Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPoo
   std::size_t bytes = segment_size(size);
   if (!may_grow(bytes)) return nullptr;
   void* address = nullptr;
-  aclError code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
+  const RawAllocator* source = source_of(pool);
+  if (source != nullptr) {
+    bytes = size;
+    address = source->allocate(bytes, device_, Enqueue(npu_stream(device_, stream)).handle());
+    if (address == nullptr) return nullptr;
+  }
+  aclError code = source != nullptr ? ACL_SUCCESS : aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
   if (code != ACL_SUCCESS && bytes > size) {
     bytes = size;  // a nearly full device may still have room for the block itself
     code = aclrtMalloc(&address, bytes, ACL_MEM_MALLOC_HUGE_FIRST);
@@ -76,6 +88,7 @@ Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPoo
   if (code == ACL_ERROR_RT_MEMORY_ALLOCATION || code == ACL_ERROR_BAD_ALLOC) return nullptr;
   acl_check(code, "aclrtMalloc");
   Block* block = add_block(static_cast<char*>(address), bytes, stream, pool);
+  if (pool.owner != nullptr) ++pool.owner->segments;
   ++stats_.values.num_device_alloc;
   stats_.count(&Stats::segment, pool.type, 1);
   stats_.count(&Stats::reserved_bytes, pool.type, static_cast<std::int64_t>(bytes));
@@ -133,16 +146,25 @@ void DeviceCache::release_free_memory() {
   // Queued work may still access a block that the host has freed; only stream order protected it.
   wait_for_device(device_);
   coalesce_small_blocks();
-  for (BlockPool* pool : {&small_, &large_}) {
-    const std::vector<Block*> blocks(pool->free.begin(), pool->free.end());
-    for (Block* block : blocks) {
-      if (block->segment != nullptr) {
-        remove_free(block);
-        unmap(block);
-      } else if (!block->is_split()) {
-        remove_free(block);
-        release_segment(block);
-      }
+  release_free_blocks(small_);
+  release_free_blocks(large_);
+  for (const auto& [id, pool] : private_pools_) {
+    if (pool->use_count > 0) continue;
+    release_free_blocks(pool->small);
+    release_free_blocks(pool->large);
+  }
+  erase_dead_pools();
+}
+
+void DeviceCache::release_free_blocks(BlockPool& pool) {
+  const std::vector<Block*> blocks(pool.free.begin(), pool.free.end());
+  for (Block* block : blocks) {
+    if (block->segment != nullptr) {
+      remove_free(block);
+      unmap(block);
+    } else if (!block->is_split()) {
+      remove_free(block);
+      release_segment(block);
     }
   }
 }
@@ -202,7 +224,12 @@ void DeviceCache::release_oldest(std::vector<Block*> blocks, std::int64_t target
 void DeviceCache::release_segment(Block* block) {
   const auto type = block->pool->type;
   record(Action::SEGMENT_FREE, block, block->size);
-  acl_warn(aclrtFree(block->address), "aclrtFree");
+  if (const RawAllocator* source = source_of(*block->pool)) {
+    source->release(block->address, block->size, device_, Enqueue(npu_stream(device_, block->stream)).handle());
+  } else {
+    acl_warn(aclrtFree(block->address), "aclrtFree");
+  }
+  if (block->pool->owner != nullptr) --block->pool->owner->segments;
   ++stats_.values.num_device_free;
   stats_.count(&Stats::segment, type, -1);
   stats_.count(&Stats::reserved_bytes, type, -static_cast<std::int64_t>(block->size));

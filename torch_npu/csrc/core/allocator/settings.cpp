@@ -83,6 +83,11 @@ bool read_variables() {
   if (npu == nullptr && all == nullptr && saves_memory()) {
     c10::CachingAllocator::setAllocatorSettings(kSavingMemory);
   }
+  const char* reuse = variable("MULTI_STREAM_MEMORY_REUSE");
+  if (reuse != nullptr && std::string_view(reuse) != "1") {
+    TORCH_WARN("MULTI_STREAM_MEMORY_REUSE=", reuse,
+               " has no effect: memory that several streams use is always reused once their work is done");
+  }
   return true;
 }
 

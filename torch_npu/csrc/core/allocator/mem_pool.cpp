@@ -1,0 +1,97 @@
+#include "core/allocator/mem_pool.h"
+
+#include <c10/core/AllocatorConfig.h>
+#include <c10/util/Exception.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/allocator/device_cache.h"
+#include "core/device.h"
+
+namespace torch_npu {
+namespace {
+
+using c10::CachingAllocator::kSmallSize;
+
+// The pools that this thread allocates from, the innermost last.
+thread_local std::vector<std::pair<c10::DeviceIndex, c10::MempoolId_t>> active_pools;
+
+}  // namespace
+
+c10::MempoolId_t new_pool_id() noexcept {
+  static std::atomic<c10::CaptureId_t> next{1};
+  return {0, next.fetch_add(1)};
+}
+
+void begin_allocate_to_pool(c10::DeviceIndex device, c10::MempoolId_t id) {
+  use_pool(device, id, {});
+  active_pools.emplace_back(device, id);
+}
+
+void end_allocate_to_pool(c10::DeviceIndex device, c10::MempoolId_t id) {
+  const auto found = std::find(active_pools.rbegin(), active_pools.rend(), std::pair(device, id));
+  TORCH_CHECK(found != active_pools.rend(), "this thread does not allocate from the pool");
+  active_pools.erase(std::next(found).base());
+}
+
+BlockPool& DeviceCache::pool_for(std::size_t size) {
+  const bool small = size <= kSmallSize;
+  if (C10_UNLIKELY(!active_pools.empty())) {
+    for (auto it = active_pools.rbegin(); it != active_pools.rend(); ++it) {
+      if (it->first != device_) continue;
+      PrivatePool& pool = *private_pools_.at(it->second);
+      return small ? pool.small : pool.large;
+    }
+  }
+  return small ? small_ : large_;
+}
+
+void DeviceCache::use_pool(c10::MempoolId_t id, const MemPoolOptions& options) {
+  std::lock_guard lock(mutex_);
+  auto& pool = private_pools_[id];
+  if (pool == nullptr) pool = std::make_unique<PrivatePool>(id, options);
+  ++pool->use_count;
+}
+
+void DeviceCache::release_pool(c10::MempoolId_t id) {
+  bind_device(device_);
+  std::lock_guard lock(mutex_);
+  const auto it = private_pools_.find(id);
+  TORCH_CHECK(it != private_pools_.end() && it->second->use_count > 0, "the pool was released already");
+  PrivatePool& pool = *it->second;
+  if (--pool.use_count > 0) return;
+  wait_for_device(device_);
+  process_events(false);
+  release_free_blocks(pool.small);
+  release_free_blocks(pool.large);
+  erase_dead_pools();
+}
+
+int DeviceCache::pool_use_count(c10::MempoolId_t id) const {
+  std::lock_guard lock(mutex_);
+  const auto it = private_pools_.find(id);
+  return it == private_pools_.end() ? 0 : it->second->use_count;
+}
+
+void DeviceCache::empty_pool(c10::MempoolId_t id) {
+  bind_device(device_);
+  std::lock_guard lock(mutex_);
+  const auto it = private_pools_.find(id);
+  if (it == private_pools_.end()) return;
+  wait_for_device(device_);
+  process_events(true);
+  release_free_blocks(it->second->small);
+  release_free_blocks(it->second->large);
+  erase_dead_pools();
+}
+
+void DeviceCache::erase_dead_pools() {
+  std::erase_if(private_pools_, [](const auto& entry) { return entry.second->use_count == 0 && entry.second->segments == 0; });
+}
+
+}  // namespace torch_npu
