@@ -9,6 +9,9 @@ from torch import Tensor, nn
 
 import torch_npu
 
+# The traced model has a branch.
+pytestmark = pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")
+
 
 class Gated(nn.Module):
     """Branches, a loop, a submodule, a buffer and a method that is exported."""
