@@ -159,4 +159,4 @@ def test_nothing_is_warned_about_at_import_if_that_is_forbidden():
 def test_transfer_to_npu_takes_0_and_1():
     result = fresh.run("import torch_npu", TORCH_TRANSFER_TO_NPU="yes")
     assert result.returncode != 0
-    assert "Invalid value for TORCH_TRANSFER_TO_NPU: yes" in result.stderr
+    assert re.search("TORCH_TRANSFER_TO_NPU[:=] ?yes", result.stderr)

@@ -17,7 +17,7 @@ _mm_bmm_is_nd = True
 def set_mm_bmm_format_nd(is_nd: bool = True) -> None:
     """Sets whether ``torch.nn.Linear`` multiplies in the format ND; True by default.
 
-    The software NPU's products take ND and blocked formats alike, with the same results.
+    The software NPU's products take ND and blocked formats, with the same results.
     """
     global _mm_bmm_is_nd
     _mm_bmm_is_nd = bool(is_nd)

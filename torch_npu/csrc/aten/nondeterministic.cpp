@@ -112,9 +112,8 @@ void alert_of_nondeterminism() {
     const auto dot = name.find('.');
     const auto op = c10::Dispatcher::singleton().findSchemaOrThrow(
         ("aten::" + name.substr(0, dot)).c_str(), dot == std::string::npos ? "" : name.substr(dot + 1).c_str());
-    library.impl(what.op,
-                  torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Alerting>(
-                      what, op.getComputedKernelForDispatchKey(c10::DispatchKey::PrivateUse1))));
+    library.impl(what.op, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<Alerting>(
+                              what, op.getComputedKernelForDispatchKey(c10::DispatchKey::PrivateUse1))));
   }
 }
 
