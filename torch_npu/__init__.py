@@ -73,3 +73,5 @@ if _load_error is None:
     from torch_npu.exposed_api import public_npu_functions as _public_npu_functions
 
     __all__ += _public_npu_functions
+    if _load.wants_transfer():
+        from torch_npu.contrib import transfer_to_npu as _transfer_to_npu  # noqa: F401
