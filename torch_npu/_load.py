@@ -91,6 +91,18 @@ def _system_folder() -> Path | None:
     return None
 
 
+def wants_transfer() -> bool:
+    """Whether ``TORCH_TRANSFER_TO_NPU=1`` asks for ``torch_npu.contrib.transfer_to_npu``.
+
+    Raises:
+        LoadError: another value than 0 or 1.
+    """
+    value = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
+    if value not in ("0", "1"):
+        raise LoadError(f"TORCH_TRANSFER_TO_NPU={value} is not understood: it takes 0, 1")
+    return value == "1"
+
+
 def load() -> ModuleType:
     """Loads the CANN and then ``torch_npu._C``.
 
@@ -104,6 +116,7 @@ def load() -> ModuleType:
         raise LoadError(
             f"TORCH_NPU_CANN={choice} is not understood: it takes {', '.join(_CHOICES)}"
         )
+    wants_transfer()
     system = _system_folder()
     if choice == "system" and system is None:
         raise LoadError(

@@ -112,3 +112,13 @@ def default_type_of_device(original: Callable, *, is_setter: bool = False) -> Ca
         return with_device(*args, **kwargs)
 
     return replaced
+
+
+def autocast_dtype(_: object) -> Callable:
+    """``torch.get_autocast_gpu_dtype``: autocast's dtype on npu."""
+    return functools.partial(torch.get_autocast_dtype, "npu")
+
+
+def set_autocast_dtype(_: object) -> Callable:
+    """``torch.set_autocast_gpu_dtype``: sets autocast's dtype on npu."""
+    return functools.partial(torch.set_autocast_dtype, "npu")

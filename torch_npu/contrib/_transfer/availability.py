@@ -7,6 +7,9 @@ import torch
 # Where these ask for CUDA they would take the way of CUDA's libraries; told the truth, they take their own way of npu.
 KNOW_NPU = frozenset({"accelerate", "diffusers", "peft", "torch", "torch_npu", "transformers", "trl"})
 
+# torch.compile's tracer calls it in the script's stead.
+_TRACER = "torch._dynamo.variables."
+
 
 def is_available(_: object) -> object:
     """The replacement of ``torch.cuda.is_available``."""
@@ -14,7 +17,8 @@ def is_available(_: object) -> object:
     def is_available() -> bool:
         """Whether an NPU can be used, for code that asks for CUDA."""
         caller = sys._getframe(1).f_globals.get("__name__", "")
-        return caller.partition(".")[0] not in KNOW_NPU and torch.npu.is_available()
+        asks_for_cuda = caller.partition(".")[0] not in KNOW_NPU or caller.startswith(_TRACER)
+        return asks_for_cuda and torch.npu.is_available()
 
     is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]  # not traced: it is one value
     return is_available

@@ -28,6 +28,11 @@ def with_npu_arguments(function: Callable) -> Callable:
     return replaced
 
 
+def static_with_npu_arguments(function: Callable) -> staticmethod:
+    """The same for a class's ``__new__``."""
+    return staticmethod(with_npu_arguments(function))
+
+
 def tensor_to(original: Callable) -> Callable:
     """``Tensor.to``, called so often that dtypes and tensors get out of its way first."""
 

@@ -31,6 +31,7 @@ RULES = (
     Rule("torch.TypedStorage.cuda", "torch.TypedStorage.npu", devices.cuda_method),
     Rule("torch.TypedStorage.is_cuda", "whether it is on npu", devices.is_npu),
     Rule("torch.TypedStorage.to", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.UntypedStorage.__new__", _DEVICE, devices.static_with_npu_arguments),
     Rule("torch.UntypedStorage.cuda", "torch.UntypedStorage.npu", devices.cuda_method),
     Rule("torch.UntypedStorage.is_cuda", "whether it is on npu", devices.is_npu),
     Rule("torch.UntypedStorage.to", _DEVICE, devices.with_npu_arguments),
@@ -39,6 +40,7 @@ RULES = (
     Rule("torch.Event", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.Generator", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.Stream", _DEVICE, devices.class_with_npu_arguments),
+    Rule("torch.jit.load", _DEVICE, devices.with_npu_arguments),
     Rule("torch.set_default_tensor_type", "default dtype and device", arguments.default_tensor_type),
     # Mixed precision.
     Rule("torch.amp.GradScaler.__init__", _DEVICE, devices.with_npu_arguments),
@@ -47,11 +49,15 @@ RULES = (
     Rule("torch.amp.is_autocast_available", _DEVICE, devices.with_npu_arguments),
     Rule("torch.autocast.__init__", _DEVICE, devices.with_npu_arguments),
     Rule("torch.get_autocast_dtype", _DEVICE, devices.with_npu_arguments),
-    Rule("torch.get_autocast_gpu_dtype", "that of npu", arguments.default_type_of_device),
+    Rule("torch.get_autocast_gpu_dtype", "torch.get_autocast_dtype('npu')", arguments.autocast_dtype),
     Rule("torch.is_autocast_enabled", _DEVICE, arguments.default_type_of_device),
     Rule("torch.set_autocast_dtype", _DEVICE, devices.with_npu_arguments),
     Rule("torch.set_autocast_enabled", _DEVICE, _SETTER),
-    Rule("torch.set_autocast_gpu_dtype", "that of npu", _SETTER),
+    Rule(
+        "torch.set_autocast_gpu_dtype",
+        "torch.set_autocast_dtype('npu', dtype)",
+        arguments.set_autocast_dtype,
+    ),
     # Flags, profiler, distributed.
     Rule("torch.autograd.profiler.profile.__init__", _DEVICE, arguments.autograd_profiled),
     Rule(

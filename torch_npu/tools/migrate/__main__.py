@@ -1,0 +1,81 @@
+"""The command: ``python -m torch_npu.tools.migrate [--json] FILE_OR_FOLDER...``."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from torch_npu.tools.migrate import report
+from torch_npu.tools.migrate.findings import Finding, Status
+from torch_npu.tools.migrate.scan import scan_source
+
+_EXIT_CODES = "exit codes: 0, all has a counterpart; 1, something is absent; 2, a file could not be read"
+
+
+def _files(paths: list[str], errors: dict[str, str]) -> list[Path]:
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = [
+                file
+                for file in sorted(path.rglob("*.py"))
+                if not any(part.startswith(".") for part in file.relative_to(path).parts)
+            ]
+            if not inside:
+                errors[str(path)] = "a folder without Python files"
+            found += inside
+        else:
+            found.append(path)
+    return list(dict.fromkeys(found))
+
+
+def _scan_file(path: Path) -> list[Finding]:
+    """The findings of one file.
+
+    Raises:
+        ValueError: it cannot be read or is not Python; the text is one line.
+    """
+    try:
+        return scan_source(path.read_bytes(), str(path))
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+    except SyntaxError as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise ValueError(f"not Python: {where}{error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise ValueError("not Python: nested too deeply") from None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Scans the files and prints what was found; returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m torch_npu.tools.migrate",
+        description="Lists what is written for CUDA, what transfer_to_npu maps, and what has no counterpart on npu.",
+        epilog=_EXIT_CODES,
+    )
+    parser.add_argument("paths", nargs="+", metavar="file_or_folder")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    errors: dict[str, str] = {}
+    files: dict[str, list[Finding]] = {}
+    for path in _files(options.paths, errors):
+        try:
+            files[str(path)] = _scan_file(path)
+        except ValueError as error:
+            errors[str(path)] = str(error)
+    everything = [finding for findings in files.values() for finding in findings]
+    if options.json:
+        print(report.as_json(files, errors))
+    else:
+        for path, findings in files.items():
+            print(report.table(path, findings))
+        if files:
+            print(report.summary(everything))
+    for path, error in errors.items():
+        print(f"{path}: {error}", file=sys.stderr)
+    if errors:
+        return 2
+    return int(any(finding.status is Status.ABSENT for finding in everything))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
