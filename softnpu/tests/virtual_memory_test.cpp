@@ -47,6 +47,22 @@ class VirtualMemoryTest : public AclTest {
   }
 };
 
+TEST_F(VirtualMemoryTest, TheGranularityIsAPage) {
+  aclrtPhysicalMemProp prop = on_device(0);
+  for (const auto option : {ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED}) {
+    size_t bytes = 0;
+    EXPECT_EQ(aclrtMemGetAllocationGranularity(&prop, option, &bytes), ACL_SUCCESS);
+    EXPECT_EQ(bytes, kPage);
+  }
+  size_t bytes = 0;
+  EXPECT_EQ(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF, &bytes), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &bytes),
+            ACL_ERROR_INVALID_PARAM);
+  prop = on_device(1000);
+  EXPECT_EQ(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &bytes),
+            ACL_ERROR_RT_INVALID_DEVICEID);
+}
+
 TEST_F(VirtualMemoryTest, TwoMappingsFormOneRange) {
   const size_t before = free_memory();
   void* base = nullptr;

@@ -2,10 +2,15 @@
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+import pytest
+
+from softnpu.toolkit.headers import HeaderError, headers, read_names
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,3 +39,83 @@ def test_the_folder_has_the_libraries():
 def test_a_wrong_option_is_refused():
     assert run().returncode == 2
     assert "--lib-dir" in run().stderr
+
+
+@pytest.fixture
+def toolkit(tmp_path):
+    """The folder that --cann-dir prints, with its links in a folder of the test."""
+    printed = run("--cann-dir", env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
+    assert printed.returncode == 0, printed.stderr
+    return Path(printed.stdout.strip())
+
+
+def shell(command: str) -> str:
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_the_toolkit_is_laid_out_as_an_installed_one(toolkit):
+    for part in ("include/acl/acl.h", "include/aclnnop/aclnn_argmax.h", "lib64/libopapi.so"):
+        assert (toolkit / part).is_file(), part
+    variables = "$ASCEND_TOOLKIT_HOME:$ASCEND_HOME_PATH:${LD_LIBRARY_PATH%%:*}:${PATH%%:*}"
+    printed = shell(f'source "{toolkit}/set_env.sh" && echo "{variables}"').strip()
+    assert printed.split(":") == [str(toolkit)] * 2 + [f"{toolkit}/lib64", f"{toolkit}/bin"]
+
+
+def test_npu_smi_names_the_soc_in_line_7(toolkit):
+    library = ctypes.CDLL(str(toolkit / "lib64" / "libascendcl.so"))
+    library.aclrtGetSocName.restype = ctypes.c_char_p
+    third = shell(f"{toolkit}/bin/npu-smi info | awk 'NR == 7 {{print $3}}'").strip()
+    assert f"Ascend{third}" == library.aclrtGetSocName().decode()
+    lines = shell(f"SOFTNPU_DEVICE_COUNT=3 {toolkit}/bin/npu-smi info").splitlines()
+    assert [line.split()[1] for line in lines[6::3]] == ["0", "1", "2"]
+    assert len({len(line) for line in lines}) == 1
+    assert subprocess.run([toolkit / "bin" / "npu-smi"], capture_output=True).returncode == 1
+
+
+def test_the_links_follow_an_installation(toolkit):
+    """A second call keeps the folder; links that another installation left are replaced."""
+    link = toolkit / "bin"
+    target = link.readlink()
+    link.unlink()
+    link.symlink_to("/nowhere")
+    again = run("--cann-dir", env={"XDG_CACHE_HOME": str(toolkit.parents[1])})
+    assert Path(again.stdout.strip()) == toolkit
+    assert link.readlink() == target
+
+
+def test_every_header_of_the_toolkit_compiles_on_its_own(toolkit, tmp_path):
+    headers = sorted(
+        path.relative_to(toolkit / "include")
+        for folder in ("acl", "aclnn", "aclnnop")
+        for path in (toolkit / "include" / folder).rglob("*.h")
+    )
+    assert len(headers) > 500
+    lines = "".join(f"#include <{header}>\n" for header in headers)
+    for name in ("all.c", "all.cpp"):
+        source = tmp_path / name
+        source.write_text(f"{lines}int main(void) {{ return aclCreateTensor == 0; }}\n")
+        shell(f"{'gcc' if name == 'all.c' else 'g++'} -fsyntax-only -I {toolkit}/include {source}")
+    source = tmp_path / "base.c"
+    source.write_text(
+        "#include <aclnn/aclnn_base.h>\nint main(void) { return aclCreateTensor == 0; }\n"
+    )
+    shell(f"gcc -fsyntax-only -I {toolkit}/include {source}")
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on the path")
+def test_the_example_project_builds_against_the_toolkit(toolkit, tmp_path):
+    source, build = ROOT / "examples" / "cann_project", tmp_path / "build"
+    printed = shell(
+        f'source "{toolkit}/set_env.sh" && cmake -S {source} -B {build} >&2 && '
+        f"cmake --build {build} >&2 && {build}/add"
+    )
+    assert printed == "21 42 63 on Ascend910B1, built for Ascend910B1\n"
+
+
+def test_a_header_of_an_unknown_function_is_an_error(tmp_path):
+    names = tmp_path / "headers.txt"
+    names.write_text("# c\naclnn_x.h  Nothing\n")
+    with pytest.raises(HeaderError, match=r"headers.txt:2: no table has aclnnNothing"):
+        headers([], read_names(names))
