@@ -57,9 +57,10 @@ struct Forward {
     const int64_t dv = columns();
     const Rowwise sums{memory.take(kQueries * dv), memory.take(kQueries), memory.take(kQueries), memory.take(kQueries)};
     std::fill(sums.o, sums.o + queries * dv, 0.0f);
-    const bool has_sink = problem.sinks != nullptr;
-    std::fill(sums.most, sums.most + kQueries, has_sink ? problem.sink(task.head) : kNone);
-    std::fill(sums.all, sums.all + kQueries, has_sink ? 1.0f : 0.0f);
+    float most = kNone, all = 0;
+    if (problem.sinks != nullptr) most = problem.sink(task.head), all = 1;
+    std::fill(sums.most, sums.most + kQueries, most);
+    std::fill(sums.all, sums.all + kQueries, all);
     if (queries <= kFew && problem.drop_mask == nullptr) {
       add_few(task, queries, sums, memory);
     } else {
@@ -68,14 +69,14 @@ struct Forward {
     for (int64_t i = 0; i < queries; ++i) {
       const int64_t query = task.first + i;
       float* row = sums.o + i * dv;
-      const float all = sums.all[i];
-      const float inverse = all > 0 ? 1 / all : 0;  // if no key is visible the result is 0
+      const float sum_of_row = sums.all[i];
+      const float inverse = sum_of_row > 0 ? 1 / sum_of_row : 0;  // if no key is visible the result is 0
       for (int64_t j = 0; j < dv; ++j) row[j] *= inverse;
       out.write(row, b, task.head, s.query_start + query);
       maximum.write(sums.most[i], s, b, task.head, query);
-      sum.write(all, s, b, task.head, query);
-      log_sum.write(all > 0 ? sums.most[i] + std::log(all) : std::numeric_limits<float>::infinity(), s, b, task.head,
-                    query);
+      sum.write(sum_of_row, s, b, task.head, query);
+      log_sum.write(sum_of_row > 0 ? sums.most[i] + std::log(sum_of_row) : std::numeric_limits<float>::infinity(), s, b,
+                    task.head, query);
     }
   }
 
