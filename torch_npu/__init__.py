@@ -81,6 +81,5 @@ if _load_error is None:
 
     __all__ += _public_npu_functions
 
-    npu._environment.transfer_to_npu_if_asked()
     if _load.wants_transfer():
         from torch_npu.contrib import transfer_to_npu as _transfer_to_npu  # noqa: F401

@@ -73,18 +73,16 @@ VARIABLES = (
     Variable("PYTORCH_NPU_ALLOC_CONF", "the caching allocator", _ALLOCATOR),
     Variable("PYTORCH_ALLOC_CONF", "the caching allocator", _ALLOCATOR),
     Variable("PYTORCH_NO_NPU_MEMORY_CACHING", "no caching allocator", _ALLOCATOR),
-    Variable(
-        "MULTI_STREAM_MEMORY_REUSE", "memory of collectives across streams", reason=_COLLECTIVES
-    ),
+    Variable("MULTI_STREAM_MEMORY_REUSE", "memory of collectives across streams", _ALLOCATOR),
     Variable(
         "OOM_SNAPSHOT_ENABLE",
         "a memory snapshot when memory runs out",
-        reason="call torch.npu.memory._dump_snapshot where torch.OutOfMemoryError is caught",
+        "torch_npu/npu/memory.py",
     ),
     Variable(
         "OOM_SNAPSHOT_PATH",
         "folder of that snapshot",
-        reason="torch.npu.memory._dump_snapshot takes the path",
+        "torch_npu/npu/memory.py",
     ),
     Variable(
         "TORCH_NPUGRAPH_GC",
@@ -107,7 +105,7 @@ VARIABLES = (
     Variable(
         "TORCH_TRANSFER_TO_NPU",
         "1 imports torch_npu.contrib.transfer_to_npu",
-        "torch_npu/npu/_environment.py",
+        "torch_npu/_load.py",
     ),
     Variable("ACL_DEVICE_SYNC_TIMEOUT", "seconds to wait for a device", reason=_TIMEOUT),
     Variable("ACL_STREAM_TIMEOUT", "milliseconds to wait for a stream", reason=_TIMEOUT),
@@ -147,7 +145,18 @@ VARIABLES = (
     Variable("PROF_CONFIG_PATH", "configuration of the dynamic profiler", reason=_PROFILER),
     Variable("KINETO_USE_DAEMON", "profiling by msMonitor", reason=_PROFILER),
     Variable("MSMONITOR_USE_DAEMON", "profiling by msMonitor", reason=_PROFILER),
-    Variable("NPU_ASD_*", "detection of silent data corruption", reason=_DETECTION),
+    Variable(
+        "NPU_ASD_UPPER_THRESH",
+        "thresholds of register_asd_hook",
+        "torch_npu/utils/asd_detector.py",
+    ),
+    Variable(
+        "NPU_ASD_SIGMA_THRESH",
+        "thresholds of register_asd_hook",
+        "torch_npu/utils/asd_detector.py",
+    ),
+    Variable("NPU_ASD_ENABLE", "detection of silent data corruption", reason=_DETECTION),
+    Variable("NPU_ASD_CONFIG", "detection of silent data corruption", reason=_DETECTION),
     Variable("TORCHINDUCTOR_NPU_BACKEND", "torch.compile's code generator", reason=_INDUCTOR),
     Variable("TORCHINDUCTOR_ENABLE_MFUSION", "fusion by MFusion", reason=_INDUCTOR),
     Variable("TORCHINDUCTOR_USE_AKG", "fusion by AKG", reason=_INDUCTOR),
@@ -181,20 +190,3 @@ def warn_of_ignored() -> None:
     """Warns about variables that are set and have no effect. Called once, when torch_npu is loaded."""
     for text in ignored(os.environ):
         warn(text)
-
-
-def transfer_to_npu_if_asked() -> None:
-    """Imports ``torch_npu.contrib.transfer_to_npu`` with ``TORCH_TRANSFER_TO_NPU=1``. Called when all else is loaded.
-
-    Raises:
-        ValueError: the variable is neither 0 nor 1.
-    """
-    value = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
-    if value not in ("0", "1"):
-        raise ValueError(
-            f"Invalid value for TORCH_TRANSFER_TO_NPU: {value}. Only '0' or '1' is supported."
-        )
-    if value == "1":
-        from importlib import import_module
-
-        import_module("torch_npu.contrib.transfer_to_npu")

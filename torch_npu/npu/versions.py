@@ -1,16 +1,12 @@
 """Versions of the bound CANN."""
 
-import ctypes
 import re
 
-from torch_npu import _load
 from torch_npu.npu import _state
 from torch_npu.utils._error_code import ErrCode, pta_error
 
 # The values are aclCANNPackageName's.
 _PACKAGES = ("CANN", "RUNTIME", "COMPILER", "HCCL", "TOOLKIT", "OPP", "OPP_KERNEL", "DRIVER")
-# Above the size of aclCANNPackageVersion, which begins with the version as text.
-_BYTES = 4096
 
 
 def get_cann_version(module: str = "CANN") -> str:
@@ -28,12 +24,10 @@ def get_cann_version(module: str = "CANN") -> str:
             f"get_cann_version knows no {module!r}: it takes {', '.join(_PACKAGES)}"
             + pta_error(ErrCode.VALUE)
         )
-    _state.native()
-    library = ctypes.CDLL(_load.bound_library())
-    version = ctypes.create_string_buffer(_BYTES)
-    if library.aclsysGetCANNVersion(_PACKAGES.index(module), version) != 0:
+    try:
+        return str(_state.native().cann_version(_PACKAGES.index(module)))
+    except RuntimeError:
         return ""
-    return version.value.decode()
 
 
 def _numbers(version: str) -> tuple[int, ...]:

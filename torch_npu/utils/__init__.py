@@ -12,7 +12,7 @@ from torch_npu.utils.explanation import Explanation, explain, synchronizations
 from torch_npu.utils.flops_count import FlopsCounter
 from torch_npu.utils.packed_weights import packed_weights_bytes
 from torch_npu.utils.serialization import save_async
-from torch_npu.utils.versions import get_cann_version
+from torch_npu.npu.versions import get_cann_version
 
 __all__ = [
     "Explanation",
