@@ -1,6 +1,6 @@
 """Runs the scripts one after another, as they are, and shows what they print.
 
-python -m seeds [SCRIPT ...]
+In tests/: python -m seeds [SCRIPT ...]
 """
 
 import subprocess
