@@ -32,14 +32,14 @@ def _empty(function: FunctionType) -> None:
 
 
 def _replace(found: object, last: str, other: object) -> None:
-    """Puts ``other`` in the place of an object, in each module of the package that has it."""
+    """Puts ``other`` in the place of an object, in each module of the package and of its tests that has it."""
     old = getattr(found, last, None)
     if isinstance(found, type):
         type.__setattr__(found, last, other)
         return
     setattr(found, last, other)
     for name, module in list(sys.modules.items()):
-        if old is not None and name.split(".")[0] == "torch_npu":
+        if old is not None and name.split(".")[0] in ("torch_npu", "api"):
             for key, value in list(vars(module).items()):
                 if value is old:
                     setattr(module, key, other)
