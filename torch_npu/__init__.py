@@ -42,6 +42,7 @@ from torch_npu._formats import (  # noqa: E402
     npu_format_cast_,
     unsafe_empty_with_format,
 )
+from torch_npu.npu import _erase_stream as erase_stream  # noqa: E402
 from torch_npu.npu._missing import missing_attribute  # noqa: E402
 from torch_npu.utils.checksum import matmul_checksum  # noqa: E402
 from torch_npu.utils.combine_tensors import npu_change_data_ptr  # noqa: E402
@@ -52,6 +53,7 @@ __all__ = [
     "Format",
     "__version__",
     "empty_with_format",
+    "erase_stream",
     "get_npu_format",
     "get_storage_size",
     "jit",

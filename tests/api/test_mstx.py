@@ -35,6 +35,7 @@ def add():
     return torch.ones(4, device="npu") + 1
 
 
+@pytest.mark.api("torch.npu.mstx", "torch.npu.mstx.mstx")
 @api("range_push", "range_pop")
 def test_pushed_ranges_are_nested(recorded):
     numbers = []

@@ -107,4 +107,3 @@ def of_string(text: str) -> Answer | None:
     if text.startswith("torch.cuda.") and text.count(".") == 2:
         return of_name(text)
     return None
-
