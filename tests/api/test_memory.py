@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import re
 
 import fresh
 import pytest
@@ -187,7 +188,8 @@ def test_pytorchs_viewer_opens_the_dump(recording, tmp_path, monkeypatch):
     assert "html" in segments
     text = _memory_viz.segsum(snapshot)
     assert "MiB" in text
-    assert str(x.nbytes) in _memory_viz.trace(snapshot) or "alloc" in _memory_viz.trace(snapshot)
+    assert "alloc" in _memory_viz.trace(snapshot)
+    assert "7.0MiB" in text
     # The flame graphs are drawn by a script that PyTorch downloads; its input has the sizes.
     monkeypatch.setattr(_memory_viz, "format_flamegraph", lambda lines: lines)
     for save, name in (
@@ -246,7 +248,7 @@ KEYS = [
     "expandable_segments:True,segment_size_mb:20",
     "large_segment_size_mb:40",
     "roundup_power2_divisions:4",
-    "max_non_split_rounding_mb:32",
+    "max_non_split_rounding_mb:64",
     "pinned_use_background_threads:True",
 ]
 IGNORED = [
@@ -261,20 +263,15 @@ IGNORED = [
 def test_every_key_is_honoured_or_warned_about_once():
     program = """
 import sys, torch
-warned = []
-import warnings
-warnings.showwarning = lambda message, *_: warned.append(str(message))
 for settings in sys.argv[1:]:
-    torch.npu.memory._set_allocator_settings(settings)
-    torch.npu.memory._set_allocator_settings(settings)
+    for _ in range(2):
+        torch.npu.memory._set_allocator_settings(settings)
     torch.ones(10, device="npu")
-    print(settings, sum("has no effect" in text for text in warned))
-    warned.clear()
 """
-    lines = fresh.output(program, *KEYS, *IGNORED).splitlines()
-    counts = {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in lines}
-    assert [counts[k] for k in KEYS] == [0] * len(KEYS)
-    assert [counts[k] for k in IGNORED] == [1] * len(IGNORED)
+    result = fresh.run(program, *KEYS, *IGNORED)
+    assert result.returncode == 0, result.stderr
+    warned = re.findall(r"allocator setting (\w+) has no effect", result.stderr)
+    assert warned == [key.split(":")[0] for key in IGNORED]
 
 
 def test_multi_stream_memory_reuse_warns():

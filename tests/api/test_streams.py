@@ -297,7 +297,7 @@ def test_memory_has_no_errors():
         torch.npu.check_uce_in_memory(99)
 
 
-@pytest.mark.api("torch.npu.utils._erase_stream")
+@pytest.mark.api("torch.npu._erase_stream")
 def test_erased_streams_do_not_delay_reuse():
     stream = torch.npu.Stream()
     with Gate(stream) as gate:
