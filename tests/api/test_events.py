@@ -40,9 +40,11 @@ def test_order():
         after = second.record_event()
         assert not event.query()
         assert not after.query()
-        gate.open()
+        gate.open_later()
+        event.synchronize()
+        assert gate.opened.is_set()
+        assert event.query()
     after.synchronize()
-    assert event.query()
     assert after.query()
 
 

@@ -182,6 +182,8 @@ def test_pytorchs_viewer_opens_the_dump(recording, tmp_path, monkeypatch):
         b for s in snapshot["segments"] for b in s["blocks"] if b["address"] == x.data_ptr()
     )
     assert block["requested_size"] == x.nbytes
+    history = [(e["action"], e["size"]) for e in snapshot["device_traces"][0]]
+    assert ("alloc", x.nbytes) in history
     trace = _memory_viz.trace_plot(snapshot)
     segments = _memory_viz.segment_plot(snapshot)
     assert "html" in trace
@@ -280,3 +282,46 @@ def test_multi_stream_memory_reuse_warns():
         result = fresh.run(program, MULTI_STREAM_MEMORY_REUSE=value)
         assert ("MULTI_STREAM_MEMORY_REUSE" in result.stderr) == warns
         assert result.returncode == 0
+
+
+@names("mem_get_info")
+@MODULES
+def test_free_and_total_bytes(module):
+    module.empty_cache()
+    free, total = module.mem_get_info()
+    x = torch.empty(64 * MiB, dtype=torch.uint8, device="npu")
+    assert module.mem_get_info(0) == (free - 64 * MiB, total)
+    assert torch.npu.get_device_properties(0).total_memory == total
+    del x
+    with pytest.raises((RuntimeError, AssertionError)):
+        module.mem_get_info(99)
+
+
+@pytest.mark.api(
+    "torch.npu.device_of.__enter__", "torch.npu.device.__enter__", "torch.npu.device.__exit__"
+)
+def test_the_device_of_a_tensor():
+    program = """
+import torch
+x = torch.ones(1, device="npu:1")
+current = torch.npu.current_device
+with torch.npu.device_of(x):
+    print(current())
+    with torch.npu.device_of(torch.ones(1)):
+        print(current())
+    with torch.npu.device("npu:0"):
+        print(current())
+print(current())
+"""
+    assert fresh.output(program, SOFTNPU_DEVICE_COUNT="2").split() == ["1", "1", "0", "0"]
+
+
+@pytest.mark.api("torch.npu.ipc_collect")
+def test_shared_memory_is_collected():
+    shared = torch.ones(1000, device="npu")
+    ticket = torch.npu._state.native().share_storage(shared.untyped_storage())
+    base = torch.npu.memory_allocated()
+    del shared
+    torch.npu._state.native().release_shared(ticket[4].decode(), ticket[5])
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == base - 4096
