@@ -78,6 +78,10 @@ class Gate:
         """Lets the stream go on."""
         self.opened.set()
 
+    def open_later(self) -> None:
+        """Opens it after 50 ms, so that this thread can wait meanwhile."""
+        threading.Timer(0.05, self.open).start()
+
     def __enter__(self) -> "Gate":
         """Holds up work that is enqueued from now on."""
         launch_on_host(self.stream, self.opened.wait)

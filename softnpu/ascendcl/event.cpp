@@ -28,6 +28,8 @@ Status create(aclrtEvent* out, uint32_t flag) {
   if ((flag & ACL_EVENT_IPC) != 0) SOFTNPU_RETURN_IF_ERROR(SharedMark::create(&mark));
   EventRecord* made = nullptr;
   SOFTNPU_RETURN_IF_ERROR(Process::get().create_event(flag, std::move(mark), &made));
+  // Streams may wait for an external event before its first record, as for others after a reset.
+  if ((flag & ACL_EVENT_EXTERNAL) != 0) made->event->reset();
   *out = made;
   return Status::ok();
 }

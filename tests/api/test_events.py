@@ -40,9 +40,11 @@ def test_order():
         after = second.record_event()
         assert not event.query()
         assert not after.query()
-        gate.open()
+        gate.open_later()
+        event.synchronize()
+        assert gate.opened.is_set()
+        assert event.query()
     after.synchronize()
-    assert event.query()
     assert after.query()
 
 
@@ -100,13 +102,14 @@ def test_an_external_event_is_waited_for_before_its_record():
     for _ in range(2):
         event.wait(waiting)
         after = waiting.record_event()
-        event.reset(waiting)
         assert event.npu_event != 0
         time.sleep(0.02)
         assert not after.query()
         event.record(recording)
         after.synchronize()
-        waiting.synchronize()
+        assert event.query()
+        event.reset(waiting)
+        assert not event.query()
     event.record(recording)
     event.synchronize()
     assert event.query()

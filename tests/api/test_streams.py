@@ -97,13 +97,14 @@ def test_order(make):
 @pytest.mark.parametrize("make", STREAMS)
 def test_synchronize_waits(make):
     stream = make()
-    a = torch.randn(700, 700, device="npu")
-    stream.wait_stream(torch.npu.current_stream())
-    with torch.npu.stream(stream):
-        for _ in range(10):
-            a = torch.tanh(a @ a)
-    stream.synchronize()
-    assert stream.query()
+    with Gate(stream) as gate:
+        with torch.npu.stream(stream):
+            x = torch.ones(10, device="npu").add_(1)
+        gate.open_later()
+        stream.synchronize()
+        assert gate.opened.is_set()
+        assert stream.query()
+    assert x.sum().item() == 20
 
 
 @pytest.mark.api(

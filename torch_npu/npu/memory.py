@@ -241,20 +241,22 @@ def _save_segment_usage(
     filename: str = "output.svg", snapshot: dict[str, Any] | None = None
 ) -> None:
     """Writes the snapshot's segments as a flame graph."""
-    from torch.cuda._memory_viz import segments
+    from torch.cuda import _memory_viz
 
+    snapshot = _snapshot() if snapshot is None else snapshot
     with open(filename, "w") as file:
-        file.write(segments(_snapshot() if snapshot is None else snapshot))
+        file.write(_memory_viz.segments(snapshot, _memory_viz.format_flamegraph))
 
 
 def _save_memory_usage(
     filename: str = "output.svg", snapshot: dict[str, Any] | None = None
 ) -> None:
     """Writes the snapshot's blocks, by the stack that allocated them, as a flame graph."""
-    from torch.cuda._memory_viz import memory
+    from torch.cuda import _memory_viz
 
+    snapshot = _snapshot() if snapshot is None else snapshot
     with open(filename, "w") as file:
-        file.write(memory(_snapshot() if snapshot is None else snapshot))
+        file.write(_memory_viz.memory(snapshot, _memory_viz.format_flamegraph))
 
 
 def _dump_when_out_of_memory() -> None:

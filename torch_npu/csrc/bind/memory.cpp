@@ -108,8 +108,7 @@ py::list segment_list(const std::vector<c10::CachingDeviceAllocator::SegmentInfo
     s["requested_size"] = segment.requested_size;
     s["stream"] = reinterpret_cast<std::intptr_t>(segment.stream);
     s["segment_type"] = segment.is_large ? "large" : "small";
-    s["segment_pool_id"] =
-        py::make_tuple(segment.owner_private_pool_id.first, segment.owner_private_pool_id.second);
+    s["segment_pool_id"] = py::make_tuple(segment.owner_private_pool_id.first, segment.owner_private_pool_id.second);
     s["is_expandable"] = segment.is_expandable;
     s["blocks"] = blocks;
     frames.add(s, segment.context_when_allocated);

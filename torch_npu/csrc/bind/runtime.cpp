@@ -66,9 +66,9 @@ std::uint32_t device_limit(int device, int type) {
 
 std::uint32_t stream_limit(int device, std::int64_t id, int type) {
   std::uint32_t value = 0;
-  acl_check(aclrtGetStreamResLimit(stream_handle(stream_of(device, id)), static_cast<aclrtDevResLimitType>(type),
-                                   &value),
-            "aclrtGetStreamResLimit");
+  acl_check(
+      aclrtGetStreamResLimit(stream_handle(stream_of(device, id)), static_cast<aclrtDevResLimitType>(type), &value),
+      "aclrtGetStreamResLimit");
   return value;
 }
 
@@ -137,9 +137,9 @@ void bind_runtime(py::module_& m) {
   });
   m.def("stream_limit", &stream_limit);
   m.def("set_stream_limit", [](int device, std::int64_t id, int type, std::uint32_t value) {
-    acl_check(aclrtSetStreamResLimit(stream_handle(stream_of(device, id)), static_cast<aclrtDevResLimitType>(type),
-                                     value),
-              "aclrtSetStreamResLimit");
+    acl_check(
+        aclrtSetStreamResLimit(stream_handle(stream_of(device, id)), static_cast<aclrtDevResLimitType>(type), value),
+        "aclrtSetStreamResLimit");
   });
   m.def("reset_stream_limit", [](int device, std::int64_t id) {
     acl_check(aclrtResetStreamResLimit(stream_handle(stream_of(device, id))), "aclrtResetStreamResLimit");

@@ -91,7 +91,8 @@ void DeviceCache::empty_pool(c10::MempoolId_t id) {
 }
 
 void DeviceCache::erase_dead_pools() {
-  std::erase_if(private_pools_, [](const auto& entry) { return entry.second->use_count == 0 && entry.second->segments == 0; });
+  std::erase_if(private_pools_,
+                [](const auto& entry) { return entry.second->use_count == 0 && entry.second->segments == 0; });
 }
 
 }  // namespace torch_npu

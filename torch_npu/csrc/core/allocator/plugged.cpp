@@ -20,8 +20,8 @@ struct Allocation {
 };
 
 struct Plugged {
-  std::mutex mutex;      // guards live
-  RawAllocator source;   // set once
+  std::mutex mutex;     // guards live
+  RawAllocator source;  // set once
   std::unordered_map<void*, Allocation> live;
 };
 

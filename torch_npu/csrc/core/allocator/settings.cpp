@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -37,6 +38,14 @@ const std::unordered_set<std::string>& npu_keys() {
   return keys;
 }
 
+// Once for each key.
+void warn_without_effect(const std::string& key) {
+  static std::mutex mutex;  // guards warned
+  static std::unordered_set<std::string> warned;
+  const std::lock_guard lock(mutex);
+  if (warned.insert(key).second) TORCH_WARN("allocator setting ", key, " has no effect on a software NPU");
+}
+
 void parse_npu_keys(const std::string& text) {
   ConfigTokenizer tokens(text);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -51,7 +60,7 @@ void parse_npu_keys(const std::string& text) {
       segment_bytes = megabytes * kMiB;
     } else {
       if (npu_keys().contains(key)) {
-        TORCH_WARN_ONCE("allocator setting ", key, " has no effect on a software NPU");
+        warn_without_effect(key);
       }
       i = tokens.skipKey(i);
     }
