@@ -157,6 +157,7 @@ for call in (lambda: torch.zeros(1, device="cuda:7"), lambda: torch.ones(1).cuda
 try: torch.cuda.synchronize("cpu")
 except ValueError as e: assert "Expected an npu device" in str(e)
 else: raise SystemExit("no error")
+assert "must be cuda device" in error(lambda: torch.ones(1).cuda("cpu"))
 assert "cudb" in error(lambda: torch.zeros(1, device="cudb"))
 print("raised")
 """,

@@ -78,7 +78,7 @@ def tensor_type(original: Callable) -> Callable:
     """``Tensor.type``: ``"torch.cuda.FloatTensor"`` is npu's."""
 
     @functools.wraps(original)
-    def type(self: torch.Tensor, *args: object, **kwargs: object) -> object:  # noqa: A001
+    def type(self: torch.Tensor, *args: object, **kwargs: object) -> object:
         if "dtype" in kwargs:
             kwargs["dtype"] = _type_name(kwargs["dtype"])
         return original(self, *map(_type_name, args), **kwargs)
@@ -90,7 +90,11 @@ def default_tensor_type(original: Callable) -> Callable:
     """``torch.set_default_tensor_type``: a type of CUDA sets default dtype and device."""
 
     def set_default_tensor_type(t: object) -> None:
-        name = t if isinstance(t, str) else f"{getattr(t, '__module__', '')}.{getattr(t, '__name__', '')}"
+        name = (
+            t
+            if isinstance(t, str)
+            else f"{getattr(t, '__module__', '')}.{getattr(t, '__name__', '')}"
+        )
         legacy = name.rpartition(".")[2] if name.startswith(("torch.cuda.", "torch.npu.")) else ""
         if not legacy:
             original(t)

@@ -5,7 +5,9 @@ import sys
 import torch
 
 # Where these ask for CUDA they would take the way of CUDA's libraries; told the truth, they take their own way of npu.
-KNOW_NPU = frozenset({"accelerate", "diffusers", "peft", "torch", "torch_npu", "transformers", "trl"})
+KNOW_NPU = frozenset(
+    {"accelerate", "diffusers", "peft", "torch", "torch_npu", "transformers", "trl"}
+)
 
 # torch.compile's tracer calls it in the script's stead.
 _TRACER = "torch._dynamo.variables."

@@ -22,7 +22,7 @@ _DEVICE = "device arguments name npu"
 RULES = (
     Rule("torch.cuda.is_available", "torch.npu.is_available", availability.is_available),
     # Tensors, modules, storages.
-    Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.cuda_method),
+    Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.tensor_cuda),
     Rule("torch.Tensor.is_cuda", "torch.Tensor.is_npu", devices.is_npu),
     Rule("torch.Tensor.is_pinned", _DEVICE, devices.with_npu_arguments),
     Rule("torch.Tensor.pin_memory", _DEVICE, devices.with_npu_arguments),
@@ -41,7 +41,9 @@ RULES = (
     Rule("torch.Generator", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.Stream", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.jit.load", _DEVICE, devices.with_npu_arguments),
-    Rule("torch.set_default_tensor_type", "default dtype and device", arguments.default_tensor_type),
+    Rule(
+        "torch.set_default_tensor_type", "default dtype and device", arguments.default_tensor_type
+    ),
     # Mixed precision.
     Rule("torch.amp.GradScaler.__init__", _DEVICE, devices.with_npu_arguments),
     Rule("torch.amp.custom_bwd", _DEVICE, devices.with_npu_arguments),
@@ -49,7 +51,9 @@ RULES = (
     Rule("torch.amp.is_autocast_available", _DEVICE, devices.with_npu_arguments),
     Rule("torch.autocast.__init__", _DEVICE, devices.with_npu_arguments),
     Rule("torch.get_autocast_dtype", _DEVICE, devices.with_npu_arguments),
-    Rule("torch.get_autocast_gpu_dtype", "torch.get_autocast_dtype('npu')", arguments.autocast_dtype),
+    Rule(
+        "torch.get_autocast_gpu_dtype", "torch.get_autocast_dtype('npu')", arguments.autocast_dtype
+    ),
     Rule("torch.is_autocast_enabled", _DEVICE, arguments.default_type_of_device),
     Rule("torch.set_autocast_dtype", _DEVICE, devices.with_npu_arguments),
     Rule("torch.set_autocast_enabled", _DEVICE, _SETTER),

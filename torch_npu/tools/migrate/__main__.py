@@ -8,7 +8,9 @@ from torch_npu.tools.migrate import report
 from torch_npu.tools.migrate.findings import Finding, Status
 from torch_npu.tools.migrate.scan import scan_source
 
-_EXIT_CODES = "exit codes: 0, all has a counterpart; 1, something is absent; 2, a file could not be read"
+_EXIT_CODES = (
+    "exit codes: 0, all has a counterpart; 1, something is absent; 2, a file could not be read"
+)
 
 
 def _files(paths: list[str], errors: dict[str, str]) -> list[Path]:

@@ -27,7 +27,13 @@ def as_json(files: dict[str, list[Finding]], errors: dict[str, str]) -> str:
     """``{"files": {path: [finding, ...]}, "errors": {path: text}}``."""
     listed = {
         path: [
-            {"line": f.line, "column": f.column, "what": f.what, "status": f.status.value, "on_npu": f.on_npu}
+            {
+                "line": f.line,
+                "column": f.column,
+                "what": f.what,
+                "status": f.status.value,
+                "on_npu": f.on_npu,
+            }
             for f in findings
         ]
         for path, findings in files.items()

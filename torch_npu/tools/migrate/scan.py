@@ -20,16 +20,20 @@ class _Scan(ast.NodeVisitor):
     def note_import(self, node: ast.AST, full: str) -> None:
         for package, instead in knowledge.PACKAGES.items():
             if full == package or full.startswith(f"{package}."):
-                note = f"a package for CUDA GPUs; use {instead}" if instead else "a package for CUDA GPUs"
+                note = (
+                    f"a package for CUDA GPUs; use {instead}"
+                    if instead
+                    else "a package for CUDA GPUs"
+                )
                 self.note(node, package, (Status.ABSENT, note))
 
-    def visit_Import(self, node: ast.Import) -> None:  # noqa: N802
+    def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             bound = alias.asname or alias.name.partition(".")[0]
             self.names[bound] = alias.name if alias.asname else bound
             self.note_import(node, alias.name)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:  # noqa: N802
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.level or node.module is None:
             return
         self.note_import(node, node.module)
@@ -37,7 +41,7 @@ class _Scan(ast.NodeVisitor):
             full = f"{node.module}.{alias.name}"
             self.names[alias.asname or alias.name] = full
             self.note_import(node, full)
-            if knowledge.is_of_cuda(full) and alias.name != "*":
+            if knowledge.is_of_cuda(full) and not knowledge.is_module(full):
                 self.note(alias, full, knowledge.of_name(full))
 
     def dotted(self, node: ast.AST) -> str | None:
@@ -48,12 +52,12 @@ class _Scan(ast.NodeVisitor):
             return None if owner is None else f"{owner}.{node.attr}"
         return None
 
-    def visit_Name(self, node: ast.Name) -> None:  # noqa: N802
+    def visit_Name(self, node: ast.Name) -> None:
         full = self.names.get(node.id)
         if full is not None and "." in full and knowledge.is_of_cuda(full):
             self.note(node, full, knowledge.of_name(full))
 
-    def visit_Attribute(self, node: ast.Attribute) -> None:  # noqa: N802
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         full = self.dotted(node)
         if full is None:
             if node.attr in knowledge.METHODS:
@@ -63,7 +67,7 @@ class _Scan(ast.NodeVisitor):
         elif knowledge.is_of_cuda(full):
             self.note(node, full, knowledge.of_name(full))
 
-    def visit_Compare(self, node: ast.Compare) -> None:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> None:
         for side in (node.left, *node.comparators):
             if isinstance(side, ast.Constant) and isinstance(side.value, str):
                 if side.value.startswith("cuda"):
@@ -71,11 +75,11 @@ class _Scan(ast.NodeVisitor):
             else:
                 self.visit(side)
 
-    def visit_Expr(self, node: ast.Expr) -> None:  # noqa: N802
+    def visit_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
             self.generic_visit(node)  # a string by itself is a comment
 
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str):
             self.note(node, repr(node.value), knowledge.of_string(node.value))
 
