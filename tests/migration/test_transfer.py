@@ -64,6 +64,8 @@ assert isinstance(torch.Generator("cuda"), torch.Generator) and issubclass(torch
 assert not isinstance(3, torch.Generator) and isinstance(torch.cuda.Event(), torch.Event)
 class Mine(torch.Stream): pass
 assert isinstance(Mine(device="cuda"), Mine) and not isinstance(torch.cuda.current_stream(), Mine)
+for function in (torch.cuda.is_available, torch.cuda.synchronize, torch.cuda.Stream):
+    assert pickle.loads(pickle.dumps(function)) is function
 print("same")
 """
     ).endswith("same")

@@ -63,20 +63,16 @@ def traced_call(original: Callable) -> Callable:
     return dispatch
 
 
-def tensor_cuda(_: object) -> Callable:
-    """``Tensor.cuda``: ``to`` an npu, the current one by default."""
+def tensor_cuda(original: Callable) -> Callable:
+    """``Tensor.cuda``: ``to`` an npu, the current one by default. RuntimeError for devices of other types."""
 
+    @functools.wraps(original)
     def cuda(
         self: torch.Tensor,
         device: int | str | torch.device | None = None,
         non_blocking: bool = False,
         memory_format: torch.memory_format = torch.preserve_format,
     ) -> torch.Tensor:
-        """The tensor on an npu: itself if it is there already.
-
-        Raises:
-            RuntimeError: ``device`` does not exist or is of another type.
-        """
         if device is None:
             target: object = "npu"
         elif isinstance(device, int):
@@ -90,9 +86,10 @@ def tensor_cuda(_: object) -> Callable:
     return cuda
 
 
-def cuda_method(_: object) -> Callable:
+def cuda_method(original: Callable) -> Callable:
     """``cuda()`` of modules and storages: their ``npu()``."""
 
+    @functools.wraps(original)
     def cuda(self: object, device: object = None, *args: object, **kwargs: object) -> object:
         return self.npu(to_npu(device), *args, **kwargs)  # type: ignore[attr-defined]
 

@@ -20,7 +20,7 @@ class Rule(NamedTuple):
 _DEVICE = "device arguments name npu"
 
 RULES = (
-    Rule("torch.cuda.is_available", "torch.npu.is_available", availability.is_available),
+    Rule("torch.cuda.is_available", "torch.npu.is_available", availability.replacement),
     # Tensors, modules, storages.
     Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.tensor_cuda),
     Rule("torch.Tensor.is_cuda", "torch.Tensor.is_npu", devices.is_npu),
