@@ -19,7 +19,9 @@ torch.backends.cuda.matmul.allow_tf32 = False
 
 
 def make_model():
-    return nn.Sequential(nn.Linear(32, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 8)).to(device)
+    return nn.Sequential(nn.Linear(32, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 8)).to(
+        device
+    )
 
 
 x = torch.randn(64, 32)
@@ -48,6 +50,7 @@ if use_amp:  # the spelling of older scripts
     with torch.cuda.amp.autocast():
         assert torch.is_autocast_enabled()
         hidden = x @ x.t()
-    assert hidden.dtype is torch.float16 and hidden.is_cuda
+    assert hidden.dtype is torch.float16
+    assert hidden.is_cuda
     assert scaler.scale(torch.ones(1).cuda()).item() == 256.0
     assert torch.get_autocast_gpu_dtype() is torch.float16

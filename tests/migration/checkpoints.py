@@ -9,7 +9,9 @@ from torch import nn
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cuda:0")
-parser.add_argument("--resume", default=os.environ.get("RESUME"), help="a checkpoint that was saved on a GPU")
+parser.add_argument(
+    "--resume", default=os.environ.get("RESUME"), help="a checkpoint that was saved on a GPU"
+)
 args = parser.parse_args()
 torch.manual_seed(13)
 x, y = torch.randn(32, 8), torch.randn(32, 2)
@@ -41,7 +43,11 @@ with tempfile.TemporaryDirectory() as folder:
     resumed_optimizer.load_state_dict(checkpoint["optimizer"])
     train(resumed, resumed_optimizer, 3)
 
-    kinds = [args.device, lambda storage, location: storage.cuda(), lambda storage, location: storage]
+    kinds = [
+        args.device,
+        lambda storage, location: storage.cuda(),
+        lambda storage, location: storage,
+    ]
     for location in kinds if args.device.startswith("cuda") else ["cpu"] * 3:
         loaded = torch.load(path, map_location=location)["model"]
         print(f"loss: {sum(v.abs().sum().item() for v in loaded.values())!r}")

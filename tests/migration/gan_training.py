@@ -13,7 +13,11 @@ cuda = opt.device == "cuda" and torch.cuda.is_available()
 torch.manual_seed(5)
 
 generator = nn.Sequential(
-    nn.Linear(opt.latent, 32), nn.BatchNorm1d(32, 0.8), nn.LeakyReLU(0.2), nn.Linear(32, 16), nn.Tanh()
+    nn.Linear(opt.latent, 32),
+    nn.BatchNorm1d(32, 0.8),
+    nn.LeakyReLU(0.2),
+    nn.Linear(32, 16),
+    nn.Tanh(),
 )
 discriminator = nn.Sequential(nn.Linear(16, 32), nn.LeakyReLU(0.2), nn.Linear(32, 1), nn.Sigmoid())
 adversarial_loss = nn.BCELoss()

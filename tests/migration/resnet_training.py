@@ -30,7 +30,9 @@ class Block(nn.Module):
 class ResNet(nn.Module):
     def __init__(self):
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 1, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU())
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 3, 1, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU()
+        )
         self.layers = nn.Sequential(Block(8, 8), Block(8, 16, 2), Block(16, 16))
         self.pool = nn.AdaptiveAvgPool2d(1)
         self.fc = nn.Linear(16, 5)
@@ -61,7 +63,8 @@ def main():
         criterion = criterion.cuda()
         images = images.cuda(args.gpu, non_blocking=True)
         target = target.cuda(args.gpu, non_blocking=True)
-        assert next(model.parameters()).is_cuda and images.get_device() == args.gpu
+        assert next(model.parameters()).is_cuda
+        assert images.get_device() == args.gpu
     model = model.to(memory_format=torch.channels_last)
     images = images.contiguous(memory_format=torch.channels_last)
 

@@ -38,8 +38,10 @@ def on_gpu():
     torch.cuda.current_stream().wait_stream(computer)
     end.record()
     end.synchronize()
-    assert end.query() and computer.query()
-    assert isinstance(computer, torch.Stream) and isinstance(end, torch.Event)
+    assert end.query()
+    assert computer.query()
+    assert isinstance(computer, torch.Stream)
+    assert isinstance(end, torch.Event)
     milliseconds = start.elapsed_time(end)
     assert milliseconds >= 0
     torch.cuda.synchronize(device)

@@ -54,7 +54,14 @@ def outputs(tmp_path_factory):
     cuda_checkpoint(folder / "cuda.pt")
     commands = [str(HERE / name) for name in SCRIPTS]
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(HERE / "runner.py"), str(folder / "results.json"), *commands],
+        [
+            sys.executable,
+            "-W",
+            "ignore",
+            str(HERE / "runner.py"),
+            str(folder / "results.json"),
+            *commands,
+        ],
         capture_output=True,
         text=True,
         check=False,
@@ -73,7 +80,11 @@ def test_losses_are_those_of_the_cpu(script, outputs):
     expected, got = losses(cpu), losses(npu)
     assert 4 <= len(expected) <= len(got)
     for step, (right, value) in enumerate(zip(expected, got, strict=False)):
-        assert abs(value - right) <= tolerance(SCRIPTS[script], step) * abs(right), (step, value, right)
+        assert abs(value - right) <= tolerance(SCRIPTS[script], step) * abs(right), (
+            step,
+            value,
+            right,
+        )
 
 
 def test_by_the_environment_variable(tmp_path):

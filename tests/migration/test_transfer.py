@@ -64,6 +64,8 @@ assert isinstance(torch.Generator("cuda"), torch.Generator) and issubclass(torch
 assert not isinstance(3, torch.Generator) and isinstance(torch.cuda.Event(), torch.Event)
 class Mine(torch.Stream): pass
 assert isinstance(Mine(device="cuda"), Mine) and not isinstance(torch.cuda.current_stream(), Mine)
+for function in (torch.cuda.is_available, torch.cuda.synchronize, torch.cuda.Stream):
+    assert pickle.loads(pickle.dumps(function)) is function
 print("same")
 """
     ).endswith("same")
@@ -157,6 +159,7 @@ for call in (lambda: torch.zeros(1, device="cuda:7"), lambda: torch.ones(1).cuda
 try: torch.cuda.synchronize("cpu")
 except ValueError as e: assert "Expected an npu device" in str(e)
 else: raise SystemExit("no error")
+assert "must be cuda device" in error(lambda: torch.ones(1).cuda("cpu"))
 assert "cudb" in error(lambda: torch.zeros(1, device="cudb"))
 print("raised")
 """,

@@ -60,6 +60,8 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("torch_npu/csrc/aten/aclnn/", ("tests/capability/test_explain.py",)),
     ("torch_npu/csrc/profiler/", ("tests/capability/test_profiler.py",)),
     ("torch_npu/csrc/bind/", ("tests/capability/test_device.py", "tests/capability/test_ops.py")),
+    ("torch_npu/contrib/", ("tests/migration",)),
+    ("torch_npu/tools/", ("tests/migration/test_migrate_tool.py",)),
     ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
     ("tools/dev/api/", ("tests/tools/test_api.py", "tests/api/test_coverage.py")),
     ("tools/", ("tests/tools",)),

@@ -1,6 +1,7 @@
 """``torch.cuda.is_available``: True for scripts, False for libraries that know npu by themselves."""
 
 import sys
+from collections.abc import Callable
 
 import torch
 
@@ -13,14 +14,16 @@ KNOW_NPU = frozenset(
 _TRACER = "torch._dynamo.variables."
 
 
-def is_available(_: object) -> object:
-    """The replacement of ``torch.cuda.is_available``."""
+def is_available() -> bool:
+    """Whether an NPU can be used, for code that asks for CUDA."""
+    caller = sys._getframe(1).f_globals.get("__name__", "")
+    asks_for_cuda = caller.partition(".")[0] not in KNOW_NPU or caller.startswith(_TRACER)
+    return asks_for_cuda and torch.npu.is_available()
 
-    def is_available() -> bool:
-        """Whether an NPU can be used, for code that asks for CUDA."""
-        caller = sys._getframe(1).f_globals.get("__name__", "")
-        asks_for_cuda = caller.partition(".")[0] not in KNOW_NPU or caller.startswith(_TRACER)
-        return asks_for_cuda and torch.npu.is_available()
 
-    is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]  # not traced: it is one value
+is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]  # not traced: it is one value
+
+
+def replacement(_: object) -> Callable[[], bool]:
+    """What ``torch.cuda.is_available`` becomes; a function of this module, so that it can be pickled."""
     return is_available

@@ -35,13 +35,16 @@ def static_with_npu_arguments(function: Callable) -> staticmethod:
 
 def tensor_to(original: Callable) -> Callable:
     """``Tensor.to``, called so often that dtypes and tensors get out of its way first."""
+    device_type = torch.device  # isinstance would ask its metaclass, which is slow
 
     @functools.wraps(original)
     def to(self: torch.Tensor, *args: object, **kwargs: object) -> torch.Tensor:
-        if kwargs and "device" in kwargs:
+        if args:
+            kind = type(args[0])
+            if kind is device_type or issubclass(kind, str):
+                return original(self, to_npu(args[0]), *args[1:], **kwargs)
+        elif "device" in kwargs:
             kwargs["device"] = to_npu(kwargs["device"])
-        elif args and isinstance(args[0], (str, torch.device)):
-            args = (to_npu(args[0]), *args[1:])
         return original(self, *args, **kwargs)
 
     return to
@@ -60,9 +63,33 @@ def traced_call(original: Callable) -> Callable:
     return dispatch
 
 
-def cuda_method(_: object) -> Callable:
-    """``cuda()`` of tensors, modules and storages: their ``npu()``."""
+def tensor_cuda(original: Callable) -> Callable:
+    """``Tensor.cuda``: ``to`` an npu, the current one by default. RuntimeError for devices of other types."""
 
+    @functools.wraps(original)
+    def cuda(
+        self: torch.Tensor,
+        device: int | str | torch.device | None = None,
+        non_blocking: bool = False,
+        memory_format: torch.memory_format = torch.preserve_format,
+    ) -> torch.Tensor:
+        if device is None:
+            target: object = "npu"
+        elif isinstance(device, int):
+            target = torch.device("npu", device)
+        else:
+            target = to_npu(device)
+            if torch.device(target).type != "npu":
+                raise RuntimeError(f"Invalid device, must be cuda device, but got {device}")
+        return self.to(target, non_blocking=non_blocking, memory_format=memory_format)
+
+    return cuda
+
+
+def cuda_method(original: Callable) -> Callable:
+    """``cuda()`` of modules and storages: their ``npu()``."""
+
+    @functools.wraps(original)
     def cuda(self: object, device: object = None, *args: object, **kwargs: object) -> object:
         return self.npu(to_npu(device), *args, **kwargs)  # type: ignore[attr-defined]
 

@@ -20,9 +20,9 @@ class Rule(NamedTuple):
 _DEVICE = "device arguments name npu"
 
 RULES = (
-    Rule("torch.cuda.is_available", "torch.npu.is_available", availability.is_available),
+    Rule("torch.cuda.is_available", "torch.npu.is_available", availability.replacement),
     # Tensors, modules, storages.
-    Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.cuda_method),
+    Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.tensor_cuda),
     Rule("torch.Tensor.is_cuda", "torch.Tensor.is_npu", devices.is_npu),
     Rule("torch.Tensor.is_pinned", _DEVICE, devices.with_npu_arguments),
     Rule("torch.Tensor.pin_memory", _DEVICE, devices.with_npu_arguments),

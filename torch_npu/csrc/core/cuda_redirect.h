@@ -3,8 +3,8 @@
 
 namespace torch_npu {
 
-// Not thread-safe: the caller holds the GIL, and no other thread uses cuda devices meanwhile. Doing it twice is harmless.
-// Throws if another backend serves device type cuda.
+// Not thread-safe: the caller holds the GIL, and no other thread uses cuda devices meanwhile. Doing it twice is
+// harmless. Throws if another backend serves device type cuda.
 void set_cuda_redirect(bool on);
 
 }  // namespace torch_npu

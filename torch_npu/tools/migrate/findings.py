@@ -1,10 +1,10 @@
 """What the scan finds in a program."""
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """What becomes of a use of CUDA."""
 
     MAPPED = "mapped"  # transfer_to_npu maps it

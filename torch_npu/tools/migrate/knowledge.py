@@ -56,6 +56,11 @@ def is_of_cuda(dotted: str) -> bool:
     )
 
 
+def is_module(dotted: str) -> bool:
+    """Whether a name of CUDA is a module, or all names of one: importing it says nothing yet."""
+    return dotted in MODULES or dotted in _BACKENDS or dotted.endswith(".*")
+
+
 def _of_cuda(dotted: str) -> Answer | None:
     owner = dotted
     while owner not in MODULES:

@@ -41,7 +41,7 @@ class _Scan(ast.NodeVisitor):
             full = f"{node.module}.{alias.name}"
             self.names[alias.asname or alias.name] = full
             self.note_import(node, full)
-            if knowledge.is_of_cuda(full) and alias.name != "*":
+            if knowledge.is_of_cuda(full) and not knowledge.is_module(full):
                 self.note(alias, full, knowledge.of_name(full))
 
     def dotted(self, node: ast.AST) -> str | None:
