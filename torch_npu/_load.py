@@ -123,11 +123,11 @@ def load() -> ModuleType:
             f"TORCH_NPU_CANN=system, but no folder of LD_LIBRARY_PATH holds {_RUNTIME}: "
             "source the CANN's set_env.sh first"
         )
+    package = _package_dir()
     if system is not None and choice != "softnpu":
         _preload(system, (_RUNTIME, _OPERATORS))
     else:
-        embedded = _package_dir() / "lib" / "cann"
-        _preload(embedded, (_RUNTIME, *_SIBLINGS, _OPERATORS, _PLUGIN))
+        _preload(package / "lib" / "cann", (_RUNTIME, *_SIBLINGS, _OPERATORS, _PLUGIN))
     try:
         from torch_npu import _C
     except ImportError as error:

@@ -21,6 +21,8 @@ _COPIED = ("acl", "aclnn", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.
 _BASE = "aclnn/aclnn_base.h"
 _BASE_MORE = '\n#include "aclnn/acl_meta.h"\n'
+_ONCE = "#pragma once\n"
+_BOOL = "#include <stdbool.h>\n"  # for C
 
 
 def _by_hand() -> dict[str, str]:
@@ -38,7 +40,7 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
     for name in _COPIED:
         shutil.copytree(_INCLUDE / name, output / "include" / name)
     base = output / "include" / _BASE
-    base.write_text(base.read_text() + _BASE_MORE)
+    base.write_text(base.read_text().replace(_ONCE, _ONCE + _BOOL, 1) + _BASE_MORE)
     folder = output / "include" / "aclnnop"
     folder.mkdir()
     by_hand = _by_hand()

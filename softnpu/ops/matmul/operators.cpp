@@ -53,7 +53,7 @@ struct Product {
   aclDataType dtype = ACL_DT_UNDEFINED;
 };
 
-// Floating factors of two dtypes are promoted, others have one. The result may be float32 if it is of 16 bits.
+// Floating factors of up to 32 bits are promoted, others have one dtype. The result may be float32 if that has 16 bits.
 Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out, aclDataType* dtype) {
   *dtype = a.dtype;
   for (const aclTensor* tensor : {&a, &b, &out}) {
@@ -62,7 +62,8 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
     }
   }
   if (a.dtype != b.dtype) {
-    if (!is_floating(a.dtype) || !is_floating(b.dtype)) {
+    const auto promotes = [](aclDataType type) { return type == ACL_FLOAT || is_half(type); };
+    if (!promotes(a.dtype) || !promotes(b.dtype)) {
       return {ACLNN_ERR_PARAM_INVALID,
               text("the factors have the different data types ", name_of(a.dtype), " and ", name_of(b.dtype))};
     }
