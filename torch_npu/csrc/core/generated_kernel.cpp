@@ -100,7 +100,7 @@ const KernelThreads* kernel_threads() {
 
 void add_argument(KernelCall& call, const at::Tensor& tensor, bool is_written, c10::DeviceIndex device) {
   if (C10_UNLIKELY(!tensor.is_privateuseone())) {
-    TORCH_CHECK(tensor.is_cpu() && !is_written, "the generated kernel ", call.kernel->name, " of npu:", device,
+    TORCH_CHECK(tensor.is_cpu() && !is_written, "the generated kernel ", call.kernel->name, " of ", npu_device(device),
                 is_written ? " cannot write" : " cannot read", " a tensor on ", tensor.device());
     call.kept.push_back(tensor.clone());
     call.arguments.push_back({.pointer = call.kept.back().data_ptr()});
