@@ -81,18 +81,22 @@ class _Prefill(Decoder):
 
 
 def _works() -> Iterable[_Work]:
-    yield _Work("pointwise, 4 MiB", _pointwise, (torch.randn(1024, 1024), torch.randn(1024, 1024)), 20)
+    yield _Work(
+        "pointwise, 4 MiB", _pointwise, (torch.randn(1024, 1024), torch.randn(1024, 1024)), 20
+    )
     yield _Work("norm and softmax, 4 MiB", _normalized, (torch.randn(1024, 1024),), 20)
     yield _Work("encoder layer, 128 tokens", _encoder(), (torch.randn(1, 128, _WIDTH),), 20)
     yield _Work("convolution block, 56 x 56", _Convolutions(), (torch.randn(4, 64, 56, 56),), 5)
-    yield _Work(
-        f"Llama-like, {PROMPT} tokens", _Prefill(), (torch.randint(WORDS, (1, PROMPT)),), 2
-    )
+    yield _Work(f"Llama-like, {PROMPT} tokens", _Prefill(), (torch.randint(WORDS, (1, PROMPT)),), 2)
     yield _Work(
         "training: encoder layer", _encoder(), (torch.randn(4, 128, _WIDTH),), 5, is_trained=True
     )
     yield _Work(
-        "training: convolution block", _Convolutions(), (torch.randn(4, 64, 56, 56),), 3, is_trained=True
+        "training: convolution block",
+        _Convolutions(),
+        (torch.randn(4, 64, 56, 56),),
+        3,
+        is_trained=True,
     )
 
 
@@ -101,7 +105,10 @@ def rows() -> list[Row]:
     found = []
     for work in _works():
         ours = work.on("npu", compiles=True)
-        for against, device, compiles in (("npu eager", "npu", False), ("inductor on cpu", "cpu", True)):
+        for against, device, compiles in (
+            ("npu eager", "npu", False),
+            ("inductor on cpu", "cpu", True),
+        ):
             theirs = work.on(device, compiles)
             found.append(Row(work.name, ours, theirs, work.repeats, against, is_separate=False))
     return sorted(found, key=lambda row: row.against, reverse=True)

@@ -180,7 +180,9 @@ def compiled() -> list[Measured]:
     measured = compare("compile", rows(), rounds=9)
     for against in dict.fromkeys(row.against for row in measured):
         ratios = [row.ratio for row in measured if row.against == against]
-        print(f"against {against}: geometric mean {geometric_mean(ratios):.2f}, largest {max(ratios):.2f}")
+        print(
+            f"against {against}: geometric mean {geometric_mean(ratios):.2f}, largest {max(ratios):.2f}"
+        )
     return measured
 
 

@@ -96,13 +96,16 @@ def test_threads_are_those_of_softnpu():
     from torch._inductor.utils import fresh_cache
 
     x = torch.randn(1 << 16, 64)
-    with fresh_cache() as _:
+    with fresh_cache():
         from torch_npu._inductor import compile as compiling
 
         known = set(compiling._NpuCodeCache.cache)
         result = torch.compile(lambda x: (x.exp() + 1).log().sum())(x.npu())
         check_near(result, (x.double().exp() + 1).log().sum().float(), terms=x.numel())
-        loaded = [compiling._NpuCodeCache.cache[key]() for key in compiling._NpuCodeCache.cache.keys() - known]
+        loaded = [
+            compiling._NpuCodeCache.cache[key]()
+            for key in compiling._NpuCodeCache.cache.keys() - known
+        ]
         assert loaded
         for library in loaded:
             listed = subprocess.run(
@@ -162,6 +165,6 @@ def test_wrong_arguments_of_a_kernel():
 def test_the_cpp_wrapper_is_refused():
     with (
         torch._inductor.config.patch(cpp_wrapper=True),
-        pytest.raises(Exception, match="C\\+\\+ wrapper .* is not available for npu"),
+        pytest.raises(Exception, match=r"C\+\+ wrapper .* is not available for npu"),
     ):
         torch.compile(_wave)(torch.randn(8, device="npu"))

@@ -36,7 +36,12 @@ def test_gathers_and_scatters():
     def function(x, indices, values):
         columns = indices[:, None].expand(-1, x.shape[1])
         put = x.index_put((indices,), values, accumulate=True)
-        return put, torch.zeros_like(x).scatter_add(0, columns, values), x[indices], x.gather(0, columns)
+        return (
+            put,
+            torch.zeros_like(x).scatter_add(0, columns, values),
+            x[indices],
+            x.gather(0, columns),
+        )
 
     indices = torch.randint(20, (400,))
     check_compiled(function, torch.randn(20, 30), indices, torch.randn(400, 30), terms=400)

@@ -49,4 +49,6 @@ def test_a_network(name):
     assert explained.synchronizations == 0
     assert explained.calls("generated") > 0
     kernels = {row.kernel for row in explained.rows if row.route == "aclnn"}
-    assert not {kernel for kernel in kernels if not kernel.removeprefix("aclnn").startswith(PRODUCTS)}
+    assert not {
+        kernel for kernel in kernels if not kernel.removeprefix("aclnn").startswith(PRODUCTS)
+    }

@@ -11,7 +11,6 @@ from torch._inductor.utils import clear_on_fresh_cache
 from torch_npu._inductor.source import signature_of, with_entries, work_of
 
 
-
 @clear_on_fresh_cache
 class _NpuCodeCache(CppCodeCache):
     """The libraries of npu's kernels, by source and compiler's command line."""

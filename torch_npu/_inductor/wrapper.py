@@ -48,9 +48,7 @@ class _NpuCalls:
                 name, device, dtype, shape, stride, allocation_shape, is_pinned
             )
         allocated = shape if allocation_shape is None else allocation_shape
-        sizes, strides, viewed = map(
-            self.codegen_python_shape_tuple, (allocated, stride, shape)
-        )
+        sizes, strides, viewed = map(self.codegen_python_shape_tuple, (allocated, stride, shape))
         text = f"{name} = empty_strided_npu({sizes}, {strides}, {dtype}, {device.index or 0})"
         return text if viewed == sizes else f"{text}.as_strided({viewed}, {strides})"
 
@@ -78,7 +76,9 @@ class PythonWrapperCodegen(_NpuCalls, wrapper.PythonWrapperCodegen):
         """The imports of the generated module."""
         super().write_header()
         self.imports.writeline("from torch_npu._inductor.compile import compile_npu_kernel")
-        if config.triton.cudagraphs:  # mode="reduce-overhead"; in the module since it may come from a cache
+        if (
+            config.triton.cudagraphs
+        ):  # mode="reduce-overhead"; in the module since it may come from a cache
             self.imports.writeline("from torch_npu._inductor.graphs import warn_without_graphs")
             self.header.writeline("warn_without_graphs()")
         self.header.writeline("from torch_npu._C import empty_strided as empty_strided_npu")
