@@ -168,3 +168,14 @@ def test_the_cpp_wrapper_is_refused():
         pytest.raises(Exception, match=r"C\+\+ wrapper .* is not available for npu"),
     ):
         torch.compile(_wave)(torch.randn(8, device="npu"))
+
+
+def test_cached_graphs_depend_on_this_package():
+    torch.compile(_wave)(torch.randn(8, device="npu"))
+    from torch._inductor.codegen.common import get_custom_backend_pass_for_device
+
+    from torch_npu._inductor.cache_key import CacheKey
+
+    key = get_custom_backend_pass_for_device("npu")
+    assert isinstance(key, CacheKey)
+    assert len(key.uuid()) == 32

@@ -94,9 +94,6 @@ from torch_npu.npu.streams import (
 
 default_generators: tuple[torch.Generator, ...] = ()
 
-# Inductor looks for a device's code generators here.
-_INDUCTOR_CLASSES = ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling", "WrapperFxCodegen")
-
 
 def get_amp_supported_dtype() -> list[torch.dtype]:
     """The dtypes that autocast may use on npu."""
@@ -112,10 +109,10 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
-    if name in _INDUCTOR_CLASSES:
-        from torch_npu import _inductor
-
-        return getattr(_inductor, name)
+    # Inductor asks a device that is not registered yet for its code generators. The import registers them, with a cache
+    # key, which attributes cannot give.
+    if name == "Scheduling":
+        from torch_npu import _inductor  # noqa: F401
     raise missing_attribute(sys.modules[__name__], name)
 
 
