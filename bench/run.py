@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``peers`` and ``instructions``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``peers``, ``instructions`` and ``compile``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -173,6 +173,19 @@ def networks() -> list[Measured]:
     return compare("networks", rows(), rounds=5)
 
 
+def compiled() -> list[Measured]:
+    """torch.compile on npu, against npu eager and against the same on the CPU."""
+    from compile import geometric_mean, rows
+
+    measured = compare("compile", rows(), rounds=9)
+    for against in dict.fromkeys(row.against for row in measured):
+        ratios = [row.ratio for row in measured if row.against == against]
+        print(
+            f"against {against}: geometric mean {geometric_mean(ratios):.2f}, largest {max(ratios):.2f}"
+        )
+    return measured
+
+
 def memory() -> list[Measured]:
     """What a process needs for ResNet-50 at its peak."""
     from memory import measure
@@ -238,8 +251,9 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
-# What needs an environment of its own, or a tool that `./dev setup` does not install, runs by its name only.
-BY_NAME = ("peers", "instructions")
+# What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
+# name only.
+BY_NAME = ("peers", "instructions", "compile")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -250,6 +264,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "models": models,
     "ops": operators,
     "networks": networks,
+    "compile": compiled,
     "seeds": seeds,
     "memory": memory,
     "neighbours": neighbours,

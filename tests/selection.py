@@ -4,7 +4,13 @@ import random
 import zlib
 
 # Folders with tests that run every operator with many arguments: cases of one kind.
-SHARDED = ("tests/opinfo/", "tests/aclnn/", "tests/modules/", "tests/scalars/")
+SHARDED = (
+    "tests/opinfo/",
+    "tests/aclnn/",
+    "tests/compile/test_models.py",
+    "tests/modules/",
+    "tests/scalars/",
+)
 
 
 def pytest_addoption(parser):

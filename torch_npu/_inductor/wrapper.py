@@ -84,7 +84,7 @@ class PythonWrapperCodegen(_NpuCalls, wrapper.PythonWrapperCodegen):
         self.header.writeline("from torch_npu._C import empty_strided as empty_strided_npu")
 
 
-class CppWrapperCodegen:
+class CppWrapperCodegen(wrapper.PythonWrapperCodegen):
     """Wrappers in C++, which call kernels without Python: not for npu."""
 
     @staticmethod

@@ -181,9 +181,6 @@ from torch_npu.npu.streams import _erase_stream as _erase_stream
 
 default_generators: tuple[torch.Generator, ...] = ()
 
-# Inductor looks for a device's code generators here.
-_INDUCTOR_CLASSES = ("CppWrapperCodegen", "PythonWrapperCodegen", "Scheduling", "WrapperFxCodegen")
-
 
 def is_bf16_supported(including_emulation: bool = False) -> bool:
     """Whether bfloat16 is supported: True.
@@ -198,10 +195,10 @@ def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
-    if name in _INDUCTOR_CLASSES:
-        from torch_npu import _inductor
-
-        return getattr(_inductor, name)
+    # Inductor asks a device that is not registered yet for its code generators. The import registers them, with a cache
+    # key, which attributes cannot give.
+    if name == "Scheduling":
+        from torch_npu import _inductor  # noqa: F401
     raise missing_attribute(sys.modules[__name__], name)
 
 

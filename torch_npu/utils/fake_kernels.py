@@ -1,9 +1,13 @@
 """Memory-free results of npu's operators that differ from PyTorch's, for ``torch.compile`` and ``torch.export``."""
 
+from collections.abc import Callable
+from functools import wraps
+
 import torch
 from torch import Tensor
 from torch._ops import OpOverload
-from torch._subclasses.fake_impls import register_op_impl
+from torch._prims_common import suggest_memory_format
+from torch._subclasses.fake_impls import op_implementations_dict, register_op_impl
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 _COPIES = 8  # copies of each number of a row, as in aclnn's attention
@@ -28,7 +32,51 @@ def _fused_attention(
     return out, greatest, total, None, queries, key.shape[2], None, None, None
 
 
+def _image_format(image: Tensor, weight: Tensor) -> torch.memory_format:
+    """The memory format of a convolution's results, as torch_npu/csrc/aten/aclnn/rules.h has it."""
+    formats = {suggest_memory_format(image), suggest_memory_format(weight)}
+    for wanted in (torch.channels_last, torch.channels_last_3d):
+        if wanted in formats and image.dtype != torch.float64:
+            return wanted
+    return torch.contiguous_format
+
+
+def _convolution(general: Callable, first: int) -> Callable:
+    """PyTorch's kernel with npu's memory format. ``first``: the place of the image, before the weight."""
+
+    @wraps(general)
+    def convolve(
+        mode: FakeTensorMode, operator: OpOverload, *args: object, **kwargs: object
+    ) -> object:
+        results = general(mode, operator, *args, **kwargs)
+        image, weight = (
+            kwargs.get(name, args[place] if place < len(args) else None)
+            for place, name in enumerate(("input", "weight"), first)
+        )
+        if image.device.type != "npu" or image.dim() not in (4, 5) or weight.dim() != image.dim():
+            return results
+        wanted = _image_format(image, weight)
+
+        def laid_out(result: Tensor | None) -> Tensor | None:
+            if result is None or result.dim() < 4:
+                return result
+            return result.contiguous(memory_format=wanted)
+
+        return tuple(map(laid_out, results)) if isinstance(results, tuple) else laid_out(results)
+
+    return convolve
+
+
 def register() -> None:
     """Registers the kernels with PyTorch's fake tensors, once."""
+    aten = torch.ops.aten
+    for convolution, first in (
+        (aten.convolution.default, 0),
+        (aten._convolution.default, 0),
+        (aten._convolution.deprecated, 0),
+        (aten.convolution_backward.default, 1),
+    ):
+        general = op_implementations_dict[convolution]
+        op_implementations_dict[convolution] = _convolution(general, first)
     operator = torch.ops.aten._scaled_dot_product_fused_attention_overrideable.default
     register_op_impl(operator)(_fused_attention)

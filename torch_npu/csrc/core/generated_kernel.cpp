@@ -23,8 +23,8 @@
 namespace torch_npu {
 namespace {
 
-// In units of softnpu's Plan::work (softnpu/base/work.h): below the first one thread and no hand-over; below the second,
-// a millisecond, no hand-over while the executor is idle.
+// In units of softnpu's Plan::work (softnpu/base/work.h): below the first one thread and no hand-over; below the
+// second, a millisecond, no hand-over while the executor is idle.
 constexpr double kSmallWork = 1 << 22;
 constexpr double kShortWork = 1 << 25;
 constexpr double kWorkOfAccess = 8;  // reading or writing an element
@@ -100,7 +100,7 @@ const KernelThreads* kernel_threads() {
 
 void add_argument(KernelCall& call, const at::Tensor& tensor, bool is_written, c10::DeviceIndex device) {
   if (C10_UNLIKELY(!tensor.is_privateuseone())) {
-    TORCH_CHECK(tensor.is_cpu() && !is_written, "the generated kernel ", call.kernel->name, " of npu:", device,
+    TORCH_CHECK(tensor.is_cpu() && !is_written, "the generated kernel ", call.kernel->name, " of ", npu_device(device),
                 is_written ? " cannot write" : " cannot read", " a tensor on ", tensor.device());
     call.kept.push_back(tensor.clone());
     call.arguments.push_back({.pointer = call.kept.back().data_ptr()});
@@ -133,8 +133,7 @@ void launch_generated(KernelCall call, c10::Stream stream) {
   const Enqueue enqueue(stream);
   const trace::Launch traced(name, trace::Kind::kKernel, stream);
   // Released by softnpuLaunch, too, where it fails.
-  const softnpuTask task{name,    cost,   run, release, std::make_unique<KernelCall>(std::move(call)).release(),
-                         nullptr};
+  const softnpuTask task{name, cost, run, release, std::make_unique<KernelCall>(std::move(call)).release(), nullptr};
   acl_check(launch(enqueue.handle(), &task), "softnpuLaunch");
 }
 

@@ -41,9 +41,9 @@ struct KernelCall {
   const GeneratedKernel* kernel;
   std::vector<KernelWord> arguments;
   std::vector<at::Tensor> kept;  // in host memory
-  double elements = 0;  // of all tensors
-  double largest = 0;   // elements of the largest one
-  int threads = 1;  // at most
+  double elements = 0;           // of all tensors
+  double largest = 0;            // elements of the largest one
+  int threads = 1;               // at most
 };
 
 // Adds a tensor to the arguments; its elements must not be changed by the host until the call ran. A small CPU tensor

@@ -61,8 +61,8 @@ void leave(const at::RecordFunction& function, at::ObserverContext*) {
   const bool is_composite = frame.route == Route::kNone && frame.calls_others;
   std::string key =
       frame.op + '\n' + frame.kernel + '\n' + std::to_string(static_cast<int>(frame.route)) + (is_composite ? "c" : "");
-  Row& row = row_of(std::move(key), {.op = frame.op, .kernel = frame.kernel, .route = frame.route,
-                                      .calls_others = is_composite});
+  Row& row = row_of(std::move(key),
+                    {.op = frame.op, .kernel = frame.kernel, .route = frame.route, .calls_others = is_composite});
   row.calls += 1;
   row.total_ns += total;
   row.self_ns += total - frame.inner_ns;
