@@ -130,8 +130,8 @@ def test_bad_arguments():
             make(99)
         with pytest.raises(TypeError):
             make(priority="high")
-    with pytest.raises(TypeError, match="colour"):
-        torch.npu.Stream(colour=1)
+    with pytest.raises(TypeError, match="shade"):
+        torch.npu.Stream(shade=1)
 
 
 @pytest.mark.api(
