@@ -27,7 +27,7 @@ class Head(nn.Module):
 def mixed(x: Tensor) -> Tensor:
     if x.device.type == "cpu":
         return x + torch.ones(10)
-    return x + torch.ones(10, device="cuda") + torch.zeros(10).to("cuda") + torch.zeros(10).cuda()
+    return x + torch.ones(10, device="cuda") + torch.zeros(10, device=x.device)
 
 
 torch.manual_seed(23)

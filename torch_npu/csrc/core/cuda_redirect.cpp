@@ -4,11 +4,9 @@
 #include "core/cuda_redirect.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -46,26 +44,6 @@ void make_on_npu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   op.callBoxed(stack);
 }
 
-// Guarded by the GIL where it changes; TorchScript's threads read it.
-std::atomic<bool> redirects = false;
-
-// `to` initialises cuda before it looks at the tensor. Registered at load, since PyTorch looks hooks up once.
-struct Hooks final : at::CUDAHooksInterface {
-  explicit Hooks(at::CUDAHooksArgs) {}
-  void init() const override {
-    if (!redirects) at::CUDAHooksInterface::init();
-  }
-};
-
-[[maybe_unused]] const bool hooks_registered = [] {
-  auto* hooks = at::CUDAHooksRegistry();
-  if (hooks->Has("CUDAHooks")) return false;  // a torch with CUDA
-  hooks->Register("CUDAHooks", [](at::CUDAHooksArgs args) -> std::unique_ptr<at::CUDAHooksInterface> {
-    return std::make_unique<Hooks>(args);
-  });
-  return true;
-}();
-
 using Libraries = std::vector<std::unique_ptr<torch::Library>>;
 
 // The registrations, guarded by the GIL; they last as long as their objects.
@@ -80,7 +58,6 @@ void set_cuda_redirect(bool on) {
   static const auto* guard = new Guard;  // never freed: guards may run when statics are gone
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
   if (!on) {
-    redirects = false;
     registered().clear();
     const c10::impl::DeviceGuardImplInterface* ours = guard;
     slot.compare_exchange_strong(ours, nullptr);
@@ -89,7 +66,6 @@ void set_cuda_redirect(bool on) {
   if (!registered().empty()) return;
   TORCH_CHECK(slot.load() == nullptr, "cuda devices cannot be mapped to npu: this torch is built with CUDA");
   slot.store(guard);
-  redirects = true;
   for (c10::DispatchKey key : {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA, c10::DispatchKey::SparseCsrCUDA,
                                c10::DispatchKey::QuantizedCUDA, c10::DispatchKey::NestedTensorCUDA}) {
     auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
