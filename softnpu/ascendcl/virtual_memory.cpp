@@ -57,8 +57,8 @@ aclError aclrtMemGetAllocationGranularity(aclrtPhysicalMemProp* prop, aclrtMemGr
     }
     SOFTNPU_RETURN_IF_ERROR(check_device(prop->location.id));
     if (option != ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM && option != ACL_RT_MEM_ALLOC_GRANULARITY_RECOMMENDED) {
-      return {ACL_ERROR_INVALID_PARAM, softnpu::text("option ", static_cast<int>(option), " is neither 0 (minimum) nor ",
-                                                     "1 (recommended)")};
+      return {ACL_ERROR_INVALID_PARAM,
+              softnpu::text("option ", static_cast<int>(option), " is neither 0 (minimum) nor ", "1 (recommended)")};
     }
     *granularity = VirtualMemory::kGranularity;
     return Status::ok();

@@ -55,7 +55,8 @@ TEST_F(VirtualMemoryTest, TheGranularityIsAPage) {
     EXPECT_EQ(bytes, kPage);
   }
   size_t bytes = 0;
-  EXPECT_EQ(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF, &bytes), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(aclrtMemGetAllocationGranularity(&prop, ACL_RT_MEM_ALLOC_GRANULARITY_UNDEF, &bytes),
+            ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(aclrtMemGetAllocationGranularity(nullptr, ACL_RT_MEM_ALLOC_GRANULARITY_MINIMUM, &bytes),
             ACL_ERROR_INVALID_PARAM);
   prop = on_device(1000);

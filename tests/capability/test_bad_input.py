@@ -449,3 +449,14 @@ def test_exceptions_of_queued_work_leave_no_trace():
     with torch.npu.stream(stream), pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
         torch.ones(3, 4, device="npu") @ torch.ones(3, 4, device="npu")
     stream.synchronize()
+
+
+@pytest.mark.parametrize("function", [torch.mm, torch.matmul, torch.mv, torch.dot, torch.bmm])
+def test_products_of_two_types_are_refused_as_on_the_cpu(function):
+    """aclnn promotes factors of float32 and float16; PyTorch's operators do not."""
+    sizes = {torch.mv: ((3, 3), (3,)), torch.dot: ((3,), (3,)), torch.bmm: ((2, 3, 3),) * 2}
+    a, b = (torch.ones(shape) for shape in sizes.get(function, ((3, 3),) * 2))
+    with pytest.raises(RuntimeError):
+        function(a, b.half())
+    with pytest.raises(RuntimeError):
+        function(a.npu(), b.half().npu())

@@ -229,7 +229,8 @@ class Product final : public FusionRoot {
     ThreadScope scope(threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
     scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
-    may_pack_ = !is_split_ && p_.batch.empty() && p_.b_source.address != nullptr && p_.a.rows <= kMaxRows && has_packing_kernel();
+    may_pack_ = !is_split_ && p_.batch.empty() && p_.b_source.address != nullptr && p_.a.rows <= kMaxRows &&
+                has_packing_kernel();
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }

@@ -98,8 +98,8 @@ Status read_blocks(const aclTensor& tensor, GemmOperand* out, DeviceBytes* sourc
   return Status::ok();
 }
 
-// Reads the two inner dimensions of `tensor`; broadcasts its batch dimensions to `batch`. With `takes_blocks` the memory
-// of a FRACTAL_NZ tensor is left to read_blocks().
+// Reads the two inner dimensions of `tensor`; broadcasts its batch dimensions to `batch`. With `takes_blocks` the
+// memory of a FRACTAL_NZ tensor is left to read_blocks().
 Status read(const aclTensor& tensor, const Dims& batch, bool rows_are_outer, const char* role, GemmOperand* out,
             bool takes_blocks = false) {
   const size_t n = tensor.dims.size();
@@ -166,12 +166,13 @@ Plan choose(MatmulProblem problem) {
   if (count == 0) return {0, true, [](void*) { return Status::ok(); }};
   simplify(&problem);
   const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
-  // oneDNN's factors may be floating-point of another type, which is converted first. The reference kernel handles empty
-  // sums, other factors that need conversion, and results that are narrowed.
+  // oneDNN's factors may be floating-point of another type, which is converted first. The reference kernel handles
+  // empty sums, other factors that need conversion, and results that are narrowed.
   const auto converts = [&](const GemmOperand& m) { return m.dtype != problem.dtype; };
   const bool is_mixed = converts(problem.a) || converts(problem.b);
   const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
-  if (!onednn || narrows || problem.a.k == 0 || (is_mixed && !(is_floating(problem.a.dtype) && is_floating(problem.b.dtype))) ||
+  if (!onednn || narrows || problem.a.k == 0 ||
+      (is_mixed && !(is_floating(problem.a.dtype) && is_floating(problem.b.dtype))) ||
       !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {
     return plan_reference_matmul(problem);
   }

@@ -101,15 +101,17 @@ struct Solve {
       for (int64_t j = 0; j < k; ++j) own[j] /= diagonal;
     }
     for (int64_t r = 0; r < n; ++r) {
-      for (int64_t j = 0; j < k; ++j) to[r * x.row + j * x.column] = static_cast<T>(found[static_cast<size_t>(r * k + j)]);
+      for (int64_t j = 0; j < k; ++j)
+        to[r * x.row + j * x.column] = static_cast<T>(found[static_cast<size_t>(r * k + j)]);
     }
   }
 };
 
 Status check(const aclTensor& b, const aclTensor& a, const aclTensor& x, const aclTensor& copy) {
   const auto wrong = [&] {
-    return Status(ACLNN_ERR_PARAM_INVALID, text("no system of equations is defined of ", describe(a), " and ", describe(b),
-                                                " with the results ", describe(x), " and ", describe(copy)));
+    return Status(ACLNN_ERR_PARAM_INVALID,
+                  text("no system of equations is defined of ", describe(a), " and ", describe(b), " with the results ",
+                       describe(x), " and ", describe(copy)));
   };
   for (const aclTensor* tensor : {&b, &a, &x, &copy}) {
     if (tensor->dtype != a.dtype || tensor->dims.size() < 2) return wrong();
@@ -141,8 +143,8 @@ Status triangular_solve(const TriangularAttributes& attributes, const aclTensor&
   task->dtype = a.dtype;
   task->copies = element_count(a) == 0 ? 0 : element_count(a) / (task->n * task->n);
   task->count = element_count(x) == 0 ? 0 : element_count(x) / (task->n * task->k);
-  const double cost = static_cast<double>(element_count(x)) * static_cast<double>(task->n) +
-                      4 * static_cast<double>(element_count(a));
+  const double cost =
+      static_cast<double>(element_count(x)) * static_cast<double>(task->n) + 4 * static_cast<double>(element_count(a));
   const int threads = threads_for(cost);
   plan->work = cost;
   plan->describe = describe_later({&a, &b});

@@ -26,9 +26,9 @@ Status check_matrix(const aclTensor& weight) {
   const bool is_contiguous = is_matrix && (weight.strides[1] == 1 || weight.dims[1] == 1) &&
                              (weight.strides[0] == weight.dims[1] || weight.dims[0] == 1);
   if (is_contiguous && weight.offset == 0 && weight.format == ACL_FORMAT_ND) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID, text("the weight is ", describe(weight), " in the format ",
-                                        static_cast<int>(weight.format),
-                                        ", where a contiguous floating-point matrix in the format ND is needed")};
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("the weight is ", describe(weight), " in the format ", static_cast<int>(weight.format),
+               ", where a contiguous floating-point matrix in the format ND is needed")};
 }
 
 // Copies the matrix at `from` into blocks.

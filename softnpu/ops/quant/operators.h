@@ -53,8 +53,8 @@ struct QuantMatmul {
 };
 Status quant_matmul(const QuantMatmul& operands, Plan* plan);
 
-// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8 or int4. scale and offset: one element, N, or
-// [ceil(K / group), N].
+// out = x @ ((weight + offset) * scale) + bias, weight [batch, K, N] of int8 or int4. scale and offset: one element, N,
+// or [ceil(K / group), N].
 struct WeightQuantMatmul {
   const aclTensor& x;
   const aclTensor& weight;
