@@ -271,7 +271,7 @@ def test_save_async_writes_the_values_of_its_call(tmp_path):
 def test_the_version_of_cann():
     assert utils.get_cann_version() == torch_npu._C.cann_version()
     assert utils.get_cann_version("RUNTIME").count(".") >= 1
-    with pytest.raises(ValueError, match="module is one of CANN, RUNTIME"):
+    with pytest.raises(ValueError, match="it takes CANN, RUNTIME"):
         utils.get_cann_version("NOTHING")
 
 

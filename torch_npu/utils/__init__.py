@@ -1,6 +1,5 @@
 """Tools for the device."""
 
-from torch_npu.npu.versions import get_cann_version
 from torch_npu.utils.affinity import reset_thread_affinity, set_thread_affinity
 from torch_npu.utils.asd_detector import register_asd_hook, set_asd_loss_scale
 from torch_npu.utils.batch_size import find_optimal_batch_size
@@ -13,6 +12,7 @@ from torch_npu.utils.explanation import Explanation, explain, synchronizations
 from torch_npu.utils.flops_count import FlopsCounter
 from torch_npu.utils.packed_weights import packed_weights_bytes
 from torch_npu.utils.serialization import save_async
+from torch_npu.utils.versions import get_cann_version
 
 __all__ = [
     "Explanation",
