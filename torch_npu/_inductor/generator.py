@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from functools import wraps
 
+import sympy
 import torch
 from torch._inductor import config, utils
 from torch._inductor.codegen import common
+from torch._inductor.codegen.cpp import CppTile2DKernel, CppVecKernel
 from torch._inductor.lowering import lowerings
 from torch._inductor.scheduler import BaseSchedulerNode
 
@@ -39,9 +41,32 @@ def _with_copies(lower: Callable) -> Callable:
     return lower_cat
 
 
+_store_of_tiles = CppTile2DKernel.store
+
+
+@wraps(_store_of_tiles)
+def _store(
+    self: CppTile2DKernel, name: str, index: sympy.Expr, value: object, mode: str | None = None
+) -> None:
+    """Stores a tile. Atomic additions by several threads take the row within the tile once, where torch 2.13 adds it twice."""
+    from torch._inductor.virtualized import V
+
+    is_threaded = config.cpp.dynamic_threads or self.num_threads != 1
+    if (
+        mode != "atomic_add"
+        or not is_threaded
+        or V.graph.get_current_device_or_throw().type != "npu"
+    ):
+        return _store_of_tiles(self, name, index, value, mode)
+    if self.need_vec_transpose(self.rename_indexing(index)):
+        return _store_of_tiles(self, name, index, value, mode)
+    return CppVecKernel.store(self, name, index, value, mode)
+
+
 def use_cpp() -> None:
     """Gives Inductor's questions the answers for C++, once."""
     BaseSchedulerNode.is_cpu = _is_cpu
+    CppTile2DKernel.store = _store
     utils.get_current_backend = common.get_current_backend = _backend
     for operator in (torch.ops.aten.cat.default, torch.ops.aten.cat):
         if operator in lowerings:
