@@ -351,7 +351,7 @@ def test_a_batch_of_one_is_broadcast(library: Library, batches: tuple, dtype: to
         library.call("aclnnBatchMatMul", a, b, torch.zeros(1, 5, 7).to(dtype), 0)
 
 
-def in_blocks(matrix: torch.Tensor) -> torch.Tensor:
+def blocked(matrix: torch.Tensor) -> torch.Tensor:
     """[n, k] as FRACTAL_NZ: [k / 16, n, 16], padded with zeros."""
     n, k = matrix.shape
     whole = torch.zeros((n + 15) // 16 * 16, (k + 15) // 16 * 16, dtype=matrix.dtype)
@@ -364,7 +364,7 @@ def in_blocks(matrix: torch.Tensor) -> torch.Tensor:
 def test_weights_in_blocks(library: Library, dtype: torch.dtype, sizes: tuple) -> None:
     m, k, n = sizes
     weights = normal((n, k), dtype, seeded("w", sizes))
-    blocks = in_blocks(weights)
+    blocks = blocked(weights)
     size = ctypes.c_uint64()
     shape = (ctypes.c_int64 * 2)(n, k)
     array = ctypes.c_void_p(library.objects.aclCreateIntArray(shape, ctypes.c_uint64(2)))

@@ -252,8 +252,10 @@ def test_aclnn_has_its_flag_and_version():
         assert aclnn.allow_hf32 is False
         assert torch.npu.conv.allow_hf32 is False
     assert torch.npu.conv.allow_hf32 is True
-    aclnn.allow_hf32 = False
-    assert torch.npu.conv.allow_hf32 is False
-    assert aclnn.set_flags(True) == (False,)
+    # PyTorch's own test classes forbid settings without a context, for the whole process.
+    with torch.backends.__allow_nonbracketed_mutation():
+        aclnn.allow_hf32 = False
+        assert torch.npu.conv.allow_hf32 is False
+        assert aclnn.set_flags(True) == (False,)
     assert torch.npu.conv.allow_hf32 is True
     assert aclnn.version() == aclnn.backends.version() == torch.npu.utils.get_cann_version()

@@ -22,7 +22,7 @@ sys.modules["torch_npu"] = package
 from torch_npu import npu
 bound = json.loads(sys.argv[2])
 npu._state.attach(types.SimpleNamespace(**{name: lambda: 2 for name in bound}), "")
-print(npu.get_task_queue_enable(), "get_task_queue_enable" in npu.__all__)
+print(npu.get_sync_debug_mode(), "get_sync_debug_mode" in npu.__all__)
 """
 
 
@@ -44,26 +44,29 @@ def ruff(copy):
 
 def test_the_function_is_a_name_of_torch_npu(copy):
     imported, listed = NAME.rows
-    assert "has no attribute 'get_task_queue_enable'" in call(copy).stderr
+    assert "has no attribute 'get_sync_debug_mode'" in call(copy).stderr
     copy.follow(FUNCTION)
-    copy.follow(imported, before="    is_jit_compile_false,")
+    copy.follow(imported, before="    get_task_queue_enable,")
     assert "adding to `__all__`" in ruff(copy)
-    copy.follow(listed, before='    "host_empty_cache",')
+    copy.follow(listed, before='    "get_task_queue_enable",')
     assert "All checks passed!" in ruff(copy)
-    assert "has no attribute 'task_queue_level'" in call(copy).stderr
+    assert "has no attribute 'sync_debug_mode'" in call(copy).stderr
     copy.follow(BINDING, before='  m.def("soc_name"')
     assert call(copy).stdout == "2 True\n"
 
 
 @pytest.mark.parametrize(
     ("part", "refused"),
-    [(" -> int", "ANN201"), ('    """The mode in effect: 0, 1 or 2."""\n', "D103")],
+    [
+        (" -> int", "ANN201"),
+        ('    """The mode of :func:`set_sync_debug_mode`: 0, 1 or 2."""\n', "D103"),
+    ],
     ids=["type", "docstring"],
 )
 def test_ruff_refuses_a_function_without(copy, part, refused):
     copy.follow(FUNCTION)
     path = copy.folder / FUNCTION.path
-    before, name, function = path.read_text().rpartition("def get_task_queue_enable")
+    before, name, function = path.read_text().rpartition("def get_sync_debug_mode")
     path.write_text(before + name + function.replace(part, ""))
     assert refused in ruff(copy)
 

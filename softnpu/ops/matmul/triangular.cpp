@@ -15,14 +15,14 @@ namespace softnpu {
 namespace {
 
 // A stack of matrices; strides in elements.
-struct Matrices {
+struct TriangularBatch {
   char* data = nullptr;
   int64_t row = 0;
   int64_t column = 0;
   Dims batch;  // strides, 0 if broadcast
 };
 
-Status open(const aclTensor& tensor, const char* role, const Dims& batch, Matrices* out) {
+Status open(const aclTensor& tensor, const char* role, const Dims& batch, TriangularBatch* out) {
   const size_t n = tensor.dims.size();
   void* data = nullptr;
   SOFTNPU_RETURN_IF_ERROR(tensor_memory(tensor, role, &data));
@@ -48,13 +48,13 @@ struct Solve {
   int64_t count = 1;
   int64_t n = 0;
   int64_t k = 0;
-  Matrices a, b, x, copy;
+  TriangularBatch a, b, x, copy;
   int64_t copies = 0;  // matrices of `copy`
   Dims copy_batch;
   aclDataType dtype = ACL_DT_UNDEFINED;
 
   template <typename T>
-  static T* at(const Matrices& m, const Dims& batch, int64_t index) {
+  static T* at(const TriangularBatch& m, const Dims& batch, int64_t index) {
     return reinterpret_cast<T*>(m.data) + batch_offset(batch, m.batch, index);
   }
 

@@ -46,16 +46,16 @@ void make_on_npu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 using Libraries = std::vector<std::unique_ptr<torch::Library>>;
 
-// The registrations, guarded by the GIL; they last as long as their objects.
+// The registrations, guarded by the GIL; they last as long as their objects. Never freed.
 Libraries& registered() {
-  static auto* libraries = new Libraries;  // never freed: the dispatcher may be gone when statics are
+  static auto* libraries = std::make_unique<Libraries>().release();  // the dispatcher may end before
   return *libraries;
 }
 
 }  // namespace
 
 void set_cuda_redirect(bool on) {
-  static const auto* guard = new Guard;  // never freed: guards may run when statics are gone
+  static const auto* guard = std::make_unique<const Guard>().release();  // guards may run at exit
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
   if (!on) {
     registered().clear();

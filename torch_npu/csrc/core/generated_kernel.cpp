@@ -80,6 +80,9 @@ aclError run(void* state, char* message, std::size_t size) {
     const std::string_view text = readable(error.what());
     std::snprintf(message, size, "%.*s", static_cast<int>(text.size()), text.data());
     code = ACL_ERROR_RT_AICORE_EXCEPTION;
+  } catch (...) {
+    std::snprintf(message, size, "the generated kernel threw something that is no std::exception");
+    code = ACL_ERROR_RT_AICORE_EXCEPTION;
   }
   most_threads = previous;
   return code;
