@@ -5,13 +5,12 @@ from typing import Any
 import torch
 
 from torch_npu.optim._blocks import Block
-from torch_npu.optim._checks import check_lr, check_not_negative
-from torch_npu.optim.npu_fused_optim_base import NpuFusedOptimizerBase
+from torch_npu.optim._rmsprop import FusedRMSpropBase
 
 __all__ = ["NpuFusedRMSpropTF"]
 
 
-class NpuFusedRMSpropTF(NpuFusedOptimizerBase):
+class NpuFusedRMSpropTF(FusedRMSpropBase):
     """RMSprop as TensorFlow computes it: ``eps`` below the root, means of squares that begin with one.
 
     Args:
@@ -29,6 +28,8 @@ class NpuFusedRMSpropTF(NpuFusedOptimizerBase):
         ValueError: a number is out of its range.
     """
 
+    _first_square = 1.0
+
     def __init__(
         self,
         params: Any,  # noqa: ANN401
@@ -42,37 +43,17 @@ class NpuFusedRMSpropTF(NpuFusedOptimizerBase):
         lr_in_momentum: bool = True,
     ) -> None:
         """Takes parameters and options."""
-        check_lr(lr)
-        check_not_negative("epsilon value", eps)
-        check_not_negative("momentum value", momentum)
-        check_not_negative("weight_decay value", weight_decay)
-        check_not_negative("alpha value", alpha)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "alpha": alpha,
-            "eps": eps,
-            "centered": centered,
-            "weight_decay": weight_decay,
-            "decoupled_decay": decoupled_decay,
-            "lr_in_momentum": lr_in_momentum,
-        }
-        super().__init__(params, defaults)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Takes a state; one of an older version has neither momentum nor ``centered``."""
-        super().__setstate__(state)
-        for group in self.param_groups:
-            group.setdefault("momentum", 0)
-            group.setdefault("centered", False)
-
-    def _state_names(self, group: dict[str, Any]) -> dict[str, float]:
-        names = {"square_avg": 1.0}
-        if group["momentum"] > 0:
-            names["momentum_buffer"] = 0.0
-        if group["centered"]:
-            names["grad_avg"] = 0.0
-        return names
+        super().__init__(
+            params,
+            lr,
+            alpha,
+            eps,
+            weight_decay,
+            momentum,
+            centered,
+            decoupled_decay=decoupled_decay,
+            lr_in_momentum=lr_in_momentum,
+        )
 
     def _update(
         self,
