@@ -111,6 +111,7 @@ def test_storages_have_a_dtype(prefix, dtype):
         False,
         False,
     )
+    assert of_type.is_sparse is False
     assert storage.device == torch.device("npu", torch.npu.current_device())
     assert storage.type() == f"torch.npu.{prefix}Storage"
     assert isinstance(storage, of_type)
