@@ -101,6 +101,7 @@ def test_the_cache_of_fft_plans_has_a_limit():
         cache.max_size = -1
     with pytest.raises(AttributeError):
         cache.other = 1
+    assert isinstance(torch.npu.backends.fft_plan_cache, torch.npu.backends.NPUFFTPlanCache)
     assert torch.backends.npu.fft_plan_cache is torch.npu.backends.fft_plan_cache
 
 

@@ -40,6 +40,7 @@ LINE = re.compile(
     ],
 )
 def test_a_line_has_its_module_and_code(function, error, expected):
+    assert isinstance(error, ErrCode)
     assert LINE.fullmatch(function(error)).groups() == expected
     assert (error.code, error.msg) == (int(expected[1]), expected[3])
 

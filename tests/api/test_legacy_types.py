@@ -1,5 +1,6 @@
 """Legacy tensor and storage types of npu."""
 
+import inspect
 import warnings
 
 import fresh
@@ -29,6 +30,12 @@ def storage_api(*members):
     return pytest.mark.api(
         *(f"torch.npu.{prefix}Storage{member}" for prefix in DTYPES for member in members)
     )
+
+
+def by_class(of_type, name, storage):
+    """The attribute as the class has it: the instances of legacy classes are ``TypedStorage``."""
+    found = inspect.getattr_static(of_type, name)
+    return found.fget(storage) if isinstance(found, property) else found
 
 
 @pytest.fixture(autouse=True)
@@ -105,14 +112,11 @@ def test_storages_have_a_dtype(prefix, dtype):
     of_type = getattr(torch.npu, f"{prefix}Storage")
     storage = of_type(4)
     assert of_type.dtype is storage.dtype is dtype
-    assert (storage.is_npu, storage.is_cuda, storage.is_hpu, storage.is_sparse) == (
-        True,
-        False,
-        False,
-        False,
-    )
-    assert of_type.is_sparse is False
-    assert storage.device == torch.device("npu", torch.npu.current_device())
+    device = torch.device("npu", torch.npu.current_device())
+    for name, expected in {
+        "is_npu": True, "is_cuda": False, "is_hpu": False, "is_sparse": False, "device": device,
+    }.items():  # fmt: skip
+        assert getattr(storage, name) == by_class(of_type, name, storage) == expected
     assert storage.type() == f"torch.npu.{prefix}Storage"
     assert isinstance(storage, of_type)
     assert isinstance(torch.ones(2, device="npu").to(dtype).storage(), of_type)
@@ -190,10 +194,12 @@ def test_what_storages_on_npu_do_not_have_raises():
 @storage_api(".is_pinned", ".is_shared", ".pin_memory", ".share_memory_", ".filename")
 def test_storages_on_npu_are_shared_and_not_pinned():
     for prefix in DTYPES:
-        storage = getattr(torch.npu, f"{prefix}Storage")(2)
+        of_type = getattr(torch.npu, f"{prefix}Storage")
+        storage = of_type(2)
         assert storage.is_pinned() is False
         assert storage.is_shared() is True  # as CUDA's
         assert storage.filename is None
+        assert inspect.getattr_static(of_type, "filename") is torch.TypedStorage.filename
         with pytest.raises(
             TypeError, match=r"cannot pin 'torch\.storage\.UntypedStorage' only CPU memory"
         ):

@@ -174,6 +174,7 @@ def recording():
     "torch.npu.memory._save_memory_usage",
 )
 def test_pytorchs_viewer_opens_the_dump(recording, tmp_path, monkeypatch):
+    torch.npu.empty_cache()  # so that the tensor's segment is new
     x = torch.empty(7 * MiB + 512, dtype=torch.uint8, device="npu")
     path = tmp_path / "dump.pickle"
     torch.npu.memory._dump_snapshot(str(path))

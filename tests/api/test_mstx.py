@@ -49,6 +49,7 @@ def test_pushed_ranges_are_nested(recorded):
 
     ranges = recorded(work)
     assert numbers == [0, 1, 1, 0]
+    assert torch.npu.mstx.mstx is torch.npu.mstx is mstx
     assert ranges["outer"][0] <= ranges["inner"][0] < ranges["inner"][1] <= ranges["outer"][1]
     start, end = ranges["aten::add"]
     assert ranges["inner"][0] <= start < end <= ranges["inner"][1]
