@@ -1,6 +1,10 @@
 """The C++ around a generated kernel: how it is called, and what its OpenMP calls are bound to."""
 
 import re
+from pathlib import Path
+
+_PREFIX = "#include <torch/csrc/inductor/cpp_prefix.h>\n"
+_MASK_BYTES = Path(__file__).with_name("mask_bytes.h").read_text()
 
 _STATEMENT = re.compile(r"\bauto tmp\d+ =")
 _FUNCTION = re.compile(r"\b(?:exp|expm1|log|log1p|pow|sin|cos|tan|tanh|erf|sigmoid|rsqrt)\(")
@@ -81,4 +85,5 @@ def with_entries(source: str, argument_types: list[str], threads: int) -> str:
         f"static_cast<{declared}>(words[{place}].{members[_kind(declared)]})"
         for place, declared in enumerate(argument_types)
     )
+    source = source.replace(_PREFIX, _PREFIX + _MASK_BYTES, 1)
     return source + _TEXT.format(arguments=arguments, threads=threads)
