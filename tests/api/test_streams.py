@@ -136,6 +136,7 @@ def test_bad_arguments():
 
 @pytest.mark.api(
     "torch.npu.ExternalStream.__new__",
+    "torch.npu.ExternalStream.native_handle",
     "torch.npu.ExternalStream.npu_stream",
     "torch.npu.ExternalStream.priority",
     "torch.npu.npurt",
@@ -144,7 +145,7 @@ def test_external_stream():
     handle = raw_stream()
     stream = torch.npu.ExternalStream(handle)
     assert isinstance(stream, torch.npu.Stream)
-    assert stream.npu_stream == handle
+    assert stream.npu_stream == stream.native_handle == handle
     assert stream.priority == 0
     assert stream == torch.npu.ExternalStream(handle, device=0)
     stream.wait_stream(torch.npu.current_stream())
