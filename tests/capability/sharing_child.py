@@ -92,15 +92,15 @@ def load_module(inbox, outbox):
     outbox.put(module(x).tolist())
 
 
-def change_the_last(inbox, outbox):
-    """Changes the last element of a tensor to a large number and back, until told to end."""
+def change_the_first(inbox, outbox):
+    """Changes the first element of a tensor to a large number and back, until told to end."""
     tensor = inbox.get()
     good, bad = (
-        tensor[-1:].clone(),
-        torch.full_like(tensor[-1:], torch.iinfo(tensor.dtype).max // 4),
+        tensor[:1].clone(),
+        torch.full_like(tensor[:1], torch.iinfo(tensor.dtype).max // 4),
     )
     outbox.put("here")
     while inbox.empty():
-        tensor[-1:].copy_(bad)
-        tensor[-1:].copy_(good)
+        tensor[:1].copy_(bad)
+        tensor[:1].copy_(good)
     torch.npu.synchronize()

@@ -193,7 +193,7 @@ def test_a_killed_receiver_keeps_no_memory(receiver):
 
 
 def test_a_changed_message_opens_nothing():
-    other = torch.full((1 << 18,), 7.0, device="npu")
+    other = torch.full((1 << 22,), 7.0, device="npu")  # not in the same allocation
     x = torch.ones(1000, device="npu")
     names = ["device", "handle", "nbytes", "offset", "sender", "user", "event", "sync"]
 

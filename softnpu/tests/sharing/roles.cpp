@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
+#include <thread>
 
 #include "acl/acl.h"
 #include "acl/acl_rt.h"
@@ -105,6 +105,23 @@ std::string record(std::istringstream&) {
   return answer(aclrtSynchronizeStream(stream));
 }
 
+// Sets the element of int64 at a place to one value and to another, until the process ends.
+std::string change(std::istringstream& arguments) {
+  size_t place = 0;
+  int64_t first = 0;
+  int64_t second = 0;
+  arguments >> place >> first >> second;
+  std::thread([=, at = static_cast<int64_t*>(memory) + place] {
+    (void)aclrtSetDevice(0);
+    while (true) {
+      for (const int64_t value : {first, second}) {
+        (void)aclrtMemcpy(at, sizeof value, &value, sizeof value, ACL_MEMCPY_HOST_TO_DEVICE);
+      }
+    }
+  }).detach();
+  return "ok";
+}
+
 }  // namespace
 
 const Commands& commands() {
@@ -119,6 +136,7 @@ const Commands& commands() {
       {"open-event", open_event},
       {"record", record},
       {"record-never", record_never},
+      {"change", change},
   };
   return all;
 }
