@@ -49,7 +49,12 @@ Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* t
                (*target)->device(), ": streams of its own context record it, all others can wait for it")};
 }
 
-bool is_complete(const EventRecord& record) { return record.event->is_complete(record.event->newest()); }
+// Fails if the event never will be complete.
+Status query(const EventRecord& record, bool* is_complete) {
+  const uint64_t newest = record.event->newest();
+  *is_complete = record.event->is_complete(newest);
+  return *is_complete ? Status::ok() : record.event->failure(newest);
+}
 
 }  // namespace
 
@@ -102,7 +107,9 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
     SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
-    *status = is_complete(record) ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
+    bool is_complete = false;
+    SOFTNPU_RETURN_IF_ERROR(query(record, &is_complete));
+    *status = is_complete ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
     return Status::ok();
   });
 }
@@ -112,7 +119,9 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
     SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
-    *status = is_complete(record) ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+    bool is_complete = false;
+    SOFTNPU_RETURN_IF_ERROR(query(record, &is_complete));
+    *status = is_complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     return Status::ok();
   });
 }
@@ -179,7 +188,9 @@ aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEventHandle* handle) {
     const auto& mark = record.event->mark();
     if (!mark) return {ACL_ERROR_RT_PARAM_INVALID, "the event was not created with ACL_EVENT_IPC"};
     *handle = {};
-    mark->key().copy(handle->reserved, sizeof handle->reserved - 1);
+    std::string key;
+    SOFTNPU_RETURN_IF_ERROR(mark->key(Process::get().exports(), &key));
+    key.copy(handle->reserved, sizeof handle->reserved - 1);
     return Status::ok();
   });
 }

@@ -16,16 +16,20 @@ using softnpu::Status;
 
 static_assert(ACL_IPC_HANDLE_SIZE == softnpu::kKeySize);
 
-aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len, uint64_t) {
+aclError aclrtIpcMemGetExportKey(void* devPtr, size_t size, char* key, size_t len, uint64_t flag) {
   return api("aclrtIpcMemGetExportKey", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(devPtr, "devPtr"));
     SOFTNPU_RETURN_IF_ERROR(require(key, "key"));
     if (len < softnpu::kKeySize) {
       return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("a key needs ", softnpu::kKeySize, " bytes, not ", len)};
     }
+    if (flag > ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION) {
+      return {ACL_ERROR_RT_PARAM_INVALID, softnpu::text("exporting memory with the flags ", flag)};
+    }
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
     std::string made;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().sharing().export_range(Process::get(), devPtr, size, &made));
+    const bool anybody = flag == ACL_RT_IPC_MEM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
+    SOFTNPU_RETURN_IF_ERROR(Process::get().sharing().export_range(Process::get(), devPtr, size, anybody, &made));
     std::fill_n(key, len, '\0');
     made.copy(key, made.size());
     return Status::ok();
@@ -37,7 +41,8 @@ aclError aclrtIpcMemSetImportPid(const char* key, int32_t* pid, size_t num) {
     SOFTNPU_RETURN_IF_ERROR(require(key, "key"));
     SOFTNPU_RETURN_IF_ERROR(require(pid, "pid"));
     if (num == 0) return {ACL_ERROR_RT_PARAM_INVALID, "no process is named"};
-    return Status::ok();
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    return softnpu::Sharing::allow(Process::get(), key, pid, num);
   });
 }
 

@@ -2,6 +2,7 @@
 #include "ascendcl/api.h"
 #include "base/text.h"
 #include "runtime/address_lock.h"
+#include "runtime/shareable.h"
 
 using softnpu::api;
 using softnpu::check_device;
@@ -85,9 +86,7 @@ aclError aclrtFreePhysical(aclrtDrvMemHandle handle) {
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device_of_physical(handle, &device));
     const softnpu::AddressChange change;
-    SOFTNPU_RETURN_IF_ERROR(device->virtual_memory().free_physical(handle));
-    Process::get().shareables().forget(handle);
-    return Status::ok();
+    return device->virtual_memory().free_physical(handle);
   });
 }
 
@@ -125,7 +124,7 @@ aclError aclrtMemExportToShareableHandle(aclrtDrvMemHandle handle, aclrtMemHandl
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device_of_physical(handle, &device));
     const bool anybody = flags == ACL_RT_VMM_EXPORT_FLAG_DISABLE_PID_VALIDATION;
-    return Process::get().shareables().export_physical(*device, handle, anybody, shareableHandle);
+    return softnpu::shareable::export_physical(Process::get(), *device, handle, anybody, shareableHandle);
   });
 }
 
@@ -133,7 +132,8 @@ aclError aclrtMemSetPidToShareableHandle(uint64_t shareableHandle, int32_t* pid,
   return api("aclrtMemSetPidToShareableHandle", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(require(pid, "pid"));
     if (pidNum == 0) return {ACL_ERROR_INVALID_PARAM, "no process is named"};
-    return Process::get().shareables().allow(shareableHandle, pid, pidNum);
+    SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());
+    return softnpu::shareable::allow(Process::get(), shareableHandle, pid, pidNum);
   });
 }
 
@@ -143,6 +143,6 @@ aclError aclrtMemImportFromShareableHandle(uint64_t shareableHandle, int32_t dev
     *handle = nullptr;
     Device* device = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().device(deviceId, &device));
-    return Process::get().shareables().import(shareableHandle, *device, handle);
+    return softnpu::shareable::import(shareableHandle, *device, handle);
   });
 }

@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.h"
 #include "base/wait.h"
 #include "runtime/process.h"
 #include "runtime/stream.h"
@@ -16,6 +17,13 @@ constexpr std::chrono::microseconds kPause{50};  // between two polls of another
 
 int64_t nanoseconds(Event::Clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+bool has_ended(const PeerProcess* recorder) { return recorder != nullptr && !recorder->is_alive(); }
+
+// Whether the generation is complete, or will never be.
+bool is_over(const SharedMark& mark, uint64_t generation, const PeerProcess* recorder) {
+  return mark.completed() >= generation || has_ended(recorder);
 }
 
 }  // namespace
@@ -76,9 +84,10 @@ bool Event::is_complete_locked(uint64_t generation) const {
 
 bool Event::park(uint64_t generation, Waiter waiter) {
   if (mark_) {
-    if (mark_->completed() >= generation) return false;
-    Process::get().poller().watch([mark = mark_, generation, waiter = std::move(waiter)] {
-      if (mark->completed() < generation && Stream::waits(waiter)) return false;
+    const std::shared_ptr<PeerProcess> recorder = mark_->recorder(generation);
+    if (is_over(*mark_, generation, recorder.get())) return false;
+    Process::get().poller().watch([mark = mark_, generation, recorder, waiter = std::move(waiter)] {
+      if (!is_over(*mark, generation, recorder.get()) && Stream::waits(waiter)) return false;
       Stream::wake(waiter);
       return true;
     });
@@ -90,6 +99,15 @@ bool Event::park(uint64_t generation, Waiter waiter) {
   return true;
 }
 
+Status Event::failure(uint64_t generation) const {
+  if (!mark_ || mark_->completed() >= generation) return Status::ok();
+  const std::unique_ptr<PeerProcess> recorder = mark_->recorder(generation);
+  // It may have completed the record before it ended.
+  if (!has_ended(recorder.get()) || mark_->completed() >= generation) return Status::ok();
+  return {ACL_ERROR_RT_IPC_ERROR,
+          text("process ", recorder->pid(), " recorded the event and ended before its stream ", "reached the record")};
+}
+
 Status Event::wait() {
   const uint64_t generation = newest();
   while (true) {
@@ -98,6 +116,7 @@ Status Event::wait() {
     if (wait_until(generation, is_limited ? Clock::now() + limits.pause() : kNever)) {
       return Status::ok();
     }
+    SOFTNPU_RETURN_IF_ERROR(failure(generation));
     leave_overdue(limits);
     SOFTNPU_RETURN_IF_ERROR(overdue(*this, generation, limits));
   }
@@ -105,11 +124,12 @@ Status Event::wait() {
 
 bool Event::wait_until(uint64_t generation, Clock::time_point end) {
   if (mark_) {
-    while (mark_->completed() < generation) {
+    const std::unique_ptr<PeerProcess> recorder = mark_->recorder(generation);
+    while (!is_over(*mark_, generation, recorder.get())) {
       if (Clock::now() >= end) return false;
       std::this_thread::sleep_for(kPause);
     }
-    return true;
+    return mark_->completed() >= generation;
   }
   std::unique_lock lock(mutex_);
   return softnpu::wait_until(completed_cv_, lock, end, [&] { return is_complete_locked(generation); });

@@ -46,10 +46,13 @@ class Event {
   uint64_t newest() const;
   bool is_complete(uint64_t generation) const;
 
-  // Parks `waiter` until `generation` is complete; false if it already is.
+  // Parks `waiter` until `generation` is complete or fails; false if it already is or has.
   bool park(uint64_t generation, Waiter waiter);
 
-  // Waits for the newest generation. Fails if the work that it waits for is overdue.
+  // An error if `generation` is not complete and never will be: the process that recorded it has ended.
+  Status failure(uint64_t generation) const;
+
+  // Waits for the newest generation. Fails with failure(), or if the work that it waits for is overdue.
   Status wait();
 
   // When the newest generation completed; empty if it has not, or if the event was never recorded.
@@ -64,7 +67,7 @@ class Event {
 
  private:
   bool is_complete_locked(uint64_t generation) const;
-  // False if `generation` is not complete at `end`.
+  // False if `generation` is not complete at `end`, or fails.
   bool wait_until(uint64_t generation, Clock::time_point end);
 
   const std::shared_ptr<SharedMark> mark_;

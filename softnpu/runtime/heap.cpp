@@ -1,6 +1,6 @@
 #include "runtime/heap.h"
 
-#include <iterator>
+#include <algorithm>
 
 #include "base/round.h"
 #include "base/text.h"
@@ -66,6 +66,7 @@ Status Heap::allocate(size_t size, void** out) {
     }
     if (tail > 0) add_free(blocks_.insert(std::move(behind)).position);
     block->second.requested = size;
+    block->second.id = ++last_id_;
     used_ += counted;
     peak_ = std::max(peak_, used_);
     region_->prepare(offset, span);
@@ -82,27 +83,57 @@ Status Heap::release(void* address) {
   auto it = region_->contains(address)
                 ? blocks_.find(static_cast<size_t>(static_cast<char*>(address) - region_->base()))
                 : blocks_.end();
-  if (it == blocks_.end() || it->second.requested == 0) {
+  if (it == blocks_.end() || it->second.id == 0) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("free: ", address, " is not the start of a live device allocation")};
   }
+  end_life(it);
+  return Status::ok();
+}
+
+Heap::Blocks::iterator Heap::end_life(Blocks::iterator block) {
   forget_found();
-  used_ -= round_up(it->second.requested, kSmallAlignment);
-  poison(static_cast<char*>(address) + region_->kernel_offset(), it->second.requested);
-  it->second.requested = 0;
-  if (auto next = std::next(it); next != blocks_.end() && next->second.requested == 0) {
+  poison(region_->base() + block->first + region_->kernel_offset(), block->second.requested);
+  block->second.id = 0;
+  return block->second.holds == 0 ? give_back(block) : block;
+}
+
+Heap::Blocks::iterator Heap::give_back(Blocks::iterator block) {
+  used_ -= round_up(block->second.requested, kSmallAlignment);
+  block->second.requested = 0;
+  if (auto next = std::next(block); next != blocks_.end() && is_free(next->second)) {
     take_free(next);
-    it->second.span += next->second.span;
+    block->second.span += next->second.span;
     blocks_.erase(next);
   }
-  if (it != blocks_.begin() && std::prev(it)->second.requested == 0) {
-    auto previous = std::prev(it);
+  if (block != blocks_.begin() && is_free(std::prev(block)->second)) {
+    auto previous = std::prev(block);
     take_free(previous);
-    previous->second.span += it->second.span;
-    blocks_.erase(it);
-    it = previous;
+    previous->second.span += block->second.span;
+    blocks_.erase(block);
+    block = previous;
   }
-  add_free(it);
-  return Status::ok();
+  add_free(block);
+  return block;
+}
+
+uint64_t Heap::block_id(size_t offset) const {
+  std::lock_guard lock(mutex_);
+  const auto& [start, block] = *std::prev(blocks_.upper_bound(offset));
+  return offset - start < block.requested ? block.id : 0;
+}
+
+bool Heap::hold(size_t offset, uint64_t id) {
+  std::lock_guard lock(mutex_);
+  Block& block = containing(offset)->second;
+  if (id == 0 || block.id != id) return false;
+  ++block.holds;
+  return true;
+}
+
+void Heap::unhold(size_t offset) {
+  std::lock_guard lock(mutex_);
+  auto block = containing(offset);
+  if (--block->second.holds == 0 && block->second.id == 0) give_back(block);
 }
 
 bool Heap::find(const void* address, Allocation* out) const {
@@ -111,7 +142,7 @@ bool Heap::find(const void* address, Allocation* out) const {
   if (found.epoch != epoch_.load(std::memory_order_acquire) || at - found.offset >= found.span) {
     std::lock_guard lock(mutex_);
     auto it = std::prev(blocks_.upper_bound(at));
-    if (it->second.requested == 0 || at >= it->first + it->second.span) return false;
+    if (it->second.id == 0 || at >= it->first + it->second.span) return false;
     found = {epoch_.load(std::memory_order_relaxed), it->first, it->second.span, it->second.requested};
   }
   *out = {region_->base() + found.offset, found.requested};
@@ -136,24 +167,15 @@ size_t Heap::peak() const {
 void Heap::clear() {
   std::lock_guard lock(mutex_);
   forget_found();
-  // Merges all blocks into one, the whole region.
-  auto whole = blocks_.begin();
-  for (const auto& [offset, block] : blocks_) {
-    poison(region_->base() + offset + region_->kernel_offset(), block.requested);
+  for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+    if (block->second.id != 0) block = end_life(block);
   }
-  if (whole->second.requested == 0) take_free(whole);
-  free_.clear();
-  blocks_.erase(std::next(whole), blocks_.end());
-  whole->second.span = region_->size();
-  whole->second.requested = 0;
-  add_free(whole);
-  used_ = 0;
 }
 
 Heap::Blocks::node_type Heap::make_block(size_t offset, size_t span) {
   FreeSpans place = {{span, offset}};
   Blocks block;
-  block[offset] = {span, 0, place.extract(place.begin())};
+  block[offset] = {span, 0, 0, 0, place.extract(place.begin())};
   return block.extract(block.begin());
 }
 

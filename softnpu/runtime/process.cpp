@@ -37,7 +37,10 @@ Process& Process::get() {
 }
 
 Process::Process() {
-  pthread_atfork(nullptr, nullptr, [] { Process::get().forked_ = true; });
+  pthread_atfork(nullptr, nullptr, [] {
+    Process::get().forked_ = true;
+    Process::get().exports_.leave_to_parent();
+  });
 }
 
 Status Process::initialize() {
@@ -201,7 +204,8 @@ Status Process::release_device(int32_t id, Device* device_ptr) {
   Device::end(streams);
   device_ptr->write_epochs().clear();
   memory_listeners_.freed(device_ptr->region().base(), device_ptr->region().range());
-  device_ptr->reset([&] { sharing_.drop(*device_ptr); });
+  Sharing::Imports imports;
+  device_ptr->reset([&] { imports = sharing_.take(*device_ptr); });
   return Status::ok();
 }
 
@@ -357,6 +361,7 @@ void Process::stop() {
   }
   host_thread_.stop();
   poller_.stop();
+  exports_.stop();
 }
 
 }  // namespace softnpu

@@ -14,11 +14,11 @@
 #include "runtime/callback_queue.h"
 #include "runtime/device.h"
 #include "runtime/event.h"
+#include "runtime/exports.h"
 #include "runtime/host_memory.h"
 #include "runtime/host_thread.h"
 #include "runtime/memory_listeners.h"
 #include "runtime/poller.h"
-#include "runtime/shareable.h"
 #include "runtime/sharing.h"
 #include "runtime/system_options.h"
 
@@ -109,7 +109,7 @@ class Process {
   HostMemory& host_memory() { return host_memory_; }
   MemoryListeners& memory_listeners() { return memory_listeners_; }
   Sharing& sharing() { return sharing_; }
-  Shareables& shareables() { return shareables_; }
+  Exports& exports() { return exports_; }
   SystemOptions& options() { return options_; }
   CallbackQueue& callback_queue() { return callback_queue_; }
   HostThread& host_thread() { return host_thread_; }
@@ -146,8 +146,8 @@ class Process {
   std::vector<void (*)(int32_t)> reset_listeners_;
   HostMemory host_memory_;
   MemoryListeners memory_listeners_;
+  Exports exports_;
   Sharing sharing_;
-  Shareables shareables_;
   SystemOptions options_;
   CallbackQueue callback_queue_;
   HostThread host_thread_;

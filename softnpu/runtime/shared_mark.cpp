@@ -2,71 +2,65 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <utility>
 
-#include "base/file.h"
 #include "base/text.h"
+#include "runtime/exports.h"
+#include "runtime/import_export.h"
 
 namespace softnpu {
 namespace {
 
 constexpr size_t kBytes = 4096;
+constexpr unsigned kPidBits = 22;  // of Linux's greatest process number
 
 Status failed(const char* what) {
   return {ACL_ERROR_RT_NO_EVENT_RESOURCE, text("an event for several processes: ", what, ": ", std::strerror(errno))};
 }
 
-unsigned long long inode_of(int fd) {
-  struct stat file {};
-  return fstat(fd, &file) == 0 ? static_cast<unsigned long long>(file.st_ino) : 0;
+uint64_t own_start_time() {
+  static const uint64_t time = PeerProcess::start_time(getpid());
+  return time;
 }
 
 }  // namespace
 
 Status SharedMark::create(std::shared_ptr<SharedMark>* out) {
-  File file(memfd_create("softnpu-event", MFD_CLOEXEC));
+  File file(memfd_create("softnpu-event", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.fd() < 0) return failed("memfd_create");
   if (ftruncate(file.fd(), kBytes) != 0) return failed("ftruncate");
-  const int fd = file.fd();
-  SOFTNPU_RETURN_IF_ERROR(map(fd, static_cast<unsigned>(getpid()), static_cast<unsigned>(fd), out));
-  (void)file.release();
-  return Status::ok();
+  if (fcntl(file.fd(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return failed("F_ADD_SEALS");
+  return map(std::move(file), out);
 }
 
 Status SharedMark::open(const std::string& key, std::shared_ptr<SharedMark>* out) {
-  unsigned owner = 0;
-  unsigned owner_fd = 0;
-  unsigned long long inode = 0;
-  int end = 0;
-  if (std::sscanf(key.c_str(), "softnpu-event-%x-%x-%llx%n", &owner, &owner_fd, &inode, &end) != 3 ||
-      static_cast<size_t>(end) != key.size()) {
+  ExportTicket ticket;
+  if (!ExportTicket::parse(ExportTicket::Kind::kEvent, key, &ticket)) {
     return {ACL_ERROR_RT_PARAM_INVALID, "the handle was not made by aclrtIpcGetEventHandle"};
   }
-  File file(::open(text("/proc/", owner, "/fd/", owner_fd).c_str(), O_RDWR | O_CLOEXEC));
-  if (file.fd() < 0) {
-    return {ACL_ERROR_RT_PARAM_INVALID,
-            text("the event of process ", owner, " cannot be reached (", std::strerror(errno),
-                 "): it has to live, belong to the same user and see the same /proc")};
+  ImportedRange range;
+  if (Status status = import_export(ticket, &range); !status.is_ok()) {
+    return {status.code(), text("the event's handle: ", status.message())};
   }
-  if (inode_of(file.fd()) != inode) {
-    return {ACL_ERROR_RT_PARAM_INVALID, text("the event of process ", owner, " exists no longer")};
+  if (range.offset != 0 || range.size != kBytes) {
+    return {ACL_ERROR_RT_PARAM_INVALID, text("process ", ticket.pid, " shares no event by this handle")};
   }
-  SOFTNPU_RETURN_IF_ERROR(map(file.fd(), owner, owner_fd, out));
-  (void)file.release();
+  SOFTNPU_RETURN_IF_ERROR(map(std::move(range.file), out));
+  (*out)->ticket_ = ticket;
   return Status::ok();
 }
 
-Status SharedMark::map(int fd, unsigned owner, unsigned owner_fd, std::shared_ptr<SharedMark>* out) {
-  void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+Status SharedMark::map(File file, std::shared_ptr<SharedMark>* out) {
+  static_assert(sizeof(State) <= kBytes);
+  void* page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
   if (page == MAP_FAILED) return failed("mmap");
   // Not make_shared: the constructor is private, so that every mark has its page.
   try {
-    out->reset(new SharedMark(fd, owner, owner_fd, static_cast<State*>(page)));
+    out->reset(new SharedMark(std::move(file), static_cast<State*>(page)));
   } catch (...) {
     munmap(page, kBytes);
     throw;
@@ -74,15 +68,42 @@ Status SharedMark::map(int fd, unsigned owner, unsigned owner_fd, std::shared_pt
   return Status::ok();
 }
 
-SharedMark::~SharedMark() {
-  munmap(state_, kBytes);
-  ::close(fd_);
+uint64_t SharedMark::next_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-std::string SharedMark::key() const {
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "softnpu-event-%x-%x-%llx", owner_, owner_fd_, inode_of(fd_));
-  return text.data();
+SharedMark::~SharedMark() { munmap(state_, kBytes); }
+
+Status SharedMark::key(Exports& exports, std::string* out) {
+  std::lock_guard lock(mutex_);
+  if (ticket_.pid == 0) {
+    const auto grant = [weak = weak_from_this()](Exports::Grant* made) {
+      const auto mark = weak.lock();
+      *made = {mark ? mark->file_.fd() : -1, 0, kBytes, mark};
+      return mark != nullptr;
+    };
+    SOFTNPU_RETURN_IF_ERROR(exports.add({ExportTicket::Kind::kEvent, true, this, id_, 0, kBytes}, grant, &ticket_));
+  }
+  *out = ticket_.text();
+  return Status::ok();
+}
+
+// The entry is written before its generation can be waited for, and again after: another recorder that tried for the
+// same generation may have written it meanwhile.
+uint64_t SharedMark::begin_record() {
+  uint64_t known = state_->recorded.load();
+  do {
+    write_recorder(known + 1);
+  } while (!state_->recorded.compare_exchange_weak(known, known + 1));
+  write_recorder(known + 1);
+  return known + 1;
+}
+
+void SharedMark::write_recorder(uint64_t generation) {
+  Recorder& entry = state_->recorders[generation % kRecorders];
+  entry.start_time.store(own_start_time());
+  entry.generation_and_pid.store(generation << kPidBits | static_cast<uint64_t>(getpid()));
 }
 
 void SharedMark::complete(uint64_t generation, int64_t nanoseconds) {
@@ -90,6 +111,16 @@ void SharedMark::complete(uint64_t generation, int64_t nanoseconds) {
   uint64_t known = state_->completed.load();
   while (known < generation && !state_->completed.compare_exchange_weak(known, generation)) {
   }
+}
+
+std::unique_ptr<PeerProcess> SharedMark::recorder(uint64_t generation) const {
+  const Recorder& entry = state_->recorders[generation % kRecorders];
+  const uint64_t written = entry.generation_and_pid.load();
+  const uint64_t start_time = entry.start_time.load();
+  const auto pid = static_cast<pid_t>(written & ((uint64_t{1} << kPidBits) - 1));
+  if (written >> kPidBits != generation << kPidBits >> kPidBits || pid == getpid()) return nullptr;
+  if (entry.generation_and_pid.load() != written) return nullptr;  // a later record has taken the entry meanwhile
+  return std::make_unique<PeerProcess>(pid, start_time);
 }
 
 }  // namespace softnpu

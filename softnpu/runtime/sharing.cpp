@@ -1,50 +1,30 @@
 #include "runtime/sharing.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
+#include <utility>
 
-#include "base/file.h"
 #include "base/text.h"
 #include "runtime/address.h"
+#include "runtime/heap_lease.h"
+#include "runtime/import_export.h"
 #include "runtime/process.h"
 
 namespace softnpu {
 namespace {
 
-// The inode of the file shows whether the process with that id is still the one that made the key.
-struct Range {
-  unsigned pid = 0;
-  unsigned fd = 0;
-  unsigned long long inode = 0;
-  unsigned long long offset = 0;
-  unsigned long long size = 0;
-};
-
-constexpr const char* kFormat = "softnpu-%x-%x-%llx-%llx-%llx";
-constexpr const char* kParse = "softnpu-%x-%x-%llx-%llx-%llx%n";
-
 Status bad_key(const std::string& key, const std::string& why) {
   return {ACL_ERROR_RT_PARAM_INVALID, text("the key '", key, "' names no shared device memory: ", why)};
 }
 
-Status parse(const std::string& key, Range* out) {
-  int end = 0;
-  const int fields = std::sscanf(key.c_str(), kParse, &out->pid, &out->fd, &out->inode, &out->offset, &out->size, &end);
-  if (fields != 5 || static_cast<size_t>(end) != key.size() || out->size == 0) {
-    return bad_key(key, "it was not made by aclrtIpcMemGetExportKey");
-  }
-  return Status::ok();
+Status parse(const std::string& key, ExportTicket* out) {
+  if (ExportTicket::parse(ExportTicket::Kind::kMemory, key, out)) return Status::ok();
+  return bad_key(key, "it was not made by aclrtIpcMemGetExportKey");
 }
 
 }  // namespace
 
-Status Sharing::export_range(Process& process, const void* address, size_t size, std::string* key) {
+Status Sharing::export_range(Process& process, const void* address, size_t size, bool anybody, std::string* key) {
   Location location;
   SOFTNPU_RETURN_IF_ERROR(resolve(process, "the address", address, size, &location));
   if (!location.on_device || size == 0) {
@@ -60,19 +40,31 @@ Status Sharing::export_range(Process& process, const void* address, size_t size,
   }
   device.write_epochs().share(address, size);
   device.virtual_memory().share(address, size);
-  struct stat file {};
-  if (fstat(region.fd(), &file) != 0) return {ACL_ERROR_RT_INTERNAL_ERROR, "fstat of device memory failed"};
-  std::array<char, kKeySize> made{};
-  std::snprintf(made.data(), made.size(), kFormat, static_cast<unsigned>(getpid()), static_cast<unsigned>(region.fd()),
-                static_cast<unsigned long long>(file.st_ino), static_cast<unsigned long long>(offset),
-                static_cast<unsigned long long>(size));
-  *key = made.data();
+  const uint64_t id = device.heap().block_id(offset);
+  const auto grant = [&device, offset, size, id](Exports::Grant* out) {
+    *out = {device.region().fd(), offset, size, HeapLease::take(device.heap(), offset, id)};
+    return out->lease != nullptr;
+  };
+  ExportTicket ticket;
+  SOFTNPU_RETURN_IF_ERROR(
+      process.exports().add({ExportTicket::Kind::kMemory, anybody, &device, id, offset, size}, grant, &ticket));
+  *key = ticket.text();
   return Status::ok();
 }
 
+Status Sharing::allow(Process& process, const std::string& key, const int32_t* pids, size_t count) {
+  ExportTicket ticket;
+  SOFTNPU_RETURN_IF_ERROR(parse(key, &ticket));
+  return process.exports().allow(ticket, pids, count) ? Status::ok() : bad_key(key, "it is no key of this process");
+}
+
 Status Sharing::import_key(Device& device, const std::string& key, void** out) {
-  Range range;
-  SOFTNPU_RETURN_IF_ERROR(parse(key, &range));
+  ExportTicket ticket;
+  SOFTNPU_RETURN_IF_ERROR(parse(key, &ticket));
+  ImportedRange range;
+  if (Status status = import_export(ticket, &range); !status.is_ok()) {
+    return {status.code(), bad_key(key, status.message()).message()};
+  }
   std::lock_guard lock(mutex_);
   if (auto known = imports_.find(key); known != imports_.end()) {
     if (known->second.device != &device) return bad_key(key, "it is open on another device of this process");
@@ -80,21 +72,13 @@ Status Sharing::import_key(Device& device, const std::string& key, void** out) {
     *out = known->second.address;
     return Status::ok();
   }
-  File file(open(text("/proc/", range.pid, "/fd/", range.fd).c_str(), O_RDWR | O_CLOEXEC));
-  struct stat found {};
-  if (file.fd() < 0 || fstat(file.fd(), &found) != 0) {
-    return bad_key(key, text("process ", range.pid, " cannot be reached (", std::strerror(errno), "): it has to live, ",
-                             "belong to the same user and see the same /proc"));
-  }
-  if (found.st_ino != range.inode || range.offset > static_cast<size_t>(found.st_size) ||
-      range.size > static_cast<size_t>(found.st_size) - range.offset) {
-    return bad_key(key, text("process ", range.pid, " is another one by now"));
-  }
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t into = range.offset % page;
-  auto made = imports_.emplace(key, Import{&device, nullptr, nullptr, 1}).first;
+  auto made = imports_.emplace(key, Import{&device, nullptr, nullptr, 1, std::move(range)}).first;
   Import& import = made->second;
-  Status status = device.virtual_memory().import(file.fd(), range.offset - into, range.size + into, &import.mapped);
+  Status status = device.virtual_memory().import(import.range.file.fd(), import.range.offset - into,
+                                                 import.range.size + into, &import.mapped);
+  import.range.file = File();  // the mapping keeps the file
   if (!status.is_ok()) {
     imports_.erase(made);
     return status;
@@ -105,12 +89,13 @@ Status Sharing::import_key(Device& device, const std::string& key, void** out) {
 }
 
 Status Sharing::close(const std::string& key) {
-  Range range;
-  SOFTNPU_RETURN_IF_ERROR(parse(key, &range));
+  ExportTicket ticket;
+  SOFTNPU_RETURN_IF_ERROR(parse(key, &ticket));
   std::lock_guard lock(mutex_);
   auto it = imports_.find(key);
   if (it == imports_.end()) {
-    return range.pid == static_cast<unsigned>(getpid()) ? Status::ok() : bad_key(key, "it is not open in this process");
+    return ticket.pid == static_cast<uint32_t>(getpid()) ? Status::ok()
+                                                         : bad_key(key, "it is not open in this process");
   }
   if (it->second.uses == 1) {
     SOFTNPU_RETURN_IF_ERROR(it->second.device->virtual_memory().forget(it->second.mapped));
@@ -121,9 +106,15 @@ Status Sharing::close(const std::string& key) {
   return Status::ok();
 }
 
-void Sharing::drop(const Device& device) {
+Sharing::Imports Sharing::take(const Device& device) {
+  Imports taken;
   std::lock_guard lock(mutex_);
-  std::erase_if(imports_, [&](const auto& entry) { return entry.second.device == &device; });
+  for (auto it = imports_.begin(); it != imports_.end();) {
+    auto next = std::next(it);
+    if (it->second.device == &device) taken.insert(imports_.extract(it));
+    it = next;
+  }
+  return taken;
 }
 
 }  // namespace softnpu

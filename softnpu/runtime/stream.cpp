@@ -271,6 +271,9 @@ void Stream::advance() {
     const bool waits = !task.work || was_parked || run(task);
     task.work = nullptr;
     if (waits && park(task)) return;
+    if (const Status failure = task.event->failure(task.generation); !failure.is_ok()) {
+      keep_error(task, failure.code(), failure.message().c_str());
+    }
     task.event->end_wait();
   } else {
     if (task.fusible != nullptr && run_group(task)) return;

@@ -83,17 +83,17 @@ Status VirtualMemory::locate_physical(const void* handle, uint64_t* offset, uint
   std::lock_guard lock(mutex_);
   auto it = physical_.find(const_cast<void*>(handle));
   if (it == physical_.end() || it->second->freed) return invalid(text("physical memory ", handle, " does not exist"));
-  if (it->second->file.fd() >= 0) return invalid(text("physical memory ", handle, " is another process's"));
+  if (it->second->is_imported()) return invalid(text("physical memory ", handle, " is another process's"));
   *offset = it->second->offset;
   *size = it->second->size;
   return Status::ok();
 }
 
-Status VirtualMemory::adopt(File file, uint64_t offset, uint64_t size, void** handle) {
+Status VirtualMemory::adopt(ImportedRange range, void** handle) {
   auto physical = std::make_unique<Physical>();
-  physical->offset = offset;
-  physical->size = size;
-  physical->file = std::move(file);
+  physical->offset = range.offset;
+  physical->size = range.size;
+  physical->imported = std::move(range);
   std::lock_guard lock(mutex_);
   *handle = physical.get();
   physical_.emplace(*handle, std::move(physical));
@@ -111,7 +111,7 @@ Status VirtualMemory::free_physical(void* handle) {
 
 void VirtualMemory::drop_if_unused(Physical* physical) {
   if (!physical->freed || physical->mappings > 0) return;
-  if (physical->file.fd() < 0) (void)heap_->release(region_->base() + physical->offset);
+  if (!physical->is_imported()) (void)heap_->release(region_->base() + physical->offset);
   physical_.erase(physical);
 }
 
@@ -138,7 +138,7 @@ Status VirtualMemory::map(void* address, size_t size, size_t offset, void* handl
       (next != mappings_.begin() && std::prev(next)->first + std::prev(next)->second.size > at)) {
     return invalid(text("mapping ", size, " bytes at ", address, ": something is mapped there"));
   }
-  const int fd = physical.file.fd() < 0 ? region_->fd() : physical.file.fd();
+  const int fd = physical.is_imported() ? physical.imported.file.fd() : region_->fd();
   auto entry = mappings_.emplace(at, Mapping{size, physical.offset + offset, handle}).first;
   if (Status status = region_->map_window(at, size, fd, physical.offset + offset); !status.is_ok()) {
     mappings_.erase(entry);
@@ -222,7 +222,7 @@ bool VirtualMemory::locate(const void* address, size_t size, size_t* offset) con
   std::lock_guard lock(mutex_);
   auto it = holding(at);
   if (it == mappings_.end() || it->second.handle == nullptr) return false;
-  if (physical_.at(it->second.handle)->file.fd() >= 0) return false;
+  if (physical_.at(it->second.handle)->is_imported()) return false;
   const auto into = static_cast<size_t>(at - it->first);
   if (size > it->second.size - into) return false;
   *offset = it->second.offset + into;
@@ -249,7 +249,7 @@ bool VirtualMemory::is_private(const void* address, size_t size) const {
   for (auto it = holding(at); it != mappings_.end() && it->first <= at; ++it) {
     if (it->second.handle == nullptr) return false;
     const Physical& physical = *physical_.at(it->second.handle);
-    if (physical.shared || physical.mappings != 1 || physical.file.fd() >= 0) return false;
+    if (physical.shared || physical.mappings != 1 || physical.is_imported()) return false;
     at = it->first + it->second.size;
     if (at >= end) return true;
   }

@@ -9,9 +9,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "base/file.h"
 #include "base/status.h"
 #include "runtime/heap.h"
+#include "runtime/imported_range.h"
 #include "runtime/region.h"
 
 namespace softnpu {
@@ -33,8 +33,8 @@ class VirtualMemory {
   bool owns(const void* handle) const;
   // The offset of `handle` in the device's memory; fails for memory of another process.
   Status locate_physical(const void* handle, uint64_t* offset, uint64_t* size) const;
-  // A handle for memory of another process: `size` bytes of `file` from `offset`.
-  Status adopt(File file, uint64_t offset, uint64_t size, void** handle);
+  // A handle for memory of another process.
+  Status adopt(ImportedRange range, void** handle);
   Status free_physical(void* handle);
 
   // Maps `size` bytes of `handle` from `offset` at `address`, which is in a reservation and not mapped yet.
@@ -64,9 +64,10 @@ class VirtualMemory {
 
  private:
   struct Physical {
-    size_t offset = 0;  // in the region's memory, or in `file`
+    size_t offset = 0;  // in the region's memory, or in the file of `imported`
     size_t size = 0;
-    File file;  // of another process; unset for memory of this device
+    ImportedRange imported;  // memory of another process; without a file: of this device
+    bool is_imported() const { return imported.file.fd() >= 0; }
     int mappings = 0;
     bool freed = false;
     bool shared = false;  // with other processes

@@ -1,6 +1,26 @@
 """Functions for processes that receive npu tensors; a module, so that spawn finds it."""
 
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+
 import torch
+
+
+@contextlib.contextmanager
+def child(target: Callable) -> Iterator[tuple]:
+    """A process with a queue in each direction; it must exit successfully."""
+    context = torch.multiprocessing.get_context("spawn")
+    inbox, outbox = context.Queue(), context.Queue()
+    process = context.Process(target=target, args=(inbox, outbox))
+    process.start()
+    try:
+        yield inbox, lambda: outbox.get(timeout=100), process
+        process.join(100)
+        assert process.exitcode == 0
+    finally:
+        process.kill()
 
 
 def double_in_place(inbox, outbox):
@@ -21,6 +41,19 @@ def hold(inbox, outbox):
     del tensor
     outbox.put("gone")
     inbox.get()
+
+
+def hold_with_a_child(inbox, outbox):
+    """Like hold(), with a forked child, which inherits the process's files and lives longer."""
+    tensor = inbox.get()
+    child = os.fork()
+    if child == 0:
+        time.sleep(100)
+        os._exit(0)
+    outbox.put(child)
+    outbox.put("here")
+    inbox.get()
+    del tensor
 
 
 def die_with_it(inbox, outbox):
@@ -57,3 +90,17 @@ def load_module(inbox, outbox):
     """Runs a module whose parameters are in the other process."""
     module, x = inbox.get()
     outbox.put(module(x).tolist())
+
+
+def change_the_first(inbox, outbox):
+    """Changes the first element of a tensor to a large number and back, until told to end."""
+    tensor = inbox.get()
+    good, bad = (
+        tensor[:1].clone(),
+        torch.full_like(tensor[:1], torch.iinfo(tensor.dtype).max // 4),
+    )
+    outbox.put("here")
+    while inbox.empty():
+        tensor[:1].copy_(bad)
+        tensor[:1].copy_(good)
+    torch.npu.synchronize()

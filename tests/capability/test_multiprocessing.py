@@ -1,9 +1,10 @@
 """npu tensors sent to a spawned process: one memory, two processes."""
 
 import concurrent.futures
-import contextlib
 import gc
 import glob
+import os
+import pickle
 import signal
 import threading
 
@@ -12,21 +13,7 @@ import pytest
 import sharing_child
 import torch
 import torch.multiprocessing as mp
-
-
-@contextlib.contextmanager
-def child(target):
-    """A process with a queue in each direction; it must exit successfully."""
-    context = mp.get_context("spawn")
-    inbox, outbox = context.Queue(), context.Queue()
-    process = context.Process(target=target, args=(inbox, outbox))
-    process.start()
-    try:
-        yield inbox, lambda: outbox.get(timeout=100), process
-        process.join(100)
-        assert process.exitcode == 0
-    finally:
-        process.kill()
+from sharing_child import child
 
 
 def test_writes_are_visible_in_both_processes():
@@ -84,16 +71,20 @@ def test_sharing_by_several_threads_does_not_move_a_tensor():
     assert all(t.eq(i).all() for i, t in enumerate(tensors))
 
 
-def test_no_shared_memory_is_leaked():
-    program = """
-import glob, os, torch
+@pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_no_shared_memory_is_leaked(end):
+    program = f"""
+import glob, os, signal, torch
 x = torch.ones(10, device="npu")
 torch.multiprocessing.reductions.reduce_tensor(x)
-mine = f"/dev/shm/torch_{os.getpid()}_*"
-assert len(glob.glob(mine)) == 1
-print(mine)
+mine = f"/dev/shm/torch_{{os.getpid()}}_*"
+assert glob.glob(mine) == []
+print(mine, flush=True)
+{end}
 """
-    assert glob.glob(fresh.output(program)) == []
+    result = fresh.run(program)
+    assert result.returncode == (0 if end == "pass" else -signal.SIGKILL), result.stderr
+    assert glob.glob(result.stdout.strip()) == []
 
 
 def test_expandable_segments_of_one_piece_are_shared():
@@ -177,18 +168,69 @@ def test_a_module():
         assert answer() == module(x).tolist()
 
 
-def test_a_killed_receiver_does_not_corrupt_the_tensor():
+@pytest.mark.parametrize("receiver", [sharing_child.hold, sharing_child.hold_with_a_child])
+def test_a_killed_receiver_keeps_no_memory(receiver):
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
     x = torch.ones(1000, device="npu")
     context = mp.get_context("spawn")
     inbox, outbox = context.Queue(), context.Queue()
-    process = context.Process(target=sharing_child.hold, args=(inbox, outbox))
+    process = context.Process(target=receiver, args=(inbox, outbox))
     process.start()
     inbox.put(x)
-    assert outbox.get(timeout=100) == "here"
+    children = []
+    while (word := outbox.get(timeout=100)) != "here":
+        children.append(word)
     process.kill()
     process.join()
     assert process.exitcode == -signal.SIGKILL
     assert (x + 1).sum().item() == 2000
+    del x
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == before
+    for child_pid in children:
+        os.kill(child_pid, signal.SIGKILL)
+
+
+def test_a_changed_message_opens_nothing():
+    other = torch.full((1 << 22,), 7.0, device="npu")  # not in the same allocation
+    x = torch.ones(1000, device="npu")
+    names = ["device", "handle", "nbytes", "offset", "sender", "user", "event", "sync"]
+
+    def open_with(**changes):
+        ticket = dict(zip(names, x.untyped_storage()._share_npu_(), strict=True))
+        return torch.UntypedStorage._new_shared_npu(*(ticket | changes).values())
+
+    ticket = dict(zip(names, x.untyped_storage()._share_npu_(), strict=True))
+    for changes in (
+        {"nbytes": 1 << 40},
+        {"nbytes": 4001},
+        {"offset": ticket["offset"] + 512},
+        {"handle": other.untyped_storage()._share_npu_()[1]},
+    ):
+        with pytest.raises(RuntimeError, match="was changed on its way"):
+            open_with(**changes)
+    with pytest.raises(RuntimeError, match="the message was changed or received before"):
+        open_with(user=ticket["user"] ^ 1)
+    with pytest.raises(RuntimeError, match="cannot be reached"):
+        open_with(sender=ticket["sender"] + b"0")
+    with pytest.raises(RuntimeError, match="was changed on its way"):
+        open_with(sender=b"s" * 200)
+    opened = torch.UntypedStorage._new_shared_npu(*ticket.values())
+    assert opened.nbytes() == 4000
+    with pytest.raises(RuntimeError, match="the message was changed or received before"):
+        torch.UntypedStorage._new_shared_npu(*ticket.values())
+
+
+def test_a_tensor_whose_sender_has_ended():
+    program = """
+import pickle, sys, torch
+from multiprocessing.reduction import ForkingPickler
+sys.stdout.write(bytes(ForkingPickler.dumps(torch.ones(3, device="npu"))).hex())
+"""
+    message = bytes.fromhex(fresh.output(program))
+    with pytest.raises(RuntimeError, match="it has to live until its tensors were received"):
+        pickle.loads(message)
 
 
 def test_tensors_with_a_graph_are_refused():

@@ -37,6 +37,12 @@ int64_t count_pieces(int64_t count, int threads, int64_t* before, const Count& c
   return total;
 }
 
+// How many elements of a piece were counted: the tensor may be written by another process meanwhile, and no more are
+// taken.
+int64_t counted(const int64_t* before, int64_t piece, int64_t pieces, int64_t total) {
+  return (piece + 1 < pieces ? before[piece + 1] : total) - before[piece];
+}
+
 Dims broadcast(const Dims& a, const Dims& b) {
   Dims sizes = a.size() >= b.size() ? a : b;
   const Dims& other = a.size() >= b.size() ? b : a;
@@ -122,9 +128,10 @@ Status masked_select(const aclTensor& self, const aclTensor& mask, aclTensor& ou
       parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
         for (int64_t piece = first; piece < last; ++piece) {
           char* at = to.data + before[piece] * to.strides[0];
+          int64_t left = counted(before, piece, pieces_of(count), total);
           const int64_t start = piece * kPiece;
           masked.walk.for_each(start, std::min(count - start, kPiece), [&](const Walk<2>::Offsets& offsets) {
-            if (masked.mask.data[offsets[0]] == 0) return;
+            if (masked.mask.data[offsets[0]] == 0 || left-- <= 0) return;
             std::memcpy(at, masked.other.data + offsets[1], sizeof(T));
             at += to.strides[0];
           });
@@ -174,9 +181,11 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
       parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
         for (int64_t piece = first; piece < last; ++piece) {
           int64_t k = before[piece];
+          int64_t left = counted(before, piece, pieces_of(count), total);
           const int64_t start = piece * kPiece;
           masked.walk.for_each(start, std::min(count - start, kPiece), [&](const Walk<2>::Offsets& at) {
-            if (masked.mask.data[at[0]] != 0) std::memcpy(masked.other.data + at[1], source_at(k++), sizeof(T));
+            if (masked.mask.data[at[0]] == 0 || left-- <= 0) return;
+            std::memcpy(masked.other.data + at[1], source_at(k++), sizeof(T));
           });
         }
       });
@@ -212,9 +221,9 @@ struct Nonzero {
     return count;
   }
 
-  // Writes the indices of the nonzero elements from `start` on, to the result from `place` on.
+  // Writes the indices of the nonzero elements from `start` on, `left` at most, to the result from `place` on.
   template <typename Element>
-  void write(int64_t start, int64_t count, int64_t place, int64_t total) const {
+  void write(int64_t start, int64_t count, int64_t place, int64_t left, int64_t total) const {
     const size_t rank = self.rank();
     Dims index(rank);
     for (size_t d = rank; d-- > 0; start /= self.sizes[d]) index[d] = start % self.sizes[d];
@@ -225,7 +234,7 @@ struct Nonzero {
     if (transposed && packed) across = total * out.element();
     char* to = out.data + place * along;
     for (int64_t i = 0; i < count; ++i) {
-      if (is_chosen<Element>(self.data + offset)) {
+      if (is_chosen<Element>(self.data + offset) && left-- > 0) {
         for (size_t d = 0; d < rank; ++d)
           std::memcpy(to + static_cast<ptrdiff_t>(d) * across, &index[d], sizeof(int64_t));
         to += along;
@@ -248,7 +257,8 @@ struct Nonzero {
     parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t piece = first; piece < last; ++piece) {
         const int64_t start = piece * kPiece;
-        write<Element>(start, std::min(count - start, kPiece), before[piece], total);
+        write<Element>(start, std::min(count - start, kPiece), before[piece],
+                       counted(before, piece, pieces_of(count), total), total);
       }
     });
     return total;

@@ -37,19 +37,39 @@ struct Repeats {
     if (numbers.data == nullptr) return number;
     return load_index(numbers.data + i * numbers.strides[0], numbers.dtype == ACL_INT64);
   }
+};
 
-  // Checks that their sum is `size`, and that none is negative.
-  Status check(int64_t size) const {
-    int64_t total = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t times = at(i);
-      if (times < 0) return {ACLNN_ERR_PARAM_INVALID, text("repeats hold the negative number ", times, " at ", i)};
-      total = total > size || times > size - total ? size + 1 : total + times;
+// Takes the repeats one by one. Each is read once, since another process may write them meanwhile: what is checked is
+// what is used. Their sum has to be `size`.
+class Expansion {
+ public:
+  Expansion(const Repeats& repeats, int64_t size) : repeats_(repeats), size_(size) {}
+
+  // The repeats of row `i`, the next one; 0 after an error.
+  int64_t take(int64_t i) {
+    const int64_t times = repeats_.at(i);
+    if (times < 0 && status_.is_ok()) {
+      status_ = {ACLNN_ERR_PARAM_INVALID, text("repeats hold the negative number ", times, " at ", i)};
     }
-    if (total == size) return Status::ok();
-    return {ACLNN_ERR_PARAM_INVALID,
-            text("the repeats of ", count, " rows do not sum up to ", size, ", the result's size")};
+    if (!status_.is_ok()) return 0;
+    is_more_ = is_more_ || times > size_ - total_;
+    if (is_more_) return 0;
+    total_ += times;
+    return times;
   }
+
+  Status finish() const {
+    if (!status_.is_ok() || (total_ == size_ && !is_more_)) return status_;
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("the repeats of ", repeats_.count, " rows do not sum up to ", size_, ", the result's size")};
+  }
+
+ private:
+  const Repeats& repeats_;
+  const int64_t size_;
+  int64_t total_ = 0;
+  bool is_more_ = false;
+  Status status_;
 };
 
 // Without a dimension: elements in their logical order.
@@ -62,15 +82,15 @@ Status plan_flat(const aclTensor& self, Repeats repeats, int64_t size, const acl
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, {size}, "out"));
   IndexedRows rows(RowOp::kRead, self.dtype, from.data, to.data, to.sizes, to.strides, Walk<2>());
   const auto fill = [from, repeats, size](ptrdiff_t* table) {
-    SOFTNPU_RETURN_IF_ERROR(repeats.check(size));
+    Expansion expansion(repeats, size);
     Walk<1> walk;
     for (size_t i = 0; i < from.rank(); ++i) walk.add(from.sizes[i], {from.strides[i]});
     walk.join();
     int64_t row = 0;
     walk.for_each(0, from.count(), [&](const Walk<1>::Offsets& at) {
-      for (int64_t k = repeats.at(row++); k > 0; --k) *table++ = at[0];
+      for (int64_t k = expansion.take(row++); k > 0; --k) *table++ = at[0];
     });
-    return Status::ok();
+    return expansion.finish();
   };
   const aclTensor* both[] = {&self, &out};
   return plan_rows(fill, rows, {}, describe(both), plan);
@@ -92,11 +112,11 @@ Status plan_along(const aclTensor& self, const Repeats& repeats, size_t dim, int
   }
   IndexedRows rows(RowOp::kRead, self.dtype, from.data, to.data, {size}, {to.strides[dim]}, rest);
   const auto fill = [repeats, size, stride = from.strides[dim]](ptrdiff_t* table) {
-    SOFTNPU_RETURN_IF_ERROR(repeats.check(size));
+    Expansion expansion(repeats, size);
     for (int64_t i = 0; i < repeats.count; ++i) {
-      for (int64_t k = repeats.at(i); k > 0; --k) *table++ = i * stride;
+      for (int64_t k = expansion.take(i); k > 0; --k) *table++ = i * stride;
     }
-    return Status::ok();
+    return expansion.finish();
   };
   const aclTensor* both[] = {&self, &out};
   return plan_rows(fill, rows, {}, describe(both), plan);
@@ -151,16 +171,16 @@ Status repeat_interleave_indices(const aclTensor& repeats, int64_t size, const a
   const aclTensor* both[] = {&repeats, &out};
   plan->describe = describe_later(both);
   plan->run = [numbers, to, size](void*) {
-    SOFTNPU_RETURN_IF_ERROR(numbers.check(size));
+    Expansion expansion(numbers, size);
     with_real(to.dtype, [&]<typename Element>() {
       char* at = to.data;
       for (int64_t i = 0; i < numbers.count; ++i) {
-        for (int64_t k = numbers.at(i); k > 0; --k, at += to.strides[0]) {
+        for (int64_t k = expansion.take(i); k > 0; --k, at += to.strides[0]) {
           Element::store(at, static_cast<typename Element::Computed>(i));
         }
       }
     });
-    return Status::ok();
+    return expansion.finish();
   };
   return Status::ok();
 }
@@ -193,8 +213,12 @@ Status repeat_interleave_grad(const aclTensor& grad, const aclTensor& repeats, i
   plan->work = effort.work;
   const aclTensor* all[] = {&grad, &repeats, &out};
   plan->describe = describe_later(all);
-  plan->run = [=](void*) {
-    SOFTNPU_RETURN_IF_ERROR(numbers.check(from.sizes[along]));
+  plan->workspace_bytes = checked(numbers.count) * sizeof(int64_t);
+  plan->run = [=](void* workspace) {
+    auto* times = static_cast<int64_t*>(workspace);
+    Expansion expansion(numbers, from.sizes[along]);
+    for (int64_t i = 0; i < numbers.count; ++i) times[i] = expansion.take(i);
+    SOFTNPU_RETURN_IF_ERROR(expansion.finish());
     const ptrdiff_t read = from.strides[along];
     const ptrdiff_t write = to.strides[along];
     const int64_t grain = std::max<int64_t>(1, kGrainElements / std::max<int64_t>(from.sizes[along], 1));
@@ -205,7 +229,7 @@ Status repeat_interleave_grad(const aclTensor& grad, const aclTensor& repeats, i
           char* result = to.data + at[1];
           for (int64_t i = 0; i < numbers.count; ++i, result += write) {
             typename Element::Computed sum{};
-            for (int64_t k = numbers.at(i); k > 0; --k, source += read) sum += Element::load(source);
+            for (int64_t k = times[i]; k > 0; --k, source += read) sum += Element::load(source);
             Element::store(result, sum);
           }
         });

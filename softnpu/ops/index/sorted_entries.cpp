@@ -10,21 +10,21 @@ namespace softnpu {
 Status SortedEntries::sort(const View& index, const View& other, size_t dim, int64_t skipped) {
   const bool is_wide = index.dtype == ACL_INT64;
   Walk<1> forwards;
-  Walk<2> backwards;
-  View last_index = index;
+  Walk<1> backwards;
   View last_other = other;
   for (size_t i = 0; i < index.rank(); ++i) {
     forwards.add(index.sizes[i], {index.strides[i]});
-    last_index = last_index.flip(i);
     last_other = last_other.flip(i);
-    backwards.add(index.sizes[i], {last_index.strides[i], last_other.strides[i]});
+    backwards.add(index.sizes[i], {last_other.strides[i]});
   }
   forwards.join();
   backwards.join();
   std::fill_n(begin_, chosen_ + 1, 0);
+  int64_t* const copy = entries_ + forwards.count();
+  int64_t* end = copy;
   Status status = Status::ok();
   forwards.for_each(0, forwards.count(), [&](const Walk<1>::Offsets& at) {
-    const int64_t i = load_index(index.data + at[0], is_wide);
+    const int64_t i = *end++ = load_index(index.data + at[0], is_wide);
     if (i == skipped) return;
     if (i >= 0 && i < chosen_) {
       ++begin_[i];
@@ -35,9 +35,9 @@ Status SortedEntries::sort(const View& index, const View& other, size_t dim, int
   SOFTNPU_RETURN_IF_ERROR(status);
   // Prefix sums: each range's end, which the loop below decrements to its begin.
   for (int64_t i = 1; i <= chosen_; ++i) begin_[i] += begin_[i - 1];
-  backwards.for_each(0, backwards.count(), [&](const Walk<2>::Offsets& at) {
-    const int64_t i = load_index(last_index.data + at[0], is_wide);
-    if (i != skipped) entries_[--begin_[i]] = last_other.data + at[1] - other.data;
+  backwards.for_each(0, backwards.count(), [&](const Walk<1>::Offsets& at) {
+    const int64_t i = *--end;
+    if (i != skipped) entries_[--begin_[i]] = last_other.data + at[0] - other.data;
   });
   return Status::ok();
 }

@@ -16,15 +16,15 @@ class SortedEntries {
   static constexpr int64_t kNoIndex = std::numeric_limits<int64_t>::min();
 
   static Checked workspace_bytes(int64_t chosen, int64_t entries) {
-    return (checked(chosen) + 1 + entries) * sizeof(int64_t);
+    return (checked(chosen) + 1 + entries + entries) * sizeof(int64_t);
   }
 
   // For indices in [0, chosen). `workspace` has workspace_bytes() and must outlive this.
   SortedEntries(void* workspace, int64_t chosen)
       : begin_(static_cast<int64_t*>(workspace)), entries_(begin_ + chosen + 1), chosen_(chosen) {}
 
-  // `other` has the index's sizes. Entries whose index is `skipped` are omitted. Fails at the first index out of range;
-  // the error names dimension `dim`.
+  // Reads the index once. `other` has its sizes. Entries whose index is `skipped` are omitted. Fails at the first index
+  // out of range; the error names dimension `dim`.
   Status sort(const View& index, const View& other, size_t dim, int64_t skipped = kNoIndex);
 
   // The offsets in `other`, in bytes, of the entries with index `i`.

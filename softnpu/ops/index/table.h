@@ -28,10 +28,11 @@ struct IndexTable {
   Status fill(ptrdiff_t* table) const;
 };
 
-// The index at `at`, of int32 or int64.
+// The index at `at`, of int32 or int64. Read once: another process may write it meanwhile, so the compiler must not
+// read it again after a check.
 inline int64_t load_index(const char* at, bool is_wide) {
-  if (is_wide) return *reinterpret_cast<const int64_t*>(at);
-  return *reinterpret_cast<const int32_t*>(at);
+  if (is_wide) return *reinterpret_cast<const volatile int64_t*>(at);
+  return *reinterpret_cast<const volatile int32_t*>(at);
 }
 
 Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps);

@@ -23,15 +23,15 @@ py::tuple share(const py::object& storage) {
     shared = share_storage(shared_by_python);
   }
   return py::make_tuple(static_cast<int>(shared.device), py::bytes(shared.key), shared.nbytes, shared.offset,
-                        py::bytes(shared.counter_file), shared.counter);
+                        py::bytes(shared.sender), shared.user);
 }
 
-py::object open(int device, const std::string& key, std::size_t nbytes, std::size_t offset,
-                const std::string& counter_file, std::size_t counter) {
+py::object open(int device, const std::string& key, std::size_t nbytes, std::size_t offset, const std::string& sender,
+                std::uint64_t user) {
   c10::Storage storage;
   {
     py::gil_scoped_release no_gil;
-    storage = open_shared_storage({static_cast<c10::DeviceIndex>(device), key, nbytes, offset, counter_file, counter});
+    storage = open_shared_storage({static_cast<c10::DeviceIndex>(device), key, nbytes, offset, sender, user});
   }
   return py::reinterpret_steal<py::object>(torch::createPyObject(storage));
 }
@@ -44,10 +44,10 @@ void bind_sharing(py::module_& m) {
   m.def("open_shared_storage", &open);
   m.def(
       "release_shared",
-      [](const std::string& counter_file, std::size_t counter) {
+      [](const std::string& sender, std::uint64_t user) {
         StorageTicket shared;
-        shared.counter_file = counter_file;
-        shared.counter = counter;
+        shared.sender = sender;
+        shared.user = user;
         release_shared(shared);
       },
       release_gil());
