@@ -110,7 +110,8 @@ Status Communicator::why_gone(uint32_t rank) const {
     case Condition::kJoined: break;
     case Condition::kLeft: return gone(text(name_rank(rank), " has destroyed its communicator"));
     case Condition::kFailed:
-      return gone(text(name_rank(rank), " failed: ", std::string(slot.reason, strnlen(slot.reason, RankSlot::kReason))));
+      return gone(
+          text(name_rank(rank), " failed: ", std::string(slot.reason, strnlen(slot.reason, RankSlot::kReason))));
   }
   if (members_[rank].has_ended()) return gone(text(name_rank(rank), " has ended"));
   return Status::ok();

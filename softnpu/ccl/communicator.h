@@ -2,8 +2,8 @@
 // One rank's end of a communicator.
 //
 // Collectives have numbers, from 1 on, in the order of the calls; one runs at a time. A rank's progress is eight times
-// the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1), reads other
-// ranks' memory, and so on.
+// the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1), reads
+// other ranks' memory, and so on.
 
 #include <atomic>
 #include <cstdint>

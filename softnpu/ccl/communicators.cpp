@@ -130,7 +130,8 @@ HcclResult softnpuCommAbort(HcclComm comm) {
   return hccl_api("softnpuCommAbort", [&]() -> Status {
     std::shared_ptr<Communicator> found;
     SOFTNPU_RETURN_IF_ERROR(find(comm, &found));
-    found->fail({ACL_ERROR_RT_STREAM_ABORT, text("communicator ", found->name(), " was aborted by rank ", found->rank())});
+    found->fail(
+        {ACL_ERROR_RT_STREAM_ABORT, text("communicator ", found->name(), " was aborted by rank ", found->rank())});
     return Status::ok();
   });
 }

@@ -24,8 +24,8 @@ Status bytes_for(HcclDataType type, uint64_t count, uint64_t parts, uint64_t* ou
 Status read_parts(const Communicator& comm, const char* role, const void* counts, const void* displacements,
                   HcclDataType type, Parts* out, uint64_t* bytes);
 
-// Fails if the buffers overlap, unless both begin where `in_place` says: `recv` at byte `offset` of `send`, which may be
-// negative.
+// Fails if the buffers overlap, unless both begin where `in_place` says: `recv` at byte `offset` of `send`, which may
+// be negative.
 Status check_overlap(const Buffer& send, const Buffer& recv, int64_t offset);
 Status check_no_overlap(const Buffer& send, const Buffer& recv);
 

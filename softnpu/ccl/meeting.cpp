@@ -35,8 +35,8 @@ bool Meeting::serve() {
     if (status.is_ok()) return true;
   }
   if (status.is_ok() && Clock::now() >= deadline_) {
-    status = {ACL_ERROR_RT_TASK_TIMEOUT, text(missing(), " of ", ranks_, " did not come within ", patience_.count(),
-                                              " s (HCCL_CONNECT_TIMEOUT)")};
+    status = {ACL_ERROR_RT_TASK_TIMEOUT,
+              text(missing(), " of ", ranks_, " did not come within ", patience_.count(), " s (HCCL_CONNECT_TIMEOUT)")};
   }
   if (status.is_ok()) return false;
   fail(status);
@@ -111,8 +111,8 @@ Status Meeting::introduce() {
   verdict.is_good = 1;
   const Hello& first = guests_.front().hello;
   const bool is_named = first.name.front() != '\0';
-  const std::string name = is_named ? std::string(first.name.data(), strnlen(first.name.data(), first.name.size() - 1))
-                                    : info_.name;
+  const std::string name =
+      is_named ? std::string(first.name.data(), strnlen(first.name.data(), first.name.size() - 1)) : info_.name;
   name.copy(verdict.name.data(), verdict.name.size() - 1);
   const int control_file = control->fd();
   for (const Guest& guest : guests_) {
@@ -138,8 +138,8 @@ void Meeting::fail(const Status& status) {
 std::string Meeting::missing() const {
   std::vector<uint32_t> absent;
   for (uint32_t rank = 0; rank < ranks_; ++rank) {
-    const bool is_here = std::ranges::any_of(
-        guests_, [&](const Guest& guest) { return guest.has_spoken && guest.hello.rank == rank; });
+    const bool is_here =
+        std::ranges::any_of(guests_, [&](const Guest& guest) { return guest.has_spoken && guest.hello.rank == rank; });
     if (!is_here) absent.push_back(rank);
   }
   std::string out = absent.size() == 1 ? "rank" : "ranks";

@@ -91,7 +91,8 @@ Status Transfers::receive(const Item& item, Channel* shared) const {
   const Call theirs = shared->call;
   const Call& mine = item.transfer.call;
   if (theirs.op != Operator::kSend || theirs.dtype != mine.dtype || theirs.count != mine.count) {
-    return {ACL_ERROR_INVALID_PARAM, text(describe(item), ": rank ", item.transfer.other, " calls ", theirs.describe())};
+    return {ACL_ERROR_INVALID_PARAM,
+            text(describe(item), ": rank ", item.transfer.other, " calls ", theirs.describe())};
   }
   const Buffer& buffer = item.transfer.buffer;
   if (buffer.bytes() > 0) {

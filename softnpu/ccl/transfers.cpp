@@ -6,6 +6,7 @@
 
 #include "ccl/launch.h"
 #include "ccl/transfer.h"
+#include "softnpu/collectives.h"
 
 namespace softnpu::ccl {
 namespace {
@@ -72,8 +73,8 @@ Status call_one(HcclSendRecvType kind, void* address, uint64_t count, HcclDataTy
   Prepared prepared;
   SOFTNPU_RETURN_IF_ERROR(prepare(*found, kind, address, count, type, other, &prepared));
   if (group.depth == 0) return launch({found, stream, {prepared}});
-  auto same = std::ranges::find_if(
-      group.batches, [&](const Batch& batch) { return batch.comm == found && batch.stream == stream; });
+  auto same = std::ranges::find_if(group.batches,
+                                   [&](const Batch& batch) { return batch.comm == found && batch.stream == stream; });
   if (same == group.batches.end()) same = group.batches.insert(same, {found, stream, {}});
   same->transfers.push_back(prepared);
   return Status::ok();
@@ -104,20 +105,20 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, H
     Batch batch{found, stream, std::vector<Prepared>(itemNum)};
     for (uint32_t i = 0; i < itemNum; ++i) {
       const HcclSendRecvItem& item = sendRecvInfo[i];
-      const Status status = prepare(*found, item.sendRecvType, item.buf, item.count, item.dataType, item.remoteRank,
-                                    &batch.transfers[i]);
+      const Status status =
+          prepare(*found, item.sendRecvType, item.buf, item.count, item.dataType, item.remoteRank, &batch.transfers[i]);
       if (!status.is_ok()) return {status.code(), softnpu::text("item ", i, ": ", status.message())};
     }
     return launch(batch);
   });
 }
 
-HcclResult HcclGroupStart() {
+HcclResult softnpuGroupStart() {
   ++group.depth;
   return HCCL_SUCCESS;
 }
 
-HcclResult HcclGroupEnd() {
+HcclResult softnpuGroupEnd() {
   return hccl_api("HcclGroupEnd", []() -> Status {
     if (group.depth == 0) return {ACL_ERROR_INVALID_PARAM, "no HcclGroupStart precedes it on this thread"};
     if (--group.depth > 0) return Status::ok();
