@@ -227,7 +227,7 @@ def _register(load_error: Exception | None) -> None:
         return
     from torch_npu import _C, _compile_hook
     from torch_npu.distributed import _backend
-    from torch_npu.utils import batching_rules, fake_kernels
+    from torch_npu.utils import batching_rules, fake_kernels, syncbatchnorm
 
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
@@ -240,6 +240,7 @@ def _register(load_error: Exception | None) -> None:
     legacy.register()
     torch_backend.register()
     _backend.register()
+    syncbatchnorm.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
     _compile_hook.install()

@@ -38,7 +38,7 @@ std::shared_ptr<Communicator> Communicator::connect(c10d::Store& store, const st
   return std::shared_ptr<Communicator>(new Communicator(handle, device));
 }
 
-Communicator::~Communicator() { abort("it was destroyed"); }
+Communicator::~Communicator() { close("it was destroyed"); }
 
 HcclComm Communicator::handle() const {
   std::lock_guard lock(mutex_);
@@ -67,7 +67,7 @@ std::string Communicator::async_error() const noexcept {
   }
 }
 
-void Communicator::abort(const std::string& reason) noexcept {
+void Communicator::end(const std::string& reason, bool fails_flights) noexcept {
   HcclComm handle = nullptr;
   {
     std::lock_guard lock(mutex_);
@@ -82,19 +82,13 @@ void Communicator::abort(const std::string& reason) noexcept {
   if (in_bad_fork()) return;
   try {
     static const HcclFunction<decltype(HcclCommDestroy)> destroy("HcclCommDestroy");
+    // A CANN's own destruction aborts.
+    static const auto abort = reinterpret_cast<HcclResult (*)(HcclComm)>(find_hccl_symbol("softnpuCommAbort"));
+    if (fails_flights && abort != nullptr) static_cast<void>(abort(handle));
     static_cast<void>(destroy.result(handle));
   } catch (...) {
     // There is no library any more, and so no communicator.
   }
-}
-
-void Communicator::enter(c10::Stream stream) {
-  if (last_end_ != nullptr && last_stream_ != stream) last_end_->block(stream);
-}
-
-void Communicator::leave(c10::Stream stream, std::shared_ptr<c10::Event> end) {
-  last_stream_ = stream;
-  last_end_ = std::move(end);
 }
 
 }  // namespace torch_npu

@@ -2,14 +2,12 @@
 // A communicator of HCCL: this process's rank among `size` others, on one device.
 
 #include <c10/core/Device.h>
-#include <c10/core/Event.h>
 #include <hccl/hccl_types.h>
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
 namespace torch_npu {
@@ -33,25 +31,19 @@ class Communicator {
   std::string async_error() const noexcept;
 
   // Ends it: collectives in flight fail, later ones throw `reason`. Never throws; the second call does nothing.
-  void abort(const std::string& reason) noexcept;
-
-  // Orders collectives on several streams as they are called: `stream` waits for the last one on another.
-  void enter(c10::Stream stream);
-  void leave(c10::Stream stream, std::shared_ptr<c10::Event> end);
-
-  // Held while a collective is enqueued, so that all ranks' threads agree on the order.
-  std::mutex& order() { return order_; }
+  void abort(const std::string& reason) noexcept { end(reason, true); }
+  // The same, but collectives in flight go on.
+  void close(const std::string& reason) noexcept { end(reason, false); }
 
  private:
   Communicator(HcclComm handle, c10::DeviceIndex device) : handle_(handle), device_(device) {}
+
+  void end(const std::string& reason, bool fails_flights) noexcept;
 
   mutable std::mutex mutex_;  // guards handle_ and reason_
   HcclComm handle_;
   std::string reason_;
   c10::DeviceIndex device_;
-  std::mutex order_;  // guards the last stream and event
-  std::optional<c10::Stream> last_stream_;
-  std::shared_ptr<c10::Event> last_end_;
 };
 
 }  // namespace torch_npu

@@ -35,14 +35,16 @@ std::string message_of(HcclResult code) {
 
 }  // namespace
 
-void* hccl_symbol(const char* name) {
+void* find_hccl_symbol(const char* name) {
   // Loaded by torch_npu._load from the folder of the bound CANN, which may lack it.
   static void* library = dlopen("libhccl.so", RTLD_NOW | RTLD_NOLOAD);
-  TORCH_CHECK(library != nullptr, "the bound CANN has no libhccl.so, which collectives of npu tensors need",
-              error_tail("ERR02008", "DIST resource not found"));
-  void* found = dlsym(library, name);
-  TORCH_CHECK(found != nullptr, "libhccl.so of the bound CANN has no function ", name,
-              error_tail("ERR02007", "DIST feature not supported"));
+  return library == nullptr ? nullptr : dlsym(library, name);
+}
+
+void* hccl_symbol(const char* name) {
+  void* found = find_hccl_symbol(name);
+  TORCH_CHECK(found != nullptr, "the bound CANN has no libhccl.so with the function ", name,
+              ", which collectives of npu tensors need", error_tail("ERR02007", "DIST feature not supported"));
   return found;
 }
 

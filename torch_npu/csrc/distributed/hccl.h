@@ -13,6 +13,8 @@ namespace torch_npu {
 
 // A function of libhccl.so. Throws if the bound CANN has no such library or function.
 void* hccl_symbol(const char* name);
+// The same for a function that only some have: null if there is none.
+void* find_hccl_symbol(const char* name);
 
 // Throws c10::DistBackendError unless `code` is success: the call, HCCL's message, the official error code.
 void hccl_check(HcclResult code, const char* call);

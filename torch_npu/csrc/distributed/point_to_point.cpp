@@ -40,7 +40,6 @@ FlightEnd ProcessGroupHCCL::enqueue_peer(const Peer& peer) {
   before.record(caller);
   before.block(stream);
   if (peer.tensor.numel() != 0) {
-    const std::lock_guard lock(communicator->order());
     const WireType wire = moved_as(peer.tensor.scalar_type());
     const auto remote = static_cast<uint32_t>(peer.rank < rank_ ? 0 : 1);
     const auto count = static_cast<uint64_t>(peer.tensor.numel()) * wire.per_element;

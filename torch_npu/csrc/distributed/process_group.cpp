@@ -178,7 +178,7 @@ void ProcessGroupHCCL::shutdown() {
     communicators_.clear();
   }
   watchdog_->stop();
-  for (const auto& communicator : ended) communicator->abort("the process group was destroyed");
+  for (const auto& communicator : ended) communicator->close("the process group was destroyed");
 }
 
 std::string ProcessGroupHCCL::comm_name(c10::DeviceIndex device, bool connects) {

@@ -53,21 +53,14 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::run_on(c10::DeviceIndex device, cons
   const c10::DeviceGuard device_guard(npu_device(device));
   const std::shared_ptr<Communicator> communicator = this->communicator(device);
   const c10::Stream caller = current_stream(device);
-  // Coalesced work is waited for later, and on one stream it needs no order of its own.
+  // A batch is waited for as one.
   const c10::Stream stream = call.is_async || is_coalescing_ ? stream_of(device) : caller;
-  FlightEnd end{stream, nullptr};
+  if (stream != caller) record_event(caller)->block(stream);
   {
-    std::lock_guard lock(communicator->order());
-    if (stream != caller) record_event(caller)->block(stream);
-    communicator->enter(stream);
-    {
-      const c10::StreamGuard stream_guard(stream);
-      enqueue({*communicator, stream});
-    }
-    end.event = record_event(stream);
-    communicator->leave(stream, end.event);
+    const c10::StreamGuard stream_guard(stream);
+    enqueue({*communicator, stream});
   }
-  return finish(call, {end}, std::move(inputs), std::move(outputs));
+  return finish(call, {{stream, record_event(stream)}}, std::move(inputs), std::move(outputs));
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::finish(const Call& call, std::vector<FlightEnd> ends, Tensors inputs,
