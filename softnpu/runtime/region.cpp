@@ -1,5 +1,6 @@
 #include "runtime/region.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -71,9 +72,11 @@ Status Region::map(size_t size, size_t window, bool protect) {
   protect_ = protect;
   size_ = round_up(size, kHugePage);
   window_ = window;
-  fd_ = memfd_create("softnpu", MFD_CLOEXEC);
+  fd_ = memfd_create("softnpu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd_ < 0) return system_error("memfd_create");
   if (ftruncate(fd_, static_cast<off_t>(size_)) != 0) return system_error("ftruncate");
+  // Processes that map it rely on its size.
+  if (fcntl(fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) return system_error("F_ADD_SEALS");
   base_ = map_range(size_, window_, fd_, !protect);
   if (base_ == nullptr) return system_error("mmap");
   kernel_base_ = protect ? map_range(size_, window_, fd_, true) : base_;

@@ -95,6 +95,15 @@ Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
   return enqueue(std::move(task), Cost::kLarge);
 }
 
+Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps) {
+  Task task;
+  task.kind = Kind::kSteps;
+  task.name = name;
+  task.event = steps->turn();
+  task.steps = std::move(steps);
+  return enqueue(std::move(task), Cost::kLarge);
+}
+
 Status Stream::enqueue(Task task, Cost cost) {
   bool runs_here = false;
   task.thread = this_thread();
@@ -107,8 +116,9 @@ Status Stream::enqueue(Task task, Cost cost) {
     gate_.add_pending();
     const bool is_taken = gate_.await_leave();
     task.number = submitted_ + gate_.runs();
-    // A wait never runs inline: it would block the caller.
-    runs_here = !is_taken && !owned_ && queue_.empty() && task.kind != Kind::kWait && may_run_inline(cost);
+    // What waits never runs inline: it would block the caller.
+    const bool may_wait = task.kind == Kind::kWait || task.kind == Kind::kSteps;
+    runs_here = !is_taken && !owned_ && queue_.empty() && !may_wait && may_run_inline(cost);
     runs_here = runs_here || executor_->stopped();
     bool is_queued = false;
     const auto forget = [&] {
@@ -146,7 +156,8 @@ Status Stream::enqueue(Task task, Cost cost) {
 void Stream::execute(Task& task) {
   switch (task.kind) {
     case Kind::kRecord: return task.event->complete(task.generation);
-    case Kind::kWait: return;
+    case Kind::kWait:
+    case Kind::kSteps: return;
     case Kind::kWork: return void(run(task));
   }
 }
@@ -272,12 +283,28 @@ void Stream::advance() {
     task.work = nullptr;
     if (waits && park(task)) return;
     task.event->end_wait();
+  } else if (task.kind == Kind::kSteps) {
+    if (run_steps(task)) return;
   } else {
     if (task.fusible != nullptr && run_group(task)) return;
     execute(task);
   }
   task = {};  // releases the work's resources before the task counts as done
   finish(1);
+}
+
+bool Stream::run_steps(Task& task) {
+  while (true) {
+    bool again = false;
+    task.work = [&] {
+      task.generation = task.event->begin_record();
+      return task.steps->step(&again);
+    };
+    const bool is_ok = run(task);
+    task.work = nullptr;
+    if (!is_ok || !again) return false;
+    if (park(task)) return true;
+  }
 }
 
 bool Stream::park(Task& task) {

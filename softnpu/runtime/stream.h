@@ -17,6 +17,7 @@
 #include "runtime/core_limits.h"
 #include "runtime/event.h"
 #include "runtime/inline_gate.h"
+#include "runtime/steps.h"
 #include "runtime/time_limits.h"
 #include "softnpu/launch.h"
 
@@ -69,6 +70,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Runs `start` in stream order, then waits until `done` is complete; `start` ensures that it completes.
   Status gate(const char* name, Work start, std::shared_ptr<Event> done);
 
+  // Runs `steps` in stream order, parked between two of them.
+  Status submit_steps(const char* name, std::shared_ptr<Steps> steps);
+
   // No task enqueued from now on, in any stream, reads [address, address + bytes).
   void output_dead(const void* address, size_t bytes);
 
@@ -109,12 +113,13 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::pair<std::shared_ptr<Event>, uint64_t> parked_on() const;
 
  private:
-  enum class Kind { kWork, kRecord, kWait };
+  enum class Kind { kWork, kRecord, kWait, kSteps };
   struct Task {
     Kind kind = Kind::kWork;
     const char* name = "";
     Work work;  // of a wait: runs before it
     softnpuFusible* fusible = nullptr;
+    std::shared_ptr<Steps> steps;
     std::shared_ptr<Event> event;
     uint64_t generation = 0;
     uint64_t number = 0;
@@ -142,6 +147,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // False if the work failed, or was skipped because an earlier task failed.
   bool run(Task& task);
   void finish(size_t tasks);
+  // Runs steps until one has to wait: true if the stream is parked, false if the work is done or has failed.
+  bool run_steps(Task& task);
   // Parks until the task's event is complete; false if it already is.
   bool park(Task& task);
   void drop(Task& task);

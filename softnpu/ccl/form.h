@@ -1,0 +1,27 @@
+#pragma once
+// Forms communicators.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ccl/communicator.h"
+
+namespace softnpu::ccl {
+
+// What HcclCommConfig says that matters here.
+struct Options {
+  std::string name;
+};
+
+// Fails for a struct that HcclCommConfigInit did not fill. Null is the default.
+Status read_options(const HcclCommConfig* config, Options* out);
+
+// A rank on the calling thread's device. Waits for the others.
+Status form(const RootInfo& info, uint32_t ranks, uint32_t rank, const Options& options, bool may_be_early,
+            std::shared_ptr<Communicator>* out);
+
+// One rank for each device, all in this process.
+Status form_all(std::span<const int32_t> devices, std::vector<std::shared_ptr<Communicator>>* out);
+
+}  // namespace softnpu::ccl

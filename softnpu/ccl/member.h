@@ -1,0 +1,60 @@
+#pragma once
+// A rank as this process sees it, and how the ranks of a communicator find each other.
+//
+// These four functions are what a communicator knows of other hosts and processes: meet (form it), Member::source (read
+// a rank's memory), Member::ring (wake a rank) and Member::has_ended. Ranks on several hosts will be another
+// implementation of them.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "ccl/control.h"
+#include "ccl/peer.h"
+#include "ccl/root_info.h"
+#include "softnpu/memory_file.h"
+
+namespace softnpu::ccl {
+
+class Member {
+ public:
+  // A rank of this process.
+  static Member local(const softnpuMemoryFile& memory);
+  // Another process's rank.
+  static Member remote(std::shared_ptr<Peer> peer, std::shared_ptr<Mapping> memory);
+
+  // The address of [offset, offset + bytes) of its device's memory; fails where there is no such range.
+  Status source(uint64_t offset, uint64_t bytes, const char** out) const;
+  void ring() const;
+  bool has_ended() const { return peer_ != nullptr && peer_->has_ended(); }
+  // Of its process; 0 for this one.
+  int32_t pid() const { return peer_ == nullptr ? 0 : peer_->pid(); }
+
+ private:
+  std::shared_ptr<Peer> peer_;       // null for a rank of this process
+  std::shared_ptr<Mapping> mapped_;  // keeps `memory_`
+  const char* memory_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+struct Meet {
+  uint32_t ranks = 0;
+  uint32_t rank = 0;
+  int32_t device = 0;
+  std::string name;  // empty: any
+  std::chrono::seconds patience{0};
+  bool may_be_early = false;  // whether the process to meet may not listen yet
+};
+
+struct Met {
+  std::string name;
+  std::shared_ptr<ControlArea> control;
+  std::vector<Member> members;  // by rank
+};
+
+// Waits until all ranks have come to `info`, and returns them.
+Status meet(const RootInfo& info, const Meet& me, Met* out);
+
+}  // namespace softnpu::ccl

@@ -1,0 +1,59 @@
+#pragma once
+// What a call does on its stream: steps that park the stream while it waits for other ranks.
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+
+#include "acl/acl_base.h"
+#include "base/status.h"
+#include "ccl/communicator.h"
+#include "ccl/watcher.h"
+
+namespace softnpu::ccl {
+
+class Operation : public Waiting {
+ public:
+  Operation(std::shared_ptr<Communicator> comm, Operator op) : comm_(std::move(comm)), op_(op) {}
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+  // An operation that was dropped before its end makes the communicator fail: the other ranks wait for it.
+  ~Operation() override;
+
+  // Gives it to `stream`.
+  static Status launch(std::unique_ptr<Operation> operation, aclrtStream stream);
+
+ protected:
+  Communicator& comm() const { return *comm_; }
+  Operator op() const { return op_; }
+
+  // Goes on until the end (`*done`) or until is_ready() is false. An error is the operation's.
+  virtual Status proceed(bool* done) = 0;
+  // Whether proceed() can go on. Any thread, while the stream is parked; does not change until other ranks do.
+  virtual bool is_ready() const noexcept = 0;
+  // Whether a rank that it waits for is gone, so that is_ready() will stay false.
+  virtual bool is_hopeless() const noexcept = 0;
+  // Why it waits no longer, where it is_hopeless(), or where `is_late`.
+  virtual Status explain(bool is_late) const = 0;
+
+  // "HcclAllReduce(count 4, FP32, sum), collective 7 of communicator x".
+  virtual std::string describe() const = 0;
+
+ private:
+  // Waiting.
+  void ask_for_bell() noexcept override { comm_->own().sleeps.store(1, std::memory_order_seq_cst); }
+  bool is_over() noexcept override;
+  Clock::time_point deadline() const noexcept override { return deadline_; }
+
+  Status step(softnpuTurn* turn, bool* again);
+
+  const std::shared_ptr<Communicator> comm_;
+  const Operator op_;
+  // The following are written by the stream's steps; the watcher reads them while the stream is parked.
+  Clock::time_point deadline_ = Clock::time_point::max();
+  bool has_begun_ = false;
+  bool has_ended_ = false;
+  bool was_parked_ = false;
+};
+
+}  // namespace softnpu::ccl

@@ -1,0 +1,156 @@
+// All-reduce, reduce and reduce-scatter.
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "base/text.h"
+#include "ccl/collectives.h"
+#include "ccl/reduce.h"
+
+namespace softnpu::ccl {
+namespace {
+
+class Reducing : public Collective {
+ public:
+  using Collective::Collective;
+
+ protected:
+  size_t element() const { return size_of(static_cast<HcclDataType>(call().dtype)); }
+
+  // Reduces `count` elements from element `first` of what all ranks send.
+  Status reduce_from(uint64_t first, uint64_t count, char* output) const {
+    if (count == 0) return Status::ok();
+    std::vector<const char*> inputs(size());
+    for (uint32_t other = 0; other < size(); ++other) {
+      SOFTNPU_RETURN_IF_ERROR(source(other, first * element(), count * element(), &inputs[other]));
+    }
+    reduce(static_cast<HcclDataType>(call().dtype), static_cast<HcclReduceOp>(call().reduce), inputs, count, output);
+    return Status::ok();
+  }
+};
+
+class AllReduce final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+  Status prepare() override {
+    SOFTNPU_RETURN_IF_ERROR(Collective::prepare());
+    if (is_small() || size() == 1 || recv().is_shared()) return Status::ok();
+    final_ = recv_;
+    return final_.stage(comm(), &recv_, &staged_);
+  }
+
+ private:
+  uint64_t largest_contribution() const override { return call().count * element(); }
+  bool waits_for_reader(uint32_t) const override { return true; }
+  const Buffer* second_source() const override { return &recv(); }
+
+  // The elements that `rank` reduces: whole cache lines.
+  std::pair<uint64_t, uint64_t> slice(uint32_t of) const {
+    const uint64_t line = 64 / element();
+    const uint64_t lines = (call().count + line - 1) / line;
+    const auto edge = [&](uint64_t part) { return std::min(call().count, lines * part / size() * line); };
+    return {edge(of), edge(of + 1)};
+  }
+
+  Status read(uint32_t round, bool* more) override {
+    if (is_small() || size() == 1) return reduce_from(0, call().count, recv().data());
+    if (round == 0) {
+      const auto [first, last] = slice(rank());
+      *more = true;
+      return reduce_from(first, last - first, recv().data() + first * element());
+    }
+    for (uint32_t i = 1; i < size(); ++i) {
+      const uint32_t other = (rank() + i) % size();
+      const auto [first, last] = slice(other);
+      const uint64_t bytes = (last - first) * element();
+      const char* from = nullptr;
+      SOFTNPU_RETURN_IF_ERROR(source(other, first * element(), bytes, &from, true));
+      copy(from, first * element(), bytes);
+    }
+    if (final_.bytes() > 0) std::memcpy(final_.data(), recv().data(), recv().bytes());
+    return Status::ok();
+  }
+
+  Buffer final_;  // where the result goes in the end, if other ranks cannot read it there
+  std::shared_ptr<void> staged_;
+};
+
+class Reduce final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  bool is_root() const { return rank() == call().root; }
+  uint64_t largest_contribution() const override { return call().count * element(); }
+  bool waits_for_reader(uint32_t other) const override { return other == call().root; }
+  Status read(uint32_t, bool*) override {
+    return is_root() ? reduce_from(0, call().count, recv().data()) : Status::ok();
+  }
+};
+
+class ReduceScatter final : public Reducing {
+ public:
+  using Reducing::Reducing;
+
+ private:
+  uint64_t largest_contribution() const override { return call().count * element() * size(); }
+  bool waits_for_reader(uint32_t) const override { return true; }
+  Status read(uint32_t, bool*) override { return reduce_from(call().count * rank(), call().count, recv().data()); }
+};
+
+class ReduceScatterV final : public Reducing {
+ public:
+  ReduceScatterV(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv, Parts parts)
+      : Reducing(std::move(comm), call, send, recv), parts_(std::move(parts)) {}
+
+ private:
+  // Never small: ranks would have to agree on the sum of the counts before they know that they do.
+  uint64_t largest_contribution() const override { return UINT64_MAX; }
+  bool waits_for_reader(uint32_t) const override { return true; }
+  void publish_numbers() override {
+    std::ranges::copy(parts_.counts, comm().control().counts(rank(), parity()));
+    std::ranges::copy(parts_.displacements, comm().control().displacements(rank(), parity()));
+  }
+  Status check(uint32_t other, const Published&) override {
+    const uint64_t theirs = comm().control().counts(other, parity())[rank()];
+    first_.push_back(comm().control().displacements(other, parity())[rank()]);
+    if (theirs == call().count) return Status::ok();
+    return {ACL_ERROR_INVALID_PARAM, text("HcclReduceScatterV: rank ", rank(), " receives ", call().count,
+                                          " elements, rank ", other, " has ", theirs, " for it")};
+  }
+  Status read(uint32_t, bool*) override {
+    if (call().count == 0) return Status::ok();
+    std::vector<const char*> inputs(size());
+    for (uint32_t other = 0; other < size(); ++other) {
+      if (first_[other] > UINT64_MAX / element()) first_[other] = UINT64_MAX / element();
+      SOFTNPU_RETURN_IF_ERROR(source(other, first_[other] * element(), call().count * element(), &inputs[other]));
+    }
+    reduce(static_cast<HcclDataType>(call().dtype), static_cast<HcclReduceOp>(call().reduce), inputs, call().count,
+           recv().data());
+    return Status::ok();
+  }
+
+  const Parts parts_;
+  std::vector<uint64_t> first_;  // by rank: its element for this one
+};
+
+}  // namespace
+
+std::unique_ptr<Collective> make_all_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
+  return std::make_unique<AllReduce>(std::move(comm), call, send, recv);
+}
+std::unique_ptr<Collective> make_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
+  return std::make_unique<Reduce>(std::move(comm), call, send, recv);
+}
+std::unique_ptr<Collective> make_reduce_scatter(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+                                                Buffer recv) {
+  return std::make_unique<ReduceScatter>(std::move(comm), call, send, recv);
+}
+std::unique_ptr<Collective> make_reduce_scatter_v(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+                                                  Buffer recv, Parts parts) {
+  return std::make_unique<ReduceScatterV>(std::move(comm), call, send, recv, std::move(parts));
+}
+
+}  // namespace softnpu::ccl

@@ -1,1 +1,0 @@
-// libhccl.so runs collective operations over devices. Programs are linked with it; it exports nothing yet.

@@ -1,0 +1,31 @@
+#pragma once
+// Work of a stream that waits for something outside of its device.
+
+#include <stdint.h>
+
+#include "acl/acl_base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct softnpuTurn softnpuTurn;
+
+typedef struct softnpuSteps {
+  const char* name;  // a literal
+  // Does the next part of the work, on the device's thread. With *again = 1 the stream parks, and the device serves its
+  // other streams, until softnpuResume(turn), which may come before this call returns; then it is called again. On
+  // failure it returns an aclError and writes a sentence of at most `size` bytes.
+  aclError (*step)(void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size);
+  void (*release)(void* state);  // called exactly once: after the last step, when the work is dropped, when launching fails
+  void* state;
+} softnpuSteps;
+
+// Enqueues `steps`. Its failure is returned by the stream's next synchronisation.
+ACL_FUNC_VISIBILITY aclError softnpuLaunchSteps(aclrtStream stream, const softnpuSteps* steps);
+// From any thread, between a step and `release`.
+ACL_FUNC_VISIBILITY void softnpuResume(softnpuTurn* turn);
+
+#ifdef __cplusplus
+}
+#endif
