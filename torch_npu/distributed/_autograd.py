@@ -7,10 +7,6 @@ from torch import distributed as dist
 from torch.distributed.nn import functional
 
 
-def _is_hccl(group: dist.ProcessGroup | None) -> bool:
-    return "hccl" in dist.get_backend(group)
-
-
 def let_all_gather_have_gradients() -> None:
     """Backward passes of all-gather by HCCL's reduce-scatter, as those of NCCL's."""
     by_others = functional._AllGather.backward
@@ -18,14 +14,14 @@ def let_all_gather_have_gradients() -> None:
 
     @wraps(by_others)
     def backward(ctx: object, *grads: torch.Tensor) -> tuple:
-        if not _is_hccl(ctx.group):
+        if grads[0].device.type != "npu":
             return by_others(ctx, *grads)
         own = torch.empty_like(grads[dist.get_rank(group=ctx.group)])
         return None, functional._Reduce_Scatter.apply(dist.ReduceOp.SUM, ctx.group, own, *grads)
 
     @wraps(base_by_others)
     def base_backward(ctx: object, grad: torch.Tensor) -> tuple:
-        if not _is_hccl(ctx.group):
+        if grad.device.type != "npu":
             return base_by_others(ctx, grad)
         ranks = dist.get_world_size(ctx.group)
         if grad.size(0) % ranks:

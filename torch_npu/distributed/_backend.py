@@ -1,5 +1,7 @@
 """Makes ``hccl`` a backend of ``torch.distributed``."""
 
+from functools import wraps
+
 from torch import distributed as dist
 
 from torch_npu.distributed import _autograd
@@ -46,3 +48,18 @@ def register() -> None:
         module.is_hccl_available = is_hccl_available
         module.reinit_process_group = reinit_process_group
     _autograd.let_all_gather_have_gradients()
+    _serve_cpu_tensors_by_default()
+
+
+def _serve_cpu_tensors_by_default() -> None:
+    """A group that is told of no backend has Gloo for CPU tensors beside hccl; torch 2.13 gives it the latter alone."""
+    original = dist.distributed_c10d.BackendConfig.__init__
+
+    @wraps(original)
+    def init(self: object, backend: str) -> None:
+        chosen = backend
+        if backend == dist.Backend.UNDEFINED and dist.is_gloo_available():
+            chosen = "cpu:gloo,npu:hccl"
+        original(self, chosen)
+
+    dist.distributed_c10d.BackendConfig.__init__ = init

@@ -22,7 +22,9 @@ class Variable(NamedTuple):
 
 _COMPILED = "all operators are compiled when the package is built"
 _ONE_WAY = "ranks of one host have one way to each other"
-_RECORDER = "a recorder of collectives is not part of this build yet; errors name call, rank and group"
+_RECORDER = (
+    "a recorder of collectives is not part of this build yet; errors name call, rank and group"
+)
 _MISMATCH = "calls that differ between ranks are always found, and the error shows them"
 _DIRECT = "ranks read each other's memory: there is no staging buffer"
 _ORDERED = "reductions always are in the order of ranks"
@@ -121,7 +123,9 @@ VARIABLES = (
     Variable("TORCH_HCCL_HIGH_PRIORITY", "streams of high priority", _GROUP),
     Variable("TORCH_HCCL_ENABLE_MONITORING", "a thread that watches watchdogs", reason=_WATCHDOG),
     Variable("TORCH_HCCL_HEARTBEAT_TIMEOUT_SEC", "a watchdog's heartbeat", reason=_WATCHDOG),
-    Variable("TORCH_HCCL_COORD_CHECK_MILSEC", "how watchdogs find others' errors", reason=_WATCHDOG),
+    Variable(
+        "TORCH_HCCL_COORD_CHECK_MILSEC", "how watchdogs find others' errors", reason=_WATCHDOG
+    ),
     Variable("TORCH_HCCL_DESYNC_DEBUG", "reports of ranks that differ", reason=_MISMATCH),
     Variable("TORCH_HCCL_DUMP_ON_TIMEOUT", "the flight recorder", reason=_RECORDER),
     Variable("TORCH_HCCL_TRACE_BUFFER_SIZE", "the flight recorder", reason=_RECORDER),

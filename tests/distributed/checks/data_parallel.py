@@ -8,7 +8,16 @@ from torch.distributed.algorithms.join import Join
 from torch.nn.parallel import DistributedDataParallel
 
 import torch_npu
-from checks.models import batch, close, equal_on_all_ranks, loss_of, make, part, train_alone, train_parts
+from checks.models import (
+    batch,
+    close,
+    equal_on_all_ranks,
+    loss_of,
+    make,
+    part,
+    train_alone,
+    train_parts,
+)
 
 DEVICE = torch.device("npu")
 
@@ -119,5 +128,7 @@ def synchronized_batch_norm():
     expected = train_alone(alone)
     model = _wrap(torch.nn.SyncBatchNorm.convert_sync_batchnorm(make(norm=True)))
     close(train_parts(model), expected)
-    torch.testing.assert_close(model.module.norm.running_var, alone.norm.running_var, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(
+        model.module.norm.running_var, alone.norm.running_var, rtol=1e-5, atol=1e-6
+    )
     equal_on_all_ranks(model.module)

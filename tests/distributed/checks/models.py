@@ -46,7 +46,9 @@ def loss_of(output: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     return nn.functional.mse_loss(output.float(), target.float())
 
 
-def train_alone(model: nn.Module, branches=lambda step: True, learning_rate: float = 0.05) -> list[float]:
+def train_alone(
+    model: nn.Module, branches=lambda step: True, learning_rate: float = 0.05
+) -> list[float]:
     """Losses of the whole batches, without a group."""
     optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9)
     losses = []
@@ -61,7 +63,9 @@ def train_alone(model: nn.Module, branches=lambda step: True, learning_rate: flo
     return losses
 
 
-def train_parts(model: nn.Module, branches=lambda step: True, learning_rate: float = 0.05) -> list[float]:
+def train_parts(
+    model: nn.Module, branches=lambda step: True, learning_rate: float = 0.05
+) -> list[float]:
     """Losses of the whole batches, of which each rank sees its part."""
     optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate, momentum=0.9)
     losses = []

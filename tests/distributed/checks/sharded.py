@@ -120,7 +120,7 @@ def dtensor():
     assert torch.equal(partial.full_tensor(), whole * ranks)
     scattered = partial.redistribute(mesh, [Shard(0)]).to_local()
     assert torch.equal(scattered, whole[rank * 2 : rank * 2 + 2] * ranks)
-    product = (columns @ rows.redistribute(mesh, [Shard(0)]).t().redistribute(mesh, [Shard(0)]))
+    product = columns @ rows.redistribute(mesh, [Shard(0)]).t().redistribute(mesh, [Shard(0)])
     torch.testing.assert_close(product.full_tensor(), whole @ whole.t())
     assert rows.sum().full_tensor().item() == whole.sum().item()
     uneven = distribute_tensor(torch.arange(float(ranks + 1), device="npu"), mesh, [Shard(0)])
@@ -144,7 +144,11 @@ def dtensor_random():
 
 def tensor_parallel():
     alone, model = make(), make()
-    plan = {"first": ColwiseParallel(output_layouts=Replicate()), "second": ColwiseParallel(), "branch": RowwiseParallel()}
+    plan = {
+        "first": ColwiseParallel(output_layouts=Replicate()),
+        "second": ColwiseParallel(),
+        "branch": RowwiseParallel(),
+    }
     model = parallelize_module(model, _mesh(), plan)
     inputs, targets = batch(0)
     loss, expected = loss_of(model(inputs), targets), loss_of(alone(inputs), targets)
@@ -191,7 +195,8 @@ def functional_collectives():
     exchanged = functional.all_to_all_single(tensor, None, None, group)
     assert exchanged[:, 0].tolist() == [float(r + 1) for r in range(ranks)]
     first, second = functional.all_reduce_coalesced([tensor, tensor * 2], "sum", group)
-    assert first[0, 0].item() == total and second[0, 0].item() == 2 * total
+    assert first[0, 0].item() == total
+    assert second[0, 0].item() == 2 * total
     assert functional.broadcast(tensor, 0, group).unique().tolist() == [1.0]
 
 

@@ -28,7 +28,9 @@ def main() -> None:
         mean = loss.detach().clone()
         dist.all_reduce(mean, op=dist.ReduceOp.AVG)
         if rank == 0:
-            print(f"loss {mean.item():.9f} on {inputs.device.type}:{inputs.device.index}", flush=True)
+            print(
+                f"loss {mean.item():.9f} on {inputs.device.type}:{inputs.device.index}", flush=True
+            )
     dist.destroy_process_group()
 
 

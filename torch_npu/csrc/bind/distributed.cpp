@@ -46,9 +46,8 @@ int64_t stream_id(Group& group, bool p2p, int peer) {
 
 void bind_options(const py::object& scope, const py::object& base) {
   py::class_<HcclOptions, c10::intrusive_ptr<HcclOptions>>(scope, "Options", base)
-      .def(py::init([](bool is_high_priority_stream) {
-             return c10::make_intrusive<HcclOptions>(is_high_priority_stream);
-           }),
+      .def(py::init(
+               [](bool is_high_priority_stream) { return c10::make_intrusive<HcclOptions>(is_high_priority_stream); }),
            py::arg("is_high_priority_stream") = false)
       .def_readwrite("op_timeout", &HcclOptions::op_timeout)
       .def_readwrite("is_high_priority_stream", &HcclOptions::is_high_priority_stream)
@@ -71,19 +70,23 @@ void bind_group(py::module_& m, const py::module_& c10d_module) {
            py::arg("timeout") = kBackendDefaultTimeout, release_gil())
       .def_property_readonly("options", &Group::options)
       .def("get_hccl_comm_name", &comm_name)
-      .def("get_hccl_comm", [](Group& self, int) { return self.comm_address(current_device()); }, release_gil())
+      .def(
+          "get_hccl_comm", [](Group& self, int) { return self.comm_address(current_device()); }, release_gil())
       .def("_get_stream_id", &stream_id, py::arg("p2p") = false, py::arg("peer") = -1)
-      .def("get_coll_stream_id",
-           [](Group& self, c10::Device device) { return self.stream_of(index_of(device)).id(); }, py::arg("device"))
-      .def("get_p2p_stream_id",
-           [](Group& self, c10::Device device, int peer, int) {
-             return self.stream_of(index_of(device), peer, false).id();
-           },
-           py::arg("device"), py::arg("peer"), py::arg("is_batched"))
-      .def("batch_isend_irecv",
-           [](Group& self, const std::vector<std::string>& kinds, std::vector<at::Tensor> tensors,
-              const std::vector<int64_t>& ranks) { return self.batch_isend_irecv(kinds, tensors, ranks); },
-           py::arg("op_type"), py::arg("tensors"), py::arg("remote_rank_list"), release_gil())
+      .def(
+          "get_coll_stream_id", [](Group& self, c10::Device device) { return self.stream_of(index_of(device)).id(); },
+          py::arg("device"))
+      .def(
+          "get_p2p_stream_id",
+          [](Group& self, c10::Device device, int peer, int) {
+            return self.stream_of(index_of(device), peer, false).id();
+          },
+          py::arg("device"), py::arg("peer"), py::arg("is_batched"))
+      .def(
+          "batch_isend_irecv",
+          [](Group& self, const std::vector<std::string>& kinds, std::vector<at::Tensor> tensors,
+             const std::vector<int64_t>& ranks) { return self.batch_isend_irecv(kinds, tensors, ranks); },
+          py::arg("op_type"), py::arg("tensors"), py::arg("remote_rank_list"), release_gil())
       .def("reduce_scatter_tensor_uneven", &Group::reduce_scatter_uneven, py::arg("output"), py::arg("input"),
            py::arg("input_split_sizes") = std::vector<int64_t>{}, py::arg("opts") = c10d::ReduceScatterOptions(),
            release_gil())
@@ -92,11 +95,12 @@ void bind_group(py::module_& m, const py::module_& c10d_module) {
            release_gil())
       .def("alltoallvc", &Group::alltoallvc, py::arg("output"), py::arg("input"), py::arg("send_count_matrix"),
            py::arg("opts") = c10d::AllToAllOptions(), release_gil())
-      .def("abort_hccl_comm",
-           [](Group& self, const std::optional<std::string>& reason) {
-             self.reset_communicators(reason.value_or("abort_hccl_comm was called"));
-           },
-           py::arg("reason") = py::none(), release_gil())
+      .def(
+          "abort_hccl_comm",
+          [](Group& self, const std::optional<std::string>& reason) {
+            self.reset_communicators(reason.value_or("abort_hccl_comm was called"));
+          },
+          py::arg("reason") = py::none(), release_gil())
       .def("_set_default_timeout", &Group::setTimeout, py::arg("timeout"), release_gil());
 }
 

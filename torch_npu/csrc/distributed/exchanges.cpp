@@ -182,11 +182,13 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::alltoallvc(at::Tensor& output, at::T
   const Splits sent_parts(sent);
   const Splits received_parts(received);
   TORCH_CHECK_VALUE(sent_parts.offsets.back() + sent.back() == static_cast<uint64_t>(input.numel()) * wire.per_element,
-                    kName, ": input has ", input.numel(), " elements, but row ", rank_, " of send_count_matrix sums to "
+                    kName, ": input has ", input.numel(), " elements, but row ", rank_,
+                    " of send_count_matrix sums to "
                     "another number");
   TORCH_CHECK_VALUE(
-      received_parts.offsets.back() + received.back() == static_cast<uint64_t>(output.numel()) * wire.per_element, kName,
-      ": output has ", output.numel(), " elements, but column ", rank_, " of send_count_matrix sums to another number");
+      received_parts.offsets.back() + received.back() == static_cast<uint64_t>(output.numel()) * wire.per_element,
+      kName, ": output has ", output.numel(), " elements, but column ", rank_,
+      " of send_count_matrix sums to another number");
   return run({OpType::ALLTOALL_BASE, kName, options.asyncOp, timeout_of(options.timeout)}, {input}, {output},
              [&](const Channel& channel) { all_to_all(channel, output, received_parts, input, sent_parts, wire); });
 }

@@ -35,10 +35,9 @@ std::exception_ptr Flight::error() const {
 }
 
 std::string Flight::overdue_message() const {
-  const auto elapsed =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
-  return c10::str("Watchdog caught collective operation timeout: ", text, "; with a time-out of ", timeout.count(), " ms it ran for ", elapsed.count(), " ms",
-                  error_tail("ERR02011", "DIST timeout"));
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start);
+  return c10::str("Watchdog caught collective operation timeout: ", text, "; with a time-out of ", timeout.count(),
+                  " ms it ran for ", elapsed.count(), " ms", error_tail("ERR02011", "DIST timeout"));
 }
 
 }  // namespace torch_npu

@@ -62,9 +62,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::broadcast(Tensors& tensors, const c1
   checks::dense(tensor, "broadcast");
   checks::rank(options.rootRank, size_, "broadcast");
   return run({OpType::BROADCAST, "broadcast", options.asyncOp, timeout_of(options.timeout)}, {}, {tensor},
-             [&](const Channel& channel) {
-               broadcast_from(channel, tensor, static_cast<int>(options.rootRank));
-             });
+             [&](const Channel& channel) { broadcast_from(channel, tensor, static_cast<int>(options.rootRank)); });
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather(TensorLists& outputs, Tensors& inputs,
@@ -102,8 +100,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_coalesced(TensorLists& out
                     ": needs inputs and a list of outputs for each rank");
   Tensors all;
   for (const Tensors& list : outputs) {
-    TORCH_CHECK_VALUE(list.size() == inputs.size(), kName, ": a list has ", list.size(), " outputs for ",
-                      inputs.size(), " inputs");
+    TORCH_CHECK_VALUE(list.size() == inputs.size(), kName, ": a list has ", list.size(), " outputs for ", inputs.size(),
+                      " inputs");
     all.insert(all.end(), list.begin(), list.end());
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {

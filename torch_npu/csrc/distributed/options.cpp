@@ -17,14 +17,15 @@ namespace {
 
 // Keys of the official plug-in that choose between transports and algorithms, of which there is one.
 constexpr std::array<std::string_view, 8> kWithoutEffect = {
-    "hccl_algo",       "hccl_retry_enable", "hccl_retry_params", "hccl_buffer_name",
-    "hccl_exec_timeout", "hccl_sdma_qos",   "qos_traffic_class", "qos_service_level"};
+    "hccl_algo",         "hccl_retry_enable", "hccl_retry_params", "hccl_buffer_name",
+    "hccl_exec_timeout", "hccl_sdma_qos",     "qos_traffic_class", "qos_service_level"};
 
 uint32_t number_of(const std::string& key, const HcclConfigEntry& value) {
   const auto* number = std::get_if<int64_t>(&value);
-  TORCH_CHECK_TYPE(number != nullptr, "Value type of ", key, " should be int.", error_tail("ERR02002", "DIST invalid type"));
-  TORCH_CHECK_VALUE(*number >= 0 && *number <= std::numeric_limits<uint32_t>::max(), key, " of hccl_config is ", *number,
-                    ": it takes 0 to 4294967295");
+  TORCH_CHECK_TYPE(number != nullptr, "Value type of ", key, " should be int.",
+                   error_tail("ERR02002", "DIST invalid type"));
+  TORCH_CHECK_VALUE(*number >= 0 && *number <= std::numeric_limits<uint32_t>::max(), key, " of hccl_config is ",
+                    *number, ": it takes 0 to 4294967295");
   return static_cast<uint32_t>(*number);
 }
 

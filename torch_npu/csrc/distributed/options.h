@@ -28,8 +28,8 @@ struct HcclOptions : c10d::Backend::Options {
 // The configuration of communicators that `options` asks for. Throws for an unknown key or a value of another type.
 HcclCommConfig comm_config(const HcclOptions& options);
 
-// What happens when a collective fails or is overdue. TORCH_HCCL_ASYNC_ERROR_HANDLING: 0 leaves it to waits of the host,
-// 1 to 3 abort the group's communicators, so that every wait for its work raises.
+// What happens when a collective fails or is overdue. TORCH_HCCL_ASYNC_ERROR_HANDLING: 0 leaves it to waits of the
+// host, 1 to 3 abort the group's communicators, so that every wait for its work raises.
 enum class ErrorHandling { kNone, kAbort };
 
 struct HcclSettings {

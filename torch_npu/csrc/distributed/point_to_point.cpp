@@ -98,8 +98,9 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::recv(Tensors& tensors, int rank, int
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::recvAnysource(Tensors&, int) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "ProcessGroupHCCL does not support recv from any rank: HCCL receives from one "
-                                     "that is named, so pass src or group_src");
+  TORCH_CHECK_NOT_IMPLEMENTED(false,
+                              "ProcessGroupHCCL does not support recv from any rank: HCCL receives from one "
+                              "that is named, so pass src or group_src");
 }
 
 void ProcessGroupHCCL::startCoalescing() {

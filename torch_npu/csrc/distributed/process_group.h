@@ -33,8 +33,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   using TensorLists = std::vector<std::vector<at::Tensor>>;
   using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 
-  ProcessGroupHCCL(c10::intrusive_ptr<c10d::Store> store, int rank, int size,
-                   c10::intrusive_ptr<HcclOptions> options);
+  ProcessGroupHCCL(c10::intrusive_ptr<c10d::Store> store, int rank, int size, c10::intrusive_ptr<HcclOptions> options);
   ~ProcessGroupHCCL() override;
 
   const std::string getBackendName() const override { return "hccl"; }
@@ -139,7 +138,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   c10::intrusive_ptr<HcclOptions> options_;
   HcclSettings settings_;
   std::atomic<uint64_t> sequence_{0};
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;                                                                         // guards what follows
   std::map<std::pair<c10::DeviceIndex, int>, std::shared_ptr<Communicator>> communicators_;  // by device and peer
   std::map<std::tuple<c10::DeviceIndex, int, bool>, c10::Stream> streams_;
   std::unordered_map<std::string, int> connections_;  // by key, since the beginning

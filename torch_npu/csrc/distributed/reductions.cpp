@@ -38,7 +38,7 @@ void all_reduce(const Channel& channel, const at::Tensor& tensor, const c10d::Re
 
 // `input`: `ranks` parts of the size of `output`, one after the other.
 void scatter_sum(const Channel& channel, const at::Tensor& output, const at::Tensor& input, const c10d::ReduceOp& op,
-                    int ranks) {
+                 int ranks) {
   static const HcclCollective<decltype(HcclReduceScatter)> function("HcclReduceScatter");
   const Reduction reduction(op, output.scalar_type(), "reduce_scatter");
   if (output.numel() == 0) return;
@@ -84,8 +84,9 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allreduce_coalesced(Tensors& tensors
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allreduce_sparse(Tensors&, const c10d::AllreduceOptions&) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, "HCCL has no all_reduce of sparse tensors: make the gradients dense "
-                                     "(nn.Embedding(..., sparse=False)), or reduce tensor.to_dense()");
+  TORCH_CHECK_NOT_IMPLEMENTED(false,
+                              "HCCL has no all_reduce of sparse tensors: make the gradients dense "
+                              "(nn.Embedding(..., sparse=False)), or reduce tensor.to_dense()");
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
@@ -107,9 +108,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter(Tensors& outputs, Ten
   Tensors& parts = checks::only(inputs, "reduce_scatter");
   checks::dense(output, "reduce_scatter");
   const bool are_equal = checks::list_of(parts, output, size_, "reduce_scatter");
-  TORCH_CHECK_VALUE(parts[static_cast<std::size_t>(rank_)].numel() == output.numel(),
-                    "reduce_scatter: the output has ", output.sizes(), ", but this rank's input ",
-                    parts[static_cast<std::size_t>(rank_)].sizes());
+  TORCH_CHECK_VALUE(parts[static_cast<std::size_t>(rank_)].numel() == output.numel(), "reduce_scatter: the output has ",
+                    output.sizes(), ", but this rank's input ", parts[static_cast<std::size_t>(rank_)].sizes());
   return run({OpType::REDUCE_SCATTER, "reduce_scatter", options.asyncOp, timeout_of(options.timeout)}, parts, {output},
              [&](const Channel& channel) {
                const at::Tensor target = output.is_contiguous() ? output : at::empty(output.sizes(), output.options());
@@ -135,13 +135,12 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_reduce_scatter_base(at::Tensor& out
   checks::alike(output, input, "reduce_scatter_tensor");
   checks::parts_of(input, output, size_, "input tensor must be the same size as output size times world size");
   return run({OpType::_REDUCE_SCATTER_BASE, "reduce_scatter_tensor", options.asyncOp, timeout_of(options.timeout)},
-             {input}, {output}, [&](const Channel& channel) {
-               scatter_sum(channel, output, input, options.reduceOp, size_);
-             });
+             {input}, {output},
+             [&](const Channel& channel) { scatter_sum(channel, output, input, options.reduceOp, size_); });
 }
 
-ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_tensor_coalesced(
-    Tensors& outputs, Tensors& inputs, const c10d::ReduceScatterOptions& options) {
+ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
+                                                                            const c10d::ReduceScatterOptions& options) {
   constexpr const char* kName = "reduce_scatter_tensor_coalesced";
   TORCH_CHECK_VALUE(!outputs.empty() && outputs.size() == inputs.size(), kName, ": ", outputs.size(), " outputs and ",
                     inputs.size(), " inputs");
@@ -149,7 +148,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_tensor_coalesced(
     checks::dense(outputs[i], kName);
     checks::dense(inputs[i], kName);
     checks::alike(outputs[i], inputs[i], kName);
-    checks::parts_of(inputs[i], outputs[i], size_, "input tensor must be the same size as output size times world size");
+    checks::parts_of(inputs[i], outputs[i], size_,
+                     "input tensor must be the same size as output size times world size");
   }
   return run({OpType::REDUCE_SCATTER_TENSOR_COALESCED, kName, options.asyncOp, timeout_of(options.timeout)}, inputs,
              outputs, [&](const Channel& channel) {

@@ -17,8 +17,9 @@ struct Splits {
     const int64_t rows = tensor.dim() == 0 ? 1 : tensor.size(0);
     const auto numbers = static_cast<uint64_t>(tensor.numel()) * per_element;
     if (sizes.empty()) {
-      TORCH_CHECK_VALUE(rows % ranks == 0, operation, ": Tensor's dim 0 does not divide equally across group size: ",
-                        rows, " rows for ", ranks, " ranks");
+      TORCH_CHECK_VALUE(rows % ranks == 0, operation,
+                        ": Tensor's dim 0 does not divide equally across group size: ", rows, " rows for ", ranks,
+                        " ranks");
       append(std::vector<uint64_t>(static_cast<std::size_t>(ranks), numbers / static_cast<uint64_t>(ranks)));
       return;
     }

@@ -18,7 +18,7 @@ class WorkHCCL final : public c10d::Work {
  public:
   struct Settings {
     int rank;
-    bool blocks_host;                         // each wait() does
+    bool blocks_host;                                    // each wait() does
     std::function<void(const std::string&)> on_timeout;  // of a wait of the host: aborts what is in flight
   };
 
