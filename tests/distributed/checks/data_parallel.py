@@ -43,10 +43,11 @@ def buckets():
     before = dict(torch_npu._C._distributed_c10d.hccl_calls())
     model = _compare(bucket_cap_mb=0.002)
     after = dict(torch_npu._C._distributed_c10d.hccl_calls())
-    # Several buckets in each of four steps, and the mean of the loss.
-    assert after["HcclAllReduce"] - before.get("HcclAllReduce", 0) >= 4 * 3 + 4
+    # One bucket in the first step and three in each of the others, and the mean of the loss.
+    assert after["HcclAllReduce"] - before.get("HcclAllReduce", 0) == 1 + 3 * 3 + 4
     data = model._get_ddp_logging_data()
-    assert data["backend_name"] == "hccl" or "hccl" in data["backend_name"], data["backend_name"]
+    assert data["num_buckets_reduced"] == 3
+    assert data["backward_compute_time"] > 0
 
 
 def unused_parameters():
@@ -118,7 +119,7 @@ def compressed():
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
     model = _wrap(make())
-    model.register_comm_hook(None, default_hooks.bf16_compress_hook)
+    model.register_comm_hook(None, default_hooks.fp16_compress_hook)
     close(train_parts(model), train_alone(make()), 2**-6)
     equal_on_all_ranks(model.module)
 

@@ -22,8 +22,8 @@ def bad_tensors():
     _raises(ValueError, "must be contiguous", lambda: dist.all_reduce(holes))
     _raises(ValueError, "NPU and dense", lambda: backend.allreduce([torch.ones(2)]).wait())
     _raises(ValueError, "one tensor only", lambda: backend.allreduce([tensor, tensor]).wait())
-    sparse = torch.eye(3).to_sparse().to("npu") if hasattr(torch.Tensor, "npu") else None
-    _raises((RuntimeError, NotImplementedError), "sparse", lambda: dist.all_reduce(sparse))
+    for sparse in (torch.eye(3).to_sparse().npu(), torch.eye(3).to_sparse_csr().npu()):
+        _raises(NotImplementedError, "sparse", lambda sparse=sparse: dist.all_reduce(sparse))
     whole = torch.ones(4 * ranks, 4, device="npu")
     _raises(
         ValueError,

@@ -34,6 +34,7 @@ def routes():
     whole = torch.ones(4 * ranks, device="npu")
     parts = list(whole.split(4))
     root = dist.get_rank() == 0
+    alone = dist.new_group(backend="hccl")
     expected = {
         "HcclAllReduce": lambda: dist.all_reduce(tensor),
         "HcclBroadcast": lambda: dist.broadcast(tensor, 0),
@@ -43,7 +44,8 @@ def routes():
         "HcclScatter": lambda: dist.scatter(tensor, parts if root else None),
         "HcclAlltoAll": lambda: dist.all_to_all_single(whole, whole.clone()),
         "HcclAlltoAllV": lambda: dist.gather(tensor, parts if root else None),
-        "HcclBarrier": dist.barrier,
+        # A group that has Gloo, too, has a barrier of its processes.
+        "HcclBarrier": lambda: dist.barrier(group=alone),
     }
     for function, call in expected.items():
         before = dict(torch_npu._C._distributed_c10d.hccl_calls()).get(function, 0)
@@ -51,6 +53,7 @@ def routes():
         kernels = [row.kernel for row in explained.rows if row.route == "HCCL"]
         assert kernels == [function], (function, explained)
         assert dict(torch_npu._C._distributed_c10d.hccl_calls())[function] == before + 1
+    dist.destroy_process_group(alone)
 
 
 def new_groups():
@@ -236,9 +239,12 @@ def ended_group():
     backend = _backend(group)
     tensor = torch.ones(2, device="npu")
     dist.all_reduce(tensor, group=group)
+    torch.npu.synchronize()
+    dist.barrier()
     torch_npu.distributed.reinit_process_group(group)
     dist.all_reduce(tensor, group=group)
     assert tensor.tolist() == [float(dist.get_world_size() ** 2)] * 2
+    dist.barrier()
     backend.abort()
     with pytest.raises(dist.DistBackendError, match="aborted"):
         dist.all_reduce(tensor, group=group)

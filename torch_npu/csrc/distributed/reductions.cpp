@@ -83,12 +83,6 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allreduce_coalesced(Tensors& tensors
              });
 }
 
-ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allreduce_sparse(Tensors&, const c10d::AllreduceOptions&) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false,
-                              "HCCL has no all_reduce of sparse tensors: make the gradients dense "
-                              "(nn.Embedding(..., sparse=False)), or reduce tensor.to_dense()");
-}
-
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce(Tensors& tensors, const c10d::ReduceOptions& options) {
   at::Tensor& tensor = checks::only(tensors, "reduce");
   checks::dense(tensor, "reduce");
