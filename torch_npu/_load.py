@@ -17,6 +17,8 @@ _CHOICES = ("auto", "softnpu", "system")
 # The library that every CANN has, and the operator library, which an installation may lack.
 _RUNTIME = "libascendcl.so"
 _OPERATORS = "libopapi.so"
+# Collectives, which an installation may lack, too.
+_COLLECTIVES = "libhccl.so"
 # Dependencies of softnpu's operator library and of the plug-in, in loading order: in CANN's folder, and beside it.
 # Preloaded because the linker would search LD_LIBRARY_PATH before softnpu's folder.
 _SIBLINGS = ("../libsoftnpu_workers.so", "libnnopbase.so", "../libhwy.so.1", "../libdnnl.so.3")
@@ -125,9 +127,11 @@ def load() -> ModuleType:
         )
     package = _package_dir()
     if system is not None and choice != "softnpu":
-        _preload(system, (_RUNTIME, _OPERATORS))
+        _preload(system, (_RUNTIME, _OPERATORS, _COLLECTIVES))
     else:
-        _preload(package / "lib" / "cann", (_RUNTIME, *_SIBLINGS, _OPERATORS, _PLUGIN))
+        _preload(
+            package / "lib" / "cann", (_RUNTIME, *_SIBLINGS, _OPERATORS, _COLLECTIVES, _PLUGIN)
+        )
     try:
         from torch_npu import _C
     except ImportError as error:

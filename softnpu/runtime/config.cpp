@@ -14,12 +14,12 @@ namespace {
 
 constexpr int kMaxDevices = 16;
 
-// The default capacity of each of `devices` devices, whose memory is mapped `mappings` times: 80% of the usable memory,
-// less if that leaves the program under 1 GiB (or half, where half is less). All mappings together use at most half of
-// the addresses that the process may still map.
-size_t default_capacity(size_t devices, size_t mappings) {
+// The default capacity of each of `devices` devices, whose memory is mapped `mappings` times: 80% of the memory that is
+// usable for each of `processes`, less if that leaves the program under 1 GiB (or half, where half is less). All
+// mappings together use at most half of the addresses that the process may still map.
+size_t default_capacity(size_t devices, size_t mappings, int processes) {
   constexpr size_t kProgram = size_t{1} << 30;
-  const size_t memory = usable_memory();
+  const size_t memory = usable_memory() / static_cast<size_t>(processes);
   const size_t left = memory - std::min(kProgram, memory / 2);
   return std::min({memory / 10 * 8, left, usable_addresses() / 2 / std::max<size_t>(1, devices) / mappings});
 }
@@ -89,6 +89,13 @@ Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out)
   return Status::ok();
 }
 
+// The processes of one job on this host, each with a device of its own, as torchrun counts them; 1 without torchrun.
+int local_processes(const char* (*get)(const char*)) {
+  const char* value = get("LOCAL_WORLD_SIZE");
+  const auto number = value == nullptr ? std::nullopt : parse_integer(value);
+  return number ? static_cast<int>(std::clamp<long long>(*number, 1, 1024)) : 1;
+}
+
 // Parses "2,0": device ids in the order in which the process numbers them. The first id that does not exist ends the
 // list.
 Status parse_visible(const char* (*get)(const char*), int count, std::vector<int>* out) {
@@ -127,8 +134,9 @@ const Parsed& parsed() {
 }  // namespace
 
 Status parse_config(const char* (*get)(const char*), Config* out) {
-  out->cores = usable_cores();
-  int count = 1;
+  const int processes = local_processes(get);
+  out->cores = std::max(1, usable_cores() / processes);
+  int count = std::min(processes, kMaxDevices);
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_DEVICE_COUNT", 0, kMaxDevices, &count));
   SOFTNPU_RETURN_IF_ERROR(parse_visible(get, count, &out->devices));
   SOFTNPU_RETURN_IF_ERROR(parse_int(get, "SOFTNPU_CORES", 1, 1024, &out->cores));
@@ -151,7 +159,7 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_SPLIT", &out->split));
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
-  if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1);
+  if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1, processes);
   out->launch_blocking = blocking.value_or(false);
   out->fuse = fuse.value_or(true);
   out->pack = pack.value_or(true);

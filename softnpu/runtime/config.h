@@ -15,6 +15,8 @@ enum class CpuCapability { kDefault, kAvx2, kAvx512 };
 
 struct Config {
   // The ids of the devices that the process sees: SOFTNPU_DEVICE_COUNT of them, or those in ASCEND_RT_VISIBLE_DEVICES.
+  // By default there are as many as processes of its job on this host (torchrun's LOCAL_WORLD_SIZE), which share the
+  // machine's memory and cores.
   std::vector<int> devices = {0};
   int device_count() const { return static_cast<int>(devices.size()); }
   int cores = 1;                               // SOFTNPU_CORES: host threads that emulate the cores of one device

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -49,6 +50,31 @@ TEST(Config, ReadsEachVariable) {
   EXPECT_TRUE(config.launch_blocking);
   EXPECT_EQ(config.cpu_capability, CpuCapability::kAvx2);
   EXPECT_EQ(config.soc_name, "Ascend910B4");
+}
+
+TEST(Config, ProcessesOfOneJobShareTheMachine) {
+  Config alone;
+  Config shared;
+  ASSERT_TRUE(parse({}, &alone).is_ok());
+  ASSERT_TRUE(parse({{"LOCAL_WORLD_SIZE", "4"}}, &shared).is_ok());
+  EXPECT_EQ(shared.device_count(), 4);
+  EXPECT_EQ(shared.cores, std::max(1, alone.cores / 4));
+  EXPECT_LE(shared.hbm_bytes, alone.hbm_bytes / 3);
+  EXPECT_GE(shared.hbm_bytes, alone.hbm_bytes / 8);
+  ASSERT_TRUE(parse({{"LOCAL_WORLD_SIZE", "4"},
+                     {"SOFTNPU_DEVICE_COUNT", "1"},
+                     {"SOFTNPU_CORES", "3"},
+                     {"SOFTNPU_HBM", "1G"}},
+                    &shared)
+                  .is_ok());
+  EXPECT_EQ(shared.device_count(), 1);
+  EXPECT_EQ(shared.cores, 3);
+  EXPECT_EQ(shared.hbm_bytes, size_t{1} << 30);
+  // Not this project's variable: no error, and not more devices than there can be.
+  ASSERT_TRUE(parse({{"LOCAL_WORLD_SIZE", "many"}}, &shared).is_ok());
+  EXPECT_EQ(shared.device_count(), 1);
+  ASSERT_TRUE(parse({{"LOCAL_WORLD_SIZE", "64"}}, &shared).is_ok());
+  EXPECT_EQ(shared.device_count(), 16);
 }
 
 TEST(Config, VisibleDevicesAreNumberedAnew) {

@@ -209,6 +209,7 @@ def _finish() -> None:
     """
     from torch_npu import _C
 
+    _C._distributed_c10d.end_process_groups()
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:
         failure = _C.shutdown()
         if failure:
@@ -225,7 +226,8 @@ def _register(load_error: Exception | None) -> None:
         _state.attach(None, str(load_error))
         return
     from torch_npu import _C, _compile_hook
-    from torch_npu.utils import batching_rules, fake_kernels
+    from torch_npu.distributed import _backend
+    from torch_npu.utils import batching_rules, fake_kernels, syncbatchnorm
 
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
@@ -237,6 +239,8 @@ def _register(load_error: Exception | None) -> None:
     batching_rules.register()
     legacy.register()
     torch_backend.register()
+    _backend.register()
+    syncbatchnorm.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
     _compile_hook.install()

@@ -21,7 +21,14 @@ class Variable(NamedTuple):
 
 
 _COMPILED = "all operators are compiled when the package is built"
-_COLLECTIVES = "collectives are not part of this build yet"
+_ONE_WAY = "ranks of one host have one way to each other"
+_RECORDER = (
+    "a recorder of collectives is not part of this build yet; errors name call, rank and group"
+)
+_MISMATCH = "calls that differ between ranks are always found, and the error shows them"
+_DIRECT = "ranks read each other's memory: there is no staging buffer"
+_ORDERED = "reductions always are in the order of ranks"
+_WATCHDOG = "one thread watches each group, and nothing has to watch it"
 _PROFILER = "dynamic profiling is not part of this build yet; torch.profiler works"
 _DETECTION = "detection of silent data corruption is not part of this build yet"
 _INDUCTOR = "it chooses between code generators for Ascend hardware"
@@ -30,6 +37,8 @@ _AMP = "torch_npu/npu/overflow.py"
 _QUEUE = "torch_npu/csrc/core/task_queue.cpp"
 _ALLOCATOR = "torch_npu/csrc/core/allocator/settings.cpp"
 _LOG = "softnpu/base/log.cpp"
+_GROUP = "torch_npu/csrc/distributed/options.cpp"
+_HCCL = "softnpu/ccl/settings.cpp"
 
 VARIABLES = (
     Variable("TASK_QUEUE_ENABLE", "which thread launches operators", _QUEUE),
@@ -109,10 +118,37 @@ VARIABLES = (
     ),
     Variable("ACL_DEVICE_SYNC_TIMEOUT", "seconds to wait for a device", reason=_TIMEOUT),
     Variable("ACL_STREAM_TIMEOUT", "milliseconds to wait for a stream", reason=_TIMEOUT),
-    Variable("TORCH_HCCL_*", "collectives by HCCL", reason=_COLLECTIVES),
-    Variable("HCCL_*", "collectives by HCCL", reason=_COLLECTIVES),
-    Variable("P2P_HCCL_BUFFSIZE", "buffers of sends and receives", reason=_COLLECTIVES),
-    Variable("RANK_TABLE_FILE", "the ranks of a cluster", reason=_COLLECTIVES),
+    Variable("TORCH_HCCL_ASYNC_ERROR_HANDLING", "what a failed collective ends", _GROUP),
+    Variable("TORCH_HCCL_BLOCKING_WAIT", "Work.wait() blocks the host", _GROUP),
+    Variable("TORCH_HCCL_HIGH_PRIORITY", "streams of high priority", _GROUP),
+    Variable("TORCH_HCCL_ENABLE_MONITORING", "a thread that watches watchdogs", reason=_WATCHDOG),
+    Variable("TORCH_HCCL_HEARTBEAT_TIMEOUT_SEC", "a watchdog's heartbeat", reason=_WATCHDOG),
+    Variable(
+        "TORCH_HCCL_COORD_CHECK_MILSEC", "how watchdogs find others' errors", reason=_WATCHDOG
+    ),
+    Variable("TORCH_HCCL_DESYNC_DEBUG", "reports of ranks that differ", reason=_MISMATCH),
+    Variable("TORCH_HCCL_DUMP_ON_TIMEOUT", "the flight recorder", reason=_RECORDER),
+    Variable("TORCH_HCCL_TRACE_BUFFER_SIZE", "the flight recorder", reason=_RECORDER),
+    Variable("TORCH_HCCL_WAIT_TIMEOUT_DUMP_MILSEC", "the flight recorder", reason=_RECORDER),
+    Variable("TORCH_HCCL_DEBUG_INFO_*", "files of the flight recorder", reason=_RECORDER),
+    Variable("TORCH_HCCL_STATUS_SAVE_*", "files with each rank's last call", reason=_RECORDER),
+    Variable("TORCH_HCCL_ZERO_COPY", "collectives without a staging copy", reason=_DIRECT),
+    Variable("HCCL_ASYNC_ERROR_HANDLING", "an earlier name", _GROUP),
+    Variable("HCCL_BLOCKING_WAIT", "an earlier name", _GROUP),
+    Variable("HCCL_CONNECT_TIMEOUT", "seconds until all ranks have come", _HCCL),
+    Variable("HCCL_EXEC_TIMEOUT", "seconds until all ranks have called", _HCCL),
+    Variable("HCCL_EVENT_TIMEOUT", "seconds to wait for an event", reason=_TIMEOUT),
+    Variable("HCCL_BUFFSIZE", "staging buffers of collectives", reason=_DIRECT),
+    Variable("HCCL_DETERMINISTIC", "the same bits in each run", reason=_ORDERED),
+    Variable("HCCL_ALGO", "the algorithm of collectives", reason=_ONE_WAY),
+    Variable("HCCL_OP_EXPANSION_MODE", "who runs collectives", reason=_ONE_WAY),
+    Variable("HCCL_IF_*", "network interfaces", reason=_ONE_WAY),
+    Variable("HCCL_SOCKET_*", "network interfaces", reason=_ONE_WAY),
+    Variable("HCCL_RDMA_*", "links between hosts", reason=_ONE_WAY),
+    Variable("HCCL_INTRA_*", "links within a host", reason=_ONE_WAY),
+    Variable("HCCL_WHITELIST_*", "hosts that may connect", reason=_ONE_WAY),
+    Variable("P2P_HCCL_BUFFSIZE", "buffers of sends and receives", reason=_DIRECT),
+    Variable("RANK_TABLE_FILE", "the ranks of a cluster", reason=_ONE_WAY),
     Variable(
         "TORCH_NPU_LOGS",
         "logs of parts of the plug-in",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # The order of core/route_stats.h.
-_ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback", "generated")
+_ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback", "generated", "HCCL")
 _COMPOSITE = "composite"
 _NO_DEVICE_WORK = "no device work"
 _COLUMNS = ("operator", "route", "kernel", "calls", "total us", "self us")
@@ -17,7 +17,7 @@ class Row:
     """The calls of one operator by one route.
 
     ``route`` is ``aclnn`` (``kernel`` is the function), ``AI CPU`` (ATen's CPU kernel on the device's memory),
-    ``CPU fallback`` (the same on copies), ``generated`` (``kernel`` is
+    ``CPU fallback`` (the same on copies), ``HCCL`` (``kernel`` is the collective), ``generated`` (``kernel`` is
     one that ``torch.compile`` generated, the operator is ``inductor``), ``copy``, ``composite`` (composed of the operators that follow) or
     ``no device work`` (views, allocations). Times are the host's, in microseconds: ``total_us`` includes inner
     operators, ``self_us`` does not.

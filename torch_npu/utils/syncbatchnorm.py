@@ -5,6 +5,7 @@ from typing import Any
 import torch
 from torch import distributed as dist
 from torch.autograd.function import Function, FunctionCtx, once_differentiable
+from torch.nn.modules import batchnorm
 
 __all__ = ["SyncBatchNorm"]
 
@@ -113,3 +114,20 @@ def _view(rows: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """The inverse of ``_rows`` in the shape of ``like``."""
     shape = (like.shape[1], like.shape[0], *like.shape[2:])
     return rows.view(shape).transpose(0, 1)
+
+
+class _OfDevice:
+    """What ``torch.nn.SyncBatchNorm`` calls: this function for npu, PyTorch's, whose operators npu lacks, for others."""
+
+    def __init__(self, original: type[Function]) -> None:
+        self.original = original
+
+    def apply(self, input_tensor: torch.Tensor, *args: Any) -> torch.Tensor:  # noqa: ANN401
+        chosen = SyncBatchNorm if input_tensor.device.type == "npu" else self.original
+        return chosen.apply(input_tensor, *args)
+
+
+def register() -> None:
+    """Makes ``torch.nn.SyncBatchNorm`` work on npu."""
+    if not isinstance(batchnorm.sync_batch_norm, _OfDevice):
+        batchnorm.sync_batch_norm = _OfDevice(batchnorm.sync_batch_norm)

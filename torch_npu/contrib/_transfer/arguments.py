@@ -32,6 +32,11 @@ def with_hccl(function: Callable) -> Callable:
     return replaced
 
 
+def hccl_available(_: object) -> Callable:
+    """``torch.distributed.is_nccl_available``: whether there is hccl."""
+    return torch.distributed.is_hccl_available
+
+
 def _npu_activities(activities: Iterable | None) -> object:
     if activities is None:
         return None

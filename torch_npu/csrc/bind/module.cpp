@@ -13,6 +13,7 @@
 #include "aten/custom/wrong_device.h"
 #include "aten/nondeterministic.h"
 #include "bind/alias.h"
+#include "bind/distributed.h"
 #include "bind/kernel.h"
 #include "bind/memory.h"
 #include "bind/runtime.h"
@@ -138,6 +139,7 @@ PYBIND11_MODULE(_C, m) {
   m.attr("GREATEST_STREAM_PRIORITY") = kGreatestPriority;
 
   bind_alias(m);
+  bind_distributed(m);
   bind_kernels(m);
   bind_mem_pool(m);
   bind_memory(m);

@@ -9,11 +9,11 @@
 namespace torch_npu::route_stats {
 
 // In ascending priority, if an operator used several of them.
-enum class Route : uint8_t { kNone, kCopy, kAclnn, kAiCpu, kCpuFallback, kGenerated };
+enum class Route : uint8_t { kNone, kCopy, kAclnn, kAiCpu, kCpuFallback, kGenerated, kHccl };
 
 struct Row {
   std::string op;      // "aten::add.Tensor"
-  std::string kernel;  // the aclnn function, if any
+  std::string kernel;  // the aclnn or Hccl function, if any
   Route route = Route::kNone;
   bool calls_others = false;  // a composite, if `route` is kNone
   uint64_t calls = 0;

@@ -1,0 +1,54 @@
+"""Ranks that end, hang or call something else: the others raise, in time, with the rank or the call."""
+
+import os
+import signal
+import time
+from datetime import timedelta
+
+import torch
+import torch.distributed as dist
+
+
+def _failure(call):
+    """The text of the error, and after how many seconds it came."""
+    start = time.monotonic()
+    try:
+        call()
+        torch.npu.synchronize()
+    except Exception as error:
+        return str(error), time.monotonic() - start
+    return "", time.monotonic() - start
+
+
+def killed():
+    """The last rank ends in the middle of a collective."""
+    tensor = torch.ones(1 << 20, device="npu")
+    dist.all_reduce(tensor)
+    torch.npu.synchronize()
+    if dist.get_rank() == dist.get_world_size() - 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return _failure(lambda: dist.all_reduce(tensor))
+
+
+def hanging(seconds):
+    """The last rank does not call, and the group's time-out passes."""
+    group = dist.new_group(backend="hccl", timeout=timedelta(seconds=seconds))
+    tensor = torch.ones(4, device="npu")
+    dist.all_reduce(tensor, group=group)
+    torch.npu.synchronize()
+    if dist.get_rank() == dist.get_world_size() - 1:
+        time.sleep(3 * seconds)
+        return "", 0
+    failure = _failure(lambda: dist.all_reduce(tensor, group=group))
+    try:
+        dist.all_reduce(tensor, group=group)
+    except dist.DistBackendError as error:
+        return failure, str(error)
+    return failure, "nothing raised"
+
+
+def different_sizes():
+    """Each rank reduces another number of elements."""
+    group = dist.new_group(backend="hccl", timeout=timedelta(seconds=20))
+    tensor = torch.ones(4 + dist.get_rank(), device="npu")
+    return _failure(lambda: dist.all_reduce(tensor, group=group))
