@@ -39,7 +39,9 @@ def _make_relative(include: Path) -> None:
         def relative(found: re.Match[str], folder: Path = header.parent) -> str:
             return f'#include "{os.path.relpath(include / found[1], folder)}"'
 
-        header.write_text(re.sub(r'#include "(acl(?:nn|nnop)?/[^"]+)"', relative, header.read_text()))
+        header.write_text(
+            re.sub(r'#include "(acl(?:nn|nnop)?/[^"]+)"', relative, header.read_text())
+        )
 
 
 def write(output: Path, operators: Iterable[Operator]) -> None:

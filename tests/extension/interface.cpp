@@ -44,8 +44,8 @@ std::vector<int64_t> streams() {
   c10_npu::setCurrentNPUStream(pool);
   const int64_t within = c10_npu::getCurrentNPUStream().id();
   c10_npu::setCurrentNPUStream(before);
-  return {c10_npu::getDefaultNPUStream().id(), pool.id(), within, c10_npu::getCurrentNPUStream().id(),
-          urgent.priority(), is_same ? 1 : 0};
+  return {c10_npu::getDefaultNPUStream().id(), pool.id(),         within,
+          c10_npu::getCurrentNPUStream().id(), urgent.priority(), is_same ? 1 : 0};
 }
 
 int64_t current_stream() { return c10_npu::getCurrentNPUStream().id(); }
@@ -163,8 +163,8 @@ std::tuple<at::Tensor, int64_t> from_blob(const at::Tensor& x, int64_t offset) {
   int64_t calls = 0;
   at::Tensor copy;
   {
-    const at::Tensor blob = at_npu::native::from_blob(x.data_ptr(), {x.numel() - offset}, {1}, offset,
-                                                      [&calls](void*) { ++calls; }, x.options());
+    const at::Tensor blob = at_npu::native::from_blob(
+        x.data_ptr(), {x.numel() - offset}, {1}, offset, [&calls](void*) { ++calls; }, x.options());
     copy = blob.clone();
   }
   return {copy, calls};
@@ -182,7 +182,10 @@ at::Tensor copy_by_lambda(const at::Tensor& x, bool sync) {
   aclrtStream stream = c10_npu::getCurrentNPUStream().stream(false);
   OpCommand::RunOpApi(
       "MyCopy",
-      [=] { return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), x.data_ptr(), x.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE, stream); },
+      [=] {
+        return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), x.data_ptr(), x.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE,
+                                stream);
+      },
       sync);
   return out;
 }
@@ -198,7 +201,8 @@ std::string error_code() { return PTA_ERROR(ErrCode::PARAM) + OPS_ERROR(ErrCode:
 at::Tensor handler(const at::Tensor& x) {
   at::Tensor out = at::empty_like(x);
   const auto copy = [=, stream = c10_npu::getCurrentNPUStream().stream()] {
-    return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), x.data_ptr(), x.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
+    return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), x.data_ptr(), x.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE,
+                            stream);
   };
   OpCommand command;
   command.Name("MyCopy").SetCustomHandler(copy).Run();
@@ -268,7 +272,8 @@ std::vector<at::Tensor> add_each(at::TensorList tensors, std::vector<double> num
   return out;
 }
 
-std::tuple<at::Tensor, at::Tensor> conv_gradients(const at::Tensor& grad, const at::Tensor& x, const at::Tensor& weight) {
+std::tuple<at::Tensor, at::Tensor> conv_gradients(const at::Tensor& grad, const at::Tensor& x,
+                                                  const at::Tensor& weight) {
   at::Tensor grad_x = at::empty_like(x);
   at::Tensor grad_weight = at::empty_like(weight);
   const at::Tensor none;
@@ -278,8 +283,8 @@ std::tuple<at::Tensor, at::Tensor> conv_gradients(const at::Tensor& grad, const 
   const at::OptionalIntArrayRef bias_sizes;
   const int64_t groups = 1;
   const int8_t math = OpPreparation::get_cube_math_type(false);
-  EXEC_NPU_CMD(aclnnConvolutionBackward, grad, x, weight, bias_sizes, ones, zeros, ones, false, zeros, groups, mask, math,
-               grad_x, grad_weight, none);
+  EXEC_NPU_CMD(aclnnConvolutionBackward, grad, x, weight, bias_sizes, ones, zeros, ones, false, zeros, groups, mask,
+               math, grad_x, grad_weight, none);
   return {grad_x, grad_weight};
 }
 

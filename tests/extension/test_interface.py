@@ -168,7 +168,7 @@ def test_a_function_follows_queued_launches(library, level):
 
 def test_a_function_that_fails(ops):
     ops.fail_by_lambda(0)
-    with pytest.raises(RuntimeError, match="MyFailure: the function returned 7\n.*ERR01100 OPS"):
+    with pytest.raises(RuntimeError, match=r"MyFailure: the function returned 7\n.*ERR01100 OPS"):
         ops.fail_by_lambda(7)
 
 
@@ -208,7 +208,9 @@ def test_tensors_and_a_scalar(ops):
 def test_lists(ops):
     a, b = npu(2, 3), npu(4, 3)
     assert ops.cat([a, b], 0, [6, 3]).equal(torch.cat([a, b]))
-    for made, before, number in zip(ops.add_each([a, b], [1.5, -2.0]), (a, b), (1.5, -2), strict=True):
+    for made, before, number in zip(
+        ops.add_each([a, b], [1.5, -2.0]), (a, b), (1.5, -2), strict=True
+    ):
         assert made.equal(before + number)
 
 

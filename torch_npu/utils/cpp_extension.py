@@ -28,7 +28,12 @@ def _install_path() -> Path:
 PYTORCH_NPU_INSTALL_PATH = str(_install_path())
 _LIBRARIES = ("torch_npu", "ascendcl")
 _TORCH_LIBRARIES = ("c10", "torch", "torch_cpu", "torch_python")
-_INCLUDED = ("", "third_party/acl/inc", "third_party/op-plugin", "third_party/op-plugin/op_plugin/include")
+_INCLUDED = (
+    "",
+    "third_party/acl/inc",
+    "third_party/op-plugin",
+    "third_party/op-plugin/op_plugin/include",
+)
 
 
 def include_paths() -> list[str]:

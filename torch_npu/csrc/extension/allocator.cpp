@@ -31,14 +31,12 @@ double getMemoryFraction(int device) {
       torch_npu::checked_device(static_cast<c10::DeviceIndex>(device)));
 }
 void setMemoryFraction(double fraction, int device) {
-  torch_npu::caching_allocator().set_memory_fraction(
-      torch_npu::checked_device(static_cast<c10::DeviceIndex>(device)), fraction);
+  torch_npu::caching_allocator().set_memory_fraction(torch_npu::checked_device(static_cast<c10::DeviceIndex>(device)),
+                                                     fraction);
 }
 
 DeviceStats getDeviceStats(c10::DeviceIndex device) { return torch_npu::caching_allocator().getDeviceStats(device); }
-void resetAccumulatedStats(c10::DeviceIndex device) {
-  torch_npu::caching_allocator().resetAccumulatedStats(device);
-}
+void resetAccumulatedStats(c10::DeviceIndex device) { torch_npu::caching_allocator().resetAccumulatedStats(device); }
 void resetPeakStats(c10::DeviceIndex device) { torch_npu::caching_allocator().resetPeakStats(device); }
 std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) {
   return torch_npu::caching_allocator().getMemoryInfo(device);

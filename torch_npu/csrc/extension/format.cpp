@@ -94,8 +94,8 @@ at::Tensor empty_with_format(c10::IntArrayRef sizes, const c10::TensorOptions& o
 std::vector<int64_t> get_npu_storage_sizes(const at::Tensor& self) {
   const torch_npu::StorageImpl* own = torch_npu::own_storage(*self.storage().unsafeGetStorageImpl());
   TORCH_CHECK(own != nullptr, "get_npu_storage_sizes needs an npu tensor, not one of ", self.device());
-  const bool is_blocked = own->private_layout() != nullptr &&
-                          !torch_npu::is_base_format(torch_npu::format_of(*own, self.dim()));
+  const bool is_blocked =
+      own->private_layout() != nullptr && !torch_npu::is_base_format(torch_npu::format_of(*own, self.dim()));
   return is_blocked ? c10::IntArrayRef(own->private_layout()->storage_shape).vec() : self.sizes().vec();
 }
 

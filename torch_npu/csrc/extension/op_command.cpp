@@ -136,8 +136,7 @@ void OpCommand::Run() {
   if (call->waits) torch_npu::wait_for_stream(stream);
 }
 
-void OpCommand::RunOpApiV3(const std::string& name, const PROC_FUNC& function, bool sync,
-                           c10_npu::NPUStream* stream) {
+void OpCommand::RunOpApiV3(const std::string& name, const PROC_FUNC& function, bool sync, c10_npu::NPUStream* stream) {
   const c10::Stream target = stream != nullptr ? stream->unwrap() : torch_npu::current_stream(-1);
   const c10::DeviceIndex device = target.device_index();
   torch_npu::bind_device(device);

@@ -76,22 +76,22 @@ void TypedOperand::Destroy::operator()(aclDataBuffer* buffer) const {
 }
 
 TypedOperand::TypedOperand()
-    : description_(found(aclCreateTensorDesc(ACL_DT_UNDEFINED, 0, nullptr, ACL_FORMAT_UNDEFINED),
-                         "aclCreateTensorDesc")),
+    : description_(
+          found(aclCreateTensorDesc(ACL_DT_UNDEFINED, 0, nullptr, ACL_FORMAT_UNDEFINED), "aclCreateTensorDesc")),
       buffer_(found(aclCreateDataBuffer(nullptr, 0), "aclCreateDataBuffer")) {}
 
 TypedOperand::TypedOperand(at::Tensor tensor, const std::string& name, std::optional<aclFormat> format)
     : tensor_(std::move(tensor)) {
   const bool is_host = tensor_.is_cpu();
   const aclFormat plain = is_host ? ACL_FORMAT_ND : format_of(*tensor_.storage().unsafeGetStorageImpl(), tensor_.dim());
-  description_.reset(found(
-      aclCreateTensorDesc(acl_data_type(tensor_.scalar_type()), static_cast<int>(tensor_.dim()),
-                          tensor_.sizes().data(), format.value_or(is_base_format(plain) ? plain : ACL_FORMAT_ND)),
-      "aclCreateTensorDesc"));
+  description_.reset(
+      found(aclCreateTensorDesc(acl_data_type(tensor_.scalar_type()), static_cast<int>(tensor_.dim()),
+                                tensor_.sizes().data(), format.value_or(is_base_format(plain) ? plain : ACL_FORMAT_ND)),
+            "aclCreateTensorDesc"));
   if (!name.empty()) aclSetTensorDescName(description_.get(), name.c_str());
   if (is_host) acl_check(aclSetTensorPlaceMent(description_.get(), ACL_MEMTYPE_HOST), "aclSetTensorPlaceMent");
-  buffer_.reset(found(aclCreateDataBuffer(const_cast<void*>(plain_data(tensor_)), tensor_.nbytes()),
-                      "aclCreateDataBuffer"));
+  buffer_.reset(
+      found(aclCreateDataBuffer(const_cast<void*>(plain_data(tensor_)), tensor_.nbytes()), "aclCreateDataBuffer"));
 }
 
 void TypedCall::add_input(const at::Tensor& tensor, const std::string& name, std::optional<aclFormat> format) {
@@ -140,11 +140,11 @@ void TypedCall::run(const char* type, c10::Stream stream) const {
   check_launches(stream.device_index());
   const trace::Launch launch(type, trace::Kind::kKernel, stream);
   detail::count_launch();
-  acl_check(compile_and_execute()(type, static_cast<int>(inputs_.size()), descriptions[0].data(), buffers[0].data(),
-                                  static_cast<int>(outputs_.size()), descriptions[1].data(), buffers[1].data(),
-                                  attributes_.get(), ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr,
-                                  Enqueue(stream).handle()),
-            "aclopCompileAndExecute");
+  acl_check(
+      compile_and_execute()(type, static_cast<int>(inputs_.size()), descriptions[0].data(), buffers[0].data(),
+                            static_cast<int>(outputs_.size()), descriptions[1].data(), buffers[1].data(),
+                            attributes_.get(), ACL_ENGINE_SYS, ACL_COMPILE_SYS, nullptr, Enqueue(stream).handle()),
+      "aclopCompileAndExecute");
 }
 
 }  // namespace torch_npu

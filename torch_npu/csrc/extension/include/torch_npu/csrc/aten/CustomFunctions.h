@@ -34,10 +34,12 @@ TORCH_NPU_API at::Tensor empty_with_format(at::IntArrayRef size, std::optional<a
                                            std::optional<at::Device> device = std::nullopt,
                                            std::optional<bool> pin_memory = std::nullopt, int64_t acl_format = 2,
                                            std::optional<int64_t> base_addr_aligned_kb = std::nullopt);
-TORCH_NPU_API at::Tensor unsafe_empty_with_format(
-    at::IntArrayRef size, std::optional<at::ScalarType> dtype = std::nullopt,
-    std::optional<at::Layout> layout = std::nullopt, std::optional<at::Device> device = std::nullopt,
-    std::optional<bool> pin_memory = std::nullopt, int64_t acl_format = 2, bool keep_format = false);
+TORCH_NPU_API at::Tensor unsafe_empty_with_format(at::IntArrayRef size,
+                                                  std::optional<at::ScalarType> dtype = std::nullopt,
+                                                  std::optional<at::Layout> layout = std::nullopt,
+                                                  std::optional<at::Device> device = std::nullopt,
+                                                  std::optional<bool> pin_memory = std::nullopt, int64_t acl_format = 2,
+                                                  bool keep_format = false);
 // The storage of `dst`, with all views on it, gets the memory of `src` from its element `index` on. Returns 0.
 TORCH_NPU_API int64_t npu_change_data_ptr(const at::Tensor& dst, const at::Tensor& src, int64_t index);
 

@@ -132,9 +132,9 @@ void exec(const Function& function, const Args&... args) {
 
 }  // namespace at_npu::native::op_api
 
-#define TORCH_NPU_EXEC(format, aclnn_api, ...)                            \
-  do {                                                                    \
-    static const at_npu::native::op_api::Function function_of(#aclnn_api); \
+#define TORCH_NPU_EXEC(format, aclnn_api, ...)                                                      \
+  do {                                                                                              \
+    static const at_npu::native::op_api::Function function_of(#aclnn_api);                          \
     at_npu::native::op_api::exec<at_npu::native::op_api::Format::format>(function_of, __VA_ARGS__); \
   } while (false)
 

@@ -17,9 +17,8 @@ struct NPUEvent {
   // Flags are the runtime's; ACL_EVENT_TIME_LINE is needed for elapsed_time().
   NPUEvent() : NPUEvent(ACL_EVENT_SYNC | ACL_EVENT_TIME_LINE) {}
   explicit NPUEvent(unsigned int flags)
-      : event_(c10::DeviceType::PrivateUse1,
-               (flags & ACL_EVENT_TIME_LINE) != 0 ? c10::EventFlag::BACKEND_DEFAULT : c10::EventFlag::PYTORCH_DEFAULT) {
-  }
+      : event_(c10::DeviceType::PrivateUse1, (flags & ACL_EVENT_TIME_LINE) != 0 ? c10::EventFlag::BACKEND_DEFAULT
+                                                                                : c10::EventFlag::PYTORCH_DEFAULT) {}
 
   bool isCreated() const { return event() != nullptr; }
   std::optional<c10::Device> device() const { return isCreated() ? std::optional(event_.device()) : std::nullopt; }
