@@ -1,9 +1,11 @@
-"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir`` or ``--cann-dir``.
+"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir``, ``--cann-dir`` or ``--cmake-dir``.
 
 CANN applications (the official plug-in, a C program) find the software NPU if the folder of the libraries is on
 ``LD_LIBRARY_PATH``. Programs that are built against CANN take the other folder for an installed toolkit::
 
     source "$(python -m torch_npu.softnpu --cann-dir)/set_env.sh"
+
+The third folder is for ``CMAKE_PREFIX_PATH``: it has the package ``Torch_npu`` for extensions in C++.
 """
 
 import argparse
@@ -29,6 +31,15 @@ def lib_dir() -> Path:
     raise FileNotFoundError(
         f"softnpu's libraries are not beside {package}: in a checkout, run ./dev build"
     )
+
+
+def cmake_dir() -> Path:
+    """The folder with the CMake package ``Torch_npu``.
+
+    Raises:
+        FileNotFoundError: the native part is missing.
+    """
+    return lib_dir().parents[1] / "share" / "cmake"
 
 
 def _link(link: Path, target: Path) -> None:
@@ -79,8 +90,17 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="print a folder laid out as an installed CANN toolkit",
     )
+    wanted.add_argument(
+        "--cmake-dir",
+        action="store_true",
+        help="print the folder of the CMake package Torch_npu",
+    )
+    options = parser.parse_args(arguments)
     try:
-        print(cann_dir() if parser.parse_args(arguments).cann_dir else lib_dir())
+        if options.cann_dir:
+            print(cann_dir())
+        else:
+            print(cmake_dir() if options.cmake_dir else lib_dir())
     except OSError as error:
         print(error, file=sys.stderr)
         return 1

@@ -5,6 +5,8 @@ Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a hea
 """
 
 import argparse
+import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable
@@ -30,6 +32,18 @@ def _by_hand() -> dict[str, str]:
     return {path.name: path.read_text() for path in sorted((_INCLUDE / "aclnnop").glob("*.h"))}
 
 
+def _make_relative(include: Path) -> None:
+    """Lets the headers include one another relatively, so that they need no folder on the compiler's path."""
+    for header in include.rglob("*.h"):
+
+        def relative(found: re.Match[str], folder: Path = header.parent) -> str:
+            return f'#include "{os.path.relpath(include / found[1], folder)}"'
+
+        header.write_text(
+            re.sub(r'#include "(acl(?:nn|nnop)?/[^"]+)"', relative, header.read_text())
+        )
+
+
 def write(output: Path, operators: Iterable[Operator]) -> None:
     """Writes the folder anew.
 
@@ -50,6 +64,7 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
     written[header_of("aclnnTransMatmulWeight")] += f'\n#include "aclnnop/{size}"\n'
     for name, text in (written | by_hand).items():
         (folder / name).write_text(text)
+    _make_relative(output / "include")
     (output / "bin").mkdir()
     shutil.copy(_SOURCE / "bin" / "npu-smi", output / "bin" / "npu-smi")
     shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")

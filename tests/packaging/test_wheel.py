@@ -1,6 +1,8 @@
 """The wheel in a separate virtual environment that sees torch and its dependencies, but not the checkout."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -11,7 +13,8 @@ from pathlib import Path
 import pytest
 from dev.wheel import wheel_tag
 
-DIST = Path(__file__).resolve().parents[2] / "dist"
+ROOT = Path(__file__).resolve().parents[2]
+DIST = ROOT / "dist"
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +151,52 @@ def test_a_missing_library(python):
         assert "No NPU is available: libascendcl.so of" in out
     finally:
         hidden.rename(library)
+
+
+def copied(example, folder):
+    """A copy of an example outside of the checkout."""
+    return Path(shutil.copytree(ROOT / "examples" / example, folder / example))
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on the path")
+def test_a_project_builds_against_the_toolkit_of_the_wheel(python, tmp_path):
+    source = copied("cann_project", tmp_path)
+    steps = (
+        f'cann="$({python} -m torch_npu.softnpu --cann-dir)" && source "$cann/set_env.sh" && '
+        f"cmake -S {source} -B built >&2 && cmake --build built >&2 && ./built/add && "
+        'realpath "$cann/include" "$cann/lib64"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", steps],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert done.returncode == 0, done.stderr
+    printed, *folders = done.stdout.splitlines()
+    assert printed == "21 42 63 on Ascend910B1, built for Ascend910B1"
+    assert all(folder.startswith(str(python.parents[1])) for folder in folders)
+
+
+def test_an_extension_builds_against_the_wheel(python, tmp_path):
+    folder = copied("npu_extension_aclnn", tmp_path)
+    for command, result in (
+        (["setup.py", "build_ext", "--inplace"], None),
+        (["run.py"], ["True", "True", "(2, 3)"]),
+    ):
+        done = subprocess.run(
+            [python, *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env={**os.environ, "CFLAGS": "-O0 -g0"},
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert result is None or done.stdout.splitlines()[:3] == result
+        assert str(ROOT / "build") not in done.stdout
 
 
 def test_uninstall_leaves_nothing(python):

@@ -25,6 +25,7 @@ ONCE = (
     "tests/abi",
     "tests/capability/test_allocator_settings.py",
     "tests/capability/test_load.py",
+    "tests/extension",
     "tests/migration",
     "tests/models/test_examples.py",
     "tests/modules",

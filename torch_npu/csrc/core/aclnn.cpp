@@ -9,6 +9,7 @@
 #include "core/acl.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/allocator/settings.h"
+#include "core/bound_library.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/trace.h"
@@ -25,9 +26,7 @@ constexpr aclnnStatus kRefusals = 161;
 }  // namespace
 
 void* aclnn_symbol(const char* name) {
-  // Loaded by torch_npu._load from the folder of the bound CANN. Its symbols are not global: libdnnl's, which it loads,
-  // must not collide with those of another oneDNN.
-  static void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_NOLOAD);
+  static void* library = bound_library("libopapi.so");
   return library == nullptr ? nullptr : dlsym(library, name);
 }
 
