@@ -1,6 +1,7 @@
 #include "ops/quant/weight_dots.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "ops/quant/weight_block.h"
@@ -41,6 +42,8 @@ class Columns {
 
   // The sums of columns [j, j + count), `kWeightColumns` a row.
   float* multiply(int64_t j, int64_t count) {
+    weights_.scale.read(j, count, groups_, scales_.data());
+    if (!offsets_.empty()) weights_.offset.read(j, count, groups_, offsets_.data());
     for (int64_t c = 0; c < count; ++c) load(j + c, static_cast<size_t>(c));
     const auto depth = static_cast<size_t>(sizes_.depth);
     const MultiplyWeights kernel = multiply_weights();
@@ -55,8 +58,6 @@ class Columns {
 
  private:
   void load(int64_t column, size_t at) {
-    weights_.scale.read(column, std::span(scales_).subspan(at * groups_, groups_));
-    if (!offsets_.empty()) weights_.offset.read(column, std::span(offsets_).subspan(at * groups_, groups_));
     const int64_t begin = first_ + column * weights_.column_stride;
     if (!weights_.is_int4) {
       starts_[at] = reinterpret_cast<const int8_t*>(weights_.data + begin);
@@ -81,11 +82,20 @@ class Columns {
 
 }  // namespace
 
-void WeightParameters::read(int64_t column, std::span<float> groups) const {
-  const char* const from = data + column * column_step;
-  if (group_step != 0) return reader.read(from, group_step, groups.size(), groups.data());
-  reader.read(from, 0, 1, groups.data());
-  std::ranges::fill(groups, groups[0]);
+void WeightParameters::read(int64_t column, int64_t count, size_t groups, float* to) const {
+  const char* from = data + column * column_step;
+  const auto all = static_cast<size_t>(count) * groups;
+  if (group_step != 0 && column_step == group_step * static_cast<ptrdiff_t>(groups)) {
+    return reader.read(from, group_step, all, to);
+  }
+  for (size_t at = 0; at < all; at += groups, from += column_step) {
+    if (group_step != 0) {
+      reader.read(from, group_step, groups, to + at);
+    } else {
+      reader.read(from, 0, 1, to + at);
+      std::fill_n(to + at, groups, to[at]);
+    }
+  }
 }
 
 void weight_dots(const ContiguousWeights& weights, int64_t first, const float* x, const GemmSizes& sizes, int64_t batch,

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "ops/convert/element_rows.h"
 #include "ops/gemm/gemm.h"
@@ -17,7 +16,8 @@ struct WeightParameters {
   ptrdiff_t column_step = 0;
   ElementReader reader;  // to float32
 
-  void read(int64_t column, std::span<float> groups) const;
+  // Writes those of columns [column, column + count) as [count, groups].
+  void read(int64_t column, int64_t count, size_t groups, float* to) const;
 };
 
 struct ContiguousWeights {
