@@ -19,6 +19,19 @@ struct RecentError {
 };
 
 thread_local RecentError recent_error;
+thread_local constinit bool is_no_failure = false;  // of the recent error; apart, since every successful call reads it
+
+// Codes that report a state which is already what the caller asked for. Programs go on without a look at the text.
+constexpr bool reports_no_failure(aclError code) { return code == ACL_ERROR_REPEAT_INITIALIZE; }
+
+constexpr const char* kGeneralText = "failed without a text of its own";
+
+template <typename T>
+uint32_t field(const char* function, const aclrtExceptionInfo* info, T aclrtExceptionInfo::*member) noexcept {
+  if (info != nullptr) return info->*member;
+  record_error(function, ACL_ERROR_INVALID_PARAM, "info is null");
+  return UINT32_MAX;
+}
 
 }  // namespace
 
@@ -26,13 +39,23 @@ void record_error(const char* function, aclError code, const char* message) noex
   recent_error.code = code;
   recent_error.newest.clear();
   recent_error.without_text = true;
+  is_no_failure = reports_no_failure(code);
   try {
-    recent_error.newest = text(function, ": ", message, " [error ", code, "]");
+    const bool has_text = message != nullptr && *message != '\0';
+    recent_error.newest = text(function, ": ", has_text ? message : kGeneralText, " [error ", code, "]");
     recent_error.without_text = false;
     log(ACL_ERROR, recent_error.newest);
   } catch (...) {
     // aclGetRecentErrMsg reports it.
   }
+}
+
+void record_success() noexcept {
+  if (!is_no_failure) return;
+  is_no_failure = false;
+  recent_error.code = ACL_SUCCESS;
+  recent_error.newest.clear();
+  recent_error.without_text = false;
 }
 
 }  // namespace softnpu
@@ -62,18 +85,20 @@ aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback) {
   return ACL_SUCCESS;
 }
 
-uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) { return info ? info->task_id : UINT32_MAX; }
+uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo* info) {
+  return softnpu::field(__func__, info, &aclrtExceptionInfo::task_id);
+}
 uint32_t aclrtGetStreamIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return info ? info->stream_id : UINT32_MAX;
+  return softnpu::field(__func__, info, &aclrtExceptionInfo::stream_id);
 }
 uint32_t aclrtGetThreadIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return info ? info->thread_id : UINT32_MAX;
+  return softnpu::field(__func__, info, &aclrtExceptionInfo::thread_id);
 }
 uint32_t aclrtGetDeviceIdFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return info ? info->device_id : UINT32_MAX;
+  return softnpu::field(__func__, info, &aclrtExceptionInfo::device_id);
 }
 uint32_t aclrtGetErrorCodeFromExceptionInfo(const aclrtExceptionInfo* info) {
-  return info ? info->error_code : UINT32_MAX;
+  return softnpu::field(__func__, info, &aclrtExceptionInfo::error_code);
 }
 
 aclError aclrtGetMemUceInfo(int32_t deviceId, aclrtMemUceInfo* memUceInfoArray, size_t, size_t* retSize) {

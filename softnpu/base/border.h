@@ -10,8 +10,14 @@
 
 namespace softnpu {
 
-// Stores the text for this thread's aclGetRecentErrMsg, and logs it. Each library of softnpu defines it.
+// A thread's recent message is that of its newest failing call; aclGetRecentErrMsg hands it out once. Calls that
+// succeed leave it, so that a program can clean up before it reads, unless its code reports no failure
+// (ACL_ERROR_REPEAT_INITIALIZE). Each library of softnpu defines the two functions.
+
+// Makes `message`, or a general one where it is empty, this thread's recent message, and logs it.
 void record_error(const char* function, aclError code, const char* message) noexcept;
+// Drops the recent message of a code that reports no failure.
+void record_success() noexcept;
 
 // Runs `body`, which returns a Status, as the implementation of the C function `name`.
 template <typename Body>
@@ -22,7 +28,9 @@ aclError api(const char* name, Body&& body) noexcept {
   };
   try {
     const Status status = std::forward<Body>(body)();
-    return status.is_ok() ? ACL_SUCCESS : failed(status.code(), status.message().c_str());
+    if (!status.is_ok()) return failed(status.code(), status.message().c_str());
+    record_success();
+    return ACL_SUCCESS;
   } catch (const std::bad_alloc&) {
     return failed(ACL_ERROR_BAD_ALLOC, "out of host memory");
   } catch (const std::length_error&) {

@@ -165,6 +165,29 @@ def test_products_with_quantized_weights(
     assert_sum(out, exact, size, depth + 2)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7, 300])
+@pytest.mark.parametrize("group", [0, 32, 128])
+@pytest.mark.parametrize("has_offset", [False, True])
+def test_contiguous_columns_of_weights(
+    library: Library, rows: int, group: int, has_offset: bool
+) -> None:
+    """Weights stored [N, K], as language models are, with scales stored alike; rows of two batches."""
+    depth, columns = 213, 70
+    g = seeded("columns", rows, group)
+    weight = int8((columns, depth), "columns").mT
+    groups = 1 if group == 0 else -(-depth // group)
+    scale, offset = (normal((columns, groups), torch.float16, g).mT for _ in range(2))
+    x = normal((2, rows, depth), torch.float16, g)
+    each = torch.arange(depth) // (group or depth)
+    moved = weight.double() + (offset.double()[each] if has_offset else 0)
+    factor = moved * scale.double()[each]
+    given = x, weight, scale, offset if has_offset else None
+    out = torch.full((2, rows, columns), 3, dtype=torch.float16)
+    library.call("aclnnWeightQuantBatchMatmulV2", *given, None, None, None, group, out)
+    size = (weight.double().abs() + offset.double()[each].abs()) * scale.double()[each].abs()
+    assert_sum(out, x.double() @ factor, x.double().abs() @ size, depth + 4)
+
+
 def test_bad_input(library: Library) -> None:
     x, y, scale = torch.ones(2, 3), torch.zeros(2, 3, dtype=torch.int8), torch.zeros(2)
     name = "aclnnDynamicQuant"

@@ -1,3 +1,4 @@
+#include <array>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "ops/matmul/problem.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
+#include "ops/quant/weight_dots.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 #include "softnpu/softnpu.h"
@@ -306,25 +308,83 @@ struct QuantTask {
   }
 };
 
+bool is_result(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
+
 struct WeightTask {
   Shapes shapes;
   Numbers scale, offset, bias;
   int64_t group = 1;
   int64_t groups = 1;
+  bool is_contiguous = false;  // along the sum, with parameters in place
+  ContiguousWeights contiguous;
   int threads = 1;
 
   Status run() const {
-    const std::vector<float> scales = scale.spread(groups * shapes.sizes.columns, 1);
-    const std::vector<float> offsets = offset.spread(groups * shapes.sizes.columns, 0);
     Epilogue<float> epilogue;
     epilogue.column.assign(static_cast<size_t>(shapes.sizes.columns), 1);
     epilogue.row.assign(static_cast<size_t>(shapes.sizes.rows), 1);
     epilogue.after = bias.spread(shapes.sizes.columns, 0);
-    gemm(ComputeType::kF32, shapes.sizes, ValueSource(shapes), WeightSource(shapes, group, scales, offsets),
-         ScaledSink<float>(shapes, epilogue), threads);
+    const ScaledSink<float> sink(shapes, epilogue);
+    if (is_contiguous) {
+      multiply_in_place(sink);
+      return Status::ok();
+    }
+    const std::vector<float> scales = scale.spread(groups * shapes.sizes.columns, 1);
+    const std::vector<float> offsets = offset.spread(groups * shapes.sizes.columns, 0);
+    gemm(ComputeType::kF32, shapes.sizes, ValueSource(shapes), WeightSource(shapes, group, scales, offsets), sink,
+         threads);
     return Status::ok();
   }
+
+ private:
+  void multiply_in_place(const GemmSink& sink) const {
+    constexpr int64_t kRowsAtATime = 256;
+    const Stack& a = shapes.a;
+    const ElementReader reader(a.dtype, a.dtype);
+    const auto step = a.column_stride * static_cast<ptrdiff_t>(aclDataTypeSize(a.dtype));
+    const auto depth = static_cast<size_t>(shapes.sizes.depth);
+    std::vector<float> x;
+    for (int64_t batch = 0; batch < shapes.sizes.batch; ++batch) {
+      const int64_t first = batch_offset(shapes.batch, shapes.b.batch_strides, batch) + shapes.b.first;
+      for (int64_t row = 0; row < shapes.sizes.rows; row += kRowsAtATime) {
+        GemmSizes sizes = shapes.sizes;
+        sizes.rows = std::min(kRowsAtATime, sizes.rows - row);
+        x.resize(static_cast<size_t>(sizes.rows) * depth);
+        for (int64_t i = 0; i < sizes.rows; ++i) {
+          reader.read(a.at(shapes.batch, batch, row + i, 0), step, depth, x.data() + static_cast<size_t>(i) * depth);
+        }
+        weight_dots(contiguous, first, x.data(), sizes, batch, row, sink, threads);
+      }
+    }
+  }
 };
+
+// Whether the numbers, [groups, columns] or broadcast to it, can be read in place.
+bool read_in_place(const aclTensor* tensor, int64_t groups, int64_t columns, WeightParameters* out) {
+  if (tensor == nullptr || element_count(*tensor) == 0) return true;
+  if (!is_result(tensor->dtype)) return false;
+  const std::array<int64_t, 2> dims = {groups, columns};
+  aclTensor grid;
+  void* data = nullptr;
+  if (!expand(*tensor, dims, "the parameters", &grid).is_ok()) return false;
+  if (!tensor_memory(*tensor, "the parameters", &data).is_ok()) return false;
+  const auto bytes = static_cast<ptrdiff_t>(aclDataTypeSize(tensor->dtype));
+  *out = {static_cast<const char*>(data), grid.strides[0] * bytes, grid.strides[1] * bytes,
+          ElementReader(tensor->dtype, ACL_FLOAT)};
+  return true;
+}
+
+// Columns of weights that are contiguous are multiplied without packing.
+void find_contiguous(const WeightQuantMatmul& o, WeightTask* task) {
+  const Stack& b = task->shapes.b;
+  const GemmSizes& sizes = task->shapes.sizes;
+  if (b.row_stride != 1 || sizes.depth == 0) return;
+  ContiguousWeights& found = task->contiguous;
+  found = {b.data, b.column_stride, b.dtype == ACL_INT4, task->group, {}, {}};
+  task->is_contiguous = read_in_place(&o.scale, task->groups, sizes.columns, &found.scale) &&
+                        found.scale.data != nullptr &&
+                        read_in_place(o.offset, task->groups, sizes.columns, &found.offset);
+}
 
 template <typename Task>
 Status finish(std::shared_ptr<Task> task, std::string said, Plan* plan) {
@@ -347,8 +407,6 @@ Status check_missing(std::span<const aclTensor* const> tensors) {
   }
   return Status::ok();
 }
-
-bool is_result(aclDataType dtype) { return is_known(dtype) && is_floating(dtype) && dtype != ACL_DOUBLE; }
 
 }  // namespace
 
@@ -441,6 +499,7 @@ Status weight_quant_matmul(const WeightQuantMatmul& o, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(task->scale.make(&o.scale, "antiquantScale"));
   SOFTNPU_RETURN_IF_ERROR(task->offset.make(o.offset, "antiquantOffset"));
   SOFTNPU_RETURN_IF_ERROR(task->bias.make(o.bias, "the bias"));
+  find_contiguous(o, task.get());
   return finish(std::move(task), text("(", describe(o.x), ", ", describe(o.weight), ")"), plan);
 }
 

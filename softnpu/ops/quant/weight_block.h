@@ -1,0 +1,28 @@
+#pragma once
+// Rows of float32 times columns of int8 weights that are contiguous along the sum, with scales for groups of weights.
+
+#include <cstddef>
+#include <cstdint>
+
+namespace softnpu {
+
+constexpr size_t kWeightRows = 4;
+constexpr size_t kWeightColumns = 32;
+
+struct WeightBlock {
+  const float* x;  // [rows, depth]
+  size_t rows;     // at most kWeightRows
+  size_t depth;
+  const int8_t* const* weights;  // of each column
+  size_t columns;                // at most kWeightColumns
+  size_t group;                  // weights that share a scale
+  size_t groups;
+  const float* scales;   // [columns, groups]
+  const float* offsets;  // as the scales; null: none
+};
+
+// sums[row * kWeightColumns + column] = the sum over k of x * ((weight + offset) * scale).
+using MultiplyWeights = void (*)(const WeightBlock& block, float* sums);
+MultiplyWeights multiply_weights();
+
+}  // namespace softnpu
