@@ -5,13 +5,14 @@ from functools import wraps
 
 import sympy
 import torch
-from torch._inductor import config, utils
+from torch._inductor import config, scheduler, utils
 from torch._inductor.codegen import common
 from torch._inductor.codegen.cpp import CppTile2DKernel, CppVecKernel
 from torch._inductor.lowering import lowerings
 from torch._inductor.scheduler import BaseSchedulerNode
 
 _current_backend = utils.get_current_backend
+_needs_guard = utils.device_need_guard
 
 
 def _is_cpu(node: BaseSchedulerNode) -> bool:
@@ -26,6 +27,15 @@ def _backend(device_type: str | None = None) -> str:
 
     device_type = device_type or V.graph.get_current_device_or_throw().type
     return "cpp" if device_type == "npu" else _current_backend(device_type)
+
+
+def _needs_guard_for_streams(device_type: str) -> bool:
+    """Whether calls are put into a guard of their device: it defines the streams, where a graph uses several."""
+    from torch._inductor.virtualized import V
+
+    if device_type == "npu":
+        return V.graph.scheduler._has_multi_stream_nodes()
+    return _needs_guard(device_type)
 
 
 def _with_copies(lower: Callable) -> Callable:
@@ -68,6 +78,7 @@ def use_cpp() -> None:
     BaseSchedulerNode.is_cpu = _is_cpu
     CppTile2DKernel.store = _store
     utils.get_current_backend = common.get_current_backend = _backend
+    utils.device_need_guard = scheduler.device_need_guard = _needs_guard_for_streams
     for operator in (torch.ops.aten.cat.default, torch.ops.aten.cat):
         if operator in lowerings:
             lowerings[operator] = _with_copies(lowerings[operator])

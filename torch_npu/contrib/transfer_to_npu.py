@@ -16,12 +16,15 @@ How ``cuda`` becomes npu, by the least that each way costs and breaks:
 :func:`restore` brings every original back.
 """
 
+import functools
 import importlib
+import sys
 
+from torch_npu import _compile_hook
 from torch_npu.contrib._transfer import absent, checkpoints
 from torch_npu.contrib._transfer.counterparts import all_counterparts, resolve
 from torch_npu.contrib._transfer.patcher import Patcher
-from torch_npu.contrib._transfer.rules import RULES
+from torch_npu.contrib._transfer.rules import RULES, Rule
 from torch_npu.npu import _state
 
 __all__ = ["apply", "is_applied", "restore"]
@@ -49,7 +52,31 @@ def _apply_rules() -> None:
     for module in ("torch._subclasses.fake_tensor", "torch.fx.experimental.proxy_tensor"):
         importlib.import_module(module)
     for rule in RULES:
-        _replace(rule.name, rule.make(resolve(rule.name)))
+        if rule.imported_with is None:
+            _replace(rule.name, rule.make(resolve(rule.name)))
+        elif rule.imported_with in sys.modules:
+            _apply_to_imported(rule)
+
+
+def _apply_to_imported(rule: Rule) -> None:
+    """Applies a rule to a module that may be unknown to its package yet, as the import that it is part of goes on."""
+    *path, name = rule.name.removeprefix(f"{rule.imported_with}.").split(".")
+    owner = functools.reduce(getattr, path, sys.modules[str(rule.imported_with)])
+    _patcher.replace(owner, name, rule.make(getattr(owner, name)))
+
+
+def _apply_when_imported(rule: Rule) -> None:
+    if _applied:
+        _apply_to_imported(rule)
+
+
+def _wait_for_imports() -> None:
+    """Once in a process: what is imported while CUDA is mapped is mapped then."""
+    for rule in RULES:
+        if rule.imported_with is not None and rule.imported_with not in sys.modules:
+            _compile_hook.when_imported(
+                rule.imported_with, functools.partial(_apply_when_imported, rule)
+            )
 
 
 def is_applied() -> bool:
@@ -87,4 +114,5 @@ def restore() -> None:
     _applied = False
 
 
+_wait_for_imports()
 apply()
