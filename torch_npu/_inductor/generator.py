@@ -1,5 +1,6 @@
 """What torch 2.13's Inductor asks of a device by name to learn about its code generator: npu has that of the CPU, C++."""
 
+import os
 from collections.abc import Callable
 from functools import wraps
 
@@ -73,8 +74,16 @@ def _store(
     return CppVecKernel.store(self, name, index, value, mode)
 
 
+def _limit_instructions() -> None:
+    """Applies SOFTNPU_CPU_CAPABILITY, where a program did not choose the instructions of C++ kernels itself."""
+    chosen = config.cpp.simdlen is not None or config.cpp.march is not None
+    if os.environ.get("SOFTNPU_CPU_CAPABILITY") == "avx2" and not chosen:
+        config.cpp.simdlen, config.cpp.march = 256, "x86-64-v3"
+
+
 def use_cpp() -> None:
     """Gives Inductor's questions the answers for C++, once."""
+    _limit_instructions()
     BaseSchedulerNode.is_cpu = _is_cpu
     CppTile2DKernel.store = _store
     utils.get_current_backend = common.get_current_backend = _backend

@@ -21,16 +21,14 @@ import importlib
 import sys
 
 from torch_npu import _compile_hook
-from torch_npu.contrib._transfer import absent, checkpoints
-from torch_npu.contrib._transfer.counterparts import all_counterparts, resolve
-from torch_npu.contrib._transfer.patcher import Patcher
+from torch_npu.contrib._transfer import absent, checkpoints, patcher
+from torch_npu.contrib._transfer.counterparts import all_counterparts, exists, resolve
 from torch_npu.contrib._transfer.rules import RULES, Rule
 from torch_npu.npu import _state
 
 __all__ = ["apply", "is_applied", "restore"]
 
-_patcher = Patcher()
-_applied = False
+_patcher = patcher.PATCHER
 
 
 def _replace(dotted: str, replacement: object) -> None:
@@ -53,7 +51,7 @@ def _apply_rules() -> None:
         importlib.import_module(module)
     for rule in RULES:
         if rule.imported_with is None:
-            _replace(rule.name, rule.make(resolve(rule.name)))
+            _replace(rule.name, rule.make(resolve(rule.name) if exists(rule.name) else None))
         elif rule.imported_with in sys.modules:
             _apply_to_imported(rule)
 
@@ -66,7 +64,7 @@ def _apply_to_imported(rule: Rule) -> None:
 
 
 def _apply_when_imported(rule: Rule) -> None:
-    if _applied:
+    if is_applied():
         _apply_to_imported(rule)
 
 
@@ -81,7 +79,7 @@ def _wait_for_imports() -> None:
 
 def is_applied() -> bool:
     """Whether CUDA is mapped to npu now."""
-    return _applied
+    return bool(_patcher.changes)
 
 
 def apply() -> None:
@@ -90,8 +88,7 @@ def apply() -> None:
     Raises:
         RuntimeError: torch_npu could not be loaded, or torch is built with CUDA.
     """
-    global _applied
-    if _applied:
+    if is_applied():
         return
     native = _state.native()
     try:
@@ -104,14 +101,11 @@ def apply() -> None:
     except BaseException:
         _patcher.restore()
         raise
-    _applied = True
 
 
 def restore() -> None:
     """Brings every original object of PyTorch back. Tensors on npu stay. Does nothing where nothing is mapped."""
-    global _applied
     _patcher.restore()
-    _applied = False
 
 
 _wait_for_imports()
