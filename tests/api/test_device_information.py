@@ -75,6 +75,8 @@ print(torch.npu.can_device_access_peer(0, 1), torch.npu.can_device_access_peer("
     assert fresh.output(program, SOFTNPU_DEVICE_COUNT="2") == "True False"
     with pytest.raises(AssertionError, match="Invalid peer device id: npu:99"):
         torch.npu.can_device_access_peer(0, 99)
+    with pytest.raises(AssertionError, match="Invalid device id"):
+        torch.npu.can_device_access_peer(-1, 0)
 
 
 @pytest.mark.api("torch.npu.utilization")

@@ -77,6 +77,9 @@ def test_what_a_device_says_about_itself():
     free, total = torch.npu.mem_get_info()
     assert properties.name == name == torch.npu.get_device_name(0)
     assert 0 < free <= total <= properties.total_memory
+    assert properties.L2_cache_size >= 0
+    for only_gpus_have in ("major", "minor", "warp_size", "gcnArchName", "is_multi_gpu_board"):
+        assert getattr(properties, only_gpus_have) is None
     with pytest.raises((RuntimeError, AssertionError)):
         torch.npu.get_device_properties(99)
 

@@ -171,8 +171,11 @@ def test_bad_handles_and_arguments():
         torch.npu.Event.from_ipc_handle(0, b"x" * size)
     with pytest.raises(RuntimeError, match="enable_timing"):
         torch.npu.Event(enable_timing=True, interprocess=True)
-    with pytest.raises((TypeError, AttributeError)):
-        torch.npu.Event().record(3)
+    for made in (torch.npu.Event(), torch.npu.ExternalEvent()):
+        for call in (made.record, made.wait, made.reset):
+            for wrong in (3, "npu:0", object()):
+                with pytest.raises(TypeError, match=r"stream must be a torch\.Stream, not"):
+                    call(wrong)
 
 
 def test_an_event_belongs_to_one_device():

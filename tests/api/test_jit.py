@@ -157,6 +157,37 @@ def test_gelu_becomes_fast_gelu(model, x, make, rewrite, ran):
     _same(torch.jit.load(io.BytesIO(buffer.getvalue()))(x), step(step(x)))
 
 
+@pytest.mark.parametrize("make", [torch.jit.script, lambda f: torch.jit.trace(f, torch.ones(2))])
+@pytest.mark.parametrize("ran", [False, True])
+def test_gelu_becomes_fast_gelu_in_a_function(make, ran):
+    def squared_gelu(x: Tensor):
+        return torch.nn.functional.gelu(x**2)
+
+    x = torch.linspace(0, 2, 8, device="npu")
+    made = make(squared_gelu)
+    for _ in range(3 if ran else 0):
+        made(x)
+    torch_npu.jit.optimize(made)
+    assert "npu::fast_gelu" in str(made.graph)
+    expected = torch.ops.npu.fast_gelu(x**2)
+    for _ in range(3):
+        _same(made(x), expected)
+    buffer = io.BytesIO()
+    torch.jit.save(made, buffer)
+    _same(torch.jit.load(io.BytesIO(buffer.getvalue()))(x), expected)
+
+
+def test_gelu_becomes_fast_gelu_in_a_traced_module_without_parameters():
+    class Gelu(torch.nn.Module):
+        def forward(self, x):
+            return torch.nn.functional.gelu(x)
+
+    x = torch.linspace(0, 2, 8, device="npu")
+    made = torch.jit.trace(Gelu(), x)
+    torch_npu.jit.optimize(made)
+    _same(made(x), torch.ops.npu.fast_gelu(x))
+
+
 def test_an_optimized_model_keeps_its_parameters_and_methods(model, x):
     made = torch.jit.script(model)
     parameters = list(made.parameters())
@@ -172,5 +203,5 @@ def test_an_optimized_model_keeps_its_parameters_and_methods(model, x):
 
 
 def test_what_is_not_scripted_is_refused(model):
-    with pytest.raises(TypeError, match=r"expected a module of torch\.jit, not Gated"):
+    with pytest.raises(TypeError, match=r"expected a module or function of torch\.jit, not Gated"):
         torch_npu.jit.optimize(model)

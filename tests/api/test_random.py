@@ -82,4 +82,6 @@ print("done")
 
 @both("manual_seed_all", "get_rng_state_all", "set_rng_state_all", "seed_all")
 def test_all_devices_are_seeded():
+    with pytest.raises(RuntimeError, match="Invalid NPU device index npu:99"):
+        torch.Generator("npu:99")
     assert fresh.output(ALL, SOFTNPU_DEVICE_COUNT="2", SOFTNPU_HBM="1G") == "done"

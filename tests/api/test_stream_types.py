@@ -42,6 +42,22 @@ def test_a_stream_knows_its_device_and_its_number(name, make):
         assert torch.npu.current_stream().stream_id == stream.stream_id
 
 
+@pytest.mark.api("torch.npu.Stream.__new__", "torch.npu.SyncLaunchStream.__new__")
+@pytest.mark.parametrize("kind", ["Stream", "SyncLaunchStream"])
+def test_a_number_names_a_stream_that_exists(kind):
+    known = STREAMS[kind]()
+    ids = {"device_index": known.device_index, "device_type": known.device_type}
+    again = type(known)(stream_id=known.stream_id, **ids)
+    assert again == known
+    assert type(again) is type(known)
+    for wrong in (99999, -1):
+        with pytest.raises(RuntimeError, match=f"npu stream {wrong} does not exist"):
+            type(known)(stream_id=wrong, **ids)
+    for wrong in (99, 999, -1):
+        with pytest.raises(RuntimeError, match=f"Invalid NPU device index npu:{wrong}"):
+            type(known)(stream_id=known.stream_id, **(ids | {"device_index": wrong}))
+
+
 @pytest.mark.parametrize(("name", "make"), cases(EVENTS, ("device", "event_id")))
 def test_an_event_has_a_device_and_a_handle_when_it_is_recorded(name, make):
     first, second = make(), make()

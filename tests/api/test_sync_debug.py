@@ -38,7 +38,7 @@ def test_modes_have_names_and_numbers(module):
         assert module.get_sync_debug_mode() == number
     with pytest.raises(RuntimeError, match="expected one of `default`, `warn`, `error`"):
         module.set_sync_debug_mode("loud")
-    with pytest.raises(RuntimeError, match="expected one of 0, 1, 2, but got 3"):
+    with pytest.raises(RuntimeError, match="expected one of 0,1,2, but got 3"):
         module.set_sync_debug_mode(3)
 
 

@@ -2,6 +2,7 @@
 
 import fresh
 import pytest
+import torch
 
 # Tensors of many sizes are created and freed on two streams. Live tensors keep their bytes and do not overlap, the
 # snapshot and the statistics agree with them, and in the end all memory is returned.
@@ -244,6 +245,9 @@ def test_pytorch_alloc_conf_is_read_too():
         ({"PYTORCH_NPU_ALLOC_CONF": "expandable_segments:perhaps"}, "perhaps"),
         ({"PYTORCH_NPU_ALLOC_CONF": "segment_size_mb:3"}, "segment_size_mb:3 is not understood"),
         ({"PYTORCH_NPU_ALLOC_CONF": "segment_size_mb:"}, "segment_size_mb takes a number of MiB"),
+        ({"PYTORCH_NPU_ALLOC_CONF": "max_split_size_mb"}, "'max_split_size_mb' are not understood"),
+        ({"PYTORCH_NPU_ALLOC_CONF": "max_split_size_mb:much"}, "'max_split_size_mb:much' are not understood"),
+        ({"PYTORCH_NPU_ALLOC_CONF": "max_split_size_mb:99999999999999999999"}, "are not understood"),
         (
             {"PYTORCH_NPU_ALLOC_CONF": "max_split_size_mb:100", "PYTORCH_ALLOC_CONF": "max_split_size_mb:100"},
             "both set",
@@ -273,3 +277,10 @@ x = torch.ones(10 << 20, device="npu")
 print(sorted(s["is_expandable"] for s in torch.npu.memory_snapshot()))
 """
     assert fresh.output(program) == "[False, True]"
+    for wrong in (
+        "garbage_collection_threshold:a",
+        "roundup_power2_divisions:[256:",
+        "max_split_size_mb:",
+    ):
+        with pytest.raises(ValueError, match="are not understood: they are key:value pairs"):
+            torch.npu.memory._set_allocator_settings(wrong)

@@ -1,5 +1,6 @@
 """torch.compile on npu: how generated kernels run."""
 
+import platform
 import re
 import subprocess
 import warnings
@@ -168,6 +169,25 @@ def test_the_cpp_wrapper_is_refused():
         pytest.raises(Exception, match=r"C\+\+ wrapper .* is not available for npu"),
     ):
         torch.compile(_wave)(torch.randn(8, device="npu"))
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is x86-64's")
+def test_kernels_use_no_more_instructions_than_allowed(tmp_path):
+    program = """
+import torch
+x = torch.randn(1000)
+def f(x): return x.exp() * 3 + x
+assert torch.allclose(torch.compile(f)(x.npu()).cpu(), f(x))
+print(torch._inductor.config.cpp.simdlen, torch._inductor.config.cpp.march)
+"""
+    where = str(tmp_path)
+    limited = fresh.output(
+        program, SOFTNPU_CPU_CAPABILITY="avx2", TORCHINDUCTOR_CACHE_DIR=where, timeout=300
+    )
+    assert limited == "256 x86-64-v3"
+    kernels = [file for file in tmp_path.glob("**/*.cpp") if "torch_npu_run" in file.read_text()]
+    assert kernels
+    assert all("CPU_CAPABILITY_AVX512" not in file.read_text() for file in kernels)
 
 
 def test_cached_graphs_depend_on_this_package():

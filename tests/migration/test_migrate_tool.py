@@ -68,6 +68,8 @@ for name in names:
     now = resolve(name)
     if name == "torch.cuda.is_available":
         assert finding.status.value == "mapped" and now() is True
+    elif name == "torch.cuda.get_device_properties":  # but for Inductor
+        assert finding.status.value == "mapped" and now() == resolve(finding.on_npu)()
     elif finding.status.value == "mapped":
         assert now is resolve(finding.on_npu), name
     elif finding.status.value == "same":
@@ -120,6 +122,35 @@ def test_exit_codes_and_json(tmp_path, capsys):
         {"line": 2, "column": 0, "what": "torch.cuda.power_draw", "status": "absent", "on_npu": ""}
     ]
     assert list(parsed["errors"]) == [str(tmp_path / "none.py")]
+
+
+def _notebook(path, *cells):
+    path.write_text(json.dumps({"cells": [{"cell_type": t, "source": s} for t, s in cells]}))
+
+
+def test_a_notebook_is_scanned_by_code_cell(tmp_path, capsys):
+    _notebook(
+        tmp_path / "train.ipynb",
+        ("markdown", "torch.cuda"),
+        ("code", ["%matplotlib inline\n", "import torch\n", "!pip list\n", "files = !ls\n"]),
+        ("code", "%%bash\ntorch.cuda.no python here("),
+        ("code", "torch?\nif True:\n    %time x = 1\ntorch.cuda.power_draw()"),
+    )
+    assert main([str(tmp_path)]) == 1
+    table = capsys.readouterr().out.splitlines()
+    assert table[0] == f"{tmp_path / 'train.ipynb'}, cell 3"
+    assert table[1].split() == ["4", "absent", "torch.cuda.power_draw"]
+    assert len(table) == 3
+    _notebook(tmp_path / "other.ipynb", ("code", "import torch"))
+    assert main([str(tmp_path / "other.ipynb")]) == 0
+    assert "nothing of CUDA" in capsys.readouterr().out
+    for wrong in ("{", "[]", '{"cells": 3}', '{"cells": [{"source": "x"}]}'):
+        (tmp_path / "wrong.ipynb").write_text(wrong)
+        assert main([str(tmp_path / "wrong.ipynb")]) == 2
+        assert "not a Jupyter notebook" in capsys.readouterr().err
+    _notebook(tmp_path / "wrong.ipynb", ("code", "def f(:"))
+    assert main([str(tmp_path / "wrong.ipynb")]) == 2
+    assert "not Python: line 1" in capsys.readouterr().err
 
 
 def test_the_table_lines_up(tmp_path, capsys):

@@ -220,6 +220,103 @@ print("compiled")
     ).endswith("compiled")
 
 
+def test_inductor_compiles_for_npu():
+    assert output(
+        START
+        + """
+torch._inductor.config.fx_graph_cache = False
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()).cuda()
+def f(x):
+    y = model(x.cuda()) + torch.ones(4, device="cuda").to("cuda:0")
+    return y * 2 if y.is_cuda else y, x.is_cuda
+compiled = torch.compile(f, fullgraph=True)
+x = torch.randn(3, 4)
+result, was_there = compiled(x)
+assert result.is_cuda and was_there is False and compiled(x.cuda())[1] is True
+assert torch.allclose(result, f(x)[0], atol=1e-5)
+result.sum().backward()
+assert model[0].weight.grad.is_cuda
+from torch_npu import _C
+assert _C.generated_launches() > 0
+side = torch.cuda.Stream()
+def on_two_streams(x):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = (x @ x).relu()
+    torch.cuda.current_stream().wait_stream(side)
+    z = y.sin() + 1
+    torch.cuda.synchronize()
+    return z
+x = torch.randn(64, 64, device="cuda")
+for _ in range(3):
+    assert torch.allclose(torch.compile(on_two_streams)(x), on_two_streams(x), atol=1e-4)
+transfer_to_npu.restore()
+torch._dynamo.reset()
+assert torch.compile(lambda x: (x + 1, x.is_cuda))(x)[1] is False
+print("compiled")
+""",
+        timeout=400,
+    ).endswith("compiled")
+
+
+def test_torchscript_moves_to_npu():
+    assert output(
+        START
+        + """
+unit = torch.jit.CompilationUnit('''
+def f(x):
+    return x.to("cuda"), x.to(device="cuda:0"), x.to("cuda", torch.float16), x.cuda(), x.to(torch.device("cuda"))
+def g(x, device: Device):
+    return x.to(device)
+''')
+f, g = unit.f, unit.g
+for x in (torch.ones(3), torch.ones(3, device="cuda")):
+    assert all(y.is_cuda and y.tolist() == [1.0] * 3 for y in f(x))
+x = torch.ones(3, requires_grad=True)
+f(x)[0].sum().backward()
+assert x.grad.tolist() == [1.0] * 3
+assert g(torch.ones(1), torch.device("cuda")).is_cuda and not g(x.cuda(), torch.device("cpu")).is_cuda
+try: g(x, torch.device("cuda:9"))
+except RuntimeError as e: assert "Invalid NPU device index npu:9" in str(e), e
+else: raise SystemExit("no error")
+transfer_to_npu.restore()
+try: f(torch.ones(3))
+except RuntimeError as e: assert "CUDA" in str(e)
+else: raise SystemExit("cuda still works")
+assert g(torch.ones(1), torch.device("npu")).device.type == "npu"
+transfer_to_npu.apply()
+assert f(torch.ones(3))[0].is_cuda
+print("scripted")
+"""
+    ).endswith("scripted")
+
+
+def test_small_idioms_of_cuda_scripts():
+    assert output(
+        START
+        + """
+import importlib
+with torch.cuda.nvtx.range("step {}", 1): pass
+@torch.cuda.nvtx.range("call")
+def f(): return torch.cuda.nvtx.range_push("inner"), torch.cuda.nvtx.range_pop()
+assert f()[1] == 1
+stream, event = torch.cuda.Stream(), torch.cuda.Event()
+event.record(stream)
+assert stream.cuda_stream == stream.npu_stream != 0 and event.cuda_event == event.npu_event != 0
+torch.accelerator.synchronize("cuda:0")
+assert torch.accelerator.memory_allocated("cuda") == torch.cuda.memory_allocated()
+torch.set_default_tensor_type(torch.cuda.HalfTensor)
+assert torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float16
+torch.set_default_tensor_type(torch.FloatTensor)
+assert not torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float32
+assert torch.cuda.get_device_properties(0).major is None
+importlib.reload(transfer_to_npu).restore()
+assert not hasattr(stream, "cuda_stream") and not torch.cuda.is_available()
+print("small")
+"""
+    ).endswith("small")
+
+
 def test_calls_without_a_device_run_pytorchs_own_functions():
     import torch
 

@@ -1,17 +1,19 @@
 """What torch 2.13's Inductor asks of a device by name to learn about its code generator: npu has that of the CPU, C++."""
 
+import os
 from collections.abc import Callable
 from functools import wraps
 
 import sympy
 import torch
-from torch._inductor import config, utils
+from torch._inductor import config, scheduler, utils
 from torch._inductor.codegen import common
 from torch._inductor.codegen.cpp import CppTile2DKernel, CppVecKernel
 from torch._inductor.lowering import lowerings
 from torch._inductor.scheduler import BaseSchedulerNode
 
 _current_backend = utils.get_current_backend
+_needs_guard = utils.device_need_guard
 
 
 def _is_cpu(node: BaseSchedulerNode) -> bool:
@@ -26,6 +28,15 @@ def _backend(device_type: str | None = None) -> str:
 
     device_type = device_type or V.graph.get_current_device_or_throw().type
     return "cpp" if device_type == "npu" else _current_backend(device_type)
+
+
+def _needs_guard_for_streams(device_type: str) -> bool:
+    """Whether calls are put into a guard of their device: it defines the streams, where a graph uses several."""
+    from torch._inductor.virtualized import V
+
+    if device_type == "npu":
+        return V.graph.scheduler._has_multi_stream_nodes()
+    return _needs_guard(device_type)
 
 
 def _with_copies(lower: Callable) -> Callable:
@@ -63,11 +74,20 @@ def _store(
     return CppVecKernel.store(self, name, index, value, mode)
 
 
+def _limit_instructions() -> None:
+    """Applies SOFTNPU_CPU_CAPABILITY, where a program did not choose the instructions of C++ kernels itself."""
+    chosen = config.cpp.simdlen is not None or config.cpp.march is not None
+    if os.environ.get("SOFTNPU_CPU_CAPABILITY") == "avx2" and not chosen:
+        config.cpp.simdlen, config.cpp.march = 256, "x86-64-v3"
+
+
 def use_cpp() -> None:
     """Gives Inductor's questions the answers for C++, once."""
+    _limit_instructions()
     BaseSchedulerNode.is_cpu = _is_cpu
     CppTile2DKernel.store = _store
     utils.get_current_backend = common.get_current_backend = _backend
+    utils.device_need_guard = scheduler.device_need_guard = _needs_guard_for_streams
     for operator in (torch.ops.aten.cat.default, torch.ops.aten.cat):
         if operator in lowerings:
             lowerings[operator] = _with_copies(lowerings[operator])

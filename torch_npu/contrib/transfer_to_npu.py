@@ -16,18 +16,19 @@ How ``cuda`` becomes npu, by the least that each way costs and breaks:
 :func:`restore` brings every original back.
 """
 
+import functools
 import importlib
+import sys
 
-from torch_npu.contrib._transfer import absent, checkpoints
-from torch_npu.contrib._transfer.counterparts import all_counterparts, resolve
-from torch_npu.contrib._transfer.patcher import Patcher
-from torch_npu.contrib._transfer.rules import RULES
+from torch_npu import _compile_hook
+from torch_npu.contrib._transfer import absent, checkpoints, patcher
+from torch_npu.contrib._transfer.counterparts import all_counterparts, exists, resolve
+from torch_npu.contrib._transfer.rules import RULES, Rule
 from torch_npu.npu import _state
 
 __all__ = ["apply", "is_applied", "restore"]
 
-_patcher = Patcher()
-_applied = False
+_patcher = patcher.PATCHER
 
 
 def _replace(dotted: str, replacement: object) -> None:
@@ -49,12 +50,36 @@ def _apply_rules() -> None:
     for module in ("torch._subclasses.fake_tensor", "torch.fx.experimental.proxy_tensor"):
         importlib.import_module(module)
     for rule in RULES:
-        _replace(rule.name, rule.make(resolve(rule.name)))
+        if rule.imported_with is None:
+            _replace(rule.name, rule.make(resolve(rule.name) if exists(rule.name) else None))
+        elif rule.imported_with in sys.modules:
+            _apply_to_imported(rule)
+
+
+def _apply_to_imported(rule: Rule) -> None:
+    """Applies a rule to a module that may be unknown to its package yet, as the import that it is part of goes on."""
+    *path, name = rule.name.removeprefix(f"{rule.imported_with}.").split(".")
+    owner = functools.reduce(getattr, path, sys.modules[str(rule.imported_with)])
+    _patcher.replace(owner, name, rule.make(getattr(owner, name)))
+
+
+def _apply_when_imported(rule: Rule) -> None:
+    if is_applied():
+        _apply_to_imported(rule)
+
+
+def _wait_for_imports() -> None:
+    """Once in a process: what is imported while CUDA is mapped is mapped then."""
+    for rule in RULES:
+        if rule.imported_with is not None and rule.imported_with not in sys.modules:
+            _compile_hook.when_imported(
+                rule.imported_with, functools.partial(_apply_when_imported, rule)
+            )
 
 
 def is_applied() -> bool:
     """Whether CUDA is mapped to npu now."""
-    return _applied
+    return bool(_patcher.changes)
 
 
 def apply() -> None:
@@ -63,8 +88,7 @@ def apply() -> None:
     Raises:
         RuntimeError: torch_npu could not be loaded, or torch is built with CUDA.
     """
-    global _applied
-    if _applied:
+    if is_applied():
         return
     native = _state.native()
     try:
@@ -77,14 +101,12 @@ def apply() -> None:
     except BaseException:
         _patcher.restore()
         raise
-    _applied = True
 
 
 def restore() -> None:
     """Brings every original object of PyTorch back. Tensors on npu stay. Does nothing where nothing is mapped."""
-    global _applied
     _patcher.restore()
-    _applied = False
 
 
+_wait_for_imports()
 apply()

@@ -47,8 +47,8 @@ def get_device_capability(device: _state.Device = None) -> tuple[int, int] | Non
 
 
 def _checked(device: _state.Device, what: str) -> int:
-    index = _state.device_index(device)
-    if index >= device_count():
+    index = device if isinstance(device, int) else _state.device_index(device)
+    if not 0 <= index < device_count():
         raise AssertionError(
             f"Invalid {what} id: npu:{index}, there are {device_count()} devices"
             + pta_error(ErrCode.VALUE)

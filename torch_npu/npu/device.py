@@ -1,5 +1,6 @@
 """Devices: their number, the current one, their properties. Interfaces follow torch.cuda."""
 
+import os
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -97,7 +98,10 @@ def get_device_name(device_name: _state.Device = None) -> str:
 
 @dataclass(frozen=True)
 class NPUDeviceProperties:
-    """The properties of a device: its name, memory in bytes, cores, and whether it is a software NPU."""
+    """The properties of a device: its name, memory and cache in bytes, cores, and whether it is a software NPU.
+
+    What only GPUs have is None, so that programs can ask for it.
+    """
 
     name: str
     total_memory: int
@@ -105,6 +109,23 @@ class NPUDeviceProperties:
     vector_core_num: int
     multi_processor_count: int
     softnpu: str
+    L2_cache_size: int
+    major: None = None
+    minor: None = None
+    gcnArchName: None = None  # noqa: N815
+    is_integrated: None = None
+    is_multi_gpu_board: None = None
+    max_threads_per_multi_processor: None = None
+    regs_per_multiprocessor: None = None
+    warp_size: None = None
+
+
+def _l2_cache_size() -> int:
+    """The size of the host's second cache in bytes; 0 if the system does not tell."""
+    try:
+        return max(0, os.sysconf("SC_LEVEL2_CACHE_SIZE"))
+    except (ValueError, OSError):
+        return 0
 
 
 def get_device_properties(device_name: _state.Device = None) -> NPUDeviceProperties:
@@ -118,6 +139,7 @@ def get_device_properties(device_name: _state.Device = None) -> NPUDevicePropert
         vector_core_num=cores,
         multi_processor_count=cores,
         softnpu=str(_state.native().softnpu_version()),
+        L2_cache_size=_l2_cache_size(),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from torch_npu.npu import _state
+from torch_npu.npu.device import device_count
 
 _preprocessing: set[tuple[int, int]] = set()  # (device, id) of streams for preparing data
 
@@ -106,6 +107,15 @@ def _stream_by_id(cls: type, device: int, stream_id: int) -> Any:  # noqa: ANN40
     )
 
 
+def _known_stream(cls: type, **ids: int) -> Any:  # noqa: ANN401
+    made = torch.Stream.__new__(cls, **ids)
+    index, count = ids.get("device_index", made.device_index), device_count()
+    if not 0 <= index < count:
+        raise RuntimeError(f"Invalid NPU device index npu:{index}: there are {count} devices")
+    _state.native().stream_priority(index, made.stream_id)  # raises where there is none
+    return made
+
+
 class Stream(_StreamBase):
     """A queue of work on one NPU.
 
@@ -119,9 +129,13 @@ class Stream(_StreamBase):
         priority: int = 0,
         **kwargs: Any,  # noqa: ANN401
     ) -> "Stream":
-        """A stream of ``device`` (default: the current one), or the one with the id ``stream_id``."""
+        """A stream of ``device`` (default: the current one), or the one with the id ``stream_id``.
+
+        Raises:
+            RuntimeError: the device or the stream does not exist.
+        """
         if "stream_id" in kwargs:
-            return torch.Stream.__new__(cls, **kwargs)
+            return _known_stream(cls, **kwargs)
         if kwargs:
             raise TypeError(f"Stream() has no argument {next(iter(kwargs))!r}")
         return torch.Stream.__new__(
@@ -165,11 +179,20 @@ class SyncLaunchStream(_StreamBase):
     ) -> "SyncLaunchStream":
         """A stream of ``device``; all have the priority 0."""
         if "stream_id" in kwargs:
-            return torch.Stream.__new__(cls, **kwargs)
+            return _known_stream(cls, **kwargs)
         if isinstance(priority, bool) or not isinstance(priority, int):
             raise TypeError(f"priority must be an int, not {type(priority).__name__}")
         index = _state.device_index(device)
         return _stream_by_id(cls, index, _state.native().sync_launch_stream(index))
+
+
+def _checked_stream(stream: torch.Stream | None) -> torch.Stream:
+    """``stream``, or the current one for None: PyTorch's events read any object as a stream."""
+    if stream is None:
+        return current_stream()
+    if not isinstance(stream, torch.Stream):
+        raise TypeError(f"stream must be a torch.Stream, not {type(stream).__name__}")
+    return stream
 
 
 class _EventBase(torch.Event):
@@ -177,13 +200,13 @@ class _EventBase(torch.Event):
 
     def record(self, stream: torch.Stream | None = None) -> None:
         """Records the event in ``stream`` (default: the current one), a stream of the event's device."""
-        stream = current_stream() if stream is None else stream
+        stream = _checked_stream(stream)
         self._create(stream.device_index)
         super().record(stream)
 
     def wait(self, stream: torch.Stream | None = None) -> None:
         """Makes ``stream`` (default: the current one) wait for this event."""
-        super().wait(current_stream() if stream is None else stream)
+        super().wait(_checked_stream(stream))
 
     def query(self) -> bool:
         """Whether all work recorded by the event is done."""
@@ -195,7 +218,7 @@ class _EventBase(torch.Event):
 
     def reset(self, stream: torch.Stream | None = None) -> None:
         """Clears the record in ``stream`` (default: the current one), so that later waits need a new record."""
-        stream = current_stream() if stream is None else stream
+        stream = _checked_stream(stream)
         if self.event_id:
             _state.native().reset_event(self.event_id, stream.device_index, stream.stream_id)
 
@@ -306,13 +329,14 @@ class ExternalEvent(_EventBase):
 
     def wait(self, stream: torch.Stream | None = None) -> None:
         """Makes ``stream`` (default: the current one) wait for the event's record, which may be made later."""
-        stream = current_stream() if stream is None else stream
+        stream = _checked_stream(stream)
         self._create(stream.device_index)
         super().wait(stream)
 
 
 def _wrap(stream: torch.Stream) -> Stream:
-    return Stream(
+    return torch.Stream.__new__(
+        Stream,
         stream_id=stream.stream_id,
         device_index=stream.device_index,
         device_type=stream.device_type,

@@ -92,7 +92,8 @@ def tensor_type(original: Callable) -> Callable:
 
 
 def default_tensor_type(original: Callable) -> Callable:
-    """``torch.set_default_tensor_type``: a type of CUDA sets default dtype and device."""
+    """``torch.set_default_tensor_type``: a type of CUDA sets default dtype and device, until one of the CPU is set."""
+    is_set = False
 
     def set_default_tensor_type(t: object) -> None:
         name = (
@@ -100,10 +101,15 @@ def default_tensor_type(original: Callable) -> Callable:
             if isinstance(t, str)
             else f"{getattr(t, '__module__', '')}.{getattr(t, '__name__', '')}"
         )
+        nonlocal is_set
         legacy = name.rpartition(".")[2] if name.startswith(("torch.cuda.", "torch.npu.")) else ""
+        if is_set:
+            torch.set_default_device(None)
+            is_set = False
         if not legacy:
             original(t)
             return
+        is_set = True
         torch.set_default_dtype(getattr(torch, legacy).dtype)
         torch.set_default_device("npu")
 

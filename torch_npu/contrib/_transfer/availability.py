@@ -1,9 +1,11 @@
-"""``torch.cuda.is_available``: True for scripts, False for libraries that know npu by themselves."""
+"""Questions about CUDA that scripts and libraries ask: those that know npu by themselves are told the truth."""
 
 import sys
 from collections.abc import Callable
 
 import torch
+
+from torch_npu.npu import _state
 
 # Where these ask for CUDA they would take the way of CUDA's libraries; told the truth, they take their own way of npu.
 KNOW_NPU = frozenset(
@@ -27,3 +29,26 @@ is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]  # not
 def replacement(_: object) -> Callable[[], bool]:
     """What ``torch.cuda.is_available`` becomes; a function of this module, so that it can be pickled."""
     return is_available
+
+
+# Inductor hashes the properties of CUDA's device into the keys of its caches; without a device it leaves them out.
+_INDUCTOR = "torch._inductor."
+
+
+def get_device_properties(device: _state.Device = None) -> object:
+    """``torch.npu.get_device_properties``.
+
+    Raises:
+        RuntimeError: Inductor asks, which reads what only CUDA's properties have.
+    """
+    if sys._getframe(1).f_globals.get("__name__", "").startswith(_INDUCTOR):
+        raise RuntimeError("there is no CUDA device; transfer_to_npu maps CUDA to npu")
+    return torch.npu.get_device_properties(device)
+
+
+get_device_properties._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def properties_replacement(_: object) -> Callable[[_state.Device], object]:
+    """What ``torch.cuda.get_device_properties`` becomes."""
+    return get_device_properties

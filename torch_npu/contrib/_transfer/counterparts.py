@@ -35,7 +35,6 @@ MODULES: dict[str, tuple[str, ...]] = {
 RENAMED = {
     "CUDAGraph": "NPUGraph",
     "CUDAPluggableAllocator": "NPUPluggableAllocator",
-    "torch.cuda.nvtx.range": "mstx_range",
 }
 
 # Names that mean the same on every device: they stay as they are.
@@ -47,11 +46,13 @@ KEPT = {
     "torch.cuda.amp.amp_definitely_not_available",
     "torch.cuda.amp.common.amp_definitely_not_available",
     "torch.cuda.get_arch_list",
+    "torch.cuda.get_device_properties",  # a rule of its own: :mod:`availability`
     "torch.cuda.get_gencode_flags",
     "torch.cuda.has_half",
     "torch.cuda.has_magma",
     "torch.cuda.is_available",  # a rule of its own: :mod:`availability`
     "torch.cuda.nccl.is_available",
+    "torch.cuda.nvtx.range",  # calls range_push and range_pop, which are mapped
 }
 
 

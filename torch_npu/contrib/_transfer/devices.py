@@ -105,6 +105,19 @@ def is_npu(_: object) -> property:
     return property(is_cuda)
 
 
+def traced_is_cuda(original: Callable) -> Callable:
+    """``is_cuda`` of a tensor in Dynamo's trace, a constant there: whether it is on npu."""
+
+    @functools.wraps(original)
+    def method_attr_is_cuda(self: object, tx: object) -> object:
+        from torch._dynamo.variables.base import VariableTracker
+
+        device = self.device  # type: ignore[attr-defined]
+        return None if device is None else VariableTracker.build(tx, device.type == "npu")
+
+    return method_attr_is_cuda
+
+
 @functools.cache
 def _stand_in_type(base: type) -> type:
     # A class with these checks stands for its original in both; classes derived from it have their own.

@@ -48,3 +48,7 @@ class Patcher:
         while self._undo:
             self._undo.pop()()
         self.changes.clear()
+
+
+# The changes of this process; here, so that they outlast a reload of ``transfer_to_npu``.
+PATCHER = Patcher()

@@ -4,23 +4,34 @@ import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
+
 from torch_npu.contrib._transfer import arguments, availability, devices, precision
 
 _SETTER = functools.partial(arguments.default_type_of_device, is_setter=True)
 
 
 class Rule(NamedTuple):
-    """``name`` becomes ``make(original)``; ``meaning`` says in a few words what that is."""
+    """``name`` becomes ``make(original)``; ``meaning`` says in a few words what that is.
+
+    ``original`` is None where PyTorch has no such name. Where ``imported_with`` is a module, this happens when a program imports it.
+    """
 
     name: str
     meaning: str
     make: Callable
+    imported_with: str | None = None
 
 
 _DEVICE = "device arguments name npu"
 
 RULES = (
     Rule("torch.cuda.is_available", "torch.npu.is_available", availability.replacement),
+    Rule(
+        "torch.cuda.get_device_properties",
+        "torch.npu.get_device_properties",
+        availability.properties_replacement,
+    ),
     # Tensors, modules, storages.
     Rule("torch.Tensor.cuda", "torch.Tensor.npu", devices.tensor_cuda),
     Rule("torch.Tensor.is_cuda", "torch.Tensor.is_npu", devices.is_npu),
@@ -40,6 +51,8 @@ RULES = (
     Rule("torch.Event", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.Generator", _DEVICE, devices.class_with_npu_arguments),
     Rule("torch.Stream", _DEVICE, devices.class_with_npu_arguments),
+    Rule("torch.npu.Event.cuda_event", "npu_event", lambda _: torch.npu.Event.npu_event),
+    Rule("torch.npu.Stream.cuda_stream", "npu_stream", lambda _: torch.npu.Stream.npu_stream),
     Rule("torch.jit.load", _DEVICE, devices.with_npu_arguments),
     Rule(
         "torch.set_default_tensor_type", "default dtype and device", arguments.default_tensor_type
@@ -88,6 +101,8 @@ RULES = (
     Rule("torch.profiler.profile.__init__", "activity CUDA is npu's", arguments.profiled),
     Rule("torch.profiler._KinetoProfile.__init__", "activity CUDA is npu's", arguments.profiled),
     # Where functions of torch.npu read their device, and where torch.compile traces the device of a new tensor.
+    Rule("torch.accelerator._get_device_index", _DEVICE, devices.with_npu_arguments),
+    Rule("torch.accelerator.memory._get_device_index", _DEVICE, devices.with_npu_arguments),
     Rule("torch.npu._state.device_index", _DEVICE, devices.with_npu_arguments),
     Rule(
         "torch._subclasses.fake_tensor.FakeTensorMode.__torch_dispatch__",
@@ -98,5 +113,11 @@ RULES = (
         "torch.fx.experimental.proxy_tensor.ProxyTorchDispatchMode.__torch_dispatch__",
         _DEVICE,
         devices.traced_call,
+    ),
+    Rule(
+        "torch._dynamo.variables.tensor.TensorVariable.method_attr_is_cuda",
+        "is_cuda of traced tensors is whether they are on npu",
+        devices.traced_is_cuda,
+        imported_with="torch._dynamo.variables.tensor",
     ),
 )

@@ -256,10 +256,7 @@ void bind_memory(py::module_& m) {
   m.def("memory_snapshot", &memory_snapshot);
   m.def("snapshot_with_history", &snapshot_with_history);
   m.def("record_memory_history", &record_memory_history);
-  m.def("set_allocator_settings", [](const std::string& text) {
-    read_allocator_settings();  // so that the environment does not override it later
-    c10::CachingAllocator::setAllocatorSettings(text);
-  });
+  m.def("set_allocator_settings", &set_allocator_settings);
   m.def("set_memory_fraction",
         [](double f, int d) { caching_allocator().set_memory_fraction(static_cast<c10::DeviceIndex>(d), f); });
   m.def("memory_fraction", [](int d) { return caching_allocator().memory_fraction(static_cast<c10::DeviceIndex>(d)); });

@@ -17,6 +17,7 @@
 #include "bind/kernel.h"
 #include "bind/memory.h"
 #include "bind/runtime.h"
+#include "bind/script_function.h"
 #include "bind/sharing.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
@@ -144,6 +145,7 @@ PYBIND11_MODULE(_C, m) {
   bind_mem_pool(m);
   bind_memory(m);
   bind_runtime(m);
+  bind_script_function(m);
   bind_sharing(m);
 
   m.def("default_generator", [](int device) {

@@ -5,8 +5,10 @@
 
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <torch/csrc/jit/runtime/operator.h>
 #include <torch/library.h>
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -35,6 +37,27 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   DeviceIndex deviceCount() const noexcept override { return npu->deviceCount(); }
 };
 
+// Read by threads that run TorchScript without the GIL.
+std::atomic<bool> is_on = false;
+
+// TorchScript's own `x.to("cuda")` initializes CUDA before it calls the dispatcher. While on, it gets an npu.
+void replace_to_of_torchscript() {
+  static std::shared_ptr<torch::jit::Operator> original;  // graphs that ran already refer to it
+  if (original) return;
+  original = torch::jit::findOperatorFor({"aten::to", "prim_Device"});
+  if (!original) return;
+  const auto& schema = original->schema();
+  auto to = [run = original->getOperation()](torch::jit::Stack& stack) mutable {
+    c10::IValue& device = torch::jit::peek(stack, 1, 5);
+    if (is_on && device.isDevice() && device.toDevice().is_cuda()) device = on_npu(device.toDevice());
+    run(stack);
+  };
+  torch::jit::Operator replacement(schema.name(), schema.overload_name(), schema.arguments(), schema.returns(),
+                                   torch::jit::Operation(std::move(to)), original->aliasAnalysisKind());
+  torch::jit::deregisterOperator(schema);
+  torch::jit::registerOperator(std::move(replacement));
+}
+
 void make_on_npu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   size_t count = op.schema().arguments().size();
   for (size_t i = 0; i < count; ++i) {
@@ -58,6 +81,7 @@ void set_cuda_redirect(bool on) {
   static const auto* guard = std::make_unique<const Guard>().release();  // guards may run at exit
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
   if (!on) {
+    is_on = false;
     registered().clear();
     const c10::impl::DeviceGuardImplInterface* ours = guard;
     slot.compare_exchange_strong(ours, nullptr);
@@ -72,6 +96,8 @@ void set_cuda_redirect(bool on) {
     library->fallback(torch::CppFunction::makeFromBoxedFunction<&make_on_npu>());
     registered().push_back(std::move(library));
   }
+  replace_to_of_torchscript();
+  is_on = true;
 }
 
 }  // namespace torch_npu

@@ -24,6 +24,11 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// A machine without devices still has generators that can be seeded: those of npu:0.
+c10::DeviceIndex existing(c10::DeviceIndex device) {
+  return device > 0 || device_count() > 0 ? checked_device(device) : device;
+}
+
 }  // namespace
 
 GeneratorImpl::GeneratorImpl(c10::DeviceIndex device)
@@ -75,7 +80,8 @@ GeneratorImpl* GeneratorImpl::clone_impl() const {
 }
 
 at::Generator make_generator(c10::DeviceIndex device) {
-  return at::make_generator<GeneratorImpl>(device < 0 ? current_device() : device);
+  if (device < 0) device = current_device();
+  return at::make_generator<GeneratorImpl>(existing(device));
 }
 
 at::Generator generator_of(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
@@ -88,12 +94,12 @@ at::Generator generator_of(const std::optional<at::Generator>& given, c10::Devic
 const at::Generator& default_generator(c10::DeviceIndex device) {
   static auto& generators = *[] {
     auto made = std::make_unique<std::array<at::Generator, kMaxDevices>>();
-    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) (*made)[static_cast<std::size_t>(i)] = make_generator(i);
+    for (c10::DeviceIndex i = 0; i < kMaxDevices; ++i) {
+      (*made)[static_cast<std::size_t>(i)] = at::make_generator<GeneratorImpl>(i);
+    }
     return made.release();
   }();
-  // A machine without devices still has a default generator that can be seeded.
-  if (device > 0 || device_count() > 0) device = checked_device(device);
-  return generators[static_cast<std::size_t>(device)];
+  return generators[static_cast<std::size_t>(existing(device))];
 }
 
 Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device) {

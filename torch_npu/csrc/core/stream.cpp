@@ -102,7 +102,10 @@ c10::Stream stream_from_pool(c10::DeviceIndex device, int priority) {
   return npu_stream(device, 1 + static_cast<c10::StreamId>(pool) * kPoolSize + next % kPoolSize);
 }
 
-int stream_priority(c10::Stream stream) { return -static_cast<int>(pool_of(stream.id())); }
+int stream_priority(c10::Stream stream) {
+  slot_of(stream);  // checks that it exists
+  return -static_cast<int>(pool_of(stream.id()));
+}
 
 c10::Stream external_stream(c10::DeviceIndex device, aclrtStream handle) {
   device = checked_device(device);

@@ -15,7 +15,7 @@ std::atomic<int64_t> debug_mode{0};
 }  // namespace
 
 void set_sync_debug_mode(int64_t mode) {
-  TORCH_CHECK(mode >= 0 && mode <= kError, "invalid value of debug_mode, expected one of 0, 1, 2, but got ", mode);
+  TORCH_CHECK(mode >= 0 && mode <= kError, "invalid value of debug_mode, expected one of 0,1,2, but got ", mode);
   debug_mode = mode;
 }
 

@@ -2,6 +2,8 @@
 
 import torch
 
+from torch_npu.npu import _state
+
 
 def _share_values(source: torch._C.ScriptModule, copy: torch._C.ScriptModule) -> None:
     """Gives ``copy`` the parameters and buffers of ``source``, in all submodules."""
@@ -22,21 +24,30 @@ def _give_own_code(jit_mod: torch.jit.ScriptModule) -> None:
             module.__dict__[name] = module._c._get_method(name)
 
 
-def fast_gelu_pass(jit_mod: torch.jit.ScriptModule) -> None:
-    """Replaces ``aten::gelu(x, 'none')`` by ``npu::fast_gelu(x)`` in ``forward`` of ``jit_mod``, in place.
+def fast_gelu_pass(jit_mod: torch.jit.ScriptModule | torch.jit.ScriptFunction) -> None:
+    """Replaces ``aten::gelu(x, 'none')`` by ``npu::fast_gelu(x)`` in ``jit_mod``, in place.
 
-    Calls of submodules and functions are inlined first. The values change by up to 0.021. Parameters stay the same,
-    and other instances of the same class do not change.
+    In a module this is its ``forward``. Calls of submodules and functions are inlined first. The values change by up to
+    0.021. Parameters stay the same, and other instances of the same class do not change.
 
     Raises:
-        TypeError: ``jit_mod`` is no module of ``torch.jit``.
+        TypeError: ``jit_mod`` is no module or function of ``torch.jit``.
     """
+    if isinstance(jit_mod, torch.jit.ScriptFunction):
+        _rewrite(jit_mod.graph)
+        _state.native().recompile_function(jit_mod)
+        return
+    if isinstance(jit_mod, torch.jit.TopLevelTracedModule):  # around the module that runs
+        jit_mod = vars(jit_mod)["_actual_script_module"]
     if not isinstance(jit_mod, torch.jit.RecursiveScriptModule):
         raise TypeError(
-            f"expected a module of torch.jit, not {type(jit_mod).__name__}: torch.jit.script makes one"
+            f"expected a module or function of torch.jit, not {type(jit_mod).__name__}: torch.jit.script makes one"
         )
     _give_own_code(jit_mod)
-    graph = jit_mod.graph
+    _rewrite(jit_mod.graph)
+
+
+def _rewrite(graph: torch._C.Graph) -> None:
     torch._C._jit_pass_inline(graph)
     for node in graph.findAllNodes("aten::gelu"):
         x, approximate = node.inputs()

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from torch_npu.tools.migrate import report
+from torch_npu.tools.migrate import notebook, report
 from torch_npu.tools.migrate.findings import Finding, Status
 from torch_npu.tools.migrate.scan import scan_source
 
@@ -13,14 +13,18 @@ _EXIT_CODES = (
 )
 
 
+_SUFFIXES = (".py", ".ipynb")
+
+
 def _files(paths: list[str], errors: dict[str, str]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
             inside = [
                 file
-                for file in sorted(path.rglob("*.py"))
-                if not any(part.startswith(".") for part in file.relative_to(path).parts)
+                for file in sorted(path.rglob("*"))
+                if file.suffix in _SUFFIXES
+                and not any(part.startswith(".") for part in file.relative_to(path).parts)
             ]
             if not inside:
                 errors[str(path)] = "a folder without Python files"
@@ -30,14 +34,23 @@ def _files(paths: list[str], errors: dict[str, str]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-def _scan_file(path: Path) -> list[Finding]:
-    """The findings of one file.
+def _scan_notebook(path: Path) -> dict[str, list[Finding]]:
+    cells = notebook.code_cells(path.read_bytes())
+    findings = scan_source("\n".join(line for cell in cells for line in cell), str(path))
+    found = {f"{path}, cell {n}": inside for n, inside in notebook.by_cell(findings, cells)}
+    return {title: inside for title, inside in found.items() if inside} or {str(path): []}
+
+
+def _scan_file(path: Path) -> dict[str, list[Finding]]:
+    """The findings of one file; those of a notebook by code cell.
 
     Raises:
         ValueError: it cannot be read or is not Python; the text is one line.
     """
     try:
-        return scan_source(path.read_bytes(), str(path))
+        if path.suffix == ".ipynb":
+            return _scan_notebook(path)
+        return {str(path): scan_source(path.read_bytes(), str(path))}
     except OSError as error:
         raise ValueError(error.strerror or str(error)) from None
     except SyntaxError as error:
@@ -61,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     files: dict[str, list[Finding]] = {}
     for path in _files(options.paths, errors):
         try:
-            files[str(path)] = _scan_file(path)
+            files |= _scan_file(path)
         except ValueError as error:
             errors[str(path)] = str(error)
     everything = [finding for findings in files.values() for finding in findings]

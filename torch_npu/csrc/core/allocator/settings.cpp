@@ -73,6 +73,19 @@ void parse_npu_keys(const std::string& text) {
 [[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry registration(
     [](const std::string& text) { parse_npu_keys(text); }, npu_keys());
 
+// PyTorch's parser passes on what std::stoull throws, and asserts where a value is missing.
+void apply(const std::string& text) {
+  try {
+    c10::CachingAllocator::setAllocatorSettings(text);
+  } catch (const c10::ValueError&) {
+    throw;
+  } catch (const std::exception&) {
+    TORCH_CHECK_VALUE(false, "allocator settings '", text,
+                      "' are not understood: they are key:value pairs with commas between them, such as "
+                      "max_split_size_mb:128,expandable_segments:True");
+  }
+}
+
 const char* variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -84,10 +97,7 @@ bool read_variables() {
   const char* all = variable("PYTORCH_ALLOC_CONF");
   TORCH_CHECK_VALUE(npu == nullptr || all == nullptr,
                     "PYTORCH_NPU_ALLOC_CONF and PYTORCH_ALLOC_CONF are both set: unset one of them");
-  if (npu != nullptr) {
-    parse_npu_keys(npu);  // first: PyTorch's parser asserts if a value is missing
-    c10::CachingAllocator::setAllocatorSettings(npu);
-  }
+  if (npu != nullptr) apply(npu);
   if (all != nullptr) parse_npu_keys(all);  // PyTorch reads the rest by itself
   if (npu == nullptr && all == nullptr && saves_memory()) {
     c10::CachingAllocator::setAllocatorSettings(kSavingMemory);
@@ -103,6 +113,11 @@ bool read_variables() {
 }  // namespace
 
 void read_allocator_settings() { [[maybe_unused]] static const bool done = read_variables(); }
+
+void set_allocator_settings(const std::string& text) {
+  read_allocator_settings();  // so that the environment does not override them later
+  apply(text);
+}
 
 std::size_t expandable_unit(bool large) {
   if (const std::size_t given = segment_bytes; given != 0) return given;
