@@ -187,6 +187,7 @@ aclError aclrtGetMemInfo(aclrtMemAttr, size_t* free, size_t* total) {
     SOFTNPU_RETURN_IF_ERROR(require(total, "total"));
     Context* context = nullptr;
     SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
+    (void)Process::get().exports().end_leases();
     const auto& heap = context->device->heap();
     *total = heap.capacity();
     *free = heap.capacity() - heap.used();

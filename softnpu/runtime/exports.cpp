@@ -1,6 +1,5 @@
 #include "runtime/exports.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -31,6 +30,11 @@ Status failed(const char* what) {
 template <typename T>
 bool draw(T* out) {
   return getrandom(out, sizeof *out, 0) == static_cast<ssize_t>(sizeof *out);
+}
+
+bool is_ready(int fd) {
+  pollfd watched{fd, POLLIN, 0};
+  return poll(&watched, 1, 0) > 0;
 }
 
 constexpr uint32_t low_bits(unsigned count) { return (1U << count) - 1; }
@@ -152,29 +156,44 @@ void Exports::serve() {
   std::vector<pollfd> watched;
   while (true) {
     try {
-      watched.assign({{wake_.fd(), POLLIN, 0}, {listener_.fd(), POLLIN, 0}});
-      for (const Connection& connection : connections_) watched.push_back({connection.socket.fd(), POLLIN, 0});
-      if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) std::this_thread::sleep_for(kPause);
+      watch(&watched);
+      bool is_well = poll(watched.data(), watched.size(), -1) >= 0 || errno == EINTR;
       if (watched[0].revents != 0) return;
-      auto polled = watched.begin() + 2;
-      for (auto it = connections_.begin(); it != connections_.end(); ++polled) {
-        it = polled->revents == 0 || answer(*it) ? std::next(it) : connections_.erase(it);
-      }
-      if (watched[1].revents != 0) accept_next();
+      answer_all();
+      if (watched[1].revents != 0) is_well = accept_next() && is_well;
+      if (!is_well) std::this_thread::sleep_for(kPause);
     } catch (const std::bad_alloc&) {
       std::this_thread::sleep_for(kPause);
     }
   }
 }
 
-void Exports::accept_next() {
+void Exports::watch(std::vector<pollfd>* out) {
+  std::lock_guard lock(connections_mutex_);
+  out->assign({{wake_.fd(), POLLIN, 0}, {listener_.fd(), POLLIN, 0}});
+  for (const Connection& connection : connections_) out->push_back({connection.socket.fd(), POLLIN, 0});
+}
+
+bool Exports::accept_next() {
   DescriptorSocket accepted;
   const Status status = listener_.accept(&accepted);
-  if (accepted.fd() >= 0) {
-    connections_.push_back({std::move(accepted), nullptr});
-  } else if (status.code() == ACL_ERROR_RT_RESOURCE_ALLOC_FAIL) {
-    std::this_thread::sleep_for(kPause);
-  }
+  std::lock_guard lock(connections_mutex_);
+  if (accepted.fd() >= 0) connections_.push_back({std::move(accepted), nullptr});
+  return status.code() != ACL_ERROR_RT_RESOURCE_ALLOC_FAIL;
+}
+
+void Exports::answer_all() {
+  std::lock_guard lock(connections_mutex_);
+  std::erase_if(connections_,
+                [this](Connection& connection) { return is_ready(connection.socket.fd()) && !answer(connection); });
+}
+
+bool Exports::end_leases() {
+  if (listening_.load() < 0) return false;
+  std::lock_guard lock(connections_mutex_);
+  return std::erase_if(connections_, [](const Connection& connection) {
+           return connection.lease && is_ready(connection.socket.fd());
+         }) > 0;
 }
 
 bool Exports::may_open(const Export& entry, pid_t pid) const {

@@ -3,6 +3,7 @@
 // and shows the secret of a ticket; a thread here checks who it is and passes a descriptor. The open connection is the
 // importer's lease of the memory.
 
+#include <poll.h>
 #include <sys/types.h>
 
 #include <atomic>
@@ -52,6 +53,9 @@ class Exports {
   // False if `ticket` is no export of this process.
   bool allow(const ExportTicket& ticket, const int32_t* pids, size_t count);
 
+  // Ends the leases whose importers are gone, which the thread does as well, later. Whether there were any.
+  bool end_leases();
+
   // Joins the thread. Leases stay: the process ends.
   void stop();
   // In a forked child, which must not answer in the parent's name.
@@ -73,7 +77,10 @@ class Exports {
   Status draw_ticket(ExportTicket::Kind kind, ExportTicket* out) const;
   void purge();
   void serve();
-  void accept_next();
+  void watch(std::vector<pollfd>* out);
+  // False after an error that the next poll() would report again at once.
+  bool accept_next();
+  void answer_all();
   // Answers a request, or ends a lease. False if the connection is over.
   bool answer(Connection& connection);
   bool may_open(const Export& entry, pid_t pid) const;
@@ -87,8 +94,9 @@ class Exports {
   DescriptorSocket listener_;
   File wake_;  // an eventfd: the thread shall end
   uint32_t tag_ = 0;
-  std::atomic<int> listening_{-1};     // listener_'s descriptor, for a forked child
-  std::list<Connection> connections_;  // the thread's own
+  std::atomic<int> listening_{-1};  // listener_'s descriptor, for a forked child
+  std::mutex connections_mutex_;    // guards connections_; taken before mutex_
+  std::list<Connection> connections_;
 };
 
 }  // namespace softnpu

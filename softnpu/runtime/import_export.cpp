@@ -14,7 +14,7 @@
 namespace softnpu {
 namespace {
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kTimeout{10};
 
 Status refused(const ExportTicket& ticket, const std::string& why) {
   return {ACL_ERROR_RT_PARAM_INVALID, text("process ", ticket.pid, " shares nothing by it: ", why)};
@@ -33,7 +33,7 @@ bool contains(int fd, uint64_t offset, uint64_t size) {
 
 Status import_export(const ExportTicket& ticket, ImportedRange* out) {
   DescriptorSocket socket;
-  if (Status status = DescriptorSocket::connect(ticket.socket_name(), kPatience, &socket); !status.is_ok()) {
+  if (Status status = DescriptorSocket::connect(ticket.socket_name(), kTimeout, &socket); !status.is_ok()) {
     return {ACL_ERROR_RT_PARAM_INVALID, text("process ", ticket.pid, " cannot be reached (", status.message(),
                                              "): it has to live and belong to the same user")};
   }

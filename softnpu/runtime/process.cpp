@@ -206,6 +206,7 @@ Status Process::release_device(int32_t id, Device* device_ptr) {
   memory_listeners_.freed(device_ptr->region().base(), device_ptr->region().range());
   Sharing::Imports imports;
   device_ptr->reset([&] { imports = sharing_.take(*device_ptr); });
+  imports.clear();  // after the addresses
   return Status::ok();
 }
 

@@ -66,11 +66,14 @@ class Process {
   // The device whose memory contains `address`, else null.
   Device* device_of(const void* address) const;
 
-  // Calls `allocate()`. If it fails and caches of `device` have released memory, calls it once more.
+  // Calls `allocate()`. If it fails and caches of `device` or importers of its memory have released some, calls it once
+  // more.
   template <typename Allocate>
   Status allocate_on(const Device& device, const Allocate& allocate) {
     Status status = allocate();
-    return status.is_ok() || !memory_listeners_.on_out_of_memory(device.id()) ? status : allocate();
+    if (status.is_ok()) return status;
+    const bool has_ended = exports_.end_leases();
+    return memory_listeners_.on_out_of_memory(device.id()) || has_ended ? allocate() : status;
   }
   // Called when [base, base + bytes) of `device` is freed: raises its write epochs and notifies the listeners.
   void release_memory(Device& device, const void* base, size_t bytes) {

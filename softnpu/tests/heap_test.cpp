@@ -46,6 +46,32 @@ TEST_F(HeapTest, RefusesForeignAndRepeatedFrees) {
   EXPECT_FALSE(heap.release(block).is_ok());
 }
 
+TEST_F(HeapTest, AHeldBlockIsReusedAfterItsLastHold) {
+  Heap heap(&region, kSize);
+  void* block = nullptr;
+  ASSERT_TRUE(heap.allocate(kSize, &block).is_ok());
+  const uint64_t id = heap.block_id(4096);
+  EXPECT_NE(id, 0u);
+  ASSERT_TRUE(heap.hold(4096, id));
+  ASSERT_TRUE(heap.hold(8192, id));
+  ASSERT_TRUE(heap.release(block).is_ok());
+  Allocation found;
+  EXPECT_FALSE(heap.find(block, &found));
+  EXPECT_FALSE(heap.release(block).is_ok());
+  EXPECT_EQ(heap.block_id(4096), 0u);
+  EXPECT_FALSE(heap.hold(4096, id));  // it has ended
+  heap.clear();
+  EXPECT_EQ(heap.used(), kSize);
+  EXPECT_FALSE(heap.allocate(512, &block).is_ok());
+  heap.unhold(4096);
+  EXPECT_FALSE(heap.allocate(512, &block).is_ok());
+  heap.unhold(8192);
+  EXPECT_EQ(heap.used(), 0u);
+  ASSERT_TRUE(heap.allocate(kSize, &block).is_ok());
+  EXPECT_NE(heap.block_id(0), id);
+  EXPECT_FALSE(heap.hold(0, id));
+}
+
 // Property: for any order of calls, live blocks are disjoint, aligned and found by any of their addresses. After all
 // are freed the whole region can be allocated as one block.
 TEST_F(HeapTest, RandomTrafficKeepsTheInvariants) {

@@ -193,33 +193,42 @@ def test_a_killed_receiver_keeps_no_memory(receiver):
 
 
 def test_a_changed_message_opens_nothing():
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
     other = torch.full((1 << 22,), 7.0, device="npu")  # not in the same allocation
     x = torch.ones(1000, device="npu")
     names = ["device", "handle", "nbytes", "offset", "sender", "user", "event", "sync"]
 
-    def open_with(**changes):
-        ticket = dict(zip(names, x.untyped_storage()._share_npu_(), strict=True))
-        return torch.UntypedStorage._new_shared_npu(*(ticket | changes).values())
+    def share(tensor):
+        return dict(zip(names, tensor.untyped_storage()._share_npu_(), strict=True))
 
-    ticket = dict(zip(names, x.untyped_storage()._share_npu_(), strict=True))
-    for changes in (
-        {"nbytes": 1 << 40},
-        {"nbytes": 4001},
-        {"offset": ticket["offset"] + 512},
-        {"handle": other.untyped_storage()._share_npu_()[1]},
-    ):
-        with pytest.raises(RuntimeError, match="was changed on its way"):
-            open_with(**changes)
-    with pytest.raises(RuntimeError, match="the message was changed or received before"):
-        open_with(user=ticket["user"] ^ 1)
-    with pytest.raises(RuntimeError, match="cannot be reached"):
-        open_with(sender=ticket["sender"] + b"0")
-    with pytest.raises(RuntimeError, match="was changed on its way"):
-        open_with(sender=b"s" * 200)
+    def release(ticket):
+        torch.UntypedStorage._release_ipc_counter_npu(ticket["sender"], ticket["user"])
+
+    def is_refused(change, message):
+        ticket = share(x)
+        changed = ticket | change(ticket)
+        with pytest.raises(RuntimeError, match=message):
+            torch.UntypedStorage._new_shared_npu(*changed.values())
+        release(ticket)
+
+    stranger = share(other)
+    is_refused(lambda _: {"nbytes": 1 << 40}, "was changed on its way")
+    is_refused(lambda _: {"nbytes": 4001}, "was changed on its way")
+    is_refused(lambda ticket: {"offset": ticket["offset"] + 512}, "was changed on its way")
+    is_refused(lambda _: {"handle": stranger["handle"]}, "was changed on its way")
+    is_refused(lambda _: {"user": stranger["user"]}, "was changed on its way")
+    is_refused(lambda ticket: {"user": ticket["user"] ^ 1}, "changed or received before")
+    is_refused(lambda ticket: {"sender": ticket["sender"] + b"0"}, "cannot be reached")
+    is_refused(lambda _: {"sender": b"s" * 200}, "was changed on its way")
+    ticket = share(x)
     opened = torch.UntypedStorage._new_shared_npu(*ticket.values())
     assert opened.nbytes() == 4000
-    with pytest.raises(RuntimeError, match="the message was changed or received before"):
+    with pytest.raises(RuntimeError, match="changed or received before"):
         torch.UntypedStorage._new_shared_npu(*ticket.values())
+    opened = other = x = None
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == before
 
 
 def test_a_tensor_whose_sender_has_ended():

@@ -195,7 +195,8 @@ bool clean_up() {
   }
   if (handles.pinned != nullptr) good = aclrtFreeHost(handles.pinned) == ACL_SUCCESS && good;
   handles.event = handles.shared = handles.opened = handles.context = handles.pinned = nullptr;
-  for (int32_t device : {0, 1}) good = softnpuReleaseDevice(device) == ACL_SUCCESS && all_free(device) && good;
+  for (int32_t device : {0, 1}) good = softnpuReleaseDevice(device) == ACL_SUCCESS && good;
+  for (int32_t device : {0, 1}) good = all_free(device) && good;
   if (!good) std::fprintf(stderr, "cleaning up failed: %s\n", aclGetRecentErrMsg());
   return good;
 }

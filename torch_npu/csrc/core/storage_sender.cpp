@@ -8,7 +8,7 @@
 namespace torch_npu {
 namespace {
 
-constexpr std::chrono::seconds kPatience{30};
+constexpr std::chrono::seconds kTimeout{30};
 
 struct Senders {
   static Senders& get() {
@@ -34,7 +34,7 @@ std::shared_ptr<StorageSender> StorageSender::connect(const std::string& name) {
   return sender;
 }
 
-StorageSender::StorageSender(const std::string& name) : socket_(PeerSocket::connect(name, kPatience)) {}
+StorageSender::StorageSender(const std::string& name) : socket_(PeerSocket::connect(name, kTimeout)) {}
 
 SharedPlace StorageSender::open(std::uint64_t number) {
   UserReply reply = ask({UserRequest::Kind::kOpen, number});
