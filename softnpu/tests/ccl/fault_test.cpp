@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-
 #include <unistd.h>
 
 #include <cstdio>
+#include <ostream>
 #include <string>
 
 #include "acl/acl.h"
@@ -148,6 +148,8 @@ struct Mismatch {
   const char* first;
   const char* second;
 };
+
+void PrintTo(const Mismatch& mismatch, std::ostream* out) { *out << mismatch.name; }
 
 class MismatchTest : public ::testing::TestWithParam<Mismatch> {};
 
