@@ -172,24 +172,27 @@ def measure() -> list[Measured]:
         port = _free_port()
         processes = [
             subprocess.Popen(
-                [sys.executable, __file__, *map(str, (rank, ranks, port))],
+                [sys.executable, "-W", "ignore", __file__, *map(str, (rank, ranks, port))],
                 stdout=subprocess.PIPE if rank == 0 else None,
                 text=True,
                 env=environment,
             )
             for rank in range(ranks)
         ]
-        assert processes[0].stdout is not None
-        lines = map(json.loads, processes[0].stdout)
-        for row in track(lines, description=f"{ranks} ranks", total=rows_of_job, transient=True):
-            work = f"{row['name']}, {row['size'] >> 10} KiB, {ranks} ranks"
-            measured += [
-                Measured(
-                    "collectives", work, other, row["hccl"], row[other], row["hccl"] / row[other]
-                )
-                for other in ("gloo", "copy")
-            ]
-        codes = [process.wait() for process in processes]
+        try:
+            assert processes[0].stdout is not None
+            lines = map(json.loads, processes[0].stdout)
+            for row in track(lines, f"{ranks} ranks", total=rows_of_job, transient=True):
+                work = f"{row['name']}, {row['size'] >> 10} KiB, {ranks} ranks"
+                hccl = row["hccl"]
+                measured += [
+                    Measured("collectives", work, other, hccl, row[other], hccl / row[other])
+                    for other in ("gloo", "copy")
+                ]
+            codes = [process.wait() for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
         if any(codes):
             sys.exit(f"collectives: a rank of {ranks} failed")
     Console(width=140).print(table_of("collectives", measured))
