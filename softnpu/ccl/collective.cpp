@@ -7,7 +7,7 @@
 
 namespace softnpu::ccl {
 
-Collective::Collective(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv)
+Collective::Collective(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv)
     : Operation(comm, call.op),
       recv_(recv),
       call_(call),

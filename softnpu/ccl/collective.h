@@ -16,7 +16,7 @@ namespace softnpu::ccl {
 class Collective : public Operation {
  public:
   // `send`: what other ranks read of this one. comm->order() is held until the launch.
-  Collective(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
+  Collective(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv);
 
   // Before the launch, what may fail.
   virtual Status prepare();

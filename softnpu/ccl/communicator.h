@@ -27,7 +27,8 @@ constexpr uint64_t round_of(uint64_t number, uint64_t round) { return number * k
 
 class Communicator {
  public:
-  Communicator(Met met, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device, Settings settings);
+  Communicator(Membership membership, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device,
+               Settings settings);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   // Tells the others that this rank has left.

@@ -35,7 +35,10 @@ Status launch_collective(Communicator& comm, aclrtStream stream, const Buffer& w
                          const Make& make) {
   std::lock_guard order(comm.order());
   std::unique_ptr<Collective> made = make();
-  SOFTNPU_RETURN_IF_ERROR(made->prepare());
+  if (Status status = made->prepare(); !status.is_ok()) {
+    comm.fail(status);  // the other ranks wait for it
+    return status;
+  }
   if (written.bytes() > 0) softnpuBumpWriteEpoch(address, written.bytes());
   return Operation::launch(std::move(made), stream);
 }

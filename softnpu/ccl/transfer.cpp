@@ -8,7 +8,7 @@
 
 namespace softnpu::ccl {
 
-Transfers::Transfers(std::shared_ptr<Communicator> comm, Operator op, const std::vector<Transfer>& transfers)
+Transfers::Transfers(const std::shared_ptr<Communicator>& comm, Operator op, const std::vector<Transfer>& transfers)
     : Operation(comm, op) {
   items_.reserve(transfers.size());
   for (const Transfer& transfer : transfers) {

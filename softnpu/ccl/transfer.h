@@ -18,7 +18,7 @@ struct Transfer {
 class Transfers final : public Operation {
  public:
   // `comm->order()` is held until the launch.
-  Transfers(std::shared_ptr<Communicator> comm, Operator op, const std::vector<Transfer>& transfers);
+  Transfers(const std::shared_ptr<Communicator>& comm, Operator op, const std::vector<Transfer>& transfers);
 
   // Before the launch, what may fail.
   Status prepare();

@@ -56,7 +56,10 @@ Status launch(const Batch& batch) {
   const Operator op = transfers.size() == 1 ? transfers.front().call.op : Operator::kBatch;
   std::lock_guard order(batch.comm->order());
   auto made = std::make_unique<Transfers>(batch.comm, op, transfers);
-  SOFTNPU_RETURN_IF_ERROR(made->prepare());
+  if (Status status = made->prepare(); !status.is_ok()) {
+    batch.comm->fail(status);  // the other ranks wait for it
+    return status;
+  }
   for (const Prepared& prepared : batch.transfers) {
     const Transfer& transfer = prepared.transfer;
     if (!transfer.is_send && transfer.buffer.bytes() > 0) {

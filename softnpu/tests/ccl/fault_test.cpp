@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-
 #include <unistd.h>
 
 #include <cstdio>
+#include <ostream>
 #include <string>
 
 #include "acl/acl.h"
@@ -149,6 +149,8 @@ struct Mismatch {
   const char* second;
 };
 
+void PrintTo(const Mismatch& mismatch, std::ostream* out) { *out << mismatch.name; }
+
 class MismatchTest : public ::testing::TestWithParam<Mismatch> {};
 
 TEST_P(MismatchTest, EveryRankNamesBothCalls) {
@@ -191,6 +193,24 @@ TEST(FaultTest, ARankThatDestroyedItsCommunicatorIsNamed) {
   const auto outcomes = job.finish();
   EXPECT_NE(line_of(outcomes[0], "ERROR").find("has destroyed its communicator"), std::string::npos)
       << outcomes[0].output;
+}
+
+const Register kExit("exit", [](const Rank& rank) {
+  HcclComm comm = rank.communicator();
+  Array& array = *new Array(HCCL_DATA_TYPE_FP32, kCount);  // outlives main(), as a global would
+  if (rank.rank == 0) {
+    require(HcclRecv(array.data(), kCount, HCCL_DATA_TYPE_FP32, 1, comm, nullptr) == HCCL_SUCCESS, "HcclRecv");
+    return;
+  }
+  require(all_reduce(comm, array) == HCCL_SUCCESS, "HcclAllReduce");
+  expect_failure("an all-reduce without rank 0");
+});
+
+TEST(FaultTest, AProcessEndsWhileItsStreamWaits) {
+  Job job("exit", 2);
+  const auto outcomes = job.finish(std::chrono::seconds(30));
+  for (const Outcome& outcome : outcomes) EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_NE(line_of(outcomes[1], "ERROR").find("rank 0"), std::string::npos) << outcomes[1].output;
 }
 
 const Register kAbort("abort", [](const Rank& rank) {

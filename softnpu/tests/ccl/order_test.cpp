@@ -117,10 +117,10 @@ const Register kRandom("random", [](const Rank& rank) {
   require(HcclCommDestroy(comm) == HCCL_SUCCESS, "HcclCommDestroy");
 });
 
-// SOFTNPU_COLLECTIVES: how many, instead of 300.
+// SOFTNPU_COLLECTIVES: how many, instead of 2,000.
 std::string number_of_calls() {
   const char* asked = std::getenv("SOFTNPU_COLLECTIVES");
-  return asked == nullptr ? "300" : asked;
+  return asked == nullptr ? "2000" : asked;
 }
 
 TEST(OrderTest, RandomCollectivesOnSeveralStreams) {
