@@ -124,7 +124,8 @@ class ProcessGroupHCCL final : public c10d::Backend {
   FlightEnd enqueue_peer(const Peer& peer);
 
   std::shared_ptr<Communicator> communicator(c10::DeviceIndex device);
-  std::shared_ptr<Communicator> communicator(c10::DeviceIndex device, int peer);
+  // The communicator to reach `peer` by, and the peer's rank in it.
+  std::pair<std::shared_ptr<Communicator>, uint32_t> link(c10::DeviceIndex device, int peer);
   std::shared_ptr<Communicator> connect(const std::string& key, int rank, int size, c10::DeviceIndex device);
   std::vector<std::shared_ptr<Communicator>> communicators();
   void check_usable();
