@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``peers``, ``instructions`` and ``compile``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``collectives``, ``peers``, ``instructions`` and ``compile``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -242,6 +242,13 @@ def precision() -> list[Measured]:
     return []  # no times
 
 
+def collectives() -> list[Measured]:
+    """Collectives of 2 and 4 processes against Gloo's on CPU tensors, and against copies."""
+    from collectives import measure
+
+    return measure()
+
+
 def peers() -> list[Measured]:
     """Other runtimes on the same work."""
     from peers import networks, trained
@@ -253,7 +260,7 @@ def peers() -> list[Measured]:
 
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("peers", "instructions", "compile")
+BY_NAME = ("collectives", "peers", "instructions", "compile")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -264,6 +271,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "models": models,
     "ops": operators,
     "networks": networks,
+    "collectives": collectives,
     "compile": compiled,
     "seeds": seeds,
     "memory": memory,

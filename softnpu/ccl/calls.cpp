@@ -130,8 +130,7 @@ HcclResult HcclAllGather(void* sendBuf, void* recvBuf, uint64_t sendCount, HcclD
         find_arguments(comm, stream, sendBuf, recvBuf, sendCount, dataType, false, true, &arguments));
     SOFTNPU_RETURN_IF_ERROR(
         check_overlap(arguments.send, arguments.recv, -own_part(*arguments.comm, dataType, sendCount)));
-    return launch_both(arguments, stream, recvBuf, call_of(Operator::kAllGather, dataType, sendCount),
-                       make_all_gather);
+    return launch_both(arguments, stream, recvBuf, call_of(Operator::kAllGather, dataType, sendCount), make_all_gather);
   });
 }
 
@@ -164,10 +163,11 @@ HcclResult HcclAlltoAll(const void* sendBuf, uint64_t sendCount, HcclDataType se
     if (sendType != recvType || sendCount != recvCount) {
       return {ACL_ERROR_INVALID_PARAM, "what is sent to each rank and received from each differs in count or type"};
     }
-    SOFTNPU_RETURN_IF_ERROR(find_arguments(comm, stream, sendBuf, recvBuf, sendCount, sendType, true, true, &arguments));
+    SOFTNPU_RETURN_IF_ERROR(
+        find_arguments(comm, stream, sendBuf, recvBuf, sendCount, sendType, true, true, &arguments));
     SOFTNPU_RETURN_IF_ERROR(check_no_overlap(arguments.send, arguments.recv));
-    return launch_both(arguments, stream, const_cast<void*>(recvBuf),
-                       call_of(Operator::kAllToAll, sendType, sendCount), make_all_to_all);
+    return launch_both(arguments, stream, const_cast<void*>(recvBuf), call_of(Operator::kAllToAll, sendType, sendCount),
+                       make_all_to_all);
   });
 }
 

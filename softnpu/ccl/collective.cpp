@@ -7,7 +7,7 @@
 
 namespace softnpu::ccl {
 
-Collective::Collective(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv)
+Collective::Collective(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv)
     : Operation(comm, call.op),
       recv_(recv),
       call_(call),
@@ -43,7 +43,10 @@ Status Collective::proceed(bool* done) {
       stage_ = more ? Stage::kReading : Stage::kEnding;
       return Status::ok();
     }
-    case Stage::kEnding: finish(); *done = true; return Status::ok();
+    case Stage::kEnding:
+      finish();
+      *done = true;
+      return Status::ok();
   }
   return Status::ok();
 }
@@ -77,9 +80,8 @@ Status Collective::check_calls() {
 Status Collective::check(uint32_t, const Published&) { return Status::ok(); }
 
 Status Collective::mismatch(uint32_t other, const Published& theirs) const {
-  return {ACL_ERROR_INVALID_PARAM,
-          text(describe(), ": ranks make different calls: rank ", rank(), " ", call_.describe(), ", rank ", other, " ",
-               theirs.call.describe())};
+  return {ACL_ERROR_INVALID_PARAM, text(describe(), ": ranks make different calls: rank ", rank(), " ",
+                                        call_.describe(), ", rank ", other, " ", theirs.call.describe())};
 }
 
 Status Collective::source(uint32_t other, uint64_t offset, uint64_t bytes, const char** out, bool from_recv) const {

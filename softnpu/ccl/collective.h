@@ -16,7 +16,7 @@ namespace softnpu::ccl {
 class Collective : public Operation {
  public:
   // `send`: what other ranks read of this one. comm->order() is held until the launch.
-  Collective(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
+  Collective(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv);
 
   // Before the launch, what may fail.
   virtual Status prepare();
@@ -68,13 +68,13 @@ class Collective : public Operation {
   void finish();
 
   const Call call_;
-  Buffer send_;                    // or a copy that others can read
+  Buffer send_;                     // or a copy that others can read
   const char* original_ = nullptr;  // of a copied one
   std::shared_ptr<void> staged_;
   const uint64_t number_;
   Stage stage_ = Stage::kTurn;
-  uint32_t round_ = 0;      // rounds of reading that are done
-  uint64_t awaited_ = 0;    // progress
+  uint32_t round_ = 0;    // rounds of reading that are done
+  uint64_t awaited_ = 0;  // progress
   std::vector<Published> theirs_;
 };
 

@@ -11,17 +11,17 @@
 
 namespace softnpu::ccl {
 
-Communicator::Communicator(Met met, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device,
-                           Settings settings)
+Communicator::Communicator(Membership membership, RootInfo info, uint32_t rank, softnpuMemoryFile memory,
+                           int32_t device, Settings settings)
     : pid_(static_cast<int32_t>(getpid())),
-      name_(std::move(met.name)),
+      name_(std::move(membership.name)),
       info_(std::move(info)),
       rank_(rank),
       device_(device),
       memory_(memory),
       settings_(settings),
-      control_(std::move(met.control)),
-      members_(std::move(met.members)),
+      control_(std::move(membership.control)),
+      members_(std::move(membership.members)),
       sends_(members_.size()),
       recvs_(members_.size()) {}
 
@@ -110,7 +110,8 @@ Status Communicator::why_gone(uint32_t rank) const {
     case Condition::kJoined: break;
     case Condition::kLeft: return gone(text(name_rank(rank), " has destroyed its communicator"));
     case Condition::kFailed:
-      return gone(text(name_rank(rank), " failed: ", std::string(slot.reason, strnlen(slot.reason, RankSlot::kReason))));
+      return gone(
+          text(name_rank(rank), " failed: ", std::string(slot.reason, strnlen(slot.reason, RankSlot::kReason))));
   }
   if (members_[rank].has_ended()) return gone(text(name_rank(rank), " has ended"));
   return Status::ok();

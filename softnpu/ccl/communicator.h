@@ -2,8 +2,8 @@
 // One rank's end of a communicator.
 //
 // Collectives have numbers, from 1 on, in the order of the calls; one runs at a time. A rank's progress is eight times
-// the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1), reads other
-// ranks' memory, and so on.
+// the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1), reads
+// other ranks' memory, and so on.
 
 #include <atomic>
 #include <cstdint>
@@ -27,7 +27,8 @@ constexpr uint64_t round_of(uint64_t number, uint64_t round) { return number * k
 
 class Communicator {
  public:
-  Communicator(Met met, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device, Settings settings);
+  Communicator(Membership membership, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device,
+               Settings settings);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   // Tells the others that this rank has left.

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "ccl/api.h"
 #include "ccl/form.h"
-#include "ccl/host.h"
+#include "ccl/rendezvous_server.h"
 #include "softnpu/collectives.h"
 
 using softnpu::require;
@@ -56,7 +56,7 @@ HcclResult HcclGetRootInfo(HcclRootInfo* rootInfo) {
     SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::read_settings(&settings));
     RootInfo info;
     SOFTNPU_RETURN_IF_ERROR(RootInfo::make(&info));
-    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::Host::get().open(info, settings.connect));
+    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::RendezvousServer::get().open(info, settings.connect));
     info.write(rootInfo);
     return Status::ok();
   });
@@ -109,7 +109,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm* comm, uint32_t rankNum, uint32_t* r
     }
     const RootInfo info = parent->info().derive(purpose_of(subCommId, rankIds, rankNum));
     if (subCommRankId == 0) {
-      SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::Host::get().open(info, parent->settings().connect));
+      SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::RendezvousServer::get().open(info, parent->settings().connect));
     }
     std::shared_ptr<Communicator> made;
     SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form(info, rankNum, subCommRankId, options, subCommRankId != 0, &made));
@@ -130,7 +130,8 @@ HcclResult softnpuCommAbort(HcclComm comm) {
   return hccl_api("softnpuCommAbort", [&]() -> Status {
     std::shared_ptr<Communicator> found;
     SOFTNPU_RETURN_IF_ERROR(find(comm, &found));
-    found->fail({ACL_ERROR_RT_STREAM_ABORT, text("communicator ", found->name(), " was aborted by rank ", found->rank())});
+    found->fail(
+        {ACL_ERROR_RT_STREAM_ABORT, text("communicator ", found->name(), " was aborted by rank ", found->rank())});
     return Status::ok();
   });
 }

@@ -45,9 +45,9 @@ Status form(const RootInfo& info, uint32_t ranks, uint32_t rank, const Options& 
   softnpuMemoryFile memory{};
   SOFTNPU_RETURN_IF_ERROR(memory_of(device, &memory));
   SOFTNPU_RETURN_IF_ERROR(Watcher::get().start());
-  Met met;
-  SOFTNPU_RETURN_IF_ERROR(meet(info, {ranks, rank, device, options.name, settings.connect, may_be_early}, &met));
-  *out = std::make_shared<Communicator>(std::move(met), info, rank, memory, device, settings);
+  Membership membership;
+  SOFTNPU_RETURN_IF_ERROR(join(info, {ranks, rank, device, options.name, settings.connect, may_be_early}, &membership));
+  *out = std::make_shared<Communicator>(std::move(membership), info, rank, memory, device, settings);
   return Status::ok();
 }
 
@@ -61,17 +61,17 @@ Status form_all(std::span<const int32_t> devices, std::vector<std::shared_ptr<Co
   SOFTNPU_RETURN_IF_ERROR(Watcher::get().start());
   RootInfo info;
   SOFTNPU_RETURN_IF_ERROR(RootInfo::make(&info));
-  Met met;
-  met.name = info.name;
-  SOFTNPU_RETURN_IF_ERROR(ControlArea::create(ranks, &met.control));
-  met.control->close_file();
+  Membership membership;
+  membership.name = info.name;
+  SOFTNPU_RETURN_IF_ERROR(ControlArea::create(ranks, &membership.control));
+  membership.control->close_file();
   std::vector<softnpuMemoryFile> memory(ranks);
   for (uint32_t rank = 0; rank < ranks; ++rank) {
     SOFTNPU_RETURN_IF_ERROR(memory_of(devices[rank], &memory[rank]));
-    met.members.push_back(Member::local(memory[rank]));
+    membership.members.push_back(Member::local(memory[rank]));
   }
   for (uint32_t rank = 0; rank < ranks; ++rank) {
-    out->push_back(std::make_shared<Communicator>(met, info, rank, memory[rank], devices[rank], settings));
+    out->push_back(std::make_shared<Communicator>(membership, info, rank, memory[rank], devices[rank], settings));
   }
   return Status::ok();
 }

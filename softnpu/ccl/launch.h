@@ -24,8 +24,8 @@ Status bytes_for(HcclDataType type, uint64_t count, uint64_t parts, uint64_t* ou
 Status read_parts(const Communicator& comm, const char* role, const void* counts, const void* displacements,
                   HcclDataType type, Parts* out, uint64_t* bytes);
 
-// Fails if the buffers overlap, unless both begin where `in_place` says: `recv` at byte `offset` of `send`, which may be
-// negative.
+// Fails if the buffers overlap, unless both begin where `in_place` says: `recv` at byte `offset` of `send`, which may
+// be negative.
 Status check_overlap(const Buffer& send, const Buffer& recv, int64_t offset);
 Status check_no_overlap(const Buffer& send, const Buffer& recv);
 
@@ -35,7 +35,10 @@ Status launch_collective(Communicator& comm, aclrtStream stream, const Buffer& w
                          const Make& make) {
   std::lock_guard order(comm.order());
   std::unique_ptr<Collective> made = make();
-  SOFTNPU_RETURN_IF_ERROR(made->prepare());
+  if (Status status = made->prepare(); !status.is_ok()) {
+    comm.fail(status);  // the other ranks wait for it
+    return status;
+  }
   if (written.bytes() > 0) softnpuBumpWriteEpoch(address, written.bytes());
   return Operation::launch(std::move(made), stream);
 }

@@ -21,47 +21,47 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-Status connect(const RootInfo& info, const Meet& me, DescriptorSocket* out) {
+Status connect(const RootInfo& info, const RankConfig& self, DescriptorSocket* out) {
   // The one who listens gives up first and says why.
   constexpr std::chrono::seconds kMargin(10);
-  const auto end = Clock::now() + me.patience;
+  const auto end = Clock::now() + self.timeout;
   while (true) {
-    const Status status = DescriptorSocket::connect(info.name, me.patience + kMargin, out);
+    const Status status = DescriptorSocket::connect(info.name, self.timeout + kMargin, out);
     if (status.is_ok()) return status;
-    if (!me.may_be_early || Clock::now() >= end) {
-      return {status.code(), text("rank ", me.rank, " does not reach the process that called HcclGetRootInfo (",
+    if (!self.may_be_early || Clock::now() >= end) {
+      return {status.code(), text("rank ", self.rank, " does not reach the process that called HcclGetRootInfo (",
                                   status.message(), "): it has to live and to be in the same network namespace")};
     }
     std::this_thread::sleep_for(milliseconds(2));
   }
 }
 
-Status say_hello(const RootInfo& info, const Meet& me, const DescriptorSocket& socket) {
+Status say_hello(const RootInfo& info, const RankConfig& self, const DescriptorSocket& socket) {
   softnpuMemoryFile memory{};
-  SOFTNPU_RETURN_IF_ERROR(memory_of(me.device, &memory));
+  SOFTNPU_RETURN_IF_ERROR(memory_of(self.device, &memory));
   OwnFiles files;
   SOFTNPU_RETURN_IF_ERROR(own_files(memory, &files));
   Hello hello;
   hello.secret = info.secret;
-  hello.ranks = me.ranks;
-  hello.rank = me.rank;
+  hello.ranks = self.ranks;
+  hello.rank = self.rank;
   hello.token = Peer::own_token();
   hello.pid = static_cast<int32_t>(getpid());
-  hello.device = me.device;
+  hello.device = self.device;
   hello.memory_bytes = memory.bytes;
-  me.name.copy(hello.name.data(), hello.name.size() - 1);
+  self.name.copy(hello.name.data(), hello.name.size() - 1);
   const std::array<int, Hello::kFiles> sent = {files.memory.fd(), Watcher::get().bell(), files.process.fd()};
   return socket.send(bytes_of(hello), sent);
 }
 
 // The next message, whole and with its files.
 template <typename Message>
-Status receive(const Meet& me, const DescriptorSocket& socket, Message* out, std::vector<File>* files) {
+Status receive(const RankConfig& self, const DescriptorSocket& socket, Message* out, std::vector<File>* files) {
   size_t size = 0;
   const Status status = socket.receive(room_of(out), &size, files);
   if (status.is_ok() && size == sizeof *out) return status;
   return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
-          text("rank ", me.rank, ": the process that called HcclGetRootInfo (", socket.peer(),
+          text("rank ", self.rank, ": the process that called HcclGetRootInfo (", socket.peer(),
                size == 0 && status.is_ok() ? ") ended before all ranks had come" : ") answers no more: ",
                status.message())};
 }
@@ -115,24 +115,25 @@ void Member::ring() const {
   peer_->ring();
 }
 
-Status meet(const RootInfo& info, const Meet& me, Met* out) {
+Status join(const RootInfo& info, const RankConfig& self, Membership* out) {
   DescriptorSocket socket;
-  SOFTNPU_RETURN_IF_ERROR(connect(info, me, &socket));
-  SOFTNPU_RETURN_IF_ERROR(say_hello(info, me, socket));
+  SOFTNPU_RETURN_IF_ERROR(connect(info, self, &socket));
+  SOFTNPU_RETURN_IF_ERROR(say_hello(info, self, socket));
   Verdict verdict;
   std::vector<File> files;
-  SOFTNPU_RETURN_IF_ERROR(receive(me, socket, &verdict, &files));
+  SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &verdict, &files));
   if (verdict.is_good != 1 || files.size() != kVerdictFiles) {
     verdict.reason.back() = '\0';
-    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", me.rank, " of ", me.ranks, ": ", verdict.reason.data())};
+    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
+            text("rank ", self.rank, " of ", self.ranks, ": ", verdict.reason.data())};
   }
   verdict.name.back() = '\0';
   out->name = verdict.name.data();
-  SOFTNPU_RETURN_IF_ERROR(ControlArea::open(std::move(files.front()), me.ranks, &out->control));
+  SOFTNPU_RETURN_IF_ERROR(ControlArea::open(std::move(files.front()), self.ranks, &out->control));
   out->control->close_file();
-  for (uint32_t rank = 0; rank < me.ranks; ++rank) {
+  for (uint32_t rank = 0; rank < self.ranks; ++rank) {
     Introduction introduction;
-    SOFTNPU_RETURN_IF_ERROR(receive(me, socket, &introduction, &files));
+    SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &introduction, &files));
     if (introduction.rank != rank || files.size() != Hello::kFiles) {
       return {ACL_ERROR_RT_INTERNAL_ERROR, text("the introduction of rank ", rank, " is wrong")};
     }

@@ -1,7 +1,7 @@
 #pragma once
 // A rank as this process sees it, and how the ranks of a communicator find each other.
 //
-// These four functions are what a communicator knows of other hosts and processes: meet (form it), Member::source (read
+// These four functions are what a communicator knows of other hosts and processes: join (form it), Member::source (read
 // a rank's memory), Member::ring (wake a rank) and Member::has_ended. Ranks on several hosts will be another
 // implementation of them.
 
@@ -39,22 +39,22 @@ class Member {
   uint64_t bytes_ = 0;
 };
 
-struct Meet {
+struct RankConfig {
   uint32_t ranks = 0;
   uint32_t rank = 0;
   int32_t device = 0;
   std::string name;  // empty: any
-  std::chrono::seconds patience{0};
-  bool may_be_early = false;  // whether the process to meet may not listen yet
+  std::chrono::seconds timeout{0};
+  bool may_be_early = false;  // whether the first rank may not listen yet
 };
 
-struct Met {
+struct Membership {
   std::string name;
   std::shared_ptr<ControlArea> control;
   std::vector<Member> members;  // by rank
 };
 
 // Waits until all ranks have come to `info`, and returns them.
-Status meet(const RootInfo& info, const Meet& me, Met* out);
+Status join(const RootInfo& info, const RankConfig& self, Membership* out);
 
 }  // namespace softnpu::ccl

@@ -1,6 +1,6 @@
 #pragma once
-// What ranks and the process that called HcclGetRootInfo send each other to form a communicator: each rank a Hello, then
-// the process a Verdict to each and, if it is good, one Introduction for every rank.
+// What ranks and the process that called HcclGetRootInfo send each other to form a communicator: each rank a Hello,
+// then the process a Verdict to each and, if it is good, one Introduction for every rank.
 
 #include <array>
 #include <cstddef>

@@ -33,6 +33,7 @@ bool Operation::is_over() noexcept {
 }
 
 Status Operation::step(softnpuTurn* turn, bool* again) {
+  if (was_parked_) Watcher::get().forget(this);  // a stream may go on by itself
   if (!has_begun_) {
     has_begun_ = true;
     const auto limit = comm_->settings().execute;

@@ -23,8 +23,8 @@ Status own_files(const softnpuMemoryFile& memory, OwnFiles* out) {
   }
   out->process = File(static_cast<int>(::syscall(SYS_pidfd_open, getpid(), 0)));
   if (out->process.fd() < 0) {
-    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-            text("pidfd_open, which Linux has since 5.3: ", std::strerror(errno), ": other ranks could not see this one end")};
+    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("pidfd_open, which Linux has since 5.3: ", std::strerror(errno),
+                                                   ": other ranks could not see this one end")};
   }
   return Status::ok();
 }

@@ -92,7 +92,8 @@ Status RootInfo::read(const HcclRootInfo& from, RootInfo* out) {
   out->host = read_text(packed.host);
   out->secret = packed.secret;
   if (packed.magic != kMagic || out->name.empty()) {
-    return {ACL_ERROR_INVALID_PARAM, "rootInfo is none: pass what HcclGetRootInfo gave on the first rank, all its bytes"};
+    return {ACL_ERROR_INVALID_PARAM,
+            "rootInfo is none: pass what HcclGetRootInfo gave on the first rank, all its bytes"};
   }
   if (out->host != this_host()) {
     return {ACL_ERROR_FEATURE_UNSUPPORTED,

@@ -8,7 +8,7 @@
 
 namespace softnpu::ccl {
 
-Transfers::Transfers(std::shared_ptr<Communicator> comm, Operator op, const std::vector<Transfer>& transfers)
+Transfers::Transfers(const std::shared_ptr<Communicator>& comm, Operator op, const std::vector<Transfer>& transfers)
     : Operation(comm, op) {
   items_.reserve(transfers.size());
   for (const Transfer& transfer : transfers) {
@@ -91,7 +91,8 @@ Status Transfers::receive(const Item& item, Channel* shared) const {
   const Call theirs = shared->call;
   const Call& mine = item.transfer.call;
   if (theirs.op != Operator::kSend || theirs.dtype != mine.dtype || theirs.count != mine.count) {
-    return {ACL_ERROR_INVALID_PARAM, text(describe(item), ": rank ", item.transfer.other, " calls ", theirs.describe())};
+    return {ACL_ERROR_INVALID_PARAM,
+            text(describe(item), ": rank ", item.transfer.other, " calls ", theirs.describe())};
   }
   const Buffer& buffer = item.transfer.buffer;
   if (buffer.bytes() > 0) {

@@ -18,7 +18,7 @@ struct Transfer {
 class Transfers final : public Operation {
  public:
   // `comm->order()` is held until the launch.
-  Transfers(std::shared_ptr<Communicator> comm, Operator op, const std::vector<Transfer>& transfers);
+  Transfers(const std::shared_ptr<Communicator>& comm, Operator op, const std::vector<Transfer>& transfers);
 
   // Before the launch, what may fail.
   Status prepare();
@@ -27,9 +27,9 @@ class Transfers final : public Operation {
   enum class Stage { kBefore, kPosted, kDone };
   struct Item {
     Transfer transfer;
-    uint64_t number = 0;              // among those from this rank to that one
-    Stage stage = Stage::kBefore;     // a receive is never kPosted
-    const char* original = nullptr;   // of data that is copied to where other ranks can read it
+    uint64_t number = 0;             // among those from this rank to that one
+    Stage stage = Stage::kBefore;    // a receive is never kPosted
+    const char* original = nullptr;  // of data that is copied to where other ranks can read it
     std::shared_ptr<void> staged;
   };
 

@@ -6,6 +6,7 @@
 
 #include "ccl/launch.h"
 #include "ccl/transfer.h"
+#include "softnpu/collectives.h"
 
 namespace softnpu::ccl {
 namespace {
@@ -55,7 +56,10 @@ Status launch(const Batch& batch) {
   const Operator op = transfers.size() == 1 ? transfers.front().call.op : Operator::kBatch;
   std::lock_guard order(batch.comm->order());
   auto made = std::make_unique<Transfers>(batch.comm, op, transfers);
-  SOFTNPU_RETURN_IF_ERROR(made->prepare());
+  if (Status status = made->prepare(); !status.is_ok()) {
+    batch.comm->fail(status);  // the other ranks wait for it
+    return status;
+  }
   for (const Prepared& prepared : batch.transfers) {
     const Transfer& transfer = prepared.transfer;
     if (!transfer.is_send && transfer.buffer.bytes() > 0) {
@@ -72,8 +76,8 @@ Status call_one(HcclSendRecvType kind, void* address, uint64_t count, HcclDataTy
   Prepared prepared;
   SOFTNPU_RETURN_IF_ERROR(prepare(*found, kind, address, count, type, other, &prepared));
   if (group.depth == 0) return launch({found, stream, {prepared}});
-  auto same = std::ranges::find_if(
-      group.batches, [&](const Batch& batch) { return batch.comm == found && batch.stream == stream; });
+  auto same = std::ranges::find_if(group.batches,
+                                   [&](const Batch& batch) { return batch.comm == found && batch.stream == stream; });
   if (same == group.batches.end()) same = group.batches.insert(same, {found, stream, {}});
   same->transfers.push_back(prepared);
   return Status::ok();
@@ -104,20 +108,20 @@ HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, H
     Batch batch{found, stream, std::vector<Prepared>(itemNum)};
     for (uint32_t i = 0; i < itemNum; ++i) {
       const HcclSendRecvItem& item = sendRecvInfo[i];
-      const Status status = prepare(*found, item.sendRecvType, item.buf, item.count, item.dataType, item.remoteRank,
-                                    &batch.transfers[i]);
+      const Status status =
+          prepare(*found, item.sendRecvType, item.buf, item.count, item.dataType, item.remoteRank, &batch.transfers[i]);
       if (!status.is_ok()) return {status.code(), softnpu::text("item ", i, ": ", status.message())};
     }
     return launch(batch);
   });
 }
 
-HcclResult HcclGroupStart() {
+HcclResult softnpuGroupStart() {
   ++group.depth;
   return HCCL_SUCCESS;
 }
 
-HcclResult HcclGroupEnd() {
+HcclResult softnpuGroupEnd() {
   return hccl_api("HcclGroupEnd", []() -> Status {
     if (group.depth == 0) return {ACL_ERROR_INVALID_PARAM, "no HcclGroupStart precedes it on this thread"};
     if (--group.depth > 0) return Status::ok();

@@ -60,9 +60,8 @@ HcclResult HcclAllGatherV(const void* sendBuf, uint64_t sendCount, const void* r
     SOFTNPU_RETURN_IF_ERROR(check_overlap(send, recv, -own));
     const Parts sent{std::vector<uint64_t>(found->size(), sendCount), std::vector<uint64_t>(found->size(), 0)};
     const Call call{.op = Operator::kAllGatherV, .dtype = static_cast<uint32_t>(dataType), .count = sendCount};
-    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf), [&] {
-      return make_uneven(found, call, send, recv, sent, std::move(received));
-    });
+    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf),
+                             [&] { return make_uneven(found, call, send, recv, sent, std::move(received)); });
   });
 }
 
@@ -87,8 +86,7 @@ HcclResult HcclReduceScatterV(const void* sendBuf, const void* sendCounts, const
                     .dtype = static_cast<uint32_t>(dataType),
                     .reduce = static_cast<uint32_t>(op),
                     .count = recvCount};
-    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf), [&] {
-      return make_reduce_scatter_v(found, call, send, recv, std::move(sent));
-    });
+    return launch_collective(*found, stream, recv, const_cast<void*>(recvBuf),
+                             [&] { return make_reduce_scatter_v(found, call, send, recv, std::move(sent)); });
   });
 }

@@ -48,7 +48,8 @@ Status Watcher::start() {
       run();
     });
   } catch (const std::system_error& e) {
-    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the thread that watches other ranks cannot be started: ", e.what())};
+    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+            text("the thread that watches other ranks cannot be started: ", e.what())};
   }
   pid_ = static_cast<int32_t>(getpid());
   return Status::ok();

@@ -304,6 +304,9 @@ bool Stream::run_steps(Task& task) {
     task.work = nullptr;
     if (!is_ok || !again) return false;
     if (park(task)) return true;
+    // Nothing resumes it any more if it was abandoned while it ran; else it was resumed meanwhile.
+    std::lock_guard lock(mutex_);
+    if (task.number < abandoned_) return false;
   }
 }
 

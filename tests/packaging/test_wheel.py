@@ -79,6 +79,7 @@ def test_third_party_libraries_are_outside_the_cann_folder():
         "libge_runner.so",
         "libgraph.so",
         "libhccl.so",
+        "libhcomm.so",
         "libnnopbase.so",
         "libopapi.so",
     }

@@ -19,6 +19,7 @@ SUITES = {
     "models": "the demo's networks",
     "ops": "operators of networks, at their sizes",
     "networks": "ResNet-50, a Llama-like decoder",
+    "collectives": "HCCL between 2 and 4 processes against Gloo on the CPU; by name only",
     "compile": "torch.compile on npu against npu eager and against torch.compile on the CPU; by name only",
     "seeds": "fused convolution, sepia, rotary embedding, SwiGLU, RMSNorm",
     "memory": "peak memory of ResNet-50",

@@ -78,7 +78,7 @@ ACL_FUNC_VISIBILITY HcclResult HcclRecv(void* recvBuf, uint64_t count, HcclDataT
 // The parts progress together, whatever their order.
 ACL_FUNC_VISIBILITY HcclResult HcclBatchSendRecv(HcclSendRecvItem* sendRecvInfo, uint32_t itemNum, HcclComm comm,
                                                  aclrtStream stream);
-// Sends and receives of this thread between the two progress together. libhcomm.so exports them as well.
+// Sends and receives of this thread between the two progress together. In libhcomm.
 ACL_FUNC_VISIBILITY HcclResult HcclGroupStart();
 ACL_FUNC_VISIBILITY HcclResult HcclGroupEnd();
 

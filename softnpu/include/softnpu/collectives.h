@@ -11,6 +11,10 @@ extern "C" {
 // error. From now on every call on it fails. It still has to be destroyed.
 ACL_FUNC_VISIBILITY HcclResult softnpuCommAbort(HcclComm comm);
 
+// What libhcomm's functions of these names do.
+ACL_FUNC_VISIBILITY HcclResult softnpuGroupStart();
+ACL_FUNC_VISIBILITY HcclResult softnpuGroupEnd();
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,7 +17,8 @@ typedef struct softnpuSteps {
   // other streams, until softnpuResume(turn), which may come before this call returns; then it is called again. On
   // failure it returns an aclError and writes a sentence of at most `size` bytes.
   aclError (*step)(void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size);
-  void (*release)(void* state);  // called exactly once: after the last step, when the work is dropped, when launching fails
+  void (*release)(
+      void* state);  // called exactly once: after the last step, when the work is dropped, when launching fails
   void* state;
 } softnpuSteps;
 

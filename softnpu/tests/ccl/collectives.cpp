@@ -115,8 +115,8 @@ void check_all_gather_v(const Side& side, HcclDataType type, size_t count, uint6
   send.write(values(side.rank, send.count(), 0, seed));
   Array recv(type, parts.total);
   expect_ok(side,
-            HcclAllGatherV(send.data(), send.count(), recv.data(), parts.counts.data(), parts.displacements.data(), type,
-                           side.comm, side.stream),
+            HcclAllGatherV(send.data(), send.count(), recv.data(), parts.counts.data(), parts.displacements.data(),
+                           type, side.comm, side.stream),
             "HcclAllGatherV");
   for (uint32_t rank = 0; rank < side.ranks; ++rank) {
     expect_equal(side, "HcclAllGatherV", recv.read(parts.displacements[rank], parts.counts[rank]),
@@ -204,8 +204,7 @@ void check_batch(const Side& side, HcclDataType type, size_t count, uint64_t see
     items.push_back({HCCL_SEND, send.at(other * count), count, type, other});
   }
   if (seed % 2 == 0) {
-    expect_ok(side,
-              HcclBatchSendRecv(items.data(), static_cast<uint32_t>(items.size()), side.comm, side.stream),
+    expect_ok(side, HcclBatchSendRecv(items.data(), static_cast<uint32_t>(items.size()), side.comm, side.stream),
               "HcclBatchSendRecv");
   } else {
     require(HcclGroupStart() == HCCL_SUCCESS, "HcclGroupStart");

@@ -107,18 +107,19 @@ Job::Job(const std::string& program, uint32_t ranks, const std::string& argument
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     // By way of high numbers: a source may have a target's number.
-    const std::array<int, 3> sources = {fcntl(pipes[0][1], F_DUPFD_CLOEXEC, 100), fcntl(pipes[1][0], F_DUPFD_CLOEXEC, 100),
+    const std::array<int, 3> sources = {fcntl(pipes[0][1], F_DUPFD_CLOEXEC, 100),
+                                        fcntl(pipes[1][0], F_DUPFD_CLOEXEC, 100),
                                         fcntl(pipes[2][1], F_DUPFD_CLOEXEC, 100)};
     posix_spawn_file_actions_adddup2(&actions, sources[0], STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, sources[1], kRootIn);
     posix_spawn_file_actions_adddup2(&actions, sources[2], kRootOut);
-    std::vector<std::string> words = {"/proc/self/exe", "--rank", program, std::to_string(rank), std::to_string(ranks),
-                                      argument};
+    std::vector<std::string> words = {"/proc/self/exe",      "--rank", program, std::to_string(rank),
+                                      std::to_string(ranks), argument};
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
-    const int failed = posix_spawn(&process.pid, "/proc/self/exe", &actions, nullptr, pointers.data(),
-                                   environment_pointers.data());
+    const int failed =
+        posix_spawn(&process.pid, "/proc/self/exe", &actions, nullptr, pointers.data(), environment_pointers.data());
     posix_spawn_file_actions_destroy(&actions);
     for (const int source : sources) close(source);
     close(pipes[0][1]);

@@ -60,9 +60,9 @@ class Job {
  private:
   struct Process {
     pid_t pid = -1;
-    int from = -1;       // its output
-    int root_in = -1;    // root infos to it
-    int root_out = -1;   // root infos from it
+    int from = -1;      // its output
+    int root_in = -1;   // root infos to it
+    int root_out = -1;  // root infos from it
     bool is_waited_for = false;
     Outcome outcome;
   };

@@ -1,5 +1,5 @@
 #pragma once
-// The place where the ranks of one communicator meet: a listening socket and those who have come so far. Not
+// The rendezvous of one communicator's ranks: a listening socket and the ranks that have connected so far. Not
 // thread-safe.
 
 #include <chrono>
@@ -15,35 +15,35 @@ struct pollfd;
 
 namespace softnpu::ccl {
 
-class Meeting {
+class Rendezvous {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Listens. `patience`: how long the first rank waits for the last one.
-  static Status open(const RootInfo& info, std::chrono::seconds patience, std::optional<Meeting>* out);
+  // Listens. `timeout`: how long the first rank waits for the last one.
+  static Status open(const RootInfo& info, std::chrono::seconds timeout, std::optional<Rendezvous>* out);
 
   // What poll() has to watch.
   void add_files(std::vector<pollfd>* files) const;
   // When serve() has to be called even if nothing has come; max() for never.
   Clock::time_point deadline() const { return deadline_; }
-  // Reads what has come. True when the meeting is over: all ranks know each other, or why not.
+  // Reads what has come. True when the rendezvous is over: all ranks know each other, or why not.
   bool serve();
 
  private:
-  struct Guest {
+  struct Connection {
     DescriptorSocket socket;
     bool has_spoken = false;
     Hello hello;
     std::vector<File> files;
   };
 
-  Meeting(RootInfo info, DescriptorSocket listener, std::chrono::seconds patience)
-      : info_(std::move(info)), listener_(std::move(listener)), patience_(patience) {}
+  Rendezvous(RootInfo info, DescriptorSocket listener, std::chrono::seconds timeout)
+      : info_(std::move(info)), listener_(std::move(listener)), timeout_(timeout) {}
 
-  void accept_guests();
-  // Reads a guest's Hello. Fails where it makes the meeting fail; guests without the secret are sent away.
-  Status hear(Guest* guest);
-  Status admit(const Guest& guest) const;
+  void accept_connections();
+  // Reads a connection's Hello. Fails where it makes the rendezvous fail; connections without the secret are sent away.
+  Status hear(Connection* connection);
+  Status admit(const Connection& connection) const;
   bool is_complete() const;
   // Tells all ranks about each other.
   Status introduce();
@@ -53,10 +53,10 @@ class Meeting {
 
   RootInfo info_;
   DescriptorSocket listener_;
-  std::chrono::seconds patience_;
+  std::chrono::seconds timeout_;
   Clock::time_point deadline_ = Clock::time_point::max();
   uint32_t ranks_ = 0;  // 0 until the first rank has come
-  std::vector<Guest> guests_;
+  std::vector<Connection> connections_;
 };
 
 }  // namespace softnpu::ccl

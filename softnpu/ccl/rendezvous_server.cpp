@@ -1,4 +1,4 @@
-#include "ccl/host.h"
+#include "ccl/rendezvous_server.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -18,13 +18,13 @@
 namespace softnpu::ccl {
 namespace {
 
-using Clock = Meeting::Clock;
+using Clock = Rendezvous::Clock;
 
 // poll()'s milliseconds until the first deadline, at most one second.
-int pause_for(const std::vector<Meeting>& meetings) {
+int pause_for(const std::vector<Rendezvous>& open) {
   constexpr std::chrono::milliseconds kLongest(1000);
   auto next = Clock::time_point::max();
-  for (const Meeting& meeting : meetings) next = std::min(next, meeting.deadline());
+  for (const Rendezvous& rendezvous : open) next = std::min(next, rendezvous.deadline());
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now());
   return static_cast<int>(std::clamp(left, std::chrono::milliseconds(0), kLongest).count());
@@ -32,15 +32,15 @@ int pause_for(const std::vector<Meeting>& meetings) {
 
 }  // namespace
 
-Host& Host::get() {
-  static NoDestroy<Host> host;
+RendezvousServer& RendezvousServer::get() {
+  static NoDestroy<RendezvousServer> server;
   static const struct AtExit {
-    ~AtExit() { Host::get().stop(); }
+    ~AtExit() { RendezvousServer::get().stop(); }
   } at_exit;
-  return host.get();
+  return server.get();
 }
 
-Status Host::start() {
+Status RendezvousServer::start() {
   if (stopping_) return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "the process ends"};
   if (thread_.joinable()) return Status::ok();
   if (bell_.fd() < 0) bell_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
@@ -51,44 +51,45 @@ Status Host::start() {
       run();
     });
   } catch (const std::system_error& e) {
-    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("the thread that other ranks connect to cannot be started: ", e.what())};
+    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
+            text("the thread that other ranks connect to cannot be started: ", e.what())};
   }
   pid_ = static_cast<int32_t>(getpid());
   return Status::ok();
 }
 
-Status Host::open(const RootInfo& info, std::chrono::seconds patience) {
-  std::optional<Meeting> meeting;
-  SOFTNPU_RETURN_IF_ERROR(Meeting::open(info, patience, &meeting));
+Status RendezvousServer::open(const RootInfo& info, std::chrono::seconds timeout) {
+  std::optional<Rendezvous> rendezvous;
+  SOFTNPU_RETURN_IF_ERROR(Rendezvous::open(info, timeout, &rendezvous));
   {
     std::lock_guard lock(mutex_);
     SOFTNPU_RETURN_IF_ERROR(start());
-    arrivals_.push_back(std::move(*meeting));
+    arrivals_.push_back(std::move(*rendezvous));
   }
   ring_bell(bell_.fd());
   return Status::ok();
 }
 
-void Host::run() {
-  std::vector<Meeting> meetings;
+void RendezvousServer::run() {
+  std::vector<Rendezvous> open;
   while (true) {
     {
       std::lock_guard lock(mutex_);
       if (stopping_) return;
-      std::ranges::move(arrivals_, std::back_inserter(meetings));
+      std::ranges::move(arrivals_, std::back_inserter(open));
       arrivals_.clear();
     }
-    std::erase_if(meetings, [](Meeting& meeting) { return meeting.serve(); });
+    std::erase_if(open, [](Rendezvous& rendezvous) { return rendezvous.serve(); });
     std::vector<pollfd> files = {{bell_.fd(), POLLIN, 0}};
-    for (const Meeting& meeting : meetings) meeting.add_files(&files);
-    if (::poll(files.data(), files.size(), pause_for(meetings)) > 0 && files.front().revents != 0) {
+    for (const Rendezvous& rendezvous : open) rendezvous.add_files(&files);
+    if (::poll(files.data(), files.size(), pause_for(open)) > 0 && files.front().revents != 0) {
       uint64_t rings = 0;
       [[maybe_unused]] const auto count = ::read(bell_.fd(), &rings, sizeof rings);
     }
   }
 }
 
-void Host::stop() {
+void RendezvousServer::stop() {
   std::thread thread;
   {
     std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 #pragma once
-// The thread that serves the meetings that this process opened (HcclGetRootInfo, sub-communicators).
+// The thread that serves the rendezvous that this process opened (HcclGetRootInfo, sub-communicators).
 
 #include <mutex>
 #include <thread>
@@ -7,17 +7,17 @@
 
 #include "base/file.h"
 #include "base/status.h"
-#include "ccl/meeting.h"
+#include "ccl/rendezvous.h"
 
 namespace softnpu::ccl {
 
-class Host {
+class RendezvousServer {
  public:
   // The one instance. It is never destroyed; its thread ends at process exit.
-  static Host& get();
+  static RendezvousServer& get();
 
-  // Serves a meeting at `info` until it is over.
-  Status open(const RootInfo& info, std::chrono::seconds patience);
+  // Serves a rendezvous at `info` until it is over.
+  Status open(const RootInfo& info, std::chrono::seconds timeout);
 
  private:
   Status start();
@@ -26,7 +26,7 @@ class Host {
 
   std::mutex mutex_;  // guards all members below
   File bell_;         // an eventfd; set once by start()
-  std::vector<Meeting> arrivals_;
+  std::vector<Rendezvous> arrivals_;
   bool stopping_ = false;
   int32_t pid_ = 0;  // of the process that started the thread
   std::thread thread_;
