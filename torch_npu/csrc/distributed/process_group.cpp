@@ -197,11 +197,11 @@ int64_t ProcessGroupHCCL::comm_address(c10::DeviceIndex device) {
   return static_cast<int64_t>(reinterpret_cast<intptr_t>(communicator(device)->handle()));
 }
 
-void end_process_groups() noexcept {
+void end_process_groups(bool after_error) noexcept {
   std::lock_guard lock(groups().mutex);
   for (ProcessGroupHCCL* group : groups().all) {
     try {
-      group->abort();
+      after_error ? group->abort() : group->shutdown();
     } catch (const std::exception&) {
       // The process ends: its communicators do, too.
     }

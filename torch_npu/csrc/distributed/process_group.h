@@ -150,7 +150,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   std::shared_ptr<Watchdog> watchdog_;
 };
 
-// Stops the watchdogs of all groups and gives their communicators back, before the process releases its devices.
-void end_process_groups() noexcept;
+// Ends all groups before the process releases its devices: by shutdown(), or by abort() after an error.
+void end_process_groups(bool after_error) noexcept;
 
 }  // namespace torch_npu
