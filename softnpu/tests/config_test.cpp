@@ -61,12 +61,10 @@ TEST(Config, ProcessesOfOneJobShareTheMachine) {
   EXPECT_EQ(shared.cores, std::max(1, alone.cores / 4));
   EXPECT_LE(shared.hbm_bytes, alone.hbm_bytes / 3);
   EXPECT_GE(shared.hbm_bytes, alone.hbm_bytes / 8);
-  ASSERT_TRUE(parse({{"LOCAL_WORLD_SIZE", "4"},
-                     {"SOFTNPU_DEVICE_COUNT", "1"},
-                     {"SOFTNPU_CORES", "3"},
-                     {"SOFTNPU_HBM", "1G"}},
-                    &shared)
-                  .is_ok());
+  ASSERT_TRUE(
+      parse({{"LOCAL_WORLD_SIZE", "4"}, {"SOFTNPU_DEVICE_COUNT", "1"}, {"SOFTNPU_CORES", "3"}, {"SOFTNPU_HBM", "1G"}},
+            &shared)
+          .is_ok());
   EXPECT_EQ(shared.device_count(), 1);
   EXPECT_EQ(shared.cores, 3);
   EXPECT_EQ(shared.hbm_bytes, size_t{1} << 30);

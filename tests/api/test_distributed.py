@@ -37,6 +37,7 @@ def test_reinit(group):
     dist.all_reduce(tensor)
     backend = group._get_backend(torch.device("npu"))
     before = backend.get_hccl_comm_name(0)
+    torch.npu.synchronize()  # work in flight would fail
     assert module.reinit_process_group() is group
     dist.all_reduce(tensor)
     assert backend.get_hccl_comm_name(0) != before

@@ -133,7 +133,7 @@ def test_a_variable_is_warned_about_once_at_import():
     result = fresh.run(program, STREAMS_PER_DEVICE="8", HCCL_BUFFSIZE="200", TASK_QUEUE_ENABLE="1")
     assert result.returncode == 0, result.stderr
     assert result.stderr.count("STREAMS_PER_DEVICE=8 has no effect: the pool has PyTorch's 32") == 1
-    assert result.stderr.count("HCCL_BUFFSIZE=200 has no effect: collectives") == 1
+    assert result.stderr.count("HCCL_BUFFSIZE=200 has no effect: ranks read") == 1
     assert "TASK_QUEUE_ENABLE" not in result.stderr
 
 

@@ -20,7 +20,7 @@ def two():
     yield from _processes(2)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def four():
     """Four processes with a device each."""
     yield from _processes(4)

@@ -48,7 +48,7 @@ def reinit_process_group(
 ) -> dist.ProcessGroup | None:
     """Gives the HCCL communicators of ``group`` back; its next collective makes new ones.
 
-    All ranks of the group call it, after a collective failed on some of them.
+    All ranks of the group call it, after a collective failed on some of them. Collectives in flight fail.
 
     Args:
         group: the default group if None.

@@ -209,7 +209,8 @@ def _finish() -> None:
     """
     from torch_npu import _C
 
-    _C._distributed_c10d.end_process_groups()
+    has_failed = getattr(sys, "last_type", None) is not None
+    _C._distributed_c10d.end_process_groups(has_failed)
     if getattr(sys, "last_type", None) is not KeyboardInterrupt:
         failure = _C.shutdown()
         if failure:

@@ -26,7 +26,7 @@ std::vector<at::Tensor>& only(std::vector<std::vector<at::Tensor>>& lists, const
   return lists.front();
 }
 
-void alike(const at::Tensor& tensor, const at::Tensor& other, const char* operation) {
+void compatible(const at::Tensor& tensor, const at::Tensor& other, const char* operation) {
   TORCH_CHECK_TYPE(tensor.scalar_type() == other.scalar_type(), operation,
                    ": output tensor must have the same type as input tensor, got ", tensor.scalar_type(), " and ",
                    other.scalar_type());
@@ -40,7 +40,7 @@ bool list_of(const std::vector<at::Tensor>& list, const at::Tensor& tensor, int 
   bool are_equal = true;
   for (const at::Tensor& each : list) {
     TORCH_CHECK_VALUE(each.defined() && each.layout() == c10::kStrided, operation, ": Tensors must be NPU and dense");
-    alike(each, tensor, operation);
+    compatible(each, tensor, operation);
     are_equal = are_equal && each.numel() == tensor.numel();
   }
   return are_equal;

@@ -15,7 +15,7 @@ at::Tensor& only(std::vector<at::Tensor>& tensors, const char* operation);
 std::vector<at::Tensor>& only(std::vector<std::vector<at::Tensor>>& lists, const char* operation);
 
 // Tensors of one device and data type.
-void alike(const at::Tensor& tensor, const at::Tensor& other, const char* operation);
+void compatible(const at::Tensor& tensor, const at::Tensor& other, const char* operation);
 
 // `list` has a tensor like `tensor` for each rank. Whether all have its number of elements, too.
 bool list_of(const std::vector<at::Tensor>& list, const at::Tensor& tensor, int ranks, const char* operation);

@@ -125,7 +125,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::alltoall_base(at::Tensor& output, at
     checks::dense(tensor, kName);
     TORCH_CHECK_VALUE(tensor.is_contiguous(), kName, ": Tensors must be contiguous");
   }
-  checks::alike(output, input, kName);
+  checks::compatible(output, input, kName);
   const WireType wire = moved_as(input.scalar_type());
   const Splits received(output, output_sizes, size_, wire.per_element, kName);
   const Splits sent(input, input_sizes, size_, wire.per_element, kName);
@@ -164,7 +164,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::alltoallvc(at::Tensor& output, at::T
   constexpr const char* kName = "all_to_all_vc";
   checks::dense(output, kName);
   checks::dense(input, kName);
-  checks::alike(output, input, kName);
+  checks::compatible(output, input, kName);
   const auto ranks = static_cast<std::size_t>(size_);
   const auto own = static_cast<std::size_t>(rank_);
   TORCH_CHECK_VALUE(counts.size() == ranks * ranks, kName, ": send_count_matrix has ", counts.size(),

@@ -87,7 +87,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_allgather_base(at::Tensor& output, 
                                                             const c10d::AllgatherOptions& options) {
   checks::dense(output, "all_gather_into_tensor");
   checks::dense(input, "all_gather_into_tensor");
-  checks::alike(output, input, "all_gather_into_tensor");
+  checks::compatible(output, input, "all_gather_into_tensor");
   checks::parts_of(output, input, size_, "output tensor size must be equal to world_size times input tensor size");
   return run({OpType::_ALLGATHER_BASE, "all_gather_into_tensor", options.asyncOp, timeout_of(options.timeout)}, {input},
              {output}, [&](const Channel& channel) { all_gather(channel, output, input); });
@@ -107,7 +107,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_coalesced(TensorLists& out
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     checks::dense(inputs[i], kName);
     for (const Tensors& list : outputs) {
-      checks::alike(list[i], inputs[i], kName);
+      checks::compatible(list[i], inputs[i], kName);
       checks::parts_of(list[i], inputs[i], 1, "all_gather_coalesced: an output must have the size of its input");
     }
   }
@@ -129,7 +129,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_into_tensor_coalesced(Tens
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     checks::dense(outputs[i], kName);
     checks::dense(inputs[i], kName);
-    checks::alike(outputs[i], inputs[i], kName);
+    checks::compatible(outputs[i], inputs[i], kName);
     checks::parts_of(outputs[i], inputs[i], size_,
                      "output tensor size must be equal to world_size times input tensor size");
   }
@@ -146,7 +146,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_uneven(at::Tensor& output,
   static const HcclCollective<decltype(HcclAllGatherV)> function("HcclAllGatherV");
   checks::dense(output, kName);
   checks::dense(input, kName);
-  checks::alike(output, input, kName);
+  checks::compatible(output, input, kName);
   const WireType wire = moved_as(input.scalar_type());
   const Splits splits(output, sizes, size_, wire.per_element, kName);
   TORCH_CHECK_VALUE(splits.counts[static_cast<std::size_t>(rank_)] == count_of(input, wire), kName, ": the input has ",

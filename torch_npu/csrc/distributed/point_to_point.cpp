@@ -1,5 +1,5 @@
-// Sends and receives. Each pair of ranks has a communicator of its own, and each direction a stream: a send waits for
-// its receiver, and nothing else for it.
+// Sends and receives. Before the first collective a pair of ranks has a communicator of its own, so that the others
+// need not come; each peer and direction has a stream: a send waits for its receiver, and nothing else for it.
 
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/StreamGuard.h>
@@ -33,7 +33,7 @@ FlightEnd ProcessGroupHCCL::enqueue_peer(const Peer& peer) {
   static const HcclCollective<decltype(HcclSend)> send_function("HcclSend");
   static const HcclCollective<decltype(HcclRecv)> receive_function("HcclRecv");
   const c10::DeviceIndex device = peer.tensor.device().index();
-  const std::shared_ptr<Communicator> communicator = this->communicator(device, peer.rank);
+  const auto [communicator, remote] = link(device, peer.rank);
   const c10::Stream stream = stream_of(device, peer.rank, peer.receives);
   const c10::Stream caller = current_stream(device);
   c10::Event before(c10::DeviceType::PrivateUse1);
@@ -41,7 +41,6 @@ FlightEnd ProcessGroupHCCL::enqueue_peer(const Peer& peer) {
   before.block(stream);
   if (peer.tensor.numel() != 0) {
     const WireType wire = moved_as(peer.tensor.scalar_type());
-    const auto remote = static_cast<uint32_t>(peer.rank < rank_ ? 0 : 1);
     const auto count = static_cast<uint64_t>(peer.tensor.numel()) * wire.per_element;
     const Channel channel{*communicator, stream};
     if (peer.receives) {
@@ -63,7 +62,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::point_to_point(std::vector<Peer> pee
   std::vector<std::pair<int, int>> pairs;
   for (const Peer& peer : peers) pairs.emplace_back(std::minmax(rank_, peer.rank));
   std::ranges::sort(pairs);
-  for (const auto& [low, high] : pairs) communicator(device, low == rank_ ? high : low);
+  for (const auto& [low, high] : pairs) link(device, low == rank_ ? high : low);
   std::vector<FlightEnd> ends;
   Tensors inputs;
   Tensors outputs;

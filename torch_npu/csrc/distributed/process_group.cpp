@@ -110,16 +110,20 @@ std::shared_ptr<Communicator> ProcessGroupHCCL::communicator(c10::DeviceIndex de
   return communicators_.emplace(std::pair(device, kAll), std::move(made)).first->second;
 }
 
-std::shared_ptr<Communicator> ProcessGroupHCCL::communicator(c10::DeviceIndex device, int peer) {
+std::pair<std::shared_ptr<Communicator>, uint32_t> ProcessGroupHCCL::link(c10::DeviceIndex device, int peer) {
+  const auto [low, high] = std::minmax(rank_, peer);
+  const auto rank_of_pair = static_cast<uint32_t>(peer == low ? 0 : 1);
   {
     std::lock_guard lock(mutex_);
-    const auto found = communicators_.find({device, peer});
-    if (found != communicators_.end()) return found->second;
+    // If this rank has it, every rank made it at this place of the program.
+    const auto whole = communicators_.find({device, kAll});
+    if (whole != communicators_.end()) return {whole->second, static_cast<uint32_t>(peer)};
+    const auto pair = communicators_.find({device, peer});
+    if (pair != communicators_.end()) return {pair->second, rank_of_pair};
   }
-  const auto [low, high] = std::minmax(rank_, peer);
   auto made = connect(c10::str(low, ":", high), rank_ == low ? 0 : 1, 2, device);
   std::lock_guard lock(mutex_);
-  return communicators_.emplace(std::pair(device, peer), std::move(made)).first->second;
+  return {communicators_.emplace(std::pair(device, peer), std::move(made)).first->second, rank_of_pair};
 }
 
 c10::Stream ProcessGroupHCCL::stream_of(c10::DeviceIndex device) { return stream_of(device, kAll, false); }
@@ -193,11 +197,11 @@ int64_t ProcessGroupHCCL::comm_address(c10::DeviceIndex device) {
   return static_cast<int64_t>(reinterpret_cast<intptr_t>(communicator(device)->handle()));
 }
 
-void end_process_groups() noexcept {
+void end_process_groups(bool after_error) noexcept {
   std::lock_guard lock(groups().mutex);
   for (ProcessGroupHCCL* group : groups().all) {
     try {
-      group->abort();
+      after_error ? group->abort() : group->shutdown();
     } catch (const std::exception&) {
       // The process ends: its communicators do, too.
     }

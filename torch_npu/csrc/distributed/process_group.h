@@ -124,7 +124,8 @@ class ProcessGroupHCCL final : public c10d::Backend {
   FlightEnd enqueue_peer(const Peer& peer);
 
   std::shared_ptr<Communicator> communicator(c10::DeviceIndex device);
-  std::shared_ptr<Communicator> communicator(c10::DeviceIndex device, int peer);
+  // The communicator to reach `peer` by, and the peer's rank in it.
+  std::pair<std::shared_ptr<Communicator>, uint32_t> link(c10::DeviceIndex device, int peer);
   std::shared_ptr<Communicator> connect(const std::string& key, int rank, int size, c10::DeviceIndex device);
   std::vector<std::shared_ptr<Communicator>> communicators();
   void check_usable();
@@ -149,7 +150,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   std::shared_ptr<Watchdog> watchdog_;
 };
 
-// Stops the watchdogs of all groups and gives their communicators back, before the process releases its devices.
-void end_process_groups() noexcept;
+// Ends all groups before the process releases its devices: by shutdown(), or by abort() after an error.
+void end_process_groups(bool after_error) noexcept;
 
 }  // namespace torch_npu

@@ -126,7 +126,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_reduce_scatter_base(at::Tensor& out
                                                                  const c10d::ReduceScatterOptions& options) {
   checks::dense(output, "reduce_scatter_tensor");
   checks::dense(input, "reduce_scatter_tensor");
-  checks::alike(output, input, "reduce_scatter_tensor");
+  checks::compatible(output, input, "reduce_scatter_tensor");
   checks::parts_of(input, output, size_, "input tensor must be the same size as output size times world size");
   return run({OpType::_REDUCE_SCATTER_BASE, "reduce_scatter_tensor", options.asyncOp, timeout_of(options.timeout)},
              {input}, {output},
@@ -141,7 +141,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_tensor_coalesced(Tens
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     checks::dense(outputs[i], kName);
     checks::dense(inputs[i], kName);
-    checks::alike(outputs[i], inputs[i], kName);
+    checks::compatible(outputs[i], inputs[i], kName);
     checks::parts_of(inputs[i], outputs[i], size_,
                      "input tensor must be the same size as output size times world size");
   }
@@ -160,7 +160,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_uneven(at::Tensor& ou
   static const HcclCollective<decltype(HcclReduceScatterV)> function("HcclReduceScatterV");
   checks::dense(output, kName);
   checks::dense(input, kName);
-  checks::alike(output, input, kName);
+  checks::compatible(output, input, kName);
   const Reduction reduction(options.reduceOp, input.scalar_type(), kName);
   const Splits splits(input, sizes, size_, reduction.wire().per_element, kName);
   TORCH_CHECK_VALUE(splits.counts[static_cast<std::size_t>(rank_)] == count_of(output, reduction.wire()), kName,
