@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "op_plugin/utils/op_api_common.h"
@@ -21,6 +22,7 @@
 #include "torch_npu/csrc/core/npu/NPUGuard.h"
 #include "torch_npu/csrc/core/npu/NPUStream.h"
 #include "torch_npu/csrc/framework/OpCommand.h"
+#include "torch_npu/csrc/framework/OpHook.h"
 #include "torch_npu/csrc/framework/utils/CalcuOpUtil.h"
 #include "torch_npu/csrc/framework/utils/OpAdapter.h"
 #include "torch_npu/csrc/include/ops.h"
@@ -230,6 +232,16 @@ void typed_unknown(const at::Tensor& x) {
   command.Name("NoSuchOperator").Input(x).Output(out).Run();
 }
 
+// What the hooks saw since the last call; registers them.
+std::vector<std::string> seen_by_hooks() {
+  static std::vector<std::string> seen;
+  at_npu::native::RegisterOpHookBeginFn([](const std::string& name) { seen.push_back(name); });
+  at_npu::native::RegisterOpHookPreFn([](const at::Tensor& x) { seen.push_back(c10::str("before ", x.sizes())); });
+  at_npu::native::RegisterOpHookPostFn([](const at::Tensor& x) { seen.push_back(c10::str("after ", x.sizes())); });
+  at_npu::native::RegisterOpHookEndFn([] { seen.emplace_back("end"); });
+  return std::exchange(seen, {});
+}
+
 // Each kind of argument: tensors and a scalar; a list and a number; an array, a boolean and a data type; optional
 // tensors and a double; optional scalars; a list of scalars; arrays of booleans.
 at::Tensor add(const at::Tensor& a, const at::Tensor& b, const at::Scalar& alpha) {
@@ -349,6 +361,7 @@ TORCH_LIBRARY(npu_interface, m) {
   m.def("typed_mul", &typed_mul);
   m.def("typed_sum", &typed_sum);
   m.def("typed_unknown", &typed_unknown);
+  m.def("seen_by_hooks", &seen_by_hooks);
   m.def("add", &add);
   m.def("cat", &cat);
   m.def("sum", &sum);
