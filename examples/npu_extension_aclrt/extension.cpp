@@ -7,6 +7,7 @@
 #include "acl/acl.h"
 #include "torch_npu/csrc/aten/common/from_blob.h"
 #include "torch_npu/csrc/core/npu/NPUException.h"
+#include "torch_npu/csrc/core/npu/NPUFunctions.h"
 #include "torch_npu/csrc/core/npu/NPUGuard.h"
 #include "torch_npu/csrc/core/npu/NPUStream.h"
 
@@ -55,8 +56,7 @@ class Stream {
 at::Tensor add(const at::Tensor& a, const at::Tensor& b) {
   TORCH_CHECK(a.is_cpu() && b.is_cpu() && a.is_contiguous() && b.is_contiguous(), "add takes contiguous CPU tensors");
   TORCH_CHECK(a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type(), "add takes tensors of one shape and dtype");
-  NPU_CHECK_ERROR(aclrtSetDevice(0));
-  const c10_npu::NPUGuard device(0);
+  c10_npu::set_device(0);  // aclInit and aclrtSetDevice, once for the process and for this thread
   const Stream stream;
   DeviceMemory device_a(a.nbytes());
   DeviceMemory device_b(b.nbytes());

@@ -66,7 +66,6 @@ def test_every_option_with_an_effect_has_it(module):
         ("ACL_OP_COMPILER_CACHE_DIR", "/tmp"),
         ("ACL_OP_DEBUG_OPTION", "oom"),
         ("STRONG_CONSISTENCY", "enable"),
-        ("OP_HOOK_ENABLE", "enable"),
         ("FORCE_ACLNN_OP_LIST", "add"),
         ("NPU_FUZZY_COMPILE_BLACKLIST", "add"),
         ("autotune", "enable"),

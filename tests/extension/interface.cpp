@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "op_plugin/utils/op_api_common.h"
@@ -21,6 +22,7 @@
 #include "torch_npu/csrc/core/npu/NPUGuard.h"
 #include "torch_npu/csrc/core/npu/NPUStream.h"
 #include "torch_npu/csrc/framework/OpCommand.h"
+#include "torch_npu/csrc/framework/OpHook.h"
 #include "torch_npu/csrc/framework/utils/CalcuOpUtil.h"
 #include "torch_npu/csrc/framework/utils/OpAdapter.h"
 #include "torch_npu/csrc/include/ops.h"
@@ -176,15 +178,18 @@ at::Tensor blob_of_sizes(const at::Tensor& x, int64_t size) {
 
 // --- operators ---
 
-// A copy in stream order, made by CANN's function.
+at::Tensor add(const at::Tensor& a, const at::Tensor& b, const at::Scalar& alpha);
+
+// A copy in stream order, made by CANN's function, of a result that is launched after the stream's handle is known.
 at::Tensor copy_by_lambda(const at::Tensor& x, bool sync) {
   at::Tensor out = at::empty_like(x);
   aclrtStream stream = c10_npu::getCurrentNPUStream().stream(false);
+  const at::Tensor source = add(x, x, 0);
   OpCommand::RunOpApi(
       "MyCopy",
       [=] {
-        return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), x.data_ptr(), x.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE,
-                                stream);
+        return aclrtMemcpyAsync(out.data_ptr(), out.nbytes(), source.data_ptr(), source.nbytes(),
+                                ACL_MEMCPY_DEVICE_TO_DEVICE, stream);
       },
       sync);
   return out;
@@ -228,6 +233,16 @@ void typed_unknown(const at::Tensor& x) {
   at::Tensor out = at::empty_like(x);
   OpCommand command;
   command.Name("NoSuchOperator").Input(x).Output(out).Run();
+}
+
+// What the hooks saw since the last call; registers them.
+std::vector<std::string> seen_by_hooks() {
+  static std::vector<std::string> seen;
+  at_npu::native::RegisterOpHookBeginFn([](const std::string& name) { seen.push_back(name); });
+  at_npu::native::RegisterOpHookPreFn([](const at::Tensor& x) { seen.push_back(c10::str("before ", x.sizes())); });
+  at_npu::native::RegisterOpHookPostFn([](const at::Tensor& x) { seen.push_back(c10::str("after ", x.sizes())); });
+  at_npu::native::RegisterOpHookEndFn([] { seen.emplace_back("end"); });
+  return std::exchange(seen, {});
 }
 
 // Each kind of argument: tensors and a scalar; a list and a number; an array, a boolean and a data type; optional
@@ -349,6 +364,7 @@ TORCH_LIBRARY(npu_interface, m) {
   m.def("typed_mul", &typed_mul);
   m.def("typed_sum", &typed_sum);
   m.def("typed_unknown", &typed_unknown);
+  m.def("seen_by_hooks", &seen_by_hooks);
   m.def("add", &add);
   m.def("cat", &cat);
   m.def("sum", &sum);

@@ -24,10 +24,10 @@ def test_a_listing_is_part_of_an_example(language, block):
 
 
 def test_the_headers_of_the_table_exist():
-    rows = re.findall(r"^\| (`[^|]*\.h`) \|", DOCUMENT.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| (`<[^|]*\.h>`) \|", DOCUMENT.read_text(), re.MULTILINE)
     include = ROOT / "build" / "python" / "torch_npu" / "include"
     known = {path.relative_to(include).as_posix() for path in include.rglob("*.h")}
-    named = [name for row in rows for name in re.findall(r"`([^`]+\.h)`", row)]
+    named = [name for row in rows for name in re.findall(r"`<([^`]+\.h)>`", row)]
     assert len(named) > 15
     missing = [
         name

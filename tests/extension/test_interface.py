@@ -195,6 +195,30 @@ def test_operators_by_their_type(ops):
         ops.typed_unknown(a)
 
 
+def test_hooks_of_operators(ops):
+    a, b = npu(3, 4), npu(4)
+    ops.seen_by_hooks()
+    a + b
+    assert ops.seen_by_hooks() == []
+    torch.npu.set_option({"OP_HOOK_ENABLE": "enable"})
+    try:
+        a + b
+        torch.ones(2) + 1
+        torch.cat([b, b])
+    finally:
+        torch.npu.set_option({"OP_HOOK_ENABLE": "disable"})
+    a + b
+    added = ["aten::add", "before [3, 4]", "before [4]", "after [3, 4]", "end"]
+    assert ops.seen_by_hooks() == [
+        *added,
+        "aten::cat",
+        "before [4]",
+        "before [4]",
+        "after [8]",
+        "end",
+    ]
+
+
 # --- aclnn, by kind of argument
 
 

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from torch_npu.npu import dump, impl
+from torch_npu.npu import _state, dump, impl
 from torch_npu.npu._warn import warn
 from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
 from torch_npu.utils._error_code import ErrCode, pta_error
@@ -35,6 +35,11 @@ def _set_switch_of_dump(on: bool) -> None:
         dump.finalize_dump()
 
 
+def _enable_op_hooks(on: bool) -> None:
+    """Whether the functions of ``torch_npu/csrc/framework/OpHook.h``, which extensions register, are called."""
+    _state.native().enable_op_hooks(on)
+
+
 # Setters of options with two values.
 _CUBE_MATH_TYPE = "CUBE_MATH_TYPE"  # the numeric option
 _DUMP_CONFIG = "mdldumpconfigpath"  # a path
@@ -43,6 +48,7 @@ _SWITCHES: dict[str, Callable[[bool], None]] = {
     "ALLOW_MATMUL_HF32": partial(setattr, matmul, "allow_hf32"),
     "ALLOW_INTERNAL_FORMAT": partial(setattr, config, "allow_internal_format"),
     "MM_BMM_ND_ENABLE": set_mm_bmm_format_nd,
+    "OP_HOOK_ENABLE": _enable_op_hooks,
     "jitCompile": set_compile_mode,
     "mdldumpswitch": _set_switch_of_dump,
 }
@@ -59,7 +65,6 @@ _WITHOUT_EFFECT: dict[str, Iterable[str] | None] = {
     "ACL_OP_COMPILER_CACHE_DIR": None,
     "ACL_OP_DEBUG_OPTION": None,
     "STRONG_CONSISTENCY": None,
-    "OP_HOOK_ENABLE": None,
     "FORCE_ACLNN_OP_LIST": None,
     "NPU_FUZZY_COMPILE_BLACKLIST": None,
     "autotune": None,
@@ -103,8 +108,8 @@ def set_option(option: dict[str, object]) -> None:
     """Sets options by their names. Defined by torch_npu's ``npu_config.set_option``.
 
     Args:
-        option: ``ALLOW_CONV_HF32``, ``ALLOW_MATMUL_HF32``, ``ALLOW_INTERNAL_FORMAT``, ``MM_BMM_ND_ENABLE``, ``jitCompile``
-            and ``mdldumpswitch`` with ``"enable"`` or ``"disable"``; ``CUBE_MATH_TYPE`` with a number of
+        option: ``ALLOW_CONV_HF32``, ``ALLOW_MATMUL_HF32``, ``ALLOW_INTERNAL_FORMAT``, ``MM_BMM_ND_ENABLE``, ``OP_HOOK_ENABLE``,
+            ``jitCompile`` and ``mdldumpswitch`` with ``"enable"`` or ``"disable"``; ``CUBE_MATH_TYPE`` with a number of
             :class:`CubeMathType`; ``TORCH_NPU_USE_COMPATIBLE_IMPL`` with 0 or 1; ``mdldumpconfigpath`` with the file of
             :func:`set_dump`. The official plug-in's options of its compiler, tuner and debugger warn that they have no
             effect here.

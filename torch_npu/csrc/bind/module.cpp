@@ -24,6 +24,7 @@
 #include "core/cuda_redirect.h"
 #include "core/device.h"
 #include "core/generator.h"
+#include "core/op_hooks.h"
 #include "core/options.h"
 #include "core/route_stats.h"
 #include "core/stream.h"
@@ -106,6 +107,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("aclnn_launches", &aclnn_launches);
   m.def("aclnn_refusals", &aclnn_refusals);
   m.def("synchronizations", &synchronizations);
+  m.def("enable_op_hooks", &op_hooks::enable);
   m.def("sync_debug_mode", &sync_debug_mode);
   m.def("set_sync_debug_mode", &set_sync_debug_mode);
   m.def("start_counting_routes", &route_stats::start);
