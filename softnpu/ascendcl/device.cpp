@@ -34,6 +34,13 @@ std::string machine_id() {
   return id;
 }
 
+// Waits for the current device; `timeout` in milliseconds; negative: none.
+Status synchronize(int32_t timeout) {
+  Device* device = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(current_device(&device));
+  return device->synchronize(std::chrono::milliseconds(timeout));
+}
+
 }  // namespace
 
 aclError aclrtGetDeviceCount(uint32_t* count) {
@@ -76,14 +83,12 @@ aclError aclrtGetDevice(int32_t* deviceId) {
 }
 
 aclError aclrtSynchronizeDeviceWithTimeout(int32_t timeout) {
-  return api("aclrtSynchronizeDevice", [&] {
-    Device* device = nullptr;
-    SOFTNPU_RETURN_IF_ERROR(current_device(&device));
-    return device->synchronize(std::chrono::milliseconds(timeout));
-  });
+  return api("aclrtSynchronizeDeviceWithTimeout", [&] { return synchronize(timeout); });
 }
 
-aclError aclrtSynchronizeDevice(void) { return aclrtSynchronizeDeviceWithTimeout(-1); }
+aclError aclrtSynchronizeDevice(void) {
+  return api("aclrtSynchronizeDevice", [] { return synchronize(-1); });
+}
 
 aclError aclrtGetRunMode(aclrtRunMode* runMode) {
   return api("aclrtGetRunMode", [&] {

@@ -70,6 +70,13 @@ Status resolve_value(void* address, std::atomic_ref<uint64_t>::value_type** out)
   return Status::ok();
 }
 
+// `timeout` in milliseconds; negative: none.
+Status synchronize(aclrtStream stream, int32_t timeout) {
+  std::shared_ptr<Stream> target;
+  SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+  return target->synchronize(std::chrono::milliseconds(timeout));
+}
+
 }  // namespace
 
 aclError aclrtCreateStream(aclrtStream* stream) {
@@ -89,14 +96,12 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
-  return api("aclrtSynchronizeStream", [&] {
-    std::shared_ptr<Stream> target;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    return target->synchronize(std::chrono::milliseconds(timeout));
-  });
+  return api("aclrtSynchronizeStreamWithTimeout", [&] { return synchronize(stream, timeout); });
 }
 
-aclError aclrtSynchronizeStream(aclrtStream stream) { return aclrtSynchronizeStreamWithTimeout(stream, -1); }
+aclError aclrtSynchronizeStream(aclrtStream stream) {
+  return api("aclrtSynchronizeStream", [&] { return synchronize(stream, -1); });
+}
 
 aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
   return api("aclrtStreamQuery", [&] {

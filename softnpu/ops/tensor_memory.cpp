@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "acl/acl_rt.h"
 #include "base/small_vector.h"
 #include "base/text.h"
 #include "nnopbase/format.h"
@@ -9,6 +10,15 @@
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
+namespace {
+
+bool on_host(const void* address) {
+  aclrtPtrAttributes attributes{};
+  return aclrtPointerGetAttributes(address, &attributes) == ACL_SUCCESS &&
+         attributes.location.type != ACL_MEM_LOCATION_TYPE_DEVICE;
+}
+
+}  // namespace
 
 Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   *out = nullptr;
@@ -26,7 +36,7 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
     *out = nullptr;
     return {ACLNN_ERR_PARAM_INVALID,
             text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",
-                 extent(tensor), " elements")};
+                 extent(tensor), " elements", on_host(first) ? ": it is memory of the host, copy it first" : "")};
   }
   return Status::ok();
 }

@@ -260,7 +260,8 @@ Status Process::current(Context** out) const {
   SOFTNPU_RETURN_IF_ERROR(check_initialized());
   std::shared_lock lock(mutex_);
   if (current_context == nullptr || !owns(current_context)) {
-    return {ACL_ERROR_RT_CONTEXT_NULL, "this thread has no device, or its context was destroyed: call aclrtSetDevice first"};
+    return {ACL_ERROR_RT_CONTEXT_NULL,
+            "this thread has no device, or its context was destroyed: call aclrtSetDevice first"};
   }
   *out = current_context;
   return Status::ok();

@@ -62,6 +62,9 @@ cases = {
     "failure, failure": [lambda: acl.aclrtSetDevice(-7), lambda: acl.aclrtMalloc(None, 8, 0)],
     "failure of another thread": [lambda: elsewhere(lambda: acl.aclrtSetDevice(-7))],
     "without a text": [lambda: acl.aclrtSetDevice(-7), lambda: acl.softnpuSetRecentError(b"aclF", 7, b"")],
+    "a stream that does not exist": [
+        lambda: acl.aclrtSynchronizeStreamWithTimeout(ctypes.c_void_p(8), 5)
+    ],
     "null info": [lambda: acl.aclrtSetDevice(-7), lambda: acl.aclrtGetTaskIdFromExceptionInfo(None)],
 }
 said = {}
@@ -142,6 +145,11 @@ def test_no_function_speaks_of_a_third_one(said):
         ("failure, failure", "aclrtMalloc: devPtr is null", 100000),
         ("failure of another thread", None, 0),
         ("without a text", "aclF: failed without a text of its own [error 7]", 7),
+        (
+            "a stream that does not exist",
+            "aclrtSynchronizeStreamWithTimeout: stream 0x8 does not exist",
+            107003,
+        ),
         ("null info", "aclrtGetTaskIdFromExceptionInfo: info is null", 100000),
     ],
 )
