@@ -65,7 +65,7 @@ def test_synchronize_waits_for_all_streams():
                 a = a @ a / 40
         torch.npu.synchronize()
         assert stream.query() is True
-    with pytest.raises(ValueError, match="Expected an npu device"):
+    with pytest.raises(ValueError, match="Expected a npu device"):
         torch.npu.synchronize("cpu")
 
 

@@ -558,6 +558,15 @@ def test_bad_arguments_are_refused():
     for name, options, text in bad:
         with pytest.raises(ValueError, match=text.replace("(", r"\(")):
             getattr(optim, name)(params, **options)
+    for name in (
+        "NpuFusedSGD",
+        "NpuFusedAdam",
+        "NpuFusedLamb",
+        "NpuFusedBertAdam",
+        "NpuFusedRMSprop",
+    ):
+        with pytest.raises(TypeError, match="learning rate must be a number, not str"):
+            getattr(optim, name)(params, lr="a")
 
 
 @pytest.mark.parametrize(

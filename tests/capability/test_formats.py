@@ -291,6 +291,17 @@ def test_empty_with_format():
         assert (get_npu_format(empty), get_storage_size(empty)) == (Format.FRACTAL_NZ, 0)
 
 
+def test_empty_with_format_is_filled_by_deterministic_algorithms():
+    torch.use_deterministic_algorithms(True)
+    try:
+        for make in torch_npu.empty_with_format, torch_npu.unsafe_empty_with_format:
+            for form in (Format.ND, Format.FRACTAL_NZ):
+                assert make((5, 3), acl_format=form).cpu().isnan().all()
+            assert make((5, 3), dtype=torch.int8).cpu().eq(127).all()
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
 NOT_ALLOWED = """
 import torch, torch_npu
 x = torch.randn(20, 33).npu()

@@ -76,6 +76,23 @@ def test_segments_are_in_the_history(recording):
     assert seen == [("segment_alloc", 64 << 20), ("segment_free", 64 << 20)]
 
 
+def test_entries_name_the_private_pool(recording):
+    pool = torch.npu.MemPool()
+    with torch.npu.use_mem_pool(pool):
+        inside = make_a_tensor()
+    outside = make_a_tensor()
+    addresses = {inside.data_ptr(): tuple(pool.id), outside.data_ptr(): (0, 0)}
+    assert tuple(pool.id) != (0, 0)
+    del inside, outside
+    seen = [
+        e for e in torch.npu.memory._snapshot()["device_traces"][0] if e.get("addr") in addresses
+    ]
+    for address, expected in addresses.items():
+        newest = [e for e in seen if e["addr"] == address][-3:]
+        assert [e["action"] for e in newest] == ["alloc", "free_requested", "free_completed"]
+        assert {tuple(e["pool_id"]) for e in newest} == {expected}
+
+
 def test_running_out_of_memory_is_in_the_history(recording):
     with pytest.raises(torch.OutOfMemoryError):
         torch.empty(1 << 50, dtype=torch.uint8, device="npu")

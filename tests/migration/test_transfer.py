@@ -157,7 +157,7 @@ for call in (lambda: torch.zeros(1, device="cuda:7"), lambda: torch.ones(1).cuda
              lambda: torch.cuda.get_device_name(7)):
     assert "Invalid NPU device index" in error(call), error(call)
 try: torch.cuda.synchronize("cpu")
-except ValueError as e: assert "Expected an npu device" in str(e)
+except ValueError as e: assert "Expected a npu device" in str(e)
 else: raise SystemExit("no error")
 assert "must be cuda device" in error(lambda: torch.ones(1).cuda("cpu"))
 assert "cudb" in error(lambda: torch.zeros(1, device="cudb"))

@@ -45,6 +45,7 @@ from torch_npu.npu.capability import (
     can_device_access_peer,
     current_blas_handle,
     get_device_capability,
+    is_bf16_supported,
     utilization,
 )
 from torch_npu.npu.deterministic import (
@@ -180,15 +181,6 @@ from torch_npu.npu.streams import (
 from torch_npu.npu.streams import _erase_stream as _erase_stream
 
 default_generators: tuple[torch.Generator, ...] = ()
-
-
-def is_bf16_supported(including_emulation: bool = False) -> bool:
-    """Whether bfloat16 is supported: True.
-
-    Args:
-        including_emulation: accepted for torch.cuda's signature.
-    """
-    return True
 
 
 def __getattr__(name: str) -> object:

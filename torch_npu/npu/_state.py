@@ -57,4 +57,4 @@ def device_index(device: Device = None, *, allow_cpu: bool = False) -> int:
             return int(native().current_device()) if device.index is None else device.index
         if allow_cpu and device.type == "cpu":
             return -1
-    raise ValueError(f"Expected an npu device, but got: {device}")
+    raise ValueError(f"Expected a npu device, but got: {device}")

@@ -84,3 +84,12 @@ def utilization(device: _state.Device = None) -> int:
 def current_blas_handle() -> None:
     """CUDA's handle of its matrix library. NPUs have none: warns and returns None."""
     warn("NPU does not use blas handle.", stacklevel=2)
+
+
+def is_bf16_supported(including_emulation: bool = False) -> bool:
+    """Whether bfloat16 is supported: True.
+
+    Args:
+        including_emulation: accepted for torch.cuda's signature.
+    """
+    return True

@@ -1,5 +1,6 @@
 """Functions of ``torch.npu`` under the official plug-in's module name; ``torch.npu`` has nearly all of them, too."""
 
+from torch_npu.npu.capability import current_blas_handle, is_bf16_supported
 from torch_npu.npu.device import (
     current_device,
     device,
@@ -14,7 +15,13 @@ from torch_npu.npu.obfuscation import (
     obfuscation_finalize,
     obfuscation_initialize,
 )
-from torch_npu.npu.options import get_task_queue_enable, set_op_timeout_ms, set_task_queue_enable
+from torch_npu.npu.options import (
+    get_sync_debug_mode,
+    get_task_queue_enable,
+    set_op_timeout_ms,
+    set_sync_debug_mode,
+    set_task_queue_enable,
+)
 from torch_npu.npu.overflow import (
     clear_npu_overflow_flag,
     get_npu_overflow_flag,
@@ -22,6 +29,7 @@ from torch_npu.npu.overflow import (
     is_support_inf_nan,
     npu_check_overflow,
 )
+from torch_npu.npu.recovery import check_uce_in_memory
 from torch_npu.npu.selftest import stress_detect
 from torch_npu.npu.soc import get_soc_version
 from torch_npu.npu.streams import (
@@ -34,27 +42,11 @@ from torch_npu.npu.streams import (
 from torch_npu.npu.versions import _is_gte_cann_version as _is_gte_cann_version
 from torch_npu.npu.versions import get_cann_version
 
-# Those that torch_npu.npu itself defines, or takes from a module that needs this one.
-_OF_PACKAGE = (
-    "check_uce_in_memory",
-    "current_blas_handle",
-    "get_sync_debug_mode",
-    "is_bf16_supported",
-    "set_sync_debug_mode",
-)
-
-
-def __getattr__(name: str) -> object:
-    if name in _OF_PACKAGE:
-        from torch_npu import npu
-
-        return getattr(npu, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 __all__ = [
     "StreamContext",
+    "check_uce_in_memory",
     "clear_npu_overflow_flag",
+    "current_blas_handle",
     "current_device",
     "current_stream",
     "default_stream",
@@ -64,9 +56,11 @@ __all__ = [
     "get_cann_version",
     "get_npu_overflow_flag",
     "get_soc_version",
+    "get_sync_debug_mode",
     "get_task_queue_enable",
     "init_dump",
     "ipc_collect",
+    "is_bf16_supported",
     "is_force_overflow_check",
     "is_support_inf_nan",
     "npu_check_overflow",
@@ -77,6 +71,7 @@ __all__ = [
     "set_dump",
     "set_op_timeout_ms",
     "set_stream",
+    "set_sync_debug_mode",
     "set_task_queue_enable",
     "stream",
     "stress_detect",

@@ -2,6 +2,7 @@
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/clone_compositeexplicitautograd_dispatch.h>
 #include <ATen/ops/empty_like.h>
 // apply() reserves one word in a new vector<bool>; g++ 14 warns that copying the empty old contents might need a second
@@ -153,9 +154,10 @@ at::Tensor empty_with_format(at::IntArrayRef size, std::optional<at::ScalarType>
   const aclFormat asked = checked_format(acl_format);
   const aclFormat format = may_have(asked) ? asked : ACL_FORMAT_ND;
   const at::ScalarType type = c10::dtype_or_default(dtype);
-  if (!is_base_format(format)) return empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
-  at::Tensor made = make_tensor(size, type, index);
+  at::Tensor made = is_base_format(format) ? make_tensor(size, type, index)
+                                           : empty_in_format(size, type, format, ACL_DT_UNDEFINED, index);
   if (names(format, size.size())) storage_of(made).set_format(format);
+  if (C10_UNLIKELY(fills_uninitialized())) at::native::fill_empty_deterministic_(made);
   return made;
 }
 

@@ -56,8 +56,8 @@ bool is_oversize(std::size_t size) { return size >= AcceleratorAllocatorConfig::
 void set_out_of_memory_observer(void (*observer)(c10::DeviceIndex)) { out_of_memory_observer = observer; }
 
 void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
-  TORCH_CHECK_WITH(OutOfMemoryError, requested < (std::size_t{1} << 62), "NPU out of memory. Tried to allocate ",
-                   format_size(requested));
+  TORCH_CHECK_WITH(OutOfMemoryError, requested < (std::size_t{1} << 60),
+                   "NPU out of memory. Tried to allocate more than 1EB memory: ", format_size(requested));
   read_allocator_settings();
   const std::size_t size = block_size(requested);
   bind_device(device_);
@@ -433,7 +433,9 @@ void DeviceCache::throw_out_of_memory(std::size_t size) {
 }
 
 void DeviceCache::record(Action action, const Block* block, std::size_t size, History::Context context) {
-  history_.add(action, device_, reinterpret_cast<std::size_t>(block->address), size, block->stream, std::move(context));
+  const PrivatePool* owner = block->pool == nullptr ? nullptr : block->pool->owner;
+  history_.add(action, device_, reinterpret_cast<std::size_t>(block->address), size, block->stream, std::move(context),
+               owner == nullptr ? c10::MempoolId_t{0, 0} : owner->id);
 }
 
 void DeviceCache::report(const Block* block, std::int64_t size) const {

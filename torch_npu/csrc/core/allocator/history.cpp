@@ -23,11 +23,11 @@ void History::set(const HistorySettings& settings) {
 }
 
 void History::add(Entry::Action action, c10::DeviceIndex device, std::size_t address, std::size_t size,
-                  c10::StreamId stream, Context context) {
+                  c10::StreamId stream, Context context, c10::MempoolId_t pool) {
   if (!recording()) return;
   // A stack recorded only for live blocks is not part of the list.
   if (when_.load(std::memory_order_relaxed) < RecordContext::ALLOC) context = nullptr;
-  Entry entry(action, device, address, size, reinterpret_cast<void*>(stream), {0, 0}, c10::getApproximateTime(),
+  Entry entry(action, device, address, size, reinterpret_cast<void*>(stream), pool, c10::getApproximateTime(),
               std::move(context));
   if (entries_.size() < max_entries_) {
     entries_.push_back(std::move(entry));

@@ -32,7 +32,7 @@ class History {
 
   void set(const HistorySettings& settings);
   void add(Entry::Action action, c10::DeviceIndex device, std::size_t address, std::size_t size, c10::StreamId stream,
-           Context context);
+           Context context, c10::MempoolId_t pool = {0, 0});
   // Oldest first.
   std::vector<Entry> entries() const;
 
