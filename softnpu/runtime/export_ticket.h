@@ -3,9 +3,9 @@
 
 #include <sys/types.h>
 
-#include <compare>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 namespace softnpu {
 
@@ -18,7 +18,9 @@ struct ExportTicket {
   uint64_t high = 0;  // the secret: 128 random bits; those of a number() have kNumberBits
   uint64_t low = 0;
 
-  auto operator<=>(const ExportTicket&) const = default;
+  bool operator<(const ExportTicket& other) const {
+    return std::tie(kind, pid, tag, high, low) < std::tie(other.kind, other.pid, other.tag, other.high, other.low);
+  }
 
   // For memory and events: at most 63 characters. parse() is false for anything else than a result of text().
   std::string text() const;

@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -15,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "base/descriptor_socket.h"
@@ -45,7 +45,10 @@ class Exports {
     uint64_t id = 0;
     uint64_t offset = 0;
     uint64_t size = 0;
-    auto operator<=>(const Subject&) const = default;
+    bool operator<(const Subject& other) const {
+      return std::tie(kind, anybody, owner, id, offset, size) <
+             std::tie(other.kind, other.anybody, other.owner, other.id, other.offset, other.size);
+    }
   };
 
   // One subject always has one ticket. The first call starts the thread.
