@@ -295,7 +295,7 @@ def test_small_idioms_of_cuda_scripts():
     assert output(
         START
         + """
-import importlib
+import importlib, os
 with torch.cuda.nvtx.range("step {}", 1): pass
 @torch.cuda.nvtx.range("call")
 def f(): return torch.cuda.nvtx.range_push("inner"), torch.cuda.nvtx.range_pop()
@@ -310,6 +310,11 @@ assert torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float16
 torch.set_default_tensor_type(torch.FloatTensor)
 assert not torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float32
 assert torch.cuda.get_device_properties(0).major is None
+torch.cuda.memory._record_memory_history(max_entries=100)
+torch.zeros(3, device="cuda")
+assert "free_completed" in [e["action"] for e in torch.cuda.memory._snapshot()["device_traces"][0]]
+torch.cuda.memory._dump_snapshot(os.devnull)
+torch.cuda.memory._record_memory_history(enabled=None)
 importlib.reload(transfer_to_npu).restore()
 assert not hasattr(stream, "cuda_stream") and not torch.cuda.is_available()
 print("small")

@@ -102,11 +102,12 @@ def _public_names(name: str) -> list[str]:
     ]
 
 
-def _helpers() -> Iterator[str]:
-    """Private functions of ``torch.cuda`` that ``torch.npu`` has as well: PyTorch itself calls them."""
-    for name, value in list(vars(module("torch.cuda")).items()):
-        if name.startswith("_") and inspect.isfunction(value) and exists(f"torch.npu.{name}"):
-            yield name
+def _helpers() -> Iterator[tuple[str, str]]:
+    """Private functions of CUDA that npu has as well: PyTorch itself calls them, and scripts some of ``memory``."""
+    for owner, place in (("torch.cuda", "torch.npu"), ("torch.cuda.memory", "torch.npu.memory")):
+        for name, value in list(vars(module(owner)).items()):
+            if name.startswith("_") and inspect.isfunction(value) and exists(f"{place}.{name}"):
+                yield f"{owner}.{name}", f"{place}.{name}"
 
 
 def counterpart(dotted: str) -> Counterpart:
@@ -128,5 +129,5 @@ def all_counterparts() -> list[Counterpart]:
         for name in _public_names(owner):
             if not inspect.ismodule(getattr(module(owner), name)):
                 found.append(counterpart(f"{owner}.{name}"))
-    found += [Counterpart(f"torch.cuda.{name}", f"torch.npu.{name}") for name in _helpers()]
+    found += [Counterpart(name, target) for name, target in _helpers()]
     return found

@@ -76,6 +76,7 @@ void parse_npu_keys(const std::string& text) {
 // PyTorch's parser passes on what std::stoull throws, and asserts where a value is missing.
 void apply(const std::string& text) {
   try {
+    parse_npu_keys(text);  // first: its errors are the better ones
     c10::CachingAllocator::setAllocatorSettings(text);
   } catch (const c10::ValueError&) {
     throw;
