@@ -82,7 +82,7 @@ Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream strea
       return ACL_ERROR_INTERNAL_ERROR;
     }
   };
-  steps.release = [](void* state) { delete static_cast<Operation*>(state); };
+  steps.release = [](void* state) { const std::unique_ptr<Operation> ended(static_cast<Operation*>(state)); };
   steps.state = operation.release();
   return from_acl([&] { return softnpuLaunchSteps(stream, &steps); });
 }

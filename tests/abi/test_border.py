@@ -8,7 +8,7 @@ import pytest
 from softnpu.abi import tables
 
 ROOT = Path(__file__).resolve().parents[2]
-GUARDS = {"api", "guarded"}  # softnpu/base/border.h
+GUARDS = {"api", "guarded", "hccl_api"}  # softnpu/base/border.h, softnpu/ccl/api.h
 # Language constructs, and functions of the standard library that are noexcept or cannot fail.
 HARMLESS = {
     "if", "for", "while", "switch", "return", "sizeof", "static_cast", "reinterpret_cast", "const_cast", "va_start",
@@ -102,13 +102,26 @@ def noexcept_of_headers() -> set[str]:
     }
 
 
+# C functions that softnpu exports beside CANN's.
+OWN = {
+    name
+    for path in (ROOT / "softnpu/include/softnpu").glob("*.h")
+    for name in re.findall(r"\b(softnpu\w+)\(", path.read_text())
+}
+
+
 def sources() -> dict[Path, Source]:
-    known = noexcept_of_headers()
-    return {
-        path: Source(path.read_text(), known)
-        for folder in ("ascendcl", "op_compiler", "nnopbase", "companions")
+    texts = {
+        path: path.read_text()
+        for folder in ("ascendcl", "op_compiler", "nnopbase", "ccl", "companions")
         for path in (ROOT / "softnpu" / folder).rglob("*.cpp")
     }
+    known = noexcept_of_headers()
+    # Other files call softnpu's own C functions.
+    for text in texts.values():
+        file = Source(text, known)
+        known |= {name for name in file.functions if name in file.safe and name in OWN}
+    return {path: Source(text, known) for path, text in texts.items()}
 
 
 def unguarded(files: dict[Path, Source], names: set[str]) -> list[str]:

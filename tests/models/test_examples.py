@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -93,6 +94,22 @@ def _examples():
             yield pytest.param(block, id=f"{document.relative_to(root)}-{number}")
 
 
+@pytest.fixture
+def one_rank():
+    """What torchrun sets for a single process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    names = {
+        "RANK": 0,
+        "LOCAL_RANK": 0,
+        "WORLD_SIZE": 1,
+        "LOCAL_WORLD_SIZE": 1,
+        "MASTER_PORT": port,
+    }
+    return {"MASTER_ADDR": "127.0.0.1", **{name: str(number) for name, number in names.items()}}
+
+
 @pytest.mark.parametrize("block", _examples())
-def test_example_of_a_document_runs(block):
-    fresh.output(block)
+def test_example_of_a_document_runs(block, one_rank):
+    fresh.output(block, **(one_rank if "init_process_group" in block else {}))

@@ -6,6 +6,8 @@ ResNet-50 has random weights of a fixed seed. torch.hub finds its repository in 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image
@@ -13,7 +15,6 @@ from PIL import Image
 HERE = Path(__file__).parent
 SCRIPTS = HERE / "scripts"
 SHIM = HERE / "shim"
-sys.path.insert(0, str(SHIM))
 
 SEED = 0
 # Runs a script with the same random numbers each time.
@@ -28,10 +29,24 @@ from torchvision.models import resnet50
 """
 
 
+@contextmanager
+def torchvision() -> Iterator[None]:
+    """Torchvision's names within reach of this process; other libraries would take them for the whole of it."""
+    sys.path.insert(0, str(SHIM))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(SHIM))
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+            del sys.modules[name]
+
+
 def prepare(folder: Path) -> None:
     """Writes the weights, the hub's folder and a red image into ``folder``."""
     import torch
-    from torchvision.models import resnet50
+
+    with torchvision():
+        from torchvision.models import resnet50
 
     checkpoints = folder / "hub" / "checkpoints"
     repository = folder / "hub" / "pytorch_vision_v0.10.0"

@@ -6,12 +6,18 @@ import re
 import pytest
 import torch
 
-from seeds.stage import SEED, prepare, run
+from seeds.stage import SEED, prepare, run, torchvision
 
 # The colors of the sepia filter, by rows: red, green, blue.
 SEPIA = torch.tensor([[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]])
 # Imports a script, whose names the code after it uses.
 IMPORTED = "import json, runpy, sys, torch\nscript = runpy.run_path(sys.argv[1])\n"
+
+
+@pytest.fixture(autouse=True)
+def torchvision_names():
+    with torchvision():
+        yield
 
 
 @pytest.fixture(scope="module")

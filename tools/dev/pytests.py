@@ -14,6 +14,7 @@ LIMITS = (
     "softnpu_operator_fuzz_tests",
     "softnpu_fault_tests",
     "softnpu_sharing_tests",
+    "softnpu_ccl_tests",
 )
 # Tests of the generators and of ./dev: they need no device and no build, so torch must not load the plug-in.
 NO_DEVICE = ("tests/tools", "tests/opgen", "tests/recipes", "codegen/tests")
