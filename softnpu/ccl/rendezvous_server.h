@@ -1,12 +1,12 @@
 #pragma once
 // The thread that serves the rendezvous that this process opened (HcclGetRootInfo, sub-communicators).
 
+#include <chrono>
 #include <mutex>
-#include <thread>
 #include <vector>
 
-#include "base/file.h"
 #include "base/status.h"
+#include "ccl/bell_thread.h"
 #include "ccl/rendezvous.h"
 
 namespace softnpu::ccl {
@@ -20,16 +20,11 @@ class RendezvousServer {
   Status open(const RootInfo& info, std::chrono::seconds timeout);
 
  private:
-  Status start();
   void run();
-  void stop();
 
-  std::mutex mutex_;  // guards all members below
-  File bell_;         // an eventfd; set once by start()
+  std::mutex mutex_;  // guards arrivals_
   std::vector<Rendezvous> arrivals_;
-  bool stopping_ = false;
-  int32_t pid_ = 0;  // of the process that started the thread
-  std::thread thread_;
+  BellThread thread_{"other ranks connect to"};
 };
 
 }  // namespace softnpu::ccl

@@ -1,17 +1,11 @@
 #include "ccl/watcher.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <system_error>
+#include <utility>
 
-#include "base/join.h"
 #include "base/no_destroy.h"
-#include "base/text.h"
 
 namespace softnpu::ccl {
 namespace {
@@ -31,28 +25,13 @@ int milliseconds_until(Clock::time_point time) {
 Watcher& Watcher::get() {
   static NoDestroy<Watcher> watcher;
   static const struct AtExit {
-    ~AtExit() { Watcher::get().stop(); }
+    ~AtExit() { Watcher::get().thread_.stop(); }
   } at_exit;
   return watcher.get();
 }
 
 Status Watcher::start() {
-  std::lock_guard lock(mutex_);
-  if (stopping_) return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "the process ends"};
-  if (thread_.joinable()) return Status::ok();
-  if (bell_.fd() < 0) bell_ = File(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (bell_.fd() < 0) return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, text("eventfd: ", std::strerror(errno))};
-  try {
-    thread_ = std::thread([this] {
-      is_own_thread = true;
-      run();
-    });
-  } catch (const std::system_error& e) {
-    return {ACL_ERROR_RT_RESOURCE_ALLOC_FAIL,
-            text("the thread that watches other ranks cannot be started: ", e.what())};
-  }
-  pid_ = static_cast<int32_t>(getpid());
-  return Status::ok();
+  return thread_.start([this] { run(); });
 }
 
 void Watcher::park(Waiting* waiting, softnpuTurn* turn) {
@@ -100,40 +79,23 @@ void Watcher::sleep(Clock::time_point until) {
       if (auto live = peer.lock(); live != nullptr && !live->has_ended()) peers.push_back(std::move(live));
     }
   }
-  std::vector<pollfd> files = {{bell_.fd(), POLLIN, 0}};
+  std::vector<pollfd> files;
   for (const auto& peer : peers) files.push_back({peer->process(), POLLIN, 0});
-  if (::poll(files.data(), files.size(), milliseconds_until(until)) <= 0) return;
-  if (files.front().revents != 0) {
-    uint64_t rings = 0;
-    [[maybe_unused]] const auto count = ::read(bell_.fd(), &rings, sizeof rings);
-  }
+  if (!thread_.sleep(&files, milliseconds_until(until))) return;
   for (size_t i = 0; i < peers.size(); ++i) {
-    if (files[i + 1].revents != 0) peers[i]->set_ended();
+    if (files[i].revents != 0) peers[i]->set_ended();
   }
 }
 
 void Watcher::run() {
-  while (true) {
+  while (!thread_.is_stopping()) {
     auto next = Clock::time_point::max();
     {
       std::lock_guard lock(mutex_);
-      if (stopping_) return;
       next = resume_ready();
     }
     sleep(next);
   }
-}
-
-void Watcher::stop() {
-  std::thread thread;
-  {
-    std::lock_guard lock(mutex_);
-    stopping_ = true;
-    if (pid_ != static_cast<int32_t>(getpid())) return;  // a forked child does not have the thread
-    thread.swap(thread_);
-  }
-  ring();
-  join(std::move(thread));
 }
 
 }  // namespace softnpu::ccl

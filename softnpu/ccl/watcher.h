@@ -6,11 +6,10 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
-#include "base/file.h"
 #include "base/status.h"
+#include "ccl/bell_thread.h"
 #include "ccl/peer.h"
 #include "softnpu/steps.h"
 
@@ -39,8 +38,8 @@ class Watcher {
   Status start();
 
   // The eventfd that wakes the thread.
-  int bell() const { return bell_.fd(); }
-  void ring() const { ring_bell(bell_.fd()); }
+  int bell() const { return thread_.bell(); }
+  void ring() const { thread_.ring(); }
 
   // Resumes `turn` when `waiting` is over. Borrows both until then, or until forget().
   void park(Waiting* waiting, softnpuTurn* turn);
@@ -61,15 +60,11 @@ class Watcher {
   void sleep(Waiting::Clock::time_point until);
   // Resumes what is over. Returns the earliest deadline of the rest. mutex_ is held.
   Waiting::Clock::time_point resume_ready();
-  void stop();
 
-  std::mutex mutex_;  // guards all members below
-  File bell_;         // set once by start()
+  std::mutex mutex_;  // guards parked_ and peers_
   std::vector<Parked> parked_;
   std::vector<std::weak_ptr<Peer>> peers_;
-  bool stopping_ = false;
-  int32_t pid_ = 0;  // of the process that started the thread
-  std::thread thread_;
+  BellThread thread_{"watches other ranks"};
 };
 
 }  // namespace softnpu::ccl

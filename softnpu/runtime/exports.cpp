@@ -8,12 +8,11 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <span>
 #include <utility>
 
-#include "base/join.h"
+#include "base/own_thread.h"
 #include "base/text.h"
 #include "runtime/export_messages.h"
 
@@ -106,19 +105,12 @@ Status Exports::start() {
   tag_ = name.tag;
   listener_ = std::move(listener);
   wake_ = std::move(wake);
-  // The program's signal handlers run on its own threads.
-  sigset_t all{};
-  sigset_t before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
-    thread_ = std::thread([this] { serve(); });
+    thread_ = start_own_thread([this] { serve(); });
   } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     wake_ = File();
     throw;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   listening_.store(listener_.fd());
   return Status::ok();
 }
@@ -152,7 +144,6 @@ void Exports::leave_to_parent() noexcept {
 }
 
 void Exports::serve() {
-  is_own_thread = true;
   std::vector<pollfd> watched;
   while (true) {
     try {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/join.h"
+#include "base/own_thread.h"
 
 namespace softnpu {
 namespace {
@@ -20,11 +20,7 @@ void Poller::watch(std::function<bool()> done) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
-    if (!thread_.joinable())
-      thread_ = std::thread([this] {
-        is_own_thread = true;
-        run();
-      });
+    if (!thread_.joinable()) thread_ = start_own_thread([this] { run(); });
     arrivals_.push_back(std::move(done));
   }
   arrived_.notify_one();
