@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "ops/copy/non_temporal.h"
 
 namespace softnpu::ccl {
 
@@ -101,7 +102,19 @@ Status Collective::source(uint32_t other, uint64_t offset, uint64_t bytes, const
 
 void Collective::copy(const char* from, uint64_t offset, uint64_t bytes) const {
   char* to = recv_.data() + offset;
-  if (to != from && bytes > 0) std::memcpy(to, from, bytes);
+  if (to == from || bytes == 0) return;
+  if (!exceeds_caches()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  non_temporal_copy()(to, from, bytes, from + kAheadBytes);
+  fence_non_temporal_stores();
+}
+
+bool Collective::exceeds_caches() const {
+  const bool is_in_place = send_.data() == recv_.data();
+  const uint64_t bytes = recv_.bytes() + (is_in_place ? 0 : send_.bytes());
+  return bytes > static_cast<uint64_t>(kNonTemporalBytes) / size();
 }
 
 bool Collective::awaits(uint32_t other) const noexcept {

@@ -1,9 +1,12 @@
 #include "ccl/reduce.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
+#include "ops/copy/non_temporal.h"
 #include "ops/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -154,22 +157,40 @@ HWY_INLINE void reduce_elements(HcclReduceOp op, std::span<const char* const> in
   }
 }
 
+// In blocks that stay in the first-level cache until `copy` stores them.
+template <typename Element>
+HWY_INLINE void reduce_blocks(HcclReduceOp op, std::span<const char* const> inputs, size_t count, char* output,
+                              NonTemporalCopy copy) {
+  using Stored = typename Element::Stored;
+  if (copy == nullptr) return reduce_elements<Element>(op, inputs, count, output);
+  constexpr size_t kBlock = 8192 / sizeof(Stored);
+  alignas(64) Stored block[kBlock];
+  std::vector<const char*> from(inputs.begin(), inputs.end());
+  for (size_t at = 0; at < count; at += kBlock) {
+    const size_t length = std::min(kBlock, count - at);
+    reduce_elements<Element>(op, from, length, reinterpret_cast<char*>(block));
+    copy(output + at * sizeof(Stored), block, length * sizeof(Stored), nullptr);
+    for (const char*& input : from) input += length * sizeof(Stored);
+  }
+}
+
 }  // namespace
 
-void reduce_any(HcclDataType type, HcclReduceOp op, std::span<const char* const> inputs, size_t count, char* output) {
+void reduce_any(HcclDataType type, HcclReduceOp op, std::span<const char* const> inputs, size_t count, char* output,
+                NonTemporalCopy copy) {
   switch (type) {
-    case HCCL_DATA_TYPE_INT8: return reduce_elements<Plain<int8_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_INT16: return reduce_elements<Plain<int16_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_INT32: return reduce_elements<Plain<int32_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_INT64: return reduce_elements<Plain<int64_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_UINT8: return reduce_elements<Plain<uint8_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_UINT16: return reduce_elements<Plain<uint16_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_UINT32: return reduce_elements<Plain<uint32_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_UINT64: return reduce_elements<Plain<uint64_t>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_FP16: return reduce_elements<Half>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_BFP16: return reduce_elements<Brain>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_FP32: return reduce_elements<Plain<float>>(op, inputs, count, output);
-    case HCCL_DATA_TYPE_FP64: return reduce_elements<Plain<double>>(op, inputs, count, output);
+    case HCCL_DATA_TYPE_INT8: return reduce_blocks<Plain<int8_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_INT16: return reduce_blocks<Plain<int16_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_INT32: return reduce_blocks<Plain<int32_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_INT64: return reduce_blocks<Plain<int64_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_UINT8: return reduce_blocks<Plain<uint8_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_UINT16: return reduce_blocks<Plain<uint16_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_UINT32: return reduce_blocks<Plain<uint32_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_UINT64: return reduce_blocks<Plain<uint64_t>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_FP16: return reduce_blocks<Half>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_BFP16: return reduce_blocks<Brain>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_FP32: return reduce_blocks<Plain<float>>(op, inputs, count, output, copy);
+    case HCCL_DATA_TYPE_FP64: return reduce_blocks<Plain<double>>(op, inputs, count, output, copy);
   }
 }
 
@@ -181,9 +202,14 @@ HWY_AFTER_NAMESPACE();
 namespace softnpu::ccl {
 HWY_EXPORT(reduce_any);
 
-void reduce(HcclDataType type, HcclReduceOp op, std::span<const char* const> inputs, size_t count, char* output) {
+void reduce(HcclDataType type, HcclReduceOp op, std::span<const char* const> inputs, size_t count, char* output,
+            bool non_temporal) {
   limit_simd_targets();
-  HWY_DYNAMIC_DISPATCH(reduce_any)(type, op, inputs, count, output);
+  // Lines of an input are in the caches already.
+  const bool around_caches = non_temporal && std::ranges::find(inputs, output) == inputs.end();
+  HWY_DYNAMIC_DISPATCH(reduce_any)
+  (type, op, inputs, count, output, around_caches ? non_temporal_copy() : nullptr);
+  if (around_caches) fence_non_temporal_stores();
 }
 
 }  // namespace softnpu::ccl

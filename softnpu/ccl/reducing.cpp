@@ -25,7 +25,8 @@ class Reducing : public Collective {
     for (uint32_t other = 0; other < size(); ++other) {
       SOFTNPU_RETURN_IF_ERROR(source(other, first * element(), count * element(), &inputs[other]));
     }
-    reduce(static_cast<HcclDataType>(call().dtype), static_cast<HcclReduceOp>(call().reduce), inputs, count, output);
+    reduce(static_cast<HcclDataType>(call().dtype), static_cast<HcclReduceOp>(call().reduce), inputs, count, output,
+           exceeds_caches());
     return Status::ok();
   }
 };
@@ -128,7 +129,7 @@ class ReduceScatterV final : public Reducing {
       SOFTNPU_RETURN_IF_ERROR(source(other, first_[other] * element(), call().count * element(), &inputs[other]));
     }
     reduce(static_cast<HcclDataType>(call().dtype), static_cast<HcclReduceOp>(call().reduce), inputs, call().count,
-           recv().data());
+           recv().data(), exceeds_caches());
     return Status::ok();
   }
 

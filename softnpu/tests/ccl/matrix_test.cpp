@@ -52,6 +52,26 @@ const Register kMatrix("matrix", [](const Rank& rank) {
   require(HcclCommDestroy(side.comm) == HCCL_SUCCESS, "HcclCommDestroy");
 });
 
+// Results that are stored around the caches: of two ranks, more than 16 MiB.
+const Register kLarge("large", [](const Rank& rank) {
+  const Side side{rank.communicator(), rank.rank, rank.ranks, nullptr};
+  constexpr size_t kPart = 1'300'003;
+  constexpr HcclDataType kType = HCCL_DATA_TYPE_FP64;
+  check_all_reduce(side, kType, HCCL_REDUCE_SUM, kPart, false, 1);
+  check_reduce_scatter(side, kType, HCCL_REDUCE_SUM, kPart, false, 2);
+  check_reduce_scatter_v(side, kType, HCCL_REDUCE_MAX, kPart, 3);
+  check_broadcast(side, kType, 2 * kPart, 1, 4);
+  check_all_gather(side, kType, kPart, false, 5);
+  check_all_to_all(side, kType, kPart, 6);
+  check_all_to_all_v(side, kType, kPart, 7);
+  require(HcclCommDestroy(side.comm) == HCCL_SUCCESS, "HcclCommDestroy");
+});
+
+TEST(LargeTest, ResultsAroundTheCachesAreComplete) {
+  Job job("large", 2);
+  for (const Outcome& outcome : job.finish()) EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
 class MatrixTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(MatrixTest, EveryCollectiveTypeAndReduction) {

@@ -24,6 +24,10 @@ std::vector<T> reduced_by_library(HcclDataType type, HcclReduceOp op, const std:
   for (const auto& input : inputs) pointers.push_back(reinterpret_cast<const char*>(input.data()));
   std::vector<T> out(inputs.front().size());
   reduce(type, op, pointers, out.size(), reinterpret_cast<char*>(out.data()));
+  // Stored around the caches, to an address of another alignment, it has the same bits.
+  std::vector<char> around(out.size() * sizeof(T) + 1);
+  reduce(type, op, pointers, out.size(), around.data() + 1, true);
+  EXPECT_EQ(std::memcmp(around.data() + 1, out.data(), out.size() * sizeof(T)), 0);
   return out;
 }
 
@@ -44,7 +48,7 @@ uint16_t to_bfloat16(float value) {  // to nearest, ties to even
 TEST(ReduceTest, FloatsAreAddedInTheOrderOfRanks) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> values(-1e3F, 1e3F);
-  std::vector<std::vector<float>> inputs(4, std::vector<float>(1003));
+  std::vector<std::vector<float>> inputs(4, std::vector<float>(7003));
   for (auto& input : inputs) {
     for (float& value : input) value = values(random);
   }
