@@ -139,3 +139,17 @@ def test_data_dependent_sizes_of_queued_tensors_need_one_synchronization(name):
     explanation = explain(call)
     assert explanation.synchronizations <= 1
     assert explanation.result.shape[0] == (99 if name == "nonzero" else 49)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_result_has_pytorchs_memory_order(form):
+    """Of a tensor that is not contiguous: shuffled images stay channels_last."""
+    x, i, j, m = operands(torch.float32)
+    turned = x.permute(2, 0, 1).contiguous().permute(1, 2, 0)
+    index = FORMS[form](i, j, m)
+    expected = turned[index]
+    result = turned.npu()[tuple(e.npu() if isinstance(e, torch.Tensor) else e for e in index)]
+    assert (result.stride(), result.tolist()) == (expected.stride(), expected.tolist())
+    images = torch.randn(4, 2, 3, 3).to(memory_format=torch.channels_last).npu()
+    shuffled = images[torch.tensor([2, 0, 3, 1])]
+    assert shuffled.is_contiguous(memory_format=torch.channels_last)

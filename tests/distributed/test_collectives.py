@@ -14,6 +14,7 @@ NAMES = (
     "scatter_and_gather",
     "all_to_all",
     "point_to_point",
+    "own_peer",
     "uneven",
     "objects",
     "objects_on_npu",

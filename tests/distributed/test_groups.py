@@ -12,6 +12,7 @@ NAMES = (
     "works",
     "memory_of_unwaited_work",
     "streams",
+    "profiled",
     "many",
     "many_groups",
     "ended_group",

@@ -229,6 +229,21 @@ def point_to_point():
         assert outputs[peer].tolist() == [float(peer)] * 3
 
 
+def own_peer():
+    """In a batch a rank may send to itself: the n-th such send arrives in the n-th such receive."""
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    given = [torch.full((2, 3), float(10 * rank + i), device="npu") for i in range(2)]
+    outputs = [torch.empty(6, device="npu") for _ in range(2)]
+    other, away = torch.empty(2, 3, device="npu"), (rank + 1) % ranks
+    batch = [dist.P2POp(dist.irecv, output, rank) for output in outputs]
+    batch += [dist.P2POp(dist.isend, tensor, rank) for tensor in given]
+    batch += [dist.P2POp(dist.isend, given[1], away), dist.P2POp(dist.irecv, other, (rank - 1) % ranks)]
+    for work in dist.batch_isend_irecv(batch):
+        work.wait()
+    assert [output.tolist() for output in outputs] == [[10.0 * rank + i] * 6 for i in range(2)]
+    assert other.tolist() == [[10.0 * ((rank - 1) % ranks) + 1] * 3] * 2
+
+
 def uneven():
     import torch_npu
 

@@ -45,6 +45,21 @@ def bad_tensors():
         "Split sizes doesn't match",
         lambda: dist.all_to_all_single(whole, whole.clone(), [1] * ranks, [1] * ranks),
     )
+    rank = dist.get_rank()
+    _raises(ValueError, "its own peer only in a batch", lambda: dist.isend(tensor, rank))
+    with pytest.raises(ValueError, match="receives what it sends to itself"):
+        send, receive = (dist.P2POp(f, t, rank) for f, t in ((dist.isend, tensor), (dist.irecv, whole)))
+        dist.batch_isend_irecv([send, receive])
+    _raises(
+        ValueError,
+        "only the root rank 0 passes a list" if rank else "the list has 1 tensors",
+        lambda: backend.scatter([tensor], [[tensor]], dist.ScatterOptions()).wait(),
+    )
+    _raises(
+        ValueError,
+        "2 outputs and 1 inputs",
+        lambda: backend.allgather_into_tensor_coalesced([whole, whole], [tensor]).wait(),
+    )
     _raises(
         ValueError,
         "Number of tensor splits",

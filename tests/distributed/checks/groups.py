@@ -56,6 +56,17 @@ def routes():
     dist.destroy_process_group(alone)
 
 
+def profiled():
+    """The profiler has each call under the name that c10d's backends give it."""
+    tensor = torch.ones(4, device="npu")
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        dist.all_reduce(tensor, async_op=True).wait()
+        dist.broadcast(tensor, 0)
+    events = {event.name: event for event in profiler.events()}
+    assert events["hccl:all_reduce"].is_async
+    assert "hccl:broadcast" in events
+
+
 def new_groups():
     rank, ranks = dist.get_rank(), dist.get_world_size()
     for backend in ("hccl", "cpu:gloo,npu:hccl", None):

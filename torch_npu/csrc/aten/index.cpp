@@ -6,6 +6,7 @@
 #include <ATen/native/IndexingUtils.h>
 #include <ATen/ops/_index_put_impl_cpu_dispatch.h>
 #include <ATen/ops/index_cpu_dispatch.h>
+#include <ATen/ops/index_meta.h>
 #include <aclnnop/aclnn_index.h>
 #include <aclnnop/aclnn_index_put_impl.h>
 #include <torch/library.h>
@@ -14,6 +15,7 @@
 
 #include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
+#include "aten/aclnn/outputs.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -89,6 +91,20 @@ std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   return found;
 }
 
+// The result in the memory order that PyTorch's rule gives it: that of `self`.
+at::Tensor make_result(const at::Tensor& self, const Indexing& indexing) {
+  if (self.is_contiguous()) return make_tensor(indexing.sizes, self.scalar_type(), self.device().index());
+  std::vector<at::OptionalTensorRef> indices;
+  for (const at::Tensor& index : indexing.indices) {
+    const bool is_whole = index.dim() == 1 && index.numel() == 0;
+    indices.push_back(is_whole ? at::OptionalTensorRef() : at::OptionalTensorRef(index));
+  }
+  aclnn_check::Outputs<1> outputs;
+  aclnn_check::OutRule<at::meta::structured_index_Tensor, 1> rule(outputs);
+  rule.meta(self, at::ArrayRef<at::OptionalTensorRef>(indices));
+  return outputs.take();
+}
+
 bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out) {
   static const AclnnOp<decltype(aclnnIndexGetWorkspaceSize)> op("aclnnIndex", AclObject::kTensorList);
   aclnn_check::Check check;
@@ -96,7 +112,7 @@ bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out)
   bind_device(check.device());
   const std::optional<Indexing> indexing = read(self, indices);
   if (!indexing.has_value()) return false;
-  out = make_tensor(indexing->sizes, self.scalar_type(), check.device());
+  out = make_result(self, *indexing);
   return op.try_launch(check.device(), self, at::TensorList(indexing->indices), out);
 }
 

@@ -51,8 +51,37 @@ void parts_of(const at::Tensor& whole, const at::Tensor& part, int ranks, const 
                     " with ", ranks, " ranks");
 }
 
+void pairs(at::TensorList outputs, at::TensorList inputs, Whole whole, int ranks, const char* operation) {
+  TORCH_CHECK_VALUE(!outputs.empty() && outputs.size() == inputs.size(), operation, ": ", outputs.size(),
+                    " outputs and ", inputs.size(), " inputs");
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    dense(outputs[i], operation);
+    dense(inputs[i], operation);
+    compatible(outputs[i], inputs[i], operation);
+    if (whole == Whole::kOutput) {
+      parts_of(outputs[i], inputs[i], ranks, "output tensor size must be equal to world_size times input tensor size");
+    } else {
+      parts_of(inputs[i], outputs[i], ranks, "input tensor must be the same size as output size times world size");
+    }
+  }
+}
+
 void rank(int64_t rank, int ranks, const char* operation) {
   TORCH_CHECK_VALUE(rank >= 0 && rank < ranks, operation, ": invalid root rank ", rank, " of a group of ", ranks);
+}
+
+std::vector<at::Tensor> list_of_root(std::vector<std::vector<at::Tensor>>& lists, const at::Tensor& tensor,
+                                     int64_t root, int rank, int ranks, const char* operation) {
+  checks::rank(root, ranks, operation);
+  if (root != rank) {
+    TORCH_CHECK_VALUE(lists.empty(), operation, ": only the root rank ", root, " passes a list of tensors, not rank ",
+                      rank);
+    return {};
+  }
+  const std::vector<at::Tensor>& list = only(lists, operation);
+  TORCH_CHECK_VALUE(list_of(list, tensor, ranks, operation), operation,
+                    ": All tensor operands to scatter/gather must have the same number of elements");
+  return list;
 }
 
 }  // namespace torch_npu::checks

@@ -2,6 +2,7 @@
 // What tensors a collective takes. Each function throws one error that names the collective.
 
 #include <ATen/core/Tensor.h>
+#include <c10/util/ArrayRef.h>
 
 #include <vector>
 
@@ -23,7 +24,16 @@ bool list_of(const std::vector<at::Tensor>& list, const at::Tensor& tensor, int 
 // `whole` has `ranks` times the elements of `part`. `message` is PyTorch's.
 void parts_of(const at::Tensor& whole, const at::Tensor& part, int ranks, const char* message);
 
+enum class Whole { kOutput, kInput };
+
+// As many outputs as inputs, dense; of each pair, `whole` has `ranks` times the elements of the other.
+void pairs(at::TensorList outputs, at::TensorList inputs, Whole whole, int ranks, const char* operation);
+
 // `rank` is one of `ranks`.
 void rank(int64_t rank, int ranks, const char* operation);
+
+// The list of the root, with a tensor like `tensor` for each rank; of other ranks the empty list that they pass.
+std::vector<at::Tensor> list_of_root(std::vector<std::vector<at::Tensor>>& lists, const at::Tensor& tensor,
+                                     int64_t root, int rank, int ranks, const char* operation);
 
 }  // namespace torch_npu::checks

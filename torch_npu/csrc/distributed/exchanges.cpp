@@ -59,17 +59,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::scatter(Tensors& outputs, TensorList
   static const HcclCollective<decltype(HcclScatter)> function("HcclScatter");
   at::Tensor& output = checks::only(outputs, "scatter");
   checks::dense(output, "scatter");
-  checks::rank(options.rootRank, size_, "scatter");
+  const Tensors parts = checks::list_of_root(inputs, output, options.rootRank, rank_, size_, "scatter");
   const bool is_root = options.rootRank == rank_;
-  Tensors parts;
-  if (is_root) {
-    parts = checks::only(inputs, "scatter");
-    TORCH_CHECK_VALUE(checks::list_of(parts, output, size_, "scatter"),
-                      "scatter: All tensor operands to scatter/gather must have the same number of elements");
-  } else {
-    TORCH_CHECK_VALUE(inputs.empty(), "scatter: only the root rank ", options.rootRank, " has inputs, not rank ",
-                      rank_);
-  }
   return run({OpType::SCATTER, "scatter", options.asyncOp, timeout_of(options.timeout)}, parts, {output},
              [&](const Channel& channel) {
                if (output.numel() == 0) return;
@@ -89,17 +80,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::gather(TensorLists& outputs, Tensors
                                                    const c10d::GatherOptions& options) {
   at::Tensor& input = checks::only(inputs, "gather");
   checks::dense(input, "gather");
-  checks::rank(options.rootRank, size_, "gather");
+  Tensors parts = checks::list_of_root(outputs, input, options.rootRank, rank_, size_, "gather");
   const bool is_root = options.rootRank == rank_;
-  Tensors parts;
-  if (is_root) {
-    parts = checks::only(outputs, "gather");
-    TORCH_CHECK_VALUE(checks::list_of(parts, input, size_, "gather"),
-                      "gather: All tensor operands to scatter/gather must have the same number of elements");
-  } else {
-    TORCH_CHECK_VALUE(outputs.empty(), "gather: only the root rank ", options.rootRank, " has outputs, not rank ",
-                      rank_);
-  }
   return run({OpType::GATHER, "gather", options.asyncOp, timeout_of(options.timeout)}, {input}, parts,
              [&](const Channel& channel) {
                const WireType wire = moved_as(input.scalar_type());

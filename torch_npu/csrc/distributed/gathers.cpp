@@ -85,10 +85,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather(TensorLists& outputs, Tens
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_allgather_base(at::Tensor& output, at::Tensor& input,
                                                             const c10d::AllgatherOptions& options) {
-  checks::dense(output, "all_gather_into_tensor");
-  checks::dense(input, "all_gather_into_tensor");
-  checks::compatible(output, input, "all_gather_into_tensor");
-  checks::parts_of(output, input, size_, "output tensor size must be equal to world_size times input tensor size");
+  checks::pairs(output, input, checks::Whole::kOutput, size_, "all_gather_into_tensor");
   return run({OpType::_ALLGATHER_BASE, "all_gather_into_tensor", options.asyncOp, timeout_of(options.timeout)}, {input},
              {output}, [&](const Channel& channel) { all_gather(channel, output, input); });
 }
@@ -124,15 +121,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_coalesced(TensorLists& out
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::allgather_into_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                             const c10d::AllgatherOptions& options) {
   constexpr const char* kName = "all_gather_into_tensor_coalesced";
-  TORCH_CHECK_VALUE(!outputs.empty() && outputs.size() == inputs.size(), kName, ": ", outputs.size(), " outputs and ",
-                    inputs.size(), " inputs");
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    checks::dense(outputs[i], kName);
-    checks::dense(inputs[i], kName);
-    checks::compatible(outputs[i], inputs[i], kName);
-    checks::parts_of(outputs[i], inputs[i], size_,
-                     "output tensor size must be equal to world_size times input tensor size");
-  }
+  checks::pairs(outputs, inputs, checks::Whole::kOutput, size_, kName);
   return run({OpType::COALESCED, kName, options.asyncOp, timeout_of(options.timeout)}, inputs, outputs,
              [&](const Channel& channel) {
                for (std::size_t i = 0; i < outputs.size(); ++i) all_gather(channel, outputs[i], inputs[i]);

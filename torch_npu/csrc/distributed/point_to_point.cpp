@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/device.h"
@@ -15,16 +16,16 @@
 #include "distributed/checks.h"
 #include "distributed/data_type.h"
 #include "distributed/process_group.h"
+#include "distributed/profiled_call.h"
 
 namespace torch_npu {
 namespace {
 
 using c10d::OpType;
 
-void check_peer(const at::Tensor& tensor, int64_t peer, int rank, int size, const char* operation) {
+void check_peer(const at::Tensor& tensor, int64_t peer, int size, const char* operation) {
   checks::dense(tensor, operation);
   TORCH_CHECK_VALUE(peer >= 0 && peer < size, operation, ": rank ", peer, " is not in a group of ", size);
-  TORCH_CHECK_VALUE(peer != rank, operation, ": rank ", rank, " cannot be its own peer");
 }
 
 }  // namespace
@@ -54,29 +55,63 @@ FlightEnd ProcessGroupHCCL::enqueue_peer(const Peer& peer) {
   return {stream, std::move(end)};
 }
 
+std::optional<FlightEnd> ProcessGroupHCCL::copy_own(const std::vector<Peer>& peers) {
+  Tensors sent;
+  Tensors received;
+  for (const Peer& peer : peers) {
+    if (peer.rank == rank_) (peer.receives ? received : sent).push_back(peer.tensor);
+  }
+  TORCH_CHECK_VALUE(sent.size() == received.size(), "batch_isend_irecv: rank ", rank_, " sends ", sent.size(),
+                    " tensors to itself and receives ", received.size(),
+                    ": a rank is its own peer only in a batch that has a receive for each such send");
+  if (sent.empty()) return std::nullopt;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    checks::compatible(received[i], sent[i], "batch_isend_irecv");
+    checks::parts_of(received[i], sent[i], 1, "batch_isend_irecv: a rank receives what it sends to itself");
+  }
+  const c10::DeviceIndex device = sent.front().device().index();
+  const c10::Stream stream = stream_of(device, rank_, true);
+  c10::Event before(c10::DeviceType::PrivateUse1);
+  before.record(current_stream(device));
+  before.block(stream);
+  {
+    const c10::StreamGuard guard(stream);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      received[i].copy_(sent[i].reshape({-1}).view(received[i].sizes()));
+    }
+  }
+  auto end = std::make_shared<c10::Event>(c10::DeviceType::PrivateUse1);
+  end->record(stream);
+  return FlightEnd{stream, std::move(end)};
+}
+
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::point_to_point(std::vector<Peer> peers, OpType op) {
   check_usable();
+  const char* name = op == OpType::SEND ? "send" : op == OpType::RECV ? "recv" : "batch_isend_irecv";
+  const ProfiledCall profiled(name, {});
   const c10::DeviceIndex device = peers.front().tensor.device().index();
   const c10::DeviceGuard device_guard(npu_device(device));
   // All ranks make the communicators of pairs in one order, so that no circle of ranks waits for each other.
   std::vector<std::pair<int, int>> pairs;
-  for (const Peer& peer : peers) pairs.emplace_back(std::minmax(rank_, peer.rank));
+  for (const Peer& peer : peers) {
+    if (peer.rank != rank_) pairs.emplace_back(std::minmax(rank_, peer.rank));
+  }
   std::ranges::sort(pairs);
   for (const auto& [low, high] : pairs) link(device, low == rank_ ? high : low);
   std::vector<FlightEnd> ends;
+  if (auto own = copy_own(peers)) ends.push_back(std::move(*own));
   Tensors inputs;
   Tensors outputs;
   for (const Peer& peer : peers) {
-    ends.push_back(enqueue_peer(peer));
+    if (peer.rank != rank_) ends.push_back(enqueue_peer(peer));
     (peer.receives ? outputs : inputs).push_back(peer.tensor);
   }
-  const char* name = op == OpType::SEND ? "send" : op == OpType::RECV ? "recv" : "batch_isend_irecv";
   return finish({op, name, true, options_->timeout}, std::move(ends), std::move(inputs), std::move(outputs));
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::send(Tensors& tensors, int rank, int) {
   at::Tensor& tensor = checks::only(tensors, "send");
-  check_peer(tensor, rank, rank_, size_, "send");
+  check_peer(tensor, rank, size_, "send");
   if (is_coalescing_) {
     const std::lock_guard lock(mutex_);
     coalesced_peers_.push_back({rank, false, tensor});
@@ -87,7 +122,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::send(Tensors& tensors, int rank, int
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::recv(Tensors& tensors, int rank, int) {
   at::Tensor& tensor = checks::only(tensors, "recv");
-  check_peer(tensor, rank, rank_, size_, "recv");
+  check_peer(tensor, rank, size_, "recv");
   if (is_coalescing_) {
     const std::lock_guard lock(mutex_);
     coalesced_peers_.push_back({rank, true, tensor});
@@ -138,7 +173,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::batch_isend_irecv(const std::vector<
     const bool receives = kinds[i] == "irecv" || kinds[i] == "recv";
     TORCH_CHECK_VALUE(receives || kinds[i] == "isend" || kinds[i] == "send", "batch_isend_irecv: no kind ", kinds[i],
                       ": it takes isend and irecv");
-    check_peer(tensors[i], ranks[i], rank_, size_, kinds[i].c_str());
+    check_peer(tensors[i], ranks[i], size_, kinds[i].c_str());
     peers.push_back({static_cast<int>(ranks[i]), receives, tensors[i]});
   }
   return point_to_point(std::move(peers), OpType::COALESCED);

@@ -122,6 +122,8 @@ class ProcessGroupHCCL final : public c10d::Backend {
   WorkPtr finish(const Call& call, std::vector<FlightEnd> ends, Tensors inputs, Tensors outputs);
   WorkPtr point_to_point(std::vector<Peer> peers, c10d::OpType op);
   FlightEnd enqueue_peer(const Peer& peer);
+  // A rank's sends to itself are copies into its receives from itself, in order. None without any.
+  std::optional<FlightEnd> copy_own(const std::vector<Peer>& peers);
 
   std::shared_ptr<Communicator> communicator(c10::DeviceIndex device);
   // The communicator to reach `peer` by, and the peer's rank in it.

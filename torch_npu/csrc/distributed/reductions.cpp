@@ -124,10 +124,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter(Tensors& outputs, Ten
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                                                  const c10d::ReduceScatterOptions& options) {
-  checks::dense(output, "reduce_scatter_tensor");
-  checks::dense(input, "reduce_scatter_tensor");
-  checks::compatible(output, input, "reduce_scatter_tensor");
-  checks::parts_of(input, output, size_, "input tensor must be the same size as output size times world size");
+  checks::pairs(output, input, checks::Whole::kInput, size_, "reduce_scatter_tensor");
   return run({OpType::_REDUCE_SCATTER_BASE, "reduce_scatter_tensor", options.asyncOp, timeout_of(options.timeout)},
              {input}, {output},
              [&](const Channel& channel) { scatter_sum(channel, output, input, options.reduceOp, size_); });
@@ -136,15 +133,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::_reduce_scatter_base(at::Tensor& out
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::reduce_scatter_tensor_coalesced(Tensors& outputs, Tensors& inputs,
                                                                             const c10d::ReduceScatterOptions& options) {
   constexpr const char* kName = "reduce_scatter_tensor_coalesced";
-  TORCH_CHECK_VALUE(!outputs.empty() && outputs.size() == inputs.size(), kName, ": ", outputs.size(), " outputs and ",
-                    inputs.size(), " inputs");
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    checks::dense(outputs[i], kName);
-    checks::dense(inputs[i], kName);
-    checks::compatible(outputs[i], inputs[i], kName);
-    checks::parts_of(inputs[i], outputs[i], size_,
-                     "input tensor must be the same size as output size times world size");
-  }
+  checks::pairs(outputs, inputs, checks::Whole::kInput, size_, kName);
   return run({OpType::REDUCE_SCATTER_TENSOR_COALESCED, kName, options.asyncOp, timeout_of(options.timeout)}, inputs,
              outputs, [&](const Channel& channel) {
                for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -11,6 +11,7 @@
 #include "core/device.h"
 #include "core/stream.h"
 #include "distributed/process_group.h"
+#include "distributed/profiled_call.h"
 
 namespace torch_npu {
 namespace {
@@ -50,6 +51,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::run(const Call& call, Tensors inputs
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::run_on(c10::DeviceIndex device, const Call& call, Tensors inputs,
                                                    Tensors outputs, c10::function_ref<void(const Channel&)> enqueue) {
   check_usable();
+  const ProfiledCall profiled(call.name, inputs);
   const c10::DeviceGuard device_guard(npu_device(device));
   const std::shared_ptr<Communicator> communicator = this->communicator(device);
   const c10::Stream caller = current_stream(device);
