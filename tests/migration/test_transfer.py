@@ -310,6 +310,12 @@ assert torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float16
 torch.set_default_tensor_type(torch.FloatTensor)
 assert not torch.zeros(1).is_cuda and torch.zeros(1).dtype is torch.float32
 assert torch.cuda.get_device_properties(0).major is None
+assert torch.cuda.get_device_capability() == (0, 0)
+os.environ["TORCH_NPU_DEVICE_CAPABILITY"] = "8.0"
+assert torch.cuda.get_device_capability("cuda:0") == (8, 0)
+options = torch.distributed.ProcessGroupNCCL.Options()
+options.is_high_priority_stream = True
+assert options.backend == "hccl"
 torch.cuda.memory._record_memory_history(max_entries=100)
 torch.zeros(3, device="cuda")
 assert "free_completed" in [e["action"] for e in torch.cuda.memory._snapshot()["device_traces"][0]]
@@ -368,3 +374,8 @@ assert library.ask() is False and torch.cuda.is_available() is True
 print("truth")
 """
     ).endswith("truth")
+
+
+def test_pytorchs_own_tests_are_scripts_for_cuda():
+    program = START + "from torch.testing._internal.common_utils import TEST_CUDA; print(TEST_CUDA)"
+    assert output(program).endswith("True")

@@ -32,6 +32,13 @@ def with_hccl(function: Callable) -> Callable:
     return replaced
 
 
+def process_group(_: object) -> type:
+    """``torch.distributed.ProcessGroupNCCL``, for its options: hccl's."""
+    from torch_npu._C._distributed_c10d import ProcessGroupHCCL
+
+    return ProcessGroupHCCL
+
+
 def hccl_available(_: object) -> Callable:
     """``torch.distributed.is_nccl_available``: whether there is hccl."""
     return torch.distributed.is_hccl_available

@@ -12,14 +12,14 @@ KNOW_NPU = frozenset(
     {"accelerate", "diffusers", "peft", "torch", "torch_npu", "transformers", "trl"}
 )
 
-# torch.compile's tracer calls it in the script's stead.
-_TRACER = "torch._dynamo.variables."
+# Parts of torch that ask in a script's stead: torch.compile's tracer, and PyTorch's own tests, which are scripts.
+_SCRIPTS = ("torch._dynamo.variables.", "torch.testing.")
 
 
 def is_available() -> bool:
     """Whether an NPU can be used, for code that asks for CUDA."""
     caller = sys._getframe(1).f_globals.get("__name__", "")
-    asks_for_cuda = caller.partition(".")[0] not in KNOW_NPU or caller.startswith(_TRACER)
+    asks_for_cuda = caller.partition(".")[0] not in KNOW_NPU or caller.startswith(_SCRIPTS)
     return asks_for_cuda and torch.npu.is_available()
 
 
@@ -52,3 +52,19 @@ get_device_properties._dynamo_marked_constant = True  # type: ignore[attr-define
 def properties_replacement(_: object) -> Callable[[_state.Device], object]:
     """What ``torch.cuda.get_device_properties`` becomes."""
     return get_device_properties
+
+
+def get_device_capability(device: _state.Device = None) -> tuple[int, int]:
+    """``torch.npu.get_device_capability``; ``(0, 0)``, that of no CUDA device, where it has none.
+
+    Scripts and torch.distributed take its first number to ask for features of CUDA's newer devices.
+    """
+    return torch.npu.get_device_capability(device) or (0, 0)
+
+
+get_device_capability._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def capability_replacement(_: object) -> Callable[[_state.Device], tuple[int, int]]:
+    """What ``torch.cuda.get_device_capability`` becomes."""
+    return get_device_capability

@@ -46,6 +46,7 @@ KEPT = {
     "torch.cuda.amp.amp_definitely_not_available",
     "torch.cuda.amp.common.amp_definitely_not_available",
     "torch.cuda.get_arch_list",
+    "torch.cuda.get_device_capability",  # a rule of its own: :mod:`availability`
     "torch.cuda.get_device_properties",  # a rule of its own: :mod:`availability`
     "torch.cuda.get_gencode_flags",
     "torch.cuda.has_half",

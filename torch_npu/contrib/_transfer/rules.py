@@ -28,6 +28,11 @@ _DEVICE = "device arguments name npu"
 RULES = (
     Rule("torch.cuda.is_available", "torch.npu.is_available", availability.replacement),
     Rule(
+        "torch.cuda.get_device_capability",
+        "torch.npu.get_device_capability, (0, 0) where it is None",
+        availability.capability_replacement,
+    ),
+    Rule(
         "torch.cuda.get_device_properties",
         "torch.npu.get_device_properties",
         availability.properties_replacement,
@@ -92,6 +97,7 @@ RULES = (
         "torch.npu.conv.allow_hf32",
         precision.convolution_flag,
     ),
+    Rule("torch.distributed.ProcessGroupNCCL", "ProcessGroupHCCL", arguments.process_group),
     Rule("torch.distributed.device_mesh.DeviceMesh.__init__", _DEVICE, devices.with_npu_arguments),
     Rule("torch.distributed.device_mesh.init_device_mesh", _DEVICE, devices.with_npu_arguments),
     Rule("torch.distributed.init_device_mesh", _DEVICE, devices.with_npu_arguments),
