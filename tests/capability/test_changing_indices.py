@@ -12,6 +12,7 @@ _OPERATORS = {
     "index_add of halves": lambda index: torch.zeros(
         2, 4, device="npu", dtype=torch.half
     ).index_add(0, index, torch.ones(_COUNT, 4, device="npu", dtype=torch.half)),
+    "repeat_interleave": lambda index: torch.repeat_interleave(index),
     "index_select": lambda index: torch.ones(2, 4, device="npu").index_select(0, index),
 }
 

@@ -67,7 +67,7 @@ def load() -> type[unittest.TestCase]:
 def run_case(case: unittest.TestCase) -> list[str]:
     """Outcome and text of one case."""
     result = unittest.TestResult()
-    case.run(result)
+    unittest.TestSuite([case]).run(result)
     if broken := [*result.errors, *result.failures]:
         return ["failed", "\n".join(text for _, text in broken)]
     if result.skipped:
