@@ -9,6 +9,7 @@
 #include <string>
 
 #include "acl/acl.h"
+#include "base/no_destroy.h"
 #include "ccl/processes.h"
 #include "ccl/values.h"
 #include "softnpu/collectives.h"
@@ -197,7 +198,8 @@ TEST(FaultTest, ARankThatDestroyedItsCommunicatorIsNamed) {
 
 const Register kExit("exit", [](const Rank& rank) {
   HcclComm comm = rank.communicator();
-  Array& array = *new Array(HCCL_DATA_TYPE_FP32, kCount);  // outlives main(), as a global would
+  static softnpu::NoDestroy<Array> kept(HCCL_DATA_TYPE_FP32, kCount);  // outlives main()
+  const Array& array = kept.get();
   if (rank.rank == 0) {
     require(HcclRecv(array.data(), kCount, HCCL_DATA_TYPE_FP32, 1, comm, nullptr) == HCCL_SUCCESS, "HcclRecv");
     return;
