@@ -237,7 +237,10 @@ def own_peer():
     other, away = torch.empty(2, 3, device="npu"), (rank + 1) % ranks
     batch = [dist.P2POp(dist.irecv, output, rank) for output in outputs]
     batch += [dist.P2POp(dist.isend, tensor, rank) for tensor in given]
-    batch += [dist.P2POp(dist.isend, given[1], away), dist.P2POp(dist.irecv, other, (rank - 1) % ranks)]
+    batch += [
+        dist.P2POp(dist.isend, given[1], away),
+        dist.P2POp(dist.irecv, other, (rank - 1) % ranks),
+    ]
     for work in dist.batch_isend_irecv(batch):
         work.wait()
     assert [output.tolist() for output in outputs] == [[10.0 * rank + i] * 6 for i in range(2)]
