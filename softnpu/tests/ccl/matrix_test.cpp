@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "acl/acl.h"
 #include "ccl/collectives.h"
 #include "ccl/processes.h"
@@ -76,7 +78,8 @@ class MatrixTest : public ::testing::TestWithParam<uint32_t> {};
 
 TEST_P(MatrixTest, EveryCollectiveTypeAndReduction) {
   Job job("matrix", GetParam());
-  for (const Outcome& outcome : job.finish()) EXPECT_EQ(outcome.status, 0) << outcome.output;
+  // Minutes under a sanitizer, beside other work.
+  for (const Outcome& outcome : job.finish(std::chrono::minutes(10))) EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, MatrixTest, ::testing::Values(1u, 2u, 3u, 4u));
