@@ -114,7 +114,7 @@ void Collective::copy(const char* from, uint64_t offset, uint64_t bytes) const {
 bool Collective::exceeds_caches() const {
   const bool is_in_place = send_.data() == recv_.data();
   const uint64_t bytes = recv_.bytes() + (is_in_place ? 0 : send_.bytes());
-  return bytes > static_cast<uint64_t>(kNonTemporalBytes) / size();
+  return bytes >= static_cast<uint64_t>(kNonTemporalBytes) / size();
 }
 
 bool Collective::awaits(uint32_t other) const noexcept {

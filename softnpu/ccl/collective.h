@@ -47,7 +47,7 @@ class Collective : public Operation {
   // [offset, offset + bytes) of what `other` sends; `from_recv`: of its receive buffer instead.
   Status source(uint32_t other, uint64_t offset, uint64_t bytes, const char** out, bool from_recv = false) const;
   void copy(const char* from, uint64_t offset, uint64_t bytes) const;
-  // Whether the buffers of all ranks, which share the last level of the caches, are larger than it.
+  // Whether the buffers of all ranks fill the last level of the caches, which they share.
   bool exceeds_caches() const;
 
   Buffer recv_;  // a subclass may put a copy in its place

@@ -169,8 +169,9 @@ HWY_INLINE void reduce_blocks(HcclReduceOp op, std::span<const char* const> inpu
   for (size_t at = 0; at < count; at += kBlock) {
     const size_t length = std::min(kBlock, count - at);
     reduce_elements<Element>(op, from, length, reinterpret_cast<char*>(block));
-    copy(output + at * sizeof(Stored), block, length * sizeof(Stored), nullptr);
     for (const char*& input : from) input += length * sizeof(Stored);
+    // Meanwhile the last rank's next block comes into the caches.
+    copy(output + at * sizeof(Stored), block, length * sizeof(Stored), from.back());
   }
 }
 
