@@ -38,7 +38,7 @@ Call call_of(Operator op, HcclDataType type, uint64_t count) {
 }
 
 // All-reduce, all-gather, reduce-scatter and all-to-all.
-using Make = std::unique_ptr<Collective> (*)(std::shared_ptr<Communicator>, Call, Buffer, Buffer);
+using Make = std::unique_ptr<Collective> (*)(const std::shared_ptr<Communicator>&, Call, Buffer, Buffer);
 
 Status launch_both(Arguments& arguments, aclrtStream stream, void* recv, const Call& call, Make make) {
   SOFTNPU_RETURN_IF_ERROR(require_buffer(arguments.send, "sendBuf", call.count));

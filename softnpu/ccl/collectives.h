@@ -15,21 +15,25 @@ struct Parts {
   std::vector<uint64_t> displacements;
 };
 
-std::unique_ptr<Collective> make_all_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
+std::unique_ptr<Collective> make_all_reduce(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv);
 // `recv` counts on the root.
-std::unique_ptr<Collective> make_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
-std::unique_ptr<Collective> make_reduce_scatter(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+std::unique_ptr<Collective> make_reduce(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv);
+std::unique_ptr<Collective> make_reduce_scatter(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
                                                 Buffer recv);
-std::unique_ptr<Collective> make_reduce_scatter_v(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+std::unique_ptr<Collective> make_reduce_scatter_v(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
                                                   Buffer recv, Parts parts);
-std::unique_ptr<Collective> make_broadcast(std::shared_ptr<Communicator> comm, Call call, Buffer buffer);
-std::unique_ptr<Collective> make_all_gather(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
+std::unique_ptr<Collective> make_broadcast(const std::shared_ptr<Communicator>& comm, Call call, Buffer buffer);
+std::unique_ptr<Collective> make_all_gather(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv);
 // `send` counts on the root.
-std::unique_ptr<Collective> make_scatter(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
-std::unique_ptr<Collective> make_all_to_all(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv);
+std::unique_ptr<Collective> make_scatter(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                         Buffer recv);
+std::unique_ptr<Collective> make_all_to_all(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv);
 // All-gather or all-to-all: what this rank sends to each, and gets from each.
-std::unique_ptr<Collective> make_uneven(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv,
+std::unique_ptr<Collective> make_uneven(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv,
                                         Parts sent, Parts received);
-std::unique_ptr<Collective> make_barrier(std::shared_ptr<Communicator> comm);
+std::unique_ptr<Collective> make_barrier(const std::shared_ptr<Communicator>& comm);
 
 }  // namespace softnpu::ccl

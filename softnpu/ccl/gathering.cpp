@@ -87,11 +87,8 @@ class AllToAll final : public Moving {
 // All-gather and all-to-all whose parts differ in size.
 class Uneven final : public Moving {
  public:
-  Uneven(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv, Parts sent, Parts received)
-      : Moving(std::move(comm), call, send, recv),
-        sent_(std::move(sent)),
-        received_(std::move(received)),
-        first_(size()) {}
+  Uneven(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv, Parts sent, Parts received)
+      : Moving(comm, call, send, recv), sent_(std::move(sent)), received_(std::move(received)), first_(size()) {}
 
  private:
   // Never small: a rank does not know what the others contribute.
@@ -132,25 +129,28 @@ class Barrier final : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_broadcast(std::shared_ptr<Communicator> comm, Call call, Buffer buffer) {
+std::unique_ptr<Collective> make_broadcast(const std::shared_ptr<Communicator>& comm, Call call, Buffer buffer) {
   const bool is_root = comm->rank() == call.root;
-  return std::make_unique<Broadcast>(std::move(comm), call, is_root ? buffer : Buffer(), buffer);
+  return std::make_unique<Broadcast>(comm, call, is_root ? buffer : Buffer(), buffer);
 }
-std::unique_ptr<Collective> make_all_gather(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
-  return std::make_unique<AllGather>(std::move(comm), call, send, recv);
+std::unique_ptr<Collective> make_all_gather(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv) {
+  return std::make_unique<AllGather>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_scatter(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
-  return std::make_unique<Scatter>(std::move(comm), call, send, recv);
+std::unique_ptr<Collective> make_scatter(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                         Buffer recv) {
+  return std::make_unique<Scatter>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_all_to_all(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
-  return std::make_unique<AllToAll>(std::move(comm), call, send, recv);
+std::unique_ptr<Collective> make_all_to_all(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv) {
+  return std::make_unique<AllToAll>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_uneven(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv,
+std::unique_ptr<Collective> make_uneven(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv,
                                         Parts sent, Parts received) {
-  return std::make_unique<Uneven>(std::move(comm), call, send, recv, std::move(sent), std::move(received));
+  return std::make_unique<Uneven>(comm, call, send, recv, std::move(sent), std::move(received));
 }
-std::unique_ptr<Collective> make_barrier(std::shared_ptr<Communicator> comm) {
-  return std::make_unique<Barrier>(std::move(comm), Call{.op = Operator::kBarrier}, Buffer(), Buffer());
+std::unique_ptr<Collective> make_barrier(const std::shared_ptr<Communicator>& comm) {
+  return std::make_unique<Barrier>(comm, Call{.op = Operator::kBarrier}, Buffer(), Buffer());
 }
 
 }  // namespace softnpu::ccl

@@ -103,8 +103,8 @@ class ReduceScatter final : public Reducing {
 
 class ReduceScatterV final : public Reducing {
  public:
-  ReduceScatterV(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv, Parts parts)
-      : Reducing(std::move(comm), call, send, recv), parts_(std::move(parts)) {}
+  ReduceScatterV(const std::shared_ptr<Communicator>& comm, Call call, Buffer send, Buffer recv, Parts parts)
+      : Reducing(comm, call, send, recv), parts_(std::move(parts)) {}
 
  private:
   // Never small: ranks would have to agree on the sum of the counts before they know that they do.
@@ -139,19 +139,21 @@ class ReduceScatterV final : public Reducing {
 
 }  // namespace
 
-std::unique_ptr<Collective> make_all_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
-  return std::make_unique<AllReduce>(std::move(comm), call, send, recv);
+std::unique_ptr<Collective> make_all_reduce(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                            Buffer recv) {
+  return std::make_unique<AllReduce>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_reduce(std::shared_ptr<Communicator> comm, Call call, Buffer send, Buffer recv) {
-  return std::make_unique<Reduce>(std::move(comm), call, send, recv);
+std::unique_ptr<Collective> make_reduce(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
+                                        Buffer recv) {
+  return std::make_unique<Reduce>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_reduce_scatter(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+std::unique_ptr<Collective> make_reduce_scatter(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
                                                 Buffer recv) {
-  return std::make_unique<ReduceScatter>(std::move(comm), call, send, recv);
+  return std::make_unique<ReduceScatter>(comm, call, send, recv);
 }
-std::unique_ptr<Collective> make_reduce_scatter_v(std::shared_ptr<Communicator> comm, Call call, Buffer send,
+std::unique_ptr<Collective> make_reduce_scatter_v(const std::shared_ptr<Communicator>& comm, Call call, Buffer send,
                                                   Buffer recv, Parts parts) {
-  return std::make_unique<ReduceScatterV>(std::move(comm), call, send, recv, std::move(parts));
+  return std::make_unique<ReduceScatterV>(comm, call, send, recv, std::move(parts));
 }
 
 }  // namespace softnpu::ccl

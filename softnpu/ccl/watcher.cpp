@@ -80,6 +80,7 @@ void Watcher::sleep(Clock::time_point until) {
     }
   }
   std::vector<pollfd> files;
+  files.reserve(peers.size() + 1);
   for (const auto& peer : peers) files.push_back({peer->process(), POLLIN, 0});
   if (!thread_.sleep(&files, milliseconds_until(until))) return;
   for (size_t i = 0; i < peers.size(); ++i) {
