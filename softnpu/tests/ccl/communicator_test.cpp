@@ -213,15 +213,16 @@ const Register kMany("many", [](const Rank& rank) {
   };
   round(0);
   const size_t files = open_files();
-  const size_t maps = mappings();
+  // Memory allocators, a sanitizer's above all, map some; a mapping of each communicator would be 100.
+  const size_t maps = mappings() + 50;
   for (uint64_t i = 1; i <= 100; ++i) round(i);
   // The thread that watches the other ranks' processes lets go of them by itself.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while ((open_files() > files || mappings() > maps + 20) && std::chrono::steady_clock::now() < end) {
+  while ((open_files() > files || mappings() > maps) && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   require(open_files() <= files, std::to_string(open_files()) + " open files, there were " + std::to_string(files));
-  require(mappings() <= maps + 20, std::to_string(mappings()) + " mappings, there were " + std::to_string(maps));
+  require(mappings() <= maps, std::to_string(mappings()) + " mappings, at most " + std::to_string(maps) + " are due");
 });
 
 TEST(CommunicatorsTest, AHundredLeaveNothingBehind) {
