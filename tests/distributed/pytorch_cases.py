@@ -42,6 +42,7 @@ def set_environment(ranks: int, folder: str) -> None:
         TEMP_DIR=folder,
         DISTRIBUTED_TESTS_DEFAULT_TIMEOUT=str(LONGEST),
     )
+    tempfile.tempdir = folder  # cases leave files behind
 
 
 def load() -> type[unittest.TestCase]:
