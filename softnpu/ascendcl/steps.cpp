@@ -34,6 +34,8 @@ class CallbackSteps final : public softnpu::Steps {
     return status;
   }
 
+  bool computes() const override { return steps_.computes != 0; }
+
  private:
   const softnpuSteps steps_;
 };

@@ -66,13 +66,6 @@ aclError aclprofGetStepTimestamp(aclprofStepInfo*, aclprofStepTag, aclrtStream) 
   return unsupported(__func__, kProfiler);
 }
 
-aclError aclrtBinaryLoadFromData(const void*, size_t, const aclrtBinaryLoadOptions*, aclrtBinHandle*) {
-  return unsupported(__func__, kBinary);
-}
-aclError aclrtBinaryGetFunction(const aclrtBinHandle, const char*, aclrtFuncHandle*) {
-  return unsupported(__func__, kBinary);
-}
-
 rtError_t rtDevBinaryRegister(const rtDevBinary_t*, void**) { return unsupported_rt(__func__, kBinary); }
 rtError_t rtFunctionRegister(void*, const void*, const char*, const void*, uint32_t) {
   return unsupported_rt(__func__, kBinary);

@@ -19,6 +19,9 @@ class Steps {
   // then calls step() once more. After an error it does not.
   virtual Status step(bool* again) = 0;
 
+  // Whether the stream is parked while its work computes elsewhere; otherwise it waits for something.
+  virtual bool computes() const { return false; }
+
   // Any thread, while the stream may be parked.
   void resume() { turn_->complete(turn_->newest()); }
 

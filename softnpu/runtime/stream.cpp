@@ -387,11 +387,17 @@ std::pair<std::shared_ptr<Event>, uint64_t> Stream::parked_on() const {
 
 Status Stream::own_overdue(const TimeLimits& limits) const {
   std::lock_guard lock(mutex_);
-  if (executor_->is_overdue(this)) {
+  const auto runs_too_long = [&](const char* name, uint64_t number) -> Status {
     return {ACL_ERROR_RT_AICORE_TIMEOUT,
-            text(running_name_, " on stream ", id_, " of device ", device_, " (task ", running_number_,
-                 ") runs for longer than ", limits.execute.count(),
+            text(name, " on stream ", id_, " of device ", device_, " (task ", number, ") runs for longer than ",
+                 limits.execute.count(),
                  " us (aclrtSetOpExecuteTimeOut): it is left to end by itself, what is behind it on the stream waits")};
+  };
+  if (executor_->is_overdue(this)) return runs_too_long(running_name_, running_number_);
+  if (parked_ && parked_->steps != nullptr && parked_->steps->computes()) {
+    const bool is_late =
+        limits.execute != TimeLimits::kForever && std::chrono::steady_clock::now() - parked_at_ >= limits.execute;
+    return is_late ? runs_too_long(parked_->name, parked_->number) : Status::ok();
   }
   if (!parked_ || limits.wait == TimeLimits::kForever || std::chrono::steady_clock::now() - parked_at_ < limits.wait) {
     return Status::ok();

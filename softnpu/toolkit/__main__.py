@@ -1,7 +1,8 @@
 """Writes the toolkit's folder: ``python -m softnpu.toolkit --output FOLDER TABLE...``.
 
 Below FOLDER: ``include/acl``, ``include/aclnn``, ``include/aclnnop`` with a header for each family of operators,
-``bin/npu-smi`` and ``set_env.sh``. ``lib64`` is the folder of the libraries; torch_npu/softnpu.py links it.
+``ascendc/include`` for kernels, ``bin`` with ``ascendc`` and ``npu-smi``, and ``set_env.sh``. ``lib64`` is the folder
+of the libraries; torch_npu/softnpu.py links it.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from softnpu.toolkit.headers import HeaderError, headers, read_names
 
 _SOURCE = Path(__file__).resolve().parent
 _INCLUDE = _SOURCE.parent / "include"
+_KERNEL_INCLUDE = _SOURCE.parent / "kernel" / "include"
 # softnpu/include/softnpu is of this project only.
 _COPIED = ("acl", "aclnn", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.
@@ -44,6 +46,13 @@ def _make_relative(include: Path) -> None:
         )
 
 
+def _write_kernel_headers(output: Path) -> None:
+    """What the driver ``ascendc`` compiles kernels with."""
+    shutil.copytree(_KERNEL_INCLUDE, output)
+    (output / "softnpu").mkdir()
+    shutil.copy(_INCLUDE / "softnpu" / "kernel_entry.h", output / "softnpu")
+
+
 def write(output: Path, operators: Iterable[Operator]) -> None:
     """Writes the folder anew.
 
@@ -65,8 +74,8 @@ def write(output: Path, operators: Iterable[Operator]) -> None:
     for name, text in (written | by_hand).items():
         (folder / name).write_text(text)
     _make_relative(output / "include")
-    (output / "bin").mkdir()
-    shutil.copy(_SOURCE / "bin" / "npu-smi", output / "bin" / "npu-smi")
+    shutil.copytree(_SOURCE / "bin", output / "bin")
+    _write_kernel_headers(output / "ascendc" / "include")
     shutil.copy(_SOURCE / "set_env.sh", output / "set_env.sh")
 
 

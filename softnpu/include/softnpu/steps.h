@@ -20,6 +20,9 @@ typedef struct softnpuSteps {
   void (*release)(
       void* state);  // called exactly once: after the last step, when the work is dropped, when launching fails
   void* state;
+  // 1: while the stream is parked the work computes elsewhere: aclrtSetOpExecuteTimeOut's limit holds for it, and
+  // aclrtSetOpWaitTimeout's does not.
+  int32_t computes;
 } softnpuSteps;
 
 // Enqueues `steps`. Its failure is returned by the stream's next synchronisation.

@@ -1,0 +1,33 @@
+#pragma once
+// What SOFTNPU_KERNEL_CHECK and SOFTNPU_KERNEL_SCHEDULE ask for.
+
+#include <cstdint>
+#include <string>
+
+namespace softnpu::kernel::check {
+
+enum class Check : uint8_t { kMemcheck, kInitcheck, kSynccheck, kRacecheck };
+inline constexpr int kChecks = 4;
+const char* name_of(Check check);
+
+// When queued instructions are executed: at once, as late as the flags allow, or in an order drawn from a seed.
+enum class Schedule : uint8_t { kEager, kLate, kSeeded };
+
+struct Settings {
+  bool is_on = false;  // some check is, or a value is wrong
+  bool has[kChecks] = {};
+  Schedule schedule = Schedule::kLate;
+  uint64_t seed = 0;
+  // SOFTNPU_KERNEL_DROP, "add.cpp:12,add.cpp:14": the flags that these lines set are left out with their waits, and
+  // barriers; "list": the lines that order pipes are printed. So a kernel's author sees which of them are needed.
+  std::string drop;
+  std::string error;  // what is wrong with the variables; every launch fails with it
+};
+
+// The variables' values; null: not set.
+Settings parse_settings(const char* checks, const char* schedule, const char* drop);
+
+// Of this process; read when the library is loaded, constant afterwards.
+const Settings& settings();
+
+}  // namespace softnpu::kernel::check

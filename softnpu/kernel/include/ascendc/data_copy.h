@@ -1,0 +1,250 @@
+#pragma once
+// Copies between global and local memory, and within local memory. Sources: their use in Ascend/samples, DrivingSDK and
+// sgl-kernel-npu kernels.
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <source_location>
+
+#include "ascendc/copy_params.h"
+#include "ascendc/mask.h"
+#include "ascendc/tensor.h"
+#include "softnpu_kernel/copy.h"
+#include "softnpu_kernel/positions.h"
+
+namespace AscendC {
+namespace copying {
+
+using softnpu::kernel::CopyInstruction;
+using softnpu::kernel::kBlockBytes;
+
+inline CopyInstruction instruction(const char* name, softnpu::kernel::Pipe pipe, uint32_t element_bytes,
+                                   const std::source_location& where) {
+  CopyInstruction made{};
+  made.name = name;
+  made.pipe = pipe;
+  made.bytes = sizeof(made);
+  made.execute = &softnpu::kernel::execute_copy;
+  made.touch = &softnpu::kernel::touch_copy;
+  made.where = where;
+  made.element_bytes = element_bytes;
+  return made;
+}
+
+template <typename T>
+CopyInstruction between(const char* name, const LocalTensor<T>& to, const GlobalTensor<T>& from,
+                        const std::source_location& where) {
+  CopyInstruction made = instruction(name, softnpu::kernel::Pipe::kMte2, sizeof(T), where);
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.is_global_source = true;
+  return made;
+}
+template <typename T>
+CopyInstruction between(const char* name, const GlobalTensor<T>& to, const LocalTensor<T>& from,
+                        const std::source_location& where) {
+  if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: use Fixpipe", where);
+  CopyInstruction made = instruction(name, softnpu::kernel::Pipe::kMte3, sizeof(T), where);
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.is_global_destination = true;
+  made.atomic = softnpu::kernel::current_block()->atomic;
+  return made;
+}
+template <typename T>
+CopyInstruction between(const char* name, const LocalTensor<T>& to, const LocalTensor<T>& from,
+                        const std::source_location& where) {
+  if (from.GetPosition() == TPosition::CO1) softnpu::kernel::fail("DataCopy from CO1: use Fixpipe", where);
+  const auto pipe = softnpu::kernel::local_copier(from.GetPosition(), to.GetPosition());
+  CopyInstruction made = instruction(name, pipe, sizeof(T), where);
+  made.destination = to.memory();
+  made.source = from.memory();
+  return made;
+}
+
+// Each of the following completes an instruction: bursts whose lengths and gaps are counted in blocks.
+inline void set_blocks(CopyInstruction* made, const DataCopyParams& params) {
+  made->bursts = params.blockCount;
+  made->burst_bytes = params.blockLen * kBlockBytes;
+  made->source_step = (uint64_t{params.blockLen} + params.srcStride) * kBlockBytes;
+  made->destination_step = (uint64_t{params.blockLen} + params.dstStride) * kBlockBytes;
+  made->most_bursts = 4095;
+  made->most_burst_bytes = 65535 * kBlockBytes;
+}
+
+// `count` elements: whole blocks of them.
+inline void set_count(CopyInstruction* made, uint32_t count) {
+  made->bursts = 1;
+  made->count = count;
+  made->burst_bytes = static_cast<uint32_t>(uint64_t{count} * made->element_bytes / kBlockBytes * kBlockBytes);
+  made->most_bursts = 1;
+  made->most_burst_bytes = 65535 * kBlockBytes;
+}
+
+constexpr uint64_t blocks_up(uint64_t bytes) { return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes; }
+
+// Bursts of any number of bytes, each of which begins and ends a block in local memory.
+template <typename Params>
+void set_bytes(CopyInstruction* made, const Params& params) {
+  made->bursts = params.blockCount;
+  made->burst_bytes = params.blockLen;
+  made->most_bursts = 4095;
+  made->most_burst_bytes = sizeof(params.blockLen) == 2 ? 65535 : (1 << 21) - 1;
+}
+template <typename Params, typename Padding, typename Value>
+void set_padded(CopyInstruction* made, const Params& params, const Padding& padding, const Value& value) {
+  set_bytes(made, params);
+  if (padding.isPad) {
+    made->left_bytes = padding.leftPadding * made->element_bytes;
+    made->right_bytes = padding.rightPadding * made->element_bytes;
+    std::memcpy(&made->value, &value, std::min(sizeof(value), sizeof(made->value)));
+  }
+  made->padding = padding.isPad ? CopyInstruction::Padding::kValue : CopyInstruction::Padding::kFirst;
+  const uint64_t bytes = uint64_t{made->left_bytes} + params.blockLen + made->right_bytes;
+  made->fill_bytes = static_cast<uint32_t>(blocks_up(bytes) - bytes);
+  made->source_step = uint64_t{params.blockLen} + params.srcStride;
+  made->destination_step = blocks_up(bytes) + uint64_t{params.dstStride} * kBlockBytes;
+}
+template <typename Params>
+void set_unpadded(CopyInstruction* made, const Params& params) {
+  set_bytes(made, params);
+  made->source_step = blocks_up(params.blockLen) + uint64_t{params.srcStride} * kBlockBytes;
+  made->destination_step = uint64_t{params.blockLen} + params.dstStride;
+}
+
+}  // namespace copying
+
+// `count` elements, of which those that fill blocks of 32 bytes are copied.
+template <typename T>
+void DataCopy(const LocalTensor<T>& to, const GlobalTensor<T>& from, uint32_t count,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_count(&made, count);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_count(&made, count);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_count(&made, count);
+  softnpu::kernel::issue(made);
+}
+
+template <typename T>
+void DataCopy(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyParams& params,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&made, params);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopy(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&made, params);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopy(const LocalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
+              const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopy", to, from, where);
+  copying::set_blocks(&made, params);
+  softnpu::kernel::issue(made);
+}
+
+// Each burst fills whole blocks of local memory: padding, its bytes, padding. Bytes behind the right padding, and all
+// padding where isPad is false, are not the kernel's to choose.
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyParams& params,
+                 const DataCopyPadParams& padding,
+                 const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopyPad", to, from, where);
+  copying::set_padded(&made, params, padding, padding.paddingValue);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopyPad(const LocalTensor<T>& to, const GlobalTensor<T>& from, const DataCopyExtParams& params,
+                 const DataCopyPadExtParams<T>& padding,
+                 const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopyPad", to, from, where);
+  copying::set_padded(&made, params, padding, padding.paddingValue);
+  softnpu::kernel::issue(made);
+}
+// Each burst begins a block of local memory.
+template <typename T>
+void DataCopyPad(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyParams& params,
+                 const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopyPad", to, from, where);
+  copying::set_unpadded(&made, params);
+  softnpu::kernel::issue(made);
+}
+template <typename T>
+void DataCopyPad(const GlobalTensor<T>& to, const LocalTensor<T>& from, const DataCopyExtParams& params,
+                 const std::source_location& where = std::source_location::current()) {
+  auto made = copying::between("DataCopyPad", to, from, where);
+  copying::set_unpadded(&made, params);
+  softnpu::kernel::issue(made);
+}
+
+namespace copying {
+
+template <typename T>
+softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from,
+                                              const uint64_t (&mask)[2], uint64_t elements, uint8_t repeats,
+                                              const CopyRepeatParams& params, const std::source_location& where) {
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Copy: elements of 2 or 4 bytes");
+  softnpu::kernel::MaskedCopyInstruction made{};
+  made.name = "Copy";
+  made.pipe = softnpu::kernel::Pipe::kV;
+  made.bytes = sizeof(made);
+  made.execute = &softnpu::kernel::execute_masked_copy;
+  made.touch = &softnpu::kernel::touch_masked_copy;
+  made.where = where;
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.mask[0] = mask[0];
+  made.mask[1] = mask[1];
+  made.elements = elements;
+  made.element_bytes = sizeof(T);
+  made.repeats = repeats;
+  made.destination_stride = params.dstStride;
+  made.source_stride = params.srcStride;
+  made.destination_repeat = params.dstRepeatSize;
+  made.source_repeat = params.srcRepeatSize;
+  return made;
+}
+
+}  // namespace copying
+
+// The masked elements of each repeat. `mask`: the number of elements from the first on, or, with `sets_mask` false,
+// MASK_PLACEHOLDER: the core's mask.
+template <typename T, bool sets_mask = true>
+void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint64_t mask, uint8_t repeats,
+          const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
+  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
+  if constexpr (sets_mask) {
+    if (block.mask_counter_mode)
+      return softnpu::kernel::issue(copying::masked(to, from, {}, mask, repeats, params, where));
+    softnpu::kernel::issue(copying::masked(to, from, first_elements(mask).words, 0, repeats, params, where));
+  } else {
+    softnpu::kernel::issue(copying::masked(to, from, block.vector_mask,
+                                           block.mask_counter_mode ? block.vector_mask[0] : 0, repeats, params, where));
+  }
+}
+// `mask`: bit i is element i of each repeat, the first word first.
+template <typename T, bool sets_mask = true>
+void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint64_t (&mask)[2], uint8_t repeats,
+          const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
+  if constexpr (!sets_mask) return Copy<T, false>(to, from, uint64_t{0}, repeats, params, where);
+  softnpu::kernel::issue(copying::masked(to, from, mask, 0, repeats, params, where));
+}
+
+}  // namespace AscendC

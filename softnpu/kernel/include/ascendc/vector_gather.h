@@ -1,0 +1,211 @@
+#pragma once
+// Vector instructions that move elements by offsets, patterns and shapes. Sources: their use in DrivingSDK and
+// sgl-kernel-npu kernels.
+
+#include <cstdint>
+#include <source_location>
+#include <type_traits>
+
+#include "ascendc/tensor.h"
+#include "ascendc/vector_reduce.h"
+#include "softnpu_kernel/vector_gather.h"
+
+namespace AscendC {
+
+// Distances in blocks of 32 bytes: of the source's blocks, of its repeats, of the pattern's repeats.
+struct GatherMaskParams {
+  uint8_t src0BlockStride = 1;
+  uint16_t repeatTimes = 0;
+  uint16_t src0RepeatStride = 0;
+  uint8_t src1RepeatStride = 0;
+};
+
+// Distances in blocks of 32 bytes, of the 8 blocks of a repeat and of repeats.
+struct BrcbRepeatParams {
+  BrcbRepeatParams() = default;
+  BrcbRepeatParams(uint16_t block, uint16_t repeat) : dstBlkStride(block), dstRepStride(repeat) {}
+  uint16_t dstBlkStride = 1;
+  uint16_t dstRepStride = 8;
+};
+
+namespace gathering {
+
+using Where = std::source_location;
+
+// The head of an instruction of the vector unit.
+template <typename I>
+I instruction(const char* name, void (*execute)(const softnpu::kernel::Instruction&),
+              void (*touch)(const softnpu::kernel::Instruction&, softnpu::kernel::Touches*), const Where& where) {
+  I made{};
+  made.name = name;
+  made.pipe = softnpu::kernel::Pipe::kV;
+  made.bytes = sizeof(made);
+  made.execute = execute;
+  made.touch = touch;
+  made.where = where;
+  return made;
+}
+
+template <typename T>
+void gather(const LocalTensor<T>& dense, const LocalTensor<T>& spread, const LocalTensor<uint32_t>& offsets,
+            uint32_t base, const softnpu::kernel::RepeatMask& mask, uint32_t repeats, uint32_t dense_repeat,
+            const Where& where) {
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: elements of 2 or 4 bytes");
+  auto made = instruction<softnpu::kernel::GatherInstruction>("Gather", &softnpu::kernel::execute_gather,
+                                                              &softnpu::kernel::touch_gather, where);
+  made.dense = dense.memory();
+  made.spread = spread.memory();
+  made.offsets = offsets.memory();
+  made.base = base;
+  made.mask = mask;
+  made.repeats = repeats;
+  made.dense_repeat = dense_repeat;
+  made.element_bytes = sizeof(T);
+  softnpu::kernel::issue(made);
+}
+
+template <typename T>
+softnpu::kernel::GatherMaskInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from, bool counts,
+                                              uint32_t mask, const GatherMaskParams& params, const Where& where) {
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4, "GatherMask: elements of 2 or 4 bytes");
+  auto made = instruction<softnpu::kernel::GatherMaskInstruction>("GatherMask", &softnpu::kernel::execute_gather_mask,
+                                                                  &softnpu::kernel::touch_gather_mask, where);
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.elements = counts ? mask : 256 / sizeof(T);
+  made.repeats = params.repeatTimes;
+  made.source_stride = params.src0BlockStride;
+  made.source_repeat = params.src0RepeatStride;
+  made.pattern_repeat = params.src1RepeatStride;
+  made.element_bytes = sizeof(T);
+  return made;
+}
+
+template <typename T>
+void progression(const char* name, const LocalTensor<T>& to, T first, T step, const softnpu::kernel::RepeatMask& mask,
+                 uint32_t repeats, uint32_t stride, uint32_t repeat, const Where& where) {
+  auto made = instruction<softnpu::kernel::ProgressionInstruction>(name, &softnpu::kernel::execute_progression,
+                                                                   &softnpu::kernel::touch_progression, where);
+  made.destination = to.memory();
+  made.first = static_cast<double>(first);
+  made.step = static_cast<double>(step);
+  made.mask = mask;
+  made.repeats = repeats;
+  made.destination_stride = stride;
+  made.destination_repeat = repeat;
+  made.type = softnpu::kernel::data_type_of<T>();
+  softnpu::kernel::issue(made);
+}
+
+}  // namespace gathering
+
+// to[i] = the element at from + base + offsets[i]; offsets and base in bytes.
+template <typename T>
+void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint32_t>& offsets, uint32_t base,
+            uint32_t count, const gathering::Where& where = gathering::Where::current()) {
+  gathering::gather(to, from, offsets, base, reducing::all_of(count), 0, 8, where);
+}
+// The same of the masked elements; each repeat takes the offsets of its own elements.
+template <typename T, typename Mask>
+void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint32_t>& offsets, uint32_t base,
+            const Mask& mask, uint8_t repeats, uint16_t to_repeat,
+            const gathering::Where& where = gathering::Where::current()) {
+  gathering::gather(to, from, offsets, base, reducing::mask_of<true>(mask), repeats, to_repeat, where);
+}
+
+// The elements that a fixed pattern (1 to 7) chooses, one behind the other; `gathered`: how many. With `counts`, each
+// repeat has `mask` elements; without, it has 256 bytes.
+template <typename T>
+void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t pattern, bool counts, uint32_t mask,
+                const GatherMaskParams& params, uint64_t& gathered,
+                const gathering::Where& where = gathering::Where::current()) {
+  auto made = gathering::masked(to, from, counts, mask, params, where);
+  if (pattern < 1 || pattern > 7) softnpu::kernel::fail("GatherMask: the pattern must be 1 to 7", where);
+  made.fixed = pattern;
+  gathered = softnpu::kernel::gathered_by(made);
+  softnpu::kernel::issue(made);
+}
+// `pattern`: bit i of a repeat chooses its element i. The scalar unit waits for the number.
+template <typename T, typename U>
+void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<U>& pattern, bool counts,
+                uint32_t mask, const GatherMaskParams& params, uint64_t& gathered,
+                const gathering::Where& where = gathering::Where::current()) {
+  static_assert(sizeof(U) == sizeof(T) && std::is_unsigned_v<U>,
+                "GatherMask: the pattern is of unsigned elements as wide as the source's");
+  auto made = gathering::masked(to, from, counts, mask, params, where);
+  made.pattern = pattern.memory();
+  made.gathered = &gathered;
+  softnpu::kernel::issue(made);
+  softnpu::kernel::barrier(softnpu::kernel::kAllPipes, where);
+}
+
+// 8 elements of each repeat, one behind the other: each fills a block.
+template <typename T>
+void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t repeats, const BrcbRepeatParams& params,
+          const gathering::Where& where = gathering::Where::current()) {
+  static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Brcb: elements of 2 or 4 bytes");
+  auto made = gathering::instruction<softnpu::kernel::SpreadInstruction>("Brcb", &softnpu::kernel::execute_spread,
+                                                                         &softnpu::kernel::touch_spread, where);
+  made.kind = softnpu::kernel::SpreadInstruction::Kind::kBlocks;
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.repeats = repeats;
+  made.destination_stride = params.dstBlkStride;
+  made.destination_repeat = params.dstRepStride;
+  made.element_bytes = sizeof(T);
+  softnpu::kernel::issue(made);
+}
+
+// Repeats dimension `axis`, which is 1 in `from_shape`, as often as `to_shape` says. Other dimensions are the same.
+template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = false>
+void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t (&to_shape)[dimensions],
+               const uint32_t (&from_shape)[dimensions], const gathering::Where& where = gathering::Where::current()) {
+  static_assert(axis >= 0 && axis < dimensions && dimensions <= 2, "BroadCast: 1 or 2 dimensions, one of them `axis`");
+  auto made = gathering::instruction<softnpu::kernel::SpreadInstruction>("BroadCast", &softnpu::kernel::execute_spread,
+                                                                         &softnpu::kernel::touch_spread, where);
+  made.kind = softnpu::kernel::SpreadInstruction::Kind::kShape;
+  made.outer = 1;
+  made.inner = 1;
+  made.copies = to_shape[axis];
+  for (int32_t i = 0; i < dimensions; ++i) {
+    if (from_shape[i] != (i == axis ? 1 : to_shape[i]))
+      softnpu::kernel::fail("BroadCast: the source's shape must be the destination's, and 1 at the axis", where);
+    if (i < axis) made.outer *= to_shape[i];
+    if (i > axis) made.inner *= to_shape[i];
+  }
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.element_bytes = sizeof(T);
+  softnpu::kernel::issue(made);
+}
+// `work` is not used.
+template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = false>
+void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t (&to_shape)[dimensions],
+               const uint32_t (&from_shape)[dimensions], const LocalTensor<uint8_t>& work,
+               const gathering::Where& where = gathering::Where::current()) {
+  (void)work;
+  BroadCast<T, dimensions, axis, reuses_source>(to, from, to_shape, from_shape, where);
+}
+
+// to[i] = first + i
+template <typename T>
+void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, uint32_t count,
+                    const gathering::Where& where = gathering::Where::current()) {
+  gathering::progression("CreateVecIndex", to, first, T(1), reducing::all_of(count), 0, 1, 8, where);
+}
+// Of the masked elements; the numbers go on from repeat to repeat.
+template <typename T, typename Mask>
+void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, const Mask& mask, uint8_t repeats,
+                    uint16_t stride, uint8_t repeat, const gathering::Where& where = gathering::Where::current()) {
+  gathering::progression("CreateVecIndex", to, first, T(1), reducing::mask_of<true>(mask), repeats, stride, repeat,
+                         where);
+}
+// to[i] = first + i * step
+template <typename T>
+void ArithProgression(const LocalTensor<T>& to, std::type_identity_t<T> first, std::type_identity_t<T> step,
+                      int32_t count, const gathering::Where& where = gathering::Where::current()) {
+  gathering::progression("ArithProgression", to, first, step, reducing::all_of(static_cast<uint64_t>(count)), 0, 1, 8,
+                         where);
+}
+
+}  // namespace AscendC

@@ -1,0 +1,248 @@
+#pragma once
+// Reductions. Sources: their use in DrivingSDK and sgl-kernel-npu kernels.
+
+#include <cstdint>
+#include <source_location>
+#include <type_traits>
+
+#include "ascendc/mask.h"
+#include "ascendc/tensor.h"
+#include "softnpu_kernel/vector_reduce.h"
+
+namespace AscendC {
+
+// What WholeReduceMax and WholeReduceMin write for each repeat: the value and its index, which has the element's width,
+// or the value alone.
+enum class ReduceOrder : uint8_t { kValueIndex = 0, ORDER_ONLY_VALUE };
+
+// Rows of `inner` elements, of each of which the first `n` are added.
+struct SumParams {
+  uint32_t outter = 1;
+  uint32_t inner = 0;
+  uint32_t n = 0;
+};
+
+namespace reducing {
+
+using softnpu::kernel::ReduceInstruction;
+using softnpu::kernel::RepeatMask;
+using Operation = ReduceInstruction::Operation;
+using Span = ReduceInstruction::Span;
+using Result = ReduceInstruction::Result;
+
+// The mask of the first `mask` elements; with `sets_mask` false, the core's.
+template <bool sets_mask>
+RepeatMask mask_of(int64_t mask) {
+  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
+  RepeatMask made{};
+  if (block.mask_counter_mode) {
+    made.elements = sets_mask ? static_cast<uint64_t>(mask) : block.vector_mask[0];
+    return made;
+  }
+  const MaskWords words = first_elements(static_cast<uint64_t>(mask));
+  for (int i = 0; i < 2; ++i) made.bits[i] = sets_mask ? words.words[i] : block.vector_mask[i];
+  return made;
+}
+template <bool sets_mask>
+RepeatMask mask_of(const uint64_t (&mask)[2]) {
+  if constexpr (!sets_mask) return mask_of<false>(0);
+  return {{mask[0], mask[1]}, 0};
+}
+inline RepeatMask all_of(uint64_t count) { return {{0, 0}, count}; }
+
+template <typename T>
+ReduceInstruction instruction(const char* name, Operation operation, Span span, const LocalTensor<T>& to,
+                              const LocalTensor<T>& from, const RepeatMask& mask, const std::source_location& where) {
+  static_assert(
+      std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t>,
+      "reductions are of half, float, int16_t or int32_t");
+  ReduceInstruction made{};
+  made.name = name;
+  made.pipe = softnpu::kernel::Pipe::kV;
+  made.bytes = sizeof(made);
+  made.execute = &softnpu::kernel::execute_reduce;
+  made.touch = &softnpu::kernel::touch_reduce;
+  made.where = where;
+  made.destination = to.memory();
+  made.source = from.memory();
+  made.mask = mask;
+  made.operation = operation;
+  made.span = span;
+  made.type = softnpu::kernel::data_type_of<T>();
+  made.source_stride = 1;
+  made.source_repeat = 8;
+  made.destination_repeat = 1;
+  return made;
+}
+
+// One value of all repeats.
+template <typename T>
+void all(const char* name, Operation operation, const LocalTensor<T>& to, const LocalTensor<T>& from,
+         const LocalTensor<T>& work, const RepeatMask& mask, int32_t repeats, int32_t source_repeat, bool with_index,
+         const std::source_location& where) {
+  ReduceInstruction made = instruction(name, operation, Span::kAll, to, from, mask, where);
+  made.work = work.memory();
+  made.repeats = static_cast<uint32_t>(repeats);
+  made.source_repeat = static_cast<uint32_t>(source_repeat);
+  made.result = with_index ? Result::kValueIndex : Result::kValue;
+  softnpu::kernel::issue(made);
+}
+
+// Values of each repeat.
+template <typename T>
+void each(const char* name, Operation operation, Span span, const LocalTensor<T>& to, const LocalTensor<T>& from,
+          const RepeatMask& mask, int32_t repeats, int32_t destination_repeat, int32_t source_stride,
+          int32_t source_repeat, Result result, const std::source_location& where) {
+  ReduceInstruction made = instruction(name, operation, span, to, from, mask, where);
+  made.repeats = static_cast<uint32_t>(repeats);
+  made.most_repeats = 255;
+  made.destination_repeat = static_cast<uint32_t>(destination_repeat);
+  made.source_stride = static_cast<uint32_t>(source_stride);
+  made.source_repeat = static_cast<uint32_t>(source_repeat);
+  made.result = result;
+  softnpu::kernel::issue(made);
+}
+
+constexpr Result result_of(ReduceOrder order) {
+  return order == ReduceOrder::ORDER_ONLY_VALUE ? Result::kValue : Result::kValueIndex;
+}
+
+using Where = std::source_location;
+
+}  // namespace reducing
+
+// The sum, largest or smallest of `count` elements to to[0]; with `with_index`, its index's bits to to[1].
+template <typename T>
+void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
+               const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
+                0, 8, false, where);
+}
+template <typename T>
+void ReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
+               bool with_index = false, const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceMax", reducing::Operation::kMax, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
+                0, 8, with_index, where);
+}
+template <typename T>
+void ReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
+               bool with_index = false, const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceMin", reducing::Operation::kMin, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
+                0, 8, with_index, where);
+}
+
+// The same of the masked elements of `repeats` repeats. `mask`: a number of elements, or two words of bits.
+template <typename T, typename Mask>
+void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
+               int32_t repeats, int32_t source_repeat, const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, reducing::mask_of<true>(mask), repeats,
+                source_repeat, false, where);
+}
+template <typename T, typename Mask>
+void ReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
+               int32_t repeats, int32_t source_repeat, bool with_index = false,
+               const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceMax", reducing::Operation::kMax, to, from, work, reducing::mask_of<true>(mask), repeats,
+                source_repeat, with_index, where);
+}
+template <typename T, typename Mask>
+void ReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
+               int32_t repeats, int32_t source_repeat, bool with_index = false,
+               const reducing::Where& where = reducing::Where::current()) {
+  reducing::all("ReduceMin", reducing::Operation::kMin, to, from, work, reducing::mask_of<true>(mask), repeats,
+                source_repeat, with_index, where);
+}
+
+// One value of each repeat. `destination_repeat` counts results (an index and a value: one).
+template <typename T, bool sets_mask = true, typename Mask = int32_t>
+void WholeReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("WholeReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
+                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::Result::kValue, where);
+}
+template <typename T, bool sets_mask = true, typename Mask = int32_t>
+void WholeReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    ReduceOrder order = ReduceOrder::kValueIndex,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("WholeReduceMax", reducing::Operation::kMax, reducing::Span::kRepeat, to, from,
+                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::result_of(order), where);
+}
+template <typename T, bool sets_mask = true, typename Mask = int32_t>
+void WholeReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    ReduceOrder order = ReduceOrder::kValueIndex,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("WholeReduceMin", reducing::Operation::kMin, reducing::Span::kRepeat, to, from,
+                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::result_of(order), where);
+}
+// As WholeReduceSum with dense results. The strides before the last are 0, 1 and 1: others are not there.
+template <typename T>
+void RepeatReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, int32_t mask,
+                     int32_t of_value, int32_t one, int32_t another, int32_t source_repeat,
+                     const reducing::Where& where = reducing::Where::current()) {
+  if (of_value != 0 || one != 1 || another != 1)
+    softnpu::kernel::fail("RepeatReduceSum: the strides before the last must be 0, 1 and 1", where);
+  reducing::each("RepeatReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
+                 reducing::mask_of<true>(mask), repeats, 1, 1, source_repeat, reducing::Result::kValue, where);
+}
+
+// One value of each block: 8 of a repeat, which `destination_repeat` counts.
+template <typename T, typename Mask>
+void BlockReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("BlockReduceSum", reducing::Operation::kSum, reducing::Span::kBlock, to, from,
+                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::Result::kValue, where);
+}
+template <typename T, typename Mask>
+void BlockReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("BlockReduceMax", reducing::Operation::kMax, reducing::Span::kBlock, to, from,
+                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::Result::kValue, where);
+}
+template <typename T, typename Mask>
+void BlockReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
+                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                    const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("BlockReduceMin", reducing::Operation::kMin, reducing::Span::kBlock, to, from,
+                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::Result::kValue, where);
+}
+
+// One value of each pair of neighbours: half a repeat of them, which `destination_repeat` counts.
+template <typename T, typename Mask>
+void PairReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
+                   int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
+                   const reducing::Where& where = reducing::Where::current()) {
+  reducing::each("PairReduceSum", reducing::Operation::kSum, reducing::Span::kPair, to, from,
+                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 reducing::Result::kValue, where);
+}
+
+// The sum of each row to one element.
+template <typename T>
+void Sum(const LocalTensor<T>& to, const LocalTensor<T>& from, const SumParams& params,
+         const reducing::Where& where = reducing::Where::current()) {
+  auto made = reducing::instruction("Sum", reducing::Operation::kSum, reducing::Span::kRow, to, from, {}, where);
+  made.repeats = params.outter;
+  made.row_elements = params.n;
+  made.row_step = uint64_t{params.inner} * sizeof(T);
+  softnpu::kernel::issue(made);
+}
+// `work` is not used.
+template <typename T>
+void Sum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint8_t>& work,
+         const SumParams& params, const reducing::Where& where = reducing::Where::current()) {
+  (void)work;
+  Sum(to, from, params, where);
+}
+
+}  // namespace AscendC

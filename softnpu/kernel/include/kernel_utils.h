@@ -1,0 +1,4 @@
+#pragma once
+// A part of kernel_operator.h that some kernels name.
+
+#include "kernel_operator.h"

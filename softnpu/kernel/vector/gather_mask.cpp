@@ -1,0 +1,83 @@
+// GatherMask.
+
+#include <cstring>
+
+#include "kernel/vector/repeats.h"
+#include "softnpu_kernel/vector_gather.h"
+
+namespace softnpu::kernel {
+namespace {
+
+const GatherMaskInstruction& of(const Instruction& instruction) {
+  return static_cast<const GatherMaskInstruction&>(instruction);
+}
+
+bool is_chosen(uint32_t fixed, uint64_t i) {
+  if (fixed <= 2) return i % 2 == fixed - 1;
+  if (fixed <= 6) return i % 4 == fixed - 3;
+  return true;
+}
+
+// Calls take(address) for each chosen element, in order.
+template <typename Take>
+void for_chosen(const GatherMaskInstruction& gather, const Take& take) {
+  const auto* from = static_cast<const char*>(gather.source.address);
+  const auto* bits = static_cast<const uint8_t*>(gather.pattern.address);
+  const uint32_t of_block = kVectorBlockBytes / gather.element_bytes;
+  for (uint64_t r = 0; r < gather.repeats; ++r) {
+    for (uint64_t i = 0; i < gather.elements; ++i) {
+      const uint64_t bit = r * gather.pattern_repeat * kVectorBlockBytes * 8 + i;
+      if (bits != nullptr ? ((bits[bit / 8] >> (bit % 8)) & 1) == 0 : !is_chosen(gather.fixed, i)) continue;
+      take(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kVectorBlockBytes +
+           i % of_block * gather.element_bytes);
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t gathered_by(const GatherMaskInstruction& gather) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < gather.elements; ++i) count += is_chosen(gather.fixed, i) ? 1 : 0;
+  return count * gather.repeats;
+}
+
+void execute_gather_mask(const Instruction& instruction) {
+  const GatherMaskInstruction& gather = of(instruction);
+  auto* to = static_cast<char*>(gather.destination.address);
+  uint64_t count = 0;
+  for_chosen(gather, [&](const char* from) {
+    if (gather.element_bytes == 2)
+      std::memmove(to + 2 * count, from, 2);
+    else
+      std::memmove(to + 4 * count, from, 4);
+    ++count;
+  });
+  if (gather.gathered != nullptr) *gather.gathered = count;
+}
+
+void touch_gather_mask(const Instruction& instruction, Touches* touches) {
+  const GatherMaskInstruction& gather = of(instruction);
+  if (!is_aligned(gather.source, kVectorBlockBytes) || !is_aligned(gather.destination, kVectorBlockBytes) ||
+      !is_aligned(gather.pattern, kVectorBlockBytes))
+    touches->misuse("GatherMask: an operand's address is no multiple of 32");
+  const bool is_fixed = gather.pattern.address == nullptr;
+  if (is_fixed && (gather.fixed < 1 || gather.fixed > 7)) touches->misuse("GatherMask: the pattern is not 1 to 7");
+  if (gather.repeats == 0) touches->misuse("GatherMask: the number of repeats is 0");
+  if (gather.elements == 0) touches->misuse("GatherMask: the mask is 0");
+  uint64_t count = 0;
+  // The unit reads all elements of a repeat, chosen or not.
+  const auto* from = static_cast<const char*>(gather.source.address);
+  const auto* bits = static_cast<const char*>(gather.pattern.address);
+  const uint32_t of_block = kVectorBlockBytes / gather.element_bytes;
+  for (uint64_t r = 0; r < gather.repeats; ++r) {
+    if (!is_fixed) touches->read(bits + r * gather.pattern_repeat * kVectorBlockBytes, (gather.elements + 7) / 8);
+    for (uint64_t i = 0; i < gather.elements; i += of_block)
+      touches->read(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kVectorBlockBytes,
+                    std::min<uint64_t>(of_block, gather.elements - i) * gather.element_bytes);
+  }
+  for_chosen(gather, [&](const char*) { ++count; });
+  if (count > 0) touches->write(gather.destination.address, count * gather.element_bytes);
+}
+
+}  // namespace softnpu::kernel

@@ -1,0 +1,282 @@
+// Reductions: in SIMD, in an order that does not depend on the width of the CPU's vectors.
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernel/vector/repeats.h"
+#include "ops/simd/targets.h"
+#include "softnpu_kernel/vector_reduce.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernel/vector/reduce.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu::kernel {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+using Operation = ReduceInstruction::Operation;
+using Span = ReduceInstruction::Span;
+using Result = ReduceInstruction::Result;
+
+// half is computed as float.
+template <typename T>
+using Computed = std::conditional_t<std::is_same_v<T, half>, float, T>;
+
+template <typename T>
+constexpr bool is_float = std::is_same_v<T, float> || std::is_same_v<T, half>;
+
+// What leaves the other operand as it is.
+template <typename T>
+Computed<T> neutral(Operation operation) {
+  using C = Computed<T>;
+  if (operation == Operation::kSum) return is_float<T> ? static_cast<C>(-0.0F) : C(0);
+  const bool is_max = operation == Operation::kMax;
+  if constexpr (is_float<T>)
+    return is_max ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity();
+  else
+    return is_max ? std::numeric_limits<C>::min() : std::numeric_limits<C>::max();
+}
+
+template <typename T>
+HWY_INLINE Computed<T> sum_of(Computed<T> a, Computed<T> b) {
+  if constexpr (std::is_same_v<T, half>)
+    return static_cast<float>(static_cast<half>(a + b));
+  else if constexpr (is_float<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+}
+
+template <typename T, typename D, typename V>
+HWY_INLINE V sum_of(D d, V a, V b) {
+  const V sum = hn::Add(a, b);
+  if constexpr (std::is_same_v<T, half>) {
+    const hn::Rebind<hwy::float16_t, D> narrow;
+    return hn::PromoteTo(d, hn::DemoteTo(narrow, sum));
+  } else {
+    return sum;
+  }
+}
+
+// One level of the tree after the other; `count` is a power of two. Overwrites the values.
+template <typename T>
+HWY_INLINE Computed<T> tree_sum(Computed<T>* values, size_t count) {
+  const hn::ScalableTag<Computed<T>> d;
+  const size_t lanes = hn::Lanes(d);
+  for (; count > 1; count /= 2) {
+    const size_t pairs = count / 2;
+    size_t i = 0;
+    for (; i + lanes <= pairs; i += lanes) {
+      auto even = hn::Zero(d);
+      auto odd = hn::Zero(d);
+      hn::LoadInterleaved2(d, values + 2 * i, even, odd);
+      hn::StoreU(sum_of<T>(d, even, odd), d, values + i);
+    }
+    for (; i < pairs; ++i) values[i] = sum_of<T>(values[2 * i], values[2 * i + 1]);
+  }
+  return values[0];
+}
+
+template <typename T, typename D, typename V>
+HWY_INLINE hn::Mask<D> is_nan(D, V v) {
+  if constexpr (is_float<T>)
+    return hn::IsNaN(v);
+  else
+    return v < v;
+}
+
+// The first NaN, or else the first of the largest or smallest values.
+template <typename T>
+HWY_INLINE size_t best_of(const Computed<T>* values, size_t count, bool is_max) {
+  const hn::ScalableTag<Computed<T>> d;
+  const size_t lanes = hn::Lanes(d);
+  auto best = values[0];
+  bool has_nan = false;
+  size_t i = 0;
+  if (count >= lanes) {
+    auto bests = hn::LoadU(d, values);
+    auto strange = is_nan<T>(d, bests);
+    for (; i + lanes <= count; i += lanes) {
+      const auto next = hn::LoadU(d, values + i);
+      strange = hn::Or(strange, is_nan<T>(d, next));
+      bests = is_max ? hn::Max(bests, next) : hn::Min(bests, next);
+    }
+    has_nan = !hn::AllFalse(d, strange);
+    alignas(64) Computed<T> of_lanes[hn::MaxLanes(d)];
+    hn::StoreU(bests, d, of_lanes);
+    best = of_lanes[0];
+    for (size_t lane = 1; lane < lanes; ++lane) {
+      if (is_max ? of_lanes[lane] > best : of_lanes[lane] < best) best = of_lanes[lane];
+    }
+  }
+  for (; i < count; ++i) {
+    has_nan = has_nan || values[i] != values[i];
+    if (is_max ? values[i] > best : values[i] < best) best = values[i];
+  }
+  size_t at = 0;
+  while (at + 1 < count && (has_nan ? values[at] == values[at] : values[at] != best)) ++at;
+  return at;
+}
+
+// The elements of one repeat, in their places; those that the mask has not are neutral. Returns how many it has.
+template <typename T>
+HWY_INLINE size_t load_repeat(const ReduceInstruction& reduce, uint64_t repeat, Computed<T>* values, bool* has) {
+  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  const auto* from = static_cast<const char*>(reduce.source.address);
+  alignas(64) T raw[kElements];
+  if (reduce.source_stride == 1 && is_full(reduce.mask, repeat, kElements)) {
+    std::memcpy(raw, from + repeat * reduce.source_repeat * kVectorBlockBytes, sizeof(raw));
+    for (uint32_t i = 0; i < kElements; ++i) values[i] = static_cast<Computed<T>>(raw[i]);
+    std::memset(has, 1, kElements);
+    return kElements;
+  }
+  const Computed<T> none = neutral<T>(reduce.operation);
+  for (uint32_t i = 0; i < kElements; ++i) values[i] = none;
+  std::memset(has, 0, kElements);
+  size_t count = 0;
+  for_masked_runs(reduce.mask, repeat, sizeof(T), reduce.source_stride, reduce.source_repeat,
+                  [&](uint32_t first, uint32_t elements, uint64_t offset) {
+                    std::memcpy(raw, from + offset, elements * sizeof(T));
+                    for (uint32_t i = 0; i < elements; ++i) {
+                      values[first + i] = static_cast<Computed<T>>(raw[i]);
+                      has[first + i] = true;
+                    }
+                    count += elements;
+                  });
+  return count;
+}
+
+// A place of `values` that the mask has: the best one.
+template <typename T>
+HWY_INLINE size_t best_masked(const Computed<T>* values, const bool* has, size_t count, bool is_max) {
+  const size_t at = best_of<T>(values, count, is_max);
+  if (has[at]) return at;
+  // What the mask has is infinite, too, and stands behind what it has not.
+  for (size_t i = at; i < count; ++i) {
+    if (has[i] && values[i] == values[at]) return i;
+  }
+  return at;
+}
+
+template <typename T>
+void put(T* to, Result result, T value, uint64_t index) {
+  using Index = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+  const auto place = static_cast<Index>(index);
+  std::memcpy(to, &value, sizeof(T));
+  if (result == Result::kValueIndex) std::memcpy(to + 1, &place, sizeof(T));
+}
+
+template <typename T>
+void reduce_all(const ReduceInstruction& reduce) {
+  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  alignas(64) Computed<T> values[kElements];
+  bool has[kElements];
+  const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
+  const bool is_max = reduce.operation == Operation::kMax;
+  Computed<T> best = neutral<T>(reduce.operation);
+  uint64_t index = 0;
+  bool is_first = true;
+  for (uint64_t r = 0; r < repeats; ++r) {
+    if (load_repeat<T>(reduce, r, values, has) == 0) continue;
+    if (reduce.operation == Operation::kSum) {
+      best = sum_of<T>(best, tree_sum<T>(values, kElements));
+      is_first = false;
+      continue;
+    }
+    const size_t at = best_masked<T>(values, has, kElements, is_max);
+    const Computed<T> value = values[at];
+    const bool is_nan = best != best;
+    if (is_first || (!is_nan && (value != value || (is_max ? value > best : value < best)))) {
+      best = value;
+      index = (r * reduce.source_repeat + at / (kElements / 8) * reduce.source_stride) * (kElements / 8) +
+              at % (kElements / 8);
+    }
+    is_first = false;
+  }
+  if (!is_first) put(static_cast<T*>(reduce.destination.address), reduce.result, static_cast<T>(best), index);
+}
+
+// One value of each `group` elements of each repeat.
+template <typename T>
+void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
+  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  alignas(64) Computed<T> values[kElements];
+  bool has[kElements];
+  const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
+  const uint32_t groups = kElements / group;
+  const uint32_t of_value = reduce.result == Result::kValueIndex ? 2 : 1;
+  for (uint64_t r = 0; r < repeats; ++r) {
+    if (load_repeat<T>(reduce, r, values, has) == 0) continue;
+    T* to = static_cast<T*>(reduce.destination.address) + r * reduce.destination_repeat * groups * of_value;
+    for (uint32_t g = 0; g < groups; ++g) {
+      const bool* some = has + g * group;
+      if (std::memchr(some, 1, group) == nullptr) continue;
+      Computed<T>* first = values + g * group;
+      if (reduce.operation == Operation::kSum) {
+        put(to + g, reduce.result, static_cast<T>(tree_sum<T>(first, group)), 0);
+      } else {
+        const size_t at = best_masked<T>(first, some, group, reduce.operation == Operation::kMax);
+        put(to + g, reduce.result, static_cast<T>(first[at]), at);
+      }
+    }
+  }
+}
+
+template <typename T>
+void reduce_rows(const ReduceInstruction& reduce) {
+  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  for (uint32_t row = 0; row < reduce.repeats; ++row) {
+    ReduceInstruction one = reduce;
+    one.source.address = static_cast<char*>(reduce.source.address) + row * reduce.row_step;
+    one.destination.address = static_cast<T*>(reduce.destination.address) + row;
+    one.mask.elements = reduce.row_elements;
+    one.repeats = static_cast<uint32_t>((reduce.row_elements + kElements - 1) / kElements);
+    reduce_all<T>(one);
+  }
+}
+
+template <typename T>
+void reduce_type(const ReduceInstruction& reduce) {
+  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  switch (reduce.span) {
+    case Span::kAll: return reduce_all<T>(reduce);
+    case Span::kRepeat: return reduce_groups<T>(reduce, kElements);
+    case Span::kBlock: return reduce_groups<T>(reduce, kElements / 8);
+    case Span::kPair: return reduce_groups<T>(reduce, 2);
+    case Span::kRow: return reduce_rows<T>(reduce);
+  }
+}
+
+void reduce_any(const ReduceInstruction& reduce) {
+  switch (reduce.type) {
+    case DataType::kHalf: return reduce_type<half>(reduce);
+    case DataType::kFloat: return reduce_type<float>(reduce);
+    case DataType::kInt16: return reduce_type<int16_t>(reduce);
+    case DataType::kInt32: return reduce_type<int32_t>(reduce);
+    default: return fail("a reduction of this element type is not there", reduce.where);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu::kernel
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu::kernel {
+namespace {
+HWY_EXPORT(reduce_any);
+}  // namespace
+
+void execute_reduce(const Instruction& instruction) {
+  limit_simd_targets();
+  HWY_DYNAMIC_DISPATCH(reduce_any)(static_cast<const ReduceInstruction&>(instruction));
+}
+
+}  // namespace softnpu::kernel
+#endif  // HWY_ONCE

@@ -1,0 +1,247 @@
+// Copies: all forms, element types and strides, compared with a byte-wise reference.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernel/copy_reference.h"
+#include "kernel/kernel_run.h"
+#include "kernel_operator.h"
+
+namespace {
+
+using namespace AscendC;
+using Form = CopyCase::Form;
+
+constexpr CopyCase kCases[] = {
+    {Form::kCountIn, false, 1, 64, 0, 0, false, 0, 0},
+    {Form::kCountIn, false, 1, 75, 0, 0, false, 0, 0},  // the rest is no block
+    {Form::kCountOut, false, 1, 96, 0, 0, false, 0, 0},
+    {Form::kCountOut, false, 1, 33, 0, 0, false, 0, 0},
+    {Form::kCountLocal, false, 1, 128, 0, 0, false, 0, 0},
+    {Form::kBlocksIn, false, 1, 7, 0, 0, false, 0, 0},
+    {Form::kBlocksIn, false, 5, 3, 2, 0, false, 0, 0},
+    {Form::kBlocksIn, false, 5, 3, 0, 4, false, 0, 0},
+    {Form::kBlocksIn, false, 4, 1, 3, 1, false, 0, 0},
+    {Form::kBlocksOut, false, 1, 9, 0, 0, false, 0, 0},
+    {Form::kBlocksOut, false, 6, 2, 1, 3, false, 0, 0},
+    {Form::kBlocksLocal, false, 4, 4, 1, 2, false, 0, 0},
+    {Form::kPadIn, false, 1, 24, 0, 0, false, 0, 0},
+    {Form::kPadIn, false, 3, 40, 8, 1, true, 1, 1},
+    {Form::kPadIn, false, 4, 64, 0, 0, false, 3, 3},  // isPad is false: no padding
+    {Form::kPadIn, true, 1, 1000, 0, 0, false, 0, 0},
+    {Form::kPadIn, true, 3, 56, 16, 0, true, 0, 1},
+    {Form::kPadIn, true, 5, 8, 24, 2, true, 2, 0},
+    {Form::kPadIn, true, 2, 32, 0, 0, true, 2, 2},
+    {Form::kPadOut, false, 1, 24, 0, 0, false, 0, 0},
+    {Form::kPadOut, false, 4, 40, 1, 8, false, 0, 0},
+    {Form::kPadOut, true, 1, 1000, 0, 0, false, 0, 0},
+    {Form::kPadOut, true, 7, 8, 0, 0, false, 0, 0},
+    {Form::kPadOut, true, 3, 72, 2, 40, false, 0, 0},
+};
+
+// Collects bytes. `misuse` is an error.
+class Recorder : public softnpu::kernel::Touches {
+ public:
+  void read(const void* address, uint64_t bytes) override { add(&read_, address, bytes); }
+  void write(void* address, uint64_t bytes) override { add(&written_, address, bytes); }
+  void misuse(const char* sentence) override { misuse_ += sentence; }
+
+  std::set<const uint8_t*> read_;
+  std::set<const uint8_t*> written_;
+  std::string misuse_;
+
+ private:
+  static void add(std::set<const uint8_t*>* to, const void* address, uint64_t bytes) {
+    for (uint64_t i = 0; i < bytes; ++i) to->insert(static_cast<const uint8_t*>(address) + i);
+  }
+};
+
+constexpr size_t kBytes = 4096;
+
+template <typename T>
+T padding_value() {
+  return T(-3);
+}
+
+// The instruction of a case: into `global` or out of it, or from `a` to `b`.
+template <typename T>
+softnpu::kernel::CopyInstruction instruction_of(const CopyCase& c, const LocalTensor<T>& a, const LocalTensor<T>& b,
+                                                const GlobalTensor<T>& global) {
+  const auto where = std::source_location::current();
+  const DataCopyParams params(c.bursts, c.length, c.source_gap, c.destination_gap);
+  const DataCopyExtParams ext(c.bursts, c.length, c.source_gap, c.destination_gap, 0);
+  softnpu::kernel::CopyInstruction made{};
+  switch (c.form) {
+    case Form::kCountIn: copying::set_count(&(made = copying::between("DataCopy", a, global, where)), c.length); break;
+    case Form::kCountOut: copying::set_count(&(made = copying::between("DataCopy", global, a, where)), c.length); break;
+    case Form::kCountLocal: copying::set_count(&(made = copying::between("DataCopy", b, a, where)), c.length); break;
+    case Form::kBlocksIn: copying::set_blocks(&(made = copying::between("DataCopy", a, global, where)), params); break;
+    case Form::kBlocksOut: copying::set_blocks(&(made = copying::between("DataCopy", global, a, where)), params); break;
+    case Form::kBlocksLocal: copying::set_blocks(&(made = copying::between("DataCopy", b, a, where)), params); break;
+    case Form::kPadIn: {
+      made = copying::between("DataCopyPad", a, global, where);
+      const T value = padding_value<T>();
+      if (c.is_ext) {
+        copying::set_padded(&made, ext, DataCopyPadExtParams<T>(c.is_pad, c.left, c.right, value), value);
+      } else {
+        uint64_t bits = 0;
+        std::memcpy(&bits, &value, sizeof(value));
+        copying::set_padded(&made, params, DataCopyPadParams(c.is_pad, c.left, c.right, bits), bits);
+      }
+      break;
+    }
+    case Form::kPadOut:
+      made = copying::between("DataCopyPad", global, a, where);
+      c.is_ext ? copying::set_unpadded(&made, ext) : copying::set_unpadded(&made, params);
+      break;
+  }
+  return made;
+}
+
+// The kernel's call of a case.
+template <typename T>
+void call(const CopyCase& c, const LocalTensor<T>& a, const LocalTensor<T>& b, const GlobalTensor<T>& global) {
+  const DataCopyParams params(c.bursts, c.length, c.source_gap, c.destination_gap);
+  const DataCopyExtParams ext(c.bursts, c.length, c.source_gap, c.destination_gap, 0);
+  const T value = padding_value<T>();
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  switch (c.form) {
+    case Form::kCountIn: return DataCopy(a, global, c.length);
+    case Form::kCountOut: return DataCopy(global, a, c.length);
+    case Form::kCountLocal: return DataCopy(b, a, c.length);
+    case Form::kBlocksIn: return DataCopy(a, global, params);
+    case Form::kBlocksOut: return DataCopy(global, a, params);
+    case Form::kBlocksLocal: return DataCopy(b, a, params);
+    case Form::kPadIn:
+      if (c.is_ext) return DataCopyPad(a, global, ext, DataCopyPadExtParams<T>(c.is_pad, c.left, c.right, value));
+      return DataCopyPad(a, global, params, DataCopyPadParams(c.is_pad, c.left, c.right, bits));
+    case Form::kPadOut: return c.is_ext ? DataCopyPad(global, a, ext) : DataCopyPad(global, a, params);
+  }
+}
+
+// Where a case's bytes come from and go to.
+template <typename T>
+void check(const CopyCase& c, std::string* wrong) {
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 2 * kBytes);
+  const LocalTensor<T> a = buffer.Get<T>();
+  const LocalTensor<T> b = a[kBytes / sizeof(T)];
+  alignas(64) static thread_local uint8_t global_bytes[kBytes];
+  GlobalTensor<T> global;
+  global.SetGlobalBuffer(reinterpret_cast<T*>(global_bytes), kBytes / sizeof(T));
+  const bool is_in = c.form == Form::kCountIn || c.form == Form::kBlocksIn || c.form == Form::kPadIn;
+  const bool is_local = c.form == Form::kCountLocal || c.form == Form::kBlocksLocal;
+  auto* at_a = reinterpret_cast<uint8_t*>(a.GetPhyAddr());
+  uint8_t* from = is_in ? global_bytes : at_a;
+  uint8_t* to = is_in ? at_a : is_local ? at_a + kBytes : global_bytes;
+  for (size_t i = 0; i < kBytes; ++i) from[i] = static_cast<uint8_t>(i * 7 + i / 251);
+  std::memset(to, 0xee, kBytes);
+  const T value = padding_value<T>();
+  std::vector<uint8_t> padding(sizeof(T));
+  std::memcpy(padding.data(), &value, sizeof(value));
+  const CopyResult want = reference_copy(c, sizeof(T), padding, from, to, std::vector<uint8_t>(to, to + kBytes));
+  call(c, a, b, global);
+  if (std::memcmp(to, want.destination.data(), kBytes) != 0) *wrong += " bytes";
+  Recorder recorder;
+  const auto made = instruction_of(c, a, b, global);
+  made.touch(made, &recorder);
+  if (recorder.read_ != want.read) *wrong += " read";
+  if (recorder.written_ != want.written) *wrong += " written";
+  const bool is_whole = c.form > Form::kCountLocal || c.length * sizeof(T) % 32 == 0;
+  if (recorder.misuse_.empty() != is_whole) *wrong += " misuse: " + recorder.misuse_;
+}
+
+using Check = void (*)(const CopyCase&, std::string*);
+
+struct TypedCheck {
+  const char* type;
+  Check check;
+};
+constexpr TypedCheck kTypes[] = {
+    {"half", &check<half>},       {"bfloat16", &check<bfloat16_t>}, {"float", &check<float>},
+    {"int8", &check<int8_t>},     {"uint8", &check<uint8_t>},       {"int16", &check<int16_t>},
+    {"uint16", &check<uint16_t>}, {"int32", &check<int32_t>},       {"uint32", &check<uint32_t>},
+    {"int64", &check<int64_t>},   {"uint64", &check<uint64_t>},
+};
+
+class KernelCopy : public KernelTest {};
+
+struct CheckArguments {
+  Check check;
+  const CopyCase* copy;
+  std::string* wrong;
+};
+
+TEST_F(KernelCopy, EveryFormTypeAndStrideCopiesTheBytesOfTheReference) {
+  for (const TypedCheck& typed : kTypes) {
+    for (size_t i = 0; i < std::size(kCases); ++i) {
+      std::string wrong;
+      ASSERT_EQ(run("copy", 1, CheckArguments{typed.check, &kCases[i], &wrong},
+                    [](const CheckArguments& a) { a.check(*a.copy, a.wrong); }),
+                ACL_SUCCESS)
+          << recent_error();
+      EXPECT_EQ(wrong, "") << typed.type << ", case " << i;
+    }
+  }
+}
+
+// What the hardware does not take.
+struct Misuse {
+  CopyCase copy;
+  uint32_t local_offset;  // elements
+  const char* sentence;
+};
+constexpr Misuse kMisuses[] = {
+    {{Form::kBlocksIn, false, 1, 2, 0, 0, false, 0, 0}, 1, "no multiple of 32"},
+    {{Form::kBlocksOut, false, 1, 2, 0, 0, false, 0, 0}, 3, "no multiple of 32"},
+    {{Form::kBlocksIn, false, 0, 2, 0, 0, false, 0, 0}, 0, "blockCount is 0, not 1 to 4095"},
+    {{Form::kBlocksIn, false, 4096, 2, 0, 0, false, 0, 0}, 0, "blockCount is 4096, not 1 to 4095"},
+    {{Form::kBlocksIn, false, 1, 0, 0, 0, false, 0, 0}, 0, "it copies no bytes"},
+    {{Form::kCountIn, false, 1, 9, 0, 0, false, 0, 0}, 0, "a count of 9 elements of 4 bytes"},
+    {{Form::kPadIn, true, 1, 1 << 21, 0, 0, false, 0, 0}, 0, "a burst of 2097152 bytes, more than 2097151"},
+    {{Form::kPadIn, true, 1, 8, 0, 0, true, 9, 0}, 0, "more than 32 bytes of padding"},
+};
+
+struct MisuseArguments {
+  const Misuse* misuse;
+  std::string* sentence;
+};
+
+TEST_F(KernelCopy, MisuseIsTold) {
+  for (const Misuse& misuse : kMisuses) {
+    std::string sentence;
+    ASSERT_EQ(run("misuse", 1, MisuseArguments{&misuse, &sentence},
+                  [](const MisuseArguments& a) {
+                    TPipe pipe;
+                    TBuf<> buffer;
+                    pipe.InitBuffer(buffer, 128 << 10);
+                    const LocalTensor<float> local = buffer.Get<float>();
+                    GlobalTensor<float> global;
+                    std::vector<float> memory(64);
+                    global.SetGlobalBuffer(memory.data(), 64);
+                    const auto made = instruction_of(a.misuse->copy, local[a.misuse->local_offset], local, global);
+                    class First : public softnpu::kernel::Touches {
+                     public:
+                      explicit First(std::string* to) : to_(to) {}
+                      void read(const void*, uint64_t) override {}
+                      void write(void*, uint64_t) override {}
+                      void misuse(const char* sentence) override { *to_ += sentence; }
+
+                     private:
+                      std::string* to_;
+                    } first(a.sentence);
+                    made.touch(made, &first);
+                  }),
+              ACL_SUCCESS)
+        << recent_error();
+    EXPECT_NE(sentence.find(misuse.sentence), std::string::npos) << sentence;
+  }
+}
+
+}  // namespace

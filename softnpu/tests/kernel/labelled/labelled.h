@@ -1,0 +1,46 @@
+#pragma once
+// Small kernels with one bug each, and their mended twins: what the checks of kernels are measured with.
+
+#include <span>
+
+#include "kernel_operator.h"
+
+namespace labelled {
+
+inline constexpr uint32_t kElements = 1024;  // of x, y and z
+inline constexpr uint32_t kTile = 256;
+
+using Kernel = void (*)(GM_ADDR x, GM_ADDR y, GM_ADDR z);
+
+struct Row {
+  const char* name;
+  const char* check;  // which has to report the bug
+  const char* bug;    // what it is
+  Kernel buggy;
+  Kernel mended;
+};
+
+// One table for each check.
+std::span<const Row> memcheck_rows();
+std::span<const Row> initcheck_rows();
+std::span<const Row> synccheck_rows();
+std::span<const Row> racecheck_rows();
+
+// z = x + y with double-buffered queues, tile by tile: without a bug, for the time that checking takes.
+void timed_add(GM_ADDR x, GM_ADDR y, GM_ADDR z, uint32_t elements);
+
+// `elements` floats of global memory.
+inline AscendC::GlobalTensor<float> global(GM_ADDR address, uint64_t elements = kElements) {
+  AscendC::GlobalTensor<float> tensor;
+  tensor.SetGlobalBuffer(reinterpret_cast<float*>(address), elements);
+  return tensor;
+}
+
+// `event` is set and waited for at once: what is behind it comes after what is before it.
+template <AscendC::HardEvent event>
+void order(int32_t id, const std::source_location& where = std::source_location::current()) {
+  AscendC::SetFlag<event>(id, where);
+  AscendC::WaitFlag<event>(id, where);
+}
+
+}  // namespace labelled

@@ -1,0 +1,212 @@
+// Bugs that memcheck reports.
+
+#include "kernel/labelled/labelled.h"
+#include "kernel_operator.h"
+
+namespace labelled {
+namespace {
+
+using namespace AscendC;
+
+using QueueIn = TQue<QuePosition::VECIN, 1>;
+using QueueOut = TQue<QuePosition::VECOUT, 1>;
+
+void copy_in(QueueIn* queue, const GlobalTensor<float>& from, uint32_t count) {
+  LocalTensor<float> tensor = queue->AllocTensor<float>();
+  DataCopy(tensor, from, count);
+  queue->EnQue(tensor);
+}
+void copy_out(QueueOut* queue, const GlobalTensor<float>& to, uint32_t count) {
+  LocalTensor<float> tensor = queue->DeQue<float>();
+  DataCopy(to, tensor, count);
+  queue->FreeTensor(tensor);
+}
+
+// z = x + x, with `begin` and `end` around the sum.
+struct Double {
+  TPipe pipe;
+  QueueIn in;
+  QueueOut out;
+
+  explicit Double(uint32_t elements) {
+    pipe.InitBuffer(in, 1, elements * sizeof(float));
+    pipe.InitBuffer(out, 1, elements * sizeof(float));
+  }
+  void sum(uint32_t count) {
+    LocalTensor<float> a = in.DeQue<float>();
+    LocalTensor<float> b = out.AllocTensor<float>();
+    Add(b, a, a, count);
+    out.EnQue(b);
+    in.FreeTensor(a);
+  }
+};
+
+template <bool is_mended>
+void behind_global_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  copy_in(&op.in, global(x)[first], kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void behind_allocation(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  GlobalTensor<float> input;
+  input.SetGlobalBuffer(reinterpret_cast<float*>(x));
+  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  copy_in(&op.in, input[first], kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void behind_local_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  op.sum(is_mended ? kTile : kTile + 8);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void odd_copy(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z), is_mended ? kTile : kTile - 3);
+}
+
+template <bool is_mended>
+void odd_address(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(2 * kTile);
+  LocalTensor<float> a = op.in.AllocTensor<float>();
+  DataCopy(a[is_mended ? 8 : 4], global(x), kTile);
+  op.in.EnQue(a);
+  a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Add(b, a[8], a[8], kTile - 8);
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), kTile - 8);
+}
+
+template <bool is_mended>
+void used_after_free(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  if constexpr (!is_mended) op.in.FreeTensor(a);
+  Add(b, a, a, kTile);
+  if constexpr (is_mended) op.in.FreeTensor(a);
+  op.out.EnQue(b);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void never_freed(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Add(b, a, a, kTile);
+  op.out.EnQue(b);
+  if constexpr (is_mended) op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void freed_twice(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Add(b, a, a, kTile);
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  if constexpr (!is_mended) op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void too_much_memory(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(is_mended ? 24 * kElements : 25 * kElements);
+  copy_in(&op.in, global(x), kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void scalar_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  order<HardEvent::MTE2_S>(EVENT_ID0);
+  const float last = a.GetValue(is_mended ? kTile - 1 : kTile);
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Duplicate(b, last, kTile);
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void strided_behind_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  LocalTensor<float> a = op.in.AllocTensor<float>();
+  // Blocks of 8 floats, every other one: the last one is the 31st.
+  DataCopy(a, global(x), DataCopyParams(is_mended ? 16 : 17, 1, 0, 1));
+  op.in.EnQue(a);
+  a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Add(b, a, a, 8);
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), 8);
+}
+
+template <bool is_mended>
+void empty_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Copy(b, a, is_mended ? 64 : 0, 1, CopyRepeatParams(1, 1, 8, 8));
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  if constexpr (is_mended) {
+    copy_out(&op.out, global(z), 64);
+  } else {
+    b = op.out.DeQue<float>();
+    op.out.FreeTensor(b);
+  }
+}
+
+constexpr Row kRows[] = {
+    {"behind_global_tensor", "memcheck", "copies from behind the GlobalTensor", &behind_global_tensor<false>,
+     &behind_global_tensor<true>},
+    {"behind_allocation", "memcheck", "copies from behind the allocation", &behind_allocation<false>,
+     &behind_allocation<true>},
+    {"behind_local_tensor", "memcheck", "sums more than the tensors have", &behind_local_tensor<false>,
+     &behind_local_tensor<true>},
+    {"odd_copy", "memcheck", "copies bytes that fill no block", &odd_copy<false>, &odd_copy<true>},
+    {"odd_address", "memcheck", "copies to an address within a block", &odd_address<false>, &odd_address<true>},
+    {"used_after_free", "memcheck", "reads a tensor behind FreeTensor", &used_after_free<false>,
+     &used_after_free<true>},
+    {"never_freed", "memcheck", "FreeTensor is missing", &never_freed<false>, &never_freed<true>},
+    {"freed_twice", "memcheck", "frees a tensor twice", &freed_twice<false>, &freed_twice<true>},
+    {"too_much_memory", "memcheck", "gives queues more than the unified buffer has", &too_much_memory<false>,
+     &too_much_memory<true>},
+    {"scalar_behind_tensor", "memcheck", "reads the element behind the last", &scalar_behind_tensor<false>,
+     &scalar_behind_tensor<true>},
+    {"strided_behind_tensor", "memcheck", "the last burst of a strided copy is behind the tensor",
+     &strided_behind_tensor<false>, &strided_behind_tensor<true>},
+    {"empty_mask", "memcheck", "a vector instruction with an empty mask", &empty_mask<false>, &empty_mask<true>},
+};
+
+}  // namespace
+
+std::span<const Row> memcheck_rows() { return kRows; }
+
+}  // namespace labelled

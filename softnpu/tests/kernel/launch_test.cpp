@@ -1,0 +1,70 @@
+// Launches: blocks, arguments, failures.
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "acl/acl.h"
+#include "acl_fixture.h"
+#include "kernel_operator.h"
+#include "softnpu_kernel/launch.h"
+
+namespace {
+
+class KernelLaunch : public AclTest {};
+
+struct Arguments {
+  int* out;
+  int first;
+};
+
+TEST_F(KernelLaunch, RunsEveryBlockWithItsArguments) {
+  void* memory = nullptr;
+  ASSERT_EQ(aclrtMalloc(&memory, 4096, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  softnpuKernel kernel{};
+  kernel.name = "indices";
+  kernel.run = [](const void* arguments) {
+    const auto& a = *static_cast<const Arguments*>(arguments);
+    AscendC::GlobalTensor<int> out;
+    out.SetGlobalBuffer(static_cast<int*>(softnpu::kernel::device_pointer(a.out)),
+                        softnpu::kernel::current_block()->count);
+    out.SetValue(softnpu::kernel::current_block()->index,
+                 a.first + static_cast<int>(softnpu::kernel::current_block()->index));
+  };
+  const Arguments arguments{static_cast<int*>(memory), 5};
+  ASSERT_EQ(softnpuKernelLaunch(&kernel, 40, nullptr, &arguments, sizeof(arguments)), ACL_SUCCESS);
+  ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
+  std::vector<int> got(40);
+  std::vector<int> want(40);
+  std::iota(want.begin(), want.end(), 5);
+  ASSERT_EQ(aclrtMemcpy(got.data(), 160, memory, 160, ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+  EXPECT_EQ(got, want);
+  aclrtFree(memory);
+}
+
+TEST_F(KernelLaunch, AFailureNamesKernelBlockAndLine) {
+  softnpuKernel kernel{};
+  kernel.name = "broken";
+  kernel.run = [](const void*) { softnpu::kernel::fail("a reason", std::source_location::current()); };
+  aclError error = softnpuKernelLaunch(&kernel, 1, nullptr, "", 1);  // waits under ASCEND_LAUNCH_BLOCKING=1
+  if (error == ACL_SUCCESS) error = aclrtSynchronizeStream(nullptr);
+  EXPECT_EQ(error, ACL_ERROR_RT_AICORE_EXCEPTION);
+  const std::string text = recent_error();
+  EXPECT_NE(text.find("kernel broken, block 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("launch_test.cpp"), std::string::npos) << text;
+}
+
+TEST_F(KernelLaunch, WhatCannotBeLaunchedIsRefused) {
+  softnpuKernel kernel{};
+  kernel.name = "none";
+  kernel.run = [](const void*) {};
+  EXPECT_EQ(softnpuKernelLaunch(&kernel, 0, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_NE(recent_error().find("0 blocks"), std::string::npos);
+  kernel.run = nullptr;
+  EXPECT_EQ(softnpuKernelLaunch(&kernel, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(softnpuKernelLaunch(nullptr, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+}
+
+}  // namespace

@@ -1,0 +1,160 @@
+// Copy() with masks, and copies that combine, compared with loops over elements.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel_run.h"
+#include "kernel_operator.h"
+
+namespace {
+
+using namespace AscendC;
+
+class KernelMaskedCopy : public KernelTest {};
+
+struct MaskCase {
+  enum class Form { kCount, kBits, kCore, kCounter };
+  Form form;
+  uint64_t mask[2];  // kCount, kCounter: the first word is a number
+  uint8_t repeats;
+  uint16_t strides[4];  // as CopyRepeatParams
+};
+constexpr MaskCase kCases[] = {
+    {MaskCase::Form::kCount, {64, 0}, 3, {1, 1, 8, 8}},
+    {MaskCase::Form::kCount, {13, 0}, 2, {1, 1, 8, 8}},
+    {MaskCase::Form::kCount, {40, 0}, 4, {2, 1, 16, 8}},
+    {MaskCase::Form::kCount, {64, 0}, 4, {1, 0, 8, 0}},
+    {MaskCase::Form::kBits, {0xf0f0f0f00f0f0f0f, 0x8000000000000001}, 2, {1, 1, 8, 8}},
+    {MaskCase::Form::kBits, {0x5555555555555555, 0}, 3, {1, 2, 9, 17}},
+    {MaskCase::Form::kCore, {0xff00ff, 0}, 2, {1, 1, 8, 8}},
+    {MaskCase::Form::kCounter, {150, 0}, 0, {1, 1, 8, 8}},
+};
+
+template <typename T>
+void check_mask(const MaskCase& c, std::string* wrong) {
+  constexpr uint32_t kElements = 4096;
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 2 * kElements * sizeof(T));
+  LocalTensor<T> from = buffer.Get<T>();
+  LocalTensor<T> to = from[kElements];
+  auto* source = reinterpret_cast<T*>(from.GetPhyAddr());
+  auto* destination = reinterpret_cast<T*>(to.GetPhyAddr());
+  for (uint32_t i = 0; i < kElements; ++i) source[i] = static_cast<T>(i + 1);
+  std::fill_n(destination, kElements, T(0));
+  std::vector<T> want(kElements, T(0));
+  constexpr uint32_t kRepeat = 256 / sizeof(T);
+  constexpr uint32_t kBlock = 32 / sizeof(T);
+  const bool is_counter = c.form == MaskCase::Form::kCounter;
+  for (uint32_t r = 0; is_counter ? r * kRepeat < c.mask[0] : r < c.repeats; ++r) {
+    for (uint32_t i = 0; i < kRepeat; ++i) {
+      const bool is_on = is_counter                         ? r * kRepeat + i < c.mask[0]
+                         : c.form == MaskCase::Form::kCount ? i < c.mask[0]
+                                                            : (c.mask[i / 64] >> i % 64 & 1) != 0;
+      const uint32_t block = i / kBlock;
+      if (is_on)
+        want[(r * c.strides[2] + block * c.strides[0]) * kBlock + i % kBlock] =
+            source[(r * c.strides[3] + block * c.strides[1]) * kBlock + i % kBlock];
+    }
+  }
+  const CopyRepeatParams params(c.strides[0], c.strides[1], c.strides[2], c.strides[3]);
+  switch (c.form) {
+    case MaskCase::Form::kCount: Copy(to, from, c.mask[0], c.repeats, params); break;
+    case MaskCase::Form::kBits: Copy(to, from, c.mask, c.repeats, params); break;
+    case MaskCase::Form::kCore:
+      SetVectorMask<T>(c.mask[1], c.mask[0]);
+      Copy<T, false>(to, from, MASK_PLACEHOLDER, c.repeats, params);
+      ResetMask();
+      break;
+    case MaskCase::Form::kCounter:
+      SetVectorMask<T, MaskMode::COUNTER>(0);
+      SetVectorMask<T, MaskMode::COUNTER>(static_cast<int32_t>(c.mask[0]));
+      Copy<T, false>(to, from, MASK_PLACEHOLDER, 1, params);
+      SetMaskNorm();
+      ResetMask();
+      break;
+  }
+  if (std::memcmp(destination, want.data(), kElements * sizeof(T)) != 0) *wrong = "differs";
+}
+
+template <typename Case>
+struct Arguments {
+  void (*check)(const Case&, std::string*);
+  const Case* one;
+  std::string* wrong;
+};
+
+template <typename Case>
+struct Check {
+  void operator()(const Arguments<Case>& a) const { a.check(*a.one, a.wrong); }
+};
+
+TEST_F(KernelMaskedCopy, CopiesTheMaskedElements) {
+  for (auto* check : {&check_mask<int16_t>, &check_mask<uint32_t>, &check_mask<float>}) {
+    for (size_t i = 0; i < std::size(kCases); ++i) {
+      std::string wrong;
+      ASSERT_EQ(run("masked", 1, Arguments<MaskCase>{check, &kCases[i], &wrong}, Check<MaskCase>()), ACL_SUCCESS)
+          << recent_error();
+      EXPECT_EQ(wrong, "") << "case " << i;
+    }
+  }
+}
+
+struct AtomicCase {
+  softnpu::kernel::AtomicOperation operation;
+};
+
+template <typename T>
+void check_atomic(const AtomicCase& c, std::string* wrong) {
+  using softnpu::kernel::AtomicOperation;
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 64);
+  LocalTensor<T> local = buffer.Get<T>();
+  constexpr uint32_t kCount = 64 / sizeof(T);
+  alignas(64) T there[kCount];
+  std::vector<float> want;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const int comes = static_cast<int>(i * 5 % 17) - 8;
+    const int was = static_cast<int>(i % 9) - 4;
+    local.SetValue(i, comes);
+    there[i] = T(was);
+    want.push_back(c.operation == AtomicOperation::kAdd   ? comes + was
+                   : c.operation == AtomicOperation::kMax ? std::max(comes, was)
+                                                          : std::min(comes, was));
+  }
+  GlobalTensor<T> global;
+  global.SetGlobalBuffer(there, kCount);
+  if (c.operation == AtomicOperation::kAdd) SetAtomicAdd<T>();
+  if (c.operation == AtomicOperation::kMax) SetAtomicMax<T>();
+  if (c.operation == AtomicOperation::kMin) SetAtomicMin<T>();
+  DataCopyPad(global, local, DataCopyExtParams(1, 64, 0, 0, 0));
+  SetAtomicNone();
+  for (uint32_t i = 0; i < kCount; ++i) {
+    if (static_cast<float>(there[i]) != want[i]) *wrong = "differs";
+  }
+  DataCopy(global, local, kCount);
+  for (uint32_t i = 0; i < kCount; ++i) {
+    if (static_cast<float>(there[i]) != static_cast<float>(local.GetValue(i))) *wrong += " stays atomic";
+  }
+}
+
+TEST_F(KernelMaskedCopy, AtomicCopiesCombineElements) {
+  using softnpu::kernel::AtomicOperation;
+  for (auto* check : {&check_atomic<float>, &check_atomic<half>, &check_atomic<bfloat16_t>, &check_atomic<int8_t>,
+                      &check_atomic<int16_t>, &check_atomic<int32_t>}) {
+    for (const auto operation : {AtomicOperation::kAdd, AtomicOperation::kMax, AtomicOperation::kMin}) {
+      const AtomicCase one{operation};
+      std::string wrong;
+      ASSERT_EQ(run("atomic", 1, Arguments<AtomicCase>{check, &one, &wrong}, Check<AtomicCase>()), ACL_SUCCESS)
+          << recent_error();
+      EXPECT_EQ(wrong, "");
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,356 @@
+// Reductions of all forms, types, masks and strides against loops over elements.
+
+#include <bit>
+#include <set>
+#include <tuple>
+
+#include "kernel/vector_memory.h"
+
+namespace {
+
+using namespace AscendC;
+
+class KernelReduce : public VectorTest {};
+
+enum class Op { kSum, kMax, kMin };
+enum class Form { kCount, kCountIndex, kMasked, kMaskedIndex, kWhole, kBlock, kPair, kRepeat, kSum };
+enum class Masks { kAll, kFirst, kBits, kCore, kCounter };
+struct Strides {
+  int destination, block, repeat;
+};
+constexpr Strides kStrides[] = {{1, 1, 8}, {2, 1, 9}, {1, 2, 16}, {1, 1, 4}, {3, 1, 0}};
+constexpr int kRepeats = 3;
+constexpr uint32_t kElements = 8192;
+
+struct Case {
+  Op op;
+  Form form;
+  Masks masks;
+  size_t strides;
+  ReduceOrder order;
+  uint32_t seed;
+  int count;  // of the count forms
+};
+
+template <typename T>
+T add(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<int64_t>(a) + b);
+  else
+    return static_cast<T>(static_cast<float>(a) + static_cast<float>(b));
+}
+
+// An element or none: what the mask leaves out.
+template <typename T>
+struct Some {
+  bool has = false;
+  T value{};
+  uint32_t at = 0;
+};
+template <typename T>
+Some<T> tree(std::vector<Some<T>> v) {
+  while (v.size() > 1) {
+    std::vector<Some<T>> half_of;
+    for (size_t i = 0; i < v.size(); i += 2) {
+      const auto &a = v[i], &b = v[i + 1];
+      half_of.push_back(a.has && b.has ? Some<T>{true, add(a.value, b.value), a.at} : a.has ? a : b);
+    }
+    v = half_of;
+  }
+  return v[0];
+}
+template <typename T>
+Some<T> best(const std::vector<Some<T>>& v, bool is_max) {
+  Some<T> chosen;
+  for (const auto& s : v) {
+    if (!s.has) continue;
+    const bool wins =
+        !chosen.has || (chosen.value == chosen.value &&
+                        (s.value != s.value || (is_max ? s.value > chosen.value : s.value < chosen.value)));
+    if (wins) chosen = s;
+  }
+  return chosen;
+}
+template <typename T>
+Some<T> reduced(const std::vector<Some<T>>& v, Op op) {
+  return op == Op::kSum ? tree(v) : best(v, op == Op::kMax);
+}
+
+template <typename T>
+bool is_on(const Case& c, uint32_t r, uint32_t i) {
+  constexpr uint32_t kPer = 256 / sizeof(T);
+  switch (c.masks) {
+    case Masks::kAll: return true;
+    case Masks::kFirst: return i < 13;
+    case Masks::kCounter: return r * kPer + i < 2 * kPer + 21;
+    default: return i < 64 ? (0xf0f0a0000f0f0e01ULL >> i & 1) != 0 : (0x8000000000000101ULL >> (i - 64) & 1) != 0;
+  }
+}
+
+template <typename T>
+using IndexOf = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
+template <typename T>
+T index_bits(uint32_t i) {
+  return std::bit_cast<T>(static_cast<IndexOf<T>>(i));
+}
+
+template <typename T>
+void put(std::vector<T>* want, size_t at, ReduceOrder order, const Some<T>& s, uint32_t index) {
+  switch (order) {
+    case ReduceOrder::kValueIndex:
+      (*want)[at] = s.value;
+      (*want)[at + 1] = index_bits<T>(index);
+      break;
+    default: (*want)[at] = s.value;
+  }
+}
+
+bool is_counted(Form form) { return form == Form::kCount || form == Form::kCountIndex; }
+
+template <typename T>
+std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
+  constexpr uint32_t kPer = 256 / sizeof(T);
+  constexpr uint32_t kBlk = kPer / 8;
+  const Strides s = is_counted(c.form) ? kStrides[0] : kStrides[c.strides];
+  if (c.form == Form::kSum) {
+    for (uint32_t row = 0; row < 3; ++row) {
+      Some<T> total;
+      for (uint32_t r = 0; r * kPer < static_cast<uint32_t>(c.count); ++r) {
+        std::vector<Some<T>> v(kPer);
+        for (uint32_t i = 0; i < kPer && r * kPer + i < static_cast<uint32_t>(c.count); ++i)
+          v[i] = {true, from[row * 512 + r * kPer + i], 0};
+        const Some<T> one = tree(v);
+        total = {true, total.has ? add(total.value, one.value) : one.value, 0};
+      }
+      want[row] = total.value;
+    }
+    return want;
+  }
+  Some<T> total;
+  std::vector<Some<T>> repeats_best;
+  const uint32_t repeats = is_counted(c.form) ? (static_cast<uint32_t>(c.count) + kPer - 1) / kPer : kRepeats;
+  for (uint32_t r = 0; r < repeats; ++r) {
+    std::vector<Some<T>> v(kPer);
+    for (uint32_t i = 0; i < kPer; ++i) {
+      const uint32_t at = (r * s.repeat + i / kBlk * s.block) * kBlk + i % kBlk;
+      const bool on = is_counted(c.form) ? r * kPer + i < static_cast<uint32_t>(c.count) : is_on<T>(c, r, i);
+      if (on) v[i] = {true, from[at], c.form == Form::kWhole ? i : at};
+    }
+    const auto group = [&](uint32_t size) {
+      for (uint32_t g = 0; g < kPer / size; ++g) {
+        const Some<T> one = reduced(std::vector<Some<T>>(v.begin() + g * size, v.begin() + (g + 1) * size), c.op);
+        if (one.has) want[r * s.destination * (kPer / size) + g] = one.value;
+      }
+    };
+    const bool two = c.order == ReduceOrder::kValueIndex;
+    switch (c.form) {
+      case Form::kWhole:
+      case Form::kRepeat:
+        if (const Some<T> one = reduced(v, c.op); one.has)
+          put(&want, r * s.destination * (two ? 2 : 1), c.order, one, one.at);
+        break;
+      case Form::kBlock: group(kBlk); break;
+      case Form::kPair: group(2); break;
+      default: repeats_best.push_back(reduced(v, c.op));
+    }
+  }
+  if (!repeats_best.empty()) {
+    for (const auto& one : repeats_best) {
+      if (!one.has) continue;
+      total = !total.has         ? one
+              : c.op == Op::kSum ? Some<T>{true, add(total.value, one.value), 0}
+                                 : best<T>({total, one}, c.op == Op::kMax);
+    }
+    const bool indexed = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex;
+    put(&want, 0, indexed ? ReduceOrder::kValueIndex : ReduceOrder::ORDER_ONLY_VALUE, total, total.at);
+  }
+  return want;
+}
+
+template <typename T, bool sets, typename Mask>
+void call(const Case& c, const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work,
+          const Mask& mask) {
+  const auto [d, b, r] = kStrides[c.strides];
+  const bool with_index = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex;
+  switch (c.form) {
+    case Form::kCount:
+    case Form::kCountIndex:
+      if (c.op == Op::kSum) ReduceSum(to, from, work, c.count);
+      if (c.op == Op::kMax) ReduceMax(to, from, work, c.count, with_index);
+      if (c.op == Op::kMin) ReduceMin(to, from, work, c.count, with_index);
+      break;
+    case Form::kMasked:
+    case Form::kMaskedIndex:
+      if (c.op == Op::kSum) ReduceSum(to, from, work, mask, kRepeats, r);
+      if (c.op == Op::kMax) ReduceMax(to, from, work, mask, kRepeats, r, with_index);
+      if (c.op == Op::kMin) ReduceMin(to, from, work, mask, kRepeats, r, with_index);
+      break;
+    case Form::kWhole:
+      if (c.op == Op::kSum) WholeReduceSum<T, sets>(to, from, mask, kRepeats, d, b, r);
+      if (c.op == Op::kMax) WholeReduceMax<T, sets>(to, from, mask, kRepeats, d, b, r, c.order);
+      if (c.op == Op::kMin) WholeReduceMin<T, sets>(to, from, mask, kRepeats, d, b, r, c.order);
+      break;
+    case Form::kBlock:
+      if (c.op == Op::kSum) BlockReduceSum(to, from, kRepeats, mask, d, b, r);
+      if (c.op == Op::kMax) BlockReduceMax(to, from, kRepeats, mask, d, b, r);
+      if (c.op == Op::kMin) BlockReduceMin(to, from, kRepeats, mask, d, b, r);
+      break;
+    case Form::kPair: PairReduceSum(to, from, kRepeats, mask, d, b, r); break;
+    case Form::kRepeat:
+      if constexpr (std::is_integral_v<Mask>) RepeatReduceSum(to, from, kRepeats, mask, 0, b, d, r);
+      break;
+    case Form::kSum: Sum(to, from, {3, 512, static_cast<uint32_t>(c.count)}); break;
+  }
+}
+
+template <typename T>
+void check(const Case& c, std::string* wrong) {
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 2 * kElements * sizeof(T) + 256);
+  LocalTensor<T> from = buffer.Get<T>();
+  LocalTensor<T> to = from[kElements];
+  LocalTensor<T> work = from[2 * kElements];
+  auto* source = reinterpret_cast<T*>(from.GetPhyAddr());
+  auto* destination = reinterpret_cast<T*>(to.GetPhyAddr());
+  for (uint32_t i = 0; i < kElements; ++i) {
+    source[i] = test_value<T>(i, c.seed);
+    destination[i] = T(77);
+  }
+  const std::vector<T> want = reference<T>(c, source, std::vector<T>(kElements, T(77)));
+  constexpr int kPer = 256 / sizeof(T);
+  const uint64_t bits[2] = {0xf0f0a0000f0f0e01ULL, sizeof(T) == 4 ? 0 : 0x8000000000000101ULL};
+  switch (c.masks) {
+    case Masks::kAll: call<T, true>(c, to, from, work, kPer); break;
+    case Masks::kFirst: call<T, true>(c, to, from, work, 13); break;
+    case Masks::kBits: call<T, true>(c, to, from, work, bits); break;
+    case Masks::kCore:
+      SetVectorMask<T>(bits[1], bits[0]);
+      call<T, false>(c, to, from, work, 0);
+      ResetMask();
+      break;
+    case Masks::kCounter:
+      SetVectorMask<T, MaskMode::COUNTER>(2 * kPer + 21);
+      call<T, false>(c, to, from, work, 0);
+      SetMaskNorm();
+      ResetMask();
+      break;
+  }
+  for (uint32_t i = 0; i < kElements && wrong->empty(); ++i) {
+    if (!is_same(destination[i], want[i]))
+      *wrong = "element " + std::to_string(i) + ": " + std::to_string(static_cast<float>(destination[i])) + ", not " +
+               std::to_string(static_cast<float>(want[i]));
+  }
+}
+
+using Cell = std::tuple<Op, Form, Masks, size_t>;
+
+// Which cells there must be: for each form its operations, masks and strides.
+struct Row {
+  Form form;
+  std::vector<Op> ops;
+  std::vector<Masks> masks;
+  std::vector<size_t> strides;
+};
+const std::vector<Op> kAllOps = {Op::kSum, Op::kMax, Op::kMin};
+const std::vector<Op> kIndexed = {Op::kMax, Op::kMin};
+const std::vector<Masks> kGiven = {Masks::kAll, Masks::kFirst, Masks::kBits};
+const std::vector<Row> kRows = {
+    {Form::kCount, kAllOps, {Masks::kAll}, {0}},
+    {Form::kCountIndex, kIndexed, {Masks::kAll}, {0}},
+    {Form::kMasked, kAllOps, kGiven, {0, 1, 3, 4}},
+    {Form::kMaskedIndex, kIndexed, kGiven, {0, 1, 3, 4}},
+    {Form::kWhole, kAllOps, {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}, {0, 1, 2, 3, 4}},
+    {Form::kBlock, kAllOps, kGiven, {0, 1, 2, 3, 4}},
+    {Form::kPair, {Op::kSum}, kGiven, {0, 1, 2, 3, 4}},
+    {Form::kRepeat, {Op::kSum}, {Masks::kAll, Masks::kFirst}, {0, 3}},
+    {Form::kSum, {Op::kSum}, {Masks::kAll}, {0}},
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const Op op : {Op::kSum, Op::kMax, Op::kMin}) {
+    for (const Form form : {Form::kCount, Form::kCountIndex, Form::kMasked, Form::kMaskedIndex, Form::kWhole,
+                            Form::kBlock, Form::kPair, Form::kRepeat, Form::kSum}) {
+      const bool sums = form == Form::kPair || form == Form::kRepeat || form == Form::kSum;
+      const bool indexes = form == Form::kCountIndex || form == Form::kMaskedIndex;
+      if ((sums && op != Op::kSum) || (indexes && op == Op::kSum)) continue;
+      for (uint32_t seed = 0; seed < 6; ++seed) {
+        if (is_counted(form) || form == Form::kSum) {
+          for (const int count : {1, 7, 64, 100, 128, 500})
+            all.push_back({op, form, Masks::kAll, 0, ReduceOrder::ORDER_ONLY_VALUE, seed, count});
+          continue;
+        }
+        for (const Masks masks : {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}) {
+          const bool level0 = form == Form::kMasked || form == Form::kMaskedIndex;
+          if (level0 && (masks == Masks::kCore || masks == Masks::kCounter)) continue;
+          const bool core = masks == Masks::kCore || masks == Masks::kCounter;
+          if (core && form != Form::kWhole) continue;  // only its forms take the core's mask
+          if (form == Form::kRepeat && masks == Masks::kBits) continue;
+          for (size_t s = 0; s < std::size(kStrides); ++s) {
+            if (level0 && kStrides[s].block != 1) continue;
+            if (form == Form::kRepeat && (kStrides[s].block != 1 || kStrides[s].destination != 1)) continue;
+            if (form == Form::kWhole && op != Op::kSum) {
+              all.push_back({op, form, masks, s, ReduceOrder::kValueIndex, seed, 0});
+            }
+            all.push_back({op, form, masks, s, ReduceOrder::ORDER_ONLY_VALUE, seed, 0});
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
+template <typename T>
+void check_all(std::string* wrong) {
+  const std::vector<Case> all = cases();
+  for (size_t i = 0; i < all.size() && wrong->empty(); ++i) {
+    check<T>(all[i], wrong);
+    if (!wrong->empty())
+      *wrong += " in case " + std::to_string(i) + ": op " + std::to_string(static_cast<int>(all[i].op)) + " form " +
+                std::to_string(static_cast<int>(all[i].form)) + " mask " +
+                std::to_string(static_cast<int>(all[i].masks)) + " strides " + std::to_string(all[i].strides) +
+                " seed " + std::to_string(all[i].seed) + " count " + std::to_string(all[i].count);
+  }
+}
+
+TEST_F(KernelReduce, MatchesLoopsOverElements) {
+  for (auto* check_type : {&check_all<float>, &check_all<half>, &check_all<int16_t>, &check_all<int32_t>}) {
+    std::string wrong;
+    in_kernel([&] { check_type(&wrong); });
+    EXPECT_EQ(wrong, "");
+  }
+}
+
+TEST_F(KernelReduce, HasACaseForEachCell) {
+  std::set<Cell> there;
+  for (const Case& c : cases()) there.insert({c.op, c.form, c.masks, c.strides});
+  std::set<Cell> wanted;
+  for (const Row& row : kRows) {
+    for (const Op op : row.ops) {
+      for (const Masks masks : row.masks) {
+        for (const size_t s : row.strides) wanted.insert({op, row.form, masks, s});
+      }
+    }
+  }
+  EXPECT_TRUE(there == wanted) << there.size() << " cells, not " << wanted.size();
+}
+
+// Bits that depend neither on this CPU nor on the width of its vectors.
+TEST_F(KernelReduce, TheOrderIsThatOfATree) {
+  float sum = 0;
+  in_kernel([&] {
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 1024);
+    LocalTensor<float> x = buffer.Get<float>();
+    for (uint32_t i = 0; i < 64; ++i) x.SetValue(i, i == 0 ? 16777216.0F : 1.0F);
+    WholeReduceSum<float>(x[64], x, 64, 1, 1, 1, 8);
+    sum = x.GetValue(64);
+  });
+  // The pair (2^24, 1) loses its 1; the other pairs' sums are whole.
+  EXPECT_EQ(sum, 16777216.0F + 62.0F);
+}
+
+}  // namespace
