@@ -5,7 +5,7 @@ it is imported both are loaded already, so that it needs no path of them.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,8 @@ from torch.utils import cpp_extension
 
 import torch_npu
 from torch_npu import _load
+from torch_npu.ascendc.compiler import Options
+from torch_npu.utils import _ascendc
 
 
 def _install_path() -> Path:
@@ -109,4 +111,93 @@ def load(
     )
 
 
-__all__ = ["PYTORCH_NPU_INSTALL_PATH", "NpuExtension", "include_paths", "library_paths", "load"]
+def load_ascendc(
+    name: str,
+    sources: str | Iterable[str],
+    schema: str | None = None,
+    *,
+    launch: Callable[..., _ascendc.Launch] | None = None,
+    outputs: Callable[..., Any] | None = None,
+    kernel: str | None = None,
+    backward: Callable[..., Any] | None = None,
+    setup_context: Callable[..., None] | None = None,
+    tiling: str | Iterable[str] = (),
+    extra_cflags: Iterable[str] = (),
+    extra_ldflags: Iterable[str] = (),
+    extra_include_paths: Iterable[str] = (),
+    build_directory: str | os.PathLike[str] | None = None,
+) -> Any:  # noqa: ANN401
+    """Compiles kernels in Ascend C at run time and makes an operator of one of them.
+
+    With ``schema`` the sources need no code of PyTorch::
+
+        add = load_ascendc(
+            "my_ops", "add_custom.asc", "add_custom(Tensor x, Tensor y) -> Tensor",
+            launch=lambda x, y, z: (8, (x, y, z, x.numel())),
+        )
+
+    ``torch.ops.my_ops.add_custom`` is then an operator of npu tensors: it runs on the current stream, works on meta
+    tensors and in ``torch.compile``, and has gradients where ``backward`` gives them. Without ``schema`` the sources
+    define operators or a module themselves, with TORCH_LIBRARY or PYBIND11_MODULE.
+
+    Args:
+        name: of the module, and the operator's namespace unless ``schema`` has one.
+        sources: ``.asc`` or ``.cpp`` files. Compiled results are kept, and reused for the same sources, headers and
+            flags.
+        schema: of the operator, in PyTorch's language. Tensors that the kernel writes to are ``Tensor(a!)``.
+        launch: gets the operator's arguments, then its results; returns the number of blocks and the kernel's
+            arguments, and as a third value the tiling key of a kernel that asks TILING_KEY_IS. Tensors become addresses of their first elements, and bytes (of a tiling structure) the address
+            of a copy on the device; numbers stay. Input tensors are contiguous.
+        outputs: gets the operator's arguments and allocates its results, a tensor or a tuple of them. By default one
+            result like the first tensor. It is the operator's Meta function as well.
+        kernel: the name of the kernel, by default the operator's.
+        backward: the gradients, as :func:`torch.library.register_autograd` takes it.
+        setup_context: the same.
+        tiling: headers for the host with BEGIN_TILING_DATA_DEF, for kernels with GET_TILING_DATA.
+        extra_cflags: further flags of the compiler.
+        extra_ldflags: further flags of the linker.
+        extra_include_paths: further folders of headers.
+        build_directory: where to compile; by default a folder for caches, as PyTorch has it (TORCH_EXTENSIONS_DIR).
+
+    Returns:
+        The operator; without ``schema`` the module, or ``torch.ops.<name>``.
+
+    Raises:
+        RuntimeError: it does not compile, has no such kernel, or the schema is wrong.
+        ValueError: ``schema`` without ``launch``, or one of the others without ``schema``.
+    """
+    if (schema is None) != (launch is None):
+        raise ValueError(
+            f"load_ascendc({name!r}): schema and launch belong together: a schema needs launch=..., a function that "
+            "returns (blocks, arguments)"
+        )
+    if schema is None and any(x is not None for x in (outputs, kernel, backward, setup_context)):
+        raise ValueError(
+            f"load_ascendc({name!r}): outputs, kernel, backward and setup_context belong to a schema"
+        )
+    flags = [*extra_cflags, *(f"-I{folder}" for folder in extra_include_paths)]
+    links = list(extra_ldflags)
+    if schema is None:
+        more = _ascendc.torch_options(name, include_paths(), library_paths())
+        flags, links = [*flags, *more[0]], [*links, *more[1]]
+    options = Options(
+        sources=tuple(Path(s) for s in ([sources] if isinstance(sources, str) else sources)),
+        flags=tuple(flags),
+        links=tuple(links),
+        tiling=tuple(Path(h) for h in ([tiling] if isinstance(tiling, str) else tiling)),
+    )
+    folder = build_directory or cpp_extension._get_build_directory(name, verbose=False)
+    path = _ascendc.compile_library(name, options, Path(folder))
+    if schema is None or launch is None:
+        return _ascendc.import_library(name, path)
+    return _ascendc.define(name, path, schema, launch, outputs, kernel, backward, setup_context)
+
+
+__all__ = [
+    "PYTORCH_NPU_INSTALL_PATH",
+    "NpuExtension",
+    "include_paths",
+    "library_paths",
+    "load",
+    "load_ascendc",
+]

@@ -1,0 +1,130 @@
+"""Launches compiled kernels by their names, with ctypes."""
+
+import ctypes
+import struct
+from pathlib import Path
+
+from .errors import AscendcError
+
+_VERSION = 1
+_LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int,
+    ctypes.c_void_p,
+    ctypes.c_uint32,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.c_uint64,
+)
+_INTEGERS = "bBhHiIqQ"
+
+
+class _Entry(ctypes.Structure):
+    """softnpu/kernel_entry.h has the meaning of the fields."""
+
+    _fields_ = (
+        ("version", ctypes.c_uint32),
+        ("line", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("file", ctypes.c_char_p),
+        ("parameters", ctypes.c_char_p),
+        ("bytes", ctypes.c_size_t),
+        ("launch", _LAUNCH),
+    )
+
+
+def _bfloat16(value: float) -> int:
+    """The bits of the nearest bfloat16, ties to even."""
+    (bits,) = struct.unpack("=I", struct.pack("=f", value))
+    if value != value:
+        return 0x7FC0
+    return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF
+
+
+class Kernel:
+    """A kernel of a compiled library.
+
+    Attributes:
+        name: as its author wrote it.
+        parameters: one character each, those of the module ``struct``; P is an address, E a bfloat16.
+    """
+
+    def __init__(self, library: ctypes.CDLL, path: Path, name: str) -> None:
+        """Looks the kernel up.
+
+        Raises:
+            AscendcError: the library has no such kernel, or is of another version.
+        """
+        try:
+            self._entry = _Entry.in_dll(library, f"softnpu_entry_{name}")
+        except ValueError:
+            raise AscendcError(
+                f"{path} has no kernel {name}: kernels are functions with __global__ that are neither templates nor"
+                " overloaded"
+            ) from None
+        if self._entry.version != _VERSION:
+            raise AscendcError(f"{path} is of another version of ascendc: compile it again")
+        self.name = name
+        self.parameters = self._entry.parameters.decode()
+        self._recent_error = library.aclGetRecentErrMsg
+        self._recent_error.restype = ctypes.c_char_p
+
+    def recent_error(self) -> str:
+        """Why the calling thread's last launch failed; empty where nothing is known."""
+        return (self._recent_error() or b"").decode()
+
+    def pack(self, arguments: tuple[object, ...]) -> bytes:
+        """The bytes that the kernel gets: its arguments as members of a C structure.
+
+        Args:
+            arguments: an int for an address or integer, a number for a floating type, a bool.
+
+        Raises:
+            AscendcError: their number or a type differs from the kernel's, or a number does not fit.
+        """
+        if len(arguments) != len(self.parameters):
+            raise AscendcError(
+                f"kernel {self.name} takes {len(self.parameters)} arguments, {len(arguments)} were given"
+            )
+        if "s" in self.parameters:
+            raise AscendcError(
+                f"kernel {self.name} takes a structure by value: pass its address, as GM_ADDR, instead"
+            )
+        values = []
+        for i, (code, value) in enumerate(zip(self.parameters, arguments, strict=True)):
+            if code in _INTEGERS + "P?" and not isinstance(value, int):
+                raise AscendcError(
+                    f"kernel {self.name}, argument {i}: an integer is needed, not {type(value).__name__}"
+                )
+            if not isinstance(value, int | float):
+                raise AscendcError(
+                    f"kernel {self.name}, argument {i}: a number is needed, not {type(value).__name__}"
+                )
+            values.append(_bfloat16(value) if code == "E" else value)
+        layout = "@" + self.parameters.replace("E", "H")
+        try:
+            packed = struct.pack(layout, *values)
+        except (struct.error, OverflowError) as error:
+            raise AscendcError(f"kernel {self.name}: an argument does not fit: {error}") from None
+        return packed.ljust(self._entry.bytes, b"\0")
+
+    def launch(self, blocks: int, stream: int, *arguments: object, tiling_key: int = 0) -> int:
+        """Enqueues the kernel.
+
+        Args:
+            blocks: at least 1.
+            stream: an ``aclrtStream``; 0 is the default stream.
+            arguments: as pack() takes them.
+            tiling_key: which variant TILING_KEY_IS takes.
+
+        Returns:
+            An aclError.
+
+        Raises:
+            AscendcError: as pack() does, or ``blocks`` is out of range.
+        """
+        if not 0 < blocks < 1 << 32:
+            raise AscendcError(
+                f"kernel {self.name} is launched with {blocks} blocks: at least 1 is needed"
+            )
+        address = ctypes.addressof(self._entry)
+        return self._entry.launch(address, blocks, stream or None, self.pack(arguments), tiling_key)
