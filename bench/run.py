@@ -1,6 +1,7 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``instructions`` and ``compile``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
+Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile`` and
+``kernel-checks``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
 """
@@ -258,9 +259,16 @@ def peers() -> list[Measured]:
     return measured + compare("peers", trained(), rounds=7)
 
 
+def kernel_checks() -> list[Measured]:
+    """Recall of the checks of Ascend C kernels, and the time that they take."""
+    from kernel_checks import measure
+
+    return measure()
+
+
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "peers", "instructions", "compile")
+BY_NAME = ("collectives", "peers", "instructions", "compile", "kernel-checks")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -278,6 +286,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "neighbours": neighbours,
     "precision": precision,
     "peers": peers,
+    "kernel-checks": kernel_checks,
 }
 
 

@@ -208,3 +208,21 @@ def test_uninstall_leaves_nothing(python):
 
 def test_python_of_the_tests_is_another(python):
     assert Path(sys.executable).parents[1] != python.parents[1]
+
+
+def test_the_command_ascendc_compiles_a_program(python, tmp_path):
+    (tmp_path / "main.cpp").write_text(
+        '#include <cstdio>\n#include "tikicpulib.h"\n'
+        "__global__ __aicore__ void k(GM_ADDR x) { x[AscendC::GetBlockIdx()] = 7; }\n"
+        "int main() {\n"
+        "  auto* x = (uint8_t*)AscendC::GmAlloc(4);\n"
+        "  k<<<2, nullptr, nullptr>>>(x);\n"
+        "  ICPU_RUN_KF(k, 3, x);\n"
+        '  std::printf("%d %d %d\\n", x[0], x[2], x[3]);\n'
+        "}\n"
+    )
+    compiles = [python.with_name("ascendc"), "main.cpp", "-O0", "-o", "main"]
+    for command in (compiles, ["./main"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "7 7 0\n"

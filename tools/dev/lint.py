@@ -42,8 +42,8 @@ def _covers(allowed: str, include: str) -> bool:
     return include.startswith(allowed + "/")
 
 
-# Headers that the build writes or adds to the include path of tests and of the plug-in's generated files.
-_GENERATED = ("custom_kernels.h",)
+# Headers that the build or the driver writes, or that are on the include path of tests, kernels and generated files.
+_GENERATED = ("acl_fixture.h", "aclrtlaunch_axpy.h", "custom_kernels.h", "kernel_operator.h")
 
 
 def _is_beside(file: Path, header: str, owner: Path) -> bool:

@@ -23,6 +23,9 @@ ORACLE = "tests/oracle"
 # Cases with the same result in every configuration, or that start programs with their own configuration.
 ONCE = (
     "tests/abi",
+    "tests/ascendc/test_driver.py",
+    "tests/ascendc/test_rewrite.py",
+    "tests/ascendc/test_tiling.py",
     "tests/capability/test_allocator_settings.py",
     "tests/capability/test_load.py",
     "tests/extension",
