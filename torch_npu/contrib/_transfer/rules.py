@@ -29,7 +29,7 @@ RULES = (
     Rule("torch.cuda.is_available", "torch.npu.is_available", availability.replacement),
     Rule(
         "torch.cuda.get_device_capability",
-        "torch.npu.get_device_capability, (0, 0) where it is None",
+        "torch.npu.get_device_capability",
         availability.capability_replacement,
     ),
     Rule(
