@@ -45,7 +45,8 @@ struct Exp {
 };
 struct Expm1 {
   static HWY_INLINE auto holds(auto d, auto v) { return exp_holds(d, v); }
-  static HWY_INLINE auto vector(auto d, auto v) { return hn::Expm1(d, v); }
+  // Highway's value of -0 is 0.
+  static HWY_INLINE auto vector(auto d, auto v) { return hn::IfThenElse(v == hn::Zero(d), v, hn::Expm1(d, v)); }
   template <typename T>
   static T scalar(T x) {
     return std::expm1(x);
@@ -101,7 +102,8 @@ HWY_INLINE auto is_small_angle(D d, V v) {
 
 struct Sin {
   static HWY_INLINE auto holds(auto d, auto v) { return is_small_angle(d, v); }
-  static HWY_INLINE auto vector(auto d, auto v) { return hn::Sin(d, v); }
+  // Highway's sine of -0 is 0.
+  static HWY_INLINE auto vector(auto d, auto v) { return hn::IfThenElse(v == hn::Zero(d), v, hn::Sin(d, v)); }
   template <typename T>
   static T scalar(T x) {
     return std::sin(x);
