@@ -1,5 +1,6 @@
 """Operators of PyTorch from kernels in Ascend C."""
 
+import ctypes
 import importlib.machinery
 import importlib.util
 import os
@@ -187,8 +188,6 @@ def define(
     space, _, short = parsed.name.rpartition("::")
     space = space or name
     qualified = f"{space}::{short}"
-    import ctypes
-
     try:
         compiled = binary.Kernel(ctypes.CDLL(str(path)), path, kernel or short)
     except AscendcError as error:

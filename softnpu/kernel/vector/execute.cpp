@@ -3,49 +3,39 @@
 #include <cstring>
 #include <string>
 
+#include "kernel/vector/elementwise.h"
 #include "kernel/vector/functions.h"
-#include "kernel/vector/lanes.h"
 
 namespace softnpu::kernel {
 namespace {
 
-void gather(const VectorOperand& operand, uint32_t repeat, uint32_t lanes, unsigned char* out) {
+// Calls copy(in `lanes`, in memory, bytes) for each run of the repeat's elements; `lanes` has them side by side.
+template <typename Copy>
+void for_lanes(const VectorInstruction& v, const VectorOperand& operand, uint64_t repeat, unsigned char* lanes,
+               const Copy& copy) {
   const uint32_t bytes = bytes_of(operand.type);
-  const uint32_t block = std::min(kVectorBlock / bytes, lanes);
-  for (uint32_t lane = 0; lane < lanes; lane += block) {
-    std::memcpy(out + size_t{lane} * bytes, element_of(operand, repeat, lane), size_t{block} * bytes);
-  }
+  for_masked_runs(v.mask, repeat, layout_of(v, operand), [&](uint32_t first, uint32_t count, uint64_t offset) {
+    copy(lanes + size_t{first} * bytes, static_cast<char*>(operand.address) + offset, size_t{count} * bytes);
+  });
 }
 
-// One repeat of any mask and strides: by way of contiguous copies, so that memory outside of the mask stays as it is.
-void run_repeat(const VectorInstruction& v, VectorFunction function, uint32_t repeat, uint32_t lanes) {
-  alignas(64) unsigned char destination[kVectorBytes];
-  alignas(64) unsigned char sources[2][kVectorBytes] = {};
-  gather(v.destination, repeat, lanes, destination);
-  for (int i = 0; i < v.sources; ++i) gather(v.source[i], repeat, lanes, sources[i]);
-  function(destination, sources[0], sources[1], lanes, v);
-  const uint32_t bytes = bytes_of(v.destination.type);
-  for (uint32_t lane = 0; lane < lanes; ++lane) {
-    if (is_active(v, lane)) {
-      std::memcpy(element_of(v.destination, repeat, lane), destination + size_t{lane} * bytes, bytes);
-    }
-  }
+// One repeat of any mask and strides: by way of contiguous copies. Memory outside of the mask is neither read nor
+// written.
+void run_repeat(const VectorInstruction& v, VectorFunction function, uint64_t repeat) {
+  alignas(64) unsigned char lanes[3][kRepeatBytes] = {};
+  const auto load = [](unsigned char* in, const char* memory, size_t bytes) { std::memcpy(in, memory, bytes); };
+  for (int i = 0; i < v.sources; ++i) for_lanes(v, v.source[i], repeat, lanes[i], load);
+  for_lanes(v, v.destination, repeat, lanes[2], load);
+  function(lanes[2], lanes[0], lanes[1], lanes_of(v), v);
+  for_lanes(v, v.destination, repeat, lanes[2],
+            [](const unsigned char* in, char* memory, size_t bytes) { std::memcpy(memory, in, bytes); });
 }
 
-bool is_dense(const VectorInstruction& v) {
-  bool dense = v.destination.block_stride == 1;
-  for (int i = 0; i < v.sources; ++i) dense = dense && v.source[i].block_stride == 1;
-  return dense;
-}
-
-// Whether each repeat continues where the one before ended.
-bool is_contiguous(const VectorInstruction& v, uint32_t lanes) {
-  const auto follows = [lanes](const VectorOperand& o) {
-    return o.repeat_stride * kVectorBlock == lanes * bytes_of(o.type);
-  };
-  bool contiguous = follows(v.destination);
-  for (int i = 0; i < v.sources; ++i) contiguous = contiguous && follows(v.source[i]);
-  return contiguous;
+// The first `count` elements of a repeat, which follow each other in memory.
+void run_first(const VectorInstruction& v, VectorFunction function, uint64_t repeat, uint64_t count) {
+  const void* first = v.sources > 0 ? element_of(v, v.source[0], repeat, 0) : nullptr;
+  const void* second = v.sources > 1 ? element_of(v, v.source[1], repeat, 0) : nullptr;
+  function(element_of(v, v.destination, repeat, 0), first, second, count, v);
 }
 
 }  // namespace
@@ -57,24 +47,16 @@ void execute_vector(const Instruction& instruction) {
   if (function == nullptr) {
     fail((std::string(v.name) + " has no form for these element types").c_str(), v.where);
   }
-  const void* first = v.sources > 0 ? v.source[0].address : nullptr;
-  const void* second = v.sources > 1 ? v.source[1].address : nullptr;
-  if (v.is_counted) {
-    function(v.destination.address, first, second, v.count, v);
-    return;
-  }
+  if (const uint64_t count = contiguous_elements(v); count > 0) return run_first(v, function, 0, count);
   const uint32_t lanes = lanes_of(v);
-  const uint32_t prefix = is_dense(v) ? prefix_of(v, lanes) : 0;
-  if (prefix == lanes && is_contiguous(v, lanes)) {
-    function(v.destination.address, first, second, size_t{lanes} * v.repeats, v);
-    return;
-  }
-  for (uint32_t repeat = 0; repeat < v.repeats; ++repeat) {
-    if (prefix == 0) {
-      run_repeat(v, function, repeat, lanes);
+  const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes);
+  const bool is_dense = has_whole_repeats(v);
+  for (uint64_t r = 0; r < repeats; ++r) {
+    const uint32_t prefix = is_dense ? prefix_of(v.mask, r, lanes) : 0;
+    if (prefix > 0) {
+      run_first(v, function, r, prefix);
     } else {
-      function(element_of(v.destination, repeat, 0), v.sources > 0 ? element_of(v.source[0], repeat, 0) : nullptr,
-               v.sources > 1 ? element_of(v.source[1], repeat, 0) : nullptr, prefix, v);
+      run_repeat(v, function, r);
     }
   }
 }

@@ -18,10 +18,10 @@ template <typename Move>
 void for_elements(const GatherInstruction& gather, const Move& move) {
   auto* dense = static_cast<char*>(gather.dense.address);
   const auto* offsets = static_cast<const char*>(gather.offsets.address);
-  const uint32_t of_repeat = kVectorRepeatBytes / gather.element_bytes;
+  const uint32_t of_repeat = kRepeatBytes / gather.element_bytes;
   const uint64_t repeats = repeats_of(gather.mask, gather.repeats, of_repeat);
   for (uint64_t r = 0; r < repeats; ++r) {
-    for_masked_runs(gather.mask, r, gather.element_bytes, 1, gather.dense_repeat,
+    for_masked_runs(gather.mask, r, whole_repeats(gather.element_bytes, 1, gather.dense_repeat),
                     [&](uint32_t first, uint32_t count, uint64_t at) {
                       for (uint32_t i = 0; i < count; ++i)
                         move(dense + at + uint64_t{i} * gather.element_bytes,
@@ -54,8 +54,8 @@ void execute_gather(const Instruction& instruction) {
 
 void touch_gather(const Instruction& instruction, Touches* touches) {
   const GatherInstruction& gather = of(instruction);
-  if (!is_aligned(gather.dense, kVectorBlockBytes) || !is_aligned(gather.spread, kVectorBlockBytes) ||
-      !is_aligned(gather.offsets, kVectorBlockBytes))
+  if (!is_aligned(gather.dense, kBlockBytes) || !is_aligned(gather.spread, kBlockBytes) ||
+      !is_aligned(gather.offsets, kBlockBytes))
     touches->misuse("gather: an operand's address is no multiple of 32");
   if (const char* wrong = misuse_of_mask(gather.mask, gather.element_bytes)) touches->misuse(wrong);
   if (gather.mask.elements == 0 && (gather.repeats == 0 || gather.repeats > 255))

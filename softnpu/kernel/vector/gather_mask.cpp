@@ -23,12 +23,12 @@ template <typename Take>
 void for_chosen(const GatherMaskInstruction& gather, const Take& take) {
   const auto* from = static_cast<const char*>(gather.source.address);
   const auto* bits = static_cast<const uint8_t*>(gather.pattern.address);
-  const uint32_t of_block = kVectorBlockBytes / gather.element_bytes;
+  const uint32_t of_block = kBlockBytes / gather.element_bytes;
   for (uint64_t r = 0; r < gather.repeats; ++r) {
     for (uint64_t i = 0; i < gather.elements; ++i) {
-      const uint64_t bit = r * gather.pattern_repeat * kVectorBlockBytes * 8 + i;
+      const uint64_t bit = r * gather.pattern_repeat * kBlockBytes * 8 + i;
       if (bits != nullptr ? ((bits[bit / 8] >> (bit % 8)) & 1) == 0 : !is_chosen(gather.fixed, i)) continue;
-      take(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kVectorBlockBytes +
+      take(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kBlockBytes +
            i % of_block * gather.element_bytes);
     }
   }
@@ -58,8 +58,8 @@ void execute_gather_mask(const Instruction& instruction) {
 
 void touch_gather_mask(const Instruction& instruction, Touches* touches) {
   const GatherMaskInstruction& gather = of(instruction);
-  if (!is_aligned(gather.source, kVectorBlockBytes) || !is_aligned(gather.destination, kVectorBlockBytes) ||
-      !is_aligned(gather.pattern, kVectorBlockBytes))
+  if (!is_aligned(gather.source, kBlockBytes) || !is_aligned(gather.destination, kBlockBytes) ||
+      !is_aligned(gather.pattern, kBlockBytes))
     touches->misuse("GatherMask: an operand's address is no multiple of 32");
   const bool is_fixed = gather.pattern.address == nullptr;
   if (is_fixed && (gather.fixed < 1 || gather.fixed > 7)) touches->misuse("GatherMask: the pattern is not 1 to 7");
@@ -69,11 +69,11 @@ void touch_gather_mask(const Instruction& instruction, Touches* touches) {
   // The unit reads all elements of a repeat, chosen or not.
   const auto* from = static_cast<const char*>(gather.source.address);
   const auto* bits = static_cast<const char*>(gather.pattern.address);
-  const uint32_t of_block = kVectorBlockBytes / gather.element_bytes;
+  const uint32_t of_block = kBlockBytes / gather.element_bytes;
   for (uint64_t r = 0; r < gather.repeats; ++r) {
-    if (!is_fixed) touches->read(bits + r * gather.pattern_repeat * kVectorBlockBytes, (gather.elements + 7) / 8);
+    if (!is_fixed) touches->read(bits + r * gather.pattern_repeat * kBlockBytes, (gather.elements + 7) / 8);
     for (uint64_t i = 0; i < gather.elements; i += of_block)
-      touches->read(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kVectorBlockBytes,
+      touches->read(from + (r * gather.source_repeat + i / of_block * gather.source_stride) * kBlockBytes,
                     std::min<uint64_t>(of_block, gather.elements - i) * gather.element_bytes);
   }
   for_chosen(gather, [&](const char*) { ++count; });

@@ -1,46 +1,63 @@
-// Mathematical functions of whole tensors: in SIMD of double lanes, in pieces of 64 elements.
+// Mathematical functions of whole tensors: in double, in pieces of 64 elements, rounded once.
+
+#include "softnpu_kernel/math.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
+#include "ops/elementwise/map_op.h"
 #include "ops/simd/targets.h"
-#include "softnpu_kernel/math.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernel/vector/math.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernel/vector/double_math.h"
-
 HWY_BEFORE_NAMESPACE();
-namespace softnpu {
+namespace softnpu::kernel {
 namespace HWY_NAMESPACE {
 namespace {
-
-using kernel::DataType;
-using kernel::MathInstruction;
-using Function = MathInstruction::Function;
+namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr size_t kPiece = 64;
 
-// The function of each number of a piece, in place.
-template <typename F>
-HWY_INLINE void map_piece(double* x, double) {
-  double kept[kPiece];
-  bool is_far = false;
-  if constexpr (requires { F::scalar(0.0); }) {
-    for (size_t i = 0; i < kPiece; ++i) is_far = is_far || !(std::fabs(x[i]) <= kMostRadians);
-    if (is_far) std::memcpy(kept, x, sizeof(kept));
+using Doubles = hn::ScalableTag<double>;
+using Function = MathInstruction::Function;
+// The function of each number of a piece, in place; `y` is the function's own number.
+using Piece = void (*)(double* x, double y);
+
+struct Sign {
+  static HWY_INLINE auto of(auto x) {
+    const auto zero = hn::Zero(Doubles());
+    return hn::IfThenElseZero(hn::Or(x > zero, x < zero), hn::CopySign(hn::Set(Doubles(), 1), x));
   }
+};
+struct Ceil {
+  static HWY_INLINE auto of(auto x) { return hn::Ceil(x); }
+};
+struct Floor {
+  static HWY_INLINE auto of(auto x) { return hn::Floor(x); }
+};
+struct Round {
+  static HWY_INLINE auto of(auto x) { return hn::Round(x); }
+};
+struct Trunc {
+  static HWY_INLINE auto of(auto x) { return hn::Trunc(x); }
+};
+
+template <typename F>
+void by_vectors(double* x, double) {
   const size_t lanes = hn::Lanes(Doubles());
   for (size_t i = 0; i < kPiece; i += lanes) hn::StoreU(F::of(hn::LoadU(Doubles(), x + i)), Doubles(), x + i);
-  if constexpr (requires { F::scalar(0.0); }) {
-    for (size_t i = 0; is_far && i < kPiece; ++i) {
-      if (!(std::fabs(kept[i]) <= kMostRadians)) x[i] = F::scalar(kept[i]);
-    }
-  }
+}
+
+// The operators' function of float64.
+template <MapOp op>
+void by_operator(double* x, double) {
+  static const MapKernel kernel = math_kernel(op, ComputeType::kF64);
+  const void* in = x;
+  kernel(x, &in, kPiece, nullptr);
 }
 
 void power_piece(double* x, double y) {
@@ -54,25 +71,18 @@ void clamp_min_piece(double* x, double y) {
   for (size_t i = 0; i < kPiece; ++i) x[i] = x[i] < y ? y : x[i];
 }
 
-template <typename F>
-void map_piece_of(double* x, double y) {
-  map_piece<F>(x, y);
-}
-
-using Piece = void (*)(double* x, double y);
-
 Piece piece_for(Function function) {
   switch (function) {
-    case Function::kSin: return &map_piece_of<Sin>;
-    case Function::kCos: return &map_piece_of<Cos>;
-    case Function::kTan: return &map_piece_of<Tan>;
-    case Function::kAtan: return &map_piece_of<Atan>;
-    case Function::kLog: return &map_piece_of<Log>;
-    case Function::kSign: return &map_piece_of<Sign>;
-    case Function::kCeil: return &map_piece_of<Ceil>;
-    case Function::kFloor: return &map_piece_of<Floor>;
-    case Function::kRound: return &map_piece_of<Round>;
-    case Function::kTrunc: return &map_piece_of<Trunc>;
+    case Function::kSin: return &by_operator<MapOp::kSin>;
+    case Function::kCos: return &by_operator<MapOp::kCos>;
+    case Function::kTan: return &by_operator<MapOp::kTan>;
+    case Function::kAtan: return &by_operator<MapOp::kAtan>;
+    case Function::kLog: return &by_operator<MapOp::kLog>;
+    case Function::kSign: return &by_vectors<Sign>;
+    case Function::kCeil: return &by_vectors<Ceil>;
+    case Function::kFloor: return &by_vectors<Floor>;
+    case Function::kRound: return &by_vectors<Round>;
+    case Function::kTrunc: return &by_vectors<Trunc>;
     case Function::kPower: return &power_piece;
     case Function::kClampMax: return &clamp_max_piece;
     case Function::kClampMin: return &clamp_min_piece;
@@ -82,7 +92,7 @@ Piece piece_for(Function function) {
 
 // `count` numbers from element `first` on; ones behind them.
 template <typename T>
-void load(const kernel::Memory& memory, uint64_t first, size_t count, double* to) {
+void load(const Memory& memory, uint64_t first, size_t count, double* to) {
   T raw[kPiece];
   std::memcpy(raw, static_cast<const T*>(memory.address) + first, count * sizeof(T));
   for (size_t i = 0; i < count; ++i) to[i] = static_cast<double>(static_cast<float>(raw[i]));
@@ -112,16 +122,14 @@ void math_any(const MathInstruction& math) {
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace softnpu
+}  // namespace softnpu::kernel
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace softnpu {
+namespace softnpu::kernel {
 namespace {
 HWY_EXPORT(math_any);
 }  // namespace
-
-namespace kernel {
 
 void execute_math(const Instruction& instruction) {
   limit_simd_targets();
@@ -140,6 +148,5 @@ void touch_math(const Instruction& instruction, Touches* touches) {
   touches->write(math.destination.address, bytes);
 }
 
-}  // namespace kernel
-}  // namespace softnpu
+}  // namespace softnpu::kernel
 #endif  // HWY_ONCE

@@ -11,11 +11,12 @@ namespace {
 template <typename Run>
 void for_runs(const ProgressionInstruction& progression, const Run& run) {
   const uint32_t bytes = bytes_of(progression.type);
-  const uint32_t of_repeat = kVectorRepeatBytes / bytes;
+  const uint32_t of_repeat = kRepeatBytes / bytes;
   const uint64_t repeats = repeats_of(progression.mask, progression.repeats, of_repeat);
   auto* to = static_cast<char*>(progression.destination.address);
   for (uint64_t r = 0; r < repeats; ++r) {
-    for_masked_runs(progression.mask, r, bytes, progression.destination_stride, progression.destination_repeat,
+    for_masked_runs(progression.mask, r,
+                    whole_repeats(bytes, progression.destination_stride, progression.destination_repeat),
                     [&](uint32_t first, uint32_t count, uint64_t at) { run(to + at, r * of_repeat + first, count); });
   }
 }
@@ -51,7 +52,7 @@ void execute_progression(const Instruction& instruction) {
 void touch_progression(const Instruction& instruction, Touches* touches) {
   const auto& progression = static_cast<const ProgressionInstruction&>(instruction);
   const uint32_t bytes = bytes_of(progression.type);
-  if (!is_aligned(progression.destination, kVectorBlockBytes))
+  if (!is_aligned(progression.destination, kBlockBytes))
     touches->misuse("progression: the destination's address is no multiple of 32");
   if (const char* wrong = misuse_of_mask(progression.mask, bytes)) touches->misuse(wrong);
   if (progression.mask.elements == 0 && (progression.repeats == 0 || progression.repeats > 255))

@@ -126,11 +126,11 @@ HWY_INLINE size_t best_of(const Computed<T>* values, size_t count, bool is_max) 
 // The elements of one repeat, in their places; those that the mask has not are neutral. Returns how many it has.
 template <typename T>
 HWY_INLINE size_t load_repeat(const ReduceInstruction& reduce, uint64_t repeat, Computed<T>* values, bool* has) {
-  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   const auto* from = static_cast<const char*>(reduce.source.address);
   alignas(64) T raw[kElements];
-  if (reduce.source_stride == 1 && is_full(reduce.mask, repeat, kElements)) {
-    std::memcpy(raw, from + repeat * reduce.source_repeat * kVectorBlockBytes, sizeof(raw));
+  if (reduce.source_stride == 1 && prefix_of(reduce.mask, repeat, kElements) == kElements) {
+    std::memcpy(raw, from + repeat * reduce.source_repeat * kBlockBytes, sizeof(raw));
     for (uint32_t i = 0; i < kElements; ++i) values[i] = static_cast<Computed<T>>(raw[i]);
     std::memset(has, 1, kElements);
     return kElements;
@@ -139,7 +139,7 @@ HWY_INLINE size_t load_repeat(const ReduceInstruction& reduce, uint64_t repeat, 
   for (uint32_t i = 0; i < kElements; ++i) values[i] = none;
   std::memset(has, 0, kElements);
   size_t count = 0;
-  for_masked_runs(reduce.mask, repeat, sizeof(T), reduce.source_stride, reduce.source_repeat,
+  for_masked_runs(reduce.mask, repeat, whole_repeats(sizeof(T), reduce.source_stride, reduce.source_repeat),
                   [&](uint32_t first, uint32_t elements, uint64_t offset) {
                     std::memcpy(raw, from + offset, elements * sizeof(T));
                     for (uint32_t i = 0; i < elements; ++i) {
@@ -173,7 +173,7 @@ void put(T* to, Result result, T value, uint64_t index) {
 
 template <typename T>
 void reduce_all(const ReduceInstruction& reduce) {
-  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   alignas(64) Computed<T> values[kElements];
   bool has[kElements];
   const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
@@ -204,7 +204,7 @@ void reduce_all(const ReduceInstruction& reduce) {
 // One value of each `group` elements of each repeat.
 template <typename T>
 void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
-  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   alignas(64) Computed<T> values[kElements];
   bool has[kElements];
   const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
@@ -229,7 +229,7 @@ void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
 
 template <typename T>
 void reduce_rows(const ReduceInstruction& reduce) {
-  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   for (uint32_t row = 0; row < reduce.repeats; ++row) {
     ReduceInstruction one = reduce;
     one.source.address = static_cast<char*>(reduce.source.address) + row * reduce.row_step;
@@ -242,7 +242,7 @@ void reduce_rows(const ReduceInstruction& reduce) {
 
 template <typename T>
 void reduce_type(const ReduceInstruction& reduce) {
-  constexpr uint32_t kElements = kVectorRepeatBytes / sizeof(T);
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   switch (reduce.span) {
     case Span::kAll: return reduce_all<T>(reduce);
     case Span::kRepeat: return reduce_groups<T>(reduce, kElements);

@@ -4,27 +4,10 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "softnpu_kernel/vector_reduce.h"
+#include "softnpu_kernel/instruction.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace softnpu::kernel {
-
-inline constexpr uint32_t kVectorBlockBytes = 32;
-inline constexpr uint32_t kVectorRepeatBytes = 256;
-inline constexpr uint32_t kMostRepeatElements = kVectorRepeatBytes / 2;
-
-constexpr uint32_t bytes_of(DataType type) {
-  switch (type) {
-    case DataType::kInt8:
-    case DataType::kUint8: return 1;
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-    case DataType::kInt16:
-    case DataType::kUint16: return 2;
-    case DataType::kInt64:
-    case DataType::kUint64: return 8;
-    default: return 4;
-  }
-}
 
 inline bool is_aligned(const Memory& memory, uint64_t bytes) {
   return reinterpret_cast<uintptr_t>(memory.address) % bytes == 0;
@@ -40,10 +23,14 @@ inline uint64_t repeats_of(const RepeatMask& mask, uint32_t repeats, uint32_t of
   return mask.elements > 0 ? (mask.elements + of_repeat - 1) / of_repeat : repeats;
 }
 
-// Whether repeat `repeat` has all its elements.
-inline bool is_full(const RepeatMask& mask, uint64_t repeat, uint32_t of_repeat) {
-  if (mask.elements > 0) return (repeat + 1) * of_repeat <= mask.elements;
-  return ~mask.bits[0] == 0 && (of_repeat <= 64 || ~mask.bits[1] == 0);
+// How many elements of `repeat` the mask has, if these are the first ones; else 0.
+inline uint32_t prefix_of(const RepeatMask& mask, uint64_t repeat, uint32_t of_repeat) {
+  uint32_t prefix = 0;
+  while (prefix < of_repeat && is_masked(mask, repeat, prefix, of_repeat)) ++prefix;
+  for (uint32_t i = prefix; i < of_repeat; ++i) {
+    if (is_masked(mask, repeat, i, of_repeat)) return 0;
+  }
+  return prefix;
 }
 
 // What is wrong with a mask for elements of `bytes` bytes; null: nothing.
@@ -55,22 +42,39 @@ inline const char* misuse_of_mask(const RepeatMask& mask, uint32_t bytes) {
   return nullptr;
 }
 
+// Where an operand has its elements.
+struct RepeatLayout {
+  uint32_t of_repeat;  // elements
+  uint32_t element_bytes;
+  uint32_t stride;       // of the blocks of one repeat, in blocks
+  uint64_t repeat_step;  // of repeats, in blocks
+};
+
+// The layout of repeats of 8 whole blocks.
+constexpr RepeatLayout whole_repeats(uint32_t element_bytes, uint32_t stride, uint64_t repeat_step) {
+  return {kRepeatBytes / element_bytes, element_bytes, stride, repeat_step};
+}
+
+// Where element `i` of `repeat` is, in bytes.
+inline uint64_t offset_of(const RepeatLayout& layout, uint64_t repeat, uint32_t i) {
+  const uint32_t bytes = i * layout.element_bytes;
+  return (repeat * layout.repeat_step + uint64_t{bytes / kBlockBytes} * layout.stride) * kBlockBytes +
+         bytes % kBlockBytes;
+}
+
 // Calls run(first element, elements, offset in bytes) for each run of masked elements within one block of `repeat`.
 template <typename Run>
-void for_masked_runs(const RepeatMask& mask, uint64_t repeat, uint32_t element_bytes, uint32_t stride,
-                     uint64_t repeat_step, const Run& run) {
-  const uint32_t of_block = kVectorBlockBytes / element_bytes;
-  const uint32_t of_repeat = of_block * 8;
-  for (uint32_t i = 0; i < of_repeat;) {
-    if (!is_masked(mask, repeat, i, of_repeat)) {
+void for_masked_runs(const RepeatMask& mask, uint64_t repeat, const RepeatLayout& layout, const Run& run) {
+  const uint32_t of_block = kBlockBytes / layout.element_bytes;
+  for (uint32_t i = 0; i < layout.of_repeat;) {
+    if (!is_masked(mask, repeat, i, layout.of_repeat)) {
       ++i;
       continue;
     }
-    const uint32_t block = i / of_block;
+    const uint32_t behind = std::min((i / of_block + 1) * of_block, layout.of_repeat);
     uint32_t end = i;
-    while (end < (block + 1) * of_block && is_masked(mask, repeat, end, of_repeat)) ++end;
-    run(i, end - i,
-        (repeat * repeat_step + uint64_t{block} * stride) * kVectorBlockBytes + uint64_t{i % of_block} * element_bytes);
+    while (end < behind && is_masked(mask, repeat, end, layout.of_repeat)) ++end;
+    run(i, end - i, offset_of(layout, repeat, i));
     i = end;
   }
 }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-#include "kernel/vector/lanes.h"
+#include "kernel/vector/elementwise.h"
 
 namespace softnpu::kernel {
 namespace {
@@ -21,25 +21,19 @@ T read(const char* from) {
 // repeats, also ones that the mask leaves out.
 template <typename Element>
 void for_each(const VectorInstruction& v, const Element& element) {
-  const uint32_t lanes = kVectorBytes / bytes_of(v.source[0].type);
-  if (v.is_counted) {
-    for (uint64_t i = 0; i < v.count; ++i)
-      element(i, static_cast<uint32_t>(i / lanes), static_cast<uint32_t>(i % lanes));
-    return;
-  }
-  for (uint32_t repeat = 0; repeat < v.repeats; ++repeat) {
+  const uint32_t lanes = lanes_of(v);
+  const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes);
+  for (uint64_t r = 0; r < repeats; ++r) {
     for (uint32_t lane = 0; lane < lanes; ++lane) {
-      if (is_active(v, lane)) element(uint64_t{repeat} * lanes + lane, repeat, lane);
+      if (is_masked(v.mask, r, lane, lanes)) element(r * lanes + lane, r, lane);
     }
   }
 }
 
-// The operands of counted instructions are contiguous.
+// The second source's element, or the scalar in its place.
 template <typename T>
-const char* at(const VectorInstruction& v, const VectorOperand& operand, uint64_t number, uint32_t repeat,
-               uint32_t lane) {
-  return v.is_counted ? static_cast<const char*>(operand.address) + number * sizeof(T)
-                      : element_of(operand, repeat, lane);
+T second_of(const VectorInstruction& v, uint64_t repeat, uint32_t lane) {
+  return read<T>(v.sources == 1 ? reinterpret_cast<const char*>(v.scalar) : element_of(v, v.source[1], repeat, lane));
 }
 
 template <typename T>
@@ -58,10 +52,9 @@ bool holds(Comparison comparison, T a, T b) {
 template <typename T>
 void compare(const CompareInstruction& c) {
   auto* bits = static_cast<unsigned char*>(c.destination.address);
-  const T scalar = read<T>(reinterpret_cast<const char*>(c.scalar));
-  for_each(c, [&](uint64_t number, uint32_t repeat, uint32_t lane) {
-    const T a = read<T>(at<T>(c, c.source[0], number, repeat, lane));
-    const T b = c.has_scalar ? scalar : read<T>(at<T>(c, c.source[1], number, repeat, lane));
+  for_each(c, [&](uint64_t number, uint64_t repeat, uint32_t lane) {
+    const T a = read<T>(element_of(c, c.source[0], repeat, lane));
+    const T b = second_of<T>(c, repeat, lane);
     const auto bit = static_cast<unsigned char>(1U << (number % 8));
     bits[number / 8] =
         static_cast<unsigned char>(holds(c.comparison, a, b) ? bits[number / 8] | bit : bits[number / 8] & ~bit);
@@ -71,41 +64,28 @@ void compare(const CompareInstruction& c) {
 template <typename T>
 void select(const SelectInstruction& s) {
   const auto* bits = static_cast<const unsigned char*>(s.bits.address);
-  const T scalar = read<T>(reinterpret_cast<const char*>(s.scalar));
-  for_each(s, [&](uint64_t number, uint32_t repeat, uint32_t lane) {
+  for_each(s, [&](uint64_t number, uint64_t repeat, uint32_t lane) {
     const uint64_t bit = s.repeats_bits ? lane : number;
     const bool is_first = (bits[bit / 8] >> (bit % 8) & 1) != 0;
-    const T chosen = is_first       ? read<T>(at<T>(s, s.source[0], number, repeat, lane))
-                     : s.has_scalar ? scalar
-                                    : read<T>(at<T>(s, s.source[1], number, repeat, lane));
-    std::memcpy(const_cast<char*>(at<T>(s, s.destination, number, repeat, lane)), &chosen, sizeof(T));
+    const T chosen = is_first ? read<T>(element_of(s, s.source[0], repeat, lane)) : second_of<T>(s, repeat, lane);
+    std::memcpy(element_of(s, s.destination, repeat, lane), &chosen, sizeof(T));
   });
 }
 
-void visit_sources(const VectorInstruction& v, bool has_scalar, Touches* touches) {
+void touch_sources(const VectorInstruction& v, Touches* touches) {
   static constexpr const char* kNames[] = {"src0", "src1"};
-  touches->operand("dst", {v.destination.address, v.destination.tensor_bytes});
-  for (int i = 0; i < (has_scalar ? 1 : 2); ++i) {
-    touches->operand(kNames[i], {v.source[i].address, v.source[i].tensor_bytes});
-  }
-  const uint32_t bytes = bytes_of(v.source[0].type);
-  for (int i = 0; i < (has_scalar ? 1 : 2); ++i) {
-    if (reinterpret_cast<uintptr_t>(v.source[i].address) % kVectorBlock != 0) {
-      touches->misuse("a source does not begin at a multiple of 32 bytes");
-    }
-    if (v.is_counted) {
-      touches->read(v.source[i].address, v.count * bytes);
-    } else {
-      for_each(v, [&](uint64_t, uint32_t repeat, uint32_t lane) {
-        touches->read(element_of(v.source[i], repeat, lane), bytes);
-      });
-    }
+  touch_mask(v, touches);
+  touch_operand("dst", v.destination, touches);
+  for (int i = 0; i < v.sources; ++i) {
+    touch_operand(kNames[i], v.source[i], touches);
+    touch_elements(v, v.source[i], false, touches);
   }
 }
 
-// How many bits the instruction's elements span.
-uint64_t bit_count(const VectorInstruction& v) {
-  return v.is_counted ? v.count : uint64_t{v.repeats} * (kVectorBytes / bytes_of(v.source[0].type));
+// The bytes of the bits that the instruction's elements span.
+uint64_t bytes_of_bits(const VectorInstruction& v) {
+  const uint64_t bits = v.mask.elements > 0 ? v.mask.elements : uint64_t{v.repeats} * lanes_of(v);
+  return (bits + 7) / 8;
 }
 
 }  // namespace
@@ -123,11 +103,11 @@ void execute_compare(const Instruction& instruction) {
 
 void touch_compare(const Instruction& instruction, Touches* touches) {
   const auto& c = static_cast<const CompareInstruction&>(instruction);
-  if (c.is_counted && c.count * bytes_of(c.source[0].type) % kVectorBytes != 0) {
+  if (c.fills_repeats && c.mask.elements % lanes_of(c) != 0) {
     touches->misuse("the elements are not whole repeats of 256 bytes");
   }
-  visit_sources(c, c.has_scalar, touches);
-  touches->write(c.destination.address, (bit_count(c) + 7) / 8);
+  touch_sources(c, touches);
+  touches->write(c.destination.address, bytes_of_bits(c));
 }
 
 void execute_select(const Instruction& instruction) {
@@ -142,18 +122,10 @@ void execute_select(const Instruction& instruction) {
 
 void touch_select(const Instruction& instruction, Touches* touches) {
   const auto& s = static_cast<const SelectInstruction&>(instruction);
-  visit_sources(s, s.has_scalar, touches);
-  touches->operand("selMask", {s.bits.address, s.bits.tensor_bytes});
-  const uint64_t bits = s.repeats_bits ? kVectorBytes / bytes_of(s.source[0].type) : bit_count(s);
-  touches->read(s.bits.address, (bits + 7) / 8);
-  const uint32_t bytes = bytes_of(s.destination.type);
-  if (s.is_counted) {
-    touches->write(s.destination.address, s.count * bytes);
-  } else {
-    for_each(s, [&](uint64_t, uint32_t repeat, uint32_t lane) {
-      touches->write(element_of(s.destination, repeat, lane), bytes);
-    });
-  }
+  touch_sources(s, touches);
+  touch_operand("selMask", s.bits, touches);
+  touches->read(s.bits.address, s.repeats_bits ? lanes_of(s) / 8 : bytes_of_bits(s));
+  touch_elements(s, s.destination, true, touches);
 }
 
 }  // namespace softnpu::kernel

@@ -20,7 +20,7 @@ void fill(char* to, const char* element, uint64_t count, uint32_t bytes) {
 
 char* block_of(const SpreadInstruction& spread, uint64_t repeat, uint64_t i) {
   return static_cast<char*>(spread.destination.address) +
-         (repeat * spread.destination_repeat + i * spread.destination_stride) * kVectorBlockBytes;
+         (repeat * spread.destination_repeat + i * spread.destination_stride) * kBlockBytes;
 }
 
 void spread_blocks(const SpreadInstruction& spread) {
@@ -28,8 +28,7 @@ void spread_blocks(const SpreadInstruction& spread) {
   for (uint64_t r = 0; r < spread.repeats; ++r) {
     char elements[8 * sizeof(uint32_t)];
     std::memcpy(elements, static_cast<const char*>(spread.source.address) + r * 8 * bytes, size_t{8} * bytes);
-    for (uint64_t i = 0; i < 8; ++i)
-      fill(block_of(spread, r, i), elements + i * bytes, kVectorBlockBytes / bytes, bytes);
+    for (uint64_t i = 0; i < 8; ++i) fill(block_of(spread, r, i), elements + i * bytes, kBlockBytes / bytes, bytes);
   }
 }
 
@@ -59,14 +58,14 @@ void execute_spread(const Instruction& instruction) {
 
 void touch_spread(const Instruction& instruction, Touches* touches) {
   const SpreadInstruction& spread = of(instruction);
-  if (!is_aligned(spread.source, kVectorBlockBytes) || !is_aligned(spread.destination, kVectorBlockBytes))
+  if (!is_aligned(spread.source, kBlockBytes) || !is_aligned(spread.destination, kBlockBytes))
     touches->misuse("an operand's address is no multiple of 32");
   switch (spread.kind) {
     case Kind::kBlocks:
       if (spread.repeats == 0 || spread.repeats > 255) touches->misuse("Brcb: the number of repeats is not 1 to 255");
       if (spread.repeats > 0) touches->read(spread.source.address, uint64_t{spread.repeats} * 8 * spread.element_bytes);
       for (uint64_t r = 0; r < spread.repeats; ++r) {
-        for (uint64_t i = 0; i < 8; ++i) touches->write(block_of(spread, r, i), kVectorBlockBytes);
+        for (uint64_t i = 0; i < 8; ++i) touches->write(block_of(spread, r, i), kBlockBytes);
       }
       break;
     case Kind::kShape: {

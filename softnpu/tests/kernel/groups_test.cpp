@@ -242,4 +242,22 @@ TEST_F(KernelSelect, BitsAndChoicesEqualALoopOverElements) {
   check_compare<half>();
 }
 
+TEST_F(KernelSelect, CounterModeCountsTheElementsOfAllRepeats) {
+  const std::vector<float> a = finite<float>(3);
+  std::vector<float> got;
+  on_local<float>(a, a, &got, [](auto& x, auto&, auto& to) {
+    SetVectorMask<float, MaskMode::COUNTER>(100);
+    auto bits = to.template ReinterpretCast<uint8_t>();
+    Duplicate(to, 0.0F, uint64_t{64}, 1, 1, 8);
+    CompareScalar(bits, x, 0.0F, CMPMODE::NE, uint64_t{100}, 1, UnaryRepeatParams());
+    Select(to[1024], bits, x, 5.0F, SELMODE::VSEL_TENSOR_SCALAR_MODE, uint64_t{100}, 1, BinaryRepeatParams());
+    SetMaskNorm();
+  });
+  const auto* bits = reinterpret_cast<const uint8_t*>(got.data());
+  for (uint32_t i = 0; i < 128; ++i) {
+    EXPECT_EQ((bits[i / 8] >> i % 8 & 1) != 0, i < 100 && a[i] != 0) << i;
+    EXPECT_EQ(got[1024 + i], i < 100 ? (a[i] != 0 ? a[i] : 5.0F) : -7.0F) << i;
+  }
+}
+
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <functional>
 #include <set>
@@ -97,7 +98,7 @@ void run_local(Operands<D, S>* operands, const Form& form, const Call& call) {
   operands->result.assign(out, out + kBytes / sizeof(D));
 }
 
-// Test cells that ran, by opcode: each opcode of the table has to appear.
+// The opcodes that were compared.
 std::set<VectorOp>& seen() {
   static std::set<VectorOp> ops;
   return ops;
@@ -228,20 +229,99 @@ void check_bits() {
   check<T, T>({"ShiftRight", VectorOp::kShiftRight, 0, UNARY(ShiftRight, T(3)), [](T, T a, T) { return T(a >> 3); }});
 }
 
-TEST_F(KernelVector, ArithmeticEqualsALoopOverElements) {
+template <typename T>
+void check_duplicate() {
+  const auto call = [](const auto& to, const auto&, const auto&, const Form& f) {
+    if (f.kind == Form::Kind::kCount) return Duplicate(to, T(7), static_cast<int32_t>(f.mask[0]));
+    if (f.kind == Form::Kind::kBits) return Duplicate(to, T(7), f.mask, f.repeats, f.blocks[0], f.repeat_steps[0]);
+    return Duplicate(to, T(7), f.mask[0], f.repeats, f.blocks[0], f.repeat_steps[0]);
+  };
+  check<T, T>({"Duplicate", VectorOp::kDuplicate, 0, call, [](T, T, T) { return T(7); }});
+}
+
+// The integers and half integers round as the mode says; a number between two of T's becomes one of these.
+template <typename To>
+To rounded(double value, RoundMode mode) {
+  const auto whole = [mode](double x) {
+    switch (mode) {
+      case RoundMode::CAST_FLOOR: return std::floor(x);
+      case RoundMode::CAST_CEIL: return std::ceil(x);
+      case RoundMode::CAST_ROUND: return std::round(x);
+      case RoundMode::CAST_TRUNC: return std::trunc(x);
+      case RoundMode::CAST_NONE:
+      case RoundMode::CAST_RINT: break;
+    }
+    return std::nearbyint(x);
+  };
+  if constexpr (is_real<To>) {
+    // Of the two neighbours the one on the mode's side, found by walking from the nearest one.
+    const To nearest = static_cast<To>(value);
+    if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_RINT || static_cast<double>(nearest) == value ||
+        std::isnan(value))
+      return nearest;
+    const double target = mode == RoundMode::CAST_TRUNC ? 0 : mode == RoundMode::CAST_FLOOR ? -INFINITY : INFINITY;
+    const bool is_beyond = target < value ? static_cast<double>(nearest) > value : static_cast<double>(nearest) < value;
+    if (!is_beyond) return nearest;
+    // The next representable number towards `target`, by its bits.
+    using Bits = std::conditional_t<sizeof(To) == 2, uint16_t, uint32_t>;
+    auto bits = std::bit_cast<Bits>(nearest);
+    const bool grows = (target > value) != std::signbit(static_cast<double>(nearest));
+    bits = static_cast<Bits>(grows ? bits + 1 : bits - 1);
+    return std::bit_cast<To>(bits);
+  } else {
+    if (std::isnan(value)) return 0;
+    const double near = whole(value);
+    if (near <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (near >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(near);
+  }
+}
+
+template <typename To, typename From>
+void check_cast() {
+  for (const RoundMode mode : {RoundMode::CAST_NONE, RoundMode::CAST_RINT, RoundMode::CAST_FLOOR, RoundMode::CAST_CEIL,
+                               RoundMode::CAST_ROUND, RoundMode::CAST_TRUNC}) {
+    // To floating-point types ROUND differs from RINT in ties only, which integers wider than the type have.
+    if (mode == RoundMode::CAST_ROUND && is_real<To>) continue;
+    const auto call = [mode](const auto& to, const auto& a, const auto&, const Form& f) {
+      const UnaryRepeatParams params(f.blocks[0], f.blocks[1], f.repeat_steps[0], f.repeat_steps[1]);
+      if (f.kind == Form::Kind::kCount) return Cast(to, a, mode, static_cast<uint32_t>(f.mask[0]));
+      if (f.kind == Form::Kind::kBits) return Cast(to, a, mode, f.mask, f.repeats, params);
+      return Cast(to, a, mode, f.mask[0], f.repeats, params);
+    };
+    check<To, From>({"Cast", VectorOp::kCast, 0, call,
+                     [mode](To, From a, From) { return rounded<To>(static_cast<double>(a), mode); }});
+  }
+}
+
+TEST_F(KernelVector, EveryInstructionEqualsALoopOverElements) {
+  check_cast<half, float>();
+  check_cast<float, half>();
+  check_cast<int32_t, float>();
+  check_cast<float, int32_t>();
+  check_cast<int16_t, float>();
+  check_cast<float, int16_t>();
+  check_cast<int8_t, half>();
+  check_cast<uint8_t, half>();
+  check_cast<half, uint8_t>();
+  check_cast<half, int32_t>();
+  check_cast<int16_t, half>();
+  check_cast<int64_t, float>();
   check_arithmetic<float>();
   check_arithmetic<half>();
   check_arithmetic<int16_t>();
   check_arithmetic<int32_t>();
   check_real<float>();
   check_real<half>();
-}
-
-TEST_F(KernelVector, BitsEqualALoopOverElements) {
   check_bits<int16_t>();
   check_bits<uint16_t>();
   check_bits<int32_t>();
   check_bits<uint32_t>();
+  check_duplicate<float>();
+  check_duplicate<half>();
+  check_duplicate<int16_t>();
+  check_duplicate<uint32_t>();
+  EXPECT_EQ(seen().size(), static_cast<size_t>(VectorOp::kCount));
 }
 
 }  // namespace

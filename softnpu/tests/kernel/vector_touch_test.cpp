@@ -6,8 +6,10 @@
 
 #include "kernel/vector_memory.h"
 #include "softnpu_kernel/math.h"
+#include "softnpu_kernel/vector.h"
 #include "softnpu_kernel/vector_gather.h"
 #include "softnpu_kernel/vector_reduce.h"
+#include "softnpu_kernel/vector_select.h"
 
 namespace {
 
@@ -188,6 +190,43 @@ TEST_F(VectorTouch, PatternsShapesAndProgressions) {
     one.destination_repeat = 17;
     one.type = DataType::kInt32;
     expect_agreement(one, "CreateVecIndex");
+  }
+}
+
+TEST_F(VectorTouch, ElementByElement) {
+  const auto operand = [](const Memory& memory, DataType type, uint32_t stride, uint32_t step) {
+    return VectorOperand{memory.address, memory.bytes, stride, step, type};
+  };
+  for (const RepeatMask& mask : kMasks) {
+    for (const uint32_t stride : {1U, 2U}) {
+      for (const VectorOp op : {VectorOp::kAdd, VectorOp::kMulAddDst, VectorOp::kCast}) {
+        auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+        one.op = op;
+        one.sources = op == VectorOp::kCast ? 1 : 2;
+        one.mask = mask;
+        one.repeats = 3;
+        one.destination = operand(to(), DataType::kFloat, stride, 17);
+        one.source[0] = operand(from(), op == VectorOp::kCast ? DataType::kHalf : DataType::kFloat, stride, 9);
+        one.source[1] = operand(offsets(), DataType::kFloat, 1, 8);
+        expect_agreement(one, "op " + std::to_string(static_cast<int>(op)));
+      }
+      auto compare = made<CompareInstruction>(&execute_compare, &touch_compare);
+      compare.sources = 2;
+      compare.mask = mask;
+      compare.repeats = 3;
+      compare.destination = operand(to(), DataType::kBits, 1, 8);
+      compare.source[0] = operand(from(), DataType::kFloat, stride, 17);
+      compare.source[1] = operand(offsets(), DataType::kFloat, 1, 8);
+      if (mask.elements == 0 && ~mask.bits[0] == 0) expect_agreement(compare, "Compare");
+      auto select = made<SelectInstruction>(&execute_select, &touch_select);
+      static_cast<VectorInstruction&>(select) = compare;
+      select.bytes = sizeof(select);
+      select.execute = &execute_select;
+      select.touch = &touch_select;
+      select.destination = operand(to(), DataType::kFloat, stride, 17);
+      select.bits = operand({area_->bytes + kOffsets + 4096, 4096}, DataType::kBits, 1, 8);
+      expect_agreement(select, "Select");
+    }
   }
 }
 

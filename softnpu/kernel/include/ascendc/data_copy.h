@@ -21,13 +21,8 @@ using softnpu::kernel::kBlockBytes;
 
 inline CopyInstruction instruction(const char* name, softnpu::kernel::Pipe pipe, uint32_t element_bytes,
                                    const std::source_location& where) {
-  CopyInstruction made{};
-  made.name = name;
-  made.pipe = pipe;
-  made.bytes = sizeof(made);
-  made.execute = &softnpu::kernel::execute_copy;
-  made.touch = &softnpu::kernel::touch_copy;
-  made.where = where;
+  auto made = softnpu::kernel::make_instruction<CopyInstruction>(name, pipe, &softnpu::kernel::execute_copy,
+                                                                 &softnpu::kernel::touch_copy, where);
   made.element_bytes = element_bytes;
   return made;
 }
@@ -198,21 +193,15 @@ namespace copying {
 
 template <typename T>
 softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from,
-                                              const uint64_t (&mask)[2], uint64_t elements, uint8_t repeats,
+                                              const softnpu::kernel::RepeatMask& mask, uint8_t repeats,
                                               const CopyRepeatParams& params, const std::source_location& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Copy: elements of 2 or 4 bytes");
-  softnpu::kernel::MaskedCopyInstruction made{};
-  made.name = "Copy";
-  made.pipe = softnpu::kernel::Pipe::kV;
-  made.bytes = sizeof(made);
-  made.execute = &softnpu::kernel::execute_masked_copy;
-  made.touch = &softnpu::kernel::touch_masked_copy;
-  made.where = where;
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::MaskedCopyInstruction>(
+      "Copy", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_masked_copy, &softnpu::kernel::touch_masked_copy,
+      where);
   made.destination = to.memory();
   made.source = from.memory();
-  made.mask[0] = mask[0];
-  made.mask[1] = mask[1];
-  made.elements = elements;
+  made.mask = mask;
   made.element_bytes = sizeof(T);
   made.repeats = repeats;
   made.destination_stride = params.dstStride;
@@ -229,22 +218,14 @@ softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const Lo
 template <typename T, bool sets_mask = true>
 void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint64_t mask, uint8_t repeats,
           const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
-  if constexpr (sets_mask) {
-    if (block.mask_counter_mode)
-      return softnpu::kernel::issue(copying::masked(to, from, {}, mask, repeats, params, where));
-    softnpu::kernel::issue(copying::masked(to, from, first_elements(mask).words, 0, repeats, params, where));
-  } else {
-    softnpu::kernel::issue(copying::masked(to, from, block.vector_mask,
-                                           block.mask_counter_mode ? block.vector_mask[0] : 0, repeats, params, where));
-  }
+  softnpu::kernel::issue(
+      copying::masked(to, from, inner::mask_of<sets_mask>(static_cast<int64_t>(mask)), repeats, params, where));
 }
 // `mask`: bit i is element i of each repeat, the first word first.
 template <typename T, bool sets_mask = true>
 void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint64_t (&mask)[2], uint8_t repeats,
           const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  if constexpr (!sets_mask) return Copy<T, false>(to, from, uint64_t{0}, repeats, params, where);
-  softnpu::kernel::issue(copying::masked(to, from, mask, 0, repeats, params, where));
+  softnpu::kernel::issue(copying::masked(to, from, inner::mask_of<sets_mask>(mask), repeats, params, where));
 }
 
 }  // namespace AscendC

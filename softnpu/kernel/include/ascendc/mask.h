@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "softnpu_kernel/core.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace AscendC {
 
@@ -48,5 +49,32 @@ void SetVectorMask(int32_t count) {
 
 // All elements.
 inline void ResetMask() { SetVectorMask<uint8_t>(~uint64_t{0}, ~uint64_t{0}); }
+
+namespace inner {
+
+// The mask of an instruction from that of its call: the first `mask` elements; with `sets_mask` false, the core's.
+template <bool sets_mask>
+softnpu::kernel::RepeatMask mask_of(int64_t mask) {
+  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
+  softnpu::kernel::RepeatMask made{};
+  if (block.mask_counter_mode) {
+    made.elements = sets_mask ? static_cast<uint64_t>(mask) : block.vector_mask[0];
+    return made;
+  }
+  const MaskWords words = first_elements(static_cast<uint64_t>(mask));
+  for (int i = 0; i < 2; ++i) made.bits[i] = sets_mask ? words.words[i] : block.vector_mask[i];
+  return made;
+}
+// The elements whose bits are set, those of the first word first.
+template <bool sets_mask>
+softnpu::kernel::RepeatMask mask_of(const uint64_t (&mask)[2]) {
+  if constexpr (!sets_mask) return mask_of<false>(0);
+  return {{mask[0], mask[1]}, 0};
+}
+
+// `count` elements of as many repeats as they fill.
+constexpr softnpu::kernel::RepeatMask all_of(uint64_t count) { return {{0, 0}, count}; }
+
+}  // namespace inner
 
 }  // namespace AscendC

@@ -19,13 +19,8 @@ template <typename T>
 void issue(const char* name, Function function, const LocalTensor<T>& to, const LocalTensor<T>& from, double number,
            uint64_t count, const Where& where) {
   static_assert(std::is_same_v<T, half> || std::is_same_v<T, float>, "this function is of half or float");
-  softnpu::kernel::MathInstruction made{};
-  made.name = name;
-  made.pipe = softnpu::kernel::Pipe::kV;
-  made.bytes = sizeof(made);
-  made.execute = &softnpu::kernel::execute_math;
-  made.touch = &softnpu::kernel::touch_math;
-  made.where = where;
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::MathInstruction>(
+      name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_math, &softnpu::kernel::touch_math, where);
   made.destination = to.memory();
   made.source = from.memory();
   made.number = number;
@@ -37,220 +32,41 @@ void issue(const char* name, Function function, const LocalTensor<T>& to, const 
 
 }  // namespace computing
 
-// Of radians, of any size.
-template <typename T, bool reuses_source = false>
-void Sin(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sin", computing::Function::kSin, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Sin(const LocalTensor<T>& to, const LocalTensor<T>& from,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sin", computing::Function::kSin, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Sin(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sin", computing::Function::kSin, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Sin(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sin", computing::Function::kSin, to, from, 0, from.GetSize(), where);
-}
+// The four overloads of one name; a template cannot make names.
+#define SOFTNPU_KERNEL_FUNCTION(Name, function)                                                                      \
+  template <typename T, bool reuses_source = false>                                                                  \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,                                    \
+            const computing::Where& where = computing::Where::current()) {                                           \
+    computing::issue(#Name, computing::Function::function, to, from, 0, count, where);                               \
+  }                                                                                                                  \
+  template <typename T, bool reuses_source = false>                                                                  \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from,                                                    \
+            const computing::Where& where = computing::Where::current()) {                                           \
+    computing::issue(#Name, computing::Function::function, to, from, 0, from.GetSize(), where);                      \
+  }                                                                                                                  \
+  template <typename T, bool reuses_source = false>                                                                  \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work, \
+            uint32_t count, const computing::Where& where = computing::Where::current()) {                           \
+    computing::issue(#Name, computing::Function::function, to, from, 0, count, where);                               \
+  }                                                                                                                  \
+  template <typename T, bool reuses_source = false>                                                                  \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work, \
+            const computing::Where& where = computing::Where::current()) {                                           \
+    computing::issue(#Name, computing::Function::function, to, from, 0, from.GetSize(), where);                      \
+  }
 
-template <typename T, bool reuses_source = false>
-void Cos(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Cos", computing::Function::kCos, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Cos(const LocalTensor<T>& to, const LocalTensor<T>& from,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Cos", computing::Function::kCos, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Cos(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Cos", computing::Function::kCos, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Cos(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Cos", computing::Function::kCos, to, from, 0, from.GetSize(), where);
-}
+SOFTNPU_KERNEL_FUNCTION(Sin, kSin)  // of radians, of any size
+SOFTNPU_KERNEL_FUNCTION(Cos, kCos)
+SOFTNPU_KERNEL_FUNCTION(Tan, kTan)
+SOFTNPU_KERNEL_FUNCTION(Atan, kAtan)
+SOFTNPU_KERNEL_FUNCTION(Log, kLog)    // the natural logarithm
+SOFTNPU_KERNEL_FUNCTION(Sign, kSign)  // -1, 0 or 1; 0 for NaN
+SOFTNPU_KERNEL_FUNCTION(Ceil, kCeil)
+SOFTNPU_KERNEL_FUNCTION(Floor, kFloor)
+SOFTNPU_KERNEL_FUNCTION(Round, kRound)  // the nearest integer, ties to even
+SOFTNPU_KERNEL_FUNCTION(Trunc, kTrunc)  // the integer towards zero
 
-template <typename T, bool reuses_source = false>
-void Tan(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Tan", computing::Function::kTan, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Tan(const LocalTensor<T>& to, const LocalTensor<T>& from,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Tan", computing::Function::kTan, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Tan(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Tan", computing::Function::kTan, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Tan(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Tan", computing::Function::kTan, to, from, 0, from.GetSize(), where);
-}
-
-template <typename T, bool reuses_source = false>
-void Atan(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Atan", computing::Function::kAtan, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Atan(const LocalTensor<T>& to, const LocalTensor<T>& from,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Atan", computing::Function::kAtan, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Atan(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Atan", computing::Function::kAtan, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Atan(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Atan", computing::Function::kAtan, to, from, 0, from.GetSize(), where);
-}
-
-// The natural logarithm.
-template <typename T, bool reuses_source = false>
-void Log(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Log", computing::Function::kLog, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Log(const LocalTensor<T>& to, const LocalTensor<T>& from,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Log", computing::Function::kLog, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Log(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Log", computing::Function::kLog, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Log(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-         const computing::Where& where = computing::Where::current()) {
-  computing::issue("Log", computing::Function::kLog, to, from, 0, from.GetSize(), where);
-}
-
-// -1, 0 or 1; 0 for NaN.
-template <typename T, bool reuses_source = false>
-void Sign(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sign", computing::Function::kSign, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Sign(const LocalTensor<T>& to, const LocalTensor<T>& from,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sign", computing::Function::kSign, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Sign(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sign", computing::Function::kSign, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Sign(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Sign", computing::Function::kSign, to, from, 0, from.GetSize(), where);
-}
-
-template <typename T, bool reuses_source = false>
-void Ceil(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Ceil", computing::Function::kCeil, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Ceil(const LocalTensor<T>& to, const LocalTensor<T>& from,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Ceil", computing::Function::kCeil, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Ceil(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Ceil", computing::Function::kCeil, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Ceil(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-          const computing::Where& where = computing::Where::current()) {
-  computing::issue("Ceil", computing::Function::kCeil, to, from, 0, from.GetSize(), where);
-}
-
-template <typename T, bool reuses_source = false>
-void Floor(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Floor", computing::Function::kFloor, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Floor(const LocalTensor<T>& to, const LocalTensor<T>& from,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Floor", computing::Function::kFloor, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Floor(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Floor", computing::Function::kFloor, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Floor(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Floor", computing::Function::kFloor, to, from, 0, from.GetSize(), where);
-}
-
-// The nearest integer, ties to even.
-template <typename T, bool reuses_source = false>
-void Round(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Round", computing::Function::kRound, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Round(const LocalTensor<T>& to, const LocalTensor<T>& from,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Round", computing::Function::kRound, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Round(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Round", computing::Function::kRound, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Round(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Round", computing::Function::kRound, to, from, 0, from.GetSize(), where);
-}
-
-// The integer towards zero.
-template <typename T, bool reuses_source = false>
-void Trunc(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t count,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Trunc", computing::Function::kTrunc, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Trunc(const LocalTensor<T>& to, const LocalTensor<T>& from,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Trunc", computing::Function::kTrunc, to, from, 0, from.GetSize(), where);
-}
-template <typename T, bool reuses_source = false>
-void Trunc(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           uint32_t count, const computing::Where& where = computing::Where::current()) {
-  computing::issue("Trunc", computing::Function::kTrunc, to, from, 0, count, where);
-}
-template <typename T, bool reuses_source = false>
-void Trunc(const LocalTensor<T>& to, const LocalTensor<T>& from, [[maybe_unused]] const LocalTensor<uint8_t>& work,
-           const computing::Where& where = computing::Where::current()) {
-  computing::issue("Trunc", computing::Function::kTrunc, to, from, 0, from.GetSize(), where);
-}
+#undef SOFTNPU_KERNEL_FUNCTION
 
 // base[i] to the power of a number.
 template <typename T, bool reuses_source = false>

@@ -6,8 +6,8 @@
 #include <source_location>
 #include <type_traits>
 
+#include "ascendc/mask.h"
 #include "ascendc/tensor.h"
-#include "ascendc/vector_reduce.h"
 #include "softnpu_kernel/vector_gather.h"
 
 namespace AscendC {
@@ -32,27 +32,13 @@ namespace gathering {
 
 using Where = std::source_location;
 
-// The head of an instruction of the vector unit.
-template <typename I>
-I instruction(const char* name, void (*execute)(const softnpu::kernel::Instruction&),
-              void (*touch)(const softnpu::kernel::Instruction&, softnpu::kernel::Touches*), const Where& where) {
-  I made{};
-  made.name = name;
-  made.pipe = softnpu::kernel::Pipe::kV;
-  made.bytes = sizeof(made);
-  made.execute = execute;
-  made.touch = touch;
-  made.where = where;
-  return made;
-}
-
 template <typename T>
 void gather(const LocalTensor<T>& dense, const LocalTensor<T>& spread, const LocalTensor<uint32_t>& offsets,
             uint32_t base, const softnpu::kernel::RepeatMask& mask, uint32_t repeats, uint32_t dense_repeat,
             const Where& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: elements of 2 or 4 bytes");
-  auto made = instruction<softnpu::kernel::GatherInstruction>("Gather", &softnpu::kernel::execute_gather,
-                                                              &softnpu::kernel::touch_gather, where);
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::GatherInstruction>(
+      "Gather", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_gather, &softnpu::kernel::touch_gather, where);
   made.dense = dense.memory();
   made.spread = spread.memory();
   made.offsets = offsets.memory();
@@ -68,8 +54,9 @@ template <typename T>
 softnpu::kernel::GatherMaskInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from, bool counts,
                                               uint32_t mask, const GatherMaskParams& params, const Where& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "GatherMask: elements of 2 or 4 bytes");
-  auto made = instruction<softnpu::kernel::GatherMaskInstruction>("GatherMask", &softnpu::kernel::execute_gather_mask,
-                                                                  &softnpu::kernel::touch_gather_mask, where);
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::GatherMaskInstruction>(
+      "GatherMask", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_gather_mask,
+      &softnpu::kernel::touch_gather_mask, where);
   made.destination = to.memory();
   made.source = from.memory();
   made.elements = counts ? mask : 256 / sizeof(T);
@@ -84,8 +71,9 @@ softnpu::kernel::GatherMaskInstruction masked(const LocalTensor<T>& to, const Lo
 template <typename T>
 void progression(const char* name, const LocalTensor<T>& to, T first, T step, const softnpu::kernel::RepeatMask& mask,
                  uint32_t repeats, uint32_t stride, uint32_t repeat, const Where& where) {
-  auto made = instruction<softnpu::kernel::ProgressionInstruction>(name, &softnpu::kernel::execute_progression,
-                                                                   &softnpu::kernel::touch_progression, where);
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::ProgressionInstruction>(
+      name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_progression, &softnpu::kernel::touch_progression,
+      where);
   made.destination = to.memory();
   made.first = static_cast<double>(first);
   made.step = static_cast<double>(step);
@@ -103,14 +91,14 @@ void progression(const char* name, const LocalTensor<T>& to, T first, T step, co
 template <typename T>
 void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint32_t>& offsets, uint32_t base,
             uint32_t count, const gathering::Where& where = gathering::Where::current()) {
-  gathering::gather(to, from, offsets, base, reducing::all_of(count), 0, 8, where);
+  gathering::gather(to, from, offsets, base, inner::all_of(count), 0, 8, where);
 }
 // The same of the masked elements; each repeat takes the offsets of its own elements.
 template <typename T, typename Mask>
 void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint32_t>& offsets, uint32_t base,
             const Mask& mask, uint8_t repeats, uint16_t to_repeat,
             const gathering::Where& where = gathering::Where::current()) {
-  gathering::gather(to, from, offsets, base, reducing::mask_of<true>(mask), repeats, to_repeat, where);
+  gathering::gather(to, from, offsets, base, inner::mask_of<true>(mask), repeats, to_repeat, where);
 }
 
 // The elements that a fixed pattern (1 to 7) chooses, one behind the other; `gathered`: how many. With `counts`, each
@@ -144,8 +132,8 @@ template <typename T>
 void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t repeats, const BrcbRepeatParams& params,
           const gathering::Where& where = gathering::Where::current()) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Brcb: elements of 2 or 4 bytes");
-  auto made = gathering::instruction<softnpu::kernel::SpreadInstruction>("Brcb", &softnpu::kernel::execute_spread,
-                                                                         &softnpu::kernel::touch_spread, where);
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
+      "Brcb", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_spread, &softnpu::kernel::touch_spread, where);
   made.kind = softnpu::kernel::SpreadInstruction::Kind::kBlocks;
   made.destination = to.memory();
   made.source = from.memory();
@@ -161,8 +149,8 @@ template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = fal
 void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t (&to_shape)[dimensions],
                const uint32_t (&from_shape)[dimensions], const gathering::Where& where = gathering::Where::current()) {
   static_assert(axis >= 0 && axis < dimensions && dimensions <= 2, "BroadCast: 1 or 2 dimensions, one of them `axis`");
-  auto made = gathering::instruction<softnpu::kernel::SpreadInstruction>("BroadCast", &softnpu::kernel::execute_spread,
-                                                                         &softnpu::kernel::touch_spread, where);
+  auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
+      "BroadCast", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_spread, &softnpu::kernel::touch_spread, where);
   made.kind = softnpu::kernel::SpreadInstruction::Kind::kShape;
   made.outer = 1;
   made.inner = 1;
@@ -191,20 +179,19 @@ void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint3
 template <typename T>
 void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, uint32_t count,
                     const gathering::Where& where = gathering::Where::current()) {
-  gathering::progression("CreateVecIndex", to, first, T(1), reducing::all_of(count), 0, 1, 8, where);
+  gathering::progression("CreateVecIndex", to, first, T(1), inner::all_of(count), 0, 1, 8, where);
 }
 // Of the masked elements; the numbers go on from repeat to repeat.
 template <typename T, typename Mask>
 void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, const Mask& mask, uint8_t repeats,
                     uint16_t stride, uint8_t repeat, const gathering::Where& where = gathering::Where::current()) {
-  gathering::progression("CreateVecIndex", to, first, T(1), reducing::mask_of<true>(mask), repeats, stride, repeat,
-                         where);
+  gathering::progression("CreateVecIndex", to, first, T(1), inner::mask_of<true>(mask), repeats, stride, repeat, where);
 }
 // to[i] = first + i * step
 template <typename T>
 void ArithProgression(const LocalTensor<T>& to, std::type_identity_t<T> first, std::type_identity_t<T> step,
                       int32_t count, const gathering::Where& where = gathering::Where::current()) {
-  gathering::progression("ArithProgression", to, first, step, reducing::all_of(static_cast<uint64_t>(count)), 0, 1, 8,
+  gathering::progression("ArithProgression", to, first, step, inner::all_of(static_cast<uint64_t>(count)), 0, 1, 8,
                          where);
 }
 

@@ -30,39 +30,14 @@ using Operation = ReduceInstruction::Operation;
 using Span = ReduceInstruction::Span;
 using Result = ReduceInstruction::Result;
 
-// The mask of the first `mask` elements; with `sets_mask` false, the core's.
-template <bool sets_mask>
-RepeatMask mask_of(int64_t mask) {
-  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
-  RepeatMask made{};
-  if (block.mask_counter_mode) {
-    made.elements = sets_mask ? static_cast<uint64_t>(mask) : block.vector_mask[0];
-    return made;
-  }
-  const MaskWords words = first_elements(static_cast<uint64_t>(mask));
-  for (int i = 0; i < 2; ++i) made.bits[i] = sets_mask ? words.words[i] : block.vector_mask[i];
-  return made;
-}
-template <bool sets_mask>
-RepeatMask mask_of(const uint64_t (&mask)[2]) {
-  if constexpr (!sets_mask) return mask_of<false>(0);
-  return {{mask[0], mask[1]}, 0};
-}
-inline RepeatMask all_of(uint64_t count) { return {{0, 0}, count}; }
-
 template <typename T>
 ReduceInstruction instruction(const char* name, Operation operation, Span span, const LocalTensor<T>& to,
                               const LocalTensor<T>& from, const RepeatMask& mask, const std::source_location& where) {
   static_assert(
       std::is_same_v<T, float> || std::is_same_v<T, half> || std::is_same_v<T, int32_t> || std::is_same_v<T, int16_t>,
       "reductions are of half, float, int16_t or int32_t");
-  ReduceInstruction made{};
-  made.name = name;
-  made.pipe = softnpu::kernel::Pipe::kV;
-  made.bytes = sizeof(made);
-  made.execute = &softnpu::kernel::execute_reduce;
-  made.touch = &softnpu::kernel::touch_reduce;
-  made.where = where;
+  auto made = softnpu::kernel::make_instruction<ReduceInstruction>(
+      name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_reduce, &softnpu::kernel::touch_reduce, where);
   made.destination = to.memory();
   made.source = from.memory();
   made.mask = mask;
@@ -115,43 +90,38 @@ using Where = std::source_location;
 template <typename T>
 void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
                const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
-                0, 8, false, where);
-}
-template <typename T>
-void ReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
-               bool with_index = false, const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceMax", reducing::Operation::kMax, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
-                0, 8, with_index, where);
-}
-template <typename T>
-void ReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,
-               bool with_index = false, const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceMin", reducing::Operation::kMin, to, from, work, reducing::all_of(static_cast<uint64_t>(count)),
-                0, 8, with_index, where);
+  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, inner::all_of(static_cast<uint64_t>(count)), 0,
+                8, false, where);
 }
 
 // The same of the masked elements of `repeats` repeats. `mask`: a number of elements, or two words of bits.
 template <typename T, typename Mask>
 void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
                int32_t repeats, int32_t source_repeat, const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, reducing::mask_of<true>(mask), repeats,
+  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, inner::mask_of<true>(mask), repeats,
                 source_repeat, false, where);
 }
-template <typename T, typename Mask>
-void ReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
-               int32_t repeats, int32_t source_repeat, bool with_index = false,
-               const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceMax", reducing::Operation::kMax, to, from, work, reducing::mask_of<true>(mask), repeats,
-                source_repeat, with_index, where);
-}
-template <typename T, typename Mask>
-void ReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
-               int32_t repeats, int32_t source_repeat, bool with_index = false,
-               const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceMin", reducing::Operation::kMin, to, from, work, reducing::mask_of<true>(mask), repeats,
-                source_repeat, with_index, where);
-}
+
+// The two overloads of one name; a template cannot make names.
+#define SOFTNPU_KERNEL_BEST(Name, operation)                                                                          \
+  template <typename T>                                                                                               \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, int32_t count,          \
+            bool with_index = false, const reducing::Where& where = reducing::Where::current()) {                     \
+    reducing::all(#Name, reducing::Operation::operation, to, from, work, inner::all_of(static_cast<uint64_t>(count)), \
+                  0, 8, with_index, where);                                                                           \
+  }                                                                                                                   \
+  template <typename T, typename Mask>                                                                                \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,       \
+            int32_t repeats, int32_t source_repeat, bool with_index = false,                                          \
+            const reducing::Where& where = reducing::Where::current()) {                                              \
+    reducing::all(#Name, reducing::Operation::operation, to, from, work, inner::mask_of<true>(mask), repeats,         \
+                  source_repeat, with_index, where);                                                                  \
+  }
+
+SOFTNPU_KERNEL_BEST(ReduceMax, kMax)
+SOFTNPU_KERNEL_BEST(ReduceMin, kMin)
+
+#undef SOFTNPU_KERNEL_BEST
 
 // One value of each repeat. `destination_repeat` counts results (an index and a value: one).
 template <typename T, bool sets_mask = true, typename Mask = int32_t>
@@ -159,27 +129,25 @@ void WholeReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const 
                     int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
                     const reducing::Where& where = reducing::Where::current()) {
   reducing::each("WholeReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
-                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 inner::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
                  reducing::Result::kValue, where);
 }
-template <typename T, bool sets_mask = true, typename Mask = int32_t>
-void WholeReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,
-                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                    ReduceOrder order = ReduceOrder::kValueIndex,
-                    const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("WholeReduceMax", reducing::Operation::kMax, reducing::Span::kRepeat, to, from,
-                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::result_of(order), where);
-}
-template <typename T, bool sets_mask = true, typename Mask = int32_t>
-void WholeReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,
-                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                    ReduceOrder order = ReduceOrder::kValueIndex,
-                    const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("WholeReduceMin", reducing::Operation::kMin, reducing::Span::kRepeat, to, from,
-                 reducing::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::result_of(order), where);
-}
+
+#define SOFTNPU_KERNEL_WHOLE(Name, operation)                                                                          \
+  template <typename T, bool sets_mask = true, typename Mask = int32_t>                                                \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, const Mask& mask, int32_t repeats,                   \
+            int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,                                  \
+            ReduceOrder order = ReduceOrder::kValueIndex, const reducing::Where& where = reducing::Where::current()) { \
+    reducing::each(#Name, reducing::Operation::operation, reducing::Span::kRepeat, to, from,                           \
+                   inner::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,         \
+                   reducing::result_of(order), where);                                                                 \
+  }
+
+SOFTNPU_KERNEL_WHOLE(WholeReduceMax, kMax)
+SOFTNPU_KERNEL_WHOLE(WholeReduceMin, kMin)
+
+#undef SOFTNPU_KERNEL_WHOLE
+
 // As WholeReduceSum with dense results. The strides before the last are 0, 1 and 1: others are not there.
 template <typename T>
 void RepeatReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, int32_t mask,
@@ -188,44 +156,26 @@ void RepeatReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32
   if (of_value != 0 || one != 1 || another != 1)
     softnpu::kernel::fail("RepeatReduceSum: the strides before the last must be 0, 1 and 1", where);
   reducing::each("RepeatReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
-                 reducing::mask_of<true>(mask), repeats, 1, 1, source_repeat, reducing::Result::kValue, where);
+                 inner::mask_of<true>(mask), repeats, 1, 1, source_repeat, reducing::Result::kValue, where);
 }
 
-// One value of each block: 8 of a repeat, which `destination_repeat` counts.
-template <typename T, typename Mask>
-void BlockReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
-                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                    const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("BlockReduceSum", reducing::Operation::kSum, reducing::Span::kBlock, to, from,
-                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::Result::kValue, where);
-}
-template <typename T, typename Mask>
-void BlockReduceMax(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
-                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                    const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("BlockReduceMax", reducing::Operation::kMax, reducing::Span::kBlock, to, from,
-                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::Result::kValue, where);
-}
-template <typename T, typename Mask>
-void BlockReduceMin(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
-                    int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                    const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("BlockReduceMin", reducing::Operation::kMin, reducing::Span::kBlock, to, from,
-                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::Result::kValue, where);
-}
+// One value of each block, 8 of a repeat, or of each pair of neighbours, half a repeat: what `destination_repeat`
+// counts.
+#define SOFTNPU_KERNEL_GROUPS(Name, operation, span)                                                                  \
+  template <typename T, typename Mask>                                                                                \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,                  \
+            int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,                                 \
+            const reducing::Where& where = reducing::Where::current()) {                                              \
+    reducing::each(#Name, reducing::Operation::operation, reducing::Span::span, to, from, inner::mask_of<true>(mask), \
+                   repeats, destination_repeat, source_stride, source_repeat, reducing::Result::kValue, where);       \
+  }
 
-// One value of each pair of neighbours: half a repeat of them, which `destination_repeat` counts.
-template <typename T, typename Mask>
-void PairReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,
-                   int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
-                   const reducing::Where& where = reducing::Where::current()) {
-  reducing::each("PairReduceSum", reducing::Operation::kSum, reducing::Span::kPair, to, from,
-                 reducing::mask_of<true>(mask), repeats, destination_repeat, source_stride, source_repeat,
-                 reducing::Result::kValue, where);
-}
+SOFTNPU_KERNEL_GROUPS(BlockReduceSum, kSum, kBlock)
+SOFTNPU_KERNEL_GROUPS(BlockReduceMax, kMax, kBlock)
+SOFTNPU_KERNEL_GROUPS(BlockReduceMin, kMin, kBlock)
+SOFTNPU_KERNEL_GROUPS(PairReduceSum, kSum, kPair)
+
+#undef SOFTNPU_KERNEL_GROUPS
 
 // The sum of each row to one element.
 template <typename T>

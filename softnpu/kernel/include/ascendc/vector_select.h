@@ -3,7 +3,7 @@
 // DrivingSDK kernels.
 
 #include "ascendc/vector_binary.h"
-#include "ascendc/vector_unary.h"
+#include "ascendc/vector_scalar.h"
 #include "softnpu_kernel/vector_select.h"
 
 namespace AscendC {
@@ -14,56 +14,54 @@ enum class SELMODE : uint8_t { VSEL_CMPMASK_SPR = 0, VSEL_TENSOR_SCALAR_MODE, VS
 
 namespace inner {
 
+// `plain` as another instruction of the vector unit.
 template <typename I>
-void finish(I* made, void (*execute)(const softnpu::kernel::Instruction&),
+I of_vector(const VectorInstruction& plain, void (*execute)(const softnpu::kernel::Instruction&),
             void (*touch)(const softnpu::kernel::Instruction&, softnpu::kernel::Touches*)) {
-  made->bytes = sizeof(I);
-  made->execute = execute;
-  made->touch = touch;
+  I made{};
+  static_cast<VectorInstruction&>(made) = plain;
+  made.bytes = sizeof(I);
+  made.execute = execute;
+  made.touch = touch;
+  return made;
 }
 
-template <typename U, typename T>
-softnpu::kernel::CompareInstruction comparison(const char* name, const LocalTensor<U>& dst, const LocalTensor<T>& first,
-                                               const LocalTensor<T>& second, CMPMODE mode,
-                                               const BinaryRepeatParams& params, const std::source_location& where) {
-  softnpu::kernel::CompareInstruction c{};
-  static_cast<VectorInstruction&>(c) = binary(name, VectorOp::kCount, first, first, second, params, where);
-  c.destination = operand(dst);
-  c.comparison = static_cast<softnpu::kernel::Comparison>(mode);
-  finish(&c, &softnpu::kernel::execute_compare, &softnpu::kernel::touch_compare);
-  return c;
+// A tensor whose bits are read or written.
+template <typename U>
+VectorOperand bits_of(const LocalTensor<U>& tensor) {
+  VectorOperand made = operand(tensor);
+  made.type = softnpu::kernel::DataType::kBits;
+  return made;
 }
 
-template <typename T, typename U>
-softnpu::kernel::SelectInstruction selection(const LocalTensor<T>& dst, const LocalTensor<U>& bits,
-                                             const LocalTensor<T>& first, const LocalTensor<T>& second, SELMODE mode,
-                                             const BinaryRepeatParams& params, const std::source_location& where) {
-  softnpu::kernel::SelectInstruction s{};
-  static_cast<VectorInstruction&>(s) = binary("Select", VectorOp::kCount, dst, first, second, params, where);
-  s.bits = operand(bits);
-  s.repeats_bits = mode == SELMODE::VSEL_CMPMASK_SPR;
-  finish(&s, &softnpu::kernel::execute_select, &softnpu::kernel::touch_select);
-  return s;
+template <typename U>
+softnpu::kernel::CompareInstruction comparison(const VectorInstruction& plain, const LocalTensor<U>& dst,
+                                               CMPMODE mode) {
+  auto made = of_vector<softnpu::kernel::CompareInstruction>(plain, &softnpu::kernel::execute_compare,
+                                                             &softnpu::kernel::touch_compare);
+  made.destination = bits_of(dst);
+  made.comparison = static_cast<softnpu::kernel::Comparison>(mode);
+  return made;
 }
 
-// Compare and Select take no mask of the core in their `count` form.
-template <typename I>
-void issue_elements_of(I made, int64_t count) {
-  if (count <= 0) return;
-  made.is_counted = true;
-  made.count = static_cast<uint64_t>(count);
-  issue(made);
+template <typename U>
+softnpu::kernel::SelectInstruction selection(const VectorInstruction& plain, const LocalTensor<U>& bits, SELMODE mode) {
+  auto made = of_vector<softnpu::kernel::SelectInstruction>(plain, &softnpu::kernel::execute_select,
+                                                            &softnpu::kernel::touch_select);
+  made.bits = bits_of(bits);
+  made.repeats_bits = mode == SELMODE::VSEL_CMPMASK_SPR;
+  return made;
 }
-template <bool sets_mask, typename I, typename Mask>
-void issue_repeats(I made, const Mask& mask, uint32_t repeats) {
-  constexpr bool is_number = std::is_integral_v<Mask>;
-  const uint32_t lanes = 256 / bytes_of(made.source[0].type);
-  uint64_t* core = softnpu::kernel::current_block()->vector_mask;
-  if constexpr (sets_mask && is_number) std::copy_n(first_elements(static_cast<uint64_t>(mask)).words, 2, core);
-  if constexpr (sets_mask && !is_number) std::copy_n(mask, 2, core);
-  for (int i = 0; i < 2; ++i) made.mask[i] = core[i] & first_elements(lanes).words[i];
-  made.repeats = repeats;
-  if (repeats > 0) issue(made);
+
+// The destination and the first source of a choice, as those of an instruction with a scalar.
+constexpr UnaryRepeatParams first_of(const BinaryRepeatParams& params) {
+  return {params.dstBlkStride, params.src0BlkStride, params.dstRepStride, params.src0RepStride};
+}
+
+// Whole repeats of them.
+inline void issue_comparison(softnpu::kernel::CompareInstruction made, uint32_t count) {
+  made.fills_repeats = true;
+  issue_count(made, count);
 }
 
 }  // namespace inner
@@ -71,34 +69,29 @@ void issue_repeats(I made, const Mask& mask, uint32_t repeats) {
 template <typename U, typename T>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
              uint32_t count, const std::source_location& where = std::source_location::current()) {
-  inner::issue_elements_of(inner::comparison("Compare", dst, src0, src1, mode, {}, where), count);
+  const auto plain = inner::binary("Compare", inner::VectorOp::kCount, src0, src0, src1, {}, where);
+  inner::issue_comparison(inner::comparison(plain, dst, mode), count);
 }
 template <typename U, typename T, bool isSetMask = true, typename Mask>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
              const Mask& mask, uint8_t repeats, const BinaryRepeatParams& params,
              const std::source_location& where = std::source_location::current()) {
-  inner::issue_repeats<isSetMask>(inner::comparison("Compare", dst, src0, src1, mode, params, where), mask, repeats);
+  const auto plain = inner::binary("Compare", inner::VectorOp::kCount, src0, src0, src1, params, where);
+  inner::issue_masked<isSetMask>(inner::comparison(plain, dst, mode), mask, repeats);
 }
 
 template <typename U, typename T>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,
                    CMPMODE mode, uint32_t count, const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::CompareInstruction c = inner::comparison("CompareScalar", dst, src, src, mode, {}, where);
-  c.has_scalar = true;
-  c.sources = 1;
-  inner::set_scalar<T>(&c, scalar);
-  inner::issue_elements_of(c, count);
+  const auto plain = inner::with_scalar("CompareScalar", inner::VectorOp::kCount, src, src, scalar, {}, where);
+  inner::issue_comparison(inner::comparison(plain, dst, mode), count);
 }
 template <typename U, typename T, bool isSetMask = true, typename Mask>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,
                    CMPMODE mode, const Mask& mask, uint8_t repeats, const UnaryRepeatParams& params,
                    const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::CompareInstruction c = inner::comparison("CompareScalar", dst, src, src, mode, {}, where);
-  c.has_scalar = true;
-  c.sources = 1;
-  c.source[0] = inner::operand(src, params.srcBlkStride, params.srcRepStride);
-  inner::set_scalar<T>(&c, scalar);
-  inner::issue_repeats<isSetMask>(c, mask, repeats);
+  const auto plain = inner::with_scalar("CompareScalar", inner::VectorOp::kCount, src, src, scalar, params, where);
+  inner::issue_masked<isSetMask>(inner::comparison(plain, dst, mode), mask, repeats);
 }
 
 // dst = the bit ? src0 : src1.
@@ -106,34 +99,31 @@ template <typename T, typename U>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
             const LocalTensor<T>& src1, SELMODE mode, uint32_t count,
             const std::source_location& where = std::source_location::current()) {
-  inner::issue_elements_of(inner::selection(dst, bits, src0, src1, mode, {}, where), count);
+  const auto plain = inner::binary("Select", inner::VectorOp::kCount, dst, src0, src1, {}, where);
+  inner::issue_count(inner::selection(plain, bits, mode), count);
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
             const LocalTensor<T>& src1, SELMODE mode, const Mask& mask, uint8_t repeats,
             const BinaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  inner::issue_repeats<isSetMask>(inner::selection(dst, bits, src0, src1, mode, params, where), mask, repeats);
+  const auto plain = inner::binary("Select", inner::VectorOp::kCount, dst, src0, src1, params, where);
+  inner::issue_masked<isSetMask>(inner::selection(plain, bits, mode), mask, repeats);
 }
 // dst = the bit ? src0 : scalar.
 template <typename T, typename U>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
             std::type_identity_t<T> scalar, SELMODE mode, uint32_t count,
             const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::SelectInstruction s = inner::selection(dst, bits, src0, src0, mode, {}, where);
-  s.has_scalar = true;
-  s.sources = 1;
-  inner::set_scalar<T>(&s, scalar);
-  inner::issue_elements_of(s, count);
+  const auto plain = inner::with_scalar("Select", inner::VectorOp::kCount, dst, src0, scalar, {}, where);
+  inner::issue_count(inner::selection(plain, bits, mode), count);
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
             std::type_identity_t<T> scalar, SELMODE mode, const Mask& mask, uint8_t repeats,
             const BinaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::SelectInstruction s = inner::selection(dst, bits, src0, src0, mode, params, where);
-  s.has_scalar = true;
-  s.sources = 1;
-  inner::set_scalar<T>(&s, scalar);
-  inner::issue_repeats<isSetMask>(s, mask, repeats);
+  const auto plain =
+      inner::with_scalar("Select", inner::VectorOp::kCount, dst, src0, scalar, inner::first_of(params), where);
+  inner::issue_masked<isSetMask>(inner::selection(plain, bits, mode), mask, repeats);
 }
 
 }  // namespace AscendC

@@ -4,10 +4,9 @@
 #include <cstdint>
 
 #include "softnpu_kernel/core.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace softnpu::kernel {
-
-inline constexpr uint32_t kBlockBytes = 32;  // what local memory is divided into
 
 // `bursts` times `burst_bytes` bytes. Burst i is read at source + i * source_step; at destination + i *
 // destination_step it is written behind `left_bytes` of padding and before `right_bytes`.
@@ -46,8 +45,7 @@ SOFTNPU_KERNEL_EXPORT void touch_copy(const Instruction& instruction, Touches* t
 struct MaskedCopyInstruction : Instruction {
   Memory destination;
   Memory source;
-  uint64_t mask[2];   // bit i: element i of each repeat
-  uint64_t elements;  // in counter mode: of all repeats together; else 0
+  RepeatMask mask;
   uint32_t element_bytes;
   uint32_t repeats;
   uint32_t destination_stride;  // of the blocks of one repeat, in blocks

@@ -63,6 +63,24 @@ struct Memory {
 // Of a tensor of global memory whose length the kernel has not said.
 inline constexpr uint64_t kUnknownBytes = ~uint64_t{0};
 
+constexpr uint32_t bytes_of(DataType type) {
+  switch (type) {
+    case DataType::kInt8:
+    case DataType::kUint8:
+    case DataType::kBits: return 1;
+    case DataType::kHalf:
+    case DataType::kBfloat16:
+    case DataType::kInt16:
+    case DataType::kUint16: return 2;
+    case DataType::kFloat:
+    case DataType::kInt32:
+    case DataType::kUint32: return 4;
+    case DataType::kInt64:
+    case DataType::kUint64: return 8;
+  }
+  return 0;
+}
+
 // Receives what an instruction touches.
 class Touches {
  public:
@@ -85,5 +103,20 @@ struct Instruction {
   void (*touch)(const Instruction& instruction, Touches* touches);
   std::source_location where;  // the line of the kernel
 };
+
+// An instruction without operands.
+template <typename I>
+I make_instruction(const char* name, Pipe pipe, void (*execute)(const Instruction&),
+                   void (*touch)(const Instruction&, Touches*), const std::source_location& where) {
+  static_assert(std::is_base_of_v<Instruction, I> && std::is_trivially_copyable_v<I>);
+  I made{};
+  made.name = name;
+  made.pipe = pipe;
+  made.bytes = sizeof(made);
+  made.execute = execute;
+  made.touch = touch;
+  made.where = where;
+  return made;
+}
 
 }  // namespace softnpu::kernel

@@ -1,10 +1,11 @@
 #pragma once
 // Instructions of the vector unit that compute element by element, as data.
 
+#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "softnpu_kernel/core.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace softnpu::kernel {
 
@@ -55,12 +56,10 @@ struct VectorInstruction : Instruction {
   VectorOp op;
   Rounding rounding;
   uint8_t sources;
-  bool is_counted;    // `count` contiguous elements; else `repeats` of those that `mask` has
   bool right_rounds;  // ShiftRight: rounds to nearest
   VectorOperand destination;
   VectorOperand source[2];
-  uint64_t count;
-  uint64_t mask[2];
+  RepeatMask mask;
   uint32_t repeats;
   alignas(8) unsigned char scalar[8];  // of the source's type
 };
@@ -68,22 +67,11 @@ struct VectorInstruction : Instruction {
 SOFTNPU_KERNEL_EXPORT void execute_vector(const Instruction& instruction);
 SOFTNPU_KERNEL_EXPORT void touch_vector(const Instruction& instruction, Touches* touches);
 
-constexpr uint32_t bytes_of(DataType type) {
-  switch (type) {
-    case DataType::kInt8:
-    case DataType::kUint8:
-    case DataType::kBits: return 1;
-    case DataType::kHalf:
-    case DataType::kBfloat16:
-    case DataType::kInt16:
-    case DataType::kUint16: return 2;
-    case DataType::kFloat:
-    case DataType::kInt32:
-    case DataType::kUint32: return 4;
-    case DataType::kInt64:
-    case DataType::kUint64: return 8;
-  }
-  return 0;
+// Elements of one repeat.
+inline uint32_t lanes_of(const VectorInstruction& v) {
+  uint32_t widest = bytes_of(v.destination.type);
+  for (int i = 0; i < v.sources; ++i) widest = std::max(widest, bytes_of(v.source[i].type));
+  return kRepeatBytes / widest;
 }
 
 }  // namespace softnpu::kernel

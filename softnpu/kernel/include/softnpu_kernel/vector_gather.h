@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "softnpu_kernel/vector_reduce.h"
+#include "softnpu_kernel/core.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace softnpu::kernel {
 

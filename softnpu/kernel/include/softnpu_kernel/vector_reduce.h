@@ -4,14 +4,9 @@
 #include <cstdint>
 
 #include "softnpu_kernel/core.h"
+#include "softnpu_kernel/repeats.h"
 
 namespace softnpu::kernel {
-
-// Which elements of each repeat an instruction works on. A repeat is 8 blocks of 32 bytes.
-struct RepeatMask {
-  uint64_t bits[2];   // bit i: element i of each repeat
-  uint64_t elements;  // not 0: so many elements, from the first on, of all repeats together
-};
 
 // Repeats of the source are reduced to values. Within a repeat values are added as a binary tree over neighbouring
 // pairs; values of several repeats in their order. Half rounds after each addition.

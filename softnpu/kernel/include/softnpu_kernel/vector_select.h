@@ -10,17 +10,16 @@ namespace softnpu::kernel {
 
 enum class Comparison : uint8_t { kLt, kGt, kEq, kLe, kGe, kNe };
 
-// Elements as in VectorInstruction. Bit i of the destination is that of element i of all repeats, the least of a byte
-// first.
+// Elements as in VectorInstruction; with one source, its scalar stands in the place of the second. Bit i of the
+// destination is that of element i of all repeats, the least of a byte first.
 struct CompareInstruction : VectorInstruction {
   Comparison comparison;
-  bool has_scalar;  // in the place of the second source
+  bool fills_repeats;  // the form takes whole repeats
 };
 
 // The destination's elements are of the first source where the bit is 1, else of the second or the scalar.
 struct SelectInstruction : VectorInstruction {
   VectorOperand bits;
-  bool has_scalar;
   bool repeats_bits;  // every repeat uses the first ones
 };
 

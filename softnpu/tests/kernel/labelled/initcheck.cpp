@@ -8,9 +8,6 @@ namespace {
 
 using namespace AscendC;
 
-using QueueIn = TQue<QuePosition::VECIN, 1>;
-using QueueOut = TQue<QuePosition::VECOUT, 1>;
-
 // Two inputs, one output.
 struct Sum {
   TPipe pipe;

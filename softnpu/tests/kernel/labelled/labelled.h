@@ -43,4 +43,21 @@ void order(int32_t id, const std::source_location& where = std::source_location:
   AscendC::WaitFlag<event>(id, where);
 }
 
+using QueueIn = AscendC::TQue<AscendC::QuePosition::VECIN, 1>;
+using QueueOut = AscendC::TQue<AscendC::QuePosition::VECOUT, 1>;
+
+// One buffer for an input and an output, ordered by flags.
+struct Flagged {
+  AscendC::TPipe pipe;
+  AscendC::TBuf<> buffer;
+  AscendC::LocalTensor<float> a;
+  AscendC::LocalTensor<float> b;
+
+  Flagged() {
+    pipe.InitBuffer(buffer, 2 * kTile * sizeof(float));
+    a = buffer.Get<float>();
+    b = a[kTile];
+  }
+};
+
 }  // namespace labelled

@@ -8,9 +8,6 @@ namespace {
 
 using namespace AscendC;
 
-using QueueIn = TQue<QuePosition::VECIN, 1>;
-using QueueOut = TQue<QuePosition::VECOUT, 1>;
-
 void copy_in(QueueIn* queue, const GlobalTensor<float>& from, uint32_t count) {
   LocalTensor<float> tensor = queue->AllocTensor<float>();
   DataCopy(tensor, from, count);
@@ -22,7 +19,7 @@ void copy_out(QueueOut* queue, const GlobalTensor<float>& to, uint32_t count) {
   queue->FreeTensor(tensor);
 }
 
-// z = x + x, with `begin` and `end` around the sum.
+// z = x + x.
 struct Double {
   TPipe pipe;
   QueueIn in;

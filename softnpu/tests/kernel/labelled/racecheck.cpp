@@ -8,19 +8,6 @@ namespace {
 
 using namespace AscendC;
 
-struct Flagged {
-  TPipe pipe;
-  TBuf<> buffer;
-  LocalTensor<float> a;
-  LocalTensor<float> b;
-
-  Flagged() {
-    pipe.InitBuffer(buffer, 2 * kTile * sizeof(float));
-    a = buffer.Get<float>();
-    b = a[kTile];
-  }
-};
-
 template <bool is_mended>
 void sum_before_copy(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;

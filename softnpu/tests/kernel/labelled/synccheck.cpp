@@ -8,20 +8,6 @@ namespace {
 
 using namespace AscendC;
 
-// One buffer for an input and an output, ordered by flags.
-struct Flagged {
-  TPipe pipe;
-  TBuf<> buffer;
-  LocalTensor<float> a;
-  LocalTensor<float> b;
-
-  Flagged() {
-    pipe.InitBuffer(buffer, 2 * kTile * sizeof(float));
-    a = buffer.Get<float>();
-    b = a[kTile];
-  }
-};
-
 template <bool is_mended>
 void set_without_wait(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Flagged op;
@@ -93,9 +79,6 @@ void circle(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   order<HardEvent::V_MTE3>(EVENT_ID0);
   DataCopy(global(z), op.b, kTile);
 }
-
-using QueueIn = TQue<QuePosition::VECIN, 1>;
-using QueueOut = TQue<QuePosition::VECOUT, 1>;
 
 template <bool is_mended>
 void empty_queue(GM_ADDR x, GM_ADDR, GM_ADDR z) {
