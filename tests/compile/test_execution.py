@@ -175,7 +175,7 @@ def test_the_cpp_wrapper_is_refused():
 def test_kernels_use_no_more_instructions_than_allowed(tmp_path):
     program = """
 import torch
-x = torch.randn(1000)
+x = torch.rand(1000)  # positive: the sum does not cancel
 def f(x): return x.exp() * 3 + x
 assert torch.allclose(torch.compile(f)(x.npu()).cpu(), f(x))
 print(torch._inductor.config.cpp.simdlen, torch._inductor.config.cpp.march)
@@ -192,6 +192,21 @@ print(torch._inductor.config.cpp.simdlen, torch._inductor.config.cpp.march)
     kernels = [text for text in code if "torch_npu_run" in text]
     assert kernels
     assert all("%ymm" in text and "%zmm" not in text for text in kernels)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="AVX2 is x86-64's")
+def test_cached_graphs_are_for_the_vectors_they_run_with(tmp_path):
+    program = """
+import torch
+x = torch.arange(1000.0)
+def f(x): return x * 3 + 1
+assert torch.equal(torch.compile(f)(x.npu()).cpu(), f(x))
+"""
+    where = str(tmp_path)
+    for capability in ("default", "avx2"):
+        fresh.output(
+            program, SOFTNPU_CPU_CAPABILITY=capability, TORCHINDUCTOR_CACHE_DIR=where, timeout=300
+        )
 
 
 def test_cached_graphs_depend_on_this_package():

@@ -3,6 +3,7 @@
 from functools import cache
 from pathlib import Path
 
+from torch._inductor.cpu_vec_isa import pick_vec_isa
 from torch._inductor.custom_graph_pass import CustomGraphModulePass, get_hash_for_files
 from torch.fx import GraphModule
 
@@ -17,11 +18,14 @@ class CacheKey(CustomGraphModulePass):
         """Leaves the graph as it is."""
 
     def uuid(self) -> bytes:
-        """A hash of the version and of the files that decide what is generated."""
-        return _key()
+        """A hash of the version, of the files that decide what is generated, and of the CPU's vectors.
+
+        A graph's loops step by the elements of a vector: compiled for shorter ones, they would leave elements out.
+        """
+        return _key(str(pick_vec_isa()))
 
 
 @cache
-def _key() -> bytes:
+def _key(vectors: str) -> bytes:
     files = (*sorted(Path(__file__).parent.glob("*.py")), Path(fake_kernels.__file__))
-    return get_hash_for_files(tuple(map(str, files)), __version__)
+    return get_hash_for_files(tuple(map(str, files)), f"{__version__} {vectors}")
