@@ -12,11 +12,14 @@ def test_links_lead_to_pages_or_become_text(tmp_path):
     assert page("[a](../../ARCHITECTURE.md)", tmp_path / "x" / "y", tmp_path) == (
         "[a](architecture.md)"
     )
+    in_folder = page("[a](../acl.md) [b](c.md)", tmp_path / "docs" / "x", tmp_path)
+    assert in_folder == "[a](../acl.md) [b](c.md)"
 
 
 def test_every_page_is_staged_and_in_the_index(tmp_path):
-    stage(tmp_path / "source")
-    staged = {path.stem for path in (tmp_path / "source").glob("*.md")}
+    source = tmp_path / "source"
+    stage(source)
+    staged = {path.relative_to(source).with_suffix("").as_posix() for path in source.rglob("*.md")}
     index = set((ROOT / "docs" / "index.md").read_text().split())
     assert staged - index == {"index"}
     assert {target.removesuffix(".md") for target in PAGES.values()} <= staged

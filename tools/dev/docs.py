@@ -1,5 +1,6 @@
 """`./dev docs`: builds the documentation site, with the support matrix and the API reference, in build/docs/site."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -27,14 +28,16 @@ _LINK = re.compile(r"\[([^\]]+)\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 
 def page(text: str, folder: Path, root: Path = ROOT) -> str:
     """The page of a document in ``folder``: links to documents become links to pages, others become text."""
+    # Folders of docs/ are the site's; every other document's page is at the top.
+    docs_folder = root / "docs"
+    here = folder.relative_to(docs_folder) if folder.is_relative_to(docs_folder) else Path()
 
     def link(match: re.Match[str]) -> str:
         shown, linked, anchor = match[1], match[2], match[3] or ""
         target = (folder / linked).resolve()
         name = target.relative_to(root).as_posix() if target.is_relative_to(root) else linked
-        if name.startswith("docs/"):
-            return f"[{shown}]({name.removeprefix('docs/')}{anchor})"
-        return f"[{shown}]({PAGES[name]}{anchor})" if name in PAGES else shown
+        on_site = name.removeprefix("docs/") if name.startswith("docs/") else PAGES.get(name)
+        return shown if on_site is None else f"[{shown}]({os.path.relpath(on_site, here)}{anchor})"
 
     return _LINK.sub(link, text)
 
@@ -45,8 +48,10 @@ def stage(source: Path = SOURCE, root: Path = ROOT) -> None:
     source.mkdir(parents=True)
     for name in ("conf.py", "tables.css"):
         shutil.copy(root / "docs" / name, source)
-    for document in (root / "docs").glob("*.md"):
-        (source / document.name).write_text(page(document.read_text(), root / "docs", root))
+    for document in (root / "docs").rglob("*.md"):
+        target = source / document.relative_to(root / "docs")
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(page(document.read_text(), document.parent, root))
     for name, target in PAGES.items():
         document = root / name
         (source / target).write_text(page(document.read_text(), document.parent, root))
