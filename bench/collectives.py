@@ -131,7 +131,7 @@ def _rank(rank: int, ranks: int) -> None:
     buffers = (torch.zeros(max(SIZES) // 4), torch.zeros(max(SIZES) // 4))
     for name in COLLECTIVES:
         for size in SIZES:
-            repeats = max(1, min(200, (8 << 20) // size))
+            repeats = max(4, min(200, (8 << 20) // size))
             rounds = [
                 (
                     _time(partial(device.run, name, size), repeats),

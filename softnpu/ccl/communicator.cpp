@@ -4,17 +4,29 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "base/text.h"
+#include "ccl/connector.h"
 #include "ccl/watcher.h"
 
 namespace softnpu::ccl {
+namespace {
+
+std::vector<uint32_t> first_numbers(size_t count) {
+  std::vector<uint32_t> out(count);
+  std::iota(out.begin(), out.end(), 0U);
+  return out;
+}
+
+}  // namespace
 
 Communicator::Communicator(Membership membership, RootInfo info, uint32_t rank, softnpuMemoryFile memory,
                            int32_t device, Settings settings)
     : pid_(static_cast<int32_t>(getpid())),
       name_(std::move(membership.name)),
+      ids_(first_numbers(membership.members.size())),
       info_(std::move(info)),
       rank_(rank),
       device_(device),
@@ -22,15 +34,45 @@ Communicator::Communicator(Membership membership, RootInfo info, uint32_t rank, 
       settings_(settings),
       control_(std::move(membership.control)),
       members_(std::move(membership.members)),
-      sends_(members_.size()),
-      recvs_(members_.size()) {}
+      formed_(true),
+      sends_(ids_.size()),
+      recvs_(ids_.size()) {}
+
+Communicator::Communicator(std::string name, std::vector<uint32_t> ids, RootInfo info, uint32_t rank,
+                           softnpuMemoryFile memory, int32_t device, Settings settings)
+    : pid_(static_cast<int32_t>(getpid())),
+      name_(std::move(name)),
+      ids_(std::move(ids)),
+      info_(std::move(info)),
+      rank_(rank),
+      device_(device),
+      memory_(memory),
+      settings_(settings),
+      sends_(ids_.size()),
+      recvs_(ids_.size()) {}
 
 Communicator::~Communicator() {
   if (!check_process().is_ok()) return;  // the parent's rank lives on
+  if (!is_formed()) {
+    Connector::get().ring();
+    return;
+  }
   auto joined = Condition::kJoined;
   own().condition.compare_exchange_strong(joined, Condition::kLeft);
   ring_all();
   // The watcher forgets the peers that nobody uses any more.
+  Watcher::get().ring();
+}
+
+void Communicator::form(Membership membership) {
+  {
+    std::lock_guard lock(failure_mutex_);
+    control_ = std::move(membership.control);
+    members_ = std::move(membership.members);
+    formed_.store(true, std::memory_order_release);
+    if (failed_.load(std::memory_order_relaxed)) publish_failure();
+  }
+  ring_all();
   Watcher::get().ring();
 }
 
@@ -65,16 +107,25 @@ void Communicator::fail(const Status& status) noexcept {
     } catch (...) {
       failure_ = Status(status.code(), {});  // no memory for the text
     }
-    const std::string& reason = failure_.message();
-    const size_t length = std::min(reason.size(), RankSlot::kReason - 1);
-    std::copy_n(reason.data(), length, own().reason);
-    own().reason[length] = '\0';
-    own().condition.store(Condition::kFailed, std::memory_order_seq_cst);
+    if (is_formed()) publish_failure();
     failed_.store(true, std::memory_order_release);
+  }
+  if (!is_formed()) {
+    Watcher::get().ring();
+    Connector::get().ring();
+    return;
   }
   ring_all();
   // Its own operations in other streams.
   ring(rank_);
+}
+
+void Communicator::publish_failure() noexcept {
+  const std::string& reason = failure_.message();
+  const size_t length = std::min(reason.size(), RankSlot::kReason - 1);
+  std::copy_n(reason.data(), length, own().reason);
+  own().reason[length] = '\0';
+  own().condition.store(Condition::kFailed, std::memory_order_seq_cst);
 }
 
 Status Communicator::failure() const {
@@ -85,6 +136,7 @@ Status Communicator::failure() const {
 
 Status Communicator::condition() const {
   if (Status own_failure = failure(); !own_failure.is_ok()) return own_failure;
+  if (!is_formed()) return Status::ok();
   for (uint32_t other = 0; other < size(); ++other) {
     const bool has_failed = control_->slot(other).condition.load(std::memory_order_acquire) == Condition::kFailed;
     if (other != rank_ && has_failed) return why_gone(other);
@@ -119,7 +171,7 @@ Status Communicator::why_gone(uint32_t rank) const {
 
 std::string Communicator::name_rank(uint32_t rank) const {
   const int32_t pid = members_[rank].pid();
-  return pid == 0 ? text("rank ", rank) : text("rank ", rank, " (process ", pid, ")");
+  return pid == 0 ? text("rank ", id_of(rank)) : text("rank ", id_of(rank), " (process ", pid, ")");
 }
 
 std::string Communicator::last_call(uint32_t rank) const {

@@ -1,9 +1,12 @@
 #pragma once
 // One rank's end of a communicator.
 //
-// Collectives have numbers, from 1 on, in the order of the calls; one runs at a time. A rank's progress is eight times
-// the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1), reads
-// other ranks' memory, and so on.
+// Collectives have numbers, from 1 on, in the order of the calls; one runs at a time. A rank's progress is kRounds
+// times the number of its collective plus the rounds that it has completed of it: it publishes the call (round 1),
+// reads other ranks' memory, and so on.
+//
+// A communicator may be used before the ranks have met (is_formed()): calls are checked and numbered, and their
+// operations wait in their streams.
 
 #include <atomic>
 #include <cstdint>
@@ -22,21 +25,31 @@
 namespace softnpu::ccl {
 
 // The number of a round of a collective, among all of them.
-constexpr uint64_t kRounds = 8;
+constexpr uint64_t kRounds = uint64_t{1} << 20;
 constexpr uint64_t round_of(uint64_t number, uint64_t round) { return number * kRounds + round; }
 
 class Communicator {
  public:
   Communicator(Membership membership, RootInfo info, uint32_t rank, softnpuMemoryFile memory, int32_t device,
                Settings settings);
+  // One whose ranks meet later; see form(). `ids`: the numbers that errors give the ranks.
+  Communicator(std::string name, std::vector<uint32_t> ids, RootInfo info, uint32_t rank, softnpuMemoryFile memory,
+               int32_t device, Settings settings);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   // Tells the others that this rank has left.
   ~Communicator();
 
+  // The ranks have met. Once, any thread; wakes what waits for it.
+  void form(Membership membership);
+  // Before it, of what is below, only what the constructor gave, the numbers and the failures may be used.
+  bool is_formed() const { return formed_.load(std::memory_order_acquire); }
+
   const std::string& name() const { return name_; }
   uint32_t rank() const { return rank_; }
-  uint32_t size() const { return static_cast<uint32_t>(members_.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(ids_.size()); }
+  // The number that errors give `rank`.
+  uint32_t id_of(uint32_t rank) const { return ids_[rank]; }
   int32_t device() const { return device_; }
   const softnpuMemoryFile& memory() const { return memory_; }
   const RootInfo& info() const { return info_; }
@@ -81,15 +94,20 @@ class Communicator {
   std::string last_call(uint32_t rank) const;
 
  private:
+  // Tells the other ranks of failure_. failure_mutex_ is held; formed.
+  void publish_failure() noexcept;
+
   const int32_t pid_;
   const std::string name_;
+  const std::vector<uint32_t> ids_;
   const RootInfo info_;
   const uint32_t rank_;
   const int32_t device_;
   const softnpuMemoryFile memory_;
   const Settings settings_;
-  const std::shared_ptr<ControlArea> control_;
-  const std::vector<Member> members_;
+  std::shared_ptr<ControlArea> control_;  // constant once formed_, as members_
+  std::vector<Member> members_;
+  std::atomic<bool> formed_{false};  // written under failure_mutex_
 
   std::mutex order_;  // guards the following four
   uint64_t called_ = 0;

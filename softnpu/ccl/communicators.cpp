@@ -130,8 +130,36 @@ HcclResult softnpuCommAbort(HcclComm comm) {
   return hccl_api("softnpuCommAbort", [&]() -> Status {
     std::shared_ptr<Communicator> found;
     SOFTNPU_RETURN_IF_ERROR(find(comm, &found));
-    found->fail(
-        {ACL_ERROR_RT_STREAM_ABORT, text("communicator ", found->name(), " was aborted by rank ", found->rank())});
+    found->fail({ACL_ERROR_RT_STREAM_ABORT,
+                 text("communicator ", found->name(), " was aborted by rank ", found->id_of(found->rank()))});
+    return Status::ok();
+  });
+}
+
+HcclResult softnpuMakeRootInfo(HcclRootInfo* rootInfo) {
+  return hccl_api("softnpuMakeRootInfo", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(rootInfo, "rootInfo"));
+    RootInfo info;
+    SOFTNPU_RETURN_IF_ERROR(RootInfo::make(&info));
+    info.write(rootInfo);
+    return Status::ok();
+  });
+}
+
+HcclResult softnpuCommInitInBackground(uint32_t nRanks, const uint32_t* rankIds, const HcclRootInfo* rootInfo,
+                                       uint32_t rank, HcclCommConfig* config, HcclComm* comm) {
+  return hccl_api("softnpuCommInitInBackground", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(require(rankIds, "rankIds"));
+    SOFTNPU_RETURN_IF_ERROR(require(rootInfo, "rootInfo"));
+    SOFTNPU_RETURN_IF_ERROR(require(comm, "comm"));
+    *comm = nullptr;
+    Options options;
+    SOFTNPU_RETURN_IF_ERROR(read_options(config, &options));
+    RootInfo info;
+    SOFTNPU_RETURN_IF_ERROR(RootInfo::read(*rootInfo, &info));
+    std::shared_ptr<Communicator> made;
+    SOFTNPU_RETURN_IF_ERROR(softnpu::ccl::form_in_background(info, {rankIds, nRanks}, rank, options, &made));
+    *comm = communicators().add(std::move(made));
     return Status::ok();
   });
 }

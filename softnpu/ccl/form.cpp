@@ -7,6 +7,7 @@
 #include "acl/acl.h"
 #include "base/text.h"
 #include "ccl/acl_status.h"
+#include "ccl/connector.h"
 #include "ccl/own_files.h"
 #include "ccl/watcher.h"
 
@@ -14,6 +15,25 @@ namespace softnpu::ccl {
 namespace {
 
 constexpr uint32_t kMagicWord = 0xf0f0f0f0;
+
+Status check_ranks(uint64_t ranks, uint32_t rank) {
+  if (ranks > 0 && ranks <= kMaxRanks && rank < ranks) return Status::ok();
+  return {ACL_ERROR_INVALID_PARAM, text("rank ", rank, " of ", ranks, ": there are 1 to ", kMaxRanks, " ranks")};
+}
+
+// What a rank needs of its process.
+struct Own {
+  int32_t device = 0;
+  Settings settings;
+  softnpuMemoryFile memory{};
+};
+
+Status find_own(Own* out) {
+  SOFTNPU_RETURN_IF_ERROR(from_acl([&] { return aclrtGetDevice(&out->device); }));
+  SOFTNPU_RETURN_IF_ERROR(read_settings(&out->settings));
+  SOFTNPU_RETURN_IF_ERROR(memory_of(out->device, &out->memory));
+  return Watcher::get().start();
+}
 
 }  // namespace
 
@@ -35,20 +55,26 @@ Status read_options(const HcclCommConfig* config, Options* out) {
 
 Status form(const RootInfo& info, uint32_t ranks, uint32_t rank, const Options& options, bool may_be_early,
             std::shared_ptr<Communicator>* out) {
-  if (ranks == 0 || ranks > kMaxRanks || rank >= ranks) {
-    return {ACL_ERROR_INVALID_PARAM, text("rank ", rank, " of ", ranks, ": there are 1 to ", kMaxRanks, " ranks")};
-  }
-  int32_t device = 0;
-  SOFTNPU_RETURN_IF_ERROR(from_acl([&] { return aclrtGetDevice(&device); }));
-  Settings settings;
-  SOFTNPU_RETURN_IF_ERROR(read_settings(&settings));
-  softnpuMemoryFile memory{};
-  SOFTNPU_RETURN_IF_ERROR(memory_of(device, &memory));
-  SOFTNPU_RETURN_IF_ERROR(Watcher::get().start());
+  SOFTNPU_RETURN_IF_ERROR(check_ranks(ranks, rank));
+  Own own;
+  SOFTNPU_RETURN_IF_ERROR(find_own(&own));
   Membership membership;
-  SOFTNPU_RETURN_IF_ERROR(join(info, {ranks, rank, device, options.name, settings.connect, may_be_early}, &membership));
-  *out = std::make_shared<Communicator>(std::move(membership), info, rank, memory, device, settings);
+  const RankConfig self{ranks, rank, own.device, options.name, own.settings.connect, may_be_early, rank};
+  SOFTNPU_RETURN_IF_ERROR(join(info, self, &membership));
+  *out = std::make_shared<Communicator>(std::move(membership), info, rank, own.memory, own.device, own.settings);
   return Status::ok();
+}
+
+Status form_in_background(const RootInfo& info, std::span<const uint32_t> ids, uint32_t rank, const Options& options,
+                          std::shared_ptr<Communicator>* out) {
+  SOFTNPU_RETURN_IF_ERROR(check_ranks(ids.size(), rank));
+  Own own;
+  SOFTNPU_RETURN_IF_ERROR(find_own(&own));
+  const std::string& name = options.name.empty() ? info.name : options.name;
+  *out = std::make_shared<Communicator>(name, std::vector(ids.begin(), ids.end()), info, rank, own.memory, own.device,
+                                        own.settings);
+  const auto ranks = static_cast<uint32_t>(ids.size());
+  return Connector::get().add(*out, {ranks, rank, own.device, name, own.settings.connect, false, ids[rank]});
 }
 
 Status form_all(std::span<const int32_t> devices, std::vector<std::shared_ptr<Communicator>>* out) {

@@ -21,6 +21,10 @@ Status read_options(const HcclCommConfig* config, Options* out);
 Status form(const RootInfo& info, uint32_t ranks, uint32_t rank, const Options& options, bool may_be_early,
             std::shared_ptr<Communicator>* out);
 
+// The same, but the ranks meet in the background; each meets them by itself. `ids`: the ranks' numbers in errors.
+Status form_in_background(const RootInfo& info, std::span<const uint32_t> ids, uint32_t rank, const Options& options,
+                          std::shared_ptr<Communicator>* out);
+
 // One rank for each device, all in this process.
 Status form_all(std::span<const int32_t> devices, std::vector<std::shared_ptr<Communicator>>* out);
 

@@ -29,7 +29,7 @@ Status connect(const RootInfo& info, const RankConfig& self, DescriptorSocket* o
     const Status status = DescriptorSocket::connect(info.name, self.timeout + kMargin, out);
     if (status.is_ok()) return status;
     if (!self.may_be_early || Clock::now() >= end) {
-      return {status.code(), text("rank ", self.rank, " does not reach the process that called HcclGetRootInfo (",
+      return {status.code(), text("rank ", self.id, " does not reach the process that the ranks connect to (",
                                   status.message(), "): it has to live and to be in the same network namespace")};
     }
     std::this_thread::sleep_for(milliseconds(2));
@@ -45,6 +45,7 @@ Status say_hello(const RootInfo& info, const RankConfig& self, const DescriptorS
   hello.secret = info.secret;
   hello.ranks = self.ranks;
   hello.rank = self.rank;
+  hello.id = self.id;
   hello.token = Peer::own_token();
   hello.pid = static_cast<int32_t>(getpid());
   hello.device = self.device;
@@ -61,7 +62,7 @@ Status receive(const RankConfig& self, const DescriptorSocket& socket, Message* 
   const Status status = socket.receive(room_of(out), &size, files);
   if (status.is_ok() && size == sizeof *out) return status;
   return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
-          text("rank ", self.rank, ": the process that called HcclGetRootInfo (", socket.peer(),
+          text("rank ", self.id, ": the process that the ranks connect to (", socket.peer(),
                size == 0 && status.is_ok() ? ") ended before all ranks had come" : ") answers no more: ",
                status.message())};
 }
@@ -117,15 +118,22 @@ void Member::ring() const {
 
 Status join(const RootInfo& info, const RankConfig& self, Membership* out) {
   DescriptorSocket socket;
-  SOFTNPU_RETURN_IF_ERROR(connect(info, self, &socket));
-  SOFTNPU_RETURN_IF_ERROR(say_hello(info, self, socket));
+  SOFTNPU_RETURN_IF_ERROR(begin_join(info, self, &socket));
+  return finish_join(self, socket, out);
+}
+
+Status begin_join(const RootInfo& info, const RankConfig& self, DescriptorSocket* out) {
+  SOFTNPU_RETURN_IF_ERROR(connect(info, self, out));
+  return say_hello(info, self, *out);
+}
+
+Status finish_join(const RankConfig& self, const DescriptorSocket& socket, Membership* out) {
   Verdict verdict;
   std::vector<File> files;
   SOFTNPU_RETURN_IF_ERROR(receive(self, socket, &verdict, &files));
   if (verdict.is_good != 1 || files.size() != kVerdictFiles) {
     verdict.reason.back() = '\0';
-    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR,
-            text("rank ", self.rank, " of ", self.ranks, ": ", verdict.reason.data())};
+    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", self.id, " of ", self.ranks, ": ", verdict.reason.data())};
   }
   verdict.name.back() = '\0';
   out->name = verdict.name.data();

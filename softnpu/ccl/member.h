@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor_socket.h"
 #include "base/status.h"
 #include "ccl/control.h"
 #include "ccl/peer.h"
@@ -46,6 +47,7 @@ struct RankConfig {
   std::string name;  // empty: any
   std::chrono::seconds timeout{0};
   bool may_be_early = false;  // whether the first rank may not listen yet
+  uint32_t id = 0;            // the rank's number in errors
 };
 
 struct Membership {
@@ -53,6 +55,11 @@ struct Membership {
   std::shared_ptr<ControlArea> control;
   std::vector<Member> members;  // by rank
 };
+
+// The two halves of join(). The first connects to whoever listens at `info` and says which rank this is. The second
+// waits on that connection for all the others.
+Status begin_join(const RootInfo& info, const RankConfig& self, DescriptorSocket* out);
+Status finish_join(const RankConfig& self, const DescriptorSocket& socket, Membership* out);
 
 // Waits until all ranks have come to `info`, and returns them.
 Status join(const RootInfo& info, const RankConfig& self, Membership* out);

@@ -12,13 +12,14 @@
 namespace softnpu::ccl {
 
 struct Hello {
-  static constexpr uint64_t kMagic = 0x736e70756363'0001;
+  static constexpr uint64_t kMagic = 0x736e70756363'0002;
   static constexpr size_t kFiles = 3;  // memory, bell, process
 
   uint64_t magic = kMagic;
   Secret secret{};
   uint32_t ranks = 0;
   uint32_t rank = 0;
+  uint32_t id = 0;     // the rank's number in errors
   uint64_t token = 0;  // of the process
   int32_t pid = 0;
   int32_t device = 0;

@@ -28,8 +28,23 @@ Operation::~Operation() {
   }
 }
 
+void Operation::ask_for_bell() noexcept {
+  // Forming rings in any case.
+  if (!waits_to_form_) comm_->own().sleeps.store(1, std::memory_order_seq_cst);
+}
+
 bool Operation::is_over() noexcept {
-  return is_ready() || is_hopeless() || comm_->has_failed() || Clock::now() >= deadline_;
+  if (comm_->has_failed() || Clock::now() >= deadline_) return true;
+  return waits_to_form_ ? comm_->is_formed() : is_ready() || is_hopeless();
+}
+
+Status Operation::late_to_form() const {
+  std::string absent;
+  for (uint32_t other = 0; other < comm_->size(); ++other) {
+    if (other != comm_->rank()) absent += text(absent.empty() ? "rank " : " or rank ", comm_->id_of(other));
+  }
+  return {ACL_ERROR_RT_TASK_TIMEOUT, text(describe(), ": ", absent, " has not connected within ",
+                                          comm_->settings().execute.count(), " s (HCCL_EXEC_TIMEOUT)")};
 }
 
 Status Operation::step(softnpuTurn* turn, bool* again) {
@@ -43,14 +58,20 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
   try {
     bool done = false;
     while (status.is_ok() && !done) {
-      if (status = comm_->failure(); !status.is_ok()) break;
-      if (status = proceed(&done); !status.is_ok() || done) break;
-      if (spin_until([this] { return is_ready(); }, kSpin)) continue;
+      if (const Status failure = comm_->failure(); !failure.is_ok()) {
+        status = {failure.code(), text(describe(), " has ended: ", failure.message())};
+        break;
+      }
+      waits_to_form_ = !comm_->is_formed();
+      if (!waits_to_form_) {
+        if (status = proceed(&done); !status.is_ok() || done) break;
+        if (spin_until([this] { return is_ready(); }, kSpin)) continue;
+      }
       const bool is_late = Clock::now() >= deadline_;
-      if (is_late || is_hopeless()) {
+      if (is_late || (!waits_to_form_ && is_hopeless())) {
         // What has come meanwhile counts.
-        if (is_ready()) continue;
-        status = explain(is_late);
+        if (waits_to_form_ ? comm_->is_formed() : is_ready()) continue;
+        status = waits_to_form_ ? late_to_form() : explain(is_late);
         break;
       }
       *again = true;

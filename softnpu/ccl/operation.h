@@ -41,11 +41,13 @@ class Operation : public Waiting {
 
  private:
   // Waiting.
-  void ask_for_bell() noexcept override { comm_->own().sleeps.store(1, std::memory_order_seq_cst); }
+  void ask_for_bell() noexcept override;
   bool is_over() noexcept override;
   Clock::time_point deadline() const noexcept override { return deadline_; }
 
   Status step(softnpuTurn* turn, bool* again);
+  // Why it waits no longer for the ranks to meet.
+  Status late_to_form() const;
 
   const std::shared_ptr<Communicator> comm_;
   const Operator op_;
@@ -54,6 +56,7 @@ class Operation : public Waiting {
   bool has_begun_ = false;
   bool has_ended_ = false;
   bool was_parked_ = false;
+  bool waits_to_form_ = false;  // for the ranks to meet
 };
 
 }  // namespace softnpu::ccl

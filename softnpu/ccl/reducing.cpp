@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ccl/collectives.h"
 #include "ccl/reduce.h"
+#include "ops/copy/non_temporal.h"
 
 namespace softnpu::ccl {
 namespace {
@@ -47,30 +48,47 @@ class AllReduce final : public Reducing {
   bool waits_for_reader(uint32_t) const override { return true; }
   const Buffer* second_source() const override { return &recv(); }
 
-  // The elements that `rank` reduces: whole cache lines.
-  std::pair<uint64_t, uint64_t> slice(uint32_t of) const {
-    const uint64_t line = 64 / element();
-    const uint64_t lines = (call().count + line - 1) / line;
-    const auto edge = [&](uint64_t part) { return std::min(call().count, lines * part / size() * line); };
-    return {edge(of), edge(of + 1)};
+  // What exceeds the caches is reduced in chunks, so that ranks gather each while it is in them. The same number on all
+  // ranks: the call tells it, whatever is in place.
+  uint64_t chunk_count() const {
+    constexpr uint64_t kChunkBytes = uint64_t{4} << 20;
+    constexpr uint64_t kMostChunks = kRounds / 4;
+    const uint64_t bytes = call().count * element();
+    if (bytes < static_cast<uint64_t>(kNonTemporalBytes) / size()) return 1;
+    return std::clamp<uint64_t>(bytes / kChunkBytes, 1, kMostChunks);
   }
 
+  // The elements of a chunk that a rank reduces: whole cache lines.
+  std::pair<uint64_t, uint64_t> slice(uint64_t chunk, uint32_t of) const {
+    const uint64_t line = 64 / element();
+    const uint64_t lines = (call().count + line - 1) / line;
+    const uint64_t parts = chunk_count() * size();
+    const auto edge = [&](uint64_t part) { return std::min(call().count, lines * part / parts * line); };
+    return {edge(chunk * size() + of), edge(chunk * size() + of + 1)};
+  }
+
+  // Round n reduces this rank's slice of chunk n and gathers the other ranks' slices of the chunk before.
   Status read(uint32_t round, bool* more) override {
     if (is_small() || size() == 1) return reduce_from(0, call().count, recv().data());
-    if (round == 0) {
-      const auto [first, last] = slice(rank());
-      *more = true;
+    *more = round < chunk_count();
+    if (round > 0) SOFTNPU_RETURN_IF_ERROR(gather(round - 1));
+    if (*more) {
+      const auto [first, last] = slice(round, rank());
       return reduce_from(first, last - first, recv().data() + first * element());
     }
+    if (final_.bytes() > 0) std::memcpy(final_.data(), recv().data(), recv().bytes());
+    return Status::ok();
+  }
+
+  Status gather(uint64_t chunk) const {
     for (uint32_t i = 1; i < size(); ++i) {
       const uint32_t other = (rank() + i) % size();
-      const auto [first, last] = slice(other);
+      const auto [first, last] = slice(chunk, other);
       const uint64_t bytes = (last - first) * element();
       const char* from = nullptr;
       SOFTNPU_RETURN_IF_ERROR(source(other, first * element(), bytes, &from, true));
       copy(from, first * element(), bytes);
     }
-    if (final_.bytes() > 0) std::memcpy(final_.data(), recv().data(), recv().bytes());
     return Status::ok();
   }
 

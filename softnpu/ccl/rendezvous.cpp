@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ccl/control.h"
+#include "ccl/settings.h"
 
 namespace softnpu::ccl {
 
@@ -63,7 +64,7 @@ Status Rendezvous::hear(Connection* connection) {
   const bool is_gone = !status.is_ok() || size == 0;
   if (connection->has_spoken) {
     if (!is_gone) return Status::ok();  // it has nothing to add
-    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", connection->hello.rank, " (process ",
+    return {ACL_ERROR_RT_SUSPECT_REMOTE_ERROR, text("rank ", connection->hello.id, " (process ",
                                                     connection->socket.peer(), ") left before all ranks had come")};
   }
   const bool is_rank = !is_gone && size == sizeof hello && hello.magic == Hello::kMagic &&
@@ -76,7 +77,7 @@ Status Rendezvous::hear(Connection* connection) {
   SOFTNPU_RETURN_IF_ERROR(admit(*connection));
   connection->files = std::move(files);
   connection->has_spoken = true;
-  if (ranks_ == 0) deadline_ = Clock::now() + timeout_;
+  if (ranks_ == 0 && timeout_ != Settings::kForever) deadline_ = Clock::now() + timeout_;
   ranks_ = hello.ranks;
   return Status::ok();
 }

@@ -19,7 +19,7 @@ class Rendezvous {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Listens. `timeout`: how long the first rank waits for the last one.
+  // Listens. `timeout`: how long the first rank waits for the last one, Settings::kForever for no limit.
   static Status open(const RootInfo& info, std::chrono::seconds timeout, std::optional<Rendezvous>* out);
 
   // What poll() has to watch.

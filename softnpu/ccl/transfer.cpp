@@ -92,7 +92,7 @@ Status Transfers::receive(const Item& item, Channel* shared) const {
   const Call& mine = item.transfer.call;
   if (theirs.op != Operator::kSend || theirs.dtype != mine.dtype || theirs.count != mine.count) {
     return {ACL_ERROR_INVALID_PARAM,
-            text(describe(item), ": rank ", item.transfer.other, " calls ", theirs.describe())};
+            text(describe(item), ": rank ", comm().id_of(item.transfer.other), " calls ", theirs.describe())};
   }
   const Buffer& buffer = item.transfer.buffer;
   if (buffer.bytes() > 0) {
@@ -121,10 +121,13 @@ Status Transfers::explain(bool is_late) const {
   return {ACL_ERROR_RT_TASK_TIMEOUT, text(describe(), " is late")};
 }
 
-std::string Transfers::describe() const { return text(name_of(op()), " of communicator ", comm().name()); }
+std::string Transfers::describe() const {
+  if (items_.size() == 1) return describe(items_.front());
+  return text(name_of(op()), " of communicator ", comm().name());
+}
 
 std::string Transfers::describe(const Item& item) const {
-  return text(item.transfer.call.describe(), " of rank ", comm().rank(), ", transfer ", item.number,
+  return text(item.transfer.call.describe(), " of rank ", comm().id_of(comm().rank()), ", transfer ", item.number,
               " between the two in communicator ", comm().name());
 }
 

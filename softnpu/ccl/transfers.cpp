@@ -44,7 +44,7 @@ Status prepare(const Communicator& comm, HcclSendRecvType kind, void* address, u
   out->transfer.other = other;
   out->transfer.call = {.op = is_send ? Operator::kSend : Operator::kRecv,
                         .dtype = static_cast<uint32_t>(type),
-                        .root = other,
+                        .root = comm.id_of(other),
                         .count = count};
   return Buffer::find(comm, is_send ? "sendBuf" : "recvBuf", address, bytes, &out->transfer.buffer);
 }

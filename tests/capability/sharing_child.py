@@ -104,3 +104,32 @@ def change_the_first(inbox, outbox):
         tensor[:1].copy_(bad)
         tensor[:1].copy_(good)
     torch.npu.synchronize()
+
+
+class Ends:
+    """Ends the process that unpickles it."""
+
+    def __reduce__(self):
+        """``os._exit(3)``."""
+        return os._exit, (3,)
+
+
+class Waits:
+    """Unpickled, it is what a pipe at ``path`` has, once somebody has written it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __reduce__(self):
+        """The pipe's contents."""
+        return _contents, (self.path,)
+
+
+def _contents(path):
+    with open(path) as file:
+        return file.read()
+
+
+def expect_sum(_, tensor, expected):
+    """Succeeds if the tensor's sum is ``expected``."""
+    assert tensor.sum().item() == expected

@@ -192,6 +192,60 @@ def test_a_killed_receiver_keeps_no_memory(receiver):
         os.kill(child_pid, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+@pytest.mark.parametrize("collect", [torch.npu.ipc_collect, torch.npu.empty_cache])
+def test_a_process_that_dies_before_it_opens_its_arguments_keeps_no_memory(method, collect):
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
+    x = torch.ones(1000, device="npu")
+    process = mp.get_context(method).Process(
+        target=sharing_child.expect_sum, args=(sharing_child.Ends(), x, 1000)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 3
+    assert (x + 1).sum().item() == 2000
+    del x
+    collect()
+    assert torch.npu.memory_allocated() == before
+
+
+def test_a_start_that_fails_keeps_no_memory():
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
+    x = torch.ones(1000, device="npu")
+    process = mp.get_context("spawn").Process(target=print, args=(x, lambda: None))
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        process.start()
+    del x, process
+    gc.collect()
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == before
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_arguments_stay_until_their_process_opens_them(method, tmp_path):
+    torch.npu.ipc_collect()
+    before = torch.npu.memory_allocated()
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    x = torch.ones(1000, device="npu")
+    process = mp.get_context(method).Process(
+        target=sharing_child.expect_sum, args=(sharing_child.Waits(str(path)), x, 1000)
+    )
+    process.start()
+    with open(path, "w") as pipe:  # until the process reads it
+        del x
+        torch.npu.empty_cache()
+        assert torch.npu.memory_allocated() > before
+        torch.full((1000,), 7.0, device="npu")
+        pipe.write("go on")
+    process.join(100)
+    assert process.exitcode == 0
+    torch.npu.ipc_collect()
+    assert torch.npu.memory_allocated() == before
+
+
 def test_a_changed_message_opens_nothing():
     torch.npu.ipc_collect()
     before = torch.npu.memory_allocated()

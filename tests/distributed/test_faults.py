@@ -23,12 +23,19 @@ def test_a_killed_rank_is_named(pair):
     assert pair.processes[1].wait(10) == -signal.SIGKILL
 
 
-def test_a_hanging_rank_ends_the_call(pair):
-    (failure, later), _ = pair.run("faults.hanging", 2)
+@pytest.mark.parametrize("option", ["timeout", "op_timeout"])
+def test_a_hanging_rank_ends_the_call(pair, option):
+    (failure, later), _ = pair.run("faults.hanging", 2, option)
     text, seconds = failure
     assert "all_reduce" in text or "AllReduce" in text
     assert 1 < seconds < 15
     assert "time-out" in later
+
+
+def test_a_peer_that_does_not_send_is_named(pair):
+    (text, seconds), _ = pair.run("faults.absent_peer", 2)
+    assert "from rank 1" in text
+    assert 1 < seconds < 15
 
 
 def test_different_sizes_are_an_error(pair):

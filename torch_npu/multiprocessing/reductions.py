@@ -6,14 +6,14 @@ others) are those of the official torch_npu 2.13.0.
 """
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from multiprocessing.reduction import ForkingPickler
 from typing import NamedTuple
 
 import torch
 from torch.multiprocessing import reductions
 
-from torch_npu.npu import _state
+from torch_npu.npu import _receivers, _state
 from torch_npu.npu.streams import Event
 
 
@@ -63,12 +63,16 @@ def _release_ipc_counter_npu(
     _state.native().release_shared(ref_counter_handle, ref_counter_offset)
 
 
+def _release(memory: _Memory) -> None:
+    _release_ipc_counter_npu(memory.ref_counter_handle, memory.ref_counter_offset)
+
+
 def _open(memory: _Memory) -> torch.UntypedStorage:
     """This process's storage for ``memory``: one for all tensors that share it, including the sender's own."""
     if not memory.size_bytes:
         return torch.UntypedStorage(0, device=torch.device("npu", memory.device))
     if known := reductions.storage_from_cache(torch.UntypedStorage, memory.key):
-        _release_ipc_counter_npu(memory.ref_counter_handle, memory.ref_counter_offset)
+        _release(memory)
         return known
     opened = _new_shared_npu(*memory)
     _remember(opened, memory)
@@ -137,7 +141,9 @@ def _send(tensor: torch.Tensor) -> tuple[Callable, tuple]:
     torch.utils.hooks.warn_if_has_hooks(tensor)
     storage = tensor.untyped_storage()
     if storage.nbytes():
+        _receivers.collect()
         memory = _Memory(*_share_npu_(storage))
+        _receivers.on_death(partial(_release, memory))
         _remember(storage, memory)  # a tensor that is sent back uses this storage
     else:
         memory = _Memory(tensor.device.index, None, 0, 0, b"", 0, b"", False)

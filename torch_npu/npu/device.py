@@ -6,7 +6,7 @@ from types import ModuleType
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu.npu import _receivers, _state
 
 
 def is_available() -> bool:
@@ -175,4 +175,5 @@ class device_of(device):  # noqa: N801
 def ipc_collect() -> None:
     """Frees memory that this process shared and dropped, and that no other process uses."""
     if _state.native().is_initialized():
+        _receivers.collect()
         _state.native().ipc_collect()

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from torch_npu.npu import _state
+from torch_npu.npu import _receivers, _state
 from torch_npu.npu.mem_pool import (
     MemPool,
     NPUPluggableAllocator,
@@ -109,8 +109,10 @@ def reset_accumulated_memory_stats(device: _state.Device = None) -> None:
 
 
 def empty_cache() -> None:
-    """Returns cached memory that no tensor uses to the device."""
+    """Returns cached memory that no tensor uses to the device; what :func:`torch.npu.ipc_collect` frees, too."""
     if _state.native().is_initialized():
+        _receivers.collect()
+        _state.native().ipc_collect()
         _state.native().empty_cache()
 
 

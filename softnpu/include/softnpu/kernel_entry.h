@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-#define SOFTNPU_KERNEL_ENTRY_VERSION 1u
+// Of this structure and of those that compiled kernels fill for the library (softnpu_kernel/*.h).
+#define SOFTNPU_KERNEL_ENTRY_VERSION 2u
 
 typedef struct softnpuKernelEntry softnpuKernelEntry;
 struct softnpuKernelEntry {

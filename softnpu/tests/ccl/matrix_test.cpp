@@ -60,6 +60,8 @@ const Register kLarge("large", [](const Rank& rank) {
   constexpr size_t kPart = 1'300'003;
   constexpr HcclDataType kType = HCCL_DATA_TYPE_FP64;
   check_all_reduce(side, kType, HCCL_REDUCE_SUM, kPart, false, 1);
+  // In several chunks, of which each rank has as many, in place or not.
+  check_all_reduce(side, kType, HCCL_REDUCE_MAX, 2 * kPart, rank.rank == 0, 9);
   check_reduce_scatter(side, kType, HCCL_REDUCE_SUM, kPart, false, 2);
   check_reduce_scatter_v(side, kType, HCCL_REDUCE_MAX, kPart, 3);
   check_broadcast(side, kType, 2 * kPart, 1, 4);

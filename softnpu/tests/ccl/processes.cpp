@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "acl/acl.h"
+#include "softnpu/collectives.h"
 
 extern char** environ;
 
@@ -53,10 +54,11 @@ void require(bool condition, const std::string& what) {
   fail(what + ": " + (message == nullptr ? "" : message));
 }
 
-HcclRootInfo Rank::root_info() const {
+HcclRootInfo Rank::root_info(bool listens) const {
   HcclRootInfo info;
   if (rank == 0) {
-    require(HcclGetRootInfo(&info) == HCCL_SUCCESS, "HcclGetRootInfo");
+    const auto make = listens ? HcclGetRootInfo : softnpuMakeRootInfo;
+    require(make(&info) == HCCL_SUCCESS, "a root info");
     transfer(kRootOut, &info, true);
   } else {
     transfer(kRootIn, &info, false);

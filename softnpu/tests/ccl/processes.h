@@ -19,8 +19,9 @@ struct Rank {
   uint32_t ranks = 0;
   std::string argument;
 
-  // A root info that rank 0 gets and all ranks return; each call another one, in the same order on all ranks.
-  HcclRootInfo root_info() const;
+  // A root info that rank 0 makes and all ranks return; each call another one, in the same order on all ranks. Rank 0
+  // listens at it if `listens`.
+  HcclRootInfo root_info(bool listens = true) const;
   // A communicator of all ranks. Ends the process on failure.
   HcclComm communicator() const;
 };

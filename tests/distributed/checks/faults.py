@@ -30,9 +30,12 @@ def killed():
     return _failure(lambda: dist.all_reduce(tensor))
 
 
-def hanging(seconds):
-    """The last rank does not call, and the group's time-out passes."""
-    group = dist.new_group(backend="hccl", timeout=timedelta(seconds=seconds))
+def hanging(seconds, option):
+    """The last rank does not call, and the group's time-out passes: that of ``option``, timeout or op_timeout."""
+    options, limit = dist.ProcessGroupHCCL.Options(), timedelta(seconds=seconds)
+    if option == "op_timeout":
+        options.op_timeout, limit = limit, timedelta(seconds=600)
+    group = dist.new_group(backend="hccl", timeout=limit, pg_options=options)
     tensor = torch.ones(4, device="npu")
     dist.all_reduce(tensor, group=group)
     torch.npu.synchronize()
@@ -45,6 +48,15 @@ def hanging(seconds):
     except dist.DistBackendError as error:
         return failure, str(error)
     return failure, "nothing raised"
+
+
+def absent_peer(seconds):
+    """The first rank receives from the last one, which does not send, and the group's time-out passes."""
+    group = dist.new_group(backend="hccl", timeout=timedelta(seconds=seconds))
+    if dist.get_rank() != 0:
+        return "", 0
+    peer = dist.get_world_size() - 1
+    return _failure(lambda: dist.recv(torch.empty(4, device="npu"), peer, group=group))
 
 
 def different_sizes():

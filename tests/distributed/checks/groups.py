@@ -93,6 +93,10 @@ def options():
     group = dist.new_group(backend="hccl", pg_options=made, timeout=timedelta(seconds=50))
     backend = _backend(group)
     assert backend.options._timeout == timedelta(seconds=50)
+    assert backend.options.op_timeout == timedelta(seconds=7)
+    backend._set_default_timeout(timedelta(seconds=40))
+    assert backend.options.op_timeout == timedelta(seconds=40)
+    assert dist.ProcessGroupHCCL.Options().op_timeout == timedelta(minutes=30)
     assert backend.get_hccl_comm_name(dist.get_rank(), init_comm=False) == ""
     assert backend.get_hccl_comm_name(dist.get_rank()) == "a group"
     stream = backend.get_coll_stream_id(DEVICE)
@@ -108,6 +112,10 @@ def options():
 
 
 def bad_options():
+    made = dist.ProcessGroupHCCL.Options()
+    made.op_timeout = timedelta(0)
+    with pytest.raises(ValueError, match="op_timeout"):
+        dist.ProcessGroupHCCL(dist.HashStore(), 0, 1, made)
     for config, text in (
         ({"unknown": 1}, "has no key unknown"),
         ({"hccl_buffer_size": "1"}, "should be int"),

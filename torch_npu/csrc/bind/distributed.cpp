@@ -49,7 +49,9 @@ void bind_options(const py::object& scope, const py::object& base) {
       .def(py::init(
                [](bool is_high_priority_stream) { return c10::make_intrusive<HcclOptions>(is_high_priority_stream); }),
            py::arg("is_high_priority_stream") = false)
-      .def_readwrite("op_timeout", &HcclOptions::op_timeout)
+      .def_property(
+          "op_timeout", [](const HcclOptions& options) { return options.operation_timeout(); },
+          [](HcclOptions& options, std::chrono::milliseconds timeout) { options.op_timeout = timeout; })
       .def_readwrite("is_high_priority_stream", &HcclOptions::is_high_priority_stream)
       .def_readwrite("hccl_config", &HcclOptions::hccl_config)
       .def_readwrite("group_id", &HcclOptions::group_id)

@@ -11,6 +11,27 @@
 #include "distributed/hccl.h"
 
 namespace torch_npu {
+namespace {
+
+// softnpu's own functions (softnpu/collectives.h); a CANN has none of them.
+using MakeRootInfo = HcclResult(HcclRootInfo*);
+using InitInBackground = HcclResult(uint32_t, const uint32_t*, const HcclRootInfo*, uint32_t, HcclCommConfig*,
+                                    HcclComm*);
+
+std::vector<uint8_t> bytes_of(const HcclRootInfo& root) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&root);
+  return {bytes, bytes + sizeof root};
+}
+
+HcclRootInfo root_of(const std::string& key, const std::vector<uint8_t>& bytes) {
+  HcclRootInfo root{};
+  TORCH_CHECK_WITH(DistBackendError, bytes.size() == sizeof root, "the store's entry ", key, " has ", bytes.size(),
+                   " bytes, not the ", sizeof root, " of HCCL's root information");
+  std::memcpy(&root, bytes.data(), sizeof root);
+  return root;
+}
+
+}  // namespace
 
 std::shared_ptr<Communicator> Communicator::connect(c10d::Store& store, const std::string& key, int rank, int size,
                                                     c10::DeviceIndex device, HcclCommConfig* config) {
@@ -20,13 +41,9 @@ std::shared_ptr<Communicator> Communicator::connect(c10d::Store& store, const st
   HcclRootInfo root{};
   if (rank == 0) {
     get_root_info(&root);
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&root);
-    store.set(key, std::vector<uint8_t>(bytes, bytes + sizeof root));
+    store.set(key, bytes_of(root));
   } else {
-    const std::vector<uint8_t> bytes = store.get(key);
-    TORCH_CHECK_WITH(DistBackendError, bytes.size() == sizeof root, "the store's entry ", key, " has ", bytes.size(),
-                     " bytes, not the ", sizeof root, " of HCCL's root information");
-    std::memcpy(&root, bytes.data(), sizeof root);
+    root = root_of(key, store.get(key));
   }
   HcclCommConfig defaults;
   if (config == nullptr) {
@@ -35,6 +52,25 @@ std::shared_ptr<Communicator> Communicator::connect(c10d::Store& store, const st
   }
   HcclComm handle = nullptr;
   init(static_cast<uint32_t>(size), &root, static_cast<uint32_t>(rank), config, &handle);
+  return std::shared_ptr<Communicator>(new Communicator(handle, device));
+}
+
+std::shared_ptr<Communicator> Communicator::connect_pair(c10d::Store& store, const std::string& key, int low, int high,
+                                                         int rank, c10::DeviceIndex device, HcclCommConfig* config) {
+  const int rank_of_pair = rank == low ? 0 : 1;
+  if (find_hccl_symbol("softnpuCommInitInBackground") == nullptr) {
+    return connect(store, key, rank_of_pair, 2, device, config);
+  }
+  static const HcclFunction<MakeRootInfo> make_root_info("softnpuMakeRootInfo");
+  static const HcclFunction<InitInBackground> init("softnpuCommInitInBackground");
+  bind_device(device);
+  // The rank that comes first leaves its root information; a store's get() would wait for the other.
+  HcclRootInfo root{};
+  make_root_info(&root);
+  root = root_of(key, store.compareSet(key, {}, bytes_of(root)));
+  const std::array ids = {static_cast<uint32_t>(low), static_cast<uint32_t>(high)};
+  HcclComm handle = nullptr;
+  init(2, ids.data(), &root, static_cast<uint32_t>(rank_of_pair), config, &handle);
   return std::shared_ptr<Communicator>(new Communicator(handle, device));
 }
 

@@ -18,6 +18,10 @@ class Communicator {
   // all have come. `config` may be null. The device becomes this thread's.
   static std::shared_ptr<Communicator> connect(c10d::Store& store, const std::string& key, int rank, int size,
                                                c10::DeviceIndex device, HcclCommConfig* config);
+  // Two ranks of a group, `low` and `high`, of which this process is `rank`. Returns at once where the CANN can connect
+  // in the background: work on the communicator waits in its stream until both have come. Otherwise as connect().
+  static std::shared_ptr<Communicator> connect_pair(c10d::Store& store, const std::string& key, int low, int high,
+                                                    int rank, c10::DeviceIndex device, HcclCommConfig* config);
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

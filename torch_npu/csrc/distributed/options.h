@@ -6,6 +6,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -19,7 +20,10 @@ struct HcclOptions : c10d::Backend::Options {
   explicit HcclOptions(bool is_high_priority_stream = false)
       : Options("hccl"), is_high_priority_stream(is_high_priority_stream) {}
 
-  std::chrono::milliseconds op_timeout = kBackendDefaultTimeout;
+  // How long an operation may take that names no time-out of its own: op_timeout, where it is set, else the group's.
+  std::chrono::milliseconds operation_timeout() const { return op_timeout.value_or(timeout); }
+
+  std::optional<std::chrono::milliseconds> op_timeout;
   bool is_high_priority_stream;
   std::unordered_map<std::string, HcclConfigEntry> hccl_config;
   std::string group_id;

@@ -1,5 +1,6 @@
-// Sends and receives. Before the first collective a pair of ranks has a communicator of its own, so that the others
-// need not come; each peer and direction has a stream: a send waits for its receiver, and nothing else for it.
+// Sends and receives. A pair of ranks has a communicator of its own, so that the others need not come, and so that both
+// use the same one whatever collectives they call in between. It connects in the background. Each peer and direction
+// has a stream: a send waits for its receiver, and nothing else for it.
 
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/StreamGuard.h>
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "core/device.h"
@@ -26,6 +29,15 @@ using c10d::OpType;
 void check_peer(const at::Tensor& tensor, int64_t peer, int size, const char* operation) {
   checks::dense(tensor, operation);
   TORCH_CHECK_VALUE(peer >= 0 && peer < size, operation, ": rank ", peer, " is not in a group of ", size);
+}
+
+// What an error says of the other ranks.
+std::string name_peers(const std::set<int>& sent_to, const std::set<int>& received_from) {
+  std::string text;
+  for (const auto& [ranks, before] : {std::pair(&sent_to, ", to rank "), std::pair(&received_from, ", from rank ")}) {
+    for (const int rank : *ranks) text += c10::str(rank == *ranks->begin() ? before : " and ", rank);
+  }
+  return text;
 }
 
 }  // namespace
@@ -91,7 +103,7 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::point_to_point(std::vector<Peer> pee
   const ProfiledCall profiled(name, {});
   const c10::DeviceIndex device = peers.front().tensor.device().index();
   const c10::DeviceGuard device_guard(npu_device(device));
-  // All ranks make the communicators of pairs in one order, so that no circle of ranks waits for each other.
+  // With a CANN that connects only while both wait, one order on all ranks avoids a circle of ranks in a batch.
   std::vector<std::pair<int, int>> pairs;
   for (const Peer& peer : peers) {
     if (peer.rank != rank_) pairs.emplace_back(std::minmax(rank_, peer.rank));
@@ -102,11 +114,15 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::point_to_point(std::vector<Peer> pee
   if (auto own = copy_own(peers)) ends.push_back(std::move(*own));
   Tensors inputs;
   Tensors outputs;
+  std::set<int> sent_to;
+  std::set<int> received_from;
   for (const Peer& peer : peers) {
+    (peer.receives ? received_from : sent_to).insert(peer.rank);
     if (peer.rank != rank_) ends.push_back(enqueue_peer(peer));
     (peer.receives ? outputs : inputs).push_back(peer.tensor);
   }
-  return finish({op, name, true, options_->timeout}, std::move(ends), std::move(inputs), std::move(outputs));
+  return finish({op, name, true, options_->operation_timeout(), name_peers(sent_to, received_from)}, std::move(ends),
+                std::move(inputs), std::move(outputs));
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::send(Tensors& tensors, int rank, int) {
@@ -160,7 +176,8 @@ ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::endCoalescing() {
   }
   if (ends.empty()) return peers.empty() ? nullptr : point_to_point(std::move(peers), OpType::COALESCED);
   TORCH_CHECK(peers.empty(), "a batch of an hccl process group has either sends and receives or collectives");
-  return finish({OpType::COALESCED, "coalesced", true, options_->timeout}, std::move(ends), {}, std::move(tensors));
+  return finish({OpType::COALESCED, "coalesced", true, options_->operation_timeout()}, std::move(ends), {},
+                std::move(tensors));
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::batch_isend_irecv(const std::vector<std::string>& kinds, Tensors& tensors,

@@ -38,6 +38,8 @@ ProcessGroupHCCL::ProcessGroupHCCL(c10::intrusive_ptr<c10d::Store> store, int ra
   TORCH_CHECK_VALUE(rank >= 0 && rank < size, "rank ", rank, " is not in a group of ", size);
   TORCH_CHECK_VALUE(store_ != nullptr, "ProcessGroupHCCL needs a store");
   static_cast<void>(comm_config(*options_));  // tells of bad entries here
+  TORCH_CHECK_VALUE(options_->op_timeout.value_or(kBackendDefaultTimeout).count() > 0,
+                    "op_timeout of ProcessGroupHCCL.Options is not more than 0");
   init();
   watchdog_ = std::make_shared<Watchdog>(
       [this] {
@@ -83,20 +85,19 @@ void ProcessGroupHCCL::check_usable() {
                    " has ended on rank ", rank_, ": ", end_reason_);
 }
 
+void ProcessGroupHCCL::setTimeout(std::chrono::milliseconds timeout) {
+  options_->timeout = timeout;
+  options_->op_timeout.reset();  // what the program says last counts
+}
+
 c10d::ErrorType ProcessGroupHCCL::getError() {
   std::lock_guard lock(mutex_);
   return end_reason_.empty() ? c10d::ErrorType::SUCCESS : c10d::ErrorType::COMM_ERROR;
 }
 
-std::shared_ptr<Communicator> ProcessGroupHCCL::connect(const std::string& key, int rank, int size,
-                                                        c10::DeviceIndex device) {
-  int attempt = 0;
-  {
-    std::lock_guard lock(mutex_);
-    attempt = connections_[key]++;
-  }
-  HcclCommConfig config = comm_config(*options_);
-  return Communicator::connect(*store_, c10::str("hccl/", key, "/", attempt), rank, size, device, &config);
+std::string ProcessGroupHCCL::next_key(const std::string& purpose) {
+  std::lock_guard lock(mutex_);
+  return c10::str("hccl/", purpose, "/", connections_[purpose]++);
 }
 
 std::shared_ptr<Communicator> ProcessGroupHCCL::communicator(c10::DeviceIndex device) {
@@ -105,7 +106,8 @@ std::shared_ptr<Communicator> ProcessGroupHCCL::communicator(c10::DeviceIndex de
     const auto found = communicators_.find({device, kAll});
     if (found != communicators_.end()) return found->second;
   }
-  auto made = connect("all", rank_, size_, device);
+  HcclCommConfig config = comm_config(*options_);
+  auto made = Communicator::connect(*store_, next_key("all"), rank_, size_, device, &config);
   std::lock_guard lock(mutex_);
   return communicators_.emplace(std::pair(device, kAll), std::move(made)).first->second;
 }
@@ -115,13 +117,12 @@ std::pair<std::shared_ptr<Communicator>, uint32_t> ProcessGroupHCCL::link(c10::D
   const auto rank_of_pair = static_cast<uint32_t>(peer == low ? 0 : 1);
   {
     std::lock_guard lock(mutex_);
-    // If this rank has it, every rank made it at this place of the program.
-    const auto whole = communicators_.find({device, kAll});
-    if (whole != communicators_.end()) return {whole->second, static_cast<uint32_t>(peer)};
     const auto pair = communicators_.find({device, peer});
     if (pair != communicators_.end()) return {pair->second, rank_of_pair};
   }
-  auto made = connect(c10::str(low, ":", high), rank_ == low ? 0 : 1, 2, device);
+  HcclCommConfig config = comm_config(*options_);
+  const std::string key = next_key(c10::str(low, ":", high));
+  auto made = Communicator::connect_pair(*store_, key, low, high, rank_, device, &config);
   std::lock_guard lock(mutex_);
   return {communicators_.emplace(std::pair(device, peer), std::move(made)).first->second, rank_of_pair};
 }

@@ -41,7 +41,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   const c10::intrusive_ptr<HcclOptions>& options() const { return options_; }
   bool supportsSplitting() const override { return true; }
   bool supportsCoalescing() const override { return true; }
-  void setTimeout(std::chrono::milliseconds timeout) override { options_->timeout = timeout; }
+  void setTimeout(std::chrono::milliseconds timeout) override;
   void setSequenceNumberForGroup() override {}  // every rank starts at 0
   uint64_t getSequenceNumberForGroup() override { return sequence_; }
   c10d::ErrorType getError() override;
@@ -108,6 +108,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
     const char* name;
     bool is_async;
     std::chrono::milliseconds timeout;
+    std::string peers = {};  // of sends and receives, for errors: ", to rank 1"
   };
   struct Peer {
     int rank;
@@ -126,9 +127,10 @@ class ProcessGroupHCCL final : public c10d::Backend {
   std::optional<FlightEnd> copy_own(const std::vector<Peer>& peers);
 
   std::shared_ptr<Communicator> communicator(c10::DeviceIndex device);
-  // The communicator to reach `peer` by, and the peer's rank in it.
+  // The communicator of this rank and `peer`, and the peer's rank in it.
   std::pair<std::shared_ptr<Communicator>, uint32_t> link(c10::DeviceIndex device, int peer);
-  std::shared_ptr<Communicator> connect(const std::string& key, int rank, int size, c10::DeviceIndex device);
+  // A key of the store that no connection had so far; the same on all ranks that connect.
+  std::string next_key(const std::string& purpose);
   std::vector<std::shared_ptr<Communicator>> communicators();
   void check_usable();
   c10::DeviceIndex barrier_device(const c10d::BarrierOptions& options);
@@ -143,7 +145,7 @@ class ProcessGroupHCCL final : public c10d::Backend {
   std::mutex mutex_;                                                                         // guards what follows
   std::map<std::pair<c10::DeviceIndex, int>, std::shared_ptr<Communicator>> communicators_;  // by device and peer
   std::map<std::tuple<c10::DeviceIndex, int, bool>, c10::Stream> streams_;
-  std::unordered_map<std::string, int> connections_;  // by key, since the beginning
+  std::unordered_map<std::string, int> connections_;  // by purpose, since the beginning
   std::string end_reason_;                            // why no collective may run; empty while they may
   std::atomic<bool> is_coalescing_{false};
   std::vector<Peer> coalesced_peers_;

@@ -32,13 +32,13 @@ std::string sizes_of(const std::vector<at::Tensor>& tensors) {
 }  // namespace
 
 std::chrono::milliseconds ProcessGroupHCCL::timeout_of(std::chrono::milliseconds asked) const {
-  return asked == c10d::kUnsetTimeout || asked == kNoTimeout ? options_->timeout : asked;
+  return asked == c10d::kUnsetTimeout || asked == kNoTimeout ? options_->operation_timeout() : asked;
 }
 
 std::string ProcessGroupHCCL::describe(const Call& call, const Tensors& inputs, const Tensors& outputs) const {
   return c10::str("WorkHCCL(SeqNum=", sequence_.load(), ", OpType=", c10d::opTypeToString(call.op), ", ", call.name,
-                  " of ", sizes_of(inputs.empty() ? outputs : inputs), ", rank ", rank_, " of ", size_, " in group '",
-                  pg_uid_, "')");
+                  " of ", sizes_of(inputs.empty() ? outputs : inputs), call.peers, ", rank ", rank_, " of ", size_,
+                  " in group '", pg_uid_, "')");
 }
 
 ProcessGroupHCCL::WorkPtr ProcessGroupHCCL::run(const Call& call, Tensors inputs, Tensors outputs,
