@@ -8,7 +8,7 @@ namespace softnpu {
 
 // A sleeping thread and the cores that it may run on. The waker excludes its own core: on a virtual machine an idle
 // core looks busy, so that Linux would wake the thread on the waker's core, and both would share it for milliseconds.
-class SteeredThread {
+class __attribute__((visibility("default"))) SteeredThread {
  public:
   SteeredThread() noexcept;  // the calling thread
 

@@ -1,6 +1,7 @@
 #include "kernel/check/core.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernel/check/flags.h"
 #include "kernel/core/fault.h"
@@ -34,6 +35,7 @@ void Core::issue(const Instruction& instruction) {
       report->what = std::string(instruction.name) + " does not say what it touches: checked mode cannot judge it";
     return;
   }
+  if (instruction.touch_reads && pipes_.is_empty(instruction.pipe)) scheduler_.finish(instruction.pipe);
   touched_.clear();
   instruction.touch(instruction, &touched_);
   bool is_fault = false;
@@ -129,6 +131,9 @@ void Core::local_event(LocalEvent event, const Memory& memory, const void* owner
   if (!wrong.empty()) {
     if (Report* report = add(Check::kMemcheck, {"", Pipe::kS, where}, {})) report->what = wrong;
   }
+  // What a kernel reads before it writes does not depend on the block that had the memory before.
+  constexpr int kUnwritten = 0x7e;
+  if (event == LocalEvent::kInitBuffer && pipes_.pending() == 0) std::memset(memory.address, kUnwritten, memory.bytes);
   // A tensor begins without contents. Where a pipe is behind, its accesses are to the tensor that was there before.
   const bool is_new = event == LocalEvent::kInitBuffer || event == LocalEvent::kAlloc;
   if (is_new && pipes_.pending() == 0) forget(memory);

@@ -91,6 +91,7 @@ std::string LocalBuffers::handle(LocalEvent event, const Memory& memory, const v
   } else if (event == LocalEvent::kFree) {
     buffer.state = LocalBuffer::State::kFreed;
     buffer.freed = where;
+    if (buffer.owner != owner) return "the tensor is freed at another queue than its own";
   }
   return {};
 }

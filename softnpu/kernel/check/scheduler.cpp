@@ -55,6 +55,17 @@ void Scheduler::wait_flag(const Flag& flag, const std::source_location& where) {
   }
 }
 
+void Scheduler::finish(Pipe pipe) {
+  while (!queues_.is_empty(pipe)) {
+    if (schedule_ == Schedule::kLate)
+      advance_late(pipe);
+    else if (schedule_ == Schedule::kSeeded)
+      random_step();
+    else
+      queues_.run_ready();
+  }
+}
+
 void Scheduler::drain() {
   if (schedule_ == Schedule::kEager) {
     queues_.run_ready();

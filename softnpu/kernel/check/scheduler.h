@@ -20,6 +20,8 @@ class Scheduler {
   void set_flag(const Flag& flag, const std::source_location& where);
   // On the scalar unit other pipes go on until the flag is set; the caller has made sure that it will be.
   void wait_flag(const Flag& flag, const std::source_location& where);
+  // Executes what `pipe` was given; it may not wait for a flag that is not set by then.
+  void finish(Pipe pipe);
   // Executes all that is queued; nothing may wait for a flag that is not set by then.
   void drain();
 

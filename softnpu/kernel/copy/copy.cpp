@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "kernel/copy/atomic.h"
+#include "kernel/copy/move.h"
+#include "ops/copy/non_temporal.h"
 #include "softnpu_kernel/copy.h"
 
 namespace softnpu::kernel {
@@ -30,6 +33,43 @@ void pad(const CopyInstruction& copy, uint8_t* to, const uint8_t* from) {
   fill(behind + copy.right_bytes, copy.fill_bytes, other, copy.element_bytes);
 }
 
+// Whether results leave the caches before they are read.
+bool is_non_temporal(const CopyInstruction& copy) {
+  constexpr uint32_t kLeastBurst = 2048;
+  return copy.buffer_bytes >= uint64_t{kNonTemporalBytes} && copy.burst_bytes >= kLeastBurst &&
+         copy.atomic.operation == AtomicOperation::kNone && copy.padding == CopyInstruction::Padding::kNone;
+}
+
+// Behind what this thread's kernel read last from global memory: what it is likely to read next.
+thread_local const uint8_t* next_read = nullptr;
+
+// Fetches what is read next meanwhile: such stores leave the memory's other direction idle.
+void copy_non_temporal(const CopyInstruction& copy) {
+  static const NonTemporalCopy copy_bytes = non_temporal_copy();
+  auto* to = static_cast<uint8_t*>(copy.destination.address);
+  const auto* from = static_cast<const uint8_t*>(copy.source.address);
+  const uint8_t* ahead = next_read;
+  for (uint32_t i = 0; i < copy.bursts; ++i) {
+    copy_bytes(to, from, copy.burst_bytes, ahead);
+    if (ahead != nullptr) ahead += copy.burst_bytes;
+    to += copy.destination_step;
+    from += copy.source_step;
+  }
+  fence_non_temporal_stores();  // other blocks may read a flag that this one writes next
+}
+
+void move_small(void* to, const void* from, size_t bytes) { std::memmove(to, from, bytes); }
+
+// What copies a burst. Only bursts within local memory can overlap.
+MoveBytes mover_of(const CopyInstruction& copy) {
+  constexpr uint32_t kLeastBurst = 512;
+  static const MoveBytes from_global = move_bytes_ahead();
+  static const MoveBytes to_global = move_bytes();
+  if (copy.burst_bytes < kLeastBurst) return &move_small;
+  if (copy.is_global_source) return from_global;
+  return copy.is_global_destination ? to_global : &move_small;
+}
+
 // The hardware's rules for a local address and a number of bursts.
 void check(const CopyInstruction& copy, Touches* touches) {
   const auto is_aligned = [](const Memory& memory) {
@@ -44,9 +84,8 @@ void check(const CopyInstruction& copy, Touches* touches) {
   if (copy.count > 0 && copy.count * copy.element_bytes % kBlockBytes != 0)
     misuse("a count of " + std::to_string(copy.count) + " elements of " + std::to_string(copy.element_bytes) +
            " bytes is no multiple of 32 bytes: the rest is not copied; DataCopyPad copies it");
-  if (copy.bursts == 0 || copy.bursts > copy.most_bursts)
-    misuse("blockCount is " + std::to_string(copy.bursts) + ", not 1 to " + std::to_string(copy.most_bursts));
-  if (copy.burst_bytes == 0) misuse("it copies no bytes: blockLen or the count is 0");
+  if (copy.bursts > copy.most_bursts)
+    misuse("blockCount is " + std::to_string(copy.bursts) + ", at most " + std::to_string(copy.most_bursts));
   if (copy.burst_bytes > copy.most_burst_bytes)
     misuse("a burst of " + std::to_string(copy.burst_bytes) + " bytes, more than " +
            std::to_string(copy.most_burst_bytes));
@@ -54,22 +93,40 @@ void check(const CopyInstruction& copy, Touches* touches) {
     misuse("more than 32 bytes of padding on one side");
 }
 
+// Bursts that follow each other on both sides are one, but within local memory, where a burst may read what the one
+// before has written.
+CopyInstruction merged(const CopyInstruction& copy) {
+  CopyInstruction made = copy;
+  const uint64_t bytes = uint64_t{copy.bursts} * copy.burst_bytes;
+  const bool is_dense = copy.is_global_source != copy.is_global_destination && copy.source_step == copy.burst_bytes &&
+                        copy.destination_step == copy.burst_bytes &&
+                        copy.left_bytes + copy.right_bytes + copy.fill_bytes == 0;
+  if (copy.bursts <= 1 || !is_dense || bytes > std::numeric_limits<uint32_t>::max()) return made;
+  made.bursts = 1;
+  made.burst_bytes = static_cast<uint32_t>(bytes);
+  return made;
+}
+
 }  // namespace
 
 void execute_copy(const Instruction& instruction) {
-  const CopyInstruction& copy = of(instruction);
+  const CopyInstruction copy = merged(of(instruction));
+  if (copy.burst_bytes == 0) return;
+  if (is_non_temporal(copy)) return copy_non_temporal(copy);
+  const auto move = mover_of(copy);
   auto* to = static_cast<uint8_t*>(copy.destination.address);
   const auto* from = static_cast<const uint8_t*>(copy.source.address);
   for (uint32_t i = 0; i < copy.bursts; ++i) {
     if (copy.atomic.operation != AtomicOperation::kNone) {
       combine(copy.atomic, to, from, copy.burst_bytes);
     } else {
-      std::memmove(to + copy.left_bytes, from, copy.burst_bytes);
+      move(to + copy.left_bytes, from, copy.burst_bytes);
       if (copy.padding != CopyInstruction::Padding::kNone) pad(copy, to, from);
     }
     to += copy.destination_step;
     from += copy.source_step;
   }
+  if (copy.is_global_source) next_read = from;
 }
 
 void touch_copy(const Instruction& instruction, Touches* touches) {

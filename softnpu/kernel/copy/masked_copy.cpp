@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernel/vector/repeats.h"
+#include "kernel/vector/overlap.h"
 #include "softnpu_kernel/copy.h"
 
 namespace softnpu::kernel {
@@ -39,13 +39,23 @@ void touch_masked_copy(const Instruction& instruction, Touches* touches) {
   if (!is_aligned(copy.destination, kBlockBytes))
     touches->misuse("Copy: the destination's address is no multiple of 32");
   if (const char* wrong = misuse_of_mask(copy.mask, copy.element_bytes)) touches->misuse(wrong);
-  if (copy.mask.elements == 0 && copy.repeats == 0) touches->misuse("Copy: the number of repeats is 0");
+  if (!touch_repeats(copy.mask, copy.repeats, touches)) return;
   touches->operand("dst", copy.destination);
   touches->operand("src", copy.source);
   for_runs(copy, [touches](uint8_t* to, const uint8_t* from, uint64_t bytes) {
     touches->read(from, bytes);
     touches->write(to, bytes);
   });
+  const bool is_same = copy.destination.address == copy.source.address &&
+                       copy.destination_stride == copy.source_stride && copy.destination_repeat == copy.source_repeat;
+  if (is_same) return;
+  const auto footprint = [&copy](const Memory& memory, uint32_t stride, uint32_t repeat) {
+    return footprint_of(copy.mask, copy.repeats, whole_repeats(copy.element_bytes, stride, repeat), memory);
+  };
+  const std::string wrong =
+      misuse_of_overlap(footprint(copy.destination, copy.destination_stride, copy.destination_repeat),
+                        footprint(copy.source, copy.source_stride, copy.source_repeat), "src");
+  if (!wrong.empty()) touches->misuse(wrong.c_str());
 }
 
 }  // namespace softnpu::kernel

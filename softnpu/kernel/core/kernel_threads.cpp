@@ -32,31 +32,61 @@ bool KernelThreads::post(std::shared_ptr<Launch> launch, uint32_t block) noexcep
       ++idle_;
     }
     waiting_.store(static_cast<uint32_t>(tickets_.size()), std::memory_order_release);
+    // Who takes a ticket wakes the next ones: it knows the core that they have to keep off.
+    if (awake() == 0) wake_one(false);
   } catch (const std::exception&) {  // out of memory
     return false;
   }
-  posted_.notify_one();
   return true;
 }
 
-KernelThreads::Ticket KernelThreads::take() {
+void KernelThreads::wake_one(bool steers) {
+  Sleeper* sleeper = std::exchange(sleepers_, sleepers_->next);
+  --sleeping_;
+  if (steers) sleeper->thread.steer();
+  sleeper->woken.release();
+}
+
+void KernelThreads::remove(const Sleeper* self) {
+  Sleeper** at = &sleepers_;
+  while (*at != self) at = &(*at)->next;
+  *at = self->next;
+  --sleeping_;
+}
+
+KernelThreads::Ticket KernelThreads::take(Sleeper* self) {
   constexpr std::chrono::seconds kKeep(5);
+  constexpr int kMostWoken = 2;
   // A thread of the device is often about to post the next launch.
   spin_until([this] { return waiting_.load(std::memory_order_acquire) > 0; });
   std::unique_lock lock(mutex_);
-  posted_.wait_for(lock, kKeep, [this] { return !tickets_.empty(); });
+  while (tickets_.empty()) {
+    self->next = std::exchange(sleepers_, self);
+    ++sleeping_;
+    lock.unlock();
+    const bool is_woken = self->woken.try_acquire_for(kKeep);
+    lock.lock();
+    if (!is_woken && !self->woken.try_acquire()) {
+      remove(self);
+      if (!tickets_.empty()) break;  // one of them has counted on this thread
+      --idle_;
+      return {};
+    }
+    self->thread.release();
+  }
   --idle_;
-  if (tickets_.empty()) return {};
   Ticket ticket = std::move(tickets_.front());
   tickets_.pop_front();
   waiting_.store(static_cast<uint32_t>(tickets_.size()), std::memory_order_release);
+  for (int i = 0; i < kMostWoken && awake() < tickets_.size(); ++i) wake_one(true);
   return ticket;
 }
 
 void KernelThreads::loop() {
   const TrapStack stack;
+  Sleeper self;
   while (true) {
-    Ticket ticket = take();
+    Ticket ticket = take(&self);
     if (ticket.launch == nullptr) return;
     const bool is_spent = ticket.launch->run(ticket.block);
     ticket = {};

@@ -123,6 +123,8 @@ std::string describe(const Trap& trapped) {
   switch (trapped.signal) {
     case SIGSEGV:
       if (trapped.is_stack) return "stack overflow (SIGSEGV)";
+      // The processor does not say which address it was.
+      if (trapped.reason == SI_KERNEL) return "SIGSEGV: no memory for this access at an address of more than 47 bits";
       return std::string("SIGSEGV: no memory for this access at ") + address;
     case SIGBUS: return std::string("SIGBUS at ") + address;
     case SIGFPE: return trapped.reason == FPE_INTDIV ? "SIGFPE: integer division by zero" : "SIGFPE";

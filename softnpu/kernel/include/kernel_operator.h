@@ -21,6 +21,7 @@
 #include "ascendc/types.h"
 #include "ascendc/vector_binary.h"
 #include "ascendc/vector_gather.h"
+#include "ascendc/vector_operators.h"
 #include "ascendc/vector_reduce.h"
 #include "ascendc/vector_scalar.h"
 #include "ascendc/vector_select.h"

@@ -48,6 +48,8 @@ HWY_INLINE V of_two(D d, V a, V b) {
   if constexpr (op == VectorOp::kMin || op == VectorOp::kMins) return or_nan(d, a, b, hn::Min(a, b));
   if constexpr (op == VectorOp::kAnd) return hn::And(a, b);
   if constexpr (op == VectorOp::kOr) return hn::Or(a, b);
+  if constexpr (op == VectorOp::kAddRelu) return relu(d, hn::Add(a, b));
+  if constexpr (op == VectorOp::kLeakyRelu) return hn::IfThenElse(hn::Gt(a, hn::Zero(d)), a, hn::Mul(a, b));
 }
 
 template <VectorOp op, typename D, typename V>
@@ -215,13 +217,15 @@ VectorFunction find(VectorOp op, DataType type) {
     case kDiv: return first_of<Two, kDiv, H, float>(type);
     case kMax: return first_of<Two, kMax, H, float, int16_t, int32_t>(type);
     case kMin: return first_of<Two, kMin, H, float, int16_t, int32_t>(type);
-    case kAnd: return first_of<Two, kAnd, int16_t, uint16_t, int32_t, uint32_t>(type);
-    case kOr: return first_of<Two, kOr, int16_t, uint16_t, int32_t, uint32_t>(type);
+    case kAnd: return first_of<Two, kAnd, uint8_t, int16_t, uint16_t, int32_t, uint32_t>(type);
+    case kOr: return first_of<Two, kOr, uint8_t, int16_t, uint16_t, int32_t, uint32_t>(type);
+    case kAddRelu: return first_of<Two, kAddRelu, H, float>(type);
     case kMulAddDst: return first_of<Accumulating, kMulAddDst, H, float>(type);
     case kAdds: return first_of<Scalar, kAdds, H, float, int16_t, int32_t>(type);
     case kMuls: return first_of<Scalar, kMuls, H, float, int16_t, int32_t>(type);
     case kMaxs: return first_of<Scalar, kMaxs, H, float, int16_t, int32_t>(type);
     case kMins: return first_of<Scalar, kMins, H, float, int16_t, int32_t>(type);
+    case kLeakyRelu: return first_of<Scalar, kLeakyRelu, H, float>(type);
     case kAxpy: return first_of<Axpy, kAxpy, H, float>(type);
     case kDuplicate:
       return first_of<Duplicate, kDuplicate, int8_t, uint8_t, H, int16_t, uint16_t, float, int32_t, uint32_t, int64_t,

@@ -1,4 +1,4 @@
-// Cast: the pairs of element types, with vectors for those that kernels use most.
+// Cast: the pairs of element types, in vectors where float32 has all values of the source.
 
 #include <cstdint>
 #include <cstring>
@@ -20,49 +20,145 @@ namespace softnpu::kernel {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <typename To, typename From>
-size_t convert_vectors(To* to, const From* from, size_t count) {
+// `count` elements.
+using Convert = void (*)(void* to, const void* from, size_t count);
+
+using Words = hn::RebindToSigned<Floats>;
+
+// A vector's elements in memory as float32. int32 is rounded to it.
+template <typename From>
+HWY_INLINE FloatVector load_floats(const From* from) {
+  if constexpr (std::is_same_v<From, int32_t>) {
+    return hn::ConvertTo(Floats(), hn::LoadU(Words(), from));
+  } else if constexpr (std::is_integral_v<From>) {
+    return hn::ConvertTo(Floats(), hn::PromoteTo(Words(), hn::LoadU(hn::Rebind<From, Floats>(), from)));
+  } else {
+    return Elements<From>::load(from);
+  }
+}
+
+template <Rounding rounding>
+HWY_INLINE FloatVector whole(FloatVector value) {
+  if constexpr (rounding == Rounding::kFloor) {
+    return hn::Floor(value);
+  } else if constexpr (rounding == Rounding::kCeil) {
+    return hn::Ceil(value);
+  } else if constexpr (rounding == Rounding::kTrunc) {
+    return hn::Trunc(value);
+  } else if constexpr (rounding == Rounding::kRound) {  // halves away from zero
+    const auto cut = hn::Trunc(value);
+    const auto is_half = hn::Ge(hn::Abs(hn::Sub(value, cut)), hn::Set(Floats(), 0.5F));
+    const auto away = hn::Add(cut, hn::CopySign(hn::Set(Floats(), 1.0F), value));
+    return hn::IfThenElse(is_half, away, hn::CopySign(cut, value));
+  } else {
+    return hn::Round(value);
+  }
+}
+
+// Integers saturate; NaN becomes 0.
+template <typename To>
+HWY_INLINE void store_integers(FloatVector value, To* to) {
+  const Floats d;
+  const Words words;
+  value = hn::IfThenZeroElse(hn::IsNaN(value), value);
+  if constexpr (std::is_same_v<To, int32_t>) {
+    const auto is_large = hn::RebindMask(words, hn::Ge(value, hn::Set(d, 0x1p31F)));
+    const auto is_small = hn::RebindMask(words, hn::Le(value, hn::Set(d, -0x1p31F)));
+    const auto inner = hn::ConvertTo(words, value);
+    const auto below = hn::IfThenElse(is_small, hn::Set(words, std::numeric_limits<int32_t>::min()), inner);
+    hn::StoreU(hn::IfThenElse(is_large, hn::Set(words, std::numeric_limits<int32_t>::max()), below), words, to);
+  } else {
+    using Limits = std::numeric_limits<To>;
+    const auto least = hn::Set(d, static_cast<float>(Limits::min()));
+    const auto most = hn::Set(d, static_cast<float>(Limits::max()));
+    const hn::Rebind<To, Floats> narrow;
+    hn::StoreU(hn::DemoteTo(narrow, hn::ConvertTo(words, hn::Min(hn::Max(value, least), most))), narrow, to);
+  }
+}
+
+template <typename To, typename From, Rounding rounding>
+HWY_INLINE void convert_vector(const From* from, To* to) {
+  const FloatVector value = load_floats(from);
+  if constexpr (std::is_integral_v<To>) {
+    store_integers(whole<rounding>(value), to);
+  } else if constexpr (std::is_same_v<To, From>) {
+    Elements<To>::store(whole<rounding>(value), to);
+  } else {
+    Elements<To>::store(value, to);
+  }
+}
+
+template <typename To, typename From, Rounding rounding>
+void convert(void* out, const void* in, size_t count) {
+  auto* to = static_cast<To*>(out);
+  const auto* from = static_cast<const From*>(in);
   const size_t lanes = hn::Lanes(Floats());
   size_t i = 0;
-  for (; i + lanes <= count; i += lanes) Elements<To>::store(Elements<From>::load(from + i), to + i);
-  return i;
+  for (; i + lanes <= count; i += lanes) convert_vector<To, From, rounding>(from + i, to + i);
+  if (i == count) return;
+  alignas(64) From last_from[hn::MaxLanes(Floats())] = {};
+  alignas(64) To last_to[hn::MaxLanes(Floats())];
+  std::memcpy(last_from, from + i, (count - i) * sizeof(From));
+  convert_vector<To, From, rounding>(last_from, last_to);
+  std::memcpy(to + i, last_to, (count - i) * sizeof(To));
 }
 
-size_t widen(void* to, const void* from, size_t count) {
-  return convert_vectors(static_cast<float*>(to), static_cast<const hwy::float16_t*>(from), count);
-}
-size_t narrow(void* to, const void* from, size_t count) {
-  return convert_vectors(static_cast<hwy::float16_t*>(to), static_cast<const float*>(from), count);
-}
-
-// Integers of float32, saturated; false where a vector has NaN or a number at the ends, which is left to the caller.
-size_t to_integers(void* to, const void* from, size_t count, Rounding rounding) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> integers;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    const auto value = hn::LoadU(d, static_cast<const float*>(from) + i);
-    if (!hn::AllTrue(d, hn::Lt(hn::Abs(value), hn::Set(d, 0x1p31F)))) break;
-    const auto whole = rounding == Rounding::kFloor  ? hn::Floor(value)
-                       : rounding == Rounding::kCeil ? hn::Ceil(value)
-                       : rounding == Rounding::kRint ? hn::Round(value)
-                                                     : hn::Trunc(value);
-    hn::StoreU(hn::ConvertTo(integers, whole), integers, static_cast<int32_t*>(to) + i);
+template <typename To, typename From>
+Convert by_rounding(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::kFloor: return &convert<To, From, Rounding::kFloor>;
+    case Rounding::kCeil: return &convert<To, From, Rounding::kCeil>;
+    case Rounding::kRound: return &convert<To, From, Rounding::kRound>;
+    case Rounding::kTrunc: return &convert<To, From, Rounding::kTrunc>;
+    case Rounding::kNone:
+    case Rounding::kRint: break;
   }
-  return i;
+  return &convert<To, From, Rounding::kRint>;
 }
 
-size_t of_integers(void* to, const void* from, size_t count) {
-  const Floats d;
-  const hn::RebindToSigned<Floats> integers;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(hn::ConvertTo(d, hn::LoadU(integers, static_cast<const int32_t*>(from) + i)), d,
-               static_cast<float*>(to) + i);
+// Only what float32 holds on the way, and one rounding.
+template <typename From>
+Convert vectors_from(DataType destination, Rounding rounding) {
+  const bool is_nearest = rounding == Rounding::kRint || rounding == Rounding::kNone;
+  constexpr bool is_exact = !std::is_same_v<From, int32_t>;
+  constexpr bool has_fraction = !std::is_integral_v<From>;
+  constexpr bool is_short = sizeof(From) <= 2;
+  if (destination == DataType::kFloat && (is_nearest || (is_short && is_exact)) && !std::is_same_v<From, float>)
+    return &convert<float, From, Rounding::kRint>;
+  // Where int32 is rounded to float32, half has infinity.
+  if constexpr (!std::is_same_v<From, hwy::float16_t>) {
+    if (destination == DataType::kHalf && is_nearest) return &convert<hwy::float16_t, From, Rounding::kRint>;
   }
-  return i;
+  if constexpr (is_exact && !std::is_same_v<From, hwy::bfloat16_t>) {
+    if (destination == DataType::kBfloat16 && is_nearest) return &convert<hwy::bfloat16_t, From, Rounding::kRint>;
+  }
+  if constexpr (has_fraction) {
+    switch (destination) {
+      case DataType::kInt8: return by_rounding<int8_t, From>(rounding);
+      case DataType::kUint8: return by_rounding<uint8_t, From>(rounding);
+      case DataType::kInt16: return by_rounding<int16_t, From>(rounding);
+      case DataType::kInt32: return by_rounding<int32_t, From>(rounding);
+      default: break;
+    }
+  }
+  return nullptr;
+}
+
+// Null where vectors have no such conversion.
+Convert vectors(DataType destination, DataType source, Rounding rounding) {
+  switch (source) {
+    case DataType::kHalf: return vectors_from<hwy::float16_t>(destination, rounding);
+    case DataType::kBfloat16: return vectors_from<hwy::bfloat16_t>(destination, rounding);
+    case DataType::kFloat:
+      // Float32 to float32 rounds to an integer, which stays a float.
+      if (destination == DataType::kFloat && rounding != Rounding::kNone) return by_rounding<float, float>(rounding);
+      return vectors_from<float>(destination, rounding);
+    case DataType::kInt8: return vectors_from<int8_t>(destination, rounding);
+    case DataType::kUint8: return vectors_from<uint8_t>(destination, rounding);
+    case DataType::kInt16: return vectors_from<int16_t>(destination, rounding);
+    case DataType::kInt32: return vectors_from<int32_t>(destination, rounding);
+    default: return nullptr;
+  }
 }
 
 }  // namespace
@@ -74,29 +170,7 @@ HWY_AFTER_NAMESPACE();
 namespace softnpu::kernel {
 namespace {
 
-HWY_EXPORT(widen);
-HWY_EXPORT(narrow);
-HWY_EXPORT(to_integers);
-HWY_EXPORT(of_integers);
-
-// How many elements vectors have converted; the others follow one by one.
-template <typename To, typename From>
-size_t by_vectors([[maybe_unused]] To* to, [[maybe_unused]] const From* from, [[maybe_unused]] size_t count,
-                  [[maybe_unused]] Rounding rounding) {
-  const bool nearest = rounding == Rounding::kRint || rounding == Rounding::kNone;
-  if constexpr (std::is_same_v<To, float> && std::is_same_v<From, half>) {
-    return HWY_DYNAMIC_DISPATCH(widen)(to, from, count);
-  } else if constexpr (std::is_same_v<To, half> && std::is_same_v<From, float>) {
-    return nearest ? HWY_DYNAMIC_DISPATCH(narrow)(to, from, count) : 0;
-  } else if constexpr (std::is_same_v<To, int32_t> && std::is_same_v<From, float>) {
-    if (rounding == Rounding::kRound) return 0;
-    return HWY_DYNAMIC_DISPATCH(to_integers)(to, from, count, nearest ? Rounding::kRint : rounding);
-  } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, int32_t>) {
-    return nearest ? HWY_DYNAMIC_DISPATCH(of_integers)(to, from, count) : 0;
-  } else {
-    return 0;
-  }
-}
+HWY_EXPORT(vectors);
 
 template <typename T>
 long double exact(T value) {
@@ -107,19 +181,17 @@ long double exact(T value) {
   }
 }
 
-// Float32 to float32 rounds to an integer, which stays a float.
 template <typename To, typename From>
 void cast(void* out, const void* first, const void*, size_t count, const VectorInstruction& v) {
+  const auto convert = HWY_DYNAMIC_DISPATCH(vectors)(v.destination.type, v.source[0].type, v.rounding);
+  if (convert != nullptr) return convert(out, first, count);
   const auto* from = static_cast<const From*>(first);
   auto* to = static_cast<To*>(out);
-  [[maybe_unused]] const bool nearest = v.rounding == Rounding::kRint || v.rounding == Rounding::kNone;
-  for (size_t i = by_vectors(to, from, count, v.rounding); i < count; ++i) {
-    if constexpr (std::is_same_v<To, float> && sizeof(From) <= 2) {
-      to[i] = static_cast<float>(from[i]);
-    } else if constexpr (std::is_same_v<To, bfloat16_t> && std::is_same_v<From, float>) {
-      to[i] = nearest ? bfloat16_t(from[i]) : converted<To>(exact(from[i]), v.rounding);
-    } else if constexpr (std::is_same_v<To, float> && std::is_same_v<From, float>) {
-      to[i] = v.rounding == Rounding::kNone ? from[i] : static_cast<float>(rounded(from[i], v.rounding));
+  for (size_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<To, From>) {
+      to[i] = from[i];  // without rounding
+    } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
+      to[i] = saturated<To>(from[i]);
     } else {
       to[i] = converted<To>(exact(from[i]), v.rounding);
     }

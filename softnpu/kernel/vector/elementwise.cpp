@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "kernel/vector/overlap.h"
+
 namespace softnpu::kernel {
 namespace {
 
@@ -48,6 +50,26 @@ void touch_elements(const VectorInstruction& v, const VectorOperand& operand, bo
   }
 }
 
+void touch_overlap(const VectorInstruction& v, const VectorOperand& destination, const char* name,
+                   const VectorOperand& source, Touches* touches) {
+  const auto first = [](const VectorOperand& o) { return reinterpret_cast<uint64_t>(o.address); };
+  const bool is_same = first(destination) == first(source) && bytes_of(destination.type) == bytes_of(source.type) &&
+                       destination.block_stride == source.block_stride &&
+                       destination.repeat_stride == source.repeat_stride;
+  const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes_of(v));
+  const auto end = [repeats](const VectorOperand& o) {
+    return (uint64_t{o.block_stride} * 7 + 1 + (repeats - 1) * o.repeat_stride) * kBlockBytes;
+  };
+  if (is_same || repeats == 0 || first(destination) >= first(source) + end(source) ||
+      first(source) >= first(destination) + end(destination))
+    return;
+  const auto footprint = [&v](const VectorOperand& o) {
+    return footprint_of(v.mask, v.repeats, layout_of(v, o), {o.address, o.tensor_bytes});
+  };
+  const std::string wrong = misuse_of_overlap(footprint(destination), footprint(source), name);
+  if (!wrong.empty()) touches->misuse(wrong.c_str());
+}
+
 void touch_operand(const char* name, const VectorOperand& operand, Touches* touches) {
   const Memory memory = {operand.address, operand.tensor_bytes};
   touches->operand(name, memory);
@@ -57,12 +79,9 @@ void touch_operand(const char* name, const VectorOperand& operand, Touches* touc
   if (operand.repeat_stride > 255) misuse(": the stride between repeats is more than 255 blocks");
 }
 
-void touch_mask(const VectorInstruction& v, Touches* touches) {
-  const uint32_t lanes = lanes_of(v);
-  if (const char* wrong = misuse_of_mask(v.mask, kRepeatBytes / lanes)) touches->misuse(wrong);
-  if (v.mask.elements == 0 && v.repeats > 255) {
-    touches->misuse(("repeatTime is " + std::to_string(v.repeats) + ": there are 0 to 255").c_str());
-  }
+bool touch_mask(const VectorInstruction& v, Touches* touches) {
+  if (const char* wrong = misuse_of_mask(v.mask, kRepeatBytes / lanes_of(v))) touches->misuse(wrong);
+  return touch_repeats(v.mask, v.repeats, touches);
 }
 
 }  // namespace softnpu::kernel

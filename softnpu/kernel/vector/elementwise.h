@@ -23,10 +23,14 @@ uint64_t contiguous_elements(const VectorInstruction& v);
 // Tells which bytes the elements have in `operand`.
 void touch_elements(const VectorInstruction& v, const VectorOperand& operand, bool writes, Touches* touches);
 
+// Tells where `destination` overlaps `source`, of that name, as the unit does not take it.
+void touch_overlap(const VectorInstruction& v, const VectorOperand& destination, const char* name,
+                   const VectorOperand& source, Touches* touches);
+
 // Names the operand, and tells what is wrong with its address and strides.
 void touch_operand(const char* name, const VectorOperand& operand, Touches* touches);
 
-// Tells what is wrong with mask and repeats.
-void touch_mask(const VectorInstruction& v, Touches* touches);
+// Tells what is wrong with mask and repeats; false: nothing else of the instruction is to be told.
+[[nodiscard]] bool touch_mask(const VectorInstruction& v, Touches* touches);
 
 }  // namespace softnpu::kernel

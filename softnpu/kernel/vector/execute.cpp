@@ -19,6 +19,25 @@ void for_lanes(const VectorInstruction& v, const VectorOperand& operand, uint64_
   });
 }
 
+// The blocks with the first `count` elements of an operand's repeat, side by side: in memory, or copied to `lanes`.
+unsigned char* first_blocks(const VectorInstruction& v, const VectorOperand& operand, uint64_t repeat, uint32_t count,
+                            unsigned char* lanes) {
+  auto* first = reinterpret_cast<unsigned char*>(element_of(v, operand, repeat, 0));
+  if (operand.block_stride == 1) return first;
+  const uint32_t blocks = (count * bytes_of(operand.type) + kBlockBytes - 1) / kBlockBytes;
+  for (uint32_t i = 0; i < blocks; ++i)
+    std::memcpy(lanes + i * kBlockBytes, first + size_t{i} * operand.block_stride * kBlockBytes, kBlockBytes);
+  return lanes;
+}
+
+// The first `count` elements of a repeat whose results are side by side in memory.
+void run_blocks(const VectorInstruction& v, VectorFunction function, uint64_t repeat, uint32_t count) {
+  alignas(64) unsigned char lanes[2][kRepeatBytes];
+  const void* sources[2] = {};
+  for (int i = 0; i < v.sources; ++i) sources[i] = first_blocks(v, v.source[i], repeat, count, lanes[i]);
+  function(element_of(v, v.destination, repeat, 0), sources[0], sources[1], count, v);
+}
+
 // One repeat of any mask and strides: by way of contiguous copies. Memory outside of the mask is neither read nor
 // written.
 void run_repeat(const VectorInstruction& v, VectorFunction function, uint64_t repeat) {
@@ -52,9 +71,11 @@ void execute_vector(const Instruction& instruction) {
   const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes);
   const bool is_dense = has_whole_repeats(v);
   for (uint64_t r = 0; r < repeats; ++r) {
-    const uint32_t prefix = is_dense ? prefix_of(v.mask, r, lanes) : 0;
-    if (prefix > 0) {
+    const uint32_t prefix = prefix_of(v.mask, r, lanes);
+    if (is_dense && prefix > 0) {
       run_first(v, function, r, prefix);
+    } else if (prefix > 0 && v.destination.block_stride == 1) {
+      run_blocks(v, function, r, prefix);
     } else {
       run_repeat(v, function, r);
     }

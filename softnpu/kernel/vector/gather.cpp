@@ -38,6 +38,13 @@ char* place_of(const GatherInstruction& gather, const char* offset) {
 
 template <typename T>
 void move_all(const GatherInstruction& gather) {
+  if (gather.mask.elements > 0 && gather.dense_repeat * kBlockBytes == kRepeatBytes) {  // one piece of memory
+    auto* dense = static_cast<T*>(gather.dense.address);
+    const auto* offsets = static_cast<const uint32_t*>(gather.offsets.address);
+    const auto* spread = static_cast<const char*>(gather.spread.address) + gather.base;
+    for (uint64_t i = 0; i < gather.mask.elements; ++i) std::memcpy(dense + i, spread + offsets[i], sizeof(T));
+    return;
+  }
   for_elements(gather,
                [&](char* dense, const char* offset) { std::memcpy(dense, place_of(gather, offset), sizeof(T)); });
 }
@@ -58,8 +65,7 @@ void touch_gather(const Instruction& instruction, Touches* touches) {
       !is_aligned(gather.offsets, kBlockBytes))
     touches->misuse("gather: an operand's address is no multiple of 32");
   if (const char* wrong = misuse_of_mask(gather.mask, gather.element_bytes)) touches->misuse(wrong);
-  if (gather.mask.elements == 0 && (gather.repeats == 0 || gather.repeats > 255))
-    touches->misuse("gather: the number of repeats is not 1 to 255");
+  if (!touch_repeats(gather.mask, gather.repeats, touches)) return;
   bool is_odd = false;
   for_elements(gather, [&](char* dense, const char* offset) {
     touches->read(offset, sizeof(uint32_t));

@@ -38,6 +38,29 @@ struct Elements<hwy::float16_t> {
   }
 };
 
+template <>
+struct Elements<hwy::bfloat16_t> {
+  using Tag = Floats;
+  using Narrow = hn::Rebind<hwy::bfloat16_t, Floats>;
+  using Bits = hn::RebindToUnsigned<Floats>;
+  static HWY_INLINE FloatVector load(const hwy::bfloat16_t* from) {
+    return hn::PromoteTo(Floats(), hn::LoadU(Narrow(), from));
+  }
+  // To nearest, ties to even; NaN stays NaN.
+  static HWY_INLINE void store(FloatVector value, hwy::bfloat16_t* to) {
+    const Bits d;
+    const hn::Rebind<uint16_t, Floats> narrow;
+    const auto bits = hn::BitCast(d, value);
+    const auto high = hn::ShiftRight<16>(bits);
+    const auto carry = hn::Add(hn::Set(d, 0x7FFF), hn::And(high, hn::Set(d, 1)));
+    const auto nearest = hn::ShiftRight<16>(hn::Add(bits, carry));
+    const auto quiet = hn::Or(high, hn::Set(d, 0x40));
+    const auto rounded = hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(value)), quiet, nearest);
+    const hn::RebindToSigned<Bits> words;
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(words, rounded)), narrow, reinterpret_cast<uint16_t*>(to));
+  }
+};
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace softnpu::kernel

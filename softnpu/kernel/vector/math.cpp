@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "kernel/vector/overlap.h"
 #include "ops/elementwise/map_op.h"
 #include "ops/simd/targets.h"
 
@@ -86,6 +87,7 @@ Piece piece_for(Function function) {
     case Function::kPower: return &power_piece;
     case Function::kClampMax: return &clamp_max_piece;
     case Function::kClampMin: return &clamp_min_piece;
+    case Function::kFmod: break;
   }
   return nullptr;
 }
@@ -106,7 +108,13 @@ void map_all(const MathInstruction& math) {
     const auto count = static_cast<size_t>(std::min<uint64_t>(kPiece, math.count - first));
     double x[kPiece];
     load<T>(math.source, first, count, x);
-    piece(x, math.number);
+    if (math.function == Function::kFmod) {
+      double divisors[kPiece];
+      load<T>(math.other, first, count, divisors);
+      for (size_t i = 0; i < count; ++i) x[i] = std::fmod(x[i], divisors[i]);
+    } else {
+      piece(x, math.number);
+    }
     T raw[kPiece];
     for (size_t i = 0; i < count; ++i) raw[i] = static_cast<T>(static_cast<float>(x[i]));
     std::memcpy(static_cast<T*>(math.destination.address) + first, raw, count * sizeof(T));
@@ -138,13 +146,24 @@ void execute_math(const Instruction& instruction) {
 
 void touch_math(const Instruction& instruction, Touches* touches) {
   const auto& math = static_cast<const MathInstruction&>(instruction);
-  if (math.count == 0) return touches->misuse("the number of elements is 0");
+  if (math.count == 0) return;
   const uint64_t bytes = math.count * (math.type == DataType::kHalf ? 2 : 4);
-  for (const Memory& memory : {math.destination, math.source}) {
+  const bool has_other = math.function == MathInstruction::Function::kFmod;
+  for (const Memory& memory : {math.destination, math.source, has_other ? math.other : math.source}) {
     if (reinterpret_cast<uintptr_t>(memory.address) % 32 != 0)
       touches->misuse("an operand's address is no multiple of 32");
   }
-  touches->read(math.source.address, bytes);
+  const auto footprint = [bytes](const Memory& memory) {
+    const auto begin = reinterpret_cast<uint64_t>(memory.address);
+    return Footprint{begin, 0, {{0, begin, begin + std::min(bytes, memory.bytes)}}};
+  };
+  const auto read = [&](const Memory& memory, const char* name) {
+    touches->read(memory.address, bytes);
+    const std::string wrong = misuse_of_overlap(footprint(math.destination), footprint(memory), name);
+    if (!wrong.empty()) touches->misuse(wrong.c_str());
+  };
+  read(math.source, "src");
+  if (has_other) read(math.other, "the divisors");
   touches->write(math.destination.address, bytes);
 }
 

@@ -55,8 +55,7 @@ void touch_progression(const Instruction& instruction, Touches* touches) {
   if (!is_aligned(progression.destination, kBlockBytes))
     touches->misuse("progression: the destination's address is no multiple of 32");
   if (const char* wrong = misuse_of_mask(progression.mask, bytes)) touches->misuse(wrong);
-  if (progression.mask.elements == 0 && (progression.repeats == 0 || progression.repeats > 255))
-    touches->misuse("progression: the number of repeats is not 1 to 255");
+  if (!touch_repeats(progression.mask, progression.repeats, touches)) return;
   for_runs(progression, [&](char* to, uint64_t, uint32_t count) { touches->write(to, uint64_t{count} * bytes); });
 }
 

@@ -63,22 +63,30 @@ HWY_INLINE V sum_of(D d, V a, V b) {
   }
 }
 
-// One level of the tree after the other; `count` is a power of two. Overwrites the values.
+// The sums of `groups` groups of `count` values together, by trees over neighbouring pairs, to the first of `sums`.
+// Both are powers of two. One level of all trees after the other; `sums` has space for half of the values, or is
+// `values`.
 template <typename T>
-HWY_INLINE Computed<T> tree_sum(Computed<T>* values, size_t count) {
+HWY_INLINE void tree_sums(const Computed<T>* values, Computed<T>* sums, size_t count, size_t groups) {
   const hn::ScalableTag<Computed<T>> d;
   const size_t lanes = hn::Lanes(d);
-  for (; count > 1; count /= 2) {
+  for (; count > groups; count /= 2, values = sums) {
     const size_t pairs = count / 2;
     size_t i = 0;
     for (; i + lanes <= pairs; i += lanes) {
       auto even = hn::Zero(d);
       auto odd = hn::Zero(d);
       hn::LoadInterleaved2(d, values + 2 * i, even, odd);
-      hn::StoreU(sum_of<T>(d, even, odd), d, values + i);
+      hn::StoreU(sum_of<T>(d, even, odd), d, sums + i);
     }
-    for (; i < pairs; ++i) values[i] = sum_of<T>(values[2 * i], values[2 * i + 1]);
+    for (; i < pairs; ++i) sums[i] = sum_of<T>(values[2 * i], values[2 * i + 1]);
   }
+}
+
+// Overwrites the values.
+template <typename T>
+HWY_INLINE Computed<T> tree_sum(Computed<T>* values, size_t count) {
+  tree_sums<T>(values, values, count, 1);
   return values[0];
 }
 
@@ -90,37 +98,76 @@ HWY_INLINE hn::Mask<D> is_nan(D, V v) {
     return v < v;
 }
 
-// The first NaN, or else the first of the largest or smallest values.
+// The largest or smallest of the values, and whether there is a NaN; `value` is any of several equal ones.
 template <typename T>
-HWY_INLINE size_t best_of(const Computed<T>* values, size_t count, bool is_max) {
+struct Extreme {
+  Computed<T> value;
+  bool has_nan;
+};
+
+template <typename T>
+HWY_INLINE Extreme<T> extreme_of(const Computed<T>* values, size_t count, bool is_max) {
   const hn::ScalableTag<Computed<T>> d;
   const size_t lanes = hn::Lanes(d);
-  auto best = values[0];
-  bool has_nan = false;
+  const auto better = [is_max](auto a, auto b) HWY_ATTR { return is_max ? hn::Max(a, b) : hn::Min(a, b); };
+  Extreme<T> found{values[0], false};
   size_t i = 0;
-  if (count >= lanes) {
-    auto bests = hn::LoadU(d, values);
-    auto strange = is_nan<T>(d, bests);
+  if (hn::MaxLanes(d) > 1 && count >= lanes) {
+    auto best = hn::LoadU(d, values);
+    auto strange = is_nan<T>(d, best);
+    if (count >= 4 * lanes) {
+      // Four at a time: each has to wait for its own last one only.
+      decltype(best) bests[4] = {best, best, best, best};
+      decltype(strange) nans[4] = {strange, strange, strange, strange};
+      for (; i + 4 * lanes <= count; i += 4 * lanes) {
+        for (size_t k = 0; k < 4; ++k) {
+          const auto next = hn::LoadU(d, values + i + k * lanes);
+          nans[k] = hn::Or(nans[k], is_nan<T>(d, next));
+          bests[k] = better(bests[k], next);
+        }
+      }
+      best = better(better(bests[0], bests[1]), better(bests[2], bests[3]));
+      strange = hn::Or(hn::Or(nans[0], nans[1]), hn::Or(nans[2], nans[3]));
+    }
     for (; i + lanes <= count; i += lanes) {
       const auto next = hn::LoadU(d, values + i);
       strange = hn::Or(strange, is_nan<T>(d, next));
-      bests = is_max ? hn::Max(bests, next) : hn::Min(bests, next);
+      best = better(best, next);
     }
-    has_nan = !hn::AllFalse(d, strange);
+    found.has_nan = !hn::AllFalse(d, strange);
     alignas(64) Computed<T> of_lanes[hn::MaxLanes(d)];
-    hn::StoreU(bests, d, of_lanes);
-    best = of_lanes[0];
+    hn::StoreU(best, d, of_lanes);
+    found.value = of_lanes[0];
     for (size_t lane = 1; lane < lanes; ++lane) {
-      if (is_max ? of_lanes[lane] > best : of_lanes[lane] < best) best = of_lanes[lane];
+      if (is_max ? of_lanes[lane] > found.value : of_lanes[lane] < found.value) found.value = of_lanes[lane];
     }
   }
   for (; i < count; ++i) {
-    has_nan = has_nan || values[i] != values[i];
-    if (is_max ? values[i] > best : values[i] < best) best = values[i];
+    found.has_nan = found.has_nan || values[i] != values[i];
+    if (is_max ? values[i] > found.value : values[i] < found.value) found.value = values[i];
   }
+  return found;
+}
+
+// The first NaN, or else the first of the values that equal `found`.
+template <typename T>
+HWY_INLINE size_t place_of(const Extreme<T>& found, const Computed<T>* values, size_t count) {
+  const hn::ScalableTag<Computed<T>> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto wanted = hn::Set(d, found.value);
   size_t at = 0;
-  while (at + 1 < count && (has_nan ? values[at] == values[at] : values[at] != best)) ++at;
+  for (; at + lanes <= count; at += lanes) {
+    const auto next = hn::LoadU(d, values + at);
+    const auto is_there = found.has_nan ? is_nan<T>(d, next) : hn::Eq(next, wanted);
+    if (!hn::AllFalse(d, is_there)) break;
+  }
+  while (at + 1 < count && (found.has_nan ? values[at] == values[at] : values[at] != found.value)) ++at;
   return at;
+}
+
+template <typename T>
+HWY_INLINE size_t best_of(const Computed<T>* values, size_t count, bool is_max) {
+  return place_of<T>(extreme_of<T>(values, count, is_max), values, count);
 }
 
 // The elements of one repeat, in their places; those that the mask has not are neutral. Returns how many it has.
@@ -129,13 +176,15 @@ HWY_INLINE size_t load_repeat(const ReduceInstruction& reduce, uint64_t repeat, 
   constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   const auto* from = static_cast<const char*>(reduce.source.address);
   alignas(64) T raw[kElements];
-  if (reduce.source_stride == 1 && prefix_of(reduce.mask, repeat, kElements) == kElements) {
-    std::memcpy(raw, from + repeat * reduce.source_repeat * kBlockBytes, sizeof(raw));
-    for (uint32_t i = 0; i < kElements; ++i) values[i] = static_cast<Computed<T>>(raw[i]);
-    std::memset(has, 1, kElements);
-    return kElements;
-  }
   const Computed<T> none = neutral<T>(reduce.operation);
+  if (const uint32_t prefix = prefix_of(reduce.mask, repeat, kElements); reduce.source_stride == 1 && prefix > 0) {
+    std::memcpy(raw, from + repeat * reduce.source_repeat * kBlockBytes, prefix * sizeof(T));
+    for (uint32_t i = 0; i < prefix; ++i) values[i] = static_cast<Computed<T>>(raw[i]);
+    for (uint32_t i = prefix; i < kElements; ++i) values[i] = none;
+    std::memset(has, 1, prefix);
+    std::memset(has + prefix, 0, kElements - prefix);
+    return prefix;
+  }
   for (uint32_t i = 0; i < kElements; ++i) values[i] = none;
   std::memset(has, 0, kElements);
   size_t count = 0;
@@ -171,6 +220,60 @@ void put(T* to, Result result, T value, uint64_t index) {
   if (result == Result::kValueIndex) std::memcpy(to + 1, &place, sizeof(T));
 }
 
+// How far a reduction to one value is.
+template <typename T>
+struct Progress {
+  Computed<T> value;
+  uint64_t index = 0;
+  bool is_first = true;
+};
+
+template <typename T>
+HWY_INLINE void take_better(Progress<T>* progress, Computed<T> value, uint64_t index, bool is_max) {
+  const bool is_nan = progress->value != progress->value;
+  if (progress->is_first ||
+      (!is_nan && (value != value || (is_max ? value > progress->value : value < progress->value)))) {
+    progress->value = value;
+    progress->index = index;
+  }
+  progress->is_first = false;
+}
+
+// Whole repeats that follow each other, many at a time. Returns how many.
+template <typename T>
+uint64_t reduce_whole(const ReduceInstruction& reduce, uint64_t repeats, Progress<T>* progress) {
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
+  constexpr uint64_t kMost = 16;
+  if (reduce.source_stride != 1 || reduce.source_repeat != 8 || !is_aligned(reduce.source, sizeof(T))) return 0;
+  alignas(64) Computed<T> space[kMost * kElements];
+  const auto* from = static_cast<const T*>(reduce.source.address);
+  uint64_t done = 0;
+  for (uint64_t count = kMost; count > 0; count /= 2) {
+    for (; done + count <= repeats && prefix_of(reduce.mask, done + count - 1, kElements) == kElements; done += count) {
+      const uint64_t first = done * kElements;
+      const Computed<T>* values = space;
+      if constexpr (std::is_same_v<T, Computed<T>>) {
+        values = from + first;
+      } else {
+        for (uint64_t i = 0; i < count * kElements; ++i) space[i] = static_cast<Computed<T>>(from[first + i]);
+      }
+      if (reduce.operation == Operation::kSum) {
+        tree_sums<T>(values, space, count * kElements, count);
+        for (uint64_t i = 0; i < count; ++i) progress->value = sum_of<T>(progress->value, space[i]);
+        progress->is_first = false;
+      } else {
+        const bool is_max = reduce.operation == Operation::kMax;
+        const Extreme<T> found = extreme_of<T>(values, count * kElements, is_max);
+        // Without an index the place matters only where equal values differ: zeros in their sign, NaN in its bits.
+        const bool has_place = reduce.result == Result::kValueIndex || found.has_nan || found.value == 0;
+        const size_t at = has_place ? place_of<T>(found, values, count * kElements) : 0;
+        take_better(progress, has_place ? values[at] : found.value, first + at, is_max);
+      }
+    }
+  }
+  return done;
+}
+
 template <typename T>
 void reduce_all(const ReduceInstruction& reduce) {
   constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
@@ -178,27 +281,21 @@ void reduce_all(const ReduceInstruction& reduce) {
   bool has[kElements];
   const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
   const bool is_max = reduce.operation == Operation::kMax;
-  Computed<T> best = neutral<T>(reduce.operation);
-  uint64_t index = 0;
-  bool is_first = true;
-  for (uint64_t r = 0; r < repeats; ++r) {
+  Progress<T> progress{neutral<T>(reduce.operation)};
+  for (uint64_t r = reduce_whole<T>(reduce, repeats, &progress); r < repeats; ++r) {
     if (load_repeat<T>(reduce, r, values, has) == 0) continue;
     if (reduce.operation == Operation::kSum) {
-      best = sum_of<T>(best, tree_sum<T>(values, kElements));
-      is_first = false;
+      progress.value = sum_of<T>(progress.value, tree_sum<T>(values, kElements));
+      progress.is_first = false;
       continue;
     }
     const size_t at = best_masked<T>(values, has, kElements, is_max);
-    const Computed<T> value = values[at];
-    const bool is_nan = best != best;
-    if (is_first || (!is_nan && (value != value || (is_max ? value > best : value < best)))) {
-      best = value;
-      index = (r * reduce.source_repeat + at / (kElements / 8) * reduce.source_stride) * (kElements / 8) +
-              at % (kElements / 8);
-    }
-    is_first = false;
+    const uint64_t index = (r * reduce.source_repeat + at / (kElements / 8) * reduce.source_stride) * (kElements / 8) +
+                           at % (kElements / 8);
+    take_better(&progress, values[at], index, is_max);
   }
-  if (!is_first) put(static_cast<T*>(reduce.destination.address), reduce.result, static_cast<T>(best), index);
+  if (!progress.is_first)
+    put(static_cast<T*>(reduce.destination.address), reduce.result, static_cast<T>(progress.value), progress.index);
 }
 
 // One value of each `group` elements of each repeat.

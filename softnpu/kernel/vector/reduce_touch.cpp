@@ -24,10 +24,6 @@ void touch_misuse(const ReduceInstruction& reduce, Touches* touches) {
   if (reduce.span != Span::kRow) {
     if (const char* wrong = misuse_of_mask(reduce.mask, bytes)) touches->misuse(wrong);
   }
-  if (repeats_of(reduce.mask, reduce.repeats, kRepeatBytes / bytes) == 0)
-    touches->misuse("reduction: the number of repeats is 0");
-  if (reduce.most_repeats > 0 && reduce.repeats > reduce.most_repeats)
-    touches->misuse("reduction: more than 255 repeats");
   if (reduce.source_stride > 65535 || reduce.source_repeat > 65535 || reduce.destination_repeat > 65535)
     touches->misuse("reduction: a stride above 65535");
   if (reduce.span == Span::kRow && reduce.row_step % kBlockBytes != 0)
@@ -51,6 +47,7 @@ void touch_groups(const ReduceInstruction& reduce, uint64_t repeat, uint32_t gro
 void touch_reduce(const Instruction& instruction, Touches* touches) {
   const auto& reduce = static_cast<const ReduceInstruction&>(instruction);
   touch_misuse(reduce, touches);
+  if (reduce.most_repeats > 0 && !touch_repeats(reduce.mask, reduce.repeats, touches, reduce.most_repeats)) return;
   const uint32_t bytes = bytes_of(reduce.type);
   const uint32_t elements = kRepeatBytes / bytes;
   const auto* from = static_cast<const char*>(reduce.source.address);

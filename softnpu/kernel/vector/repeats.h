@@ -2,7 +2,9 @@
 // How vector instructions walk over the blocks and elements of their repeats.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <string>
 
 #include "softnpu_kernel/instruction.h"
 #include "softnpu_kernel/repeats.h"
@@ -25,21 +27,32 @@ inline uint64_t repeats_of(const RepeatMask& mask, uint32_t repeats, uint32_t of
 
 // How many elements of `repeat` the mask has, if these are the first ones; else 0.
 inline uint32_t prefix_of(const RepeatMask& mask, uint64_t repeat, uint32_t of_repeat) {
-  uint32_t prefix = 0;
-  while (prefix < of_repeat && is_masked(mask, repeat, prefix, of_repeat)) ++prefix;
-  for (uint32_t i = prefix; i < of_repeat; ++i) {
-    if (is_masked(mask, repeat, i, of_repeat)) return 0;
+  if (mask.elements > 0) {
+    const uint64_t first = repeat * of_repeat;
+    return first < mask.elements ? static_cast<uint32_t>(std::min<uint64_t>(of_repeat, mask.elements - first)) : 0;
   }
-  return prefix;
+  const uint64_t low = of_repeat < 64 ? mask.bits[0] & ((uint64_t{1} << of_repeat) - 1) : mask.bits[0];
+  const uint64_t high = of_repeat > 64 ? mask.bits[1] : 0;
+  const int prefix = ~low != 0 ? std::countr_one(low) : 64 + std::countr_one(high);
+  return std::popcount(low) + std::popcount(high) == prefix ? static_cast<uint32_t>(prefix) : 0;
 }
 
-// What is wrong with a mask for elements of `bytes` bytes; null: nothing.
+// What is wrong with a mask for elements of `bytes` bytes; null: nothing. All bits are those of ResetMask, for any
+// type.
 inline const char* misuse_of_mask(const RepeatMask& mask, uint32_t bytes) {
   if (mask.elements > 0) return nullptr;
-  if (mask.bits[0] == 0 && (mask.bits[1] == 0 || bytes >= 4)) return "the mask is empty";
-  if (bytes >= 4 && mask.bits[1] != 0 && ~mask.bits[1] != 0)
-    return "the mask has bits for more than 64 elements of 4 bytes";
-  return nullptr;
+  const bool is_whole = (mask.bits[0] & mask.bits[1]) == ~uint64_t{0};
+  if (bytes == 4 && mask.bits[1] != 0 && !is_whole) return "the mask has bits for more than 64 elements of 4 bytes";
+  if (bytes == 8 && (mask.bits[0] >> 32 != 0 || mask.bits[1] != 0) && !is_whole)
+    return "the mask has bits for more than 32 elements of 8 bytes";
+  return mask.bits[0] == 0 && mask.bits[1] == 0 ? "the mask is empty" : nullptr;
+}
+
+// Tells where there are more repeats than the unit counts: false, and nothing else of the instruction is to be told.
+inline bool touch_repeats(const RepeatMask& mask, uint32_t repeats, Touches* touches, uint32_t most = 255) {
+  if (mask.elements > 0 || repeats <= most) return true;
+  touches->misuse(("repeatTime is " + std::to_string(repeats) + ", at most " + std::to_string(most)).c_str());
+  return false;
 }
 
 // Where an operand has its elements.

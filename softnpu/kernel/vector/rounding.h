@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "softnpu_kernel/vector.h"
 
@@ -70,6 +71,14 @@ To converted(long double value, Rounding rounding) {
     if (whole >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
     return static_cast<To>(whole);
   }
+}
+
+// The nearest integer of another type.
+template <typename To, typename From>
+To saturated(From value) {
+  if (std::cmp_less_equal(value, std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (std::cmp_greater_equal(value, std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
 }
 
 }  // namespace softnpu::kernel

@@ -6,9 +6,13 @@
 #include <string>
 
 #include "kernel/vector/elementwise.h"
+#include "kernel/vector/overlap.h"
+#include "kernel/vector/select_vectors.h"
 
 namespace softnpu::kernel {
 namespace {
+
+constexpr const char* kSources[] = {"src0", "src1"};
 
 template <typename T>
 T read(const char* from) {
@@ -17,14 +21,14 @@ T read(const char* from) {
   return value;
 }
 
-// Calls `element(number, repeat, lane)` for each element that the instruction computes; the number counts those of all
-// repeats, also ones that the mask leaves out.
+// Calls `element(number, repeat, lane)` for each element that the instruction computes, from number `first` on; the
+// number counts those of all repeats, also ones that the mask leaves out.
 template <typename Element>
-void for_each(const VectorInstruction& v, const Element& element) {
+void for_each(const VectorInstruction& v, uint64_t first, const Element& element) {
   const uint32_t lanes = lanes_of(v);
   const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes);
-  for (uint64_t r = 0; r < repeats; ++r) {
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
+  for (uint64_t r = first / lanes; r < repeats; ++r) {
+    for (uint32_t lane = r == first / lanes ? first % lanes : 0; lane < lanes; ++lane) {
       if (is_masked(v.mask, r, lane, lanes)) element(r * lanes + lane, r, lane);
     }
   }
@@ -52,7 +56,9 @@ bool holds(Comparison comparison, T a, T b) {
 template <typename T>
 void compare(const CompareInstruction& c) {
   auto* bits = static_cast<unsigned char*>(c.destination.address);
-  for_each(c, [&](uint64_t number, uint64_t repeat, uint32_t lane) {
+  VectorInstruction sources = c;
+  sources.destination = c.source[0];  // bits have no repeats
+  for_each(c, compare_vectors(c, contiguous_elements(sources)), [&](uint64_t number, uint64_t repeat, uint32_t lane) {
     const T a = read<T>(element_of(c, c.source[0], repeat, lane));
     const T b = second_of<T>(c, repeat, lane);
     const auto bit = static_cast<unsigned char>(1U << (number % 8));
@@ -64,7 +70,7 @@ void compare(const CompareInstruction& c) {
 template <typename T>
 void select(const SelectInstruction& s) {
   const auto* bits = static_cast<const unsigned char*>(s.bits.address);
-  for_each(s, [&](uint64_t number, uint64_t repeat, uint32_t lane) {
+  for_each(s, select_vectors(s, contiguous_elements(s)), [&](uint64_t number, uint64_t repeat, uint32_t lane) {
     const uint64_t bit = s.repeats_bits ? lane : number;
     const bool is_first = (bits[bit / 8] >> (bit % 8) & 1) != 0;
     const T chosen = is_first ? read<T>(element_of(s, s.source[0], repeat, lane)) : second_of<T>(s, repeat, lane);
@@ -72,20 +78,43 @@ void select(const SelectInstruction& s) {
   });
 }
 
-void touch_sources(const VectorInstruction& v, Touches* touches) {
-  static constexpr const char* kNames[] = {"src0", "src1"};
-  touch_mask(v, touches);
+// False where nothing else of the instruction is to be told.
+[[nodiscard]] bool touch_sources(const VectorInstruction& v, Touches* touches) {
+  if (!touch_mask(v, touches)) return false;
   touch_operand("dst", v.destination, touches);
   for (int i = 0; i < v.sources; ++i) {
-    touch_operand(kNames[i], v.source[i], touches);
+    touch_operand(kSources[i], v.source[i], touches);
     touch_elements(v, v.source[i], false, touches);
   }
+  return true;
 }
 
 // The bytes of the bits that the instruction's elements span.
 uint64_t bytes_of_bits(const VectorInstruction& v) {
   const uint64_t bits = v.mask.elements > 0 ? v.mask.elements : uint64_t{v.repeats} * lanes_of(v);
   return (bits + 7) / 8;
+}
+
+// The bits of each repeat; with `repeats_bits` the same ones.
+Footprint footprint_of_bits(const VectorInstruction& v, const VectorOperand& bits, bool repeats_bits) {
+  const uint64_t bytes = lanes_of(v) / 8;
+  Footprint made{reinterpret_cast<uint64_t>(bits.address), repeats_bits ? 0 : bytes, {}};
+  const uint64_t repeats = repeats_of(v.mask, v.repeats, lanes_of(v));
+  for (uint64_t r = 0; r < repeats; ++r) {
+    const uint64_t begin = r * made.step;
+    const uint64_t end = std::min(begin + bytes, bits.tensor_bytes);
+    if (begin < end) made.runs.push_back({r, made.first + begin, made.first + end});
+  }
+  return made;
+}
+
+Footprint footprint_of_elements(const VectorInstruction& v, const VectorOperand& operand) {
+  return footprint_of(v.mask, v.repeats, layout_of(v, operand), {operand.address, operand.tensor_bytes});
+}
+
+void touch_overlap(const Footprint& destination, const Footprint& source, const char* name, Touches* touches) {
+  const std::string wrong = misuse_of_overlap(destination, source, name);
+  if (!wrong.empty()) touches->misuse(wrong.c_str());
 }
 
 }  // namespace
@@ -106,8 +135,11 @@ void touch_compare(const Instruction& instruction, Touches* touches) {
   if (c.fills_repeats && c.mask.elements % lanes_of(c) != 0) {
     touches->misuse("the elements are not whole repeats of 256 bytes");
   }
-  touch_sources(c, touches);
+  if (!touch_sources(c, touches)) return;
   touches->write(c.destination.address, bytes_of_bits(c));
+  const Footprint written = footprint_of_bits(c, c.destination, false);
+  for (int i = 0; i < c.sources; ++i)
+    touch_overlap(written, footprint_of_elements(c, c.source[i]), kSources[i], touches);
 }
 
 void execute_select(const Instruction& instruction) {
@@ -122,10 +154,13 @@ void execute_select(const Instruction& instruction) {
 
 void touch_select(const Instruction& instruction, Touches* touches) {
   const auto& s = static_cast<const SelectInstruction&>(instruction);
-  touch_sources(s, touches);
+  if (!touch_sources(s, touches)) return;
   touch_operand("selMask", s.bits, touches);
   touches->read(s.bits.address, s.repeats_bits ? lanes_of(s) / 8 : bytes_of_bits(s));
   touch_elements(s, s.destination, true, touches);
+  for (int i = 0; i < s.sources; ++i) touch_overlap(s, s.destination, kSources[i], s.source[i], touches);
+  const Footprint written = footprint_of_elements(s, s.destination);
+  touch_overlap(written, footprint_of_bits(s, s.bits, s.repeats_bits), "selMask", touches);
 }
 
 }  // namespace softnpu::kernel

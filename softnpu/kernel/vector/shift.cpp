@@ -25,11 +25,11 @@ void left(void* out, const void* first, const void*, size_t count, const VectorI
   }
 }
 
+// As if numbers had any width: from 62 bits on, none of an element's is left.
 template <typename T>
 T shifted_right(T value, uint32_t distance, bool rounds) {
-  constexpr int kDigits = 8 * sizeof(T);
   const int64_t wide = static_cast<int64_t>(value);
-  if (distance >= kDigits) distance = kDigits;
+  if (distance > 62) distance = 62;
   const int64_t half = rounds && distance > 0 ? int64_t{1} << (distance - 1) : 0;
   return static_cast<T>((wide + half) >> distance);
 }

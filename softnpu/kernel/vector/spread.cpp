@@ -62,7 +62,7 @@ void touch_spread(const Instruction& instruction, Touches* touches) {
     touches->misuse("an operand's address is no multiple of 32");
   switch (spread.kind) {
     case Kind::kBlocks:
-      if (spread.repeats == 0 || spread.repeats > 255) touches->misuse("Brcb: the number of repeats is not 1 to 255");
+      if (!touch_repeats({}, spread.repeats, touches)) return;
       if (spread.repeats > 0) touches->read(spread.source.address, uint64_t{spread.repeats} * 8 * spread.element_bytes);
       for (uint64_t r = 0; r < spread.repeats; ++r) {
         for (uint64_t i = 0; i < 8; ++i) touches->write(block_of(spread, r, i), kBlockBytes);
@@ -70,10 +70,7 @@ void touch_spread(const Instruction& instruction, Touches* touches) {
       break;
     case Kind::kShape: {
       const uint64_t bytes = spread.outer * spread.inner * spread.element_bytes;
-      if (bytes * spread.copies == 0) {
-        touches->misuse("BroadCast: a dimension is 0");
-        break;
-      }
+      if (bytes * spread.copies == 0) break;
       touches->read(spread.source.address, bytes);
       touches->write(spread.destination.address, bytes * spread.copies);
       break;

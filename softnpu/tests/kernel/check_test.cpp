@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,29 @@ TEST_F(DISABLED_InCheckedMode, AWaitMayBeQueuedBeforeItsSet) {
   EXPECT_EQ(on_host(z_, 1)[0], 2);
 }
 
+// Gathers elements of `x`, times 7, whose offsets the vector unit computes: `step` bytes apart.
+template <int32_t step, typename Arguments>
+void gather(const Arguments& a) {
+  Buffer buffer;
+  const LocalTensor<float> from = buffer.all, to = buffer.all[kTile];
+  const LocalTensor<int32_t> offsets = buffer.all[2 * kTile].ReinterpretCast<int32_t>();
+  DataCopy(from, global(a.x), kTile);
+  order<HardEvent::MTE2_V>(0);
+  Muls(from, from, 7.0F, kTile);
+  CreateVecIndex(offsets, 0, kTile);
+  Muls(offsets, offsets, step, kTile);
+  Gather(to, from, offsets.ReinterpretCast<uint32_t>(), 0, kTile);
+  order<HardEvent::V_MTE3>(0);
+  DataCopy(global(a.z), to, kTile);
+}
+
+TEST_F(DISABLED_InCheckedMode, PlacesThatTheKernelHasComputedAreJudged) {
+  EXPECT_EQ(check(1, [](const Arguments& a) { gather<sizeof(float)>(a); }), ACL_SUCCESS) << reports_;
+  EXPECT_EQ(on_host(z_, kTile)[kTile - 1], 7);
+  EXPECT_NE(check(1, [](const Arguments& a) { gather<1>(a); }), ACL_SUCCESS);
+  EXPECT_EQ(count("memcheck: gather: an offset in bytes is no multiple of the element's size"), 1u) << reports_;
+}
+
 TEST_F(DISABLED_InCheckedMode, WhatTheScalarUnitHasReadMayBeOverwritten) {
   EXPECT_EQ(check(1,
                   [](const Arguments& a) {
@@ -144,6 +168,25 @@ TEST_F(DISABLED_InCheckedMode, TheFirstUnwrittenByteIsNamed) {
             ACL_SUCCESS);
   EXPECT_EQ(count("initcheck: "), 1u) << reports_;
   EXPECT_EQ(count("reads: 672 bytes at UB + 0x0, first at UB + 0x10c"), 1u) << reports_;
+}
+
+// Else a seed's result would depend on the thread that runs a block.
+TEST_F(DISABLED_InCheckedMode, UnwrittenMemoryHasTheSameContentsInEveryLaunch) {
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(check(4,
+                    [](const Arguments&) {
+                      Buffer buffer;
+                      Duplicate(buffer.all, 1.0F, 1024);
+                    }),
+              ACL_SUCCESS);
+    check(1, [](const Arguments& a) {
+      Buffer buffer;
+      a.z[0] = buffer.all.GetValue(7);
+    });
+    float unwritten = 0;
+    ASSERT_EQ(aclrtMemcpy(&unwritten, sizeof(float), z_, sizeof(float), ACL_MEMCPY_DEVICE_TO_HOST), ACL_SUCCESS);
+    EXPECT_EQ(std::bit_cast<uint32_t>(unwritten), 0x7e7e7e7eU);
+  }
 }
 
 TEST_F(DISABLED_InCheckedMode, AStoppedBlockEndsTheWaitsOfOthers) {
@@ -185,6 +228,19 @@ TEST_F(DISABLED_InCheckedMode, AnAllocationsEndIsNamed) {
   EXPECT_EQ(count("byte 4064 of an allocation of 4096 bytes"), 1u) << reports_;
 }
 
+TEST_F(DISABLED_InCheckedMode, ATensorIsFreedAtAnotherQueue) {
+  EXPECT_NE(check(1,
+                  [](const Arguments&) {
+                    TPipe pipe;
+                    TQue<QuePosition::VECIN, 1> queue, other;
+                    pipe.InitBuffer(queue, 1, 64);
+                    pipe.InitBuffer(other, 1, 64);
+                    other.FreeTensor(queue.AllocTensor<float>());
+                  }),
+            ACL_SUCCESS);
+  EXPECT_EQ(count("memcheck: the tensor is freed at another queue than its own"), 1u) << reports_;
+}
+
 TEST(Check, InCheckedMode) {
   for (const char* schedule : {"eager", "late", "seed:7"}) {
     const ProcessResult result = run_process("1", schedule,
@@ -192,7 +248,7 @@ TEST(Check, InCheckedMode) {
                                                  " --gtest_filter='DISABLED_InCheckedMode.*' "
                                                  "--gtest_also_run_disabled_tests");
     EXPECT_EQ(result.code, 0) << schedule << "\n" << result.output;
-    EXPECT_NE(result.output.find("[  PASSED  ] 9 tests."), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("[  PASSED  ] 12 tests."), std::string::npos) << result.output;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/cells.h"
 #include "kernel/copy_reference.h"
 #include "kernel/kernel_run.h"
 #include "kernel_operator.h"
@@ -28,6 +29,7 @@ constexpr CopyCase kCases[] = {
     {Form::kBlocksIn, false, 4, 1, 3, 1, false, 0, 0},
     {Form::kBlocksOut, false, 1, 9, 0, 0, false, 0, 0},
     {Form::kBlocksOut, false, 6, 2, 1, 3, false, 0, 0},
+    {Form::kBlocksLocal, false, 3, 5, 0, 0, false, 0, 0},
     {Form::kBlocksLocal, false, 4, 4, 1, 2, false, 0, 0},
     {Form::kPadIn, false, 1, 24, 0, 0, false, 0, 0},
     {Form::kPadIn, false, 3, 40, 8, 1, true, 1, 1},
@@ -41,6 +43,17 @@ constexpr CopyCase kCases[] = {
     {Form::kPadOut, true, 1, 1000, 0, 0, false, 0, 0},
     {Form::kPadOut, true, 7, 8, 0, 0, false, 0, 0},
     {Form::kPadOut, true, 3, 72, 2, 40, false, 0, 0},
+    // Bursts of several cache lines, with a rest.
+    {Form::kBlocksIn, false, 2, 19, 1, 2, false, 0, 0},
+    {Form::kBlocksOut, false, 2, 19, 3, 1, false, 0, 0},
+    {Form::kPadIn, true, 2, 1496, 8, 1, true, 1, 1},
+    {Form::kPadOut, true, 2, 1496, 1, 24, false, 0, 0},
+    // Bursts without gaps.
+    {Form::kBlocksIn, false, 5, 7, 0, 0, false, 0, 0},
+    {Form::kBlocksOut, false, 5, 7, 0, 0, false, 0, 0},
+    {Form::kBlocksLocal, false, 5, 7, 0, 0, false, 0, 0},
+    {Form::kPadIn, true, 6, 160, 0, 0, false, 0, 0},
+    {Form::kPadOut, true, 6, 160, 0, 0, false, 0, 0},
 };
 
 // Collects bytes. `misuse` is an error.
@@ -155,6 +168,13 @@ void check(const CopyCase& c, std::string* wrong) {
   if (recorder.written_ != want.written) *wrong += " written";
   const bool is_whole = c.form > Form::kCountLocal || c.length * sizeof(T) % 32 == 0;
   if (recorder.misuse_.empty() != is_whole) *wrong += " misuse: " + recorder.misuse_;
+  constexpr const char* kWords[] = {"count-in",   "count-out",    "count-local", "blocks-in",
+                                    "blocks-out", "blocks-local", "in",          "out"};
+  const bool is_pad = c.form == Form::kPadIn || c.form == Form::kPadOut;
+  if (wrong->empty())
+    cells::record(is_pad ? "DataCopyPad" : "DataCopy",
+                  kWords[static_cast<int>(c.form)] + std::string(c.is_ext ? "-ext" : ""), cells::type_name<T>(),
+                  c.source_gap != 0 || c.destination_gap != 0);
 }
 
 using Check = void (*)(const CopyCase&, std::string*);
@@ -170,7 +190,11 @@ constexpr TypedCheck kTypes[] = {
     {"int64", &check<int64_t>},   {"uint64", &check<uint64_t>},
 };
 
-class KernelCopy : public KernelTest {};
+class KernelCopy : public KernelTest {
+ public:
+  using KernelTest::recent_error;
+  using KernelTest::run;
+};
 
 struct CheckArguments {
   Check check;
@@ -178,18 +202,22 @@ struct CheckArguments {
   std::string* wrong;
 };
 
-TEST_F(KernelCopy, EveryFormTypeAndStrideCopiesTheBytesOfTheReference) {
+void compare_all() {
   for (const TypedCheck& typed : kTypes) {
     for (size_t i = 0; i < std::size(kCases); ++i) {
       std::string wrong;
-      ASSERT_EQ(run("copy", 1, CheckArguments{typed.check, &kCases[i], &wrong},
-                    [](const CheckArguments& a) { a.check(*a.copy, a.wrong); }),
+      ASSERT_EQ(KernelCopy::run("copy", 1, CheckArguments{typed.check, &kCases[i], &wrong},
+                                [](const CheckArguments& a) { a.check(*a.copy, a.wrong); }),
                 ACL_SUCCESS)
-          << recent_error();
+          << KernelCopy::recent_error();
       EXPECT_EQ(wrong, "") << typed.type << ", case " << i;
     }
   }
 }
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelCopy, EveryFormTypeAndStrideCopiesTheBytesOfTheReference) { kFamily.run(); }
 
 // What the hardware does not take.
 struct Misuse {
@@ -200,12 +228,19 @@ struct Misuse {
 constexpr Misuse kMisuses[] = {
     {{Form::kBlocksIn, false, 1, 2, 0, 0, false, 0, 0}, 1, "no multiple of 32"},
     {{Form::kBlocksOut, false, 1, 2, 0, 0, false, 0, 0}, 3, "no multiple of 32"},
-    {{Form::kBlocksIn, false, 0, 2, 0, 0, false, 0, 0}, 0, "blockCount is 0, not 1 to 4095"},
-    {{Form::kBlocksIn, false, 4096, 2, 0, 0, false, 0, 0}, 0, "blockCount is 4096, not 1 to 4095"},
-    {{Form::kBlocksIn, false, 1, 0, 0, 0, false, 0, 0}, 0, "it copies no bytes"},
+    {{Form::kBlocksIn, false, 4096, 2, 0, 0, false, 0, 0}, 0, "blockCount is 4096, at most 4095"},
     {{Form::kCountIn, false, 1, 9, 0, 0, false, 0, 0}, 0, "a count of 9 elements of 4 bytes"},
     {{Form::kPadIn, true, 1, 1 << 21, 0, 0, false, 0, 0}, 0, "a burst of 2097152 bytes, more than 2097151"},
     {{Form::kPadIn, true, 1, 8, 0, 0, true, 9, 0}, 0, "more than 32 bytes of padding"},
+};
+
+// Copies of nothing: no work is left for a block.
+constexpr Misuse kNothing[] = {
+    {{Form::kBlocksIn, false, 0, 2, 0, 0, false, 0, 0}, 0, ""},
+    {{Form::kBlocksOut, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
+    {{Form::kCountIn, false, 1, 0, 0, 0, false, 0, 0}, 0, ""},
+    {{Form::kPadIn, true, 0, 8, 0, 0, true, 2, 2}, 0, ""},
+    {{Form::kPadIn, true, 1, 0, 0, 0, true, 2, 2}, 0, ""},
 };
 
 struct MisuseArguments {
@@ -213,34 +248,54 @@ struct MisuseArguments {
   std::string* sentence;
 };
 
+// Adds what a copy tells of itself to `sentence`, and executes it if `executes`.
+void tell(const MisuseArguments& a, bool executes) {
+  class Told : public softnpu::kernel::Touches {
+   public:
+    explicit Told(std::string* to) : to_(to) {}
+    void read(const void*, uint64_t) override { ++accesses; }
+    void write(void*, uint64_t) override { ++accesses; }
+    void misuse(const char* sentence) override { *to_ += sentence; }
+    int accesses = 0;
+
+   private:
+    std::string* to_;
+  } told(a.sentence);
+  TPipe pipe;
+  TBuf<> buffer;
+  pipe.InitBuffer(buffer, 128 << 10);
+  const LocalTensor<float> local = buffer.Get<float>();
+  std::vector<float> memory(64, 1);
+  GlobalTensor<float> global;
+  global.SetGlobalBuffer(memory.data(), 64);
+  const auto made = instruction_of(a.misuse->copy, local[a.misuse->local_offset], local, global);
+  made.touch(made, &told);
+  if (!executes) return;
+  Duplicate(local, 2.0F, 64);
+  made.execute(made);
+  for (int i = 0; i < 64; ++i) {
+    if (local.GetValue(i) != 2 || memory[i] != 1) *a.sentence += "element " + std::to_string(i) + " is written";
+  }
+  if (told.accesses > 0) *a.sentence += "bytes are touched";
+}
+
 TEST_F(KernelCopy, MisuseIsTold) {
   for (const Misuse& misuse : kMisuses) {
     std::string sentence;
-    ASSERT_EQ(run("misuse", 1, MisuseArguments{&misuse, &sentence},
-                  [](const MisuseArguments& a) {
-                    TPipe pipe;
-                    TBuf<> buffer;
-                    pipe.InitBuffer(buffer, 128 << 10);
-                    const LocalTensor<float> local = buffer.Get<float>();
-                    GlobalTensor<float> global;
-                    std::vector<float> memory(64);
-                    global.SetGlobalBuffer(memory.data(), 64);
-                    const auto made = instruction_of(a.misuse->copy, local[a.misuse->local_offset], local, global);
-                    class First : public softnpu::kernel::Touches {
-                     public:
-                      explicit First(std::string* to) : to_(to) {}
-                      void read(const void*, uint64_t) override {}
-                      void write(void*, uint64_t) override {}
-                      void misuse(const char* sentence) override { *to_ += sentence; }
-
-                     private:
-                      std::string* to_;
-                    } first(a.sentence);
-                    made.touch(made, &first);
-                  }),
+    ASSERT_EQ(run("misuse", 1, MisuseArguments{&misuse, &sentence}, [](const MisuseArguments& a) { tell(a, false); }),
               ACL_SUCCESS)
         << recent_error();
     EXPECT_NE(sentence.find(misuse.sentence), std::string::npos) << sentence;
+  }
+}
+
+TEST_F(KernelCopy, NothingIsCopiedWhereNothingIsLeft) {
+  for (const Misuse& nothing : kNothing) {
+    std::string told;
+    ASSERT_EQ(run("nothing", 1, MisuseArguments{&nothing, &told}, [](const MisuseArguments& a) { tell(a, true); }),
+              ACL_SUCCESS)
+        << recent_error();
+    EXPECT_EQ(told, "") << &nothing - kNothing;
   }
 }
 

@@ -62,6 +62,19 @@ TEST_F(KernelFaults, AnAccessWithoutMemoryNamesBlockAndLine) {
                     "in or behind DataCopy"});
 }
 
+TEST_F(KernelFaults, AnAddressThatCannotBeIsNotCalledZero) {
+  const std::string text = failure_of([](const None&) {
+    GlobalTensor<float> global;
+    volatile uintptr_t nowhere = uintptr_t{1} << 60;  // which the compiler does not see through
+    global.SetGlobalBuffer(reinterpret_cast<float*>(nowhere), 16);
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 64);
+    DataCopy(buffer.Get<float>(), global, 16);
+  });
+  expect_all(text, {"faults_test.cpp:", "SIGSEGV: no memory for this access at an address of more than 47 bits"});
+}
+
 TEST_F(KernelFaults, AScalarAccessWithoutMemory) {
   expect_all(failure_of([](const None&) {
                GlobalTensor<int32_t> global;

@@ -2,15 +2,23 @@
 
 #include <functional>
 
+#include "kernel/cells.h"
 #include "kernel/vector_memory.h"
 
 namespace {
 
 using namespace AscendC;
 
-class KernelGather : public VectorTest {};
+class KernelGather : public VectorTest {
+ public:
+  using VectorTest::in_kernel;
+};
 
 constexpr uint32_t kElements = 4096;
+
+struct Shape {
+  uint32_t of[2];
+};
 
 // Three areas of local memory; the destination is compared whole.
 template <typename T>
@@ -31,6 +39,12 @@ struct Areas {
       offsets(i) = static_cast<uint32_t>((i * 7919ULL + 13) % 500 * sizeof(T));
     }
   }
+  // What is wrong; where nothing is, the cell was compared.
+  std::string result(const std::string& name, const std::string& form, bool is_strided) {
+    std::string found = wrong(name);
+    if (found.empty()) cells::record(name, form, cells::type_name<T>(), is_strided);
+    return found;
+  }
   std::string wrong(const std::string& name) {
     for (uint32_t i = 0; i < kElements; ++i) {
       if (!is_same(to(i), want[i]))
@@ -43,28 +57,44 @@ struct Areas {
 
 constexpr uint64_t kBits[2] = {0x8421000f0f00ff01ULL, 0};
 
-enum class Form { kCount, kMask, kBits };
+enum class Form { kCount, kMask, kBits, kCounter };
+constexpr const char* kWords[] = {"count", "mask", "bits", "counter"};
+
+// Whether the form has element `i` of all repeats.
+template <typename T>
+bool has(Form form, uint32_t i) {
+  constexpr uint32_t kPer = 256 / sizeof(T);
+  switch (form) {
+    case Form::kCount: return i < 301;
+    case Form::kMask: return i % kPer < 21;
+    case Form::kBits: return i % kPer < 64 && (kBits[0] >> i % kPer & 1) != 0;
+    case Form::kCounter: return i < 2 * kPer + 5;
+  }
+  return false;
+}
 
 template <typename T>
-std::string gathers(Form form) {
+std::string gathers(Form form, uint16_t repeat_blocks) {
   Areas<T> a;
   constexpr uint32_t kPer = 256 / sizeof(T);
   const uint32_t base = 3 * sizeof(T);
-  const uint32_t repeat_blocks = form == Form::kCount ? 8 : 9;
-  const uint32_t count = form == Form::kCount ? 301 : 3 * kPer;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (form == Form::kMask && i % kPer >= 21) continue;
-    if (form == Form::kBits && (i % kPer >= 64 || (kBits[0] >> i % kPer & 1) == 0)) continue;
+  for (uint32_t i = 0; i < (form == Form::kCount ? 301 : 3 * kPer); ++i) {
+    if (!has<T>(form, i)) continue;
     const uint32_t dense = i / kPer * repeat_blocks * (kPer / 8) + i % kPer;
     const uint32_t place = (base + a.offsets(i)) / sizeof(T);
     a.want[dense] = a.from(place);
   }
   switch (form) {
-    case Form::kCount: Gather(a.to, a.from, a.offsets, base, count); break;
-    case Form::kMask: Gather(a.to, a.from, a.offsets, base, uint64_t{21}, 3, 9); break;
-    case Form::kBits: Gather(a.to, a.from, a.offsets, base, kBits, 3, 9); break;
+    case Form::kCount: Gather(a.to, a.from, a.offsets, base, 301); break;
+    case Form::kMask: Gather(a.to, a.from, a.offsets, base, uint64_t{21}, 3, repeat_blocks); break;
+    case Form::kBits: Gather(a.to, a.from, a.offsets, base, kBits, 3, repeat_blocks); break;
+    case Form::kCounter:
+      SetVectorMask<T, MaskMode::COUNTER>(0);
+      Gather(a.to, a.from, a.offsets, base, uint64_t{2 * kPer + 5}, 1, repeat_blocks);
+      SetMaskNorm();
+      ResetMask();
   }
-  return a.wrong("Gather");
+  return a.result("Gather", kWords[static_cast<int>(form)], repeat_blocks != 8);
 }
 
 struct Pattern {
@@ -79,6 +109,7 @@ const std::vector<Pattern> kPatterns = [] {
     all.push_back({fixed, false, 0, {1, 2, 8, 0}});
     all.push_back({fixed, false, 0, {2, 3, 17, 8}});
     all.push_back({fixed, true, 2, {1, 5, 1, 0}});
+    all.push_back({fixed, true, 30, {2, 4, 8, 1}});
     all.push_back({fixed, true, 300, {1, 1, 8, 8}});
     all.push_back({fixed, true, 21, {1, 4, 3, 1}});
   }
@@ -115,7 +146,8 @@ std::string gathers_masked(const Pattern& p) {
   else
     GatherMask(a.to, a.from, p.fixed, p.counts, p.mask, p.params, count);
   if (count != want_count) return "GatherMask counts " + std::to_string(count);
-  return a.wrong("GatherMask " + std::to_string(p.fixed));
+  return a.result("GatherMask", std::string(p.fixed == 0 ? "tensor" : "pattern") + (p.counts ? "-count" : ""),
+                  p.params.src0BlockStride != 1 || p.params.src0RepeatStride != 8);
 }
 
 template <typename T>
@@ -127,91 +159,128 @@ std::string broadcasts_blocks(BrcbRepeatParams params) {
       a.want[(r * params.dstRepStride + i / kBlk * params.dstBlkStride) * kBlk + i % kBlk] = a.from(r * 8 + i / kBlk);
   }
   Brcb(a.to, a.from, 3, params);
-  return a.wrong("Brcb");
+  return a.result("Brcb", "repeats", params.dstBlkStride != 1 || params.dstRepStride != 8);
 }
 
-template <typename T>
-std::string broadcasts_shapes() {
+template <typename T, int32_t dimensions, int32_t axis>
+std::string broadcasts(const char* form, const Shape& to, const Shape& from, uint32_t copies, uint32_t inner) {
   std::string wrong;
-  {
+  for (const bool has_work : {false, true}) {
     Areas<T> a;
-    for (uint32_t i = 0; i < 7 * 24; ++i) a.want[i] = a.from(i / 24);
-    BroadCast<T, 2, 1>(a.to, a.from, {7, 24}, {7, 1});
-    wrong += a.wrong("BroadCast of columns");
-  }
-  {
-    Areas<T> a;
-    for (uint32_t i = 0; i < 5 * 40; ++i) a.want[i] = a.from(i % 40);
-    BroadCast<T, 2, 0>(a.to, a.from, {5, 40}, {1, 40}, a.offsets.template ReinterpretCast<uint8_t>());
-    wrong += a.wrong("BroadCast of rows");
-  }
-  {
-    Areas<T> a;
-    for (uint32_t i = 0; i < 33; ++i) a.want[i] = a.from(0);
-    BroadCast<T, 1, 0>(a.to, a.from, {33}, {1});
-    wrong += a.wrong("BroadCast of one");
+    const uint32_t outer = axis == 0 ? 1 : to.of[0];
+    for (uint32_t i = 0; i < outer * copies * inner; ++i) a.want[i] = a.from(i / (copies * inner) * inner + i % inner);
+    if (has_work)
+      BroadCast<T, dimensions, axis>(a.to, a.from, to.of, from.of, a.offsets.template ReinterpretCast<uint8_t>());
+    else
+      BroadCast<T, dimensions, axis>(a.to, a.from, to.of, from.of);
+    wrong += a.result("BroadCast", form + std::string(has_work ? "-work" : ""), false);
   }
   return wrong;
 }
 
+// CreateVecIndex; `stride` and `repeat` are those of the destination.
 template <typename T>
-std::string counts_up() {
+std::string counts_up(Form form, uint16_t stride, uint8_t repeat) {
   constexpr uint32_t kPer = 256 / sizeof(T);
+  constexpr uint32_t kBlk = kPer / 8;
+  Areas<T> a;
+  const T first(-5);
+  for (uint32_t i = 0; i < (form == Form::kCount ? 301 : 3 * kPer); ++i) {
+    const uint32_t strided = (i / kPer * repeat + i % kPer / kBlk * stride) * kBlk + i % kBlk;
+    if (has<T>(form, i)) a.want[form == Form::kCount ? i : strided] = static_cast<T>(static_cast<int32_t>(i) - 5);
+  }
+  switch (form) {
+    case Form::kCount: CreateVecIndex(a.to, first, 301U); break;
+    case Form::kMask: CreateVecIndex(a.to, first, uint64_t{21}, 3, stride, repeat); break;
+    case Form::kBits: CreateVecIndex(a.to, first, kBits, 3, stride, repeat); break;
+    case Form::kCounter:
+      SetVectorMask<T, MaskMode::COUNTER>(0);
+      CreateVecIndex(a.to, first, uint64_t{2 * kPer + 5}, 1, stride, repeat);
+      SetMaskNorm();
+      ResetMask();
+  }
+  return a.result("CreateVecIndex", kWords[static_cast<int>(form)], stride != 1 || repeat != 8);
+}
+
+// Rounded once: whole steps, ones that wrap int16_t, and ones that no floating-point type has.
+template <typename T>
+std::string progresses() {
   std::string wrong;
-  {
+  for (const float step : {-3.0F, 1000.0F, 0.1F}) {
     Areas<T> a;
-    for (uint32_t i = 0; i < 150; ++i) a.want[i] = static_cast<T>(static_cast<int32_t>(i) - 5);
-    CreateVecIndex(a.to, T(-5), 150U);
-    wrong += a.wrong("CreateVecIndex");
-  }
-  {
-    Areas<T> a;
-    for (uint32_t i = 0; i < 2 * kPer; ++i) {
-      if (i % kPer < 20) a.want[(i / kPer * 17 + i % kPer / (kPer / 8) * 2) * (kPer / 8) + i % (kPer / 8)] = T(i + 3);
+    const T typed = static_cast<T>(step);
+    for (uint32_t i = 0; i < 99; ++i) {
+      if constexpr (std::is_integral_v<T>)
+        a.want[i] = static_cast<T>(8 + int64_t{typed} * i);
+      else
+        a.want[i] = static_cast<T>(8 + static_cast<double>(typed) * i);
     }
-    CreateVecIndex(a.to, T(3), uint64_t{20}, 2, 2, 17);
-    wrong += a.wrong("CreateVecIndex with a mask");
-  }
-  {
-    Areas<T> a;
-    for (uint32_t i = 0; i < 2 * kPer; ++i) {
-      if (i % kPer < 64 && (kBits[0] >> i % kPer & 1) != 0) a.want[i] = T(i);
-    }
-    CreateVecIndex(a.to, T(0), kBits, 2, 1, 8);
-    wrong += a.wrong("CreateVecIndex with bits");
-  }
-  {
-    Areas<T> a;
-    for (uint32_t i = 0; i < 99; ++i) a.want[i] = static_cast<T>(8 - 3 * static_cast<int32_t>(i));
-    ArithProgression<T>(a.to, 8, -3, 99);
-    wrong += a.wrong("ArithProgression");
+    ArithProgression<T>(a.to, 8, typed, 99);
+    wrong += a.result("ArithProgression", "count", false);
   }
   return wrong;
+}
+
+// Elements of any size.
+template <typename T>
+std::string check_shapes() {
+  return broadcasts<T, 2, 1>("columns", {7, 24}, {7, 1}, 24, 1) + broadcasts<T, 2, 0>("rows", {5, 40}, {1, 40}, 5, 40) +
+         broadcasts<T, 1, 0>("one", {33, 0}, {1, 0}, 33, 1);
 }
 
 template <typename T>
 std::string check_all() {
-  std::string wrong;
-  for (const Form form : {Form::kCount, Form::kMask, Form::kBits}) wrong += gathers<T>(form);
+  std::string wrong = check_shapes<T>();
+  constexpr Form kForms[] = {Form::kCount, Form::kMask, Form::kBits, Form::kCounter};
+  for (const Form form : kForms) {
+    wrong += gathers<T>(form, 8);
+    if (form != Form::kCount) wrong += gathers<T>(form, 9);
+  }
   for (const Pattern& p : kPatterns) wrong += gathers_masked<T>(p);
-  wrong += broadcasts_blocks<T>({1, 8}) + broadcasts_blocks<T>({2, 17}) + broadcasts_shapes<T>();
-  if constexpr (!std::is_unsigned_v<T>) wrong += counts_up<T>();
+  wrong += broadcasts_blocks<T>({1, 8}) + broadcasts_blocks<T>({2, 17});
+  if constexpr (!std::is_unsigned_v<T> && !std::is_same_v<T, bfloat16_t>) {
+    for (const Form form : kForms) {
+      wrong += counts_up<T>(form, 1, 8);
+      if (form != Form::kCount) wrong += counts_up<T>(form, 2, 17);
+    }
+    wrong += progresses<T>();
+  }
   return wrong;
 }
 
-TEST_F(KernelGather, MatchesLoopsOverElements) {
-  for (auto* check : {&check_all<float>, &check_all<half>, &check_all<int32_t>, &check_all<int16_t>,
-                      &check_all<uint32_t>, &check_all<uint16_t>}) {
+void compare_all() {
+  for (auto* check : {&check_all<float>, &check_all<half>, &check_all<bfloat16_t>, &check_all<int32_t>,
+                      &check_all<int16_t>, &check_all<uint32_t>, &check_all<uint16_t>, &check_shapes<int8_t>,
+                      &check_shapes<uint8_t>, &check_shapes<int64_t>, &check_shapes<uint64_t>}) {
     std::string wrong;
-    in_kernel([&] { wrong = check(); });
+    KernelGather::in_kernel([&] { wrong = check(); });
     EXPECT_EQ(wrong, "");
   }
+}
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelGather, MatchesLoopsOverElements) { kFamily.run(); }
+
+TEST_F(KernelGather, RepeatsFollowEachOtherByDefault) {
+  uint64_t count = 0;
+  std::string wrong;
+  in_kernel([&] {
+    Areas<float> a;
+    GatherMaskParams params;
+    params.repeatTimes = 3;
+    GatherMask(a.to, a.from, 1, false, 0, params, count);
+    for (uint32_t i = 0; i < 96; ++i) a.want[i] = a.from(2 * i);
+    wrong = a.wrong("GatherMask");
+  });
+  EXPECT_EQ(count, 96U);
+  EXPECT_EQ(wrong, "");
 }
 
 TEST_F(KernelGather, RefusesShapesAndPatternsThatAreNone) {
   const std::function<void()> shapes = [] {
     Areas<float> a;
-    BroadCast<float, 2, 1>(a.to, a.from, {7, 24}, {7, 2});
+    BroadCast<float, 2, 1>(a.to, a.from, Shape{7, 24}.of, Shape{7, 2}.of);
   };
   EXPECT_NE(run("vector", 1, Arguments{&shapes}, Call()), ACL_SUCCESS);
   EXPECT_NE(std::string(recent_error()).find("1 at the axis"), std::string::npos) << recent_error();

@@ -1,4 +1,4 @@
-// Reductions, comparisons and choices, compared with loops over elements.
+// Reductions, compared with loops over elements.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,6 @@ using namespace AscendC;
 using namespace vector_reference;
 
 class KernelGroups : public KernelTest {};
-class KernelSelect : public KernelTest {};
 
 constexpr uint32_t kElements = 4096;
 
@@ -185,79 +184,6 @@ void check_groups() {
 TEST_F(KernelGroups, RepeatsBlocksAndPairsEqualALoopOverElements) {
   check_groups<float>();
   check_groups<half>();
-}
-
-template <typename T>
-bool holds(CMPMODE mode, T a, T b) {
-  switch (mode) {
-    case CMPMODE::LT: return a < b;
-    case CMPMODE::GT: return a > b;
-    case CMPMODE::EQ: return a == b;
-    case CMPMODE::LE: return a <= b;
-    case CMPMODE::GE: return a >= b;
-    case CMPMODE::NE: return a != b;
-  }
-  return false;
-}
-
-template <typename T>
-void check_compare() {
-  constexpr uint32_t kCount = 512;
-  const std::vector<T> a = values<T>(kElements, 8);
-  std::vector<T> b = values<T>(kElements, 9);
-  for (uint32_t i = 0; i < kElements; i += 3) b[i] = a[i];
-  for (const CMPMODE mode : {CMPMODE::LT, CMPMODE::GT, CMPMODE::EQ, CMPMODE::LE, CMPMODE::GE, CMPMODE::NE}) {
-    std::vector<T> got;
-    on_local<T>(a, b, &got, [mode](auto& x, auto& y, auto& to) {
-      auto bits = to.template ReinterpretCast<uint8_t>();
-      Compare(bits, x, y, mode, kCount);
-      CompareScalar(bits[1024], x, T(1), mode, kCount);
-      constexpr uint32_t kLanes = 256 / sizeof(T);
-      Compare(bits[2048], x, y, mode, kLanes, 2, BinaryRepeatParams(1, 1, 1, 8, 8, 16));
-      Select(to[2048], bits, x, y, SELMODE::VSEL_TENSOR_TENSOR_MODE, kCount);
-      Select(to[2048 + kCount], bits, x, T(5), SELMODE::VSEL_TENSOR_SCALAR_MODE, kCount);
-      Select(to[2048 + 2 * kCount], bits, x, y, SELMODE::VSEL_CMPMASK_SPR, kLanes, 3, BinaryRepeatParams());
-    });
-    const auto* bits = reinterpret_cast<const uint8_t*>(got.data());
-    const auto bit = [bits](uint32_t from, uint32_t i) { return (bits[from + i / 8] >> i % 8 & 1) != 0; };
-    constexpr uint32_t kLanes = 256 / sizeof(T);
-    for (uint32_t i = 0; i < kCount; ++i) {
-      const bool want = holds(mode, a[i], b[i]);
-      ASSERT_EQ(bit(0, i), want) << i;
-      ASSERT_EQ(bit(1024, i), holds(mode, a[i], T(1))) << i;
-      if (i < 2 * kLanes) {
-        ASSERT_EQ(bit(2048, i), holds(mode, a[i], b[i % kLanes + i / kLanes * 2 * kLanes])) << i;
-      }
-      ASSERT_EQ(distance(got[2048 + i], want ? a[i] : b[i]), 0) << i;
-      ASSERT_EQ(distance(got[2048 + kCount + i], want ? a[i] : T(5)), 0) << i;
-      if (i < 3 * kLanes) {
-        ASSERT_EQ(distance(got[2048 + 2 * kCount + i], bit(0, i % kLanes) ? a[i] : b[i]), 0) << i;
-      }
-    }
-  }
-}
-
-TEST_F(KernelSelect, BitsAndChoicesEqualALoopOverElements) {
-  check_compare<float>();
-  check_compare<half>();
-}
-
-TEST_F(KernelSelect, CounterModeCountsTheElementsOfAllRepeats) {
-  const std::vector<float> a = finite<float>(3);
-  std::vector<float> got;
-  on_local<float>(a, a, &got, [](auto& x, auto&, auto& to) {
-    SetVectorMask<float, MaskMode::COUNTER>(100);
-    auto bits = to.template ReinterpretCast<uint8_t>();
-    Duplicate(to, 0.0F, uint64_t{64}, 1, 1, 8);
-    CompareScalar(bits, x, 0.0F, CMPMODE::NE, uint64_t{100}, 1, UnaryRepeatParams());
-    Select(to[1024], bits, x, 5.0F, SELMODE::VSEL_TENSOR_SCALAR_MODE, uint64_t{100}, 1, BinaryRepeatParams());
-    SetMaskNorm();
-  });
-  const auto* bits = reinterpret_cast<const uint8_t*>(got.data());
-  for (uint32_t i = 0; i < 128; ++i) {
-    EXPECT_EQ((bits[i / 8] >> i % 8 & 1) != 0, i < 100 && a[i] != 0) << i;
-    EXPECT_EQ(got[1024 + i], i < 100 ? (a[i] != 0 ? a[i] : 5.0F) : -7.0F) << i;
-  }
 }
 
 }  // namespace

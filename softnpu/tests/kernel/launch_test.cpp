@@ -9,6 +9,7 @@
 #include "acl/acl.h"
 #include "acl_fixture.h"
 #include "kernel_operator.h"
+#include "softnpu/kernel_entry.h"
 #include "softnpu_kernel/launch.h"
 
 namespace {
@@ -65,6 +66,30 @@ TEST_F(KernelLaunch, WhatCannotBeLaunchedIsRefused) {
   kernel.run = nullptr;
   EXPECT_EQ(softnpuKernelLaunch(&kernel, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
   EXPECT_EQ(softnpuKernelLaunch(nullptr, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+}
+
+// Compiled kernels fill these structures for the library, which has to refuse those that know another layout.
+TEST(KernelEntry, ALayoutThatChangesRaisesTheVersion) {
+  using namespace softnpu::kernel;
+  const std::vector<size_t> layout = {
+      sizeof(Block),
+      sizeof(Instruction),
+      sizeof(CopyInstruction),
+      sizeof(MaskedCopyInstruction),
+      sizeof(MathInstruction),
+      sizeof(VectorInstruction),
+      sizeof(CompareInstruction),
+      sizeof(SelectInstruction),
+      sizeof(ReduceInstruction),
+      sizeof(GatherInstruction),
+      sizeof(GatherMaskInstruction),
+      sizeof(SpreadInstruction),
+      sizeof(ProgressionInstruction),
+      static_cast<size_t>(VectorOp::kCount),
+  };
+  ASSERT_EQ(SOFTNPU_KERNEL_ENTRY_VERSION, 2U);
+  EXPECT_EQ(layout, (std::vector<size_t>{328, 40, 152, 120, 112, 184, 192, 224, 152, 128, 128, 120, 112, 25}))
+      << "raise SOFTNPU_KERNEL_ENTRY_VERSION, _VERSION of torch_npu/ascendc/binary.py, and these numbers";
 }
 
 }  // namespace

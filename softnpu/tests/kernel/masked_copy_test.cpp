@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "kernel/cells.h"
 #include "kernel/kernel_run.h"
 #include "kernel_operator.h"
 
@@ -14,7 +16,11 @@ namespace {
 
 using namespace AscendC;
 
-class KernelMaskedCopy : public KernelTest {};
+class KernelMaskedCopy : public KernelTest {
+ public:
+  using KernelTest::recent_error;
+  using KernelTest::run;
+};
 
 struct MaskCase {
   enum class Form { kCount, kBits, kCore, kCounter };
@@ -31,12 +37,15 @@ constexpr MaskCase kCases[] = {
     {MaskCase::Form::kBits, {0xf0f0f0f00f0f0f0f, 0x8000000000000001}, 2, {1, 1, 8, 8}},
     {MaskCase::Form::kBits, {0x5555555555555555, 0}, 3, {1, 2, 9, 17}},
     {MaskCase::Form::kCore, {0xff00ff, 0}, 2, {1, 1, 8, 8}},
+    {MaskCase::Form::kCore, {0xff0ff0f7, 0}, 3, {2, 1, 17, 9}},
     {MaskCase::Form::kCounter, {150, 0}, 0, {1, 1, 8, 8}},
+    {MaskCase::Form::kCounter, {150, 0}, 0, {1, 2, 9, 17}},
 };
 
 template <typename T>
 void check_mask(const MaskCase& c, std::string* wrong) {
   constexpr uint32_t kElements = 4096;
+  using Bits = std::conditional_t<sizeof(T) == 2, uint16_t, uint32_t>;
   TPipe pipe;
   TBuf<> buffer;
   pipe.InitBuffer(buffer, 2 * kElements * sizeof(T));
@@ -44,7 +53,7 @@ void check_mask(const MaskCase& c, std::string* wrong) {
   LocalTensor<T> to = from[kElements];
   auto* source = reinterpret_cast<T*>(from.GetPhyAddr());
   auto* destination = reinterpret_cast<T*>(to.GetPhyAddr());
-  for (uint32_t i = 0; i < kElements; ++i) source[i] = static_cast<T>(i + 1);
+  for (uint32_t i = 0; i < kElements; ++i) source[i] = std::bit_cast<T>(static_cast<Bits>(i + 1));
   std::fill_n(destination, kElements, T(0));
   std::vector<T> want(kElements, T(0));
   constexpr uint32_t kRepeat = 256 / sizeof(T);
@@ -78,7 +87,13 @@ void check_mask(const MaskCase& c, std::string* wrong) {
       ResetMask();
       break;
   }
-  if (std::memcmp(destination, want.data(), kElements * sizeof(T)) != 0) *wrong = "differs";
+  if (std::memcmp(destination, want.data(), kElements * sizeof(T)) != 0) {
+    *wrong = "differs";
+    return;
+  }
+  constexpr const char* kWords[] = {"mask", "bits", "core", "counter"};
+  const bool is_dense = c.strides[0] == 1 && c.strides[1] == 1 && c.strides[2] == 8 && c.strides[3] == 8;
+  cells::record("Copy", kWords[static_cast<int>(c.form)], cells::type_name<T>(), !is_dense);
 }
 
 template <typename Case>
@@ -93,19 +108,26 @@ struct Check {
   void operator()(const Arguments<Case>& a) const { a.check(*a.one, a.wrong); }
 };
 
-TEST_F(KernelMaskedCopy, CopiesTheMaskedElements) {
-  for (auto* check : {&check_mask<int16_t>, &check_mask<uint32_t>, &check_mask<float>}) {
+void compare_copies() {
+  for (auto* check : {&check_mask<half>, &check_mask<bfloat16_t>, &check_mask<float>, &check_mask<int16_t>,
+                      &check_mask<uint16_t>, &check_mask<int32_t>, &check_mask<uint32_t>}) {
     for (size_t i = 0; i < std::size(kCases); ++i) {
       std::string wrong;
-      ASSERT_EQ(run("masked", 1, Arguments<MaskCase>{check, &kCases[i], &wrong}, Check<MaskCase>()), ACL_SUCCESS)
-          << recent_error();
+      ASSERT_EQ(KernelMaskedCopy::run("masked", 1, Arguments<MaskCase>{check, &kCases[i], &wrong}, Check<MaskCase>()),
+                ACL_SUCCESS)
+          << KernelMaskedCopy::recent_error();
       EXPECT_EQ(wrong, "") << "case " << i;
     }
   }
 }
 
+const cells::Family kCopies(&compare_copies);
+
+TEST_F(KernelMaskedCopy, CopiesTheMaskedElements) { kCopies.run(); }
+
 struct AtomicCase {
   softnpu::kernel::AtomicOperation operation;
+  bool is_strided;
 };
 
 template <typename T>
@@ -116,45 +138,59 @@ void check_atomic(const AtomicCase& c, std::string* wrong) {
   pipe.InitBuffer(buffer, 64);
   LocalTensor<T> local = buffer.Get<T>();
   constexpr uint32_t kCount = 64 / sizeof(T);
-  alignas(64) T there[kCount];
+  constexpr uint32_t kBurst = 32 / sizeof(T);
+  alignas(64) T there[2 * kCount];
   std::vector<float> want;
+  for (uint32_t i = 0; i < 2 * kCount; ++i) {
+    const int was = static_cast<int>(i % 9) - 4;
+    there[i] = T(was);
+    want.push_back(static_cast<float>(was));
+  }
   for (uint32_t i = 0; i < kCount; ++i) {
     const int comes = static_cast<int>(i * 5 % 17) - 8;
-    const int was = static_cast<int>(i % 9) - 4;
     local.SetValue(i, comes);
-    there[i] = T(was);
-    want.push_back(c.operation == AtomicOperation::kAdd   ? comes + was
-                   : c.operation == AtomicOperation::kMax ? std::max(comes, was)
-                                                          : std::min(comes, was));
+    float& at = want[c.is_strided ? i / kBurst * 2 * kBurst + i % kBurst : i];
+    at = c.operation == AtomicOperation::kAdd   ? static_cast<float>(comes) + at
+         : c.operation == AtomicOperation::kMax ? std::max(static_cast<float>(comes), at)
+                                                : std::min(static_cast<float>(comes), at);
   }
   GlobalTensor<T> global;
-  global.SetGlobalBuffer(there, kCount);
+  global.SetGlobalBuffer(there, 2 * kCount);
   if (c.operation == AtomicOperation::kAdd) SetAtomicAdd<T>();
   if (c.operation == AtomicOperation::kMax) SetAtomicMax<T>();
   if (c.operation == AtomicOperation::kMin) SetAtomicMin<T>();
-  DataCopyPad(global, local, DataCopyExtParams(1, 64, 0, 0, 0));
+  DataCopyPad(global, local, c.is_strided ? DataCopyExtParams(2, 32, 0, 32, 0) : DataCopyExtParams(1, 64, 0, 0, 0));
   SetAtomicNone();
-  for (uint32_t i = 0; i < kCount; ++i) {
+  for (uint32_t i = 0; i < 2 * kCount; ++i) {
     if (static_cast<float>(there[i]) != want[i]) *wrong = "differs";
   }
   DataCopy(global, local, kCount);
   for (uint32_t i = 0; i < kCount; ++i) {
     if (static_cast<float>(there[i]) != static_cast<float>(local.GetValue(i))) *wrong += " stays atomic";
   }
+  constexpr const char* kNames[] = {"", "SetAtomicAdd", "SetAtomicMax", "SetAtomicMin"};
+  if (wrong->empty()) cells::record(kNames[static_cast<int>(c.operation)], "copy", cells::type_name<T>(), c.is_strided);
 }
 
-TEST_F(KernelMaskedCopy, AtomicCopiesCombineElements) {
+void compare_atomics() {
   using softnpu::kernel::AtomicOperation;
   for (auto* check : {&check_atomic<float>, &check_atomic<half>, &check_atomic<bfloat16_t>, &check_atomic<int8_t>,
                       &check_atomic<int16_t>, &check_atomic<int32_t>}) {
     for (const auto operation : {AtomicOperation::kAdd, AtomicOperation::kMax, AtomicOperation::kMin}) {
-      const AtomicCase one{operation};
-      std::string wrong;
-      ASSERT_EQ(run("atomic", 1, Arguments<AtomicCase>{check, &one, &wrong}, Check<AtomicCase>()), ACL_SUCCESS)
-          << recent_error();
-      EXPECT_EQ(wrong, "");
+      for (const bool is_strided : {false, true}) {
+        const AtomicCase one{operation, is_strided};
+        std::string wrong;
+        ASSERT_EQ(KernelMaskedCopy::run("atomic", 1, Arguments<AtomicCase>{check, &one, &wrong}, Check<AtomicCase>()),
+                  ACL_SUCCESS)
+            << KernelMaskedCopy::recent_error();
+        EXPECT_EQ(wrong, "");
+      }
     }
   }
 }
+
+const cells::Family kAtomics(&compare_atomics);
+
+TEST_F(KernelMaskedCopy, AtomicCopiesCombineElements) { kAtomics.run(); }
 
 }  // namespace

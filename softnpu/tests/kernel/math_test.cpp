@@ -3,13 +3,17 @@
 #include <cmath>
 #include <iterator>
 
+#include "kernel/cells.h"
 #include "kernel/vector_memory.h"
 
 namespace {
 
 using namespace AscendC;
 
-class KernelMath : public VectorTest {};
+class KernelMath : public VectorTest {
+ public:
+  using VectorTest::in_kernel;
+};
 
 constexpr uint32_t kCount = 3000;
 
@@ -95,14 +99,19 @@ struct Tensors {
 
 // What is wrong with the first `count` results, and with what lies behind them.
 template <typename T, typename Exact>
-std::string wrong(const std::string& name, const Tensors<T>& t, uint32_t count, const Exact& exact) {
+std::string wrong(const std::string& name, const std::string& form, const Tensors<T>& t, uint32_t count,
+                  const Exact& exact) {
   for (uint32_t i = 0; i < count; ++i) {
     if (distance(t.to(i), exact(i)) > 1)
       return name + " of " + std::to_string(static_cast<double>(t.from(i))) + " is " +
              std::to_string(static_cast<double>(t.to(i))) + ", not " + std::to_string(exact(i)) + "\n";
   }
-  return t.to(count) == T(9) ? "" : name + " writes behind its end\n";
+  if (t.to(count) != T(9)) return name + " writes behind its end\n";
+  cells::record(name, form, cells::type_name<T>(), false);
+  return "";
 }
+
+constexpr const char* kForms[] = {"count", "whole", "count-work", "whole-work"};
 
 template <typename T>
 std::string check_functions() {
@@ -119,7 +128,8 @@ std::string check_functions() {
         if (form == 1) f.whole(t.to, t.from, here);
         if (form == 2) f.count_work(t.to, t.from, t.work, count, here);
         if (form == 3) f.whole_work(t.to, t.from, t.work, here);
-        found += wrong(f.name, t, count, [&](uint32_t i) { return f.exact(static_cast<double>(t.from(i))); });
+        found +=
+            wrong(f.name, kForms[form], t, count, [&](uint32_t i) { return f.exact(static_cast<double>(t.from(i))); });
       }
     }
   }
@@ -133,7 +143,8 @@ std::string check_pairs() {
     Tensors<T> t;
     t.to(1500) = T(9);
     Power(t.to, t.from, exponent, 1500);
-    found += wrong("Power", t, 1500, [&](uint32_t i) { return std::pow(static_cast<double>(t.from(i)), exponent); });
+    found += wrong("Power", "count", t, 1500,
+                   [&](uint32_t i) { return std::pow(static_cast<double>(t.from(i)), exponent); });
   }
   for (const bool is_max : {true, false}) {
     {
@@ -143,33 +154,41 @@ std::string check_pairs() {
         ClampMax(t.to, t.from, 0.25F, 1500);
       else
         ClampMin(t.to, t.from, 0.25F, 1500);
-      found += wrong(is_max ? "ClampMax" : "ClampMin", t, 1500, [&](uint32_t i) {
+      found += wrong(is_max ? "ClampMax" : "ClampMin", "count", t, 1500, [&](uint32_t i) {
         const auto x = static_cast<double>(t.from(i));
         return x != x ? x : is_max ? std::min(x, 0.25) : std::max(x, 0.25);
       });
     }
   }
+  for (const uint32_t count : {1U, 1001U}) {
+    Tensors<T> t;
+    t.to(count) = T(9);
+    const LocalTensor<T> divisor = t.from[1024];  // in its block of 32 bytes
+    Fmod(t.to, t.from, divisor, count);
+    found += wrong("Fmod", "count", t, count, [&](uint32_t i) {
+      return std::fmod(static_cast<double>(t.from(i)), static_cast<double>(divisor(i)));
+    });
+  }
   return found;
 }
 
-TEST_F(KernelMath, FunctionsAreRoundedOnce) {
+void compare_all() {
   std::string found;
-  in_kernel([&] { found = check_functions<float>() + check_functions<half>(); });
+  KernelMath::in_kernel(
+      [&] { found = check_functions<float>() + check_functions<half>() + check_pairs<float>() + check_pairs<half>(); });
   EXPECT_EQ(found, "");
 }
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelMath, FunctionsAreRoundedOnce) { kFamily.run(); }
 
 // The functions behind kTrunc have a number, and their own test.
 TEST_F(KernelMath, HasACaseForEachFunction) {
   using softnpu::kernel::MathInstruction;
   EXPECT_EQ(functions<float>().size(), static_cast<size_t>(MathInstruction::Function::kPower));
-  EXPECT_EQ(static_cast<int>(MathInstruction::Function::kClampMin),
-            static_cast<int>(MathInstruction::Function::kPower) + 2);
-}
-
-TEST_F(KernelMath, PowersAndBoundsAreRoundedOnce) {
-  std::string found;
-  in_kernel([&] { found = check_pairs<float>() + check_pairs<half>(); });
-  EXPECT_EQ(found, "");
+  EXPECT_EQ(static_cast<int>(MathInstruction::Function::kFmod),
+            static_cast<int>(MathInstruction::Function::kPower) + 3);
 }
 
 }  // namespace

@@ -39,6 +39,21 @@ uint64_t address(const LocalTensor<T>& tensor) {
   return tensor.GetPhyAddr();
 }
 
+TEST_F(KernelQueue, TheBufferThatWasGivenBackIsLentAgain) {
+  const auto values = values_of([](std::vector<int64_t>* out) {
+    TPipe pipe;
+    TQue<QuePosition::VECIN, 2> queue;
+    pipe.InitBuffer(queue, 2, 64);
+    for (int i = 0; i < 2; ++i) {
+      auto tensor = queue.AllocTensor<float>();
+      out->push_back(static_cast<int64_t>(address(tensor)));
+      queue.EnQue(tensor);
+      queue.FreeTensor(queue.DeQue<float>());
+    }
+  });
+  EXPECT_EQ(values[0], values[1]);
+}
+
 TEST_F(KernelQueue, TensorsComeBackInTheOrderOfEnQue) {
   const auto values = values_of([](std::vector<int64_t>* out) {
     TPipe pipe;
@@ -155,6 +170,37 @@ TEST_F(KernelQueue, MemoriesOfOtherPositionsAreApart) {
   EXPECT_EQ(values, (std::vector<int64_t>{17}));
 }
 
+TEST_F(KernelQueue, ABufferMayBeEmpty) {
+  const auto values = values_of([](std::vector<int64_t>* out) {
+    TPipe pipe;
+    TBuf<> none, buffer;
+    pipe.InitBuffer(none, 0);
+    pipe.InitBuffer(buffer, 64);
+    const auto tensor = buffer.Get<int32_t>();
+    tensor.SetValue(15, 9);
+    out->push_back(tensor.GetValue(15));
+    out->push_back(tensor.GetPhyAddr() % 32);
+  });
+  EXPECT_EQ(values, (std::vector<int64_t>{9, 0}));
+}
+
+TEST_F(KernelQueue, FreesTensorsOfAnotherQueue) {
+  const auto values = values_of([](std::vector<int64_t>* out) {
+    TPipe pipe;
+    TQue<QuePosition::VECIN, 1> first, second;
+    pipe.InitBuffer(first, 1, 64);
+    pipe.InitBuffer(second, 1, 64);
+    for (int i = 0; i < 3; ++i) {
+      auto a = first.AllocTensor<float>();
+      auto b = second.AllocTensor<float>();
+      out->push_back(a.GetPhyAddr() != b.GetPhyAddr());
+      second.FreeTensor(a);
+      first.FreeTensor(b);
+    }
+  });
+  EXPECT_EQ(values, (std::vector<int64_t>{1, 1, 1}));
+}
+
 TEST_F(KernelQueue, WhatItRefuses) {
   using Que = TQue<QuePosition::VECIN, 1>;
   const struct {
@@ -194,7 +240,7 @@ TEST_F(KernelQueue, WhatItRefuses) {
          queue.FreeTensor(tensor);
          queue.FreeTensor(tensor);
        }),
-       "FreeTensor: the tensor is not one that the queue has given out"},
+       "FreeTensor: the tensor is not one that a queue has given out"},
       {failure_of([] {
          TPipe pipe;
          Que queue;

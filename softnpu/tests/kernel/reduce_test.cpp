@@ -4,16 +4,20 @@
 #include <set>
 #include <tuple>
 
+#include "kernel/cells.h"
 #include "kernel/vector_memory.h"
 
 namespace {
 
 using namespace AscendC;
 
-class KernelReduce : public VectorTest {};
+class KernelReduce : public VectorTest {
+ public:
+  using VectorTest::in_kernel;
+};
 
 enum class Op { kSum, kMax, kMin };
-enum class Form { kCount, kCountIndex, kMasked, kMaskedIndex, kWhole, kBlock, kPair, kRepeat, kSum };
+enum class Form { kCount, kCountIndex, kMasked, kMaskedIndex, kWhole, kBlock, kPair, kRepeat, kSum, kSumWork };
 enum class Masks { kAll, kFirst, kBits, kCore, kCounter };
 struct Strides {
   int destination, block, repeat;
@@ -112,7 +116,7 @@ std::vector<T> reference(const Case& c, const T* from, std::vector<T> want) {
   constexpr uint32_t kPer = 256 / sizeof(T);
   constexpr uint32_t kBlk = kPer / 8;
   const Strides s = is_counted(c.form) ? kStrides[0] : kStrides[c.strides];
-  if (c.form == Form::kSum) {
+  if (c.form == Form::kSum || c.form == Form::kSumWork) {
     for (uint32_t row = 0; row < 3; ++row) {
       Some<T> total;
       for (uint32_t r = 0; r * kPer < static_cast<uint32_t>(c.count); ++r) {
@@ -200,7 +204,32 @@ void call(const Case& c, const LocalTensor<T>& to, const LocalTensor<T>& from, c
       if constexpr (std::is_integral_v<Mask>) RepeatReduceSum(to, from, kRepeats, mask, 0, b, d, r);
       break;
     case Form::kSum: Sum(to, from, {3, 512, static_cast<uint32_t>(c.count)}); break;
+    case Form::kSumWork:
+      Sum(to, from, work.template ReinterpretCast<uint8_t>(), {3, 512, static_cast<uint32_t>(c.count)});
+      break;
   }
+}
+
+// As kernels and as instructions.tsv call it.
+std::string name_of(const Case& c) {
+  const std::string op = c.op == Op::kSum ? "Sum" : c.op == Op::kMax ? "Max" : "Min";
+  switch (c.form) {
+    case Form::kWhole: return "WholeReduce" + op;
+    case Form::kBlock: return "BlockReduce" + op;
+    case Form::kPair: return "PairReduce" + op;
+    case Form::kRepeat: return "RepeatReduce" + op;
+    case Form::kSum:
+    case Form::kSumWork: return op;
+    default: return "Reduce" + op;
+  }
+}
+std::string word_of(const Case& c) {
+  if (c.form == Form::kSum) return "rows";
+  if (c.form == Form::kSumWork) return "rows-work";
+  constexpr const char* kWords[] = {"mask", "mask", "bits", "core", "counter"};
+  const bool has_index = c.form == Form::kCountIndex || c.form == Form::kMaskedIndex ||
+                         (c.form == Form::kWhole && c.order == ReduceOrder::kValueIndex);
+  return std::string(is_counted(c.form) ? "count" : kWords[static_cast<int>(c.masks)]) + (has_index ? "-index" : "");
 }
 
 template <typename T>
@@ -230,8 +259,11 @@ void check(const Case& c, std::string* wrong) {
       ResetMask();
       break;
     case Masks::kCounter:
-      SetVectorMask<T, MaskMode::COUNTER>(2 * kPer + 21);
-      call<T, false>(c, to, from, work, 0);
+      SetVectorMask<T, MaskMode::COUNTER>(c.form == Form::kWhole ? 2 * kPer + 21 : 0);
+      if (c.form == Form::kWhole)
+        call<T, false>(c, to, from, work, 0);
+      else
+        call<T, true>(c, to, from, work, 2 * kPer + 21);
       SetMaskNorm();
       ResetMask();
       break;
@@ -241,6 +273,7 @@ void check(const Case& c, std::string* wrong) {
       *wrong = "element " + std::to_string(i) + ": " + std::to_string(static_cast<float>(destination[i])) + ", not " +
                std::to_string(static_cast<float>(want[i]));
   }
+  if (wrong->empty()) cells::record(name_of(c), word_of(c), cells::type_name<T>(), c.strides != 0);
 }
 
 using Cell = std::tuple<Op, Form, Masks, size_t>;
@@ -254,7 +287,7 @@ struct Row {
 };
 const std::vector<Op> kAllOps = {Op::kSum, Op::kMax, Op::kMin};
 const std::vector<Op> kIndexed = {Op::kMax, Op::kMin};
-const std::vector<Masks> kGiven = {Masks::kAll, Masks::kFirst, Masks::kBits};
+const std::vector<Masks> kGiven = {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCounter};
 const std::vector<Row> kRows = {
     {Form::kCount, kAllOps, {Masks::kAll}, {0}},
     {Form::kCountIndex, kIndexed, {Masks::kAll}, {0}},
@@ -263,29 +296,30 @@ const std::vector<Row> kRows = {
     {Form::kWhole, kAllOps, {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}, {0, 1, 2, 3, 4}},
     {Form::kBlock, kAllOps, kGiven, {0, 1, 2, 3, 4}},
     {Form::kPair, {Op::kSum}, kGiven, {0, 1, 2, 3, 4}},
-    {Form::kRepeat, {Op::kSum}, {Masks::kAll, Masks::kFirst}, {0, 3}},
+    {Form::kRepeat, {Op::kSum}, {Masks::kAll, Masks::kFirst, Masks::kCounter}, {0, 3}},
     {Form::kSum, {Op::kSum}, {Masks::kAll}, {0}},
+    {Form::kSumWork, {Op::kSum}, {Masks::kAll}, {0}},
 };
 
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const Op op : {Op::kSum, Op::kMax, Op::kMin}) {
     for (const Form form : {Form::kCount, Form::kCountIndex, Form::kMasked, Form::kMaskedIndex, Form::kWhole,
-                            Form::kBlock, Form::kPair, Form::kRepeat, Form::kSum}) {
-      const bool sums = form == Form::kPair || form == Form::kRepeat || form == Form::kSum;
+                            Form::kBlock, Form::kPair, Form::kRepeat, Form::kSum, Form::kSumWork}) {
+      const bool sums = form >= Form::kPair;
       const bool indexes = form == Form::kCountIndex || form == Form::kMaskedIndex;
       if ((sums && op != Op::kSum) || (indexes && op == Op::kSum)) continue;
       for (uint32_t seed = 0; seed < 6; ++seed) {
-        if (is_counted(form) || form == Form::kSum) {
-          for (const int count : {1, 7, 64, 100, 128, 500})
+        if (is_counted(form) || form == Form::kSum || form == Form::kSumWork) {
+          for (const int count : {1, 7, 64, 100, 128, 500, 3000}) {
+            if ((form == Form::kSum || form == Form::kSumWork) && count > 512) continue;  // a row has no more
             all.push_back({op, form, Masks::kAll, 0, ReduceOrder::ORDER_ONLY_VALUE, seed, count});
+          }
           continue;
         }
         for (const Masks masks : {Masks::kAll, Masks::kFirst, Masks::kBits, Masks::kCore, Masks::kCounter}) {
           const bool level0 = form == Form::kMasked || form == Form::kMaskedIndex;
-          if (level0 && (masks == Masks::kCore || masks == Masks::kCounter)) continue;
-          const bool core = masks == Masks::kCore || masks == Masks::kCounter;
-          if (core && form != Form::kWhole) continue;  // only its forms take the core's mask
+          if (masks == Masks::kCore && form != Form::kWhole) continue;  // only its forms take the core's mask
           if (form == Form::kRepeat && masks == Masks::kBits) continue;
           for (size_t s = 0; s < std::size(kStrides); ++s) {
             if (level0 && kStrides[s].block != 1) continue;
@@ -315,12 +349,50 @@ void check_all(std::string* wrong) {
   }
 }
 
-TEST_F(KernelReduce, MatchesLoopsOverElements) {
+void compare_all() {
   for (auto* check_type : {&check_all<float>, &check_all<half>, &check_all<int16_t>, &check_all<int32_t>}) {
     std::string wrong;
-    in_kernel([&] { check_type(&wrong); });
+    KernelReduce::in_kernel([&] { check_type(&wrong); });
     EXPECT_EQ(wrong, "");
   }
+}
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelReduce, MatchesLoopsOverElements) { kFamily.run(); }
+
+// The values are equal, their bits are not.
+TEST_F(KernelReduce, GivesTheFirstOfTheZerosAndOfTheNans) {
+  constexpr uint32_t kFirstNan = 0x7fc00123;
+  uint32_t largest = 0;
+  uint32_t smallest = 0;
+  uint32_t nan = 0;
+  in_kernel([&] {
+    TPipe pipe;
+    TBuf<> buffer;
+    pipe.InitBuffer(buffer, 5 * 1024 * sizeof(float));
+    const LocalTensor<float> from = buffer.Get<float>();
+    const LocalTensor<float> to = from[4096];
+    auto* source = reinterpret_cast<float*>(from.GetPhyAddr());
+    const auto bits = [&] { return std::bit_cast<uint32_t>(to.GetValue(0)); };
+    for (int i = 0; i < 3000; ++i) source[i] = -1.0F;
+    source[1500] = -0.0F;
+    source[1510] = source[2900] = 0.0F;
+    ReduceMax(to, from, to[64], 3000);
+    largest = bits();
+    for (int i = 0; i < 3000; ++i) source[i] = 1.0F;
+    source[1500] = 0.0F;
+    source[1510] = source[2900] = -0.0F;
+    ReduceMin(to, from, to[64], 3000);
+    smallest = bits();
+    source[2000] = std::bit_cast<float>(kFirstNan);
+    source[2001] = source[2900] = std::bit_cast<float>(kFirstNan + 1);
+    ReduceMax(to, from, to[64], 3000);
+    nan = bits();
+  });
+  EXPECT_EQ(largest, std::bit_cast<uint32_t>(-0.0F));
+  EXPECT_EQ(smallest, 0U);
+  EXPECT_EQ(nan, kFirstNan);
 }
 
 TEST_F(KernelReduce, HasACaseForEachCell) {

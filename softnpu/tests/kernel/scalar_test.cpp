@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/cells.h"
 #include "kernel/kernel_run.h"
 #include "kernel_operator.h"
 
@@ -54,28 +55,57 @@ TEST(KernelScalar, TypesAndConstants) {
   EXPECT_EQ(ONE_BLK_SIZE, 32);
 }
 
-class KernelRuns : public KernelTest {};
+class KernelRuns : public KernelTest {
+ public:
+  using KernelTest::recent_error;
+  using KernelTest::run;
+};
 
 struct Memory {
   int32_t* memory;
 };
 
-TEST_F(KernelRuns, InitGlobalMemorySetsElements) {
-  int32_t* memory = on_device(std::vector<int32_t>(32, 1));
-  ASSERT_EQ(run("init", 1, Memory{kernel_address(memory)},
-                [](const Memory& a) {
-                  GlobalTensor<int32_t> global;
-                  global.SetGlobalBuffer(a.memory, 32);
-                  InitGlobalMemory(global, 8, -5);
-                  InitOutput<int32_t>(global[16], 4, 9);
-                }),
+template <typename T>
+void check_initial_memory() {
+  struct Elements {
+    std::vector<T>* memory;
+  };
+  std::vector<T> memory(32, T(1.0F));
+  const T values[] = {T(7.0F), T(9.0F)};
+  ASSERT_EQ((KernelRuns::run("init", 1, Elements{&memory},
+                             [](const Elements& a) {
+                               GlobalTensor<T> global;
+                               global.SetGlobalBuffer(a.memory->data(), 32);
+                               InitGlobalMemory(global, 8, T(7.0F));
+                               InitOutput<T>(global[16], 4, T(9.0F));
+                             })),
             ACL_SUCCESS)
-      << recent_error();
-  std::vector<int32_t> want(32, 1);
-  for (int i = 0; i < 8; ++i) want[i] = -5;
-  for (int i = 16; i < 20; ++i) want[i] = 9;
-  EXPECT_EQ(on_host(memory, 32), want);
+      << KernelRuns::recent_error();
+  for (uint32_t i = 0; i < 32; ++i) {
+    const T want = i < 8 ? values[0] : i >= 16 && i < 20 ? values[1] : T(1.0F);
+    ASSERT_EQ(static_cast<double>(memory[i]), static_cast<double>(want)) << cells::type_name<T>() << " " << i;
+  }
+  cells::record("InitGlobalMemory", "count", cells::type_name<T>(), false);
+  cells::record("InitOutput", "count", cells::type_name<T>(), false);
 }
+
+void compare_all() {
+  check_initial_memory<half>();
+  check_initial_memory<bfloat16_t>();
+  check_initial_memory<float>();
+  check_initial_memory<int8_t>();
+  check_initial_memory<uint8_t>();
+  check_initial_memory<int16_t>();
+  check_initial_memory<uint16_t>();
+  check_initial_memory<int32_t>();
+  check_initial_memory<uint32_t>();
+  check_initial_memory<int64_t>();
+  check_initial_memory<uint64_t>();
+}
+
+const cells::Family kFamily(&compare_all);
+
+TEST_F(KernelRuns, InitGlobalMemorySetsElements) { kFamily.run(); }
 
 TEST_F(KernelRuns, PrintsAndDumps) {
   ::testing::internal::CaptureStdout();

@@ -14,7 +14,7 @@
 namespace vector_reference {
 
 template <typename T>
-inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, half>;
+inline constexpr bool is_real = std::is_floating_point_v<T> || std::is_same_v<T, half> || std::is_same_v<T, bfloat16_t>;
 
 // The type that the reference computes T with, exactly for sums and products.
 template <typename T>
@@ -38,7 +38,7 @@ double distance(T a, T b) {
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y) ? 0 : INFINITY;
     if (x == y) return std::signbit(x) == std::signbit(y) || x != 0 ? 0 : 1;
     if (std::isinf(x) || std::isinf(y)) return INFINITY;
-    constexpr int kDigits = std::is_same_v<T, half> ? 11 : 24;
+    constexpr int kDigits = std::is_same_v<T, half> ? 11 : std::is_same_v<T, bfloat16_t> ? 8 : 24;
     constexpr int kLeast = std::is_same_v<T, half> ? -13 : -125;
     int exponent;
     std::frexp(std::max(std::fabs(x), std::fabs(y)), &exponent);
@@ -55,8 +55,9 @@ std::vector<T> values(size_t count, uint32_t seed) {
   std::vector<T> made(count);
   for (T& value : made) {
     if constexpr (is_real<T>) {
-      constexpr double kMost = std::is_same_v<T, half> ? 65504 : FLT_MAX;
-      constexpr double kTiny = std::is_same_v<T, half> ? 0x1p-24 : 0x1p-149;
+      constexpr bool kIsBfloat16 = std::is_same_v<T, bfloat16_t>;
+      constexpr double kMost = std::is_same_v<T, half> ? 65504 : kIsBfloat16 ? 0x1.fep127 : FLT_MAX;
+      constexpr double kTiny = std::is_same_v<T, half> ? 0x1p-24 : kIsBfloat16 ? 0x1p-133 : 0x1p-149;
       const double specials[] = {0.0,   -0.0,   1.0,   -1.0,   INFINITY, -INFINITY, NAN,
                                  kMost, -kMost, kTiny, -kTiny, 0.5,      1.5};
       const double size =
@@ -67,6 +68,8 @@ std::vector<T> values(size_t count, uint32_t seed) {
     } else {
       constexpr T kSpecials[] = {T(0), T(1), std::numeric_limits<T>::min(), std::numeric_limits<T>::max(), T(-1)};
       value = random() % 8 == 0 ? kSpecials[random() % 5] : static_cast<T>(random());
+      // Not the high words alone: half of the wide numbers are ones that other types hold, too.
+      if (sizeof(T) == 8 && random() % 2 == 0) value = static_cast<T>(uint64_t{random()} << 32 | random());
     }
   }
   return made;

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernel/vector_memory.h"
+#include "softnpu_kernel/copy.h"
 #include "softnpu_kernel/math.h"
 #include "softnpu_kernel/vector.h"
 #include "softnpu_kernel/vector_gather.h"
@@ -75,9 +76,10 @@ class VectorTouch : public ::testing::Test {
     EXPECT_EQ(misuses, "") << name;
   }
   void expect_misuse(const Instruction& one, const std::string& sentence) {
-    std::string misuses;
-    disagreement(*filled_, area_.get(), one, &misuses);
-    EXPECT_NE(misuses.find(sentence), std::string::npos) << "not: " << sentence << ", but: " << misuses;
+    *area_ = *filled_;
+    TouchedBytes touched(area_->bytes, kBytes);
+    one.touch(one, &touched);
+    EXPECT_NE(touched.misuses.find(sentence), std::string::npos) << "not: " << sentence << ", but: " << touched.misuses;
   }
   ReduceInstruction reduce() {
     auto one = made<ReduceInstruction>(&execute_reduce, &touch_reduce);
@@ -230,6 +232,114 @@ TEST_F(VectorTouch, ElementByElement) {
   }
 }
 
+TEST_F(VectorTouch, MasksAndRepeatsThatTheUnitHasNot) {
+  const auto vector = [&](const RepeatMask& mask, uint32_t repeats, DataType type) {
+    auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+    one.op = type == DataType::kInt64 ? VectorOp::kDuplicate : VectorOp::kAbs;
+    one.sources = type == DataType::kInt64 ? 0 : 1;
+    one.mask = mask;
+    one.repeats = repeats;
+    one.destination = {to().address, to().bytes, 1, 8, type};
+    one.source[0] = {from().address, from().bytes, 1, 8, type};
+    return one;
+  };
+  constexpr uint64_t kAll = ~uint64_t{0};
+  const std::string floats = "bits for more than 64 elements of 4 bytes";
+  expect_misuse(vector({{kAll, 1}, 0}, 1, DataType::kFloat), floats);
+  expect_misuse(vector({{1, kAll}, 0}, 1, DataType::kFloat), floats);
+  expect_misuse(vector({{0, 1}, 0}, 1, DataType::kFloat), floats);
+  expect_misuse(vector({{kAll, 0}, 0}, 1, DataType::kInt64), "bits for more than 32 elements of 8 bytes");
+  expect_misuse(vector({{0, 0}, 0}, 1, DataType::kHalf), "the mask is empty");
+  expect_misuse(vector({{kAll, 0}, 0}, 256, DataType::kFloat), "repeatTime is 256, at most 255");
+  for (const DataType type : {DataType::kFloat, DataType::kHalf}) {
+    expect_agreement(vector({{kAll, kAll}, 0}, 2, type), "the mask of ResetMask");
+  }
+  expect_agreement(vector({{1, 1}, 0}, 2, DataType::kHalf), "bits of half");
+}
+
+// Elements of 4 bytes: `to` and `from` in blocks behind the begin of local memory, and the steps between their repeats.
+struct Overlap {
+  uint32_t to, from, to_step, from_step, repeats;
+  const char* misuse;
+};
+constexpr Overlap kOverlaps[] = {
+    {0, 0, 8, 8, 3, ""},
+    {8, 0, 8, 8, 1, ""},
+    {1, 0, 8, 8, 1, "dst overlaps src0 in part: it begins 32 bytes behind it"},
+    {0, 1, 8, 8, 1, "dst overlaps src0 in part: it begins 32 bytes before it"},
+    {0, 8, 8, 8, 3, ""},  // what the repeat before has read
+    {8, 0, 8, 8, 2, "dst overlaps src0: a repeat writes what a later one reads"},
+    {0, 0, 0, 0, 3, ""},  // accumulates
+    {0, 0, 8, 0, 3, "dst overlaps src0: a repeat writes what a later one reads"},
+    {0, 0, 0, 8, 3, ""},
+    {8, 0, 16, 16, 3, ""},  // every other one
+};
+
+TEST_F(VectorTouch, DestinationsThatOverlapASource) {
+  const auto at = [&](uint32_t blocks) { return static_cast<uint8_t*>(from().address) + blocks * 32; };
+  for (const Overlap& row : kOverlaps) {
+    const std::string name = std::to_string(&row - kOverlaps);
+    auto one = made<VectorInstruction>(&execute_vector, &touch_vector);
+    one.op = VectorOp::kAbs;
+    one.sources = 1;
+    one.mask = {{~uint64_t{0}, 0}, 0};
+    one.repeats = row.repeats;
+    one.destination = {at(row.to), 16384, 1, row.to_step, DataType::kFloat};
+    one.source[0] = {at(row.from), 16384, 1, row.from_step, DataType::kFloat};
+    TouchedBytes touched(area_->bytes, kBytes);
+    touch_vector(one, &touched);
+    EXPECT_EQ(touched.misuses, *row.misuse == 0 ? "" : row.misuse + std::string("\n")) << name;
+  }
+}
+
+TEST_F(VectorTouch, EveryFormTellsOverlaps) {
+  const VectorOperand source{from().address, 16384, 1, 8, DataType::kFloat};
+  VectorOperand behind = source;
+  behind.address = static_cast<uint8_t*>(source.address) + 32;
+  const auto plain = [&](auto one) {
+    one.sources = 1;
+    one.mask = {{~uint64_t{0}, 0}, 0};
+    one.repeats = 1;
+    one.source[0] = source;
+    return one;
+  };
+  auto cast = plain(made<VectorInstruction>(&execute_vector, &touch_vector));
+  cast.op = VectorOp::kCast;
+  cast.source[0].type = DataType::kHalf;
+  cast.source[0].repeat_stride = 4;
+  cast.destination = source;
+  expect_agreement(cast, "a repeat in its place");
+  cast.repeats = 2;
+  expect_misuse(cast, "dst overlaps src0: a repeat writes what a later one reads");
+  auto compare = plain(made<CompareInstruction>(&execute_compare, &touch_compare));
+  compare.destination = behind;
+  compare.destination.type = DataType::kBits;
+  expect_misuse(compare, "dst overlaps src0 in part");
+  auto select = plain(made<SelectInstruction>(&execute_select, &touch_select));
+  select.bits = {offsets().address, 4096, 1, 8, DataType::kBits};
+  select.destination = behind;
+  expect_misuse(select, "dst overlaps src0 in part");
+  select.destination = {static_cast<uint8_t*>(offsets().address) - 32, 16384, 1, 8, DataType::kFloat};
+  expect_misuse(select, "dst overlaps selMask in part");
+  auto math = made<MathInstruction>(&execute_math, &touch_math);
+  math.source = from();
+  math.destination = {behind.address, 16384};
+  math.count = 9;
+  math.type = DataType::kFloat;
+  expect_misuse(math, "dst overlaps src in part");
+  math.destination = math.source;
+  expect_agreement(math, "in its place");
+  auto copy = made<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
+  copy.source = from();
+  copy.destination = {behind.address, 16384};
+  copy.mask = {{~uint64_t{0}, 0}, 0};
+  copy.repeats = 1;
+  copy.element_bytes = 4;
+  copy.source_stride = copy.destination_stride = 1;
+  copy.source_repeat = copy.destination_repeat = 8;
+  expect_misuse(copy, "dst overlaps src in part");
+}
+
 TEST_F(VectorTouch, Mathematics) {
   auto one = made<MathInstruction>(&execute_math, &touch_math);
   one.source = from();
@@ -241,8 +351,59 @@ TEST_F(VectorTouch, Mathematics) {
   one.number = 2.5;
   one.function = MathInstruction::Function::kPower;
   expect_agreement(one, "Power");
+  one.function = MathInstruction::Function::kFmod;
+  one.other = offsets();
+  expect_agreement(one, "Fmod");
   one.count = 0;
-  expect_misuse(one, "the number of elements is 0");
+  expect_agreement(one, "no elements");
+}
+
+// Blocks that have no work left pass no repeats, and dimensions of 0.
+TEST_F(VectorTouch, NoRepeatsTouchNothing) {
+  using R = ReduceInstruction;
+  for (const R::Span span : {R::Span::kAll, R::Span::kRepeat, R::Span::kBlock, R::Span::kPair, R::Span::kRow}) {
+    ReduceInstruction one = reduce();
+    one.span = span;
+    one.row_elements = 8;
+    one.row_step = 32;
+    one.repeats = 0;
+    expect_agreement(one, "span " + std::to_string(static_cast<int>(span)));
+  }
+  auto gather = made<GatherInstruction>(&execute_gather, &touch_gather);
+  gather.dense = to();
+  gather.spread = from();
+  gather.offsets = offsets();
+  gather.mask = {{~uint64_t{0}, 0}, 0};
+  gather.element_bytes = 4;
+  expect_agreement(gather, "Gather");
+  auto pattern = made<GatherMaskInstruction>(&execute_gather_mask, &touch_gather_mask);
+  pattern.source = from();
+  pattern.destination = to();
+  pattern.fixed = 1;
+  pattern.elements = 64;
+  pattern.element_bytes = 4;
+  expect_agreement(pattern, "GatherMask");
+  auto spread = made<SpreadInstruction>(&execute_spread, &touch_spread);
+  spread.source = from();
+  spread.destination = to();
+  spread.element_bytes = 4;
+  spread.kind = SpreadInstruction::Kind::kBlocks;
+  expect_agreement(spread, "Brcb");
+  spread.kind = SpreadInstruction::Kind::kShape;
+  spread.copies = 5;
+  spread.inner = 7;
+  expect_agreement(spread, "BroadCast");
+  auto progression = made<ProgressionInstruction>(&execute_progression, &touch_progression);
+  progression.destination = to();
+  progression.mask = {{~uint64_t{0}, 0}, 0};
+  progression.type = DataType::kInt32;
+  expect_agreement(progression, "CreateVecIndex");
+  auto copy = made<MaskedCopyInstruction>(&execute_masked_copy, &touch_masked_copy);
+  copy.source = from();
+  copy.destination = to();
+  copy.mask = {{~uint64_t{0}, 0}, 0};
+  copy.element_bytes = 4;
+  expect_agreement(copy, "Copy");
 }
 
 TEST_F(VectorTouch, ReductionsRefuseWhatTheDeviceRefuses) {
@@ -256,8 +417,7 @@ TEST_F(VectorTouch, ReductionsRefuseWhatTheDeviceRefuses) {
           "no multiple of what a result takes");
   refuses([](auto* one) { one->mask = {}; }, "the mask is empty");
   refuses([](auto* one) { one->mask.bits[1] = 1; }, "more than 64 elements");
-  refuses([](auto* one) { one->repeats = 0; }, "repeats is 0");
-  refuses([](auto* one) { one->most_repeats = 2; }, "more than 255 repeats");
+  refuses([](auto* one) { one->most_repeats = 2; }, "repeatTime is 3, at most 2");
 }
 
 }  // namespace

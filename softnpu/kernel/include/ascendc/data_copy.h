@@ -44,6 +44,7 @@ CopyInstruction between(const char* name, const GlobalTensor<T>& to, const Local
   made.destination = to.memory();
   made.source = from.memory();
   made.is_global_destination = true;
+  made.buffer_bytes = to.buffer_bytes();
   made.atomic = softnpu::kernel::current_block()->atomic;
   return made;
 }
@@ -193,7 +194,7 @@ namespace copying {
 
 template <typename T>
 softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const LocalTensor<T>& from,
-                                              const softnpu::kernel::RepeatMask& mask, uint8_t repeats,
+                                              const softnpu::kernel::RepeatMask& mask, uint32_t repeats,
                                               const CopyRepeatParams& params, const std::source_location& where) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Copy: elements of 2 or 4 bytes");
   auto made = softnpu::kernel::make_instruction<softnpu::kernel::MaskedCopyInstruction>(
@@ -203,7 +204,7 @@ softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const Lo
   made.source = from.memory();
   made.mask = mask;
   made.element_bytes = sizeof(T);
-  made.repeats = repeats;
+  made.repeats = inner::repeats_of_call(repeats);
   made.destination_stride = params.dstStride;
   made.source_stride = params.srcStride;
   made.destination_repeat = params.dstRepeatSize;
@@ -216,16 +217,15 @@ softnpu::kernel::MaskedCopyInstruction masked(const LocalTensor<T>& to, const Lo
 // The masked elements of each repeat. `mask`: the number of elements from the first on, or, with `sets_mask` false,
 // MASK_PLACEHOLDER: the core's mask.
 template <typename T, bool sets_mask = true>
-void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint64_t mask, uint8_t repeats,
+void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, uint64_t mask, uint32_t repeats,
           const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::issue(
-      copying::masked(to, from, inner::mask_of<sets_mask>(static_cast<int64_t>(mask)), repeats, params, where));
+  softnpu::kernel::issue(copying::masked(to, from, inner::mask_for<sets_mask, T>(mask, where), repeats, params, where));
 }
 // `mask`: bit i is element i of each repeat, the first word first.
 template <typename T, bool sets_mask = true>
-void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint64_t (&mask)[2], uint8_t repeats,
+void Copy(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint64_t (&mask)[2], uint32_t repeats,
           const CopyRepeatParams& params, const std::source_location& where = std::source_location::current()) {
-  softnpu::kernel::issue(copying::masked(to, from, inner::mask_of<sets_mask>(mask), repeats, params, where));
+  softnpu::kernel::issue(copying::masked(to, from, inner::mask_for<sets_mask, T>(mask, where), repeats, params, where));
 }
 
 }  // namespace AscendC

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <source_location>
 
 #include "softnpu_kernel/core.h"
 #include "softnpu_kernel/repeats.h"
@@ -52,25 +53,46 @@ inline void ResetMask() { SetVectorMask<uint8_t>(~uint64_t{0}, ~uint64_t{0}); }
 
 namespace inner {
 
-// The mask of an instruction from that of its call: the first `mask` elements; with `sets_mask` false, the core's.
-template <bool sets_mask>
-softnpu::kernel::RepeatMask mask_of(int64_t mask) {
-  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
-  softnpu::kernel::RepeatMask made{};
-  if (block.mask_counter_mode) {
-    made.elements = sets_mask ? static_cast<uint64_t>(mask) : block.vector_mask[0];
-    return made;
+// Makes the first `mask` elements, of `lanes` of a repeat, the core's mask; in counter mode, of all repeats.
+inline void set_mask(uint64_t mask, uint32_t lanes, const std::source_location& where) {
+  softnpu::kernel::Block* block = softnpu::kernel::current_block();
+  if (!block->mask_counter_mode && mask > lanes) {
+    softnpu::kernel::fail("the mask is more than the elements of a repeat", where);
   }
-  const MaskWords words = first_elements(static_cast<uint64_t>(mask));
-  for (int i = 0; i < 2; ++i) made.bits[i] = sets_mask ? words.words[i] : block.vector_mask[i];
-  return made;
+  const MaskWords words = block->mask_counter_mode ? MaskWords{{mask, 0}} : first_elements(mask);
+  std::copy_n(words.words, 2, block->vector_mask);
 }
-// The elements whose bits are set, those of the first word first.
-template <bool sets_mask>
-softnpu::kernel::RepeatMask mask_of(const uint64_t (&mask)[2]) {
-  if constexpr (!sets_mask) return mask_of<false>(0);
-  return {{mask[0], mask[1]}, 0};
+// Makes the elements whose bits are set the core's mask: bits 0 to 63 in mask[0].
+inline void set_mask(const uint64_t* mask, uint32_t, const std::source_location&) {
+  std::copy_n(mask, 2, softnpu::kernel::current_block()->vector_mask);
 }
+
+// The core's mask as that of an instruction.
+inline softnpu::kernel::RepeatMask core_mask() {
+  const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
+  if (block.mask_counter_mode) return {{0, 0}, block.vector_mask[0]};
+  return {{block.vector_mask[0], block.vector_mask[1]}, 0};
+}
+
+// The mask of an instruction with `lanes` elements in a repeat: `mask`, a number or a pointer to bits, which becomes
+// the core's; with `sets_mask` false, the core's.
+template <bool sets_mask, typename Mask>
+softnpu::kernel::RepeatMask mask_of(const Mask& mask, uint32_t lanes, const std::source_location& where) {
+  if (lanes > 128 && !softnpu::kernel::current_block()->mask_counter_mode) {
+    softnpu::kernel::fail("a mask has 128 elements, and a repeat more of 1 byte: the form with a count takes them",
+                          where);
+  }
+  if constexpr (sets_mask) set_mask(mask, lanes, where);
+  return core_mask();
+}
+template <bool sets_mask, typename T, typename Mask>
+softnpu::kernel::RepeatMask mask_for(const Mask& mask, const std::source_location& where) {
+  return mask_of<sets_mask>(mask, softnpu::kernel::kRepeatBytes / sizeof(T), where);
+}
+
+// The repeats of an instruction from those of its call: the unit has 8 bits for them. Checked mode keeps the others,
+// and reports them.
+inline uint32_t repeats_of_call(uint32_t repeats) { return softnpu::kernel::is_checked ? repeats : repeats & 0xff; }
 
 // `count` elements of as many repeats as they fill.
 constexpr softnpu::kernel::RepeatMask all_of(uint64_t count) { return {{0, 0}, count}; }

@@ -16,8 +16,9 @@ using Function = softnpu::kernel::MathInstruction::Function;
 using Where = std::source_location;
 
 template <typename T>
-void issue(const char* name, Function function, const LocalTensor<T>& to, const LocalTensor<T>& from, double number,
-           uint64_t count, const Where& where) {
+softnpu::kernel::MathInstruction instruction(const char* name, Function function, const LocalTensor<T>& to,
+                                             const LocalTensor<T>& from, double number, uint64_t count,
+                                             const Where& where) {
   static_assert(std::is_same_v<T, half> || std::is_same_v<T, float>, "this function is of half or float");
   auto made = softnpu::kernel::make_instruction<softnpu::kernel::MathInstruction>(
       name, softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_math, &softnpu::kernel::touch_math, where);
@@ -27,7 +28,13 @@ void issue(const char* name, Function function, const LocalTensor<T>& to, const 
   made.count = count;
   made.function = function;
   made.type = softnpu::kernel::data_type_of<T>();
-  softnpu::kernel::issue(made);
+  return made;
+}
+
+template <typename T>
+void issue(const char* name, Function function, const LocalTensor<T>& to, const LocalTensor<T>& from, double number,
+           uint64_t count, const Where& where) {
+  softnpu::kernel::issue(instruction(name, function, to, from, number, count, where));
 }
 
 }  // namespace computing
@@ -87,6 +94,15 @@ template <typename T, bool reuses_source = false>
 void ClampMin(const LocalTensor<T>& to, const LocalTensor<T>& from, std::type_identity_t<T> least, uint32_t count,
               const computing::Where& where = computing::Where::current()) {
   computing::issue("ClampMin", computing::Function::kClampMin, to, from, static_cast<double>(least), count, where);
+}
+
+// The rest of from[i] / divisor[i], with the sign of from[i].
+template <typename T, bool reuses_source = false>
+void Fmod(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& divisor, uint32_t count,
+          const computing::Where& where = computing::Where::current()) {
+  auto made = computing::instruction("Fmod", computing::Function::kFmod, to, from, 0, count, where);
+  made.other = divisor.memory();
+  softnpu::kernel::issue(made);
 }
 
 }  // namespace AscendC

@@ -2,7 +2,6 @@
 // Global memory: its initial values, and the caches before it. Sources: its use in DrivingSDK and sgl-kernel-npu
 // kernels.
 
-#include <atomic>
 #include <cstdint>
 #include <source_location>
 
@@ -32,7 +31,7 @@ enum class CacheMode : uint8_t { CACHE_MODE_DISABLE = 0, CACHE_MODE_NORMAL };
 // The scalar unit's cache: there is none here, what it writes is in global memory at once.
 template <typename T, CacheLine line, DcciDst destination = DcciDst::CACHELINE_OUT>
 void DataCacheCleanAndInvalid(const GlobalTensor<T>&) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 }  // namespace AscendC

@@ -101,7 +101,14 @@ class TPipe {
     if (block->pipe == this) block->pipe = nullptr;
   }
 
-  // For the headers of queues: sets `event` for a buffer.
+  // For the headers of queues: the buffer at `address` that a queue has given out; null: none.
+  LocalBuffer* lent(uint64_t address) {
+    for (uint32_t i = 0; i < buffers_used_; ++i) {
+      if (reinterpret_cast<uint64_t>(buffers_[i].address) == address && buffers_[i].is_lent) return &buffers_[i];
+    }
+    return nullptr;
+  }
+  // Sets `event` for a buffer.
   void set(PendingEvent* pending, HardEvent event, const std::source_location& where) {
     const auto pipes = softnpu::kernel::pipes_of(event);
     *pending = {event, allocate(event, where)};
@@ -142,7 +149,6 @@ class TPipe {
     const softnpu::kernel::Block& block = *softnpu::kernel::current_block();
     const int index = static_cast<int>(memory);
     const uint64_t rounded = (uint64_t{bytes} + 31) / 32 * 32;
-    if (rounded == 0) softnpu::kernel::fail("InitBuffer: 0 bytes", where);
     if (rounded > block.local_bytes[index] - used_[index]) {
       softnpu::kernel::fail(
           ("InitBuffer: " + std::to_string(rounded) + " bytes more than the " + std::to_string(used_[index]) +
@@ -152,6 +158,7 @@ class TPipe {
     }
     const softnpu::kernel::Memory taken{block.local[index] + used_[index], rounded};
     used_[index] += rounded;
+    if (rounded == 0) return taken;  // kernels leave buffers that they do not use empty
     softnpu::kernel::local_event(softnpu::kernel::LocalEvent::kInitBuffer, taken, owner, where);
     return taken;
   }

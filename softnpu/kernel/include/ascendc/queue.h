@@ -32,7 +32,8 @@ class TQueBind {
     for (uint32_t i = 0; i < number_; ++i) {
       LocalBuffer& buffer = buffers_[(next_ + i) % number_];
       if (buffer.is_lent) continue;
-      next_ = (next_ + i + 1) % number_;
+      // Without checks a buffer is idle when it is given back: the same one again stays in the CPU's caches.
+      if (softnpu::kernel::is_checked) next_ = (next_ + i + 1) % number_;
       pipe_->wait(&buffer.emptied, where);
       buffer.is_lent = true;
       softnpu::kernel::local_event(softnpu::kernel::LocalEvent::kAlloc, memory(buffer), this, where);
@@ -65,10 +66,12 @@ class TQueBind {
     return tensor<T>(buffer);
   }
 
+  // A tensor of another queue is free there: kernels swap queues that are filled and read alike.
   template <typename T>
   void FreeTensor(const LocalTensor<T>& tensor, const std::source_location& where = std::source_location::current()) {
-    LocalBuffer& buffer =
-        find(tensor.GetPhyAddr(), "FreeTensor: the tensor is not one that the queue has given out", where);
+    LocalBuffer* const lent = pipe_ == nullptr ? nullptr : pipe_->lent(tensor.GetPhyAddr());
+    if (lent == nullptr) softnpu::kernel::fail("FreeTensor: the tensor is not one that a queue has given out", where);
+    LocalBuffer& buffer = *lent;
     if constexpr (kHasEvents) pipe_->set(&buffer.emptied, kBack, where);
     buffer.is_lent = false;
     softnpu::kernel::local_event(softnpu::kernel::LocalEvent::kFree, memory(buffer), this, where);

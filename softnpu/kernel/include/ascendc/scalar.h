@@ -24,6 +24,8 @@ inline constexpr int32_t B32_DATA_NUM_PER_BLOCK = 8;
 inline constexpr int32_t B32_DATA_NUM_PER_REPEAT = 64;
 inline constexpr int32_t ONE_REPEAT_FLOAT_SIZE = 64;
 inline constexpr uint64_t FULL_MASK = ~uint64_t{0};
+inline constexpr int32_t BRCB_BROADCAST_NUMBER = 8;  // elements of a repeat of Brcb
+inline constexpr int32_t TWO = 2;
 inline constexpr float PI = 3.14159265F;
 
 // Whole numbers: a / b rounded up, and the smallest multiple of b that is not below a. 0 where b is 0.

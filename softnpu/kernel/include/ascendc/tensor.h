@@ -20,6 +20,7 @@ class GlobalTensor {
   void SetGlobalBuffer(T* address, uint64_t length = 0) {
     address_ = address;
     length_ = length == 0 ? kUnknown : length;
+    buffer_bytes_ = length * sizeof(T);
   }
   const T* GetPhyAddr() const { return address_; }
   const T* GetPhyAddr(uint64_t offset) const { return address_ + offset; }
@@ -45,6 +46,7 @@ class GlobalTensor {
   GlobalTensor operator[](uint64_t offset) const {
     GlobalTensor tail;
     tail.address_ = address_ + offset;
+    tail.buffer_bytes_ = buffer_bytes_;
     tail.length_ = length_ == kUnknown ? kUnknown : length_ > offset ? length_ - offset : 0;
     return tail;
   }
@@ -54,13 +56,41 @@ class GlobalTensor {
     if (length_ == kUnknown) return {address_ + index, softnpu::kernel::kUnknownBytes};
     return {address_ + index, length_ > index ? (length_ - index) * sizeof(T) : 0};
   }
+  // For the headers: the size of the buffer that this is a part of; 0: not known.
+  uint64_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
   static constexpr uint64_t kUnknown = ~uint64_t{0};
 
   T* address_ = nullptr;
   uint64_t length_ = kUnknown;
+  uint64_t buffer_bytes_ = 0;
 };
+
+template <typename T>
+class LocalTensor;
+
+namespace inner {
+
+// A tensor as the second operand of an operator, with the line of the expression.
+template <typename T>
+struct LocatedTensor {
+  LocatedTensor(const LocalTensor<T>& operand, const std::source_location& line = std::source_location::current())
+      : tensor(operand), where(line) {}  // implicit
+  const LocalTensor<T>& tensor;
+  std::source_location where;
+};
+
+// What an operator of two tensors computes when it is assigned to a third.
+enum class TensorOperator : uint8_t { kAdd, kSub, kMul, kDiv, kAnd, kLt, kLe, kEq };
+template <typename T, TensorOperator op>
+struct TensorExpression {
+  const LocalTensor<T>& first;
+  const LocalTensor<T>& second;
+  std::source_location where;
+};
+
+}  // namespace inner
 
 // Elements of a core's local memory: made by a queue, a buffer or the pipe. Does not own them.
 template <typename T>
@@ -94,6 +124,27 @@ class LocalTensor {
     softnpu::kernel::scalar_access(memory(index), sizeof(T), true, where);
     return address_[index];
   }
+
+  // Computes all elements, and is the instruction of that name: vector_operators.h.
+  template <typename U, inner::TensorOperator op>
+  LocalTensor& operator=(const inner::TensorExpression<U, op>& expression) {
+    assign(*this, expression);
+    return *this;
+  }
+#define SOFTNPU_KERNEL_OPERATOR(symbol, op)                                          \
+  friend inner::TensorExpression<T, inner::TensorOperator::op> operator symbol(      \
+      const inner::LocatedTensor<T>& first, const inner::LocatedTensor<T>& second) { \
+    return {first.tensor, second.tensor, second.where};                              \
+  }
+  SOFTNPU_KERNEL_OPERATOR(+, kAdd)
+  SOFTNPU_KERNEL_OPERATOR(-, kSub)
+  SOFTNPU_KERNEL_OPERATOR(*, kMul)
+  SOFTNPU_KERNEL_OPERATOR(/, kDiv)
+  SOFTNPU_KERNEL_OPERATOR(&, kAnd)
+  SOFTNPU_KERNEL_OPERATOR(<, kLt)
+  SOFTNPU_KERNEL_OPERATOR(<=, kLe)
+  SOFTNPU_KERNEL_OPERATOR(==, kEq)
+#undef SOFTNPU_KERNEL_OPERATOR
 
   LocalTensor operator[](uint64_t offset) const {
     const uint64_t skipped = offset * sizeof(T);

@@ -30,14 +30,14 @@ VectorInstruction binary(const char* name, VectorOp op, const LocalTensor<T>& ds
   }                                                                                                                  \
   template <typename T, bool isSetMask = true>                                                                       \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, uint64_t mask,        \
-            uint8_t repeats, const BinaryRepeatParams& params,                                                       \
+            uint32_t repeats, const BinaryRepeatParams& params,                                                      \
             const std::source_location& where = std::source_location::current()) {                                   \
     inner::issue_masked<isSetMask>(inner::binary(#Name, inner::VectorOp::op, dst, src0, src1, params, where), mask,  \
                                    repeats);                                                                         \
   }                                                                                                                  \
   template <typename T, bool isSetMask = true>                                                                       \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, const uint64_t* mask, \
-            uint8_t repeats, const BinaryRepeatParams& params,                                                       \
+            uint32_t repeats, const BinaryRepeatParams& params,                                                      \
             const std::source_location& where = std::source_location::current()) {                                   \
     inner::issue_masked<isSetMask>(inner::binary(#Name, inner::VectorOp::op, dst, src0, src1, params, where), mask,  \
                                    repeats);                                                                         \
@@ -51,6 +51,7 @@ SOFTNPU_KERNEL_BINARY(Max, kMax)
 SOFTNPU_KERNEL_BINARY(Min, kMin)
 SOFTNPU_KERNEL_BINARY(And, kAnd)
 SOFTNPU_KERNEL_BINARY(Or, kOr)
+SOFTNPU_KERNEL_BINARY(AddRelu, kAddRelu)      // dst = max(src0 + src1, 0)
 SOFTNPU_KERNEL_BINARY(MulAddDst, kMulAddDst)  // dst += src0 * src1
 
 #undef SOFTNPU_KERNEL_BINARY

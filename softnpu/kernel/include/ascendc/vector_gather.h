@@ -16,7 +16,7 @@ namespace AscendC {
 struct GatherMaskParams {
   uint8_t src0BlockStride = 1;
   uint16_t repeatTimes = 0;
-  uint16_t src0RepeatStride = 0;
+  uint16_t src0RepeatStride = 8;
   uint8_t src1RepeatStride = 0;
 };
 
@@ -39,6 +39,7 @@ void gather(const LocalTensor<T>& dense, const LocalTensor<T>& spread, const Loc
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Gather: elements of 2 or 4 bytes");
   auto made = softnpu::kernel::make_instruction<softnpu::kernel::GatherInstruction>(
       "Gather", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_gather, &softnpu::kernel::touch_gather, where);
+  made.touch_reads = true;
   made.dense = dense.memory();
   made.spread = spread.memory();
   made.offsets = offsets.memory();
@@ -96,9 +97,10 @@ void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTen
 // The same of the masked elements; each repeat takes the offsets of its own elements.
 template <typename T, typename Mask>
 void Gather(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<uint32_t>& offsets, uint32_t base,
-            const Mask& mask, uint8_t repeats, uint16_t to_repeat,
+            const Mask& mask, uint32_t repeats, uint16_t to_repeat,
             const gathering::Where& where = gathering::Where::current()) {
-  gathering::gather(to, from, offsets, base, inner::mask_of<true>(mask), repeats, to_repeat, where);
+  gathering::gather(to, from, offsets, base, inner::mask_for<true, T>(mask, where), inner::repeats_of_call(repeats),
+                    to_repeat, where);
 }
 
 // The elements that a fixed pattern (1 to 7) chooses, one behind the other; `gathered`: how many. With `counts`, each
@@ -121,6 +123,7 @@ void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, const Loca
   static_assert(sizeof(U) == sizeof(T) && std::is_unsigned_v<U>,
                 "GatherMask: the pattern is of unsigned elements as wide as the source's");
   auto made = gathering::masked(to, from, counts, mask, params, where);
+  made.touch_reads = true;
   made.pattern = pattern.memory();
   made.gathered = &gathered;
   softnpu::kernel::issue(made);
@@ -129,7 +132,7 @@ void GatherMask(const LocalTensor<T>& to, const LocalTensor<T>& from, const Loca
 
 // 8 elements of each repeat, one behind the other: each fills a block.
 template <typename T>
-void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t repeats, const BrcbRepeatParams& params,
+void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint32_t repeats, const BrcbRepeatParams& params,
           const gathering::Where& where = gathering::Where::current()) {
   static_assert(sizeof(T) == 2 || sizeof(T) == 4, "Brcb: elements of 2 or 4 bytes");
   auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
@@ -137,7 +140,7 @@ void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t repeats,
   made.kind = softnpu::kernel::SpreadInstruction::Kind::kBlocks;
   made.destination = to.memory();
   made.source = from.memory();
-  made.repeats = repeats;
+  made.repeats = inner::repeats_of_call(repeats);
   made.destination_stride = params.dstBlkStride;
   made.destination_repeat = params.dstRepStride;
   made.element_bytes = sizeof(T);
@@ -146,8 +149,8 @@ void Brcb(const LocalTensor<T>& to, const LocalTensor<T>& from, uint8_t repeats,
 
 // Repeats dimension `axis`, which is 1 in `from_shape`, as often as `to_shape` says. Other dimensions are the same.
 template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = false>
-void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t (&to_shape)[dimensions],
-               const uint32_t (&from_shape)[dimensions], const gathering::Where& where = gathering::Where::current()) {
+void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t* to_shape,
+               const uint32_t* from_shape, const gathering::Where& where = gathering::Where::current()) {
   static_assert(axis >= 0 && axis < dimensions && dimensions <= 2, "BroadCast: 1 or 2 dimensions, one of them `axis`");
   auto made = softnpu::kernel::make_instruction<softnpu::kernel::SpreadInstruction>(
       "BroadCast", softnpu::kernel::Pipe::kV, &softnpu::kernel::execute_spread, &softnpu::kernel::touch_spread, where);
@@ -168,8 +171,8 @@ void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint3
 }
 // `work` is not used.
 template <typename T, int32_t dimensions, int32_t axis, bool reuses_source = false>
-void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t (&to_shape)[dimensions],
-               const uint32_t (&from_shape)[dimensions], const LocalTensor<uint8_t>& work,
+void BroadCast(const LocalTensor<T>& to, const LocalTensor<T>& from, const uint32_t* to_shape,
+               const uint32_t* from_shape, const LocalTensor<uint8_t>& work,
                const gathering::Where& where = gathering::Where::current()) {
   (void)work;
   BroadCast<T, dimensions, axis, reuses_source>(to, from, to_shape, from_shape, where);
@@ -183,9 +186,10 @@ void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, uin
 }
 // Of the masked elements; the numbers go on from repeat to repeat.
 template <typename T, typename Mask>
-void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, const Mask& mask, uint8_t repeats,
+void CreateVecIndex(const LocalTensor<T>& to, std::type_identity_t<T> first, const Mask& mask, uint32_t repeats,
                     uint16_t stride, uint8_t repeat, const gathering::Where& where = gathering::Where::current()) {
-  gathering::progression("CreateVecIndex", to, first, T(1), inner::mask_of<true>(mask), repeats, stride, repeat, where);
+  gathering::progression("CreateVecIndex", to, first, T(1), inner::mask_for<true, T>(mask, where),
+                         inner::repeats_of_call(repeats), stride, repeat, where);
 }
 // to[i] = first + i * step
 template <typename T>

@@ -1,7 +1,6 @@
 #pragma once
 // For the headers: from a call's tensors, mask and strides to instructions.
 
-#include <algorithm>
 #include <cstring>
 
 #include "ascendc/mask.h"
@@ -50,29 +49,12 @@ void issue_count(I v, int64_t count) {
   issue(v);
 }
 
-// Makes the first `mask` elements the core's mask; in counter mode, of all repeats.
-inline void set_mask(const VectorInstruction& v, uint64_t mask) {
-  softnpu::kernel::Block* block = softnpu::kernel::current_block();
-  if (!block->mask_counter_mode && mask > lanes_of(v)) {
-    softnpu::kernel::fail("the mask is more than the elements of a repeat", v.where);
-  }
-  const MaskWords words = block->mask_counter_mode ? MaskWords{{mask, 0}} : first_elements(mask);
-  std::copy_n(words.words, 2, block->vector_mask);
-}
-// Makes the elements whose bits are set the core's mask: bits 0 to 63 in mask[0].
-inline void set_mask(const VectorInstruction& v, const uint64_t* mask) {
-  uint64_t* core = softnpu::kernel::current_block()->vector_mask;
-  core[0] = mask[0];
-  core[1] = lanes_of(v) > 64 ? mask[1] : 0;
-}
-
 // The elements of `mask`, a number or a pointer to bits; with `sets_mask` false, of the core's.
 template <bool sets_mask, typename I, typename Mask>
 void issue_masked(I v, const Mask& mask, uint32_t repeats) {
-  if constexpr (sets_mask) set_mask(v, mask);
-  v.mask = mask_of<false>(0);
-  v.repeats = repeats;
-  if (softnpu::kernel::current_block()->mask_counter_mode ? v.mask.elements > 0 : repeats > 0) issue(v);
+  v.mask = mask_of<sets_mask>(mask, lanes_of(v), v.where);
+  v.repeats = repeats_of_call(repeats);
+  if (softnpu::kernel::current_block()->mask_counter_mode ? v.mask.elements > 0 : v.repeats > 0) issue(v);
 }
 
 }  // namespace AscendC::inner

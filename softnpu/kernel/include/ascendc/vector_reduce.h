@@ -98,7 +98,7 @@ void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const Local
 template <typename T, typename Mask>
 void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,
                int32_t repeats, int32_t source_repeat, const reducing::Where& where = reducing::Where::current()) {
-  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, inner::mask_of<true>(mask), repeats,
+  reducing::all("ReduceSum", reducing::Operation::kSum, to, from, work, inner::mask_for<true, T>(mask, where), repeats,
                 source_repeat, false, where);
 }
 
@@ -114,8 +114,8 @@ void ReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const Local
   void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, const LocalTensor<T>& work, const Mask& mask,       \
             int32_t repeats, int32_t source_repeat, bool with_index = false,                                          \
             const reducing::Where& where = reducing::Where::current()) {                                              \
-    reducing::all(#Name, reducing::Operation::operation, to, from, work, inner::mask_of<true>(mask), repeats,         \
-                  source_repeat, with_index, where);                                                                  \
+    reducing::all(#Name, reducing::Operation::operation, to, from, work, inner::mask_for<true, T>(mask, where),       \
+                  repeats, source_repeat, with_index, where);                                                         \
   }
 
 SOFTNPU_KERNEL_BEST(ReduceMax, kMax)
@@ -129,7 +129,7 @@ void WholeReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const 
                     int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,
                     const reducing::Where& where = reducing::Where::current()) {
   reducing::each("WholeReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
-                 inner::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,
+                 inner::mask_for<sets_mask, T>(mask, where), repeats, destination_repeat, source_stride, source_repeat,
                  reducing::Result::kValue, where);
 }
 
@@ -139,8 +139,8 @@ void WholeReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, const 
             int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,                                  \
             ReduceOrder order = ReduceOrder::kValueIndex, const reducing::Where& where = reducing::Where::current()) { \
     reducing::each(#Name, reducing::Operation::operation, reducing::Span::kRepeat, to, from,                           \
-                   inner::mask_of<sets_mask>(mask), repeats, destination_repeat, source_stride, source_repeat,         \
-                   reducing::result_of(order), where);                                                                 \
+                   inner::mask_for<sets_mask, T>(mask, where), repeats, destination_repeat, source_stride,             \
+                   source_repeat, reducing::result_of(order), where);                                                  \
   }
 
 SOFTNPU_KERNEL_WHOLE(WholeReduceMax, kMax)
@@ -156,18 +156,19 @@ void RepeatReduceSum(const LocalTensor<T>& to, const LocalTensor<T>& from, int32
   if (of_value != 0 || one != 1 || another != 1)
     softnpu::kernel::fail("RepeatReduceSum: the strides before the last must be 0, 1 and 1", where);
   reducing::each("RepeatReduceSum", reducing::Operation::kSum, reducing::Span::kRepeat, to, from,
-                 inner::mask_of<true>(mask), repeats, 1, 1, source_repeat, reducing::Result::kValue, where);
+                 inner::mask_for<true, T>(mask, where), repeats, 1, 1, source_repeat, reducing::Result::kValue, where);
 }
 
 // One value of each block, 8 of a repeat, or of each pair of neighbours, half a repeat: what `destination_repeat`
 // counts.
-#define SOFTNPU_KERNEL_GROUPS(Name, operation, span)                                                                  \
-  template <typename T, typename Mask>                                                                                \
-  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,                  \
-            int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,                                 \
-            const reducing::Where& where = reducing::Where::current()) {                                              \
-    reducing::each(#Name, reducing::Operation::operation, reducing::Span::span, to, from, inner::mask_of<true>(mask), \
-                   repeats, destination_repeat, source_stride, source_repeat, reducing::Result::kValue, where);       \
+#define SOFTNPU_KERNEL_GROUPS(Name, operation, span)                                                                 \
+  template <typename T, typename Mask>                                                                               \
+  void Name(const LocalTensor<T>& to, const LocalTensor<T>& from, int32_t repeats, const Mask& mask,                 \
+            int32_t destination_repeat, int32_t source_stride, int32_t source_repeat,                                \
+            const reducing::Where& where = reducing::Where::current()) {                                             \
+    reducing::each(#Name, reducing::Operation::operation, reducing::Span::span, to, from,                            \
+                   inner::mask_for<true, T>(mask, where), repeats, destination_repeat, source_stride, source_repeat, \
+                   reducing::Result::kValue, where);                                                                 \
   }
 
 SOFTNPU_KERNEL_GROUPS(BlockReduceSum, kSum, kBlock)

@@ -25,14 +25,14 @@ VectorInstruction with_scalar(const char* name, VectorOp op, const LocalTensor<T
   }                                                                                                                 \
   template <typename T, bool isSetMask = true>                                                                      \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,            \
-            uint64_t mask, uint8_t repeats, const UnaryRepeatParams& params,                                        \
+            uint64_t mask, uint32_t repeats, const UnaryRepeatParams& params,                                       \
             const std::source_location& where = std::source_location::current()) {                                  \
     inner::issue_masked<isSetMask>(inner::with_scalar(#Name, inner::VectorOp::op, dst, src, scalar, params, where), \
                                    mask, repeats);                                                                  \
   }                                                                                                                 \
   template <typename T, bool isSetMask = true>                                                                      \
   void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,            \
-            const uint64_t* mask, uint8_t repeats, const UnaryRepeatParams& params,                                 \
+            const uint64_t* mask, uint32_t repeats, const UnaryRepeatParams& params,                                \
             const std::source_location& where = std::source_location::current()) {                                  \
     inner::issue_masked<isSetMask>(inner::with_scalar(#Name, inner::VectorOp::op, dst, src, scalar, params, where), \
                                    mask, repeats);                                                                  \
@@ -42,6 +42,7 @@ SOFTNPU_KERNEL_SCALAR(Adds, kAdds)
 SOFTNPU_KERNEL_SCALAR(Muls, kMuls)
 SOFTNPU_KERNEL_SCALAR(Maxs, kMaxs)
 SOFTNPU_KERNEL_SCALAR(Mins, kMins)
+SOFTNPU_KERNEL_SCALAR(LeakyRelu, kLeakyRelu)  // dst = src > 0 ? src : src * scalar
 SOFTNPU_KERNEL_SCALAR(ShiftLeft, kShiftLeft)
 
 #undef SOFTNPU_KERNEL_SCALAR
@@ -55,7 +56,7 @@ void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std:
 }
 template <typename T, bool isSetMask = true, typename Mask>
 void ShiftRight(const LocalTensor<T>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,
-                const Mask& mask, uint8_t repeats, const UnaryRepeatParams& params, bool roundEn = false,
+                const Mask& mask, uint32_t repeats, const UnaryRepeatParams& params, bool roundEn = false,
                 const std::source_location& where = std::source_location::current()) {
   inner::VectorInstruction v =
       inner::with_scalar("ShiftRight", inner::VectorOp::kShiftRight, dst, src, scalar, params, where);
@@ -71,7 +72,7 @@ void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const std::type_
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Axpy(const LocalTensor<T>& dst, const LocalTensor<U>& src, const std::type_identity_t<U>& scalar, const Mask& mask,
-          uint8_t repeats, const UnaryRepeatParams& params,
+          uint32_t repeats, const UnaryRepeatParams& params,
           const std::source_location& where = std::source_location::current()) {
   inner::issue_masked<isSetMask>(inner::with_scalar("Axpy", inner::VectorOp::kAxpy, dst, src, scalar, params, where),
                                  mask, repeats);
@@ -87,7 +88,7 @@ void Duplicate(const LocalTensor<T>& dst, const std::type_identity_t<T>& scalar,
   inner::issue_count(v, count);
 }
 template <typename T, bool isSetMask = true, typename Mask>
-void Duplicate(const LocalTensor<T>& dst, const std::type_identity_t<T>& scalar, const Mask& mask, uint8_t repeats,
+void Duplicate(const LocalTensor<T>& dst, const std::type_identity_t<T>& scalar, const Mask& mask, uint32_t repeats,
                uint16_t block_stride, uint8_t repeat_stride,
                const std::source_location& where = std::source_location::current()) {
   inner::VectorInstruction v = inner::vector("Duplicate", inner::VectorOp::kDuplicate, where);

@@ -66,29 +66,29 @@ inline void issue_comparison(softnpu::kernel::CompareInstruction made, uint32_t 
 
 }  // namespace inner
 
-template <typename U, typename T>
+template <typename T, typename U>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
              uint32_t count, const std::source_location& where = std::source_location::current()) {
   const auto plain = inner::binary("Compare", inner::VectorOp::kCount, src0, src0, src1, {}, where);
   inner::issue_comparison(inner::comparison(plain, dst, mode), count);
 }
-template <typename U, typename T, bool isSetMask = true, typename Mask>
+template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Compare(const LocalTensor<U>& dst, const LocalTensor<T>& src0, const LocalTensor<T>& src1, CMPMODE mode,
-             const Mask& mask, uint8_t repeats, const BinaryRepeatParams& params,
+             const Mask& mask, uint32_t repeats, const BinaryRepeatParams& params,
              const std::source_location& where = std::source_location::current()) {
   const auto plain = inner::binary("Compare", inner::VectorOp::kCount, src0, src0, src1, params, where);
   inner::issue_masked<isSetMask>(inner::comparison(plain, dst, mode), mask, repeats);
 }
 
-template <typename U, typename T>
+template <typename T, typename U>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,
                    CMPMODE mode, uint32_t count, const std::source_location& where = std::source_location::current()) {
   const auto plain = inner::with_scalar("CompareScalar", inner::VectorOp::kCount, src, src, scalar, {}, where);
   inner::issue_comparison(inner::comparison(plain, dst, mode), count);
 }
-template <typename U, typename T, bool isSetMask = true, typename Mask>
+template <typename T, typename U, bool isSetMask = true, typename Mask>
 void CompareScalar(const LocalTensor<U>& dst, const LocalTensor<T>& src, const std::type_identity_t<T>& scalar,
-                   CMPMODE mode, const Mask& mask, uint8_t repeats, const UnaryRepeatParams& params,
+                   CMPMODE mode, const Mask& mask, uint32_t repeats, const UnaryRepeatParams& params,
                    const std::source_location& where = std::source_location::current()) {
   const auto plain = inner::with_scalar("CompareScalar", inner::VectorOp::kCount, src, src, scalar, params, where);
   inner::issue_masked<isSetMask>(inner::comparison(plain, dst, mode), mask, repeats);
@@ -104,7 +104,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTe
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
-            const LocalTensor<T>& src1, SELMODE mode, const Mask& mask, uint8_t repeats,
+            const LocalTensor<T>& src1, SELMODE mode, const Mask& mask, uint32_t repeats,
             const BinaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {
   const auto plain = inner::binary("Select", inner::VectorOp::kCount, dst, src0, src1, params, where);
   inner::issue_masked<isSetMask>(inner::selection(plain, bits, mode), mask, repeats);
@@ -119,7 +119,7 @@ void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTe
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Select(const LocalTensor<T>& dst, const LocalTensor<U>& bits, const LocalTensor<T>& src0,
-            std::type_identity_t<T> scalar, SELMODE mode, const Mask& mask, uint8_t repeats,
+            std::type_identity_t<T> scalar, SELMODE mode, const Mask& mask, uint32_t repeats,
             const BinaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {
   const auto plain =
       inner::with_scalar("Select", inner::VectorOp::kCount, dst, src0, scalar, inner::first_of(params), where);

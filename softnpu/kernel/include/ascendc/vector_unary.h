@@ -26,12 +26,12 @@ VectorInstruction unary(const char* name, VectorOp op, const LocalTensor<T>& dst
     inner::issue_count(inner::unary(#Name, inner::VectorOp::op, dst, src, {}, where), count);                         \
   }                                                                                                                   \
   template <typename T, bool isSetMask = true>                                                                        \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, uint8_t repeats,                     \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, uint64_t mask, uint32_t repeats,                    \
             const UnaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {   \
     inner::issue_masked<isSetMask>(inner::unary(#Name, inner::VectorOp::op, dst, src, params, where), mask, repeats); \
   }                                                                                                                   \
   template <typename T, bool isSetMask = true>                                                                        \
-  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t* mask, uint8_t repeats,              \
+  void Name(const LocalTensor<T>& dst, const LocalTensor<T>& src, const uint64_t* mask, uint32_t repeats,             \
             const UnaryRepeatParams& params, const std::source_location& where = std::source_location::current()) {   \
     inner::issue_masked<isSetMask>(inner::unary(#Name, inner::VectorOp::op, dst, src, params, where), mask, repeats); \
   }
@@ -54,7 +54,7 @@ void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode&
 }
 template <typename T, typename U, bool isSetMask = true, typename Mask>
 void Cast(const LocalTensor<T>& dst, const LocalTensor<U>& src, const RoundMode& mode, const Mask& mask,
-          uint8_t repeats, const UnaryRepeatParams& params,
+          uint32_t repeats, const UnaryRepeatParams& params,
           const std::source_location& where = std::source_location::current()) {
   inner::VectorInstruction v = inner::unary("Cast", inner::VectorOp::kCast, dst, src, params, where);
   v.rounding = static_cast<softnpu::kernel::Rounding>(mode);

@@ -40,7 +40,10 @@ class Data {
   const type* get_##name() const { return name##_; }                                     \
   type* get_##name() { return name##_; }
 #define TILING_DATA_FIELD_DEF_STRUCT(type, name) type name;
-#define END_TILING_DATA_DEF }
+// With the semicolon, which some headers leave out.
+#define END_TILING_DATA_DEF \
+  }                         \
+  ;
 // Names the operator that a class is of; the command reads it.
 #define REGISTER_TILING_DATA_CLASS(op, name) \
   static_assert(std::is_trivially_copyable_v<name>, #name " is the tiling of " #op);

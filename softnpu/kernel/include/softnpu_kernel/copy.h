@@ -27,8 +27,9 @@ struct CopyInstruction : Instruction {
   uint32_t right_bytes;  // chosen by the kernel
   uint32_t fill_bytes;   // from there to the end of a block of local memory
   uint32_t element_bytes;
-  uint64_t value;  // an element of the padding
-  uint64_t count;  // of elements, where the kernel gives that; else 0
+  uint64_t value;         // an element of the padding
+  uint64_t count;         // of elements, where the kernel gives that; else 0
+  uint64_t buffer_bytes;  // of the buffer in global memory that is written to; 0: not known
   Padding padding;
   bool is_global_source;
   bool is_global_destination;

@@ -97,7 +97,8 @@ class Touches {
 struct Instruction {
   const char* name;  // as the kernel writes it, a literal
   Pipe pipe;
-  uint32_t bytes;  // sizeof the whole instruction
+  bool touch_reads;  // touch() reads operands, such as offsets: what its pipe got before has to be executed
+  uint32_t bytes;    // sizeof the whole instruction
   void (*execute)(const Instruction& instruction);
   // Tells what execute() would read and write, without doing it.
   void (*touch)(const Instruction& instruction, Touches* touches);

@@ -7,7 +7,7 @@
 
 namespace softnpu::kernel {
 
-// to[i] = function(from[i]), or of from[i] and a number. Computed in double, rounded to float, and
+// to[i] = function(from[i]), or of from[i] and a number or another element. Computed in double, rounded to float, and
 // from that to half.
 struct MathInstruction : Instruction {
   enum class Function : uint8_t {
@@ -23,11 +23,13 @@ struct MathInstruction : Instruction {
     kTrunc,
     kPower,
     kClampMax,
-    kClampMin
+    kClampMin,
+    kFmod
   };
 
   Memory destination;
   Memory source;
+  Memory other;   // kFmod: the divisors
   double number;  // the exponent or bound
   uint64_t count;
   Function function;

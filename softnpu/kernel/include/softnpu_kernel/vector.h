@@ -26,6 +26,7 @@ enum class VectorOp : uint8_t {
   kMin,
   kAnd,
   kOr,
+  kAddRelu,
   // Two sources and what the destination holds.
   kMulAddDst,
   // One source and a scalar.
@@ -33,6 +34,7 @@ enum class VectorOp : uint8_t {
   kMuls,
   kMaxs,
   kMins,
+  kLeakyRelu,
   kShiftLeft,
   kShiftRight,
   // One source, a scalar and what the destination holds.

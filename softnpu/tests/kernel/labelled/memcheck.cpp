@@ -180,6 +180,41 @@ void empty_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   }
 }
 
+// z = x + x of some elements, by `add(b, a)`; the rest of z is x.
+template <typename Call>
+void add_some(GM_ADDR x, GM_ADDR z, const Call& add) {
+  Double op(2 * kTile);
+  copy_in(&op.in, global(x), 2 * kTile);
+  LocalTensor<float> a = op.in.DeQue<float>();
+  LocalTensor<float> b = op.out.AllocTensor<float>();
+  Adds(b, a, 0.0F, 2 * kTile);
+  add(b, a);
+  op.out.EnQue(b);
+  op.in.FreeTensor(a);
+  copy_out(&op.out, global(z), 2 * kTile);
+}
+
+template <bool is_mended>
+void wide_mask(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  add_some(x, z, [](const LocalTensor<float>& b, const LocalTensor<float>& a) {
+    const uint64_t mask[2] = {0x5555555555555555, is_mended ? 0 : 0x5555555555555555};
+    Add(b, a, a, mask, 4, BinaryRepeatParams(1, 1, 1, 8, 8, 8));
+  });
+}
+
+template <bool is_mended>
+void too_many_repeats(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  add_some(x, z, [](const LocalTensor<float>& b, const LocalTensor<float>& a) {
+    Add(b, a, a, 8, is_mended ? 64 : 256, BinaryRepeatParams(1, 1, 1, 1, 1, 1));
+  });
+}
+
+template <bool is_mended>
+void partial_overlap(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  add_some(x, z,
+           [](const LocalTensor<float>& b, const LocalTensor<float>& a) { Add(b[is_mended ? 0 : 8], b, a, kTile); });
+}
+
 constexpr Row kRows[] = {
     {"behind_global_tensor", "memcheck", "copies from behind the GlobalTensor", &behind_global_tensor<false>,
      &behind_global_tensor<true>},
@@ -199,6 +234,12 @@ constexpr Row kRows[] = {
      &scalar_behind_tensor<true>},
     {"strided_behind_tensor", "memcheck", "the last burst of a strided copy is behind the tensor",
      &strided_behind_tensor<false>, &strided_behind_tensor<true>},
+    {"wide_mask", "memcheck", "a mask with bits for elements that floats have not", &wide_mask<false>,
+     &wide_mask<true>},
+    {"too_many_repeats", "memcheck", "256 repeats, of which the 8 bits of the unit's field are 0",
+     &too_many_repeats<false>, &too_many_repeats<true>},
+    {"partial_overlap", "memcheck", "adds to where a part of the source is", &partial_overlap<false>,
+     &partial_overlap<true>},
     {"empty_mask", "memcheck", "a vector instruction with an empty mask", &empty_mask<false>, &empty_mask<true>},
 };
 
