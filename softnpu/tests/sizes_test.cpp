@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "acl_fixture.h"
@@ -23,6 +24,7 @@
 #include "aclnnop/aclnn_median.h"
 #include "aclnnop/aclnn_multinomial.h"
 #include "aclnnop/aclnn_repeat.h"
+#include "aclnnop/aclnn_scaled_masked_softmax_backward.h"
 #include "aclnnop/aclnn_sort.h"
 #include "aclnnop/aclnn_topk.h"
 #include "aclnnop/aclnn_upsample_bilinear2d.h"
@@ -255,6 +257,17 @@ TEST_F(SizesTest, AConvolutionToMoreThan64Bits) {
                                                   array({1}), array({0}), array({1}), false, nullptr, int64_t{1} << 31,
                                                   tensor({1, 1, 4}, ACL_FLOAT), 0, &bytes_, &executor_),
                  "the number of channels does not fit");
+}
+
+// Buffers for a row of 128 TiB are not needed where there is no row.
+TEST_F(SizesTest, NoRowsNeedNoBuffers) {
+  const Sizes sizes = {0, 1, 1, int64_t{1} << 44};
+  ASSERT_EQ(
+      aclnnScaledMaskedSoftmaxBackwardGetWorkspaceSize(tensor(sizes, ACL_FLOAT), tensor(sizes, ACL_FLOAT), nullptr, 1.0,
+                                                       true, tensor(sizes, ACL_FLOAT), &bytes_, &executor_),
+      ACL_SUCCESS);
+  EXPECT_EQ(aclnnScaledMaskedSoftmaxBackward(nullptr, 0, std::exchange(executor_, nullptr), nullptr), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS) << aclGetRecentErrMsg();
 }
 
 // 1 / 1e-300 is out of float's range: positions at 0 * inf and beyond.

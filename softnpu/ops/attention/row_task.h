@@ -37,6 +37,7 @@ void plan_rows(const aclTensor& like, int64_t count, Body body, Plan* plan) {
   plan->work = cost;
   plan->describe = [said = describe(like)] { return "(" + said + ")"; };
   plan->run = [=, body = std::make_shared<const Body>(std::move(body))](void*) -> Status {
+    if (rows == 0) return Status::ok();
     const Checked bytes = row_bytes * threads;
     if (!bytes.fits()) return {ACLNN_ERR_PARAM_INVALID, "the rows' buffers do not fit into 64 bits"};
     // In doubles: aligned for either row type.
