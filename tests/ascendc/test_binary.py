@@ -2,10 +2,12 @@
 
 import ctypes
 import struct
+from pathlib import Path
 
 import pytest
 import torch
 
+import torch_npu.ascendc.binary as binary_module
 from torch_npu.ascendc.binary import Kernel
 from torch_npu.ascendc.errors import AscendcError
 from torch_npu.softnpu import lib_dir
@@ -142,8 +144,8 @@ def test_every_type_of_argument_arrives(vectors):
         ((1, 2), "kernel scale takes 4 arguments, 2 were given"),
         ((1, 2, 2.5, 1.0), "argument 2: an integer is needed, not float"),
         ((1, 2, 3, "a"), "argument 3: a number is needed, not str"),
-        ((1, 2, 1 << 32, 1.0), "an argument does not fit"),
-        ((1, 2, -1, 1.0), "an argument does not fit"),
+        ((1, 2, 1 << 32, 1.0), "argument 2: 4294967296 does not fit uint32_t"),
+        ((1, 2, -1, 1.0), "argument 2: -1 does not fit uint32_t"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments, sentence, vectors):
@@ -191,3 +193,15 @@ def test_hosts_functions_choose_a_variant(vectors):
         assert x[0].item() == value
     assert Kernel(library, vectors, "variant").launch(1, stream.value, x.data_ptr()) == 0
     assert x[0].item() == 30
+
+
+def test_the_version_is_that_of_the_header():
+    header = Path(__file__).parents[2] / "softnpu" / "include" / "softnpu" / "kernel_entry.h"
+    assert f"SOFTNPU_KERNEL_ENTRY_VERSION {binary_module._VERSION}u" in header.read_text()
+
+
+def test_a_library_of_another_version_is_refused(vectors, monkeypatch):
+    monkeypatch.setattr(binary_module, "_VERSION", binary_module._VERSION + 1)
+    library = ctypes.CDLL(str(vectors))
+    with pytest.raises(AscendcError, match="is of another version of ascendc: compile it again"):
+        Kernel(library, vectors, "scale")

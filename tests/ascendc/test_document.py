@@ -1,8 +1,10 @@
-"""docs/ascend_c/driver.md names the options that there are, and prints parts of the example."""
+"""docs/ascend_c: driver.md names the options that there are and prints parts of the example, kernels.md every kernel."""
 
+import inspect
 import re
 from pathlib import Path
 
+from torch_npu.ascendc import kernels
 from torch_npu.ascendc.command_line import _parser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,3 +33,14 @@ def test_the_signature_for_mindspore_is_that_of_the_tested_kernel():
     (signature,) = re.findall(r'^extern "C" (int Triple.*?);$', TEXT, re.MULTILINE | re.DOTALL)
     source = (Path(__file__).parent / "kernels" / "vectors.asc").read_text()
     assert " ".join(signature.split()) in " ".join(source.split())
+
+
+def test_every_kernel_is_named_with_its_arguments():
+    text = (ROOT / "docs" / "ascend_c" / "kernels.md").read_text()
+    named = dict(re.findall(r"^\| `(\w+)\((.*?)\)` \|", text, re.MULTILINE))
+    assert sorted(named) == sorted(kernels.__all__)
+    for name, arguments in named.items():
+        parameters = inspect.signature(getattr(kernels, name)).parameters
+        assert [a.strip().removesuffix("=") for a in arguments.split(",")] == list(parameters)
+    for listing in re.findall(r"^```py\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        exec(compile(listing, "kernels.md", "exec"), {})

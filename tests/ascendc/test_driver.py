@@ -108,6 +108,7 @@ def test_programs_need_not_name_what_the_official_plug_in_brings(source, tmp_pat
         ("  AscendC::NoSuchInstruction(x);", 4, "NoSuchInstruction"),
         ("  DTYPE_X a;", 4, "DTYPE_X is a macro of the build: add -DDTYPE_X=half"),
         ("  GET_TILING_DATA(t, x);", 4, "--tiling=FILE"),
+        ("  Matmul<int> a;", 4, "Matmul belongs to the cube's objects"),
         ("  k<<<1, nullptr>>>(x, n);", 4, "k<<<blocks, l2ctrl, stream>>>(arguments)"),
         ("  k<<<1, nullptr, nullptr>>>(x);", 4, "k.cpp does not compile"),
     ],
@@ -128,6 +129,19 @@ def test_a_parameter_that_cannot_be_copied_is_an_error_of_the_kernel(tmp_path, c
     printed = capsys.readouterr().err
     assert "a kernel's parameters are values" in printed
     assert f"{path}:3:" in printed
+
+
+def test_a_kernel_may_have_the_name_of_a_c_function(tmp_path):
+    path = tmp_path / "k.cpp"
+    path.write_text(
+        '#include "kernel_operator.h"\n'
+        'extern "C" __global__ __aicore__ void hypot(GM_ADDR x) {}\n'
+        "void launch(void* stream) { hypot<<<1, nullptr, stream>>>(nullptr); }\n"
+        "double length(double x, double y) { return hypot(x, y); }\n"
+    )
+    output = tmp_path / "libk.so"
+    assert main([str(path), "-o", str(output), "-O1"]) == 0
+    assert b"aclrtlaunch_hypot" in output.read_bytes()
 
 
 def test_two_kernels_of_one_name_are_refused(source, tmp_path, capsys):

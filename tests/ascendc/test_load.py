@@ -169,6 +169,8 @@ def test_wrong_use_is_refused(folder, tmp_path):
         load(schema="scale(Tensor x) -> (Tensor, Tensor)")
     with pytest.raises(RuntimeError, match="No such file or directory"):
         load(sources=str(tmp_path / "none.asc"))
+    with pytest.raises(ValueError, match="there are no sources"):
+        load(sources=[])
     broken = tmp_path / "broken.asc"
     broken.write_text('#include "kernel_operator.h"\nint a = b;\n')
     with pytest.raises(RuntimeError, match=r"broken\.asc:2:.*error"):
@@ -186,9 +188,10 @@ def test_wrong_use_is_refused(folder, tmp_path):
 QUICK = ("-O0", "-g0", "-DAT_PER_OPERATOR_HEADERS")
 
 
-def test_sources_that_define_operators(folder):
+def test_sources_that_define_operators(folder, capfd):
     source = str(Path(KERNELS).with_name("torch_library.asc"))
     space = load_ascendc("own_library", source, extra_cflags=QUICK, build_directory=folder)
+    assert "warning" not in capfd.readouterr().err
     x = torch.arange(1000, dtype=torch.int32)
     assert torch.equal(space.negated(x.npu()).cpu(), -x)
 

@@ -89,6 +89,18 @@ def test_headers_of_the_system_are_not_read():
     assert "launch_of(k" in text
 
 
+def test_a_kernel_with_the_name_of_a_c_function_gets_another_one_in_cpp():
+    c_function = "extern double hypot (double x, double y) noexcept (true);"
+    system = f'# 1 "/usr/include/math.h" 1 3 4\n{c_function}\n# 1 "a.cpp" 2\n'
+    author = f'extern "C" {GLOBAL} void hypot(int x) {{}}\nvoid f() {{ ::hypot<<<1, 0, s>>>(hypot(3., 4.)); }}\n'
+    found = rewrite(system + author, "a.cpp")
+    assert c_function in found.text
+    assert "void softnpu_kernel_hypot(int x) {}" in found.text
+    assert '::launch_of(::softnpu_kernel_hypot, "::hypot", 1, 0, s)(hypot(3., 4.));' in found.text
+    assert [(k.name, k.qualified) for k in found.kernels] == [("hypot", "softnpu_kernel_hypot")]
+    assert "softnpu_kernel" not in rewrite(author, "a.cpp").text
+
+
 KERNELS = f"""
 extern "C" {GLOBAL} void declared(GM_ADDR x);
 extern "C" {GLOBAL} void add(GM_ADDR x, __attribute__((x)) float* y, uint32_t n, half a) {{ if (n) {{ }} }}

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from torch_npu.ascendc.command_line import main
 from torch_npu.ascendc.errors import AscendcError
 from torch_npu.ascendc.tiling import structs
 
@@ -21,7 +22,7 @@ BEGIN_TILING_DATA_DEF(MyTilingData)
   TILING_DATA_FIELD_DEF_ARR(int16_t, 3, parts);
   TILING_DATA_FIELD_DEF_STRUCT(InnerData, inner)
   TILING_DATA_FIELD_DEF(float, factor);
-END_TILING_DATA_DEF;
+END_TILING_DATA_DEF
 REGISTER_TILING_DATA_CLASS(My, MyTilingData)
 }
 """
@@ -78,17 +79,39 @@ def test_the_kernel_reads_what_the_host_wrote(driver, tmp_path):
 
 
 def test_the_structs_have_the_lines_of_the_header():
-    text = structs(HOST, "host.h")
+    header = structs(HOST, "host.h")
+    text = header.text
     assert '#line 9 "host.h"\n  uint8_t kind;' in text
     assert '#line 11 "host.h"\n  uint32_t count;' in text
     assert "  int16_t parts[3];" in text
     assert "none" not in text
-    assert text.endswith("#define SOFTNPU_TILING_DATA MyTilingData\n")
+    assert header.default == "MyTilingData"
+    assert header.operators == {"My": "MyTilingData"}
 
 
 def test_without_a_registration_the_last_struct_counts():
-    text = structs(HOST.replace("REGISTER_TILING_DATA_CLASS(My, MyTilingData)", ""), "host.h")
-    assert text.endswith("#define SOFTNPU_TILING_DATA MyTilingData\n")
+    header = structs(HOST.replace("REGISTER_TILING_DATA_CLASS(My, MyTilingData)", ""), "host.h")
+    assert header.default == "MyTilingData"
+    assert header.operators == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "fields"),
+    [("mean.cpp", 1), ("mean_div.cpp", 2), ("MeanDiv.asc", 2), ("other.cpp", 1)],
+)
+def test_the_struct_is_that_of_the_operator_named_like_the_source(source, fields, tmp_path):
+    struct = "BEGIN_TILING_DATA_DEF({0}Data)\n{1}END_TILING_DATA_DEF;\nREGISTER_TILING_DATA_CLASS({0}, {0}Data)\n"
+    field = "TILING_DATA_FIELD_DEF(int32_t, f{});\n"
+    (tmp_path / "tiling.h").write_text(
+        struct.format("Mean", field.format(0))
+        + struct.format("MeanDiv", field.format(0) + field.format(1))
+    )
+    (tmp_path / source).write_text(
+        '#include "kernel_operator.h"\nextern "C" __global__ __aicore__ void k(GM_ADDR x, GM_ADDR t) {'
+        f"GET_TILING_DATA(data, t); static_assert(sizeof(data) == {fields} * sizeof(int32_t)); (void)x; }}"
+    )
+    library = str(tmp_path / "libk.so")
+    assert main([str(tmp_path / source), f"--tiling={tmp_path / 'tiling.h'}", "-o", library]) == 0
 
 
 BEGIN, END = "BEGIN_TILING_DATA_DEF(A)\n", "\nEND_TILING_DATA_DEF;"

@@ -1,12 +1,13 @@
 """Launches compiled kernels by their names, with ctypes."""
 
 import ctypes
+import numbers
 import struct
 from pathlib import Path
 
 from .errors import AscendcError
 
-_VERSION = 1
+_VERSION = 2
 _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,
@@ -16,6 +17,20 @@ _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_uint64,
 )
 _INTEGERS = "bBhHiIqQ"
+_TYPES = {
+    "b": "int8_t",
+    "B": "uint8_t",
+    "h": "int16_t",
+    "H": "uint16_t",
+    "i": "int32_t",
+    "I": "uint32_t",
+    "q": "int64_t",
+    "Q": "uint64_t",
+    "e": "half",
+    "E": "bfloat16_t",
+    "f": "float",
+    "P": "an address",
+}
 
 
 class _Entry(ctypes.Structure):
@@ -76,7 +91,7 @@ class Kernel:
         """The bytes that the kernel gets: its arguments as members of a C structure.
 
         Args:
-            arguments: an int for an address or integer, a number for a floating type, a bool.
+            arguments: an integer for an address, an integer or a bool, a number for a floating type; also NumPy's.
 
         Raises:
             AscendcError: their number or a type differs from the kernel's, or a number does not fit.
@@ -91,21 +106,34 @@ class Kernel:
             )
         values = []
         for i, (code, value) in enumerate(zip(self.parameters, arguments, strict=True)):
-            if code in _INTEGERS + "P?" and not isinstance(value, int):
+            if code in _INTEGERS + "P?" and not isinstance(value, numbers.Integral):
                 raise AscendcError(
                     f"kernel {self.name}, argument {i}: an integer is needed, not {type(value).__name__}"
                 )
-            if not isinstance(value, int | float):
+            if not isinstance(value, numbers.Real):
                 raise AscendcError(
                     f"kernel {self.name}, argument {i}: a number is needed, not {type(value).__name__}"
                 )
-            values.append(_bfloat16(value) if code == "E" else value)
-        layout = "@" + self.parameters.replace("E", "H")
+            number = int(value) if isinstance(value, numbers.Integral) else float(value)
+            try:
+                values.append(_bfloat16(number) if code == "E" else number)
+            except OverflowError:
+                raise self._misfit(i, code, value) from None
         try:
-            packed = struct.pack(layout, *values)
-        except (struct.error, OverflowError) as error:
-            raise AscendcError(f"kernel {self.name}: an argument does not fit: {error}") from None
+            packed = struct.pack("@" + self.parameters.replace("E", "H"), *values)
+        except (struct.error, OverflowError):
+            for i, (code, value) in enumerate(zip(self.parameters, values, strict=True)):
+                try:
+                    struct.pack("@" + code.replace("E", "H"), value)
+                except (struct.error, OverflowError):
+                    raise self._misfit(i, code, value) from None
+            raise
         return packed.ljust(self._entry.bytes, b"\0")
+
+    def _misfit(self, index: int, code: str, value: object) -> AscendcError:
+        return AscendcError(
+            f"kernel {self.name}, argument {index}: {value} does not fit {_TYPES.get(code, code)}"
+        )
 
     def launch(self, blocks: int, stream: int, *arguments: object, tiling_key: int = 0) -> int:
         """Enqueues the kernel.
@@ -120,11 +148,15 @@ class Kernel:
             An aclError.
 
         Raises:
-            AscendcError: as pack() does, or ``blocks`` is out of range.
+            AscendcError: as pack() does, or ``blocks`` or ``tiling_key`` is out of range.
         """
         if not 0 < blocks < 1 << 32:
             raise AscendcError(
-                f"kernel {self.name} is launched with {blocks} blocks: at least 1 is needed"
+                f"kernel {self.name} is launched with {blocks} blocks: 1 to 2**32 - 1 are possible"
+            )
+        if not 0 <= tiling_key < 1 << 64:
+            raise AscendcError(
+                f"kernel {self.name}: the tiling key {tiling_key} is none of 64 bits without sign"
             )
         address = ctypes.addressof(self._entry)
         return self._entry.launch(address, blocks, stream or None, self.pack(arguments), tiling_key)

@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--tiling", type=Path, action="append", default=[], help="a host's header of tiling data")
     add("--header-dir", type=Path, help="keep the headers aclrtlaunch_<kernel>.h there")
     add("--depfile", type=Path, help="write what the result depends on, as make and Ninja read it")
+    add("--runpath", help="where the result finds softnpu's libraries, such as '$ORIGIN/../lib'")
     add("--print-command", action="store_true", help="print the compiler's commands, do nothing")
     add("-x", dest="language", default="asc", help=argparse.SUPPRESS)
     return parser
@@ -118,6 +119,7 @@ def _options(arguments: Sequence[str]) -> tuple[Options, Path, bool]:
         depfile=parsed.depfile,
         is_shared=is_shared,
         check=parsed.check,
+        runpath=parsed.runpath,
     )
     return options, output, parsed.print_command
 
@@ -125,6 +127,7 @@ def _options(arguments: Sequence[str]) -> tuple[Options, Path, bool]:
 def _joined(own: Sequence[str]) -> list[str]:
     """Options and then sources: argparse takes no positional arguments behind them otherwise."""
     parser_takes = {"-o", "-x", "--soc", "--npu-arch", "--tiling", "--header-dir", "--depfile"}
+    parser_takes |= {"--runpath"}
     options, sources = [], []
     todo = list(own)
     while todo:

@@ -34,6 +34,8 @@ class Options:
         depfile: gets what the result depends on, in the language of make.
         is_shared: make a shared library, not a program.
         check: compile for checked mode.
+        runpath: where the result finds softnpu's libraries, folders with ``:`` between them; None: in this
+            installation.
     """
 
     sources: tuple[Path, ...]
@@ -44,6 +46,7 @@ class Options:
     depfile: Path | None = None
     is_shared: bool = True
     check: bool = False
+    runpath: str | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class Build:
         """The command that prints a source without macros."""
         first = ["-include", "softnpu_kernel/launcher.h"]
         if self.options.tiling:
+            first.append(f"-D{tiling.SOURCE}{tiling.operator_of(source.stem)}")
             first += ["-include", str(self.folder / "softnpu_tiling.h")]
         if self.options.check:
             first.append("-DSOFTNPU_KERNEL_CHECK=1")
@@ -89,7 +93,7 @@ class Build:
     def compile_command(self, source: Path, number: int) -> list[str]:
         """The command that compiles what was rewritten."""
         own = ["-g", "-O1", "-fno-omit-frame-pointer"] if self.options.check else ["-g", "-O2"]
-        flags = [f for f in self.options.flags if not f.startswith(("-D", "-I", "-isystem"))]
+        flags = _without_headers(self.options.flags)
         written = str(self._written(source, number))
         made = str(self._made(source, number))
         return [*self.compiler, _STANDARD, "-fPIC", *own, *flags, "-c", written, "-o", made]
@@ -97,6 +101,7 @@ class Build:
     def link_command(self, output: Path) -> list[str]:
         """The command that links everything."""
         folders = (self.installed.libraries, self.installed.cann)
+        runpath = self.options.runpath or f"{folders[0]}:{folders[1]}"
         return [
             *self.compiler,
             *(["-shared", "-Wl,-Bsymbolic"] if self.options.is_shared else []),
@@ -104,7 +109,7 @@ class Build:
             *("-o", str(output)),
             *_with_torch_python(self.options.links),
             *(f"-L{folder}" for folder in folders),
-            *(f"-Wl,-rpath,{folder}" for folder in folders),
+            f"-Wl,-rpath,{runpath}",
             *("-Wl,--no-as-needed", "-lsoftnpu_kernel", "-lascendcl"),
         ]
 
@@ -140,7 +145,10 @@ class Build:
         """Differs where the result would: a hash of the sources with their headers, the flags and the compiler."""
         version = _run([*self.compiler, "--version"], "the compiler does not say its version")
         said = [version, *self.options.flags, *self.options.links, str(self.installed.libraries)]
-        said += [f"{self.options.check}{self.options.is_shared}", *(unit.text for unit in units)]
+        said += [
+            f"{self.options.check}{self.options.is_shared}{self.options.runpath}",
+            *(unit.text for unit in units),
+        ]
         return hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
 
     def finish(self, units: Sequence[Unit], output: Path) -> None:
@@ -199,7 +207,7 @@ def build(options: Options, output: Path) -> tuple[Kernel, ...]:
 _HINTS = (
     (r"\bDTYPE_(\w+)", "DTYPE_{0} is a macro of the build: add -DDTYPE_{0}=half, or another type"),
     (
-        r"fatal error: '?(lib/matmul_intf\.h|kernel_tiling/kernel_tiling\.h|lib/matmul/\S+\.h)",
+        r"error: [^\n]*?\b(Matmul\w*|REGIST_MATMUL_OBJ|TCubeTiling|lib/matmul/\S+\.h)",
         "{0} belongs to the cube's objects (Matmul), which do not exist here",
     ),
     (
@@ -274,3 +282,15 @@ def _run_quiet(command: Sequence[str], failure: str) -> str:
 def _say(text: str) -> None:
     if text:
         print(text, file=sys.stderr, end="")
+
+
+def _without_headers(flags: Sequence[str]) -> list[str]:
+    """The flags without those of the preprocessor, which has run."""
+    left = []
+    words = iter(flags)
+    for word in words:
+        if word in ("-D", "-I", "-isystem"):  # the value is the next word
+            next(words, None)
+        elif not word.startswith(("-D", "-I", "-isystem")):
+            left.append(word)
+    return left

@@ -27,12 +27,16 @@ class Installation:
 def installation() -> Installation:
     """The installation that this module is of: the package, in a checkout that of the build folder.
 
+    ``SOFTNPU_PACKAGE`` names another one: a build that compiles kernels before it is complete.
+
     Raises:
         AscendcError: a part is missing.
     """
     package = Path(os.path.abspath(__file__)).parents[1]
     source = Path(__file__).resolve().parents[1]
-    for folder in (package, source.parent / "build" / "python" / "torch_npu"):
+    named = os.environ.get("SOFTNPU_PACKAGE")
+    build = source.parent / "build" / "python" / "torch_npu"
+    for folder in (Path(named),) if named else (package, build):
         libraries = folder / "lib"
         if (libraries / "libsoftnpu_kernel.so").exists():
             found = Installation(

@@ -40,7 +40,7 @@ class Kernel:
 
     Attributes:
         name: as its author wrote it.
-        qualified: with its namespaces.
+        qualified: its C++ name, with namespaces.
         parameters: types and names, as written.
         place: of its name.
     """
@@ -171,10 +171,11 @@ def rewrite(text: str, file: str) -> Rewritten:
     kernels: dict[str, Kernel] = {}
     overloaded: set[str] = set()
     scopes: list[str | None] = []  # None: no namespace
+    names: dict[str, str] = {}  # of kernels in C++
     for start, end in places.segments():
         for found in _TOKEN.finditer(text, start, end):
             if found["launch"]:
-                edits += _launch(text, found, places)
+                edits += _launch(text, found, places, names)
             elif found["brace"] == "{":
                 before = text[max(0, found.start() - 300) : found.start()]
                 if name := _NAMESPACE.search(before):
@@ -186,7 +187,8 @@ def rewrite(text: str, file: str) -> Rewritten:
                     scopes.pop()
             elif found["kernel"]:
                 edits.append((found.start(), found.end(), " " * len(GLOBAL)))
-                kernel = _kernel(text, found, scopes, places)
+                edits += _own_name(text, found, places, names)
+                kernel = _kernel(text, found, scopes, places, names)
                 if kernel is not None and kernels.setdefault(kernel.name, kernel) != kernel:
                     overloaded.add(kernel.name)
     parts, last = [], 0
@@ -197,7 +199,22 @@ def rewrite(text: str, file: str) -> Rewritten:
     return Rewritten("".join(parts), tuple(k for k in kernels.values() if k.name not in overloaded))
 
 
-def _launch(text: str, found: re.Match[str], places: Places) -> list[tuple[int, int, str]]:
+def _own_name(
+    text: str, found: re.Match[str], places: Places, names: dict[str, str]
+) -> list[tuple[int, int, str]]:
+    """Gives a kernel another name in C++ where a function of C has its name; ``names`` keeps it."""
+    declarator = _DECLARATOR.search(text, found.end())
+    if declarator is None:
+        return []
+    name = declarator[0][:-1].strip()
+    if name not in names:
+        names[name] = f"softnpu_kernel_{name}" if places.declares_in_c(name) else name
+    return [(declarator.start(), declarator.start() + len(name), names[name])]
+
+
+def _launch(
+    text: str, found: re.Match[str], places: Places, names: dict[str, str]
+) -> list[tuple[int, int, str]]:
     end = _strip(text, found.start())
     if re.search(r"\boperator$", text[max(0, end - 8) : end]):
         return []
@@ -215,16 +232,28 @@ def _launch(text: str, found: re.Match[str], places: Places) -> list[tuple[int, 
         raise AscendcError(
             f"{place}: the launch of {name} {what}: write {name}<<<blocks, l2ctrl, stream>>>(arguments)"
         )
+    # The last word of ``a::b::k<...>``.
+    word = re.match(r"(?:\s*::)?(?:\s*\w+\s*::)*\s*(\w+)", text[start:end])
+    callee = (
+        []
+        if word is None or word[1] not in names
+        else [(start + word.start(1), start + word.end(1), names[word[1]])]
+    )
     literal = name.replace("\\", "\\\\").replace('"', '\\"')
     return [
         (start, start, " ::softnpu::kernel::launch_of("),
+        *callee,
         (end, found.end(), f', "{literal}", ' + "\n" * text.count("\n", end, found.end())),
         (rest[0], rest[1], ")" + "\n" * text.count("\n", rest[0], rest[1])),
     ]
 
 
 def _kernel(
-    text: str, found: re.Match[str], scopes: list[str | None], places: Places
+    text: str,
+    found: re.Match[str],
+    scopes: list[str | None],
+    places: Places,
+    names: dict[str, str],
 ) -> Kernel | None:
     """The kernel that is defined there; None for declarations, templates and members of classes."""
     if None in scopes:
@@ -244,7 +273,9 @@ def _kernel(
     parameters = tuple(" ".join(p.split()) for p in split(text[opening + 1 : behind - 1]))
     if parameters == ("void",):
         parameters = ()
-    return Kernel(name, "::".join([*spaces, name]), parameters, places.at(declarator.start()))
+    return Kernel(
+        name, "::".join([*spaces, names[name]]), parameters, places.at(declarator.start())
+    )
 
 
 def c_parameters(kernel: Kernel) -> list[tuple[str, str]]:

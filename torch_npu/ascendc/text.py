@@ -94,3 +94,13 @@ class Places:
             for start, end, skipped in zip(self._starts, ends, self.is_system, strict=True)
             if not skipped and start < end
         ]
+
+    def declares_in_c(self, name: str) -> bool:
+        """Whether a system header declares a function of C with that name."""
+        declared = re.compile(rf"\bextern\b[^;{{}}()]*\b{name}\s*\(")
+        ends = [*self._starts[1:], len(self._text)]
+        return any(
+            declared.search(self._text, start, end)
+            for start, end, is_system in zip(self._starts, ends, self.is_system, strict=True)
+            if is_system
+        )

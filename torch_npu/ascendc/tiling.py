@@ -1,6 +1,7 @@
 """The kernel's side of tiling structures: plain structs, from the lines BEGIN_TILING_DATA_DEF … END_TILING_DATA_DEF."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import AscendcError
@@ -17,13 +18,34 @@ _COUNTS = {
     "TILING_DATA_FIELD_DEF_STRUCT": 2,
     "REGISTER_TILING_DATA_CLASS": 2,
 }
+# Defined, with the name of the source, where it is compiled.
+SOURCE = "SOFTNPU_TILING_OF_"
 _NUMBERS = re.compile(r"^(?:u?int(?:8|16|32|64)_t|float|double|bool|char|int|unsigned|half)$")
 
 
-def structs(text: str, file: str) -> str:
-    """The C++ of the structs that a header describes, and which one ``GET_TILING_DATA`` reads.
+@dataclass(frozen=True)
+class Header:
+    """What a header for the host describes.
 
-    ``SOFTNPU_TILING_DATA`` is the class that REGISTER_TILING_DATA_CLASS names, or else the last one.
+    Attributes:
+        text: the C++ of its structs.
+        default: the struct that ``GET_TILING_DATA`` reads unless the source is named like an operator: the first that
+            is registered, or else the last one.
+        operators: the struct of each operator that is registered.
+    """
+
+    text: str
+    default: str
+    operators: dict[str, str]
+
+
+def operator_of(name: str) -> str:
+    """An operator's or a source's name without what the two differ in: scatter_mean_div, ScatterMeanDiv."""
+    return re.sub(r"\W|_", "", name).lower()
+
+
+def structs(text: str, file: str) -> Header:
+    """Reads a header for the host.
 
     Args:
         text: of a header for the host.
@@ -35,7 +57,7 @@ def structs(text: str, file: str) -> str:
     places = Places(text, file)
     lines: list[str] = []
     known: list[str] = []
-    registered: list[str] = []
+    registered: list[tuple[str, str]] = []
     current = ""
     for found in _MACRO.finditer(text):
         place = places.at(found.start())
@@ -51,10 +73,9 @@ def structs(text: str, file: str) -> str:
         raise AscendcError(f"{file}: {current} has no END_TILING_DATA_DEF")
     if not known:
         raise AscendcError(f"{file} has no BEGIN_TILING_DATA_DEF: --tiling takes the host's header")
-    chosen = [name for name in registered if name in known] or known
-    return "\n".join(
-        [*lines, f"#define SOFTNPU_TILING_DATA {chosen[0] if registered else chosen[-1]}", ""]
-    )
+    operators = {operator: name for operator, name in registered if name in known}
+    default = next(iter(operators.values()), known[-1])
+    return Header("\n".join(lines), default, operators)
 
 
 def _line(
@@ -62,7 +83,7 @@ def _line(
     arguments: str,
     place: Place,
     current: str,
-    out: tuple[list[str], list[str], list[str]],
+    out: tuple[list[str], list[str], list[tuple[str, str]]],
 ) -> str:
     """Adds what one macro stands for; returns the name of the struct that is open then."""
     lines, known, registered = out
@@ -70,7 +91,7 @@ def _line(
     if len(parts) != _COUNTS[macro] or not all(parts):
         raise AscendcError(f"{place}: {macro} takes {_COUNTS[macro]} arguments, not ({arguments})")
     if macro == "REGISTER_TILING_DATA_CLASS":
-        registered.append(parts[1])
+        registered.append((parts[0], parts[1]))
         return current
     if macro == "BEGIN_TILING_DATA_DEF":
         if current:
@@ -104,15 +125,19 @@ def write(headers: list[Path], output: Path) -> None:
     Raises:
         AscendcError: as structs() does, or a header cannot be read.
     """
-    parts = ["#pragma once", "#include <cstdint>"]
+    found: list[Header] = []
     for header in headers:
         try:
-            parts.append(structs(header.read_text(), str(header)))
+            found.append(structs(header.read_text(), str(header)))
         except OSError as error:
             raise AscendcError(f"--tiling={header}: {error.strerror}") from None
-    text = "\n".join(parts)
-    names = re.findall(r"^#define SOFTNPU_TILING_DATA (\w+)$", text, re.MULTILINE)
-    if len(headers) > 1:  # the first header's is the one that GET_TILING_DATA reads
-        text = re.sub(r"^#define SOFTNPU_TILING_DATA \w+\n?", "", text, flags=re.MULTILINE)
-        text += f"\n#define SOFTNPU_TILING_DATA {names[0]}\n"
-    output.write_text(text)
+    lines = ["#pragma once", "#include <cstdint>", *(header.text for header in found), "#if 0"]
+    for operator, name in {
+        op: name for header in found for op, name in header.operators.items()
+    }.items():
+        lines += [
+            f"#elif defined {SOURCE}{operator_of(operator)}",
+            f"#define SOFTNPU_TILING_DATA {name}",
+        ]
+    lines += ["#else", f"#define SOFTNPU_TILING_DATA {found[0].default}", "#endif", ""]
+    output.write_text("\n".join(lines))

@@ -16,7 +16,8 @@ from torch.utils import cpp_extension
 import torch_npu
 from torch_npu import _load
 from torch_npu.ascendc.compiler import Options
-from torch_npu.utils import _ascendc
+from torch_npu.utils import _ascendc, _ascendc_definition
+from torch_npu.utils._ascendc_operator import Launch
 
 
 def _install_path() -> Path:
@@ -116,7 +117,7 @@ def load_ascendc(
     sources: str | Iterable[str],
     schema: str | None = None,
     *,
-    launch: Callable[..., _ascendc.Launch] | None = None,
+    launch: Callable[..., Launch] | None = None,
     outputs: Callable[..., Any] | None = None,
     kernel: str | None = None,
     backward: Callable[..., Any] | None = None,
@@ -145,13 +146,15 @@ def load_ascendc(
         sources: ``.asc`` or ``.cpp`` files. Compiled results are kept, and reused for the same sources, headers and
             flags.
         schema: of the operator, in PyTorch's language. Tensors that the kernel writes to are ``Tensor(a!)``.
-        launch: gets the operator's arguments, then its results; returns the number of blocks and the kernel's
-            arguments, and as a third value the tiling key of a kernel that asks TILING_KEY_IS. Tensors become addresses of their first elements, and bytes (of a tiling structure) the address
-            of a copy on the device; numbers stay. Input tensors are contiguous.
+        launch: gets the operator's arguments in the schema's order, also those with default values, then its results;
+            returns the number of blocks and the kernel's arguments, and as a third value the tiling key of a kernel
+            that asks TILING_KEY_IS. Tensors become addresses of their first elements, and bytes (of a tiling structure)
+            the address of a copy on the device; numbers stay. Input tensors are contiguous.
         outputs: gets the operator's arguments and allocates its results, a tensor or a tuple of them. By default one
-            result like the first tensor. It is the operator's Meta function as well.
+            result like the first tensor. It is the operator's Meta function as well; there, too, tensors are contiguous.
         kernel: the name of the kernel, by default the operator's.
-        backward: the gradients, as :func:`torch.library.register_autograd` takes it.
+        backward: the gradients, as :func:`torch.library.register_autograd` takes it. Without it, backward through the
+            operator is an error.
         setup_context: the same.
         tiling: headers for the host with BEGIN_TILING_DATA_DEF, for kernels with GET_TILING_DATA.
         extra_cflags: further flags of the compiler.
@@ -164,7 +167,8 @@ def load_ascendc(
 
     Raises:
         RuntimeError: it does not compile, has no such kernel, or the schema is wrong.
-        ValueError: ``schema`` without ``launch``, or one of the others without ``schema``.
+        ValueError: ``schema`` without ``launch``, one of the others without ``schema``, no sources, or a result that is
+            an argument.
     """
     if (schema is None) != (launch is None):
         raise ValueError(
@@ -175,13 +179,16 @@ def load_ascendc(
         raise ValueError(
             f"load_ascendc({name!r}): outputs, kernel, backward and setup_context belong to a schema"
         )
+    paths = [sources] if isinstance(sources, str) else list(sources)
+    if not paths:
+        raise ValueError(f"load_ascendc({name!r}): there are no sources")
     flags = [*extra_cflags, *(f"-I{folder}" for folder in extra_include_paths)]
     links = list(extra_ldflags)
     if schema is None:
         more = _ascendc.torch_options(name, include_paths(), library_paths())
         flags, links = [*flags, *more[0]], [*links, *more[1]]
     options = Options(
-        sources=tuple(Path(s) for s in ([sources] if isinstance(sources, str) else sources)),
+        sources=tuple(Path(s) for s in paths),
         flags=tuple(flags),
         links=tuple(links),
         tiling=tuple(Path(h) for h in ([tiling] if isinstance(tiling, str) else tiling)),
@@ -190,7 +197,9 @@ def load_ascendc(
     path = _ascendc.compile_library(name, options, Path(folder))
     if schema is None or launch is None:
         return _ascendc.import_library(name, path)
-    return _ascendc.define(name, path, schema, launch, outputs, kernel, backward, setup_context)
+    return _ascendc_definition.define(
+        name, path, schema, launch, outputs, kernel, backward, setup_context
+    )
 
 
 __all__ = [
