@@ -266,6 +266,13 @@ def kernel_checks() -> list[Measured]:
     return measure()
 
 
+def kernels() -> list[Measured]:
+    """Kernels in Ascend C against libopapi's operators."""
+    from kernels import rows
+
+    return compare("kernels", rows())
+
+
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
 BY_NAME = ("collectives", "peers", "instructions", "compile", "kernel-checks")
@@ -286,6 +293,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "neighbours": neighbours,
     "precision": precision,
     "peers": peers,
+    "kernels": kernels,
     "kernel-checks": kernel_checks,
 }
 

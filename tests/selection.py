@@ -7,6 +7,7 @@ import zlib
 SHARDED = (
     "tests/opinfo/",
     "tests/aclnn/",
+    "tests/ascendc/shipped/test_checks.py",
     "tests/compile/test_models.py",
     "tests/modules/",
     "tests/scalars/",

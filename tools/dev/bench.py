@@ -26,6 +26,7 @@ SUITES = {
     "neighbours": "the same work beside busy processes",
     "precision": "what products and convolutions lose, in place of times",
     "peers": "ONNX Runtime, OpenVINO, inductor; by name only",
+    "kernels": "kernels in Ascend C against operators of libopapi",
     "kernel-checks": "what checked mode finds in the labelled kernels, and its time; by name only",
 }
 COMPARE = "compare"
