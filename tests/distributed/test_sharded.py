@@ -13,6 +13,7 @@ NAMES = (
     "dtensor",
     "dtensor_random",
     "tensor_parallel",
+    "attention",
     "functional_collectives",
     "gradients",
 )
@@ -23,6 +24,8 @@ def test_two(two, name):
     two.run(f"sharded.{name}")
 
 
-@pytest.mark.parametrize("name", ["fsdp", "dtensor", "mesh_of_two_dimensions", "gradients"])
+@pytest.mark.parametrize(
+    "name", ["fsdp", "dtensor", "attention", "mesh_of_two_dimensions", "gradients"]
+)
 def test_four(four, name):
     four.run(f"sharded.{name}")

@@ -20,7 +20,7 @@ import functools
 import importlib
 import sys
 
-from torch_npu import _compile_hook
+from torch_npu import _import_hook
 from torch_npu.contrib._transfer import absent, checkpoints, patcher
 from torch_npu.contrib._transfer.counterparts import all_counterparts, exists, resolve
 from torch_npu.contrib._transfer.rules import RULES, Rule
@@ -72,7 +72,7 @@ def _wait_for_imports() -> None:
     """Once in a process: what is imported while CUDA is mapped is mapped then."""
     for rule in RULES:
         if rule.imported_with is not None and rule.imported_with not in sys.modules:
-            _compile_hook.when_imported(
+            _import_hook.when_imported(
                 rule.imported_with, functools.partial(_apply_when_imported, rule)
             )
 

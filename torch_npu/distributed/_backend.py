@@ -4,6 +4,7 @@ from functools import wraps
 
 from torch import distributed as dist
 
+from torch_npu import _import_hook
 from torch_npu.distributed import _autograd
 
 
@@ -49,6 +50,13 @@ def register() -> None:
         module.reinit_process_group = reinit_process_group
     _autograd.let_all_gather_have_gradients()
     _serve_cpu_tensors_by_default()
+    _import_hook.when_imported("torch.distributed.tensor", _let_attention_be_sharded)
+
+
+def _let_attention_be_sharded() -> None:
+    from torch_npu.distributed import _attention_sharding
+
+    _attention_sharding.register()
 
 
 def _serve_cpu_tensors_by_default() -> None:

@@ -218,7 +218,7 @@ def _register(load_error: Exception | None) -> None:
     if load_error is not None:
         _state.attach(None, str(load_error))
         return
-    from torch_npu import _C, _compile_hook
+    from torch_npu import _C, _import_hook
     from torch_npu.distributed import _backend
     from torch_npu.utils import batching_rules, fake_kernels, syncbatchnorm
 
@@ -236,7 +236,7 @@ def _register(load_error: Exception | None) -> None:
     syncbatchnorm.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
-    _compile_hook.install()
+    _import_hook.install()
     atexit.register(_finish)
 
 

@@ -6,6 +6,7 @@ import tempfile
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
+import torch.nn.functional as F
 from torch.distributed import _functional_collectives as functional
 from torch.distributed.checkpoint.state_dict import (
     StateDictOptions,
@@ -231,3 +232,42 @@ def gradients():
     given = leaf(2)
     (functional.all_gather_tensor_autograd(given, 0, dist.group.WORLD) * weight).sum().backward()
     assert given.grad.tolist() == [total] * 2
+
+
+def attention():
+    """With batch or heads sharded, with a bias that is broadcast, and with fewer heads of keys."""
+    mesh, ranks = _mesh(), dist.get_world_size()
+    torch.manual_seed(3)
+
+    def run(bias_sizes, dim, heads_of_keys=2 * ranks, **options):
+        sizes = (ranks, 2 * ranks, 5, 8)
+        keys = (ranks, heads_of_keys, 5, 8)
+        whole = [torch.randn(s, device="npu") for s in (sizes, keys, keys)]
+        whole += [torch.randn(bias_sizes, device="npu")] if bias_sizes else []
+        for tensor in whole:
+            dist.broadcast(tensor, 0)
+
+        def attend(parts):
+            bias = parts[3] if bias_sizes else None
+            out = F.scaled_dot_product_attention(*parts[:3], attn_mask=bias, **options)
+            # Not as many numbers as ranks, so that a wrong part shows.
+            return out, torch.autograd.grad(out.square().sum(), parts)
+
+        parts = [
+            distribute_tensor(
+                t.detach(), mesh, [Shard(dim) if i < 3 else Replicate()]
+            ).requires_grad_()
+            for i, t in enumerate(whole)
+        ]
+        out, gradients = attend(parts)
+        expected, expected_gradients = attend([t.requires_grad_() for t in whole])
+        torch.testing.assert_close(out.full_tensor(), expected, rtol=1e-5, atol=1e-5)
+        for gradient, other in zip(gradients, expected_gradients, strict=True):
+            torch.testing.assert_close(gradient.full_tensor(), other, rtol=1e-5, atol=1e-5)
+        return out
+
+    for dim in (0, 1):
+        assert run(None, dim, is_causal=True).placements == (Shard(dim),)
+        for sizes in ((ranks, 2 * ranks, 5, 5), (1, 2 * ranks, 5, 5), (ranks, 1, 5, 5), (5, 5)):
+            assert run(sizes, dim).placements == (Shard(dim),)
+    run(None, 1, heads_of_keys=ranks, enable_gqa=True)

@@ -1,4 +1,4 @@
-"""Acts on modules of torch.compile when a program first imports them: ``import torch`` alone does not."""
+"""Acts on modules when a program first imports them: ``import torch`` alone does not import all of PyTorch."""
 
 import sys
 from collections.abc import Callable, Sequence
