@@ -70,7 +70,12 @@ def test_third_party_libraries_are_outside_the_cann_folder():
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]
     others = {"libdnnl.so.3": "oneDNN", "libhwy.so.1": "highway"}
     beside = {Path(n).name for n in libraries if Path(n).parent == Path("torch_npu/lib")}
-    assert beside == {"libtorch_npu.so", "libsoftnpu_workers.so", *others}
+    assert beside == {
+        "libtorch_npu.so",
+        "libsoftnpu_kernel.so",
+        "libsoftnpu_workers.so",
+        *others,
+    }
     licences = {f"torch_npu/lib/LICENSE.{name}.txt" for name in others.values()}
     licences.add("torch_npu/lib/CHANGES.oneDNN.txt")
     assert licences <= set(zipfile.ZipFile(wheel).namelist())
