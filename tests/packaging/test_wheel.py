@@ -204,17 +204,6 @@ def test_an_extension_builds_against_the_wheel(python, tmp_path):
         assert str(ROOT / "build") not in done.stdout
 
 
-def test_uninstall_leaves_nothing(python):
-    site = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip()).parent
-    subprocess.run([python, "-m", "pip", "uninstall", "-q", "-y", "torch-npu"], check=True)
-    assert not list(site.glob("torch_npu*"))
-    assert sh(python, "import torch; print(torch.ones(1).item())").strip() == "1.0"
-
-
-def test_python_of_the_tests_is_another(python):
-    assert Path(sys.executable).parents[1] != python.parents[1]
-
-
 def test_the_command_ascendc_compiles_a_program(python, tmp_path):
     (tmp_path / "main.cpp").write_text(
         '#include <cstdio>\n#include "tikicpulib.h"\n'
@@ -231,3 +220,14 @@ def test_the_command_ascendc_compiles_a_program(python, tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == "7 7 0\n"
+
+
+def test_uninstall_leaves_nothing(python):
+    site = Path(sh(python, "import torch_npu; print(torch_npu.__path__[0])").strip()).parent
+    subprocess.run([python, "-m", "pip", "uninstall", "-q", "-y", "torch-npu"], check=True)
+    assert not list(site.glob("torch_npu*"))
+    assert sh(python, "import torch; print(torch.ones(1).item())").strip() == "1.0"
+
+
+def test_python_of_the_tests_is_another(python):
+    assert Path(sys.executable).parents[1] != python.parents[1]

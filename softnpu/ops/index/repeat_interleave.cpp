@@ -73,7 +73,7 @@ class Expansion {
 };
 
 // Without a dimension: elements in their logical order.
-Status plan_flat(const aclTensor& self, Repeats repeats, int64_t size, const aclTensor& out, Plan* plan) {
+Status plan_flat(const aclTensor& self, const Repeats& repeats, int64_t size, const aclTensor& out, Plan* plan) {
   View from;
   View to;
   SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", &from));
