@@ -57,14 +57,3 @@ def when_imported(module: str, action: Callable[[], None]) -> None:
     _finder.waiting.setdefault(module, []).append(action)
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
-
-
-def _register() -> None:
-    from torch_npu import _dynamo_interface
-
-    _dynamo_interface.register()
-
-
-def install() -> None:
-    """Registers npu with Dynamo, when its device interfaces are imported."""
-    when_imported("torch._dynamo.device_interface", _register)

@@ -210,6 +210,12 @@ def _finish() -> None:
     _C.close_shared()  # after the wait: queued work may write memory of other processes
 
 
+def _register_with_dynamo() -> None:
+    from torch_npu import _dynamo_interface
+
+    _dynamo_interface.register()
+
+
 def _register(load_error: Exception | None) -> None:
     """Makes ``npu`` a device of PyTorch; without the native part it is not available."""
     global default_generators
@@ -236,7 +242,7 @@ def _register(load_error: Exception | None) -> None:
     syncbatchnorm.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
-    _import_hook.install()
+    _import_hook.when_imported("torch._dynamo.device_interface", _register_with_dynamo)
     atexit.register(_finish)
 
 

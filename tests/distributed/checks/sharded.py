@@ -250,7 +250,6 @@ def attention():
         def attend(parts):
             bias = parts[3] if bias_sizes else None
             out = F.scaled_dot_product_attention(*parts[:3], attn_mask=bias, **options)
-            # Not as many numbers as ranks, so that a wrong part shows.
             return out, torch.autograd.grad(out.square().sum(), parts)
 
         parts = [
