@@ -84,21 +84,21 @@ softnpuBlock LaunchMemory::given_before(uint64_t address) {
 void LaunchMemory::follow_all() {
   std::vector<Range> ranges;
   std::set<uint64_t> seen;
-  follow(arguments_, argument_bytes_, &ranges);
+  follow(arguments_, argument_bytes_, true, &ranges);
   for (size_t i = 0; i < ranges.size(); ++i) {
     const Range range = ranges[i];
     if (!seen.insert(range.begin).second) continue;
     const uint64_t bytes = std::min(range.end - range.begin, kMostFollowed);
     void* kernel = nullptr;
     if (softnpuKernelAddress(reinterpret_cast<void*>(range.begin), bytes, &kernel) != ACL_SUCCESS) continue;
-    follow(static_cast<const unsigned char*>(kernel), bytes, &ranges);
+    follow(static_cast<const unsigned char*>(kernel), bytes, false, &ranges);
   }
 }
 
-void LaunchMemory::follow(const unsigned char* words, size_t bytes, std::vector<Range>* ranges) {
+void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arguments, std::vector<Range>* ranges) {
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     const uint64_t address = device_address(word_at(words + at));
-    if (device_of(address) == nullptr) continue;
+    if (device_of(address) == nullptr && !are_arguments) continue;
     softnpuBlock before{};
     softnpuBlock behind{};
     if (find(address, &before, &behind)) {
@@ -107,10 +107,10 @@ void LaunchMemory::follow(const unsigned char* words, size_t bytes, std::vector<
       ranges->push_back({address_of(before), address_of(before) + before.bytes});
       continue;
     }
-    // Memory without blocks: as much of it as there is.
+    // Memory without blocks, or pinned memory of the host: about as much of it as there is.
     uint64_t size = kMostFollowed;
     while (size >= sizeof(uint64_t) && !is_valid(address, size)) size /= 2;
-    ranges->push_back({address, address + size});
+    if (size >= sizeof(uint64_t)) ranges->push_back({address, address + size});
   }
 }
 

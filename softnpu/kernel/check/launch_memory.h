@@ -46,9 +46,9 @@ class LaunchMemory {
     uint64_t end;
   };
   const Device* device_of(uint64_t address) const;
-  // Adds the blocks that words of the memory at `words` point into to given_, and what is pointed to to `ranges`.
-  // The lock is held.
-  void follow(const unsigned char* words, size_t bytes, std::vector<Range>* ranges);
+  // Adds the blocks that words of the memory at `words` point into to given_, and what is pointed to to `ranges`; of
+  // arguments, pinned memory of the host, too. The lock is held.
+  void follow(const unsigned char* words, size_t bytes, bool are_arguments, std::vector<Range>* ranges);
   void follow_all();
 
   const unsigned char* const arguments_;

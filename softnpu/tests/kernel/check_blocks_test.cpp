@@ -115,20 +115,30 @@ TEST_F(DISABLED_WithBlocks, AWholeTileOfANeighbourIsReported) {
   EXPECT_TRUE(has("the kernel's tensor before it: a tensor of 4096 bytes at " + at(block(0)))) << reports_;
 }
 
-// x points to a tensor with a pointer to the source.
+// x points to memory with a pointer to the source, its fourth word.
+void copy_listed(const Arguments& a) {
+  Arguments to = a;
+  std::memcpy(&to.x, a.x + 6, sizeof to.x);
+  copy<0, 0, kTile>(to);
+}
+
 TEST_F(DISABLED_WithBlocks, PointersInTensorsAreFollowed) {
   for (const int i : {0, 1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
   const Arguments given = arguments(0, 2);
   const float* source = kernel_address(block(1));
   ASSERT_EQ(aclrtMemcpy(block(0) + 6, kBlock, &source, sizeof source, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
-  EXPECT_EQ(check(given,
-                  [](const Arguments& a) {
-                    Arguments to = a;
-                    std::memcpy(&to.x, a.x + 6, sizeof to.x);
-                    copy<0, 0, kTile>(to);
-                  }),
-            ACL_SUCCESS)
-      << reports_;
+  EXPECT_EQ(check(given, [](const Arguments& a) { copy_listed(a); }), ACL_SUCCESS) << reports_;
+}
+
+TEST_F(DISABLED_WithBlocks, PointersInPinnedMemoryAreFollowed) {
+  for (const int i : {0, 1, 2}) softnpuBlockAllocated(block(i), kBlock, nullptr);
+  void* pinned = nullptr;
+  ASSERT_EQ(aclrtMallocHost(&pinned, 32), ACL_SUCCESS);
+  const float* source = kernel_address(block(1));
+  std::memcpy(static_cast<float*>(pinned) + 6, &source, sizeof source);
+  const Arguments given{static_cast<float*>(pinned), kernel_address(block(2))};
+  EXPECT_EQ(check(given, [](const Arguments& a) { copy_listed(a); }), ACL_SUCCESS) << reports_;
+  EXPECT_EQ(aclrtFreeHost(pinned), ACL_SUCCESS);
 }
 
 TEST_F(DISABLED_WithBlocks, TheLastUnitOf32BytesMayBeCopied) {
@@ -238,7 +248,7 @@ TEST(CheckBlocks, InCheckedMode) {
   const ProcessResult result =
       run_process("1", "", own_path() + " --gtest_filter='DISABLED_WithBlocks.*' --gtest_also_run_disabled_tests");
   EXPECT_EQ(result.code, 0) << result.output;
-  EXPECT_NE(result.output.find("[  PASSED  ] 12 tests."), std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("[  PASSED  ] 13 tests."), std::string::npos) << result.output;
 }
 
 TEST(CheckBlocks, NothingIsKeptWithoutChecks) {
