@@ -43,15 +43,17 @@ GlobalMemory::Place GlobalMemory::place(uint64_t own) const {
 }
 
 uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
-  if (address >= known_begin_ && address + bytes <= known_end_) return bytes;
+  for (const Known& known : known_) {
+    if (address >= known.begin && address + bytes <= known.end) return bytes;
+  }
+  const auto remember = [this](uint64_t begin, uint64_t end) { known_[next_known_++ % known_.size()] = {begin, end}; };
   const uint64_t own = launch_->device_address(address);
   const Place at = place(own);
   const auto is_valid = [&](uint64_t first) { return LaunchMemory::is_valid(own, first); };
   if (at.kind == Place::Kind::kTensor) {
     const uint64_t wanted = std::min(bytes, at.limit - own);
     if (is_valid(at.limit - own)) {
-      known_begin_ = address - (own - begin_of(at.tensor));
-      known_end_ = address + (at.limit - own);
+      remember(address - (own - begin_of(at.tensor)), address + (at.limit - own));
       return wanted;
     }
     return is_valid(wanted) ? wanted : most([&](uint64_t first) { return first <= wanted && is_valid(first); });
@@ -59,10 +61,8 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
   if (at.kind != Place::Kind::kNoTensors) return 0;
   if (is_valid(bytes)) {
     // Grows the known range where it can, so that the next tile is found at once.
-    known_begin_ = address;
-    known_end_ = address + bytes;
     const uint64_t more = bytes < (1 << 20) ? 16 * bytes : bytes;
-    if (is_valid(bytes + more)) known_end_ += more;
+    remember(address, address + bytes + (is_valid(bytes + more) ? more : 0));
     return bytes;
   }
   return most(is_valid);

@@ -2,6 +2,8 @@
 // Global memory, as blocks see it: allocations of device memory and the tensors in them, by the addresses at which
 // kernels on the host read them.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -42,9 +44,13 @@ class GlobalMemory {
   static std::string allocation_text(uint64_t own);
 
   LaunchMemory* const launch_;
-  // What was found last: tiles are read one after the other.
-  uint64_t known_begin_ = 0;
-  uint64_t known_end_ = 0;
+  // What was found last: tiles of a few tensors are read one after the other.
+  struct Known {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+  };
+  std::array<Known, 4> known_{};
+  size_t next_known_ = 0;
 };
 
 }  // namespace softnpu::kernel::check

@@ -1,7 +1,7 @@
 #include "kernel/check/launch_memory.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "acl/acl.h"
 #include "softnpu/softnpu.h"
@@ -66,7 +66,10 @@ bool LaunchMemory::is_given(const softnpuBlock& block) {
   std::lock_guard lock(mutex_);
   if (given_.contains(begin)) return true;
   if (refused_.contains(begin)) return false;
-  follow_all();
+  // Arguments say it of almost all; only what is left is worth reading tensors for.
+  std::vector<Range> ranges;
+  follow(arguments_, argument_bytes_, true, &ranges);
+  if (!given_.contains(begin)) follow_all(std::move(ranges));
   if (given_.contains(begin)) return true;
   refused_.insert(begin);
   return false;
@@ -81,10 +84,8 @@ softnpuBlock LaunchMemory::given_before(uint64_t address) {
   return before;
 }
 
-void LaunchMemory::follow_all() {
-  std::vector<Range> ranges;
+void LaunchMemory::follow_all(std::vector<Range> ranges) {
   std::set<uint64_t> seen;
-  follow(arguments_, argument_bytes_, true, &ranges);
   for (size_t i = 0; i < ranges.size(); ++i) {
     const Range range = ranges[i];
     if (!seen.insert(range.begin).second) continue;

@@ -49,7 +49,8 @@ class LaunchMemory {
   // Adds the blocks that words of the memory at `words` point into to given_, and what is pointed to to `ranges`; of
   // arguments, pinned memory of the host, too. The lock is held.
   void follow(const unsigned char* words, size_t bytes, bool are_arguments, std::vector<Range>* ranges);
-  void follow_all();
+  // The same of the memory in `ranges`, of what that points to, and so on.
+  void follow_all(std::vector<Range> ranges);
 
   const unsigned char* const arguments_;
   const size_t argument_bytes_;
