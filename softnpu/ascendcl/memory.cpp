@@ -6,6 +6,7 @@
 #include "ascendcl/api.h"
 #include "base/text.h"
 #include "runtime/address_lock.h"
+#include "runtime/memory_blocks.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -36,6 +37,8 @@ Status release(void* devPtr) {
   const bool is_live = device->heap().find(devPtr, &freed);
   {
     const softnpu::AddressChange change;
+    // Before: another thread may be given the memory at once.
+    if (is_live && freed.base == devPtr) softnpu::MemoryBlocks::get().forget(freed.base, freed.size);
     SOFTNPU_RETURN_IF_ERROR(device->heap().release(devPtr));
   }
   if (is_live) {

@@ -2,6 +2,7 @@
 #include "ascendcl/api.h"
 #include "base/text.h"
 #include "runtime/address_lock.h"
+#include "runtime/memory_blocks.h"
 #include "runtime/shareable.h"
 
 using softnpu::api;
@@ -108,6 +109,7 @@ aclError aclrtUnmapMem(void* virPtr) {
       const softnpu::AddressChange change;
       SOFTNPU_RETURN_IF_ERROR(device->virtual_memory().unmap(virPtr, &size));
     }
+    softnpu::MemoryBlocks::get().forget(virPtr, size);
     Process::get().release_memory(*device, virPtr, size);
     return Status::ok();
   });

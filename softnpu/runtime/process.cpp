@@ -9,6 +9,7 @@
 #include "base/round.h"
 #include "base/text.h"
 #include "runtime/config.h"
+#include "runtime/memory_blocks.h"
 
 namespace softnpu {
 namespace {
@@ -203,6 +204,7 @@ Status Process::release_device(int32_t id, Device* device_ptr) {
   }
   Device::end(streams);
   device_ptr->write_epochs().clear();
+  MemoryBlocks::get().forget(device_ptr->region().base(), device_ptr->region().range());
   memory_listeners_.freed(device_ptr->region().base(), device_ptr->region().range());
   Sharing::Imports imports;
   device_ptr->reset([&] { imports = sharing_.take(*device_ptr); });

@@ -1,4 +1,4 @@
-"""The Python line that launches a kernel in Ascend C, for the reports of checked mode."""
+"""The Python line that launches a kernel in Ascend C or allocates a tensor, for the reports of checked mode."""
 
 import ctypes
 import os
@@ -8,10 +8,11 @@ from pathlib import Path
 
 import torch
 
+import torch_npu
 from torch_npu.ascendc.paths import installation
 
 # Frames of these folders are not the program's.
-_OTHERS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, Path(__file__).parent))
+_OTHERS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, torch_npu.__file__))
 _kept = threading.local()  # the text that the library may still read, of each thread
 
 
@@ -35,9 +36,20 @@ def _say() -> int | None:
     return ctypes.addressof(_kept.text)
 
 
+def checks_kernels() -> bool:
+    """Whether this process checks its kernels."""
+    return os.environ.get("SOFTNPU_KERNEL_CHECK", "0") not in ("", "0")
+
+
+def report_allocation_sites() -> None:
+    """Tells the allocator where Python allocates tensors, if this process checks its kernels."""
+    if checks_kernels():
+        torch_npu._C.set_allocation_site(ctypes.cast(_say, ctypes.c_void_p).value)
+
+
 def report_launch_sites() -> None:
     """Tells the library of kernels where Python launches them, if this process checks its kernels."""
-    if os.environ.get("SOFTNPU_KERNEL_CHECK", "0") in ("", "0"):
+    if not checks_kernels():
         return
     library = ctypes.CDLL(str(installation().libraries / "libsoftnpu_kernel.so"))
     library.softnpuKernelSetLaunchSite(_say)

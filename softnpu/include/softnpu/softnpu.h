@@ -6,6 +6,7 @@
 
 #include "acl/acl_base.h"
 #include "softnpu/launch.h"
+#include "softnpu/memory_blocks.h"
 #include "softnpu/memory_events.h"
 #include "softnpu/statistics.h"
 

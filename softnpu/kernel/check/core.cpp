@@ -8,10 +8,11 @@
 
 namespace softnpu::kernel::check {
 
-Core::Core(const Block& block, const Settings& settings)
+Core::Core(const Block& block, const Settings& settings, LaunchMemory* memory)
     : block_(block),
       settings_(settings),
       buffers_(&block),
+      global_(memory),
       order_{this, {}},
       pipes_(&order_),
       scheduler_(settings, block.index) {

@@ -22,7 +22,8 @@ namespace softnpu::kernel::check {
 
 class Core {
  public:
-  Core(const Block& block, const Settings& settings);
+  // `memory`: the launch's; outlives this.
+  Core(const Block& block, const Settings& settings, LaunchMemory* memory);
 
   void issue(const Instruction& instruction);
   void scalar_access(const Memory& memory, uint64_t bytes, bool writes, const std::source_location& where);

@@ -1,6 +1,7 @@
 // Bounds: what an instruction touches has to be in its tensor, in a buffer, in an allocation.
 
 #include <algorithm>
+#include <utility>
 
 #include "kernel/check/core.h"
 
@@ -42,11 +43,12 @@ std::string Core::check_range(Range* range, std::vector<std::string>* details) {
   }
   if (!is_local) {
     const uint64_t valid = range->bytes == 0 ? 0 : global_.valid_bytes(range->address, range->bytes);
-    if (valid < range->bytes && wrong.empty()) {
-      wrong = valid == 0 ? "global memory that is not allocated"
-                         : behind(range->address + valid) + "behind the end of the allocation in global memory";
+    if (valid < range->bytes && wrong.empty()) wrong = global_.problem(range->address, range->bytes);
+    if (!wrong.empty()) {
+      details->push_back("it begins at " + global_.text(range->address));
+      if (std::string other = global_.neighbour(range->address, end - range->address); !other.empty())
+        details->push_back(std::move(other));
     }
-    if (!wrong.empty()) details->push_back("it begins at " + global_.text(range->address));
     cut(range->address + valid);
     return wrong;
   }

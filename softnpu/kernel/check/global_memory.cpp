@@ -1,51 +1,104 @@
 #include "kernel/check/global_memory.h"
 
-#include "acl/acl.h"
-#include "softnpu/softnpu.h"
+#include <algorithm>
+#include <cstdio>
 
 namespace softnpu::kernel::check {
 namespace {
 
 // So far from an allocation an address is said to be behind it.
 constexpr uint64_t kNear = 4096;
+// Copies move whole units.
+constexpr uint64_t kUnit = 32;
+
+uint64_t begin_of(const softnpuBlock& tensor) { return reinterpret_cast<uint64_t>(tensor.address); }
+uint64_t end_of(const softnpuBlock& tensor) { return begin_of(tensor) + tensor.bytes; }
+
+// "a tensor of 4096 bytes at 0x7f0000001000, allocated at train.py:12"
+std::string describe(const softnpuBlock& tensor, const char* word = "a tensor") {
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(begin_of(tensor)));
+  std::string result = std::string(word) + " of " + std::to_string(tensor.bytes) + " bytes at " + address;
+  if (tensor.label != nullptr) result += std::string(", allocated at ") + tensor.label;
+  return result;
+}
+
+std::string bytes_text(uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
 }  // namespace
 
-GlobalMemory::GlobalMemory() {
-  uint32_t count = 0;
-  if (aclrtGetDeviceCount(&count) != ACL_SUCCESS) return;
-  for (uint32_t device = 0; device < count; ++device) {
-    void* base = nullptr;
-    size_t size = 0;
-    ptrdiff_t offset = 0;
-    if (softnpuDeviceRange(static_cast<int32_t>(device), &base, &size) != ACL_SUCCESS) continue;
-    if (softnpuKernelOffset(static_cast<int32_t>(device), &offset) != ACL_SUCCESS) continue;
-    const auto begin = reinterpret_cast<uint64_t>(base);
-    devices_.push_back({begin, begin + size, static_cast<uint64_t>(offset)});
-  }
-}
-
-bool GlobalMemory::is_valid(uint64_t address, uint64_t bytes) const {
-  void* kernel = nullptr;
-  for (const Device& device : devices_) {
-    const uint64_t own = address - device.offset;
-    if (own < device.begin || own >= device.end) continue;
-    return softnpuKernelAddress(reinterpret_cast<const void*>(own), bytes, &kernel) == ACL_SUCCESS;
-  }
-  return softnpuKernelAddress(reinterpret_cast<const void*>(address), bytes, &kernel) == ACL_SUCCESS;
+GlobalMemory::Place GlobalMemory::place(uint64_t own) const {
+  Place found;
+  if (!launch_->find(own, &found.tensor, &found.behind)) return found;
+  found.kind = Place::Kind::kBetween;
+  if (found.tensor.address == nullptr) return found;
+  found.limit = (end_of(found.tensor) + kUnit - 1) / kUnit * kUnit;
+  if (found.behind.address != nullptr && found.behind.isLive != 0)
+    found.limit = std::min(found.limit, begin_of(found.behind));
+  if (own >= found.limit) return found;
+  found.kind = found.tensor.isLive == 0          ? Place::Kind::kFreed
+               : launch_->is_given(found.tensor) ? Place::Kind::kTensor
+                                                 : Place::Kind::kNotGiven;
+  return found;
 }
 
 uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
-  if (address >= known_begin_ && address + bytes <= known_end_) return bytes;
-  if (is_valid(address, bytes)) {
+  for (const Known& known : known_) {
+    if (address >= known.begin && address + bytes <= known.end) return bytes;
+  }
+  const auto remember = [this](uint64_t begin, uint64_t end) { known_[next_known_++ % known_.size()] = {begin, end}; };
+  const uint64_t own = launch_->device_address(address);
+  const Place at = place(own);
+  const auto is_valid = [&](uint64_t first) { return LaunchMemory::is_valid(own, first); };
+  if (at.kind == Place::Kind::kTensor) {
+    const uint64_t wanted = std::min(bytes, at.limit - own);
+    if (is_valid(at.limit - own)) {
+      remember(address - (own - begin_of(at.tensor)), address + (at.limit - own));
+      return wanted;
+    }
+    return is_valid(wanted) ? wanted : most([&](uint64_t first) { return first <= wanted && is_valid(first); });
+  }
+  if (at.kind != Place::Kind::kNoTensors) return 0;
+  if (is_valid(bytes)) {
     // Grows the known range where it can, so that the next tile is found at once.
-    known_begin_ = address;
-    known_end_ = address + bytes;
     const uint64_t more = bytes < (1 << 20) ? 16 * bytes : bytes;
-    if (is_valid(address, bytes + more)) known_end_ += more;
+    remember(address, address + bytes + (is_valid(bytes + more) ? more : 0));
     return bytes;
   }
-  return most([&](uint64_t first) { return is_valid(address, first); });
+  return most(is_valid);
+}
+
+std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {
+  const uint64_t own = launch_->device_address(address);
+  const Place at = place(own);
+  switch (at.kind) {
+    case Place::Kind::kFreed: return "a tensor that was freed";
+    case Place::Kind::kNotGiven: return "a tensor that no argument of the kernel points to";
+    case Place::Kind::kBetween: return "global memory that is no tensor's";
+    case Place::Kind::kTensor:
+      if (own + bytes > at.limit)
+        return bytes_text(own + bytes - end_of(at.tensor)) + " behind the end of " + describe(at.tensor);
+      break;
+    case Place::Kind::kNoTensors: break;
+  }
+  const uint64_t valid = most([&](uint64_t first) { return LaunchMemory::is_valid(own, first); });
+  if (valid == 0) return "global memory that is not allocated";
+  return bytes_text(bytes - valid) + " behind the end of the allocation in global memory";
+}
+
+std::string GlobalMemory::neighbour(uint64_t address, uint64_t bytes) const {
+  const uint64_t own = launch_->device_address(address);
+  const Place at = place(own);
+  std::string result;
+  if (at.kind == Place::Kind::kNotGiven || at.kind == Place::Kind::kBetween || at.kind == Place::Kind::kFreed) {
+    const softnpuBlock given = launch_->given_before(own);
+    if (given.address != nullptr && begin_of(given) != begin_of(at.tensor))
+      result = "the kernel's tensor before it: " + describe(given);
+  } else if (at.kind == Place::Kind::kTensor && at.behind.address != nullptr && at.behind.isLive != 0 &&
+             own + bytes > begin_of(at.behind)) {
+    result = "it reaches " + describe(at.behind);
+  }
+  return result;
 }
 
 template <typename Holds>
@@ -61,19 +114,32 @@ uint64_t GlobalMemory::most(const Holds& holds) {
   return low;
 }
 
-std::string GlobalMemory::text(uint64_t address) const {
-  const uint64_t behind = most([&](uint64_t bytes) { return is_valid(address, bytes); });
+std::string GlobalMemory::allocation_text(uint64_t own) {
+  const auto is_valid = [](uint64_t address, uint64_t bytes) { return LaunchMemory::is_valid(address, bytes); };
+  const uint64_t behind = most([&](uint64_t bytes) { return is_valid(own, bytes); });
   if (behind == 0) {
-    const uint64_t back = most([&](uint64_t bytes) { return bytes < kNear && !is_valid(address - bytes, 1); }) + 1;
+    const uint64_t back = most([&](uint64_t bytes) { return bytes < kNear && !is_valid(own - bytes, 1); }) + 1;
     if (back >= kNear) return "global memory that is not allocated";
-    const uint64_t end = address - back + 1;
+    const uint64_t end = own - back + 1;
     const uint64_t size = most([&](uint64_t bytes) { return is_valid(end - bytes, bytes); });
-    return std::to_string(address - end) + " bytes behind an allocation of " + std::to_string(size) +
+    return std::to_string(own - end) + " bytes behind an allocation of " + std::to_string(size) +
            " bytes in global memory";
   }
-  const uint64_t before = most([&](uint64_t bytes) { return is_valid(address - bytes, bytes); });
+  const uint64_t before = most([&](uint64_t bytes) { return is_valid(own - bytes, bytes); });
   return "byte " + std::to_string(before) + " of an allocation of " + std::to_string(before + behind) +
          " bytes in global memory";
+}
+
+std::string GlobalMemory::text(uint64_t address) const {
+  const uint64_t own = launch_->device_address(address);
+  const Place at = place(own);
+  const std::string allocation = allocation_text(own);
+  if (at.kind == Place::Kind::kNoTensors || at.tensor.address == nullptr) return allocation;
+  if (at.kind == Place::Kind::kBetween)
+    return bytes_text(own - end_of(at.tensor)) + " behind the end of " +
+           describe(at.tensor, at.tensor.isLive != 0 ? "a tensor" : "a freed tensor") + "; " + allocation;
+  const char* word = at.kind == Place::Kind::kFreed ? "a freed tensor" : "a tensor";
+  return "byte " + std::to_string(own - begin_of(at.tensor)) + " of " + describe(at.tensor, word) + "; " + allocation;
 }
 
 }  // namespace softnpu::kernel::check

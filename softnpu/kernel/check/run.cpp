@@ -22,7 +22,7 @@ Core& core(const std::source_location& where) {
 
 }  // namespace
 
-std::unique_ptr<LaunchReports> begin_launch(const softnpuKernel& kernel) {
+std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, const void* arguments, size_t bytes) {
   if (!is_checked) return nullptr;
   std::string site;
   if (const auto say = launch_site.load(); say != nullptr) {
@@ -33,11 +33,11 @@ std::unique_ptr<LaunchReports> begin_launch(const softnpuKernel& kernel) {
     const std::string line = std::string(kernel.file) + ":" + std::to_string(kernel.line);
     site += site.empty() ? line : " (" + line + ")";
   }
-  return std::make_unique<LaunchReports>(std::move(site));
+  return std::make_unique<CheckedLaunch>(std::move(site), arguments, bytes);
 }
 
-void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, LaunchReports* reports) {
-  const auto core = std::make_unique<Core>(block, settings());
+void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch) {
+  const auto core = std::make_unique<Core>(block, settings(), &launch->memory);
   current = core.get();
   std::exception_ptr failure;
   try {
@@ -49,16 +49,16 @@ void run_checked(const softnpuKernel& kernel, const Block& block, const void* ar
     failure = std::current_exception();
   }
   current = nullptr;
-  reports->add_ordering_lines(core->ordering_lines());
-  reports->add(std::move(core->reports()));
+  launch->reports.add_ordering_lines(core->ordering_lines());
+  launch->reports.add(std::move(core->reports()));
   if (failure) std::rethrow_exception(failure);
 }
 
 const char* settings_error() { return settings().error.empty() ? nullptr : settings().error.c_str(); }
 
-void abandon(LaunchReports* reports) {
+void abandon(CheckedLaunch* launch) {
   if (current == nullptr) return;
-  reports->add(std::move(current->reports()));
+  launch->reports.add(std::move(current->reports()));
   current = nullptr;
 }
 

@@ -36,7 +36,7 @@ constinit thread_local LastAction last_action __attribute__((tls_model("initial-
 Block* current_block() { return current; }
 
 std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t count, const void* arguments,
-                      Launch* launch, check::LaunchReports* reports, bool* is_spent) {
+                      Launch* launch, check::CheckedLaunch* checks, bool* is_spent) {
   static thread_local const Arena arena;
   static uint8_t system_workspace[8];  // nothing reads or writes it
   Block block{};
@@ -52,8 +52,8 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   std::string failure;
   const std::string signal = run_trapped(reinterpret_cast<const void*>(kernel.run), [&] {
     try {
-      if (reports != nullptr)
-        check::run_checked(kernel, block, arguments, reports);
+      if (checks != nullptr)
+        check::run_checked(kernel, block, arguments, checks);
       else
         kernel.run(arguments);
     } catch (const Fault& fault) {
@@ -67,7 +67,7 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   current = nullptr;
   if (signal.empty()) return failure;
   *is_spent = true;
-  if (reports != nullptr) check::abandon(reports);
+  if (checks != nullptr) check::abandon(checks);
   return report_last(block, signal);
 }
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "kernel/check/report.h"
+#include "kernel/check/run.h"
 #include "softnpu_kernel/core.h"
 #include "softnpu_kernel/launch.h"
 
@@ -13,6 +13,6 @@ namespace softnpu::kernel {
 // Runs one block of `launch`, which may be null, on the calling thread; empty, or why it failed. `*is_spent` becomes
 // true where the kernel ended without unwinding: the thread should run no other.
 std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t count, const void* arguments,
-                      Launch* launch, check::LaunchReports* reports, bool* is_spent);
+                      Launch* launch, check::CheckedLaunch* checks, bool* is_spent);
 
 }  // namespace softnpu::kernel

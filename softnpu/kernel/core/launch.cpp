@@ -30,7 +30,7 @@ Launch::Launch(const softnpuKernel& kernel, uint32_t blocks, int threads, int32_
       threads_(static_cast<uint32_t>(std::max(threads, 1))),
       device_(device),
       arguments_(static_cast<const unsigned char*>(arguments), static_cast<const unsigned char*>(arguments) + bytes),
-      reports_(check::begin_launch(kernel)) {}
+      checks_(check::begin_launch(kernel, arguments_.data(), arguments_.size())) {}
 
 void Launch::start(softnpuTurn* turn) {
   {
@@ -102,7 +102,7 @@ bool Launch::run(uint32_t block) {
     std::string why;
     if (failure_.empty()) {
       lock.unlock();
-      why = run_block(kernel_, block, count_, arguments_.data(), this, reports_.get(), &is_spent);
+      why = run_block(kernel_, block, count_, arguments_.data(), this, checks_.get(), &is_spent);
       lock.lock();
     }
     ++ended_;
@@ -121,8 +121,8 @@ bool Launch::run(uint32_t block) {
 }
 
 void Launch::end() {
-  if (reports_ != nullptr) {
-    std::string found = reports_->finish();
+  if (checks_ != nullptr) {
+    std::string found = checks_->reports.finish();
     if (!found.empty()) failure_ = std::move(found);  // what else failed may follow from it
   }
   has_ended_.store(true, std::memory_order_release);

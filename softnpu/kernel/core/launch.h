@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/check/report.h"
+#include "kernel/check/run.h"
 #include "softnpu/steps.h"
 #include "softnpu_kernel/core.h"
 #include "softnpu_kernel/launch.h"
@@ -76,7 +76,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
   const uint32_t threads_;
   const int32_t device_;
   const std::vector<unsigned char> arguments_;
-  const std::unique_ptr<check::LaunchReports> reports_;  // null where kernels are not checked
+  const std::unique_ptr<check::CheckedLaunch> checks_;  // null where kernels are not checked
 
   std::mutex mutex_;      // guards the members down to failure_, which nobody writes after the end
   uint32_t next_ = 0;     // the first block that has not begun

@@ -161,6 +161,30 @@ constexpr Row kTable[] = {
        softnpuMemoryFreed(d.world.memory.draw(d.random), d.size());
        return ACL_SUCCESS;
      }},
+    {"softnpuTracksBlocks", 1,
+     [](Draw&) {
+       (void)softnpuTracksBlocks();
+       return ACL_SUCCESS;
+     }},
+    {"softnpuBlockAllocated", 2,
+     [](Draw& d) {
+       softnpuBlockAllocated(d.world.memory.draw(d.random), d.size(), nullptr);
+       return ACL_SUCCESS;
+     }},
+    {"softnpuBlockFreed", 2,
+     [](Draw& d) {
+       softnpuBlockFreed(d.world.memory.draw(d.random));
+       return ACL_SUCCESS;
+     }},
+    {"softnpuFindBlock", 2,
+     [](Draw& d) {
+       softnpuBlocks* blocks = softnpuTakeBlocks();
+       softnpuBlock before{};
+       softnpuBlock behind{};
+       (void)softnpuFindBlock(blocks, d.world.memory.draw(d.random), &before, &behind);
+       softnpuReleaseBlocks(blocks);
+       return ACL_SUCCESS;
+     }},
     {"softnpuOutputDead", 2,
      [](Draw& d) { return softnpuOutputDead(stream(d), d.world.memory.draw(d.random), d.size()); }},
     {"softnpuTryMallocSameDevice", 1,

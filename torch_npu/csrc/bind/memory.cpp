@@ -8,6 +8,7 @@
 #include "core/allocator/caching_allocator.h"
 #include "core/allocator/host_allocator.h"
 #include "core/allocator/settings.h"
+#include "core/memory_blocks.h"
 #include "core/memory_events.h"
 
 namespace torch_npu {
@@ -256,6 +257,10 @@ void bind_memory(py::module_& m) {
   m.def("memory_snapshot", &memory_snapshot);
   m.def("snapshot_with_history", &snapshot_with_history);
   m.def("record_memory_history", &record_memory_history);
+  // The address of a C function without arguments that returns the line of the program, or null.
+  m.def("set_allocation_site", [](std::uintptr_t site) {
+    set_allocation_site(reinterpret_cast<const char* (*)()>(site));  // NOLINT(performance-no-int-to-ptr)
+  });
   m.def("set_allocator_settings", &set_allocator_settings);
   m.def("set_memory_fraction",
         [](double f, int d) { caching_allocator().set_memory_fraction(static_cast<c10::DeviceIndex>(d), f); });

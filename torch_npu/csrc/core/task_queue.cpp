@@ -20,6 +20,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/memory_blocks.h"
 #include "core/special_streams.h"
 #include "core/stream.h"
 
@@ -29,14 +30,15 @@ namespace {
 // A program that runs further ahead waits: this bounds the resources of queued launches.
 constexpr std::size_t kMostQueued = 1024;
 
-bool launches_block() {
+// Whether the caller launches in any case. Where kernels are checked, a launch has to know the tensors of its time.
+bool caller_launches() {
   const char* text = std::getenv("ASCEND_LAUNCH_BLOCKING");
-  return text != nullptr && std::string_view(text) == "1";
+  return (text != nullptr && std::string_view(text) == "1") || tracks_blocks();
 }
 
 int read_level() {
   const char* text = std::getenv("TASK_QUEUE_ENABLE");
-  if (text == nullptr || *text == '\0' || launches_block()) return 0;
+  if (text == nullptr || *text == '\0' || caller_launches()) return 0;
   const std::string_view value(text);
   if (value == "0" || value == "1" || value == "2") return value[0] - '0';
   TORCH_WARN("TASK_QUEUE_ENABLE=", value, " is none of 0, 1 and 2: launches are made by the caller, as with 0");
@@ -132,7 +134,7 @@ void set_task_queue_level(int64_t level) {
   if (is_initialized()) {
     for (c10::DeviceIndex device = 0; device < device_count(); ++device) drain_launches(device);
   }
-  detail::queue_level = launches_block() ? 0 : static_cast<int>(level);
+  detail::queue_level = caller_launches() ? 0 : static_cast<int>(level);
 }
 
 void launch_now(const LaunchTask& task) {

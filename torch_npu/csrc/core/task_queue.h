@@ -32,7 +32,7 @@ void launch_now(const LaunchTask& task);
 // 0, 1 or 2: TASK_QUEUE_ENABLE, or the last set level. The default is 0, which measured best.
 inline int task_queue_level() noexcept;
 // Launches everything queued first; no thread may launch meanwhile. Throws for an invalid level. While
-// ASCEND_LAUNCH_BLOCKING is on the level stays 0.
+// ASCEND_LAUNCH_BLOCKING is on, or kernels are checked, the level stays 0.
 void set_task_queue_level(int64_t level);
 
 // Queues the launch. Waits while the queue is full; throws the failure of an earlier one.

@@ -33,11 +33,17 @@ GM_ADDR kernel_address(void* device) {
   return static_cast<GM_ADDR>(address);
 }
 
-// x, y and z in device memory.
+// x, y and z in device memory. x has an allocation of its own; behind y and z is another tensor each.
 class Tensors {
  public:
   explicit Tensors(size_t elements) : elements_(elements) {
-    for (void*& memory : memory_) check(aclrtMalloc(&memory, bytes(), ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+    for (int i = 0; i < 3; ++i) {
+      const size_t tensors = i == 0 ? 1 : 2;
+      check(aclrtMalloc(&memory_[i], tensors * bytes(), ACL_MEM_MALLOC_HUGE_FIRST), "aclrtMalloc");
+      if (i == 0) continue;
+      softnpuBlockAllocated(memory_[i], bytes(), nullptr);
+      softnpuBlockAllocated(static_cast<char*>(memory_[i]) + bytes(), bytes(), nullptr);
+    }
     std::vector<float> values(elements);
     for (size_t i = 0; i < elements; ++i) values[i] = static_cast<float>(i);
     for (int i = 0; i < 2; ++i)

@@ -58,6 +58,26 @@ void behind_allocation(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   copy_out(&op.out, global(z), kTile);
 }
 
+// The kernel does not say how long y is: another tensor is behind it.
+template <bool is_mended>
+void behind_tensor(GM_ADDR, GM_ADDR y, GM_ADDR z) {
+  Double op(kTile);
+  GlobalTensor<float> input;
+  input.SetGlobalBuffer(reinterpret_cast<float*>(y));
+  const uint32_t first = is_mended ? kElements - kTile : kElements - kTile / 2;
+  copy_in(&op.in, input[first], kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z), kTile);
+}
+
+template <bool is_mended>
+void neighbouring_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
+  Double op(kTile);
+  copy_in(&op.in, global(x), kTile);
+  op.sum(kTile);
+  copy_out(&op.out, global(z, 2 * kElements)[is_mended ? kElements - kTile : kElements], kTile);
+}
+
 template <bool is_mended>
 void behind_local_tensor(GM_ADDR x, GM_ADDR, GM_ADDR z) {
   Double op(kTile);
@@ -220,6 +240,10 @@ constexpr Row kRows[] = {
      &behind_global_tensor<true>},
     {"behind_allocation", "memcheck", "copies from behind the allocation", &behind_allocation<false>,
      &behind_allocation<true>},
+    {"behind_tensor", "memcheck", "copies from behind the tensor that it was given", &behind_tensor<false>,
+     &behind_tensor<true>},
+    {"neighbouring_tensor", "memcheck", "a wrong length: copies to a tensor that it was not given",
+     &neighbouring_tensor<false>, &neighbouring_tensor<true>},
     {"behind_local_tensor", "memcheck", "sums more than the tensors have", &behind_local_tensor<false>,
      &behind_local_tensor<true>},
     {"odd_copy", "memcheck", "copies bytes that fill no block", &odd_copy<false>, &odd_copy<true>},

@@ -62,6 +62,7 @@ void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
   const std::size_t size = block_size(requested);
   bind_device(device_);
   History::Context context = history_.gather(RecordContext::STATE);
+  const char* site = C10_UNLIKELY(tracks_blocks_) ? allocation_site() : nullptr;
   std::unique_lock lock(mutex_);
   BlockPool& pool = pool_for(size);
   process_events(false);
@@ -76,6 +77,7 @@ void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
     throw_out_of_memory(requested);
   }
   take(block, size, requested, std::move(context));
+  if (C10_UNLIKELY(tracks_blocks_)) report_block(block->address, requested, site);
   return block->address;
 }
 
@@ -157,6 +159,7 @@ void DeviceCache::release(void* address) noexcept {
     if (it == blocks_.end() || !it->second->allocated) return;
     Block* block = it->second.get();
     block->allocated = false;
+    if (C10_UNLIKELY(tracks_blocks_)) report_block_freed(address);
     const auto type = block->pool->type;
     stats_.count(&Stats::allocation, type, -1);
     stats_.count(&Stats::allocated_bytes, type, -static_cast<std::int64_t>(block->size));

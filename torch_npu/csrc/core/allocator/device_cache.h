@@ -16,6 +16,7 @@
 #include "core/allocator/history.h"
 #include "core/allocator/mem_pool.h"
 #include "core/allocator/statistics.h"
+#include "core/memory_blocks.h"
 
 namespace torch_npu {
 
@@ -125,6 +126,7 @@ class DeviceCache {
   std::size_t limit() const;
 
   const c10::DeviceIndex device_;
+  const bool tracks_blocks_ = tracks_blocks();
   mutable std::mutex mutex_;  // guards all members below
   BlockPool small_{c10::CachingAllocator::StatType::SMALL_POOL};
   BlockPool large_{c10::CachingAllocator::StatType::LARGE_POOL};

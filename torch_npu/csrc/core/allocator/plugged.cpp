@@ -9,6 +9,7 @@
 
 #include "core/allocator/mem_pool.h"
 #include "core/device.h"
+#include "core/memory_blocks.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -49,6 +50,7 @@ void* plugged::allocate(std::size_t bytes, c10::Stream stream) {
   TORCH_CHECK_WITH(OutOfMemoryError, address != nullptr,
                    "NPU out of memory. The allocator set by torch.npu.change_current_allocator returned null for ",
                    bytes, " bytes on npu:", device);
+  if (tracks_blocks()) report_block(address, bytes, allocation_site());
   std::lock_guard lock(state().mutex);
   state().live.insert_or_assign(address, Allocation{bytes, stream});
   return address;
@@ -62,6 +64,7 @@ bool plugged::release(void* address) noexcept {
     const Allocation freed = it->second;
     state().live.erase(it);
     lock.unlock();
+    if (tracks_blocks()) report_block_freed(address);
     const auto device = freed.stream.device_index();
     bind_device(device);
     state().source.release(address, freed.bytes, device, stream_handle(freed.stream));

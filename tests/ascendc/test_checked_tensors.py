@@ -1,0 +1,214 @@
+"""Checked mode knows the tensors of PyTorch's allocator: accesses behind their ends and to freed ones are errors."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+KERNEL = Path(__file__).parent / "kernels" / "tiles.asc"
+# Each case prints CASE, its name, the reports, and whether the wait failed.
+PROGRAM = """
+import ctypes
+import sys
+import torch
+import torch_npu
+from torch_npu.utils.cpp_extension import load_ascendc
+
+def load(name, kind):
+    return load_ascendc(
+        name,
+        {kernel!r},
+        f"{{name}}({{kind}} x, Tensor(a!) y, int count) -> ()",
+        kernel="tiles",
+        launch=lambda x, y, count: (1, (x, y, count)),
+        extra_cflags=("-O1",),
+        build_directory={folder!r},
+    )
+
+tiles = load("tiles", "Tensor")
+tiles_at = load("tiles_at", "int")
+
+def ones(count):
+    return torch.ones(count, device="npu")
+
+def behind_by_a_part():
+    x, other, y = ones(1000), ones(1000), ones(2000)
+    tiles(x, y, 1024)
+    return x, other
+
+def behind_by_tiles():
+    x = ones(1024)
+    other = ones(1024)  # the neighbour
+    y = ones(2048)
+    tiles(x, y, 1280)
+    return x, other
+
+def written_behind():
+    x, y, other = ones(2000), ones(1000), ones(1000)
+    tiles(x, y, 1024)
+    torch.npu.synchronize()
+    return y, other
+
+def freed():
+    x, y = ones(1024), ones(1024)
+    address = x.data_ptr()
+    del x
+    tiles_at(address, y, 1024)
+
+def behind_a_view():
+    x, y = ones(1024), ones(2048)
+    tiles(x[520:], y, 504)
+    tiles(x[520:768], y, 512)
+
+def legal_address():
+    x, y = ones(1024), ones(1024)
+    tiles_at(x.data_ptr(), y, 1024)
+    torch.npu.synchronize()
+
+def legal_late_free():
+    y = torch.zeros(1024, device="npu")
+    slow = torch.ones(1500, 1500, device="npu")
+    for _ in range(4):
+        slow = slow @ slow
+    x = ones(1024)
+    tiles(x, y, 1024)
+    del x
+    later = [torch.zeros(1024, device="npu") for _ in range(4)]
+    torch.npu.synchronize()
+    assert y.sum().item() == 1024
+
+def legal_other_stream():
+    x, y = ones(1024), ones(1024)
+    side = torch.npu.Stream()
+    side.wait_stream(torch.npu.current_stream())
+    with torch.npu.stream(side):
+        tiles(x, y, 1024)
+    x.record_stream(side)
+    del x
+    torch.npu.current_stream().wait_stream(side)
+
+def legal_last_unit():
+    x, y = ones(25), ones(25)
+    tiles(x, y, 32)
+
+def legal_resized():
+    x, y = ones(8), ones(4096)
+    x.resize_(4096)
+    tiles(x, y, 4096)
+    y.untyped_storage().resize_(32768)
+    tiles(x, y, 4096)
+
+def legal_pool():
+    pool = torch.npu.MemPool()
+    with torch.npu.use_mem_pool(pool):
+        x, y = ones(1024), ones(1024)
+    tiles(x, y, 1024)
+    torch.npu.synchronize()
+
+def legal_memory_of_the_program():
+    runtime = ctypes.CDLL(torch_npu._load.bound_library())
+    address = ctypes.c_void_p()
+    assert runtime.aclrtMalloc(ctypes.byref(address), ctypes.c_size_t(8192), 0) == 0
+    y = ones(2048)
+    tiles_at(address.value, y, 2048)
+    torch.npu.synchronize()
+    assert runtime.aclrtFree(address) == 0
+
+for name in sys.argv[1:]:
+    print("CASE", name, flush=True)
+    try:
+        kept = globals()[name]()
+        torch.npu.synchronize()
+        print("no error", flush=True)
+    except RuntimeError as error:
+        print("ERROR", flush=True)
+    kept = None
+"""
+MADE = '    return torch.ones(count, device="npu")'
+WRONG = ["behind_by_a_part", "behind_by_tiles", "written_behind", "freed", "behind_a_view"]
+LEGAL = [
+    line.removeprefix("def ").removesuffix("():")
+    for line in PROGRAM.splitlines()
+    if line.startswith("def legal_")
+]
+
+
+def _line(text: str) -> int:
+    return PROGRAM.splitlines().index(text) + 1
+
+
+@pytest.fixture(
+    scope="module", params=["", "expandable_segments:True"], ids=["default", "expandable"]
+)
+def cases(request, tmp_path_factory):
+    """What each case prints."""
+    folder = tmp_path_factory.mktemp("tensors")
+    program = folder / "program.py"
+    program.write_text(PROGRAM.format(kernel=str(KERNEL), folder=str(folder / "built")))
+    names = ("SOFTNPU_KERNEL_SCHEDULE", "PYTORCH_NPU_ALLOC_CONF")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    environment |= {"SOFTNPU_KERNEL_CHECK": "1", "TASK_QUEUE_ENABLE": "1"}
+    if request.param:
+        environment["PYTORCH_NPU_ALLOC_CONF"] = request.param
+    result = subprocess.run(
+        [sys.executable, str(program), *WRONG, *LEGAL],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout
+    parts = [part.partition("\n") for part in result.stdout.split("CASE ")[1:]]
+    return {name: text for name, _, text in parts}
+
+
+def test_a_read_behind_the_end_names_the_tensor_and_its_line(cases):
+    text = cases["behind_by_a_part"]
+    assert (
+        "memcheck: DataCopy reads 96 bytes behind the end of a tensor of 4000 bytes at 0x" in text
+    )
+    assert f"program.py:{_line(MADE)}" in text
+    assert "launched at" in text
+    assert f"program.py:{_line('    tiles(x, y, 1024)')}" in text
+    assert "ERROR" in text
+
+
+def test_tiles_of_a_neighbour_are_reported(cases):
+    text = cases["behind_by_tiles"]
+    assert "memcheck: DataCopy reads a tensor that no argument of the kernel points to" in text
+    assert "it begins at byte 0 of a tensor of 4096 bytes at 0x" in text
+    assert "the kernel's tensor before it: a tensor of 4096 bytes at 0x" in text
+    assert "ERROR" in text
+
+
+def test_a_write_behind_the_end_names_the_tensor(cases):
+    text = cases["written_behind"]
+    assert (
+        "memcheck: DataCopy writes 96 bytes behind the end of a tensor of 4000 bytes at 0x" in text
+    )
+    assert "ERROR" in text
+
+
+def test_an_access_to_a_freed_tensor_is_reported(cases):
+    text = cases["freed"]
+    assert "memcheck: DataCopy reads a tensor that was freed" in text
+    assert "it begins at byte 0 of a freed tensor of 4096 bytes at 0x" in text
+    assert "ERROR" in text
+
+
+def test_a_view_ends_with_its_storage(cases):
+    text = cases["behind_a_view"]
+    assert text.count("memcheck:") == 1
+    assert "DataCopy reads 32 bytes behind the end of a tensor of 4096 bytes at 0x" in text
+    assert "it begins at byte 3104 of a tensor of 4096 bytes at 0x" in text
+    assert "ERROR" in text
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_what_is_legal_is_not_reported(cases, name):
+    assert "=========" not in cases[name]
+    assert cases[name].strip() == "no error"
