@@ -48,6 +48,6 @@ class KernelTest : public AclTest {
     softnpuKernel kernel{};
     kernel.name = name;
     kernel.run = [](const void* copy) { Body()(*static_cast<const Arguments*>(copy)); };
-    return softnpuKernelLaunch(&kernel, blocks, stream, &arguments, sizeof(arguments));
+    return softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, blocks, stream, &arguments, sizeof(arguments));
   }
 };
