@@ -392,12 +392,12 @@ void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
   const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
   const uint32_t prefix = prefix_of(reduce.mask, 0, kElements);
   // Repeats with the same first elements, whole ones where the mask is a number of all elements.
-  uint64_t alike = 0;
+  uint64_t same = 0;
   if (group == kElements && reduce.result == Result::kValue && reduce.source_stride == 1 && prefix > 0)
-    alike = reduce.mask.elements > 0 ? reduce.mask.elements / kElements : repeats;
+    same = reduce.mask.elements > 0 ? reduce.mask.elements / kElements : repeats;
   uint64_t r = 0;
-  while (r < alike) {
-    const uint64_t count = std::bit_floor(std::min(alike - r, kTogether));
+  while (r < same) {
+    const uint64_t count = std::bit_floor(std::min(same - r, kTogether));
     const uint64_t end = r + count;
     if (reduce_together<T>(reduce, r, count, prefix)) r = end;
     for (; r < end; ++r) reduce_repeat<T>(reduce, group, r);
