@@ -67,7 +67,7 @@ def load(folder: Path, text: str, kernel: str, launch):
         f"{kernel}_of(Tensor(a!) x) -> ()",
         launch=launch,
         kernel=kernel,
-        extra_cflags=("-O0", "-Wall", "-Werror"),
+        extra_cflags="-O0 -Wall -Werror",
         build_directory=folder,
     )
 
