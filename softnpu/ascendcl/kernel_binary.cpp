@@ -68,6 +68,7 @@ class FileDescriptor {
     if (fd_ >= 0) close(fd_);
   }
   int get() const { return fd_; }
+  void keep() { fd_ = -1; }
 
  private:
   int fd_;
@@ -112,7 +113,7 @@ Status check(const void* data, size_t length) {
 }
 
 Status load(const void* data, size_t length, void** handle) {
-  const FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto failed = [](const char* what, const char* why) {
     return Status(ACL_ERROR_RT_INTERNAL_ERROR, text("kernels are not loaded: ", what, ": ", why));
   };
@@ -128,7 +129,10 @@ Status load(const void* data, size_t length, void** handle) {
     return failed("sealing", std::strerror(errno));
   }
   *handle = dlopen(("/proc/self/fd/" + std::to_string(file.get())).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (*handle != nullptr) return Status::ok();
+  if (*handle != nullptr) {
+    file.keep();  // another binary at the path of its number would be taken for this one
+    return Status::ok();
+  }
   const char* why = dlerror();
   return {ACL_ERROR_RT_PARAM_INVALID, text("kernels are not loaded: ", why == nullptr ? "unknown error" : why,
                                            ": compile them again with ascendc")};
@@ -165,8 +169,9 @@ aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle, const char* kern
                    ": kernels are functions with __global__ that are neither templates nor overloaded")};
     }
     if (entry->version != SOFTNPU_KERNEL_ENTRY_VERSION) {
-      return {ACL_ERROR_RT_PARAM_INVALID, text("kernel ", kernelName, " was compiled by another version of ascendc (",
-                                               entry->version, "): compile it again")};
+      return {ACL_ERROR_RT_PARAM_INVALID, text("kernel ", kernelName, " was compiled with version ", entry->version,
+                                               " of softnpu's kernel library, this is version ",
+                                               SOFTNPU_KERNEL_ENTRY_VERSION, ": compile it again")};
     }
     Loaded::get().add_function(entry);
     *funcHandle = entry;

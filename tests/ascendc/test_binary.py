@@ -1,7 +1,9 @@
 """Kernels as binaries: what ACL loads, what MindSpore calls."""
 
 import ctypes
+import shutil
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,14 @@ import torch
 
 import torch_npu.ascendc.binary as binary_module
 from torch_npu.ascendc.binary import Kernel
+from torch_npu.ascendc.compiler import Options, build, opened
 from torch_npu.ascendc.errors import AscendcError
+from torch_npu.ascendc.paths import installation
 from torch_npu.softnpu import lib_dir
+
+from .conftest import KERNELS
+
+VERSION_HEADER = Path(__file__).parents[2] / "softnpu" / "include" / "softnpu" / "kernel_entry.h"
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +69,30 @@ def test_a_kernel_is_launched_with_packed_arguments(padding, acl, binary):
     packed = struct.pack("=QQIf", x.data_ptr(), y.data_ptr(), 256, 2.5)
     assert launch(acl, handle, 3, packed) == 0
     assert torch.equal(y.cpu(), torch.arange(256) * 2.5)
+
+
+def test_several_binaries_are_apart(acl, vectors, tmp_path):
+    """Each has a kernel of the same name."""
+    x = torch.zeros(8).npu()
+    handles = []
+    for value in range(3):
+        source = tmp_path / f"same{value}.asc"
+        source.write_text(
+            '#include "kernel_operator.h"\n'
+            'extern "C" __global__ __aicore__ void same(GM_ADDR x) {'
+            f" ((__gm__ float*)x)[{value}] = {value + 1}; }}"
+        )
+        build(Options((source,), ("-O0",)), tmp_path / "same.o")
+        data = (tmp_path / "same.o").read_bytes()
+        handle = ctypes.c_void_p()
+        length = ctypes.c_size_t(len(data))
+        assert acl.aclrtBinaryLoadFromData(data, length, None, ctypes.byref(handle)) == 0
+        handles.append(handle)
+    for handle in handles:
+        code, found = function(acl, handle, "same")
+        assert code == 0
+        assert launch(acl, found, 1, struct.pack("=Q", x.data_ptr())) == 0
+    assert x.tolist() == [1, 2, 3, 0, 0, 0, 0, 0]
 
 
 def test_wrong_launches_are_refused(acl, binary):
@@ -196,12 +228,51 @@ def test_hosts_functions_choose_a_variant(vectors):
 
 
 def test_the_version_is_that_of_the_header():
-    header = Path(__file__).parents[2] / "softnpu" / "include" / "softnpu" / "kernel_entry.h"
-    assert f"SOFTNPU_KERNEL_ENTRY_VERSION {binary_module._VERSION}u" in header.read_text()
+    assert f"SOFTNPU_KERNEL_ENTRY_VERSION {binary_module._VERSION}u" in VERSION_HEADER.read_text()
 
 
-def test_a_library_of_another_version_is_refused(vectors, monkeypatch):
-    monkeypatch.setattr(binary_module, "_VERSION", binary_module._VERSION + 1)
-    library = ctypes.CDLL(str(vectors))
-    with pytest.raises(AscendcError, match="is of another version of ascendc: compile it again"):
-        Kernel(library, vectors, "scale")
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory):
+    """The library of kernels/vectors.asc, compiled with the headers of the next version."""
+    folder = tmp_path_factory.mktemp("newer")
+    headers = folder / "include"
+    shutil.copytree(installation().kernel_headers, headers)
+    text = VERSION_HEADER.read_text()
+    own, other = (f"SOFTNPU_KERNEL_ENTRY_VERSION {binary_module._VERSION + i}u" for i in range(2))
+    (headers / "softnpu" / "kernel_entry.h").write_text(text.replace(own, other))
+    output = folder / "libnewer.so"
+    with opened(Options((KERNELS,), ("-O1",))) as made:
+        made.installed = replace(made.installed, kernel_headers=headers)
+        made.finish(made.prepare(), output)
+    return output
+
+
+ANOTHER_VERSION = (
+    f"was compiled with version {binary_module._VERSION + 1} of softnpu's kernel library, this is version"
+    f" {binary_module._VERSION}: compile it again"
+)
+
+
+def test_a_kernel_of_another_version_is_not_found(acl, newer):
+    with pytest.raises(AscendcError, match=f"kernel scale of .*libnewer.so {ANOTHER_VERSION}"):
+        Kernel(ctypes.CDLL(str(newer)), newer, "scale")
+    data = newer.read_bytes()
+    handle = ctypes.c_void_p()
+    length = ctypes.c_size_t(len(data))
+    assert acl.aclrtBinaryLoadFromData(data, length, None, ctypes.byref(handle)) == 0
+    code, found = function(acl, handle, "scale")
+    assert code != 0
+    assert not found.value
+    assert f"kernel scale {ANOTHER_VERSION}" in acl.aclGetRecentErrMsg().decode()
+
+
+def test_a_launch_of_another_version_is_refused(acl, newer, capfd):
+    library = ctypes.CDLL(str(newer))
+    x = torch.zeros(8, dtype=torch.int32).npu()
+    stream = ctypes.c_void_p(torch.npu.current_stream().npu_stream)
+    code = library.aclrtlaunch_variant(ctypes.c_uint32(1), stream, ctypes.c_void_p(x.data_ptr()))
+    assert code != 0
+    assert f"kernel variant {ANOTHER_VERSION}" in acl.aclGetRecentErrMsg().decode()
+    library.choose(ctypes.c_int64(1), stream, ctypes.c_void_p(x.data_ptr()))  # <<<>>>
+    assert f"kernel variant {ANOTHER_VERSION}" in capfd.readouterr().err
+    assert x.tolist() == [0] * 8

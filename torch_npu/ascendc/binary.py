@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .errors import AscendcError
 
-_VERSION = 2
+_VERSION = 3
 _LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int,
     ctypes.c_void_p,
@@ -33,6 +33,16 @@ _TYPES = {
 }
 
 
+class _Tiling(ctypes.Structure):
+    """softnpu/kernel_entry.h has the meaning of the fields."""
+
+    _fields_ = (
+        ("type", ctypes.c_char_p),
+        ("bytes", ctypes.c_size_t),
+        ("parameter", ctypes.c_uint32),
+    )
+
+
 class _Entry(ctypes.Structure):
     """softnpu/kernel_entry.h has the meaning of the fields."""
 
@@ -44,6 +54,8 @@ class _Entry(ctypes.Structure):
         ("parameters", ctypes.c_char_p),
         ("bytes", ctypes.c_size_t),
         ("launch", _LAUNCH),
+        ("tilings", ctypes.POINTER(_Tiling)),
+        ("tiling_count", ctypes.c_size_t),
     )
 
 
@@ -61,6 +73,7 @@ class Kernel:
     Attributes:
         name: as its author wrote it.
         parameters: one character each, those of the module ``struct``; P is an address, E a bfloat16.
+        tilings: by the indices of parameters, the type and the bytes of the structure that every launch reads there.
     """
 
     def __init__(self, library: ctypes.CDLL, path: Path, name: str) -> None:
@@ -77,9 +90,17 @@ class Kernel:
                 " overloaded"
             ) from None
         if self._entry.version != _VERSION:
-            raise AscendcError(f"{path} is of another version of ascendc: compile it again")
+            raise AscendcError(
+                f"kernel {name} of {path} was compiled with version {self._entry.version} of softnpu's kernel"
+                f" library, this is version {_VERSION}: compile it again"
+            )
         self.name = name
         self.parameters = self._entry.parameters.decode()
+        self.tilings: dict[int, tuple[str, int]] = {}
+        for i in range(self._entry.tiling_count):
+            tiling = self._entry.tilings[i]
+            if tiling.bytes > self.tilings.get(tiling.parameter, ("", 0))[1]:
+                self.tilings[tiling.parameter] = (tiling.type.decode(), tiling.bytes)
         self._recent_error = library.aclGetRecentErrMsg
         self._recent_error.restype = ctypes.c_char_p
 

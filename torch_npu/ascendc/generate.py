@@ -18,12 +18,20 @@ def entries(kernels: tuple[Kernel, ...]) -> str:
         file = _quoted(kernel.place.file)
         declared = "".join(f", {d}" for d, _ in c_parameters(kernel))
         passed = "".join(f", {name}" for _, name in c_parameters(kernel))
+        tilings = "".join(
+            f"{{{_quoted(t.type)}, {t.size}, {t.parameter}}}, " for t in kernel.tilings
+        )
+        table = f"softnpu_tilings_{kernel.name}"
+        known = f"{table}, {len(kernel.tilings)}" if tilings else "nullptr, 0"
+        defined = (
+            f"static constexpr softnpuKernelTiling {table}[] = {{{tilings}}}; " if tilings else ""
+        )
         # An error in it is the kernel's: of a parameter's type.
         parts.append(
             f"\n# {kernel.place.line} {file}\n"
-            f'extern "C" {{ extern __attribute__((visibility("default"))) const softnpuKernelEntry {entry};'
+            f'{defined}extern "C" {{ extern __attribute__((visibility("default"))) const softnpuKernelEntry {entry};'
             f" const softnpuKernelEntry {entry} ="
-            f" {kind}::make({_quoted(kernel.name)}, {file}, {kernel.place.line});"
+            f" {kind}::make({_quoted(kernel.name)}, {file}, {kernel.place.line}, {known});"
             f' __attribute__((visibility("default"))) ::std::uint32_t aclrtlaunch_{kernel.name}('
             f"::std::uint32_t softnpu_blocks, void* softnpu_stream{declared}) {{ return"
             f" {kind}::launch_with({entry}, softnpu_blocks, softnpu_stream{passed}); }} }}"

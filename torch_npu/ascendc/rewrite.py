@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from .errors import AscendcError
 from .text import Place, Places, closing, pattern, split
 
+# What the preprocessor makes of GET_TILING_DATA(name, parameter).
+_TILING = pattern(
+    r"(?P<brace>[{}])|::softnpu::kernel::tiling_of<(?P<type>[^;{}]+?)>\s*\(\s*(?P<name>\w+)\s*\)"
+)
 # What the preprocessor makes of __global__.
 GLOBAL = "__softnpu_global__"
 _TOKEN = pattern(rf"(?P<launch><<\s*<)|(?P<brace>[{{}}])|(?P<kernel>\b{GLOBAL}\b)")
@@ -35,6 +39,21 @@ _TYPES = frozenset(
 
 
 @dataclass(frozen=True)
+class Tiling:
+    """A structure that each launch of a kernel reads from one of its parameters.
+
+    Attributes:
+        parameter: its index.
+        type: as written, which is known behind the kernel.
+        size: the C++ name of the number of its bytes, which is declared there.
+    """
+
+    parameter: int
+    type: str
+    size: str
+
+
+@dataclass(frozen=True)
 class Kernel:
     """A kernel that other programs can find.
 
@@ -43,12 +62,16 @@ class Kernel:
         qualified: its C++ name, with namespaces.
         parameters: types and names, as written.
         place: of its name.
+        end: the index behind its body.
+        tilings: those whose types are known outside of it.
     """
 
     name: str
     qualified: str
     parameters: tuple[str, ...]
     place: Place
+    end: int
+    tilings: tuple[Tiling, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -189,6 +212,13 @@ def rewrite(text: str, file: str) -> Rewritten:
                 edits.append((found.start(), found.end(), " " * len(GLOBAL)))
                 edits += _own_name(text, found, places, names)
                 kernel = _kernel(text, found, scopes, places, names)
+                if kernel is not None and kernel.tilings:
+                    sizes = "".join(
+                        f" [[maybe_unused]] static constexpr decltype(sizeof 0) {t.size.split('::')[-1]} ="
+                        f" sizeof({t.type});"
+                        for t in kernel.tilings
+                    )
+                    edits.append((kernel.end, kernel.end, sizes))
                 if kernel is not None and kernels.setdefault(kernel.name, kernel) != kernel:
                     overloaded.add(kernel.name)
     parts, last = [], 0
@@ -265,6 +295,10 @@ def _kernel(
     behind = closing(text, opening)
     if behind < 0 or not re.match(r"\s*(?:noexcept\s*)?\{", text[behind : behind + 200]):
         return None
+    body = text.index("{", behind)
+    end = closing(text, body)
+    if end < 0:
+        return None
     head = re.split(r"[;{}]", text[max(0, found.start() - 500) : found.start()])[-1]
     if re.search(r"\btemplate\b", head):
         return None
@@ -273,9 +307,33 @@ def _kernel(
     parameters = tuple(" ".join(p.split()) for p in split(text[opening + 1 : behind - 1]))
     if parameters == ("void",):
         parameters = ()
-    return Kernel(
-        name, "::".join([*spaces, names[name]]), parameters, places.at(declarator.start())
+    tilings = tuple(
+        Tiling(index, kind, "::".join([*spaces, f"softnpu_tiling_{body}_{index}"]))
+        for index, kind in _tilings(text[body:end], parameters).items()
     )
+    qualified = "::".join([*spaces, names[name]])
+    return Kernel(name, qualified, parameters, places.at(declarator.start()), end, tilings)
+
+
+def _tilings(body: str, parameters: tuple[str, ...]) -> dict[int, str]:
+    """The structures that a kernel reads whatever it is launched with, by the indices of parameters.
+
+    Left out are types that may be known in the body alone.
+    """
+    names = [_WORD.findall(parameter.split("=")[0])[-1:] for parameter in parameters]
+    found_types: dict[int, str] = {}
+    depth = 0
+    for found in _TILING.finditer(body):
+        if brace := found["brace"]:
+            depth += 1 if brace == "{" else -1
+        elif depth == 1 and found["name"] is not None and [found["name"]] in names:
+            kind = re.sub(r"^const\s+|\s+const$", "", found["type"].strip())
+            # The declaration of the type, or of its name, precedes its use.
+            local = rf"\b(?:using|typedef)\b|(?:\b(?!const\b)\w+|[>*&])\s+{re.escape(kind)}\b"
+            before = re.sub(r"^#[^\n]*", "", body[: found.start()], flags=re.MULTILINE)
+            if re.fullmatch(r"[\w:]+", kind) and not re.search(local, before):
+                found_types.setdefault(names.index([found["name"]]), kind)
+    return found_types
 
 
 def c_parameters(kernel: Kernel) -> list[tuple[str, str]]:

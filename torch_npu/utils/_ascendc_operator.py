@@ -82,6 +82,7 @@ class Operator:
             blocks, kernel_arguments, key = self._said(self._launch(*given, *made))
             # Tiling structures live until the launch is enqueued; the allocator reuses their memory in the stream's order.
             values = [self._value(value) for value in kernel_arguments]
+            self._check_tilings(values)
             stream = torch.npu.current_stream().npu_stream
             try:
                 code = self._kernel.launch(
@@ -192,6 +193,23 @@ class Operator:
                 f" integers and a tuple, not {_types(said)}"
             )
         return int(values[0]), tuple(values[1]), int(values[2]) if len(values) == 3 else 0
+
+    def _check_tilings(self, values: Sequence[object]) -> None:
+        """Refuses memory that is shorter than the structure that the kernel reads there.
+
+        Raises:
+            ValueError: it is.
+        """
+        for index, (kind, needed) in self._kernel.tilings.items():
+            value = values[index] if index < len(values) else None
+            if not isinstance(value, torch.Tensor):
+                continue
+            given = value.untyped_storage().nbytes() - value.storage_offset() * value.element_size()
+            if given < needed:
+                raise ValueError(
+                    f"{self._name}: kernel {self._kernel.name} reads its tiling structure {kind}, which has {needed}"
+                    f" bytes, from argument {index}, and launch passes {given} bytes there"
+                )
 
     def _value(self, value: object) -> object:
         """An argument of the kernel: bytes become memory of the device."""

@@ -5,6 +5,7 @@ it is imported both are loaded already, so that it needs no path of them.
 """
 
 import os
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -88,8 +89,8 @@ def load(
     Args:
         name: the module's name.
         sources: C++ files.
-        extra_cflags: further flags of the compiler.
-        extra_ldflags: further flags of the linker.
+        extra_cflags: further flags of the compiler; a string holds them as a shell takes them.
+        extra_ldflags: further flags of the linker, the same.
         extra_include_paths: further folders of headers, which come first.
         build_directory: where to build; by default a folder for caches, as PyTorch has it.
         verbose: print the commands.
@@ -112,9 +113,22 @@ def load(
     )
 
 
+_Path = str | os.PathLike[str]
+
+
+def _paths(given: _Path | Iterable[_Path]) -> list[Path]:
+    """One path or several."""
+    return [Path(given)] if isinstance(given, str | os.PathLike) else [Path(path) for path in given]
+
+
+def _flags(given: str | Iterable[str]) -> list[str]:
+    """Flags one by one, or as a shell takes them."""
+    return shlex.split(given) if isinstance(given, str) else list(given)
+
+
 def load_ascendc(
     name: str,
-    sources: str | Iterable[str],
+    sources: _Path | Iterable[_Path],
     schema: str | None = None,
     *,
     launch: Callable[..., Launch] | None = None,
@@ -122,11 +136,11 @@ def load_ascendc(
     kernel: str | None = None,
     backward: Callable[..., Any] | None = None,
     setup_context: Callable[..., None] | None = None,
-    tiling: str | Iterable[str] = (),
-    extra_cflags: Iterable[str] = (),
-    extra_ldflags: Iterable[str] = (),
-    extra_include_paths: Iterable[str] = (),
-    build_directory: str | os.PathLike[str] | None = None,
+    tiling: _Path | Iterable[_Path] = (),
+    extra_cflags: str | Iterable[str] = (),
+    extra_ldflags: str | Iterable[str] = (),
+    extra_include_paths: _Path | Iterable[_Path] = (),
+    build_directory: _Path | None = None,
 ) -> Any:  # noqa: ANN401
     """Compiles kernels in Ascend C at run time and makes an operator of one of them.
 
@@ -179,19 +193,19 @@ def load_ascendc(
         raise ValueError(
             f"load_ascendc({name!r}): outputs, kernel, backward and setup_context belong to a schema"
         )
-    paths = [sources] if isinstance(sources, str) else list(sources)
+    paths = _paths(sources)
     if not paths:
         raise ValueError(f"load_ascendc({name!r}): there are no sources")
-    flags = [*extra_cflags, *(f"-I{folder}" for folder in extra_include_paths)]
-    links = list(extra_ldflags)
+    flags = [*_flags(extra_cflags), *(f"-I{folder}" for folder in _paths(extra_include_paths))]
+    links = _flags(extra_ldflags)
     if schema is None:
         more = _ascendc.torch_options(name, include_paths(), library_paths())
         flags, links = [*flags, *more[0]], [*links, *more[1]]
     options = Options(
-        sources=tuple(Path(s) for s in paths),
+        sources=tuple(paths),
         flags=tuple(flags),
         links=tuple(links),
-        tiling=tuple(Path(h) for h in ([tiling] if isinstance(tiling, str) else tiling)),
+        tiling=tuple(_paths(tiling)),
     )
     folder = build_directory or cpp_extension._get_build_directory(name, verbose=False)
     path = _ascendc.compile_library(name, options, Path(folder))

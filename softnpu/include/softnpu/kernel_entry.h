@@ -10,7 +10,14 @@ extern "C" {
 #endif
 
 // Of this structure and of those that compiled kernels fill for the library (softnpu_kernel/*.h).
-#define SOFTNPU_KERNEL_ENTRY_VERSION 2u
+#define SOFTNPU_KERNEL_ENTRY_VERSION 3u
+
+// A structure that every launch of a kernel reads from the address in one of its parameters (GET_TILING_DATA).
+typedef struct softnpuKernelTiling {
+  const char* type;
+  size_t bytes;
+  uint32_t parameter;  // its index
+} softnpuKernelTiling;
 
 typedef struct softnpuKernelEntry softnpuKernelEntry;
 struct softnpuKernelEntry {
@@ -26,6 +33,8 @@ struct softnpuKernelEntry {
   // `tilingKey`. Returns an aclError.
   int (*launch)(const softnpuKernelEntry* entry, uint32_t blocks, void* stream, const void* arguments,
                 uint64_t tilingKey);
+  const softnpuKernelTiling* tilings;  // those known when the kernel was compiled
+  size_t tilingCount;
 };
 
 #ifdef __cplusplus

@@ -59,7 +59,7 @@ void Core::issue(const Instruction& instruction) {
 }
 
 void Core::scalar_access(const Memory& memory, uint64_t bytes, bool writes, const std::source_location& where) {
-  const Site site{writes ? "SetValue" : "GetValue", Pipe::kS, where};
+  const Site site{last_action.name, Pipe::kS, where};
   touched_.clear();
   touched_.operand("tensor", memory);
   std::vector<Range>& ranges = writes ? touched_.writes() : touched_.reads();

@@ -102,16 +102,25 @@ bool prepare() {
 }
 
 aclError refuse(const char* sentence) {
-  record_error("softnpuKernelLaunch", ACL_ERROR_INVALID_PARAM, sentence);
+  record_error("softnpuKernelEnqueue", ACL_ERROR_INVALID_PARAM, sentence);
   return ACL_ERROR_INVALID_PARAM;
+}
+
+aclError refuse_version(const softnpuKernel* kernel, const std::string& version) {
+  const std::string name = kernel == nullptr || kernel->name == nullptr ? "?" : kernel->name;
+  const std::string own = std::to_string(SOFTNPU_KERNEL_ENTRY_VERSION);
+  return refuse(("kernel " + name + " was compiled with version " + version +
+                 " of softnpu's kernel library, this is version " + own + ": compile it again")
+                    .c_str());
 }
 
 }  // namespace
 }  // namespace softnpu::kernel
 
-int softnpuKernelLaunch(const softnpuKernel* kernel, uint32_t blocks, void* stream, const void* arguments,
-                        size_t bytes) {
+int softnpuKernelEnqueue(uint32_t version, const softnpuKernel* kernel, uint32_t blocks, void* stream,
+                         const void* arguments, size_t bytes) {
   using namespace softnpu::kernel;
+  if (version != SOFTNPU_KERNEL_ENTRY_VERSION) return refuse_version(kernel, std::to_string(version));
   if (kernel == nullptr || kernel->run == nullptr) return refuse("the kernel is null");
   if (const char* error = check::settings_error()) return refuse(error);
   if (blocks == 0) return refuse("a kernel is launched with 0 blocks: at least 1 is needed");
@@ -135,9 +144,15 @@ int softnpuKernelLaunch(const softnpuKernel* kernel, uint32_t blocks, void* stre
     steps.computes = 1;
     return softnpuLaunchSteps(stream, &steps);
   } catch (const std::bad_alloc&) {
-    softnpu::record_error("softnpuKernelLaunch", ACL_ERROR_BAD_ALLOC, "out of host memory");
+    softnpu::record_error("softnpuKernelEnqueue", ACL_ERROR_BAD_ALLOC, "out of host memory");
     return ACL_ERROR_BAD_ALLOC;
   }
+}
+
+// What kernels of versions 1 and 2 call, which say no version.
+extern "C" __attribute__((visibility("default"))) int softnpuKernelLaunch(const softnpuKernel* kernel, uint32_t, void*,
+                                                                          const void*, size_t) {
+  return softnpu::kernel::refuse_version(kernel, "1 or 2");
 }
 
 namespace softnpu::kernel {

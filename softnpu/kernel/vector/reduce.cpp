@@ -1,5 +1,7 @@
 // Reductions: in SIMD, in an order that does not depend on the width of the CPU's vectors.
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -298,30 +300,109 @@ void reduce_all(const ReduceInstruction& reduce) {
     put(static_cast<T*>(reduce.destination.address), reduce.result, static_cast<T>(progress.value), progress.index);
 }
 
-// One value of each `group` elements of each repeat.
+// The extremes of `groups` groups of `count` values, which have no NaN, as tree_sums() has the sums.
 template <typename T>
-void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
+HWY_INLINE void tree_extremes(Computed<T>* values, size_t count, size_t groups, bool is_max) {
+  const hn::ScalableTag<Computed<T>> d;
+  const size_t lanes = hn::Lanes(d);
+  for (; count > groups; count /= 2) {
+    const size_t pairs = count / 2;
+    size_t i = 0;
+    for (; i + lanes <= pairs; i += lanes) {
+      auto even = hn::Zero(d);
+      auto odd = hn::Zero(d);
+      hn::LoadInterleaved2(d, values + 2 * i, even, odd);
+      hn::StoreU(is_max ? hn::Max(even, odd) : hn::Min(even, odd), d, values + i);
+    }
+    for (; i < pairs; ++i)
+      values[i] = is_max ? std::max(values[2 * i], values[2 * i + 1]) : std::min(values[2 * i], values[2 * i + 1]);
+  }
+}
+
+template <typename T>
+HWY_INLINE bool has_nan(const Computed<T>* values, size_t count) {
+  if constexpr (!is_float<T>) return false;
+  return extreme_of<T>(values, count, true).has_nan;
+}
+
+// At most so many repeats are reduced together.
+constexpr uint64_t kTogether = 16;
+
+// The values of `count` repeats, a power of two, of which the mask has the first `prefix` elements. False, and nothing
+// is done, where a NaN or the sign of a zero has to be found in its place.
+template <typename T>
+HWY_INLINE bool reduce_together(const ReduceInstruction& reduce, uint64_t first, uint64_t count, uint32_t prefix) {
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
+  const uint32_t width = std::bit_ceil(prefix);
+  const Computed<T> none = neutral<T>(reduce.operation);
+  alignas(64) Computed<T> values[kTogether * kElements];
+  for (uint64_t r = 0; r < count; ++r) {
+    const char* from =
+        static_cast<const char*>(reduce.source.address) + (first + r) * reduce.source_repeat * kBlockBytes;
+    Computed<T>* to = values + r * width;
+    if constexpr (std::is_same_v<T, Computed<T>>) {
+      std::memcpy(to, from, prefix * sizeof(T));
+    } else {
+      T raw[kElements];
+      std::memcpy(raw, from, prefix * sizeof(T));
+      for (uint32_t i = 0; i < prefix; ++i) to[i] = static_cast<Computed<T>>(raw[i]);
+    }
+    for (uint32_t i = prefix; i < width; ++i) to[i] = none;
+  }
+  if (reduce.operation == Operation::kSum) {
+    tree_sums<T>(values, values, count * width, count);
+  } else {
+    if (has_nan<T>(values, count * width)) return false;
+    tree_extremes<T>(values, count * width, count, reduce.operation == Operation::kMax);
+    if (is_float<T> && std::find(values, values + count, Computed<T>(0)) != values + count) return false;
+  }
+  for (uint64_t r = 0; r < count; ++r) {
+    T* to = static_cast<T*>(reduce.destination.address) + (first + r) * reduce.destination_repeat;
+    put(to, reduce.result, static_cast<T>(values[r]), 0);
+  }
+  return true;
+}
+
+// One value of each `group` elements of a repeat.
+template <typename T>
+void reduce_repeat(const ReduceInstruction& reduce, uint32_t group, uint64_t r) {
   constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
   alignas(64) Computed<T> values[kElements];
   bool has[kElements];
-  const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
   const uint32_t groups = kElements / group;
   const uint32_t of_value = reduce.result == Result::kValueIndex ? 2 : 1;
-  for (uint64_t r = 0; r < repeats; ++r) {
-    if (load_repeat<T>(reduce, r, values, has) == 0) continue;
-    T* to = static_cast<T*>(reduce.destination.address) + r * reduce.destination_repeat * groups * of_value;
-    for (uint32_t g = 0; g < groups; ++g) {
-      const bool* some = has + g * group;
-      if (std::memchr(some, 1, group) == nullptr) continue;
-      Computed<T>* first = values + g * group;
-      if (reduce.operation == Operation::kSum) {
-        put(to + g, reduce.result, static_cast<T>(tree_sum<T>(first, group)), 0);
-      } else {
-        const size_t at = best_masked<T>(first, some, group, reduce.operation == Operation::kMax);
-        put(to + g, reduce.result, static_cast<T>(first[at]), at);
-      }
+  if (load_repeat<T>(reduce, r, values, has) == 0) return;
+  T* to = static_cast<T*>(reduce.destination.address) + r * reduce.destination_repeat * groups * of_value;
+  for (uint32_t g = 0; g < groups; ++g) {
+    const bool* some = has + g * group;
+    if (std::memchr(some, 1, group) == nullptr) continue;
+    Computed<T>* first = values + g * group;
+    if (reduce.operation == Operation::kSum) {
+      put(to + g, reduce.result, static_cast<T>(tree_sum<T>(first, group)), 0);
+    } else {
+      const size_t at = best_masked<T>(first, some, group, reduce.operation == Operation::kMax);
+      put(to + g, reduce.result, static_cast<T>(first[at]), at);
     }
   }
+}
+
+template <typename T>
+void reduce_groups(const ReduceInstruction& reduce, uint32_t group) {
+  constexpr uint32_t kElements = kRepeatBytes / sizeof(T);
+  const uint64_t repeats = repeats_of(reduce.mask, reduce.repeats, kElements);
+  const uint32_t prefix = prefix_of(reduce.mask, 0, kElements);
+  // Repeats with the same first elements, whole ones where the mask is a number of all elements.
+  uint64_t same = 0;
+  if (group == kElements && reduce.result == Result::kValue && reduce.source_stride == 1 && prefix > 0)
+    same = reduce.mask.elements > 0 ? reduce.mask.elements / kElements : repeats;
+  uint64_t r = 0;
+  while (r < same) {
+    const uint64_t count = std::bit_floor(std::min(same - r, kTogether));
+    const uint64_t end = r + count;
+    if (reduce_together<T>(reduce, r, count, prefix)) r = end;
+    for (; r < end; ++r) reduce_repeat<T>(reduce, group, r);
+  }
+  for (; r < repeats; ++r) reduce_repeat<T>(reduce, group, r);
 }
 
 template <typename T>

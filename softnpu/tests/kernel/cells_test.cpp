@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel/cells.h"
+#include "kernel/check_process.h"
 #include "kernel/header_functions.h"
 #include "kernel/instruction_table.h"
 #include "kernel/kernel_run.h"
@@ -128,6 +129,14 @@ TEST_F(KernelCells, EveryCellWasCompared) {
     if (!wanted.contains(cell)) unknown += cell.text() + "\n";
   }
   EXPECT_EQ(unknown, "") << "compared, and not in instructions.tsv";
+}
+
+TEST(KernelCellsChecked, EveryCellIsComparedWithoutAReport) {
+  const ProcessResult checked =
+      run_process("1", "late", own_path() + " --gtest_filter=KernelCells.EveryCellWasCompared");
+  EXPECT_EQ(checked.code, 0) << checked.output.substr(0, 4000);
+  EXPECT_NE(checked.output.find("[  PASSED  ] 1 test."), std::string::npos);
+  EXPECT_EQ(checked.output.find("========= "), std::string::npos) << checked.output.substr(0, 4000);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "kernel/cells.h"
+#include "kernel/local_memory.h"
 #include "kernel/vector_memory.h"
 
 namespace {
@@ -38,6 +39,7 @@ struct Areas {
       to(i) = T(55);
       offsets(i) = static_cast<uint32_t>((i * 7919ULL + 13) % 500 * sizeof(T));
     }
+    wait_for_pipes();
   }
   // What is wrong; where nothing is, the cell was compared.
   std::string result(const std::string& name, const std::string& form, bool is_strided) {
@@ -46,6 +48,7 @@ struct Areas {
     return found;
   }
   std::string wrong(const std::string& name) {
+    wait_for_pipes();
     for (uint32_t i = 0; i < kElements; ++i) {
       if (!is_same(to(i), want[i]))
         return name + " of " + std::to_string(sizeof(T)) + " bytes: element " + std::to_string(i) + " is " +
@@ -81,8 +84,8 @@ std::string gathers(Form form, uint16_t repeat_blocks) {
   for (uint32_t i = 0; i < (form == Form::kCount ? 301 : 3 * kPer); ++i) {
     if (!has<T>(form, i)) continue;
     const uint32_t dense = i / kPer * repeat_blocks * (kPer / 8) + i % kPer;
-    const uint32_t place = (base + a.offsets(i)) / sizeof(T);
-    a.want[dense] = a.from(place);
+    const uint32_t place = (base + a.offsets.GetValue(i)) / sizeof(T);
+    a.want[dense] = a.from.GetValue(place);
   }
   switch (form) {
     case Form::kCount: Gather(a.to, a.from, a.offsets, base, 301); break;
@@ -123,13 +126,14 @@ std::string gathers_masked(const Pattern& p) {
   constexpr uint32_t kPer = 256 / sizeof(T);
   constexpr uint32_t kBlk = kPer / 8;
   for (uint32_t i = 0; i < kElements; ++i) a.offsets(i) = 0x9e3779b9U * (i + 1);
+  wait_for_pipes();
   const uint32_t elements = p.counts ? p.mask : kPer;
   uint64_t want_count = 0;
   for (uint32_t r = 0; r < p.params.repeatTimes; ++r) {
     for (uint32_t i = 0; i < elements; ++i) {
       bool on = false;
       switch (p.fixed) {
-        case 0: on = a.offsets(r * p.params.src1RepeatStride * 8 + i / 32) >> i % 32 & 1; break;
+        case 0: on = a.offsets.GetValue(r * p.params.src1RepeatStride * 8 + i / 32) >> i % 32 & 1; break;
         case 1: on = i % 2 == 0; break;
         case 2: on = i % 2 == 1; break;
         case 7: on = true; break;
@@ -137,7 +141,7 @@ std::string gathers_masked(const Pattern& p) {
       }
       if (on)
         a.want[want_count++] =
-            a.from((r * p.params.src0RepeatStride + i / kBlk * p.params.src0BlockStride) * kBlk + i % kBlk);
+            a.from.GetValue((r * p.params.src0RepeatStride + i / kBlk * p.params.src0BlockStride) * kBlk + i % kBlk);
     }
   }
   uint64_t count = 0;
@@ -156,7 +160,8 @@ std::string broadcasts_blocks(BrcbRepeatParams params) {
   constexpr uint32_t kBlk = 32 / sizeof(T);
   for (uint32_t r = 0; r < 3; ++r) {
     for (uint32_t i = 0; i < 8 * kBlk; ++i)
-      a.want[(r * params.dstRepStride + i / kBlk * params.dstBlkStride) * kBlk + i % kBlk] = a.from(r * 8 + i / kBlk);
+      a.want[(r * params.dstRepStride + i / kBlk * params.dstBlkStride) * kBlk + i % kBlk] =
+          a.from.GetValue(r * 8 + i / kBlk);
   }
   Brcb(a.to, a.from, 3, params);
   return a.result("Brcb", "repeats", params.dstBlkStride != 1 || params.dstRepStride != 8);
@@ -168,7 +173,8 @@ std::string broadcasts(const char* form, const Shape& to, const Shape& from, uin
   for (const bool has_work : {false, true}) {
     Areas<T> a;
     const uint32_t outer = axis == 0 ? 1 : to.of[0];
-    for (uint32_t i = 0; i < outer * copies * inner; ++i) a.want[i] = a.from(i / (copies * inner) * inner + i % inner);
+    for (uint32_t i = 0; i < outer * copies * inner; ++i)
+      a.want[i] = a.from.GetValue(i / (copies * inner) * inner + i % inner);
     if (has_work)
       BroadCast<T, dimensions, axis>(a.to, a.from, to.of, from.of, a.offsets.template ReinterpretCast<uint8_t>());
     else
@@ -270,7 +276,7 @@ TEST_F(KernelGather, RepeatsFollowEachOtherByDefault) {
     GatherMaskParams params;
     params.repeatTimes = 3;
     GatherMask(a.to, a.from, 1, false, 0, params, count);
-    for (uint32_t i = 0; i < 96; ++i) a.want[i] = a.from(2 * i);
+    for (uint32_t i = 0; i < 96; ++i) a.want[i] = a.from.GetValue(2 * i);
     wrong = a.wrong("GatherMask");
   });
   EXPECT_EQ(count, 96U);

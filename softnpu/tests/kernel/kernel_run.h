@@ -11,6 +11,19 @@
 #include "softnpu/softnpu.h"
 #include "softnpu_kernel/launch.h"
 
+// Memory of the host that kernels, checked ones too, may access.
+class PinnedMemory {
+ public:
+  explicit PinnedMemory(size_t bytes) { EXPECT_EQ(aclrtMallocHost(&memory_, bytes), ACL_SUCCESS); }
+  ~PinnedMemory() { EXPECT_EQ(aclrtFreeHost(memory_), ACL_SUCCESS); }
+  PinnedMemory(const PinnedMemory&) = delete;
+  PinnedMemory& operator=(const PinnedMemory&) = delete;
+  void* get() const { return memory_; }
+
+ private:
+  void* memory_ = nullptr;
+};
+
 class KernelTest : public AclTest {
  protected:
   // Device memory with a copy of `values`; freed with the device. A kernel reads it at kernel_address().
@@ -48,6 +61,6 @@ class KernelTest : public AclTest {
     softnpuKernel kernel{};
     kernel.name = name;
     kernel.run = [](const void* copy) { Body()(*static_cast<const Arguments*>(copy)); };
-    return softnpuKernelLaunch(&kernel, blocks, stream, &arguments, sizeof(arguments));
+    return softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, blocks, stream, &arguments, sizeof(arguments));
   }
 };

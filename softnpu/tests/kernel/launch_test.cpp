@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -35,7 +36,8 @@ TEST_F(KernelLaunch, RunsEveryBlockWithItsArguments) {
                  a.first + static_cast<int>(softnpu::kernel::current_block()->index));
   };
   const Arguments arguments{static_cast<int*>(memory), 5};
-  ASSERT_EQ(softnpuKernelLaunch(&kernel, 40, nullptr, &arguments, sizeof(arguments)), ACL_SUCCESS);
+  ASSERT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 40, nullptr, &arguments, sizeof(arguments)),
+            ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
   std::vector<int> got(40);
   std::vector<int> want(40);
@@ -49,7 +51,8 @@ TEST_F(KernelLaunch, AFailureNamesKernelBlockAndLine) {
   softnpuKernel kernel{};
   kernel.name = "broken";
   kernel.run = [](const void*) { softnpu::kernel::fail("a reason", std::source_location::current()); };
-  aclError error = softnpuKernelLaunch(&kernel, 1, nullptr, "", 1);  // waits under ASCEND_LAUNCH_BLOCKING=1
+  aclError error = softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, nullptr, "",
+                                        1);  // waits under ASCEND_LAUNCH_BLOCKING=1
   if (error == ACL_SUCCESS) error = aclrtSynchronizeStream(nullptr);
   EXPECT_EQ(error, ACL_ERROR_RT_AICORE_EXCEPTION);
   const std::string text = recent_error();
@@ -61,17 +64,42 @@ TEST_F(KernelLaunch, WhatCannotBeLaunchedIsRefused) {
   softnpuKernel kernel{};
   kernel.name = "none";
   kernel.run = [](const void*) {};
-  EXPECT_EQ(softnpuKernelLaunch(&kernel, 0, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 0, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
   EXPECT_NE(recent_error().find("0 blocks"), std::string::npos);
   kernel.run = nullptr;
+  EXPECT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, nullptr, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+}
+
+// What kernels call that were compiled before launches had a version.
+extern "C" int softnpuKernelLaunch(const softnpuKernel* kernel, uint32_t blocks, void* stream, const void* arguments,
+                                   size_t bytes);
+
+TEST_F(KernelLaunch, KernelsOfAnotherVersionAreRefused) {
+  softnpuKernel kernel{};
+  kernel.name = "older";
+  kernel.run = [](const void*) { std::abort(); };
+  const std::string own = std::to_string(SOFTNPU_KERNEL_ENTRY_VERSION);
+  const auto sentence = [&](const std::string& version) {
+    return "kernel older was compiled with version " + version + " of softnpu's kernel library, this is version " +
+           own + ": compile it again";
+  };
+  for (const uint32_t version : {SOFTNPU_KERNEL_ENTRY_VERSION - 1, SOFTNPU_KERNEL_ENTRY_VERSION + 1}) {
+    EXPECT_EQ(softnpuKernelEnqueue(version, &kernel, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+    EXPECT_NE(recent_error().find(sentence(std::to_string(version))), std::string::npos) << recent_error();
+  }
   EXPECT_EQ(softnpuKernelLaunch(&kernel, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
-  EXPECT_EQ(softnpuKernelLaunch(nullptr, 1, nullptr, "", 1), ACL_ERROR_INVALID_PARAM);
+  EXPECT_NE(recent_error().find(sentence("1 or 2")), std::string::npos) << recent_error();
+  EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
 }
 
 // Compiled kernels fill these structures for the library, which has to refuse those that know another layout.
 TEST(KernelEntry, ALayoutThatChangesRaisesTheVersion) {
   using namespace softnpu::kernel;
   const std::vector<size_t> layout = {
+      sizeof(softnpuKernel),
+      sizeof(softnpuKernelEntry),
+      sizeof(softnpuKernelTiling),
       sizeof(Block),
       sizeof(Instruction),
       sizeof(CopyInstruction),
@@ -87,8 +115,9 @@ TEST(KernelEntry, ALayoutThatChangesRaisesTheVersion) {
       sizeof(ProgressionInstruction),
       static_cast<size_t>(VectorOp::kCount),
   };
-  ASSERT_EQ(SOFTNPU_KERNEL_ENTRY_VERSION, 2U);
-  EXPECT_EQ(layout, (std::vector<size_t>{328, 40, 152, 120, 112, 184, 192, 224, 152, 128, 128, 120, 112, 25}))
+  ASSERT_EQ(SOFTNPU_KERNEL_ENTRY_VERSION, 3U);
+  EXPECT_EQ(layout,
+            (std::vector<size_t>{40, 64, 24, 328, 40, 152, 120, 112, 184, 192, 224, 152, 128, 128, 120, 112, 25}))
       << "raise SOFTNPU_KERNEL_ENTRY_VERSION, _VERSION of torch_npu/ascendc/binary.py, and these numbers";
 }
 

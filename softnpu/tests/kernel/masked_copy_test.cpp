@@ -10,6 +10,7 @@
 
 #include "kernel/cells.h"
 #include "kernel/kernel_run.h"
+#include "kernel/local_memory.h"
 #include "kernel_operator.h"
 
 namespace {
@@ -55,6 +56,7 @@ void check_mask(const MaskCase& c, std::string* wrong) {
   auto* destination = reinterpret_cast<T*>(to.GetPhyAddr());
   for (uint32_t i = 0; i < kElements; ++i) source[i] = std::bit_cast<T>(static_cast<Bits>(i + 1));
   std::fill_n(destination, kElements, T(0));
+  has_written(from, 2 * kElements);
   std::vector<T> want(kElements, T(0));
   constexpr uint32_t kRepeat = 256 / sizeof(T);
   constexpr uint32_t kBlock = 32 / sizeof(T);
@@ -71,9 +73,10 @@ void check_mask(const MaskCase& c, std::string* wrong) {
     }
   }
   const CopyRepeatParams params(c.strides[0], c.strides[1], c.strides[2], c.strides[3]);
+  uint64_t bits[2] = {c.mask[0], kRepeat > 64 ? c.mask[1] : 0};
   switch (c.form) {
     case MaskCase::Form::kCount: Copy(to, from, c.mask[0], c.repeats, params); break;
-    case MaskCase::Form::kBits: Copy(to, from, c.mask, c.repeats, params); break;
+    case MaskCase::Form::kBits: Copy(to, from, bits, c.repeats, params); break;
     case MaskCase::Form::kCore:
       SetVectorMask<T>(c.mask[1], c.mask[0]);
       Copy<T, false>(to, from, MASK_PLACEHOLDER, c.repeats, params);
@@ -87,6 +90,7 @@ void check_mask(const MaskCase& c, std::string* wrong) {
       ResetMask();
       break;
   }
+  wait_for_pipes();
   if (std::memcmp(destination, want.data(), kElements * sizeof(T)) != 0) {
     *wrong = "differs";
     return;
@@ -128,6 +132,7 @@ TEST_F(KernelMaskedCopy, CopiesTheMaskedElements) { kCopies.run(); }
 struct AtomicCase {
   softnpu::kernel::AtomicOperation operation;
   bool is_strided;
+  void* memory;  // 128 bytes
 };
 
 template <typename T>
@@ -139,7 +144,7 @@ void check_atomic(const AtomicCase& c, std::string* wrong) {
   LocalTensor<T> local = buffer.Get<T>();
   constexpr uint32_t kCount = 64 / sizeof(T);
   constexpr uint32_t kBurst = 32 / sizeof(T);
-  alignas(64) T there[2 * kCount];
+  auto* there = static_cast<T*>(c.memory);
   std::vector<float> want;
   for (uint32_t i = 0; i < 2 * kCount; ++i) {
     const int was = static_cast<int>(i % 9) - 4;
@@ -154,6 +159,7 @@ void check_atomic(const AtomicCase& c, std::string* wrong) {
          : c.operation == AtomicOperation::kMax ? std::max(static_cast<float>(comes), at)
                                                 : std::min(static_cast<float>(comes), at);
   }
+  wait_for_pipes();
   GlobalTensor<T> global;
   global.SetGlobalBuffer(there, 2 * kCount);
   if (c.operation == AtomicOperation::kAdd) SetAtomicAdd<T>();
@@ -161,10 +167,12 @@ void check_atomic(const AtomicCase& c, std::string* wrong) {
   if (c.operation == AtomicOperation::kMin) SetAtomicMin<T>();
   DataCopyPad(global, local, c.is_strided ? DataCopyExtParams(2, 32, 0, 32, 0) : DataCopyExtParams(1, 64, 0, 0, 0));
   SetAtomicNone();
+  wait_for_pipes();
   for (uint32_t i = 0; i < 2 * kCount; ++i) {
     if (static_cast<float>(there[i]) != want[i]) *wrong = "differs";
   }
   DataCopy(global, local, kCount);
+  wait_for_pipes();
   for (uint32_t i = 0; i < kCount; ++i) {
     if (static_cast<float>(there[i]) != static_cast<float>(local.GetValue(i))) *wrong += " stays atomic";
   }
@@ -174,11 +182,12 @@ void check_atomic(const AtomicCase& c, std::string* wrong) {
 
 void compare_atomics() {
   using softnpu::kernel::AtomicOperation;
+  const PinnedMemory memory(128);
   for (auto* check : {&check_atomic<float>, &check_atomic<half>, &check_atomic<bfloat16_t>, &check_atomic<int8_t>,
                       &check_atomic<int16_t>, &check_atomic<int32_t>}) {
     for (const auto operation : {AtomicOperation::kAdd, AtomicOperation::kMax, AtomicOperation::kMin}) {
       for (const bool is_strided : {false, true}) {
-        const AtomicCase one{operation, is_strided};
+        const AtomicCase one{operation, is_strided, memory.get()};
         std::string wrong;
         ASSERT_EQ(KernelMaskedCopy::run("atomic", 1, Arguments<AtomicCase>{check, &one, &wrong}, Check<AtomicCase>()),
                   ACL_SUCCESS)

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "kernel/cells.h"
+#include "kernel/local_memory.h"
 #include "kernel/vector_memory.h"
 
 namespace {
@@ -94,6 +95,7 @@ struct Tensors {
     for (uint32_t i = 0; i < kCount; ++i) {
       from(i) = static_cast<T>(argument(i));
     }
+    wait_for_pipes();
   }
 };
 
@@ -101,6 +103,7 @@ struct Tensors {
 template <typename T, typename Exact>
 std::string wrong(const std::string& name, const std::string& form, const Tensors<T>& t, uint32_t count,
                   const Exact& exact) {
+  wait_for_pipes();
   for (uint32_t i = 0; i < count; ++i) {
     if (distance(t.to(i), exact(i)) > 1)
       return name + " of " + std::to_string(static_cast<double>(t.from(i))) + " is " +

@@ -1,6 +1,7 @@
 // Operators of tensors against loops over elements.
 
 #include "kernel/cells.h"
+#include "kernel/local_memory.h"
 #include "kernel/vector_memory.h"
 
 namespace {
@@ -30,19 +31,24 @@ struct Tensors {
       a(i) = test_value<T>(i, 1);
       b(i) = test_value<T>(i, 4);
     }
+    wait_for_pipes();
   }
   template <typename Want>
   std::string wrong(const char* name, const Want& want) {
+    wait_for_pipes();
     for (uint32_t i = 0; i < kElements; ++i) {
-      if (!is_same(c(i), static_cast<T>(want(a(i), b(i))))) return name + std::to_string(i) + " ";
+      if (!is_same(c.GetValue(i), static_cast<T>(want(a.GetValue(i), b.GetValue(i)))))
+        return name + std::to_string(i) + " ";
     }
     cells::record(std::string("operator") + name, "tensors", cells::type_name<T>(), false);
     return "";
   }
   template <typename Want>
   std::string wrong_bits(const char* name, const Want& want) {
+    wait_for_pipes();
     for (uint32_t i = 0; i < kElements; ++i) {
-      if ((mask(i / 8) >> (i % 8) & 1) != want(a(i), b(i))) return name + std::to_string(i) + " ";
+      if ((mask.GetValue(i / 8) >> (i % 8) & 1) != want(a.GetValue(i), b.GetValue(i)))
+        return name + std::to_string(i) + " ";
     }
     cells::record(std::string("operator") + name, "tensors", cells::type_name<T>(), false);
     return "";

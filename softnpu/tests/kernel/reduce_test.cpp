@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "kernel/cells.h"
+#include "kernel/local_memory.h"
 #include "kernel/vector_memory.h"
 
 namespace {
@@ -236,7 +237,7 @@ template <typename T>
 void check(const Case& c, std::string* wrong) {
   TPipe pipe;
   TBuf<> buffer;
-  pipe.InitBuffer(buffer, 2 * kElements * sizeof(T) + 256);
+  pipe.InitBuffer(buffer, 2 * kElements * sizeof(T) + 1024);
   LocalTensor<T> from = buffer.Get<T>();
   LocalTensor<T> to = from[kElements];
   LocalTensor<T> work = from[2 * kElements];
@@ -246,6 +247,7 @@ void check(const Case& c, std::string* wrong) {
     source[i] = test_value<T>(i, c.seed);
     destination[i] = T(77);
   }
+  has_written(from, 2 * kElements);
   const std::vector<T> want = reference<T>(c, source, std::vector<T>(kElements, T(77)));
   constexpr int kPer = 256 / sizeof(T);
   const uint64_t bits[2] = {0xf0f0a0000f0f0e01ULL, sizeof(T) == 4 ? 0 : 0x8000000000000101ULL};
@@ -268,6 +270,7 @@ void check(const Case& c, std::string* wrong) {
       ResetMask();
       break;
   }
+  wait_for_pipes();
   for (uint32_t i = 0; i < kElements && wrong->empty(); ++i) {
     if (!is_same(destination[i], want[i]))
       *wrong = "element " + std::to_string(i) + ": " + std::to_string(static_cast<float>(destination[i])) + ", not " +

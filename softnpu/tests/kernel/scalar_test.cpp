@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -68,14 +69,16 @@ struct Memory {
 template <typename T>
 void check_initial_memory() {
   struct Elements {
-    std::vector<T>* memory;
+    T* memory;
   };
-  std::vector<T> memory(32, T(1.0F));
+  const PinnedMemory pinned(32 * sizeof(T));
+  auto* memory = static_cast<T*>(pinned.get());
+  std::fill_n(memory, 32, T(1.0F));
   const T values[] = {T(7.0F), T(9.0F)};
-  ASSERT_EQ((KernelRuns::run("init", 1, Elements{&memory},
+  ASSERT_EQ((KernelRuns::run("init", 1, Elements{memory},
                              [](const Elements& a) {
                                GlobalTensor<T> global;
-                               global.SetGlobalBuffer(a.memory->data(), 32);
+                               global.SetGlobalBuffer(a.memory, 32);
                                InitGlobalMemory(global, 8, T(7.0F));
                                InitOutput<T>(global[16], 4, T(9.0F));
                              })),

@@ -51,6 +51,7 @@ struct Areas {
     std::copy(second.begin(), second.end(), reinterpret_cast<T*>(b.GetPhyAddr()));
     std::fill_n(reinterpret_cast<T*>(to.GetPhyAddr()), kBytes / sizeof(T), T(-7));
     for (uint32_t i = 0; i < 4096; ++i) bits(i) = static_cast<uint8_t>(i * 167 + i / 5);
+    has_written(buffer.Get<uint8_t>(), 3 * kBytes + 4096);
   }
 };
 
@@ -66,7 +67,7 @@ std::string compares(const Form& given, CMPMODE mode, bool is_scalar) {
   Areas<T> areas;
   const T scalar = areas.first[2];
   std::vector<uint8_t> want(4096);
-  for (uint32_t i = 0; i < 4096; ++i) want[i] = areas.bits(i);
+  for (uint32_t i = 0; i < 4096; ++i) want[i] = areas.bits.GetValue(i);
   const uint32_t lanes = lanes_for(sizeof(T));
   // The number of an element counts those of all repeats: the loop over dense elements has it.
   Form dense = form;
@@ -108,10 +109,11 @@ std::string compares(const Form& given, CMPMODE mode, bool is_scalar) {
   }
   SetMaskNorm();
   ResetMask();
+  wait_for_pipes();
   for (uint32_t i = 0; i < 4096; ++i) {
-    if (areas.bits(i) != want[i])
+    if (areas.bits.GetValue(i) != want[i])
       return "mode " + std::to_string(static_cast<int>(mode)) + " byte " + std::to_string(i) + " is " +
-             std::to_string(areas.bits(i)) + ", not " + std::to_string(want[i]);
+             std::to_string(areas.bits.GetValue(i)) + ", not " + std::to_string(want[i]);
   }
   return "";
 }
@@ -132,7 +134,7 @@ std::string selects(const Form& given, SELMODE mode, bool is_scalar) {
   for_each(form, sizeof(T), bytes, [&](const uint64_t(&at)[3]) {
     const uint64_t number = numbers[next++];
     const uint64_t bit = mode == SELMODE::VSEL_CMPMASK_SPR ? number % lanes_for(sizeof(T)) : number;
-    const bool is_first = (areas.bits(bit / 8) >> bit % 8 & 1) != 0;
+    const bool is_first = (areas.bits.GetValue(bit / 8) >> bit % 8 & 1) != 0;
     want[at[0]] = is_first ? areas.first[at[1]] : is_scalar ? scalar : areas.second[at[2]];
   });
   const BinaryRepeatParams params(form.blocks[0], form.blocks[1], form.blocks[2], form.repeat_steps[0],
@@ -162,10 +164,12 @@ std::string selects(const Form& given, SELMODE mode, bool is_scalar) {
   }
   SetMaskNorm();
   ResetMask();
+  wait_for_pipes();
   for (uint32_t i = 0; i < want.size(); ++i) {
-    if (distance(areas.to(i), want[i]) != 0)
+    if (distance(areas.to.GetValue(i), want[i]) != 0)
       return "mode " + std::to_string(static_cast<int>(mode)) + " element " + std::to_string(i) + " is " +
-             std::to_string(static_cast<double>(areas.to(i))) + ", not " + std::to_string(static_cast<double>(want[i]));
+             std::to_string(static_cast<double>(areas.to.GetValue(i))) + ", not " +
+             std::to_string(static_cast<double>(want[i]));
   }
   return "";
 }

@@ -11,6 +11,7 @@
 
 #include "kernel/cells.h"
 #include "kernel/kernel_run.h"
+#include "kernel/local_memory.h"
 #include "kernel/vector_reference.h"
 #include "kernel_operator.h"
 
@@ -105,11 +106,13 @@ void run_local(Operands<D, S>* operands, const Form& form, const Call& call) {
   std::copy(operands->held.begin(), operands->held.end(), out);
   std::copy(operands->first.begin(), operands->first.end(), reinterpret_cast<S*>(first.GetPhyAddr()));
   std::copy(operands->second.begin(), operands->second.end(), reinterpret_cast<S*>(second.GetPhyAddr()));
+  has_written(buffer.Get<uint8_t>(), 3 * kBytes);
   if (form.kind == Form::Kind::kCounter) SetVectorMask<D, MaskMode::COUNTER>(0);
   if (form.kind == Form::Kind::kCore) SetVectorMask<D>(form.mask[1], form.mask[0]);
   call(destination, first, second, form);
   SetMaskNorm();
   ResetMask();
+  wait_for_pipes();
   operands->result.assign(out, out + kBytes / sizeof(D));
 }
 

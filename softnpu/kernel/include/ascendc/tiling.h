@@ -16,8 +16,11 @@ template <typename T>
 T tiling_of(const void* tiling, const std::source_location& where = std::source_location::current()) {
   static_assert(std::is_trivially_copyable_v<T>, "a tiling structure is plain data");
   if (tiling == nullptr) fail("the kernel's tiling argument is null", where);
-  scalar_access({const_cast<void*>(tiling), sizeof(T)}, sizeof(T), false, where);
-  T value;
+  last_action.name = "GET_TILING_DATA";
+  last_action.where = where;
+  if (is_checked) [[unlikely]]
+    scalar_access_checked({const_cast<void*>(tiling), sizeof(T)}, sizeof(T), false, where);
+  std::remove_const_t<T> value;
   std::memcpy(static_cast<void*>(&value), tiling, sizeof(value));
   return value;
 }

@@ -58,7 +58,8 @@ class KernelLaunch {
                    static_cast<unsigned>(where_.line()), name_, static_cast<long long>(blocks_));
       return;
     }
-    const int code = softnpuKernelLaunch(&kernel, static_cast<std::uint32_t>(blocks_), stream_, packed, sizeof(packed));
+    const int code = softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, static_cast<std::uint32_t>(blocks_),
+                                          stream_, packed, sizeof(packed));
     if (code == 0) return;
     const char* why = aclGetRecentErrMsg();
     std::fprintf(stderr, "%s:%u: kernel %s was not launched: error %d%s%s\n", where_.file_name(),
@@ -94,13 +95,15 @@ struct Entry;
 // What other programs find of a kernel.
 template <typename... P, void (*kernel)(P...)>
 struct Entry<kernel> {
-  static constexpr softnpuKernelEntry make(const char* name, const char* file, std::uint32_t line) {
-    return {SOFTNPU_KERNEL_ENTRY_VERSION, line, name, file, Arguments<P...>::codes, Arguments<P...>::bytes, &launch};
+  static constexpr softnpuKernelEntry make(const char* name, const char* file, std::uint32_t line,
+                                           const softnpuKernelTiling* tilings, std::size_t tiling_count) {
+    return {SOFTNPU_KERNEL_ENTRY_VERSION, line,    name,    file,        Arguments<P...>::codes,
+            Arguments<P...>::bytes,       &launch, tilings, tiling_count};
   }
   static int launch(const softnpuKernelEntry* entry, std::uint32_t blocks, void* stream, const void* arguments,
                     std::uint64_t tiling_key) {
     const softnpuKernel described = {entry->name, &run, entry->file, entry->line, tiling_key};
-    return softnpuKernelLaunch(&described, blocks, stream, arguments, entry->bytes);
+    return softnpuKernelEnqueue(entry->version, &described, blocks, stream, arguments, entry->bytes);
   }
   // The function aclrtlaunch_<kernel>: pointers come as void*.
   template <typename... A>

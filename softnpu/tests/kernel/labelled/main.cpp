@@ -86,7 +86,8 @@ aclError run(const labelled::Row& row, bool is_mended, const Tensors& tensors) {
     a.kernel(a.x, a.y, a.z);
   };
   const Arguments arguments{is_mended ? row.mended : row.buggy, tensors[0], tensors[1], tensors[2]};
-  check(softnpuKernelLaunch(&kernel, 1, nullptr, &arguments, sizeof arguments), "softnpuKernelLaunch");
+  check(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, 1, nullptr, &arguments, sizeof arguments),
+        "softnpuKernelEnqueue");
   return aclrtSynchronizeStream(nullptr);
 }
 
@@ -164,7 +165,8 @@ void time_additions(int rounds) {
   const Arguments arguments{nullptr, tensors[0], tensors[1], tensors[2]};
   for (int i = 0; i < rounds; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    check(softnpuKernelLaunch(&kernel, kBlocks, nullptr, &arguments, sizeof arguments), "softnpuKernelLaunch");
+    check(softnpuKernelEnqueue(SOFTNPU_KERNEL_ENTRY_VERSION, &kernel, kBlocks, nullptr, &arguments, sizeof arguments),
+          "softnpuKernelEnqueue");
     check(aclrtSynchronizeStream(nullptr), "timed_add");
     const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - begin;
     std::printf("%.4f\n", taken.count());
