@@ -30,8 +30,9 @@ using dnnl::memory;
 // The tiles of one thread's products: their planes fit its cache, but there are enough of them for a matrix product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
-// With more tiles packing takes a fiftieth of the products' time: a packed copy would not be worth its memory.
-constexpr int64_t kManyTiles = 1024;
+// From as many tiles on, a call packs the filter in a small part of its time: a packed copy would not be worth its
+// memory.
+constexpr int64_t kManyTiles = 384;
 
 // The products of `tiles` rows with each plane, on one thread.
 struct ProductKey {
