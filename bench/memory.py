@@ -14,6 +14,7 @@ from rich.progress import track
 
 # Work -> batch, and the ways of each process: trained, channels last.
 WORK = {
+    "one image": (1, "", ""),
     "8 images": (8, "", ""),
     "32 images": (32, "", ""),
     "training step of 8": (8, "trained", "trained"),

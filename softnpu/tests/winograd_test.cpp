@@ -89,12 +89,13 @@ class Pair {
 
 class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> {
  protected:
-  static void run(const Tensor& image, const Tensor& filter, const Tensor& result, int64_t padding) {
+  static void run(const Tensor& image, const Tensor& filter, const Tensor& result, int64_t padding,
+                  bool transposed = false) {
     const Pair ones(1), zeros(0), pads(padding);
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
     ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(),
-                                               false, zeros.get(), 1, result.get(), kAllowLess, &bytes, &executor),
+                                               transposed, zeros.get(), 1, result.get(), kAllowLess, &bytes, &executor),
               ACL_SUCCESS);
     void* workspace = nullptr;
     ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -103,7 +104,9 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
     aclrtFree(workspace);
   }
 
-  static void expect_near(const Case& c, const Tensor& image, const Tensor& filter, const Tensor& result) {
+  // tap(k, i, y, x): of output channel k and input channel i.
+  template <typename Tap>
+  static void expect_near(const Case& c, const Tensor& image, const Tensor& result, const Tap& tap) {
     const int64_t height = c.height + 2 * c.padding - 2, width = c.width + 2 * c.padding - 2;
     for (int64_t n = 0; n < c.batch; ++n) {
       for (int64_t k = 0; k < c.made; k += 7) {
@@ -112,8 +115,7 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
             double sum = 0, magnitude = 0;
             for (int64_t i = 0; i < 9 * c.read; ++i) {
               const int64_t dy = i / 3 % 3, dx = i % 3;
-              const double term =
-                  image.at(n, i / 9, y + dy - c.padding, x + dx - c.padding) * filter.at(k, i / 9, dy, dx);
+              const double term = image.at(n, i / 9, y + dy - c.padding, x + dx - c.padding) * tap(k, i / 9, dy, dx);
               sum += term;
               magnitude += std::abs(term);
             }
@@ -175,6 +177,21 @@ TEST_P(WinogradTest, GradientIsAccurateAndInBounds) {
   EXPECT_TRUE(result.is_alone());
 }
 
+// A transposed convolution reads the filter as the gradient of a convolution's input does.
+TEST_P(WinogradTest, TransposedResultIsAccurateAndInBounds) {
+  const Case& c = GetParam();
+  std::mt19937 random(5);
+  const int64_t padding = 2 - c.padding;
+  const Tensor image({c.batch, c.read, c.height, c.width}, c.channels_last, random);
+  const Tensor filter({c.read, c.made, 3, 3}, false, random);
+  Tensor result({c.batch, c.made, c.height + 2 - 2 * padding, c.width + 2 - 2 * padding}, c.channels_last, random);
+  run(image, filter, result, padding, true);
+  result.download();
+  expect_near(c, image, result,
+              [&](int64_t k, int64_t i, int64_t y, int64_t x) { return filter.at(i, k, 2 - y, 2 - x); });
+  EXPECT_TRUE(result.is_alone());
+}
+
 TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
   const Case& c = GetParam();
   std::mt19937 random(3);
@@ -184,7 +201,7 @@ TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
   for (int meeting = 0; meeting < 3; ++meeting) {  // the filter is packed from the second on
     run(image, filter, result, c.padding);
     result.download();
-    expect_near(c, image, filter, result);
+    expect_near(c, image, result, [&](int64_t k, int64_t i, int64_t y, int64_t x) { return filter.at(k, i, y, x); });
     EXPECT_TRUE(result.is_alone());
   }
 }
@@ -194,6 +211,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, WinogradTest,
                                            Case{3, 48, 32, 13, 11, 1, false}, Case{3, 48, 32, 13, 11, 1, true},
                                            Case{8, 32, 32, 7, 7, 1, false}, Case{2, 32, 32, 30, 9, 2, true},
                                            Case{1, 64, 64, 61, 5, 2, false}, Case{4, 352, 352, 7, 7, 1, false},
-                                           Case{4, 352, 352, 7, 7, 1, true}));  // the last channels use small tiles
+                                           Case{4, 352, 352, 7, 7, 1, true},  // the last channels use small tiles
+                                           // Filters that each call transforms: blocks of 16, several runs.
+                                           Case{2, 272, 272, 14, 13, 1, false}, Case{2, 272, 272, 14, 13, 1, true},
+                                           Case{3, 512, 64, 20, 40, 1, false}, Case{3, 512, 64, 20, 40, 0, true}));
 
 }  // namespace

@@ -3,6 +3,7 @@
 import copy
 import io
 import threading
+from functools import partial
 
 import fresh
 import pytest
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from torch_npu.utils import packed_weights_bytes
 
 CHANNELS = 64
+LARGE = 256
 USES = 10  # a layer's weights are packed by then
 
 LAYERS = {
@@ -19,6 +21,11 @@ LAYERS = {
         lambda: nn.Conv2d(CHANNELS, CHANNELS, 3),
         (2, CHANNELS, 12, 12),
         nn.functional.conv2d,
+    ),
+    "large convolution": (
+        lambda: nn.Conv2d(LARGE, LARGE, 3, padding=1),
+        (2, LARGE, 14, 14),
+        partial(nn.functional.conv2d, padding=1),
     ),
     "linear": (lambda: nn.Linear(CHANNELS, 2 * CHANNELS), (80, CHANNELS), nn.functional.linear),
 }
@@ -30,7 +37,7 @@ def packed_bytes() -> int:
     return packed_weights_bytes()
 
 
-@pytest.fixture(params=LAYERS)
+@pytest.fixture(params=["convolution", "linear"])
 def layer(request: pytest.FixtureRequest) -> nn.Module:
     """A layer whose weights are packed."""
     torch.manual_seed(0)
@@ -144,7 +151,64 @@ def test_a_write_invalidates_the_packed_copy(layer, way):
     assert_right(layer)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.fixture
+def large_layer() -> nn.Module:
+    """A convolution whose filter each call transforms: nothing is packed for later."""
+    torch.manual_seed(0)
+    made = nn.Conv2d(LARGE, LARGE, 3, padding=1).npu()
+    made.kind = "large convolution"
+    before = packed_bytes()
+    assert_right(made)
+    assert packed_bytes() == before
+    return made
+
+
+@pytest.mark.parametrize("way", WRITES)
+def test_a_large_filter_is_read_anew(large_layer, way):
+    before = large_layer.weight.detach().cpu()
+    WRITES[way](large_layer)
+    assert not torch.equal(before, large_layer.weight.detach().cpu())
+    assert_right(large_layer)
+
+
+def test_a_large_filter_may_be_a_view(large_layer):
+    both = torch.stack((large_layer.weight.detach(), 2 * large_layer.weight.detach()))
+    large_layer.weight = nn.Parameter(both[1])
+    assert_right(large_layer)
+    both.mul_(3)
+    assert_right(large_layer)
+
+
+def test_a_large_filter_on_two_streams(large_layer):
+    """Each launch has a workspace of its own stream."""
+    samples = [torch.randn(2, LARGE, 14, 14).npu() for _ in range(2)]
+    with torch.no_grad():
+        expected = [large_layer(sample) for sample in samples]
+        streams = [torch.npu.Stream() for _ in samples]
+        for stream in streams:
+            stream.wait_stream(torch.npu.current_stream())
+        for _ in range(USES):
+            for sample, stream, result in zip(samples, streams, expected, strict=True):
+                with torch.npu.stream(stream):
+                    again = large_layer(sample)
+                    assert torch.equal(again, result)
+
+
+@pytest.mark.parametrize("size", [14, 56], ids=["few", "many positions"])
+def test_copies_only_where_packing_takes_long(size):
+    """Many positions share one packing: a copy would save little time for its memory."""
+    torch.manual_seed(0)
+    with torch.no_grad():
+        layer = nn.Conv2d(CHANNELS, CHANNELS, 3, stride=2, padding=1).npu()
+        sample = torch.randn(2, CHANNELS, size, size).npu()
+        before = packed_bytes()
+        first = layer(sample)
+        for _ in range(USES):
+            torch.testing.assert_close(layer(sample), first, rtol=0, atol=0)
+        assert packed_bytes() - before in ((0,) if size == 56 else (0, layer.weight.nbytes))
+
+
+@pytest.mark.parametrize("kind", ["convolution", "linear"])
 def test_writes_to_inference_tensors_are_detected(kind):
     with torch.inference_mode():
         layer = LAYERS[kind][0]().npu()

@@ -22,6 +22,9 @@ struct Step {
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
 // Winograd's algorithm. Nothing if the problem requires float32's full precision, or if it is not faster.
 std::optional<Step> winograd_convolution(const ConvProblem& problem);
+// The same for large filters, which each call transforms block by block: nothing is cached. Called by
+// winograd_convolution().
+std::optional<Step> streamed_winograd_convolution(const ConvProblem& problem);
 // The same for a gradient of the filter.
 std::optional<Step> winograd_gradient(const ConvProblem& problem);
 // oneDNN: float32, float16, bfloat16. Nothing if it does not support the problem.

@@ -13,7 +13,7 @@
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
 #include "ops/conv/winograd_products.h"
-#include "ops/conv/winograd_rows.h"
+#include "ops/conv/winograd_root.h"
 #include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
@@ -30,6 +30,9 @@ using dnnl::memory;
 // The tiles of one thread's products: their planes fit its cache, but there are enough of them for a matrix product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
+// From as many tiles on, a call packs the filter in a small part of its time: a packed copy would not be worth its
+// memory.
+constexpr int64_t kManyTiles = 384;
 
 // The products of `tiles` rows with each plane, on one thread.
 struct ProductKey {
@@ -57,15 +60,10 @@ struct FilterKey {
   int64_t out_stride = 0, in_stride = 0, row_stride = 0, column_stride = 0;
 };
 
-class Winograd final : public FusionRoot {
+class Winograd final : public WinogradRoot {
  public:
   // Throws dnnl::error if oneDNN has no such product, or if the filter cannot be packed for it.
-  explicit Winograd(const ConvProblem& problem)
-      : p_(problem),
-        tile_(tile_of(problem, problem.made())),
-        tiles_down_(tiles_along(made().sizes[1], tile_)),
-        tiles_across_(tiles_along(made().sizes[2], tile_)),
-        threads_(onednn_threads(problem.flops())) {
+  explicit Winograd(const ConvProblem& problem) : WinogradRoot(problem) {
     at_once_ =
         images_at_once(p_.batch, (p_.in.channels * p_.in.spatial_size() + p_.out.channels * p_.out.spatial_size()) *
                                      static_cast<int64_t>(sizeof(float)));
@@ -100,56 +98,15 @@ class Winograd final : public FusionRoot {
     slots_at_ = space_.reserve(slot_.bytes() * threads_);
   }
 
-  Checked workspace_bytes() const { return space_.bytes(); }
-
-  // Whether the result is contiguous, image by image, as compute() announces it.
-  bool is_fusible() const {
-    const bool in_order = p_.batch == 1 || made().batch_stride == made().channels * made().spatial_size();
-    return !made().is_blocked && in_order && is_dense(extents_of(made(), p_.batch));
-  }
-  MemoryAccess output() const override {
-    MemoryAccess memory = memory_of(extents_of(made(), p_.batch), made().data, sizeof(float));
-    memory.element_bytes = sizeof(float);
-    memory.is_written = true;
-    return memory;
-  }
-  void add_accesses(const void* workspace, std::vector<MemoryAccess>* to) const override {
-    to->push_back(memory_of(extents_of(read(), p_.batch), read().data, sizeof(float)));
-    to->push_back(memory_of(extents_of(p_.filter, p_.out.channels, p_.in.channels), p_.filter.data, sizeof(float)));
-    if (p_.bias != nullptr) to->push_back(bias_access(p_));
-    const auto* space = static_cast<const char*>(workspace);
-    to->push_back({space, space + space_.bytes().bytes(), 0, true});
-  }
-  void compute(void* workspace, char* to, const OnReady& on_ready) const override {
-    const int64_t image = this->made().channels * this->made().spatial_size();
-    run(static_cast<char*>(workspace), to, [&](int64_t first, int64_t last) { on_ready(first * image, last * image); });
-  }
-
-  void run(char* space) const {
-    run(space, made().data, [](int64_t, int64_t) {});
-  }
+  using WinogradRoot::run;
 
  private:
-  const Image& read() const { return p_.kind == ConvKind::kForward ? p_.in : p_.out; }
-  const Image& made() const { return p_.made(); }
-  // Zeros before the input, above and to the left.
-  int64_t before(size_t dim) const {
-    return p_.kind == ConvKind::kForward ? p_.padding[dim] : p_.filter.sizes[dim] - 1 - p_.padding[dim];
-  }
-
-  template <typename MadeImages>
-  void run(char* space, char* to, const MadeImages& made_images) const {
+  void run(char* space, char* to, const OnImages& made_images) const override {
     const ThreadScope scope(threads_);
     auto* offsets = reinterpret_cast<float*>(space + offsets_at_);
-    if (p_.bias != nullptr) {
-      read_bias(p_, offsets);
-    } else {
-      std::fill_n(offsets, made().channels, 0.0F);
-    }
+    read_offsets(offsets);
     const std::shared_ptr<void> packed = packed_filter();
-    if (packed == nullptr) {
-      pack_winograd_filter(p_, tile_, whole_->weights, threads_, reinterpret_cast<float*>(space + filter_at_));
-    }
+    if (packed == nullptr) pack_filter(reinterpret_cast<float*>(space + filter_at_));
     void* filter = packed != nullptr ? packed.get() : space + filter_at_;
     for (int64_t image = 0; image < p_.batch; image += at_once_) {
       parallel_for_slots(at_once_ * tiles_down_, rows_, threads_, [&](int64_t first, int64_t last, int slot) {
@@ -174,27 +131,20 @@ class Winograd final : public FusionRoot {
     auto* planes = reinterpret_cast<float*>(slot);
     float* products = planes + tile_.planes() * read_planes.plane_stride;
     auto* buffer = reinterpret_cast<float*>(slot + buffer_at_);
-    const WinogradRows from(read(), tile_), back(made(), tile_);
     for (int64_t row = first; row < last; ++row) {
-      const float* image = reinterpret_cast<const float*>(read().data) + row / tiles_down_ * from.image_stride();
-      const int64_t y = row % tiles_down_ * tile_.made - before(1);
-      float* tile = planes + (row - first) * tiles_across_ * read_planes.tile_stride;
-      for (int64_t c = 0; c < read().channels; c += kWinogradChannels) {
-        from.read(image, {c, y, -before(2), tiles_across_}, tile_.read(), winograd_image, read_planes, tile + c,
-                  buffer);
-      }
+      read_row(row, read_planes, planes + (row - first) * tiles_across_ * read_planes.tile_stride, buffer);
     }
     const WinogradProduct& product = last - first == rows_ ? *whole_ : *rest_;
     const std::array<void*, 4> arguments{planes, filter, products, slot + scratchpad_at_};
     product.runs->execute(arguments);
     for (int64_t row = first; row < last; ++row) {
-      float* image = to + row / tiles_down_ * back.image_stride();
-      const float* tile = products + (row - first) * tiles_across_ * made_planes.tile_stride;
-      for (int64_t c = 0; c < made().channels; c += kWinogradChannels) {
-        back.write(tile + c, made_planes, offsets + c, {c, row % tiles_down_ * tile_.made, 0, tiles_across_}, image,
-                   buffer);
-      }
+      write_row(row, 0, made().channels, made_planes,
+                products + (row - first) * tiles_across_ * made_planes.tile_stride, offsets, to, buffer);
     }
+  }
+
+  void pack_filter(float* to) const {
+    pack_winograd_filter(p_, tile_, winograd_filter_offsets(whole_->weights), 0, threads_, to);
   }
 
   std::shared_ptr<void> packed_filter() const {
@@ -204,19 +154,15 @@ class Winograd final : public FusionRoot {
                         f.out_stride,    f.in_stride,
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
+    if (p_.batch * tiles_per_image() >= kManyTiles) return nullptr;
     return PackedWeights::get().find(
         {f.source.address, f.source.bytes, layout}, [&] { return whole_->weights; },
-        [&](void* to) { pack_winograd_filter(p_, tile_, whole_->weights, threads_, static_cast<float*>(to)); });
+        [&](void* to) { pack_filter(static_cast<float*>(to)); });
   }
 
-  const ConvProblem p_;
-  const WinogradTile tile_;
-  const int64_t tiles_down_, tiles_across_;  // per image
-  const int threads_;
   int64_t at_once_ = 1;  // images per run
   int64_t rows_ = 1;     // rows of tiles per thread's product
   std::shared_ptr<const WinogradProduct> whole_, rest_;
-  Workspace space_;
   size_t filter_at_ = 0, offsets_at_ = 0, slots_at_ = 0;
   Workspace slot_;  // per thread: planes and products, buffer, scratchpad
   size_t buffer_at_ = 0, scratchpad_at_ = 0;
@@ -227,6 +173,7 @@ class Winograd final : public FusionRoot {
 std::optional<Step> winograd_convolution(const ConvProblem& p) {
   if (p.kind == ConvKind::kFilterGradient || !is_winograds(p)) return std::nullopt;
   if (!has_enough_tiles(p.made(), p.batch, tile_of(p, p.made()))) return std::nullopt;
+  if (auto step = streamed_winograd_convolution(p)) return step;
   return onednn_step<Winograd>(p);
 }
 

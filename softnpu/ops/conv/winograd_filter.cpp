@@ -15,7 +15,10 @@ constexpr size_t kRead = 1;
 constexpr size_t kMade = 2;
 constexpr int64_t kTogether = 8;  // output channels that are adjacent in memory
 constexpr int64_t kChannelsOfPart = 64;
+// Input channels that are written plane by plane: planes are often a power of two apart and share cache sets.
+constexpr int64_t kReadTogether = 8;
 constexpr int64_t kPlaces = 9;
+constexpr int64_t kTaps = kPlaces * kWinogradChannels;
 
 // The offset of an element in a blocked layout.
 class TapOffsets {
@@ -72,6 +75,16 @@ void read_taps(const ConvProblem& p, int64_t read, int64_t made, float* to) {
   }
 }
 
+// The same for `count` input channels from `read` on; kTaps values each.
+void read_taps(const ConvProblem& p, int64_t read, int64_t count, int64_t made, float* to) {
+  const Filter& f = p.filter;
+  if (p.kind == ConvKind::kForward && f.has_contiguous_taps() && f.in_stride == kPlaces) {
+    const auto* from = reinterpret_cast<const float*>(f.data) + made * f.out_stride + read * kPlaces;
+    return to_channels(from, f.out_stride, count * kPlaces, to);
+  }
+  for (int64_t i = 0; i < count; ++i) read_taps(p, read + i, made, to + i * kTaps);
+}
+
 }  // namespace
 
 bool may_pack_winograd_filter(const dnnl::memory::desc& layout) {
@@ -81,30 +94,36 @@ bool may_pack_winograd_filter(const dnnl::memory::desc& layout) {
          TapOffsets(layout).has_lines();
 }
 
-void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const dnnl::memory::desc& layout, int threads,
-                          float* to) {
+WinogradFilterOffsets winograd_filter_offsets(const dnnl::memory::desc& layout) {
   const TapOffsets offsets(layout);
   const auto sizes = layout.get_dims();
-  const std::vector<int64_t> of_plane = offsets.along(0, sizes[0]);
-  const std::vector<int64_t> of_read = offsets.along(kRead, sizes[kRead]);
-  const std::vector<int64_t> of_made = offsets.along(kMade, sizes[kMade]);
+  return {offsets.along(0, sizes[0]), offsets.along(kRead, sizes[kRead]), offsets.along(kMade, sizes[kMade])};
+}
+
+void pack_winograd_filter(const ConvProblem& p, WinogradTile tile, const WinogradFilterOffsets& offsets,
+                          int64_t first_made, int threads, float* to) {
+  const auto read_channels = static_cast<int64_t>(offsets.read.size());
+  const auto made_channels = static_cast<int64_t>(offsets.made.size());
   // Few filters and many channels at a time: a line of each filter stays in the cache until it is used up.
-  const int64_t parts = (sizes[kRead] + kChannelsOfPart - 1) / kChannelsOfPart;
-  parallel_for(sizes[kMade] / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
-    alignas(64) float given[kPlaces * kWinogradChannels];
-    alignas(64) float planes[kMostWinogradPlanes * kWinogradChannels];
+  const int64_t parts = (read_channels + kChannelsOfPart - 1) / kChannelsOfPart;
+  parallel_for(made_channels / kWinogradChannels * parts, 1, threads, [&](int64_t first, int64_t last) {
+    alignas(64) float taps[kReadTogether * kTaps];
+    alignas(64) float planes[kReadTogether][kMostWinogradPlanes * kWinogradChannels];
     for (int64_t part = first; part < last; ++part) {
       const int64_t made = part / parts * kWinogradChannels;
-      const int64_t begin = part % parts * kChannelsOfPart;
-      const int64_t end = std::min(begin + kChannelsOfPart, sizes[kRead]);
-      for (int64_t read = begin; read < end; ++read) {
-        read_taps(p, read, made, given);
-        winograd_filter(tile, given, planes);
+      const int64_t end = std::min((part % parts + 1) * kChannelsOfPart, read_channels);
+      for (int64_t begin = part % parts * kChannelsOfPart; begin < end; begin += kReadTogether) {
+        const int64_t count = std::min(kReadTogether, end - begin);
+        read_taps(p, begin, count, first_made + made, taps);
+        for (int64_t i = 0; i < count; ++i) winograd_filter(tile, taps + i * kTaps, planes[i]);
         for (int64_t plane = 0; plane < tile.planes(); ++plane) {
-          float* line = to + of_plane[static_cast<size_t>(plane)] + of_read[static_cast<size_t>(read)];
-          for (int64_t c = 0; c < kWinogradChannels; c += kTogether) {
-            std::memcpy(line + of_made[static_cast<size_t>(made + c)], planes + plane * kWinogradChannels + c,
-                        kTogether * sizeof(float));
+          float* matrix = to + offsets.plane[static_cast<size_t>(plane)];
+          for (int64_t i = 0; i < count; ++i) {
+            float* line = matrix + offsets.read[static_cast<size_t>(begin + i)];
+            for (int64_t c = 0; c < kWinogradChannels; c += kTogether) {
+              std::memcpy(line + offsets.made[static_cast<size_t>(made + c)], planes[i] + plane * kWinogradChannels + c,
+                          kTogether * sizeof(float));
+            }
           }
         }
       }
