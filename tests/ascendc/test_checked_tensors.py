@@ -8,6 +8,22 @@ from pathlib import Path
 import pytest
 
 KERNEL = Path(__file__).parent / "kernels" / "tiles.asc"
+# An allocator of the program: cuts tensors from one allocation, and never reuses memory.
+ARENA = """
+#include <stddef.h>
+#include <sys/types.h>
+int aclrtMalloc(void**, size_t, int);
+static char* next;
+static size_t left = (size_t)256 << 20;
+void* give(ssize_t size, int device, void* stream) {
+  const size_t bytes = ((size_t)size + 511) / 512 * 512;
+  if (next == NULL && aclrtMalloc((void**)&next, left, 0) != 0) return NULL;
+  if (bytes > left) return NULL;
+  left -= bytes;
+  return (next += bytes) - bytes;
+}
+void take(void* address, ssize_t size, int device, void* stream) {}
+"""
 # Each case prints CASE, its name, the reports, and whether the wait failed.
 PROGRAM = """
 import ctypes
@@ -15,6 +31,9 @@ import sys
 import torch
 import torch_npu
 from torch_npu.utils.cpp_extension import load_ascendc
+
+if {arena!r}:
+    torch.npu.change_current_allocator(torch.npu.NPUPluggableAllocator({arena!r}, "give", "take"))
 
 def load(name, kind):
     return load_ascendc(
@@ -139,19 +158,27 @@ def _line(text: str) -> int:
     return PROGRAM.splitlines().index(text) + 1
 
 
-@pytest.fixture(
-    scope="module", params=["", "expandable_segments:True"], ids=["default", "expandable"]
-)
+def _compiled_arena(folder: Path) -> str:
+    source, library = folder / "arena.c", folder / "libarena.so"
+    source.write_text(ARENA)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    return str(library)
+
+
+@pytest.fixture(scope="module", params=["default", "expandable", "pluggable"])
 def cases(request, tmp_path_factory):
-    """What each case prints."""
+    """What each case prints, with an allocator each."""
     folder = tmp_path_factory.mktemp("tensors")
     program = folder / "program.py"
-    program.write_text(PROGRAM.format(kernel=str(KERNEL), folder=str(folder / "built")))
+    arena = _compiled_arena(folder) if request.param == "pluggable" else ""
+    program.write_text(
+        PROGRAM.format(kernel=str(KERNEL), folder=str(folder / "built"), arena=arena)
+    )
     names = ("SOFTNPU_KERNEL_SCHEDULE", "PYTORCH_NPU_ALLOC_CONF")
     environment = {k: v for k, v in os.environ.items() if k not in names}
     environment |= {"SOFTNPU_KERNEL_CHECK": "1", "TASK_QUEUE_ENABLE": "1"}
-    if request.param:
-        environment["PYTORCH_NPU_ALLOC_CONF"] = request.param
+    if request.param == "expandable":
+        environment["PYTORCH_NPU_ALLOC_CONF"] = "expandable_segments:True"
     result = subprocess.run(
         [sys.executable, str(program), *WRONG, *LEGAL],
         env=environment,
