@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -193,6 +194,18 @@ bool is_busy(c10::Stream stream) noexcept {
   aclrtStreamStatus status = ACL_STREAM_STATUS_COMPLETE;
   return aclrtStreamQuery(slot.handle.load(std::memory_order_acquire), &status) == ACL_SUCCESS &&
          status != ACL_STREAM_STATUS_COMPLETE;
+}
+
+void wait_until_idle(c10::DeviceIndex device) noexcept {
+  count_synchronization();
+  drain_launches(device);
+  for (c10::StreamId id = 0; id < kStreams; ++id) {
+    const c10::Stream stream = npu_stream(device, id);
+    const StreamSlot& slot = table(device).slots[static_cast<std::size_t>(id)];
+    if (slot.handle.load(std::memory_order_acquire) == nullptr) continue;
+    const auto start = std::chrono::steady_clock::now();
+    while (is_busy(stream)) pause_since(start);
+  }
 }
 
 uint64_t synchronizations() noexcept { return waits.load(std::memory_order_relaxed); }

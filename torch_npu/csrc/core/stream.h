@@ -55,6 +55,9 @@ bool query_stream(c10::Stream stream);
 // Whether the stream has unfinished work. False if the runtime does not know.
 bool is_busy(c10::Stream stream) noexcept;
 void synchronize_stream(c10::Stream stream);
+// Returns when no stream of `device` that PyTorch knows has unfinished work. Failures of that work stay for the
+// program's next wait, which throws them.
+void wait_until_idle(c10::DeviceIndex device) noexcept;
 
 // How often this process has waited for a stream, an event or a device.
 uint64_t synchronizations() noexcept;

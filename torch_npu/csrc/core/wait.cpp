@@ -49,6 +49,17 @@ void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> w
   }
 }
 
+void pause_since(std::chrono::steady_clock::time_point start) {
+  using Clock = std::chrono::steady_clock;
+  constexpr Clock::duration kLongest = std::chrono::milliseconds(1);
+  const auto pause = std::min((Clock::now() - start) / 16, kLongest);
+  if (pause < std::chrono::microseconds(5)) {
+    std::this_thread::yield();
+  } else {
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 void wait_for_event(aclrtEvent event) {
   using Clock = std::chrono::steady_clock;
   // The runtime's wait for events has no time-out.
@@ -66,13 +77,7 @@ void wait_for_event(aclrtEvent event) {
       if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
       next_check = now + std::chrono::milliseconds(kSliceMs);
     }
-    constexpr Clock::duration kLongest = std::chrono::milliseconds(1);
-    const auto pause = std::min((now - start) / 16, kLongest);
-    if (pause < std::chrono::microseconds(5)) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(pause);
-    }
+    pause_since(start);
   }
   acl_check(aclrtSynchronizeEvent(event), "aclrtSynchronizeEvent");
 }

@@ -6,6 +6,7 @@
 #include <c10/core/Stream.h>
 #include <c10/util/FunctionRef.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,9 @@ void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> w
 void wait_for_stream(c10::Stream stream);
 void wait_for_event(aclrtEvent event);
 void wait_for_all_work(c10::DeviceIndex device);
+
+// Lets other threads run, the longer the longer ago `start` is; at most 1 ms.
+void pause_since(std::chrono::steady_clock::time_point start);
 
 // The first failure found by the process's final waits, in acl_check()'s format; empty if there was none. The caller
 // writes it to stderr, and the process then ends with the code 1 instead of 0.

@@ -332,7 +332,7 @@ void DeviceCache::make_free(Block* block) {
   report_freed(block->address, block->size);
   discard(npu_stream(device_, block->stream), block->address, block->size);
   if (C10_UNLIKELY(caching_is_off())) {
-    wait_for_device(device_);
+    wait_until_idle(device_);
     release_segment(block);
   } else if (block->pool->owner == nullptr && small_blocks_.put(block)) {
     count_split(block, 1);
