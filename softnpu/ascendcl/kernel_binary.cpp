@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -68,7 +69,6 @@ class FileDescriptor {
     if (fd_ >= 0) close(fd_);
   }
   int get() const { return fd_; }
-  void keep() { fd_ = -1; }
 
  private:
   int fd_;
@@ -112,8 +112,19 @@ Status check(const void* data, size_t length) {
   return Status::ok();
 }
 
+// A spelling of the descriptor's path that no other call gives: the loader takes a file at a path that it knows for the
+// one that it loaded there, and numbers of descriptors are used again.
+std::string path_of(int descriptor) {
+  static std::atomic<uint64_t> calls{0};
+  std::string path = "/proc/self/";
+  for (uint64_t number = calls.fetch_add(1, std::memory_order_relaxed); number != 0; number /= 2) {
+    path += number % 2 != 0 ? "./" : "/";
+  }
+  return path + "fd/" + std::to_string(descriptor);
+}
+
 Status load(const void* data, size_t length, void** handle) {
-  FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto failed = [](const char* what, const char* why) {
     return Status(ACL_ERROR_RT_INTERNAL_ERROR, text("kernels are not loaded: ", what, ": ", why));
   };
@@ -128,11 +139,8 @@ Status load(const void* data, size_t length, void** handle) {
   if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return failed("sealing", std::strerror(errno));
   }
-  *handle = dlopen(("/proc/self/fd/" + std::to_string(file.get())).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (*handle != nullptr) {
-    file.keep();  // another binary at the path of its number would be taken for this one
-    return Status::ok();
-  }
+  *handle = dlopen(path_of(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (*handle != nullptr) return Status::ok();
   const char* why = dlerror();
   return {ACL_ERROR_RT_PARAM_INVALID, text("kernels are not loaded: ", why == nullptr ? "unknown error" : why,
                                            ": compile them again with ascendc")};

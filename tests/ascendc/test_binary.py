@@ -1,6 +1,7 @@
 """Kernels as binaries: what ACL loads, what MindSpore calls."""
 
 import ctypes
+import os
 import shutil
 import struct
 from dataclasses import replace
@@ -93,6 +94,22 @@ def test_several_binaries_are_apart(acl, vectors, tmp_path):
         assert code == 0
         assert launch(acl, found, 1, struct.pack("=Q", x.data_ptr())) == 0
     assert x.tolist() == [1, 2, 3, 0, 0, 0, 0, 0]
+
+
+def test_loaded_binaries_keep_no_descriptor(acl, vectors):
+    binary_bytes = vectors.read_bytes()
+
+    def load():
+        handle = ctypes.c_void_p()
+        length = ctypes.c_size_t(len(binary_bytes))
+        assert acl.aclrtBinaryLoadFromData(binary_bytes, length, None, ctypes.byref(handle)) == 0
+        return handle.value
+
+    load()
+    before = len(os.listdir("/proc/self/fd"))
+    handles = {load() for _ in range(20)}
+    assert len(handles) == 20
+    assert len(os.listdir("/proc/self/fd")) == before
 
 
 def test_wrong_launches_are_refused(acl, binary):

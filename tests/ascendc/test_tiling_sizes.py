@@ -122,6 +122,25 @@ def test_types_that_are_not_known_outside_compile(kernel, folder):
     assert x[0].item() == (0 if kernel == "some" else 7)
 
 
+@pytest.mark.parametrize(
+    ("end", "types"),
+    [
+        ("if (::softnpu::kernel::tiling_key_is(1)) { return; }", ["A"]),
+        ("if (count < 3) return;", ["A"]),
+        ("for (;;) goto done;", ["A"]),
+        ("if (GetBlockIdx() >= count) return;", ["A", "B"]),
+        ("if (AscendC::GetBlockIdx() != 0) {\n return; }", ["A", "B"]),
+        ('PRINTF("return"); int returned = 0;', ["A", "B"]),
+    ],
+)
+def test_reads_behind_an_early_end_are_not_those_of_every_launch(end, types):
+    read = "T t = ::softnpu::kernel::tiling_of<{}>({});"
+    body = f"{read.format('A', 'a')} {end} {read.format('B', 'b')}"
+    text = f"{GLOBAL} void k(int a, int b, int count) {{ {body} }}"
+    (kernel,) = rewrite(text, "k.asc").kernels
+    assert [t.type for t in kernel.tilings] == types
+
+
 def test_only_what_every_launch_reads_is_found():
     read = "T t = ::softnpu::kernel::tiling_of<{}>({});"
     body = (

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from .errors import AscendcError
 from .text import Place, Places, closing, pattern, split
 
-# What the preprocessor makes of GET_TILING_DATA(name, parameter).
+# What the preprocessor makes of GET_TILING_DATA(name, parameter), and what ends a kernel early.
 _TILING = pattern(
-    r"(?P<brace>[{}])|::softnpu::kernel::tiling_of<(?P<type>[^;{}]+?)>\s*\(\s*(?P<name>\w+)\s*\)"
+    r"(?P<brace>[{}])|(?P<end>\b(?:return|goto)\b)"
+    r"|::softnpu::kernel::tiling_of<(?P<type>[^;{}]+?)>\s*\(\s*(?P<name>\w+)\s*\)"
 )
+# Some blocks end here, not all of a launch.
+_END_OF_BLOCKS = pattern(r"\bif\s*\([^;{}]*\bGetBlockIdx\b[^;{}]*\)\s*\{?\s*return\b")
 # What the preprocessor makes of __global__.
 GLOBAL = "__softnpu_global__"
 _TOKEN = pattern(rf"(?P<launch><<\s*<)|(?P<brace>[{{}}])|(?P<kernel>\b{GLOBAL}\b)")
@@ -323,9 +326,13 @@ def _tilings(body: str, parameters: tuple[str, ...]) -> dict[int, str]:
     names = [_WORD.findall(parameter.split("=")[0])[-1:] for parameter in parameters]
     found_types: dict[int, str] = {}
     depth = 0
+    ends_of_blocks = {found.end() for found in _END_OF_BLOCKS.finditer(body)}
     for found in _TILING.finditer(body):
         if brace := found["brace"]:
             depth += 1 if brace == "{" else -1
+        elif found["end"]:
+            if found.end() not in ends_of_blocks:
+                break
         elif depth == 1 and found["name"] is not None and [found["name"]] in names:
             kind = re.sub(r"^const\s+|\s+const$", "", found["type"].strip())
             # The declaration of the type, or of its name, precedes its use.

@@ -52,7 +52,8 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
   const auto is_valid = [&](uint64_t first) { return LaunchMemory::is_valid(own, first); };
   if (at.kind == Place::Kind::kTensor) {
     const uint64_t wanted = std::min(bytes, at.limit - own);
-    if (is_valid(at.limit - own)) {
+    // Allocations begin with a unit, so that the last one of a tensor is no other's.
+    if (LaunchMemory::is_valid(begin_of(at.tensor), at.tensor.bytes)) {
       remember(address - (own - begin_of(at.tensor)), address + (at.limit - own));
       return wanted;
     }

@@ -14,6 +14,18 @@ constexpr uint64_t kMostFollowed = uint64_t{1} << 20;
 
 uint64_t address_of(const softnpuBlock& block) { return reinterpret_cast<uint64_t>(block.address); }
 
+// How many of the `most` bytes from `address` on are valid.
+uint64_t valid_bytes(uint64_t address, uint64_t most) {
+  if (LaunchMemory::is_valid(address, most)) return most;
+  uint64_t low = 0;
+  uint64_t high = most;
+  while (low + 1 < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    (LaunchMemory::is_valid(address, middle) ? low : high) = middle;
+  }
+  return low;
+}
+
 // Other blocks of the launch may write there meanwhile.
 __attribute__((no_sanitize("thread"))) uint64_t word_at(const unsigned char* memory) {
   uint64_t word = 0;
@@ -106,11 +118,12 @@ void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arg
       if (before.isLive == 0 || address >= address_of(before) + before.bytes) continue;
       given_.insert(address_of(before));
       ranges->push_back({address_of(before), address_of(before) + before.bytes});
+      // Only the first part of a range is followed; an argument may lead to a list behind it.
+      if (are_arguments) ranges->push_back({address, address_of(before) + before.bytes});
       continue;
     }
-    // Memory without blocks, or pinned memory of the host: about as much of it as there is.
-    uint64_t size = kMostFollowed;
-    while (size >= sizeof(uint64_t) && !is_valid(address, size)) size /= 2;
+    // Memory without blocks, or pinned memory of the host.
+    const uint64_t size = valid_bytes(address, kMostFollowed);
     if (size >= sizeof(uint64_t)) ranges->push_back({address, address + size});
   }
 }

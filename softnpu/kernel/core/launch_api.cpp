@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <iterator>
 #include <memory>
@@ -106,12 +107,15 @@ aclError refuse(const char* sentence) {
   return ACL_ERROR_INVALID_PARAM;
 }
 
-aclError refuse_version(const softnpuKernel* kernel, const std::string& version) {
-  const std::string name = kernel == nullptr || kernel->name == nullptr ? "?" : kernel->name;
-  const std::string own = std::to_string(SOFTNPU_KERNEL_ENTRY_VERSION);
-  return refuse(("kernel " + name + " was compiled with version " + version +
-                 " of softnpu's kernel library, this is version " + own + ": compile it again")
-                    .c_str());
+aclError refuse_version(const softnpuKernel* kernel, const char* version) {
+  char sentence[512];
+  std::snprintf(
+      sentence, sizeof sentence,
+      "kernel %.256s was compiled with version %s of softnpu's kernel library, this is version %d: compile it "
+      "again",
+      kernel == nullptr || kernel->name == nullptr ? "?" : kernel->name, version,
+      static_cast<int>(SOFTNPU_KERNEL_ENTRY_VERSION));
+  return refuse(sentence);
 }
 
 }  // namespace
@@ -120,7 +124,11 @@ aclError refuse_version(const softnpuKernel* kernel, const std::string& version)
 int softnpuKernelEnqueue(uint32_t version, const softnpuKernel* kernel, uint32_t blocks, void* stream,
                          const void* arguments, size_t bytes) {
   using namespace softnpu::kernel;
-  if (version != SOFTNPU_KERNEL_ENTRY_VERSION) return refuse_version(kernel, std::to_string(version));
+  if (version != SOFTNPU_KERNEL_ENTRY_VERSION) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%u", version);
+    return refuse_version(kernel, text);
+  }
   if (kernel == nullptr || kernel->run == nullptr) return refuse("the kernel is null");
   if (const char* error = check::settings_error()) return refuse(error);
   if (blocks == 0) return refuse("a kernel is launched with 0 blocks: at least 1 is needed");

@@ -27,8 +27,8 @@ using dnnl::memory;
 using Sizes = std::array<int64_t, 6>;  // in oneDNN's order; filters with groups have one dimension more
 
 constexpr size_t kCachedPrimitives = 512;
-// From as many positions of all images on, a call reorders the filter in a small part of its time: a packed copy would
-// not be worth its memory.
+// From as many positions on that use the filter, of all images, a call reorders it in a small part of its time: a
+// packed copy would not be worth its memory.
 constexpr int64_t kManyPositions = 1024;
 
 // An operand in memory.
@@ -530,7 +530,7 @@ class Convolution final : public FusionRoot {
   }
 
   std::shared_ptr<void> packed_filter(char* space) const {
-    if (p_.batch * p_.made().spatial_size() >= kManyPositions) return nullptr;
+    if (p_.batch * p_.out.spatial_size() >= kManyPositions) return nullptr;
     const Layout& user = user_layouts_[kFilter];
     const std::string_view layout(reinterpret_cast<const char*>(&user), sizeof user);
     return PackedWeights::get().find(

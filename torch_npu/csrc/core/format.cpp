@@ -14,6 +14,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/memory_blocks.h"
 #include "core/stream.h"
 
 namespace torch_npu {
@@ -73,6 +74,7 @@ void change(StorageImpl& storage, const DeviceElements& from, DeviceElements to,
   const c10::DeviceIndex device = storage.device().index();
   bind_device(device);
   synchronize_device(device);
+  const NoAllocationSite locked;
   const c10::DataPtr beside = caching_allocator().allocate_on(device, nbytes);
   to.data = beside.get();
   cast(from, to, device);

@@ -9,6 +9,7 @@ namespace torch_npu {
 namespace {
 
 std::atomic<const char* (*)()> site_of_caller{nullptr};
+thread_local int without_site = 0;
 
 }  // namespace
 
@@ -33,9 +34,12 @@ void report_block_freed(const void* address) noexcept {
 
 const char* allocation_site() noexcept {
   const auto site = site_of_caller.load(std::memory_order_relaxed);
-  return site == nullptr ? nullptr : site();
+  return site == nullptr || without_site != 0 ? nullptr : site();
 }
 
 void set_allocation_site(const char* (*site)()) noexcept { site_of_caller = site; }
+
+NoAllocationSite::NoAllocationSite() noexcept { ++without_site; }
+NoAllocationSite::~NoAllocationSite() { --without_site; }
 
 }  // namespace torch_npu

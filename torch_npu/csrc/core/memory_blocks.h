@@ -15,8 +15,17 @@ void report_block(const void* address, std::size_t nbytes, const char* site) noe
 void report_block_freed(const void* address) noexcept;
 
 // The line of the program that allocates, or null; stays until the thread's next call. May need Python's lock, so no
-// other lock may be held.
+// other lock may be held, unless there is a NoAllocationSite.
 const char* allocation_site() noexcept;
 void set_allocation_site(const char* (*site)()) noexcept;
+
+// While one lives, the thread's allocations have no site: for those under a lock.
+class NoAllocationSite {
+ public:
+  NoAllocationSite() noexcept;
+  ~NoAllocationSite();
+  NoAllocationSite(const NoAllocationSite&) = delete;
+  NoAllocationSite& operator=(const NoAllocationSite&) = delete;
+};
 
 }  // namespace torch_npu
