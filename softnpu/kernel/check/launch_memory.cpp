@@ -75,13 +75,19 @@ bool LaunchMemory::find(uint64_t address, softnpuBlock* before, softnpuBlock* be
 
 bool LaunchMemory::is_given(const softnpuBlock& block) {
   const uint64_t begin = address_of(block);
-  std::lock_guard lock(mutex_);
-  if (given_.contains(begin)) return true;
-  if (refused_.contains(begin)) return false;
-  // Arguments say it of almost all; only what is left is worth reading tensors for.
+  {
+    std::lock_guard lock(mutex_);
+    if (given_.contains(begin)) return true;
+    if (refused_.contains(begin)) return false;
+  }
+  // Arguments say it of almost all; only what is left is worth reading tensors for. Without the lock: the program may
+  // free what is read, and such a fault ends the block here.
+  std::set<uint64_t> found;
   std::vector<Range> ranges;
-  follow(arguments_, argument_bytes_, true, &ranges);
-  if (!given_.contains(begin)) follow_all(std::move(ranges));
+  follow(arguments_, argument_bytes_, true, &found, &ranges);
+  if (!found.contains(begin)) follow_all(std::move(ranges), &found);
+  std::lock_guard lock(mutex_);
+  given_.merge(found);
   if (given_.contains(begin)) return true;
   refused_.insert(begin);
   return false;
@@ -96,7 +102,7 @@ softnpuBlock LaunchMemory::given_before(uint64_t address) {
   return before;
 }
 
-void LaunchMemory::follow_all(std::vector<Range> ranges) {
+void LaunchMemory::follow_all(std::vector<Range> ranges, std::set<uint64_t>* given) const {
   std::set<uint64_t> seen;
   for (size_t i = 0; i < ranges.size(); ++i) {
     const Range range = ranges[i];
@@ -104,11 +110,12 @@ void LaunchMemory::follow_all(std::vector<Range> ranges) {
     const uint64_t bytes = std::min(range.end - range.begin, kMostFollowed);
     void* kernel = nullptr;
     if (softnpuKernelAddress(reinterpret_cast<void*>(range.begin), bytes, &kernel) != ACL_SUCCESS) continue;
-    follow(static_cast<const unsigned char*>(kernel), bytes, false, &ranges);
+    follow(static_cast<const unsigned char*>(kernel), bytes, false, given, &ranges);
   }
 }
 
-void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arguments, std::vector<Range>* ranges) {
+void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arguments, std::set<uint64_t>* given,
+                          std::vector<Range>* ranges) const {
   for (size_t at = 0; at + sizeof(uint64_t) <= bytes; at += sizeof(uint64_t)) {
     const uint64_t address = device_address(word_at(words + at));
     if (device_of(address) == nullptr && !are_arguments) continue;
@@ -116,7 +123,7 @@ void LaunchMemory::follow(const unsigned char* words, size_t bytes, bool are_arg
     softnpuBlock behind{};
     if (find(address, &before, &behind)) {
       if (before.isLive == 0 || address >= address_of(before) + before.bytes) continue;
-      given_.insert(address_of(before));
+      given->insert(address_of(before));
       ranges->push_back({address_of(before), address_of(before) + before.bytes});
       // Only the first part of a range is followed; an argument may lead to a list behind it.
       if (are_arguments) ranges->push_back({address, address_of(before) + before.bytes});

@@ -46,11 +46,12 @@ class LaunchMemory {
     uint64_t end;
   };
   const Device* device_of(uint64_t address) const;
-  // Adds the blocks that words of the memory at `words` point into to given_, and what is pointed to to `ranges`; of
-  // arguments, pinned memory of the host, too. The lock is held.
-  void follow(const unsigned char* words, size_t bytes, bool are_arguments, std::vector<Range>* ranges);
+  // Adds the blocks that words of the memory at `words` point into to `given`, and what is pointed to to `ranges`; of
+  // arguments, pinned memory of the host, too.
+  void follow(const unsigned char* words, size_t bytes, bool are_arguments, std::set<uint64_t>* given,
+              std::vector<Range>* ranges) const;
   // The same of the memory in `ranges`, of what that points to, and so on.
-  void follow_all(std::vector<Range> ranges);
+  void follow_all(std::vector<Range> ranges, std::set<uint64_t>* given) const;
 
   const unsigned char* const arguments_;
   const size_t argument_bytes_;
