@@ -13,13 +13,14 @@ import torch_npu
 SOURCE = "interface.cpp"
 
 
-@pytest.fixture(scope="module")
+# Of the session: a process that comes back to this module, as workers do, must not register the operators twice.
+@pytest.fixture(scope="session")
 def library(tmp_path_factory):
     """The path of the extension."""
     return build(SOURCE, tmp_path_factory.mktemp("interface"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def ops(library):
     torch.ops.load_library(library)
     return torch.ops.npu_interface
