@@ -6,7 +6,6 @@ import threading
 from functools import partial
 
 import fresh
-import fresh
 import pytest
 import torch
 from torch import Tensor, nn
