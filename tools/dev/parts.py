@@ -12,7 +12,7 @@ from dev.fuzz import fuzz
 from dev.lint import lint_files
 from dev.opinfo import opinfo
 from dev.oracle import oracle
-from dev.pytests import FUNCTIONS, LIMITS, NO_DEVICE, gtest, pytest, without_device
+from dev.pytests import FUNCTIONS, KERNELS, LIMITS, NO_DEVICE, gtest, pytest, without_device
 from dev.wheel import wheel
 
 # Installs the wheel; the configurations of the device do not affect it.
@@ -112,7 +112,7 @@ def _fuzz(rotation: Rotation) -> None:
 def _configuration(name: str) -> Callable[[Rotation], None]:
     def run(rotation: Rotation) -> None:
         env = CONFIGURATIONS[name]
-        gtest(env, FUNCTIONS)
+        gtest(env, FUNCTIONS + KERNELS)
         # Another share of the cases than the default configuration's.
         share = Rotation(rotation.number + 1, rotation.full).share(CASE_SHARDS)
         pytest(env, [*suite(*(() if rotation.full else ONCE)), "--shard", share])
@@ -148,7 +148,7 @@ EVERY = (
     Part("lint", "ruff, clang-format, layers, documents; clang-tidy of recent files", 2, _lint),
     Part("build", "the libraries, the plug-in, the tests", 10, lambda _: build()),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
-    Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + LIMITS)),
+    Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + KERNELS + LIMITS)),
     Part("tests", "capabilities, and a part of the operators' cases", 6, _tests),
     Part("fuzz", "random calls of every operator with an aclnn entry", 1, _fuzz),
 )

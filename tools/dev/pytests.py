@@ -8,6 +8,8 @@ from dev.run import run
 
 # Softnpu's functional tests, and its stress tests: each executable of the latter sets up its process differently.
 FUNCTIONS = ("softnpu_tests",)
+# Those of kernels in Ascend C; not under sanitizers, where the cells of checked mode take minutes.
+KERNELS = ("softnpu_kernel_tests",)
 LIMITS = (
     "softnpu_stress_tests",
     "softnpu_fuzz_tests",
