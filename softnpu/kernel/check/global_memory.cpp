@@ -57,7 +57,7 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
       remember(address - (own - begin_of(at.tensor)), address + (at.limit - own));
       return wanted;
     }
-    return is_valid(wanted) ? wanted : most([&](uint64_t first) { return first <= wanted && is_valid(first); });
+    return LaunchMemory::valid_bytes(own, wanted);
   }
   if (at.kind != Place::Kind::kNoTensors) return 0;
   if (is_valid(bytes)) {
@@ -66,7 +66,7 @@ uint64_t GlobalMemory::valid_bytes(uint64_t address, uint64_t bytes) {
     remember(address, address + bytes + (is_valid(bytes + more) ? more : 0));
     return bytes;
   }
-  return most(is_valid);
+  return LaunchMemory::valid_bytes(own, bytes);
 }
 
 std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {
@@ -82,7 +82,7 @@ std::string GlobalMemory::problem(uint64_t address, uint64_t bytes) const {
       break;
     case Place::Kind::kNoTensors: break;
   }
-  const uint64_t valid = most([&](uint64_t first) { return LaunchMemory::is_valid(own, first); });
+  const uint64_t valid = LaunchMemory::valid_bytes(own, bytes);
   if (valid == 0) return "global memory that is not allocated";
   return bytes_text(bytes - valid) + " behind the end of the allocation in global memory";
 }

@@ -14,18 +14,6 @@ constexpr uint64_t kMostFollowed = uint64_t{1} << 20;
 
 uint64_t address_of(const softnpuBlock& block) { return reinterpret_cast<uint64_t>(block.address); }
 
-// How many of the `most` bytes from `address` on are valid.
-uint64_t valid_bytes(uint64_t address, uint64_t most) {
-  if (LaunchMemory::is_valid(address, most)) return most;
-  uint64_t low = 0;
-  uint64_t high = most;
-  while (low + 1 < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    (LaunchMemory::is_valid(address, middle) ? low : high) = middle;
-  }
-  return low;
-}
-
 // Other blocks of the launch may write there meanwhile.
 __attribute__((no_sanitize("thread"))) uint64_t word_at(const unsigned char* memory) {
   uint64_t word = 0;
@@ -67,6 +55,17 @@ uint64_t LaunchMemory::device_address(uint64_t address) const {
 bool LaunchMemory::is_valid(uint64_t address, uint64_t bytes) {
   void* kernel = nullptr;
   return softnpuKernelAddress(reinterpret_cast<const void*>(address), bytes, &kernel) == ACL_SUCCESS;
+}
+
+uint64_t LaunchMemory::valid_bytes(uint64_t address, uint64_t most) {
+  if (is_valid(address, most)) return most;
+  uint64_t low = 0;
+  uint64_t high = most;
+  while (low + 1 < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    (is_valid(address, middle) ? low : high) = middle;
+  }
+  return low;
 }
 
 bool LaunchMemory::find(uint64_t address, softnpuBlock* before, softnpuBlock* behind) const {

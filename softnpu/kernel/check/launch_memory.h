@@ -22,6 +22,8 @@ class LaunchMemory {
   uint64_t device_address(uint64_t address) const;
   // Whether [address, address + bytes), a device address, is in one live allocation, or in pinned host memory.
   static bool is_valid(uint64_t address, uint64_t bytes);
+  // How many of the `most` bytes from `address` on are.
+  static uint64_t valid_bytes(uint64_t address, uint64_t most);
 
   // See softnpuFindBlock.
   bool find(uint64_t address, softnpuBlock* before, softnpuBlock* behind) const;

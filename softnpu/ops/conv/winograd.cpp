@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/no_destroy.h"
 #include "ops/conv/onednn_step.h"
 #include "ops/conv/winograd_filter.h"
 #include "ops/conv/winograd_kernels.h"
@@ -17,7 +16,6 @@
 #include "ops/conv/winograd_tiles.h"
 #include "ops/onednn/engine.h"
 #include "ops/onednn/packed_weights.h"
-#include "ops/onednn/primitive_cache.h"
 #include "ops/onednn/runs.h"
 #include "ops/workspace.h"
 #include "workers/parallel.h"
@@ -25,32 +23,12 @@
 namespace softnpu {
 namespace {
 
-using dnnl::memory;
-
 // The tiles of one thread's products: their planes fit its cache, but there are enough of them for a matrix product.
 constexpr int64_t kPlanesBytes = int64_t{1} << 20;
 constexpr int64_t kLeastTogether = 24;
 // From as many tiles on, a call packs the filter in a small part of its time: a packed copy would not be worth its
 // memory.
 constexpr int64_t kManyTiles = 384;
-
-// The products of `tiles` rows with each plane, on one thread.
-struct ProductKey {
-  int64_t planes = 0, tiles = 0, read = 0, made = 0;
-};
-
-std::shared_ptr<const WinogradProduct> product_of(const ProductKey& key) {
-  static NoDestroy<PrimitiveCache<ProductKey, WinogradProduct>> cache(kCachedWinogradProducts);
-  const ThreadScope scope(1);
-  return cache.get().get(key, [&] {
-    const auto planes = [&](int64_t channels) {
-      return memory::desc({key.planes, key.tiles, channels}, memory::data_type::f32,
-                          memory::dims{winograd_plane_stride(key.tiles, channels), channels, 1});
-    };
-    const memory::desc any({key.planes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
-    return make_winograd_product(planes(key.read), any, planes(key.made), false);
-  });
-}
 
 // The filter's layout, as the key of its packed copies.
 struct FilterKey {
@@ -78,9 +56,9 @@ class Winograd final : public WinogradRoot {
     const int64_t fits = kPlanesBytes / (tile_.planes() * channels * static_cast<int64_t>(sizeof(float)));
     const int64_t together = std::max(least, fits) / tiles_across_;
     rows_ = std::clamp<int64_t>(together, 1, (rows + threads_ - 1) / threads_);
-    whole_ = product_of({tile_.planes(), rows_ * tiles_across_, read().channels, made().channels});
+    whole_ = winograd_product_of({tile_.planes(), rows_ * tiles_across_, read().channels, made().channels});
     if (const int64_t left = rows % rows_; left != 0) {
-      rest_ = product_of({tile_.planes(), left * tiles_across_, read().channels, made().channels});
+      rest_ = winograd_product_of({tile_.planes(), left * tiles_across_, read().channels, made().channels});
     }
     const bool fits_both = rest_ == nullptr || rest_->weights == whole_->weights;
     if (!fits_both || !may_pack_winograd_filter(whole_->weights)) {

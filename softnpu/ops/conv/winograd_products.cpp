@@ -2,7 +2,9 @@
 
 #include <vector>
 
+#include "base/no_destroy.h"
 #include "ops/onednn/engine.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 
@@ -26,6 +28,20 @@ std::shared_ptr<const WinogradProduct> make_winograd_product(const dnnl::memory:
                                                                {DNNL_ARG_DST, dst},
                                                                {DNNL_ARG_SCRATCHPAD, plan.scratchpad_desc()}});
   return product;
+}
+
+std::shared_ptr<const WinogradProduct> winograd_product_of(const WinogradProductKey& key) {
+  static NoDestroy<PrimitiveCache<WinogradProductKey, WinogradProduct>> cache(kCachedWinogradProducts);
+  const ThreadScope scope(1);
+  return cache.get().get(key, [&] {
+    const auto planes = [&](int64_t channels) {
+      return dnnl::memory::desc({key.planes, key.tiles, channels}, dnnl::memory::data_type::f32,
+                                dnnl::memory::dims{winograd_plane_stride(key.tiles, channels), channels, 1});
+    };
+    const dnnl::memory::desc any({key.planes, key.read, key.made}, dnnl::memory::data_type::f32,
+                                 dnnl::memory::format_tag::any);
+    return make_winograd_product(planes(key.read), any, planes(key.made), false);
+  });
 }
 
 }  // namespace softnpu

@@ -18,8 +18,6 @@
 namespace softnpu {
 namespace {
 
-using dnnl::memory;
-
 // Smaller filters, transformed as a whole, fit a cache.
 constexpr int64_t kLeastFilterBytes = int64_t{4} << 20;
 // Transformed images are read once per block of output channels: they fit the last-level cache.
@@ -45,30 +43,20 @@ int64_t planes_bytes(const ConvProblem& p, WinogradTile tile) {
   return tile.planes() * tiles_of(p.made(), 1, tile) * read.channels * static_cast<int64_t>(sizeof(float));
 }
 
-// The products of `tiles` rows with each plane of a block of `made` output channels, on one thread.
-struct BlockKey {
-  int64_t planes = 0, tiles = 0, read = 0, made = 0;
-};
-
+// The products with a block of output channels, and where its filter is packed to.
 struct BlockProduct {
   std::shared_ptr<const WinogradProduct> product;
   WinogradFilterOffsets offsets;
 };
 
-std::shared_ptr<const BlockProduct> product_of(const BlockKey& key) {
-  static NoDestroy<PrimitiveCache<BlockKey, BlockProduct>> cache(kCachedWinogradProducts);
-  const ThreadScope scope(1);
+std::shared_ptr<const BlockProduct> product_of(const WinogradProductKey& key) {
+  static NoDestroy<PrimitiveCache<WinogradProductKey, BlockProduct>> cache(kCachedWinogradProducts);
   return cache.get().get(key, [&] {
-    const auto planes = [&](int64_t channels) {
-      return memory::desc({key.planes, key.tiles, channels}, memory::data_type::f32,
-                          memory::dims{winograd_plane_stride(key.tiles, channels), channels, 1});
-    };
-    const memory::desc any({key.planes, key.read, key.made}, memory::data_type::f32, memory::format_tag::any);
-    auto product = make_winograd_product(planes(key.read), any, planes(key.made), false);
+    auto product = winograd_product_of(key);
     if (!may_pack_winograd_filter(product->weights)) {
       throw dnnl::error(dnnl_unimplemented, "a filter in a layout of its own");
     }
-    const memory::desc weights = product->weights;
+    const dnnl::memory::desc weights = product->weights;
     return std::make_shared<const BlockProduct>(BlockProduct{std::move(product), winograd_filter_offsets(weights)});
   });
 }
