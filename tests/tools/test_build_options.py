@@ -1,9 +1,11 @@
 """How `./dev build` calls CMake: warnings, and a Python other than that of the build folder."""
 
 import os
+import subprocess
 
 import pytest
 from dev import build
+from dev.run import DevError
 
 
 @pytest.fixture
@@ -79,3 +81,26 @@ def test_a_folder_that_ci_configured_is_not_built_anew(calls, monkeypatch):
     monkeypatch.setenv("CI", "false")
     build.configure()
     assert "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF" in calls[1]
+
+
+RULES = """rule copy
+  command = cp $in $out && echo $out: {header} > $out.d
+  depfile = $out.d
+build out: copy in
+"""
+
+
+@pytest.mark.parametrize("is_temporary", [False, True])
+def test_a_second_build_has_nothing_to_do(tmp_path, is_temporary):
+    """A dependency file that names a temporary file makes Ninja run the step for ever."""
+    header = tmp_path / "header.h"
+    (tmp_path / "in").touch()
+    header.touch()
+    (tmp_path / "build.ninja").write_text(RULES.format(header=header))
+    subprocess.run([build.program("ninja"), "-C", tmp_path], check=True)
+    if is_temporary:
+        header.unlink()
+        with pytest.raises(DevError, match=r"(?s)has work to do.*header\.h"):
+            build.check_nothing_to_build(tmp_path)
+    else:
+        build.check_nothing_to_build(tmp_path)

@@ -2,10 +2,11 @@
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT, VENV
-from dev.run import output, run, say
+from dev.run import DevError, output, run, say
 
 SOURCE = ROOT / "torch_npu"
 # The operators' library that the ordinary build makes.
@@ -120,3 +121,20 @@ def build(*, sanitize: str = "") -> None:
     _ninja(configure(sanitize=sanitize))
     if not sanitize:
         link_package()
+
+
+def check_nothing_to_build(folder: Path = BUILD) -> None:
+    """Asks Ninja again after a build.
+
+    Raises:
+        DevError: a second build has something to do; the text says what, and why Ninja thinks so.
+    """
+    command = [program("ninja"), "-C", str(folder), "-n", "-d", "explain"]
+    said = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ).stdout
+    if "no work to do" not in said:
+        raise DevError(
+            f"a second build of {folder.name}/ has work to do, since a file that a step depends on is newer than its"
+            f" result, or is missing:\n{said}"
+        )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dev import tidy
 from dev.api import break_sample
-from dev.build import build
+from dev.build import build, check_nothing_to_build
 from dev.files import recently_changed
 from dev.fuzz import fuzz
 from dev.lint import lint_files
@@ -84,6 +84,11 @@ class Part:
     run: Callable[[Rotation], None]
 
 
+def _build(_: Rotation) -> None:
+    build()
+    check_nothing_to_build()
+
+
 def _lint(rotation: Rotation) -> None:
     lint_files()
     if rotation.full:
@@ -146,7 +151,7 @@ def _package(_: Rotation) -> None:
 
 EVERY = (
     Part("lint", "ruff, clang-format, layers, documents; clang-tidy of recent files", 2, _lint),
-    Part("build", "the libraries, the plug-in, the tests", 10, lambda _: build()),
+    Part("build", "the libraries, the plug-in, the tests", 10, _build),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
     Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + KERNELS + LIMITS)),
     Part("tests", "capabilities, and a part of the operators' cases", 6, _tests),

@@ -166,12 +166,21 @@ class Build:
             )
 
         if self.options.depfile is not None:
-            _write_depfile(self.options.depfile, output, units)
+            _write_depfile(self.options.depfile, output, self._read_files(units))
         with ThreadPoolExecutor() as pool:
             warnings = list(pool.map(compile_one, range(len(units))))
         _say("".join(warnings))
         output.parent.mkdir(parents=True, exist_ok=True)
         _say(_run_quiet(self.link_command(output), f"{output} does not link"))
+
+    def _read_files(self, units: Sequence[Unit]) -> list[Path]:
+        """Every file that the result depends on: what the preprocessor read outside the temporary folder, and tiling."""
+        names = {name for unit in units for name in re.findall(r'^# \d+ "([^"<>]+)"', unit.text, re.M)}
+        files = {Path(name).absolute() for name in names}.union(
+            header.absolute() for header in self.options.tiling
+        )
+        folder = self.folder.absolute()
+        return sorted(f for f in files if f.is_file() and not f.is_relative_to(folder))
 
     def _written(self, source: Path, number: int) -> Path:
         return self.folder / f"{number}_{source.stem}.ii"
@@ -232,16 +241,10 @@ def _with_torch_python(links: Sequence[str]) -> list[str]:
     return list(links)
 
 
-def _write_depfile(depfile: Path, output: Path, units: Sequence[Unit]) -> None:
-    """Names every file that the preprocessor read."""
-    files = {name for unit in units for name in re.findall(r'^# \d+ "([^"<>]+)"', unit.text, re.M)}
-    named = [Path(name).absolute() for name in sorted(files)]
-    lines = [
-        str(file).replace(" ", "\\ ")
-        for file in (output.absolute(), *named)
-        if file == output.absolute() or file.is_file()
-    ]
-    depfile.write_text(lines[0] + ": " + " \\\n  ".join(lines[1:]) + "\n")
+def _write_depfile(depfile: Path, output: Path, files: Sequence[Path]) -> None:
+    """Writes what ``output`` depends on, as make reads it."""
+    named = [str(file).replace(" ", "\\ ") for file in (output.absolute(), *files)]
+    depfile.write_text(named[0] + ": " + " \\\n  ".join(named[1:]) + "\n")
 
 
 def _is_new(kernel: Kernel, known: dict[str, Kernel]) -> bool:
