@@ -1,0 +1,103 @@
+"""Every operator with an aclnn entry at five sizes, npu against CPU eager; those that are slower are printed."""
+
+import math
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from results import Measured
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+# A ratio above it is printed.
+BOUND = 1.1
+# Seconds of each side's measurement of one call, and the longest call on the CPU that is measured.
+_SECONDS, _LONGEST = 0.02, 0.5
+
+
+def _least(work: Callable[[], object], calls: int) -> float:
+    """Seconds of the fastest of ``calls`` calls, each finished."""
+    least = math.inf
+    for _ in range(calls):
+        started = time.perf_counter()
+        work()
+        torch.npu.synchronize()
+        least = min(least, time.perf_counter() - started)
+    return least
+
+
+def ratio(npu: Callable[[], object], cpu: Callable[[], object]) -> tuple[float, float] | None:
+    """The least seconds of both, measured in turns; None if the CPU takes too long."""
+    once = _least(cpu, 2)
+    if once > _LONGEST:
+        return None
+    _least(npu, 3)
+    calls = max(3, min(200, int(_SECONDS / max(once, 1e-6))))
+    times = [(_least(npu, calls), _least(cpu, calls)) for _ in range(3)]
+    return min(n for n, _ in times), min(c for _, c in times)
+
+
+def measure(wanted: str = "") -> list[Measured]:
+    """Measures every operator whose name has ``wanted``; prints the slow ones and a summary."""
+    from fuzz.__main__ import recorded_calls
+    from scaled import grown
+
+    warnings.simplefilter("ignore")
+    recorded = torch.load(recorded_calls(), weights_only=False)
+    rows: list[Measured] = []
+    left_out: list[str] = []
+    for name in track([n for n in sorted(recorded) if wanted in n], "sizes", transient=True):
+        found = False
+        for size in SIZES:
+            call = grown(recorded[name], size)
+            if call is None:
+                continue
+            try:
+                times = ratio(call.on("npu"), call.on("cpu"))
+            except RuntimeError as error:
+                print(f"{name}, {size:,}: {str(error).splitlines()[0]}", file=sys.stderr)
+                continue
+            if times is None:
+                break
+            found = True
+            npu, cpu = times
+            work = f"{name}, {size:,}"
+            rows.append(Measured("sizes", work, "cpu", npu * 1e6, cpu * 1e6, npu / cpu))
+        if not found:
+            left_out.append(name)
+    _report(rows, left_out)
+    return rows
+
+
+def _report(rows: list[Measured], left_out: list[str]) -> None:
+    slow = sorted((row for row in rows if row.ratio > BOUND), key=lambda row: -row.ratio)
+    table = Table(title=f"sizes: rows above {BOUND}")
+    table.add_column("operator, elements")
+    for column in ("npu us", "CPU us", "ratio"):
+        table.add_column(column, justify="right")
+    for row in slow:
+        table.add_row(row.work, f"{row.npu:,.1f}", f"{row.other:,.1f}", f"{row.ratio:.2f}")
+    Console(width=110).print(table)
+    for size in SIZES:
+        of_size = [row.ratio for row in rows if row.work.endswith(f" {size:,}")]
+        if of_size:
+            over = sum(r > BOUND for r in of_size)
+            print(
+                f"{size:>12,} elements: {len(of_size)} operators, geometric mean"
+                f" {statistics.geometric_mean(of_size):.2f}, {over} above {BOUND}"
+            )
+    if rows:
+        mean = statistics.geometric_mean(row.ratio for row in rows)
+        print(
+            f"{len(slow)} of {len(rows)} rows above {BOUND}"
+            f" ({len(slow) / len(rows):.1%}); geometric mean {mean:.2f}"
+        )
+    if left_out:
+        print(f"{len(left_out)} operators have no call that grows: {', '.join(left_out)}")
