@@ -41,7 +41,7 @@ void quantize_into(const at::Tensor& dst, const at::Tensor& floats) {
 
 // As copy_ on the CPU: from a quantized source the target takes the quantizer too; a float source is quantized by the
 // target's own.
-at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+at::Tensor copy_quantized(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
   TORCH_CHECK(dst.is_quantized(),
               "Copying from quantized Tensor to non-quantized Tensor is not allowed, please use dequantize to get a "
               "float Tensor from a quantized Tensor");
@@ -58,7 +58,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
   return dst;
 }
 
-TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) { m.impl("_copy_from", &copy_from); }
+TORCH_LIBRARY_IMPL(aten, QuantizedPrivateUse1, m) { m.impl("_copy_from", &copy_quantized); }
 
 }  // namespace
 }  // namespace torch_npu

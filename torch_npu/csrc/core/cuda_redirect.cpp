@@ -70,7 +70,7 @@ void make_on_npu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 using Libraries = std::vector<std::unique_ptr<torch::Library>>;
 
 // The registrations, guarded by the GIL; they last as long as their objects. Never freed.
-Libraries& registered() {
+Libraries& registered_libraries() {
   static auto* libraries = std::make_unique<Libraries>().release();  // the dispatcher may end before
   return *libraries;
 }
@@ -82,19 +82,19 @@ void set_cuda_redirect(bool on) {
   auto& slot = c10::impl::device_guard_impl_registry[static_cast<size_t>(DeviceType::CUDA)];
   if (!on) {
     is_on = false;
-    registered().clear();
+    registered_libraries().clear();
     const c10::impl::DeviceGuardImplInterface* ours = guard;
     slot.compare_exchange_strong(ours, nullptr);
     return;
   }
-  if (!registered().empty()) return;
+  if (!registered_libraries().empty()) return;
   TORCH_CHECK(slot.load() == nullptr, "cuda devices cannot be mapped to npu: this torch is built with CUDA");
   slot.store(guard);
   for (c10::DispatchKey key : {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA, c10::DispatchKey::SparseCsrCUDA,
                                c10::DispatchKey::QuantizedCUDA, c10::DispatchKey::NestedTensorCUDA}) {
     auto library = std::make_unique<torch::Library>(torch::Library::IMPL, "_", key, __FILE__, __LINE__);
     library->fallback(torch::CppFunction::makeFromBoxedFunction<&make_on_npu>());
-    registered().push_back(std::move(library));
+    registered_libraries().push_back(std::move(library));
   }
   replace_to_of_torchscript();
   is_on = true;

@@ -29,7 +29,7 @@ constexpr double kSmallWork = 1 << 22;
 constexpr double kShortWork = 1 << 25;
 constexpr double kWorkOfAccess = 8;  // reading or writing an element
 
-std::atomic<uint64_t> launches{0};
+std::atomic<uint64_t> kernel_launches{0};
 
 // The most threads of the regions of the kernel that this thread runs.
 thread_local unsigned most_threads = 1;
@@ -131,7 +131,7 @@ void launch_generated(KernelCall call, c10::Stream stream) {
                        : work < kShortWork ? SOFTNPU_COST_SHORT
                                            : SOFTNPU_COST_LARGE;
   call.threads = cost == SOFTNPU_COST_SMALL ? 1 : at::get_num_threads();
-  launches.fetch_add(1, std::memory_order_relaxed);
+  kernel_launches.fetch_add(1, std::memory_order_relaxed);
   route_stats::add_generated(name);
   const Enqueue enqueue(stream);
   const trace::Launch traced(name, trace::Kind::kKernel, stream);
@@ -140,6 +140,6 @@ void launch_generated(KernelCall call, c10::Stream stream) {
   acl_check(launch(enqueue.handle(), &task), "softnpuLaunch");
 }
 
-uint64_t generated_launches() noexcept { return launches.load(std::memory_order_relaxed); }
+uint64_t generated_launches() noexcept { return kernel_launches.load(std::memory_order_relaxed); }
 
 }  // namespace torch_npu

@@ -20,7 +20,7 @@ using c10::Stream;
 
 thread_local aclrtEvent adopted = nullptr;  // during adopt_event()
 
-struct Guard final : c10::impl::DeviceGuardImplInterface {
+struct DeviceGuardImpl final : c10::impl::DeviceGuardImplInterface {
   static constexpr c10::DeviceType kType = c10::DeviceType::PrivateUse1;
 
   c10::DeviceType type() const override { return kType; }
@@ -115,7 +115,7 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   }
 };
 
-C10_REGISTER_GUARD_IMPL(PrivateUse1, Guard);
+C10_REGISTER_GUARD_IMPL(PrivateUse1, DeviceGuardImpl);
 
 }  // namespace
 

@@ -49,7 +49,7 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   }
 };
 
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool hooks_registered = [] {
   static auto& hooks = *std::make_unique<Hooks>().release();  // PyTorch keeps the pointer for ever
   at::RegisterPrivateUse1HooksInterface(&hooks);
   return true;

@@ -14,7 +14,7 @@ std::atomic<Begin> begin_hook{nullptr};
 std::atomic<Visit> before_hook{nullptr};
 std::atomic<Visit> after_hook{nullptr};
 std::atomic<End> end_hook{nullptr};
-std::optional<at::CallbackHandle> registered;  // guarded by enable()'s caller
+std::optional<at::CallbackHandle> callback;  // guarded by enable()'s caller
 thread_local bool is_within = false;           // an operator whose hooks are being called, or that runs
 
 template <typename Function>
@@ -58,9 +58,9 @@ void set_after(Visit hook) { after_hook = hook; }
 void set_end(End hook) { end_hook = hook; }
 
 void enable(bool on) {
-  if (on == registered.has_value()) return;
-  if (!on) return at::removeCallback(*std::exchange(registered, std::nullopt));
-  registered = at::addGlobalCallback(at::RecordFunctionCallback(&start, &end)
+  if (on == callback.has_value()) return;
+  if (!on) return at::removeCallback(*std::exchange(callback, std::nullopt));
+  callback = at::addGlobalCallback(at::RecordFunctionCallback(&start, &end)
                                          .needsInputs(true)
                                          .needsOutputs(true)
                                          .scopes({at::RecordScope::FUNCTION}));

@@ -25,7 +25,7 @@ c10::intrusive_ptr<c10::StorageImpl> create(c10::StorageImpl::use_byte_size_t, c
 }
 
 // For PyTorch's call sites that create storages through c10 (torch.UntypedStorage, deserialization).
-[[maybe_unused]] const bool registered = [] {
+[[maybe_unused]] const bool factory_registered = [] {
   c10::SetStorageImplCreate(c10::DeviceType::PrivateUse1, &create);
   return true;
 }();

@@ -57,7 +57,7 @@ StreamTable& table(c10::DeviceIndex device) {
   return tables[static_cast<std::size_t>(device)];
 }
 
-thread_local std::array<c10::StreamId, kMaxDevices> current{};
+thread_local std::array<c10::StreamId, kMaxDevices> current_ids{};
 
 std::atomic<uint64_t> waits{0};
 
@@ -161,13 +161,13 @@ void restart_device(c10::DeviceIndex device) {
 
 c10::Stream current_stream(c10::DeviceIndex device) {
   device = checked_device(device);
-  return npu_stream(device, current[static_cast<std::size_t>(device)]);
+  return npu_stream(device, current_ids[static_cast<std::size_t>(device)]);
 }
 
 void set_current_stream(c10::Stream stream) {
   TORCH_CHECK(stream.device_type() == c10::DeviceType::PrivateUse1, "expected an npu stream, got one of ",
               stream.device());
-  current[static_cast<std::size_t>(checked_device(stream.device_index()))] = stream.id();
+  current_ids[static_cast<std::size_t>(checked_device(stream.device_index()))] = stream.id();
 }
 
 aclrtStream stream_handle(c10::Stream stream) {
@@ -246,7 +246,7 @@ void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexce
 
 void wait_for_current_stream(c10::DeviceIndex device) {
   check_launches(device);
-  StreamSlot& slot = slot_of(device, current[static_cast<std::size_t>(device)]);
+  StreamSlot& slot = slot_of(device, current_ids[static_cast<std::size_t>(device)]);
   const uint64_t enqueued = slot.enqueued.load(std::memory_order_acquire);
   const bool is_shared = slot.is_shared.load(std::memory_order_acquire);
   if (C10_LIKELY(!is_shared && slot.finished.load(std::memory_order_acquire) == enqueued)) return;

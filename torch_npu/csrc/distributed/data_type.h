@@ -14,6 +14,11 @@ struct WireType {
   uint64_t per_element;
 };
 
+// The count of numbers that HCCL is told for `tensor`.
+inline uint64_t count_of(const at::Tensor& tensor, WireType wire) {
+  return static_cast<uint64_t>(tensor.numel()) * wire.per_element;
+}
+
 // For collectives that only move elements: complex numbers are pairs, other types without a number of HCCL's are bytes.
 WireType moved_as(c10::ScalarType dtype);
 

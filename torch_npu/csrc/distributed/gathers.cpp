@@ -14,10 +14,6 @@ namespace {
 
 using c10d::OpType;
 
-uint64_t count_of(const at::Tensor& tensor, WireType wire) {
-  return static_cast<uint64_t>(tensor.numel()) * wire.per_element;
-}
-
 void broadcast_from(const Channel& channel, const at::Tensor& tensor, int root) {
   static const HcclCollective<decltype(HcclBroadcast)> function("HcclBroadcast");
   if (tensor.numel() == 0) return;

@@ -21,10 +21,6 @@ using c10d::OpType;
 
 void* data_of(const at::Tensor& tensor) { return mutable_plain_data(tensor); }
 
-uint64_t count_of(const at::Tensor& tensor, WireType wire) {
-  return static_cast<uint64_t>(tensor.numel()) * wire.per_element;
-}
-
 // In place.
 void all_reduce(const Channel& channel, const at::Tensor& tensor, const c10d::ReduceOp& op, int ranks) {
   static const HcclCollective<decltype(HcclAllReduce)> function("HcclAllReduce");

@@ -12,8 +12,6 @@
 namespace torch_npu::aicpu {
 namespace {
 
-c10::Device cpu_device() { return {c10::DeviceType::CPU}; }
-
 at::Tensor make_sparse(c10::DispatchKey backend, const at::SparseTensorImpl& like, const at::Tensor& indices,
                        const at::Tensor& values) {
   auto impl = c10::make_intrusive<at::SparseTensorImpl>(c10::DispatchKeySet(backend), like.dtype());
@@ -128,7 +126,7 @@ at::Tensor CpuViews::sparse_to_cpu(const at::Tensor& tensor, bool may_write) {
 
 at::Tensor CpuViews::compressed_to_cpu(const at::Tensor& tensor, bool may_write) {
   auto& impl = compressed_impl(tensor);
-  return make_compressed(c10::DispatchKey::SparseCsrCPU, cpu_device(), impl,
+  return make_compressed(c10::DispatchKey::SparseCsrCPU, c10::kCPU, impl,
                          to_cpu(impl.compressed_indices(), may_write), to_cpu(impl.plain_indices(), may_write),
                          to_cpu(impl.values(), may_write));
 }

@@ -17,8 +17,6 @@
 namespace torch_npu::aicpu {
 namespace {
 
-c10::Device cpu_device() { return {c10::DeviceType::CPU}; }
-
 void* kernel_address(const c10::StorageImpl& storage, c10::DeviceIndex device) {
   auto* address = static_cast<char*>(const_cast<void*>(bytes_of(storage, BytesLayout::kStored)));
   return address == nullptr ? nullptr : address + kernel_offset(device);
@@ -58,7 +56,7 @@ c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage,
   if (c10::StorageImpl* known = own == nullptr ? nullptr : own->cpu_storage().get()) {
     // Stale if PyTorch has replaced the storage's bytes; no other thread may use them meanwhile.
     if (C10_UNLIKELY(known->data() != address || known->nbytes() != impl->nbytes())) {
-      known->set_data_ptr_noswap(c10::DataPtr(address, cpu_device()));
+      known->set_data_ptr_noswap(c10::DataPtr(address, c10::kCPU));
       known->set_nbytes(impl->nbytes());
     }
     return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(known);
@@ -66,7 +64,7 @@ c10::intrusive_ptr<c10::StorageImpl> cpu_storage_of(const c10::Storage& storage,
   if (own == nullptr) check_device_memory(bytes, impl->nbytes(), device);
   auto view = c10::make_intrusive<c10::StorageImpl>(
       c10::StorageImpl::use_byte_size_t(), c10::SymInt(static_cast<int64_t>(impl->nbytes())),
-      c10::DataPtr(address, cpu_device()), c10::GetCPUAllocator(), impl->resizable());
+      c10::DataPtr(address, c10::kCPU), c10::GetCPUAllocator(), impl->resizable());
   if (own == nullptr) return view;
   return c10::intrusive_ptr<c10::StorageImpl>::reclaim_copy(own->cpu_storage().put(std::move(view)));
 }

@@ -70,7 +70,7 @@ void parse_npu_keys(const std::string& text) {
 }
 
 // Registered at load time: PyTorch's parser must know npu's keys before they can be set.
-[[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry registration(
+[[maybe_unused]] const c10::CachingAllocator::DeviceConfigParserHookRegistry settings_registration(
     [](const std::string& text) { parse_npu_keys(text); }, npu_keys());
 
 // PyTorch's parser passes on what std::stoull throws, and asserts where a value is missing.
