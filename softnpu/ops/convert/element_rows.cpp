@@ -86,4 +86,39 @@ void ElementWriter::write(const void* values, size_t count, void* to, ptrdiff_t 
   }
 }
 
+ElementCast::ElementCast(aclDataType from, aclDataType to)
+    : load_(load_row(from)),
+      store_(store_row(to)),
+      from_bytes_(static_cast<ptrdiff_t>(aclDataTypeSize(from))),
+      to_bytes_(static_cast<ptrdiff_t>(aclDataTypeSize(to))),
+      from_is_computed_(is_own_compute_type(from)),
+      to_is_computed_(is_own_compute_type(to)) {
+  if (to == ACL_BOOL || compute_type_of(from) != compute_type_of(to)) cast_ = cast_row(compute_type_of(from), to);
+}
+
+void ElementCast::run(const char* from, ptrdiff_t from_stride, size_t count, char* to, ptrdiff_t to_stride) const {
+  const bool reads_in_place = from_is_computed_ && from_stride == from_bytes_;
+  const bool writes_in_place = to_is_computed_ && to_stride == to_bytes_;
+  if (cast_ == nullptr && reads_in_place) return store_(from, count, to, to_stride);
+  if (cast_ == nullptr && writes_in_place) return load_(from, from_stride, count, to);
+  if (reads_in_place && writes_in_place) return cast_(from, count, to);
+  alignas(64) Between loaded;
+  alignas(64) Between converted;
+  for (size_t i = 0; i < count; i += kAtATime) {
+    const size_t here = std::min(kAtATime, count - i);
+    const void* values = from + static_cast<ptrdiff_t>(i) * from_stride;
+    char* const result = to + static_cast<ptrdiff_t>(i) * to_stride;
+    if (!reads_in_place) {
+      load_(values, from_stride, here, loaded);
+      values = loaded;
+    }
+    if (cast_ != nullptr) {
+      void* const made = writes_in_place ? static_cast<void*>(result) : converted;
+      cast_(values, here, made);
+      values = made;
+    }
+    if (!writes_in_place) store_(values, here, result, to_stride);
+  }
+}
+
 }  // namespace softnpu

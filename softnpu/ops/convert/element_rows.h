@@ -47,4 +47,23 @@ class ElementWriter {
   bool direct_ = false;
 };
 
+// Converts elements in memory to elements of another dtype in memory, with no pass that the dtypes do not need.
+class ElementCast {
+ public:
+  ElementCast() = default;
+  ElementCast(aclDataType from, aclDataType to);
+
+  // Strides in bytes. The memory must not overlap.
+  void run(const char* from, ptrdiff_t from_stride, size_t count, char* to, ptrdiff_t to_stride) const;
+
+ private:
+  LoadRow load_ = nullptr;
+  ConvertComputed cast_ = nullptr;  // null: both dtypes have one compute type
+  StoreRow store_ = nullptr;
+  ptrdiff_t from_bytes_ = 0;
+  ptrdiff_t to_bytes_ = 0;
+  bool from_is_computed_ = false;  // memory has the compute type
+  bool to_is_computed_ = false;
+};
+
 }  // namespace softnpu

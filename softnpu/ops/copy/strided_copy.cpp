@@ -1,10 +1,10 @@
 #include "ops/copy/strided_copy.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
 #include "ops/convert/number.h"
+#include "ops/copy/bytes.h"
 #include "ops/copy/element.h"
 #include "ops/copy/non_temporal.h"
 #include "ops/copy/transpose.h"
@@ -25,7 +25,7 @@ template <typename T>
 void copy_row(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride, int64_t count) {
   constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(T));
   if (to_stride == kSize && from_stride == kSize) {
-    std::memmove(to, from, static_cast<size_t>(count) * sizeof(T));
+    copy_bytes(to, from, static_cast<size_t>(count) * sizeof(T));
     return;
   }
   auto* out = reinterpret_cast<T*>(to);

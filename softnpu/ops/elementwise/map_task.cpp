@@ -25,12 +25,7 @@ MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
   const Operand& from = space.operand(operand);
   const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
   const bool is_row = !from.is_constant && space.is_contiguous(operand);
-  const char* begin = from.data;
-  const char* end = from.data + size;
-  for (size_t d = 0; !from.is_constant && d < space.dims(); ++d) {
-    const ptrdiff_t reach = (space.size(d) - 1) * space.stride(operand, d);
-    (reach < 0 ? begin : end) += reach;
-  }
+  const auto [begin, end] = space.extent(operand);
   return {begin, end, is_row ? size : 0, is_written};
 }
 

@@ -306,16 +306,6 @@ Status leaky_relu_backward(const aclTensor& grad, const aclTensor& self, const a
   return gradient(MapOp::kLeakyReluBackward, grad, self, {&slope}, out, plan);
 }
 
-Status cast(const aclTensor& self, const aclTensor& out, Plan* plan) {
-  if (self.dtype == out.dtype) return plan_copy(self, out, plan);
-  return unary(MapOp::kIdentity, self, out, plan);
-}
-
-Status cast_to(const aclTensor& self, aclDataType dtype, const aclTensor& out, Plan* plan) {
-  if (out.dtype == dtype) return cast(self, out, plan);
-  return {ACLNN_ERR_PARAM_INVALID, text("out is of ", name_of(out.dtype), " where dtype says ", name_of(dtype))};
-}
-
 Status fill(const aclTensor& self, double value, Plan* plan) { return fill(self, number(value), plan); }
 
 Status fill(const aclTensor& self, const aclScalar& value, Plan* plan) {

@@ -161,6 +161,16 @@ void Space::order(const Sizes& shape, const Strides& strides, size_t outputs) {
   }
 }
 
+std::pair<const char*, const char*> Space::extent(size_t operand) const {
+  const char* begin = operands_[operand].data;
+  const char* end = begin + aclDataTypeSize(operands_[operand].dtype);
+  for (size_t d = 0; !operands_[operand].is_constant && d < dims(); ++d) {
+    const ptrdiff_t reach = (size(d) - 1) * stride(operand, d);
+    (reach < 0 ? begin : end) += reach;
+  }
+  return {begin, end};
+}
+
 char* Space::piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const {
   const int64_t inner = sizes_[sizes_.size() - 1];
   if (stride(operand, sizes_.size() - 1) != step || first % inner + count > inner) return nullptr;

@@ -41,6 +41,9 @@ class Space {
   // Whether all elements of `operand` are contiguous, in the space's order.
   bool is_contiguous(size_t operand) const;
 
+  // The memory of `operand`: its first byte, and the one after its last.
+  std::pair<const char*, const char*> extent(size_t operand) const;
+
   // The address of `operand`'s elements [first, first + count) if they are `step` bytes apart; else null.
   char* piece(size_t operand, int64_t first, int64_t count, ptrdiff_t step) const;
 
