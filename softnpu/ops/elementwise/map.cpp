@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ops/cached_launch_of.h"
 #include "ops/convert/number.h"
+#include "ops/copy/non_temporal.h"
 #include "ops/describe.h"
 #include "ops/elementwise/map_task.h"
 #include "ops/format/nc1hwc0.h"
@@ -18,8 +19,8 @@
 namespace softnpu {
 namespace {
 
-// A mapping of few elements whose operands need no conversion and are contiguous. Stored in the plan, without heap
-// memory.
+// A mapping whose operands need no conversion and are contiguous, with a result that stays in the caches. Stored in the
+// plan, where it has few elements without heap memory.
 struct FlatMap {
   MapKernel kernel;
   size_t count;
@@ -32,7 +33,8 @@ struct FlatMap {
   // Whether all operands of `space`, the result and the inputs, are such memory.
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
     if (space.operands() != inputs + 1) return false;  // there are scalars
-    if (space.count() >= kMinLoopElements || cost_of(mapping, space.count()) >= kSmallWork) return false;
+    const auto bytes = static_cast<int64_t>(compute_type_size(compute_type_of(mapping.dtype)));
+    if (space.count() * bytes >= kNonTemporalBytes) return false;
     for (size_t k = 0; k <= inputs; ++k) {
       const Operand& operand = space.operand(k);
       if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;
@@ -54,19 +56,35 @@ struct FlatMap {
   size_t operand_count() const { return inputs + 1; }
 
   Status operator()(void* /*workspace*/) const {
-    kernel(operands[0], operands.data() + 1, count, constants.data());
+    parallel_for(static_cast<int64_t>(count), kGrain, threads_for(work()),
+                 [this](int64_t first, int64_t last) { run(first, last); });
     return Status::ok();
   }
 
+  // The elements [first, last).
+  void run(int64_t first, int64_t last) const {
+    std::array<void*, MapTask::kMostInputs + 1> at{};
+    for (size_t k = 0; k <= inputs; ++k) at[k] = static_cast<char*>(operands[k]) + first * element_bytes;
+    kernel(at[0], at.data() + 1, static_cast<size_t>(last - first), constants.data());
+  }
+
   void put(Plan* plan) const {
-    plan->work = 0;
+    const bool is_small = static_cast<int64_t>(count) < kMinLoopElements;
+    plan->work = is_small && work() < kSmallWork ? 0 : work();
     plan->run = *this;
     plan->cached_launch = &CachedLaunchOf<FlatMap>::make;
+    if (!is_small) plan->fusible = as_loop();
   }
   std::shared_ptr<const ElementwiseLoop> as_loop() const;
+
+ private:
+  // The smallest piece for a thread.
+  static constexpr int64_t kGrain = int64_t{1} << 14;
+
+  double work() const { return cost_per_element * static_cast<double>(count); }
 };
 
-// A FlatMap as part of a list's loop.
+// A FlatMap that may be fused, alone or as part of a list's loop.
 class FlatLoop final : public ElementwiseLoop {
  public:
   explicit FlatLoop(const FlatMap& map) : map_(map) {}
@@ -79,10 +97,15 @@ class FlatLoop final : public ElementwiseLoop {
       to->push_back({begin, begin + map_.count * map_.element_bytes, map_.element_bytes, k == 0});
     }
   }
-  void run(int64_t first, int64_t last) const override {
-    std::array<void*, MapTask::kMostInputs + 1> at{};
-    for (size_t k = 0; k <= map_.inputs; ++k) at[k] = static_cast<char*>(map_.operands[k]) + first * map_.element_bytes;
-    map_.kernel(at[0], at.data() + 1, static_cast<size_t>(last - first), map_.constants.data());
+  void run(int64_t first, int64_t last) const override { map_.run(first, last); }
+  bool can_rebind() const override { return true; }
+  std::unique_ptr<const ElementwiseLoop> rebind(const BufferRebinding& rebinding) const override {
+    FlatMap map = map_;
+    for (size_t k = 1; rebinding.input != nullptr && k <= map.inputs; ++k) {
+      if (map.operands[k] == rebinding.input) map.operands[k] = rebinding.new_input;
+    }
+    if (rebinding.new_output != nullptr) map.operands[0] = rebinding.new_output;
+    return std::make_unique<const FlatLoop>(map);
   }
 
  private:
