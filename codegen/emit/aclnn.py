@@ -47,6 +47,8 @@ def _conditions(operator: AclnnOperator, route: AclnnRoute) -> str:
     elif operator.writes_self_alone:  # ATen writes some of these into expanded tensors
         parts.append("at::has_internal_overlap(self) == at::MemOverlap::No")
     parts += [f"check.takes({name}, {set_of_dtypes(types)})" for name, types in tensors]
+    if operator.writes_self_alone:  # ATen raises where they share elements
+        parts += [f"has_own_storage(self, {name})" for name, _ in tensors if name != "self"]
     same = [name for name in operator.same_dtype if name != route.number]
     if len(same) > 1:
         parts.append(f"are_of_one_type({', '.join(same)})")
@@ -83,14 +85,11 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
     lines = ["bind_device(check.device());"]
     if operator.is_on_lists:
         lines.append(f"results.make_{'same_layout' if operator.rule is None else 'numbers'}(self);")
-    elif operator.writes_self_alone:
-        others = [name for name in tensors if name != "self"]
-        lines += [f"check_overlap_of(self, {name});" for name in others]
-    else:
+    elif not operator.writes_self_alone:
         given = ", ".join(f"rule_argument({a.name})" for a in operator.arguments)
         rule = [
             f"OutRule<{operator.rule}, {operator.outputs}> rule(results);",
-            f"rule.meta({given});",
+            f"rule.apply({given});",
             f"rule.check_overlaps({', '.join(tensors)});",
         ]
         if operator.gives_same_layout:

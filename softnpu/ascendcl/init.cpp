@@ -2,6 +2,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -32,8 +33,14 @@ void put(char (&field)[N], std::string_view text) {
 
 }  // namespace
 
-aclError aclInit(const char*) {
-  return api("aclInit", [] { return Process::get().initialize(); });
+// Nothing in the file concerns a software NPU; that it cannot be read is an error as on every NPU.
+aclError aclInit(const char* configPath) {
+  return api("aclInit", [&] {
+    if (configPath != nullptr && *configPath != '\0' && !std::ifstream(configPath).is_open()) {
+      return Status(ACL_ERROR_INVALID_FILE, softnpu::text("the configuration file ", configPath, " cannot be read"));
+    }
+    return Process::get().initialize();
+  });
 }
 
 aclError aclFinalize() {

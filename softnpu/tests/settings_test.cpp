@@ -171,6 +171,13 @@ TEST_F(SettingsTest, ThereIsOneGroupOfCores) {
   EXPECT_EQ(aclrtDestroyGroupInfo(nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
+TEST_F(SettingsTest, AConfigurationFileMustBeReadable) {
+  EXPECT_EQ(aclInit("/there/is/no/such/file.json"), ACL_ERROR_INVALID_FILE);
+  EXPECT_NE(std::string(aclGetRecentErrMsg()).find("file.json cannot be read"), std::string::npos);
+  EXPECT_EQ(aclInit(""), ACL_ERROR_REPEAT_INITIALIZE);
+  EXPECT_EQ(aclFinalizeReference(nullptr), ACL_SUCCESS);
+}
+
 TEST_F(SettingsTest, InitialisationsAreCounted) {
   uint64_t left = 9;
   EXPECT_EQ(aclInit(nullptr), ACL_ERROR_REPEAT_INITIALIZE);  // the suite has called it

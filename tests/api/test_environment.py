@@ -130,11 +130,64 @@ def test_only_variables_without_effect_give_a_sentence(variable):
 
 def test_a_variable_is_warned_about_once_at_import():
     program = "import torch, torch_npu; torch.ones(1, device='npu') + 1"
-    result = fresh.run(program, STREAMS_PER_DEVICE="8", HCCL_BUFFSIZE="200", TASK_QUEUE_ENABLE="1")
+    result = fresh.run(program, COMBINED_ENABLE="1", HCCL_BUFFSIZE="200", TASK_QUEUE_ENABLE="1")
     assert result.returncode == 0, result.stderr
-    assert result.stderr.count("STREAMS_PER_DEVICE=8 has no effect: the pool has PyTorch's 32") == 1
+    assert result.stderr.count("COMBINED_ENABLE=1 has no effect: operators read strided") == 1
     assert result.stderr.count("HCCL_BUFFSIZE=200 has no effect: ranks read") == 1
     assert "TASK_QUEUE_ENABLE" not in result.stderr
+
+
+def test_a_value_that_a_variable_does_not_take_is_named():
+    (text,) = ignored({"ACL_OP_INIT_MODE": "999"})
+    assert text.startswith("Get env ACL_OP_INIT_MODE not in [0, 1, 2]. ACL_OP_INIT_MODE=999 has no")
+    (text,) = ignored({"ACL_OP_INIT_MODE": "2"})
+    assert text.startswith("ACL_OP_INIT_MODE=2 has no effect")
+
+
+@pytest.mark.parametrize(
+    ("value", "streams", "warnings_"), [("8", 8, 0), ("32", 32, 0), ("7", 32, 1), ("", 32, 0)]
+)
+def test_streams_per_device(value, streams, warnings_):
+    program = "import torch; print(len({torch.npu.Stream().stream_id for _ in range(64)}))"
+    result = fresh.run(program, STREAMS_PER_DEVICE=value)
+    assert result.stdout.strip() == str(streams)
+    assert result.stderr.count("STREAMS_PER_DEVICE=7 is neither 8 nor 32") == warnings_
+
+
+# The gate keeps a stream busy until it is opened; no other limit ends the waits.
+BUSY = """
+import sys, time, torch
+from tests.gated import Gate
+with Gate(torch.npu.current_stream()):
+    work = torch.ones(3, device="npu") + 1
+    start = time.monotonic()
+    try:
+        {"stream": torch.npu.current_stream().synchronize, "device": torch.npu.synchronize}[sys.argv[1]]()
+        print("no error")
+    except RuntimeError as error:
+        print(time.monotonic() - start >= float(sys.argv[2]), str(error).splitlines()[0])
+torch.npu.synchronize()
+print(work.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "variable", "value", "seconds"),
+    [("stream", "ACL_STREAM_TIMEOUT", "250", 0.25), ("device", "ACL_DEVICE_SYNC_TIMEOUT", "1", 1)],
+)
+def test_waits_have_a_limit(what, variable, value, seconds):
+    lines = fresh.output(BUSY, what, str(seconds), cwd=str(ROOT), **{variable: value}).splitlines()
+    assert lines[0].startswith("True ")
+    assert "no error" not in lines[0]
+    assert lines[1] == "[2.0, 2.0, 2.0]"
+
+
+def test_a_limit_of_the_device_is_positive():
+    program = "import torch; torch.ones(1, device='npu'); torch.npu.synchronize()"
+    for value in ("0", "-3", "abc"):
+        result = fresh.run(program, ACL_DEVICE_SYNC_TIMEOUT=value)
+        assert "ACL_DEVICE_SYNC_TIMEOUT must be positive" in result.stderr
+        assert "ERR00003 PTA invalid value" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -152,7 +205,7 @@ def test_warnings_can_be_switched_off(name, value, monkeypatch):
 
 def test_nothing_is_warned_about_at_import_if_that_is_forbidden():
     program = "import torch; torch.npu.get_device_capability(); print('done')"
-    quiet = fresh.run(program, STREAMS_PER_DEVICE="8", TORCH_NPU_WARNING_DISABLE="1")
+    quiet = fresh.run(program, COMBINED_ENABLE="1", TORCH_NPU_WARNING_DISABLE="1")
     assert (quiet.stdout.strip(), quiet.stderr) == ("done", "")
 
 

@@ -1,6 +1,8 @@
 """Codes and texts of errors, and the exception classes."""
 
+import ast
 import re
+from pathlib import Path
 
 import fresh
 import pytest
@@ -71,6 +73,68 @@ def test_memory_that_does_not_suffice_has_its_exception():
     assert issubclass(torch.npu.DeferredNpuCallError, RuntimeError)
     with pytest.raises(torch.npu.OutOfMemoryError, match="NPU out of memory"):
         torch.empty(1 << 50, dtype=torch.uint8, device="npu")
+
+
+WRONG_ARGUMENTS = {
+    "fraction": (lambda: torch.npu.set_per_process_memory_fraction("1"), TypeError, "must be `float`", "ERR00002 PTA invalid type"),
+    "fraction of two": (lambda: torch.npu.set_per_process_memory_fraction(2.0), ValueError, "fraction value: 2.0", "ERR00003 PTA invalid value"),
+    "rounding mode": (lambda: torch.div(X(), X(), rounding_mode="test"), RuntimeError, "found 'test'", "ERR01001 OPS invalid parameter"),
+    "rule": (lambda: X() @ torch.ones(3, device="npu"), RuntimeError, "size", "ERR01001 OPS invalid parameter"),
+    "kernel": (lambda: torch.linalg.svd(X()), RuntimeError, "at least 2 dimensions", "ERR01001 OPS invalid parameter"),
+    "dimension": (lambda: X().cumsum(3), IndexError, "Dimension out of range", "ERR01001 OPS invalid parameter"),
+    "type": (lambda: torch.i0(X().to(torch.complex64)), NotImplementedError, "not implemented for", "ERR01007 OPS feature not supported"),
+}  # fmt: skip
+
+
+def X():  # noqa: N802
+    return torch.ones(2, device="npu")
+
+
+@pytest.mark.parametrize("name", WRONG_ARGUMENTS)
+def test_errors_of_wrong_arguments_have_their_code(name):
+    call, kind, text, code = WRONG_ARGUMENTS[name]
+    with pytest.raises(kind, match=text) as raised:
+        call()
+    message = str(raised.value)
+    assert type(raised.value) is kind
+    assert message.count("[ERROR]") == 1
+    assert "ERR{} {}".format("".join(LINE.search(message).groups()[:2]), " ".join(LINE.search(message).groups()[2:])) == code  # fmt: skip
+
+
+def raised_without_code(source: str) -> list[int]:
+    """Lines that raise a TypeError or ValueError whose text does not end with a code."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and getattr(node.exc.func, "id", "") in ("TypeError", "ValueError")
+        and "pta_error(" not in ast.unparse(node.exc)
+    ]
+
+
+def test_every_refusal_of_torch_npu_has_a_code():
+    assert raised_without_code("raise TypeError('no')\nraise ValueError('a' + pta_error(x))") == [1]
+    files = sorted(Path(_error_code.__file__).parents[1].glob("npu/**/*.py"))
+    assert len(files) > 30
+    missing = {
+        file.name: lines for file in files if (lines := raised_without_code(file.read_text()))
+    }
+    assert missing == {}
+
+
+def test_compact_output_omits_the_line_of_operators_too():
+    program = """
+import torch
+x = torch.ones(2, device="npu")
+for call in (lambda: torch.div(x, x, rounding_mode="test"), lambda: torch.npu.set_device(99)):
+    try:
+        call()
+    except RuntimeError as error:
+        print("[ERROR]" in str(error))
+"""
+    assert fresh.output(program, TORCH_NPU_COMPACT_ERROR_OUTPUT="1") == "False\nFalse"
+    assert fresh.output(program) == "True\nTrue"
 
 
 def test_the_line_has_no_device_before_it_is_used():

@@ -19,7 +19,11 @@ DTYPES = {
     "Long": torch.int64,
     "Short": torch.int16,
 }
+COMPLEX = {"ComplexDouble": torch.complex128, "ComplexFloat": torch.complex64}
 EACH = pytest.mark.parametrize(("prefix", "dtype"), DTYPES.items(), ids=DTYPES)
+EACH_STORAGE = pytest.mark.parametrize(
+    ("prefix", "dtype"), (DTYPES | COMPLEX).items(), ids=DTYPES | COMPLEX
+)
 
 
 def tensor_api(suffix=""):
@@ -107,7 +111,7 @@ def test_the_default_tensor_type_may_be_npus():
 
 
 @storage_api("", ".dtype", ".device", ".is_npu", ".is_cuda", ".is_hpu", ".is_sparse", ".type")
-@EACH
+@EACH_STORAGE
 def test_storages_have_a_dtype(prefix, dtype):
     of_type = getattr(torch.npu, f"{prefix}Storage")
     storage = of_type(4)
@@ -128,7 +132,7 @@ def test_storages_have_a_dtype(prefix, dtype):
     ".size", ".nbytes", ".element_size", ".data_ptr", ".get_device", ".fill_", ".tolist", ".clone",
     ".copy_", ".resize_", ".resizable", ".untyped", ".pickle_storage_type", ".cpu", ".npu", ".to",
 )  # fmt: skip
-@EACH
+@EACH_STORAGE
 def test_storages_have_elements(prefix, dtype):
     storage = getattr(torch.npu, f"{prefix}Storage")([1, 0, 1])
     size = torch.empty(0, dtype=dtype).element_size()
@@ -220,3 +224,46 @@ ticket = storage._share_npu_()
 torch.TypedStorage._release_ipc_counter_npu(ticket[4], ticket[5])
 """
     assert fresh.output(program).splitlines() == ["0 8", "[1.0, 2.0]"]
+
+
+def test_types_of_the_cpu_are_not_npus():
+    assert (
+        torch.ByteTensor.is_npu is torch.FloatTensor.is_npu is torch.cuda.HalfTensor.is_npu is False
+    )
+    assert torch.npu.ByteTensor.is_npu is True
+    assert torch.ByteTensor([3]).is_npu is False
+    assert torch.ones(1, device="npu").is_npu is True
+
+
+@pytest.mark.filterwarnings("default")
+def test_constructors_and_the_default_type_are_warned_of_once():
+    program = """
+import torch, warnings
+torch.npu.FloatTensor([1]); torch.npu.FloatTensor(2); torch.npu.HalfTensor(2)
+torch.set_default_tensor_type(torch.npu.FloatTensor)
+torch.set_default_tensor_type(torch.npu.HalfTensor)
+torch.set_warn_always(True)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    torch.npu.FloatTensor([1])
+    torch.npu.DoubleTensor([1])
+print(len(caught), caught[0].lineno, caught[1].lineno)
+"""
+    result = fresh.run(program)
+    assert (
+        result.stderr.count("torch_npu.npu.*DtypeTensor constructors are no longer recommended")
+        == 1
+    )
+    assert result.stderr.count("set_default_tensor_type() is deprecated as of PyTorch 2.1") == 1
+    assert result.stdout.strip() == "2 9 10"
+
+
+def test_storages_elsewhere_are_not_shared_as_npus():
+    for storage in (
+        torch.ones(3).untyped_storage(),
+        torch.ones(3, device="meta").untyped_storage(),
+    ):
+        with pytest.raises(RuntimeError, match="only available on NPU"):
+            storage._share_npu_()
+    with pytest.raises(RuntimeError, match="only available on NPU"):
+        torch.ones(3).storage()._share_npu_()

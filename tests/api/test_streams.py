@@ -321,3 +321,24 @@ def test_erased_streams_do_not_delay_reuse():
         torch.npu._erase_stream(y, 3)
     with pytest.raises(RuntimeError, match="no live npu allocation"):
         torch.npu._erase_stream(torch.ones(2), stream)
+
+
+def test_a_stream_may_bypass_the_task_queue():
+    streams = [torch.npu.Stream(is_sync_launch=True) for _ in range(5)]
+    first = streams[0]
+    assert type(first) is torch.npu.Stream
+    assert streams[4] == first  # a pool of four
+    again = torch.npu.Stream(
+        stream_id=first.stream_id, device_index=first.device_index, device_type=first.device_type
+    )
+    assert again == first
+    ids = {s.stream_id for s in streams}
+    assert torch.npu.SyncLaunchStream().stream_id in ids
+    assert torch.npu.Stream(is_sync_launch=False).stream_id not in ids
+    with torch.npu.stream(first):
+        x = torch.ones(3, device="npu") + 1
+    first.synchronize()
+    assert x.tolist() == [2, 2, 2]
+    program = "import torch; s = torch.npu.Stream(is_sync_launch=True); torch.npu.Stream(stream_id=s.stream_id + 4, device_index=0, device_type=s.device_type)"
+    result = fresh.run(program)
+    assert "does not exist" in result.stderr.splitlines()[-1]

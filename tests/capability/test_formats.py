@@ -170,6 +170,36 @@ def test_a_gradient_passes():
     assert torch.equal(x.grad.cpu(), torch.full((4, 6), 3.0))
 
 
+DEEP_COPIES = {
+    "blocks": lambda x: x,
+    "made plain": lambda x: (x + 1, x)[1],  # the addition reads plain elements
+    "a view": lambda x: x[1:],
+}
+
+
+@pytest.mark.parametrize("name", DEEP_COPIES)
+def test_deep_copies_keep_the_format(name):
+    plain = torch.randn(20, 33)
+    x = npu_format_cast(plain.npu(), Format.FRACTAL_NZ)
+    view = DEEP_COPIES[name](x)
+    copied = copy.deepcopy(view)
+    assert get_npu_format(copied) is Format.FRACTAL_NZ is get_npu_format(view)
+    assert torch.equal(copied.cpu(), DEEP_COPIES[name](plain))
+    copied.zero_()
+    assert torch.equal(x.cpu(), plain)
+    assert copy.deepcopy(plain.npu()).tolist() == plain.tolist()
+
+
+def test_deep_copies_keep_the_names_of_dimensions():
+    x = npu_format_cast(torch.randn(2, 3, 4, 5).npu(), Format.NHWC)
+    copied = copy.deepcopy(x)
+    assert get_npu_format(copied) is Format.NHWC
+    assert torch.equal(copied.cpu(), x.cpu())
+    layer = nn.Linear(33, 20).npu()
+    layer.weight.data = npu_format_cast(layer.weight.data, Format.FRACTAL_NZ)
+    assert get_npu_format(copy.deepcopy(layer).weight) is Format.FRACTAL_NZ
+
+
 def test_a_layer_with_weights_in_blocks_trains():
     torch.manual_seed(0)
     layer = nn.Conv2d(3, 20, 3)

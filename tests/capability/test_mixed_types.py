@@ -27,7 +27,7 @@ def test_a_number_beyond_the_common_type_is_refused(name):
         function(*args, **kwargs)
     with pytest.raises(RuntimeError, match="without overflow") as npu:
         function(*moved(args, "npu"), **kwargs)
-    assert str(npu.value) == str(cpu.value)
+    assert str(npu.value).split("\n[ERROR]")[0] == str(cpu.value)
 
 
 def test_a_number_within_the_common_type_is_taken():

@@ -75,6 +75,52 @@ print(torch.i0(x).round().tolist())
     assert lines[1] == "[1.0, 1.0, 1.0]"
 
 
+LEAVES_THE_DEVICE = """
+import sys
+import torch
+
+def sparse():
+    crow, col = torch.tensor([0, 2, 4]), torch.tensor([0, 1, 0, 1])
+    return torch.sparse_csr_tensor(crow, col, torch.tensor([1.0, 2, 3, 4]), size=(2, 2)).npu()
+
+x = torch.tensor([1.0, float("nan"), 3.0], device="npu")
+csr = sparse()
+calls = {
+    "fmax": lambda: torch.fmax(x, x.flip(0), out=torch.empty_like(x)),
+    "sum": lambda: torch.ops.aten._sparse_csr_sum.dim_dtype(csr, [1], True, dtype=None),
+    "prod": lambda: torch.ops.aten._sparse_csr_prod.dim_dtype(csr, [1], True, dtype=None),
+    "add": lambda: x + 1,
+}
+torch.npu.set_operator_fallback("cpu")
+for _ in range(3):
+    assert calls[sys.argv[1]]().device.type == "npu"
+print("done")
+"""
+WARNED = {
+    "fmax": "'aten::fmax.out' will fall back to run on the CPU",
+    "sum": "'aten::_sparse_csr_sum.dim_dtype' will fall back to CPU",
+    "prod": "'aten::_sparse_csr_prod.dim_dtype' will fall back to CPU",
+}
+
+
+@pytest.mark.parametrize("call", WARNED)
+def test_each_operator_that_leaves_the_device_is_warned_of_once(call):
+    result = fresh.run(LEAVES_THE_DEVICE, call)
+    assert result.stdout.strip() == "done", result.stderr
+    assert result.stderr.count(WARNED[call]) == 1
+    name = WARNED[call].split("'")[1]
+    forbidden = fresh.run(LEAVES_THE_DEVICE, call, TORCH_NPU_FALLBACK_CPU_DISABLE="1")
+    assert forbidden.returncode != 0
+    assert "will fall back" not in forbidden.stderr
+    assert f"{name} would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE" in forbidden.stderr
+
+
+def test_operators_of_the_device_are_not_warned_of():
+    for variables in ({}, {"TORCH_NPU_FALLBACK_CPU_DISABLE": "1"}):
+        result = fresh.run(LEAVES_THE_DEVICE, "add", **variables)
+        assert (result.stdout.strip(), result.stderr) == ("done", "")
+
+
 def test_an_unknown_fallback_is_refused(on_copies):
     with pytest.raises(ValueError, match="not 'gpu'"):
         torch.npu.set_operator_fallback("gpu")

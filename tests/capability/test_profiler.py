@@ -52,6 +52,15 @@ def test_operators_show_device_time():
     assert found["aten::transpose"].device_time_total == 0  # a view
 
 
+def test_averages_have_the_devices_time_under_its_name():
+    found = profiled(work)
+    for event in (*found.key_averages(), *found.events()):
+        assert event.npu_time_total == event.device_time_total
+        assert event.self_npu_time_total == event.self_device_time_total
+        assert event.npu_time == event.device_time
+    assert averages(found)["aten::mm"].npu_time_total > 0
+
+
 def test_default_activities_include_the_device():
     with profile() as prof:
         torch.ones(8, device="npu") + 1

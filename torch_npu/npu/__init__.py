@@ -8,6 +8,7 @@ import torch
 from torch_npu import _compat
 from torch_npu.multiprocessing import reductions
 from torch_npu.npu import (
+    _acl_configuration,
     _environment,
     _state,
     aclnn,
@@ -226,7 +227,13 @@ def _register(load_error: Exception | None) -> None:
         return
     from torch_npu import _C, _import_hook
     from torch_npu.distributed import _backend
-    from torch_npu.utils import batching_rules, fake_kernels, syncbatchnorm
+    from torch_npu.utils import (
+        _profiled_events,
+        _storage,
+        batching_rules,
+        fake_kernels,
+        syncbatchnorm,
+    )
 
     _state.attach(_C, "")
     torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
@@ -237,11 +244,14 @@ def _register(load_error: Exception | None) -> None:
     fake_kernels.register()
     batching_rules.register()
     legacy.register()
+    _storage.register()
+    _profiled_events.register()
     torch_backend.register()
     _backend.register()
     syncbatchnorm.register()
     overflow.start_as_the_environment_says()
     _environment.warn_of_ignored()
+    _acl_configuration.apply()
     _import_hook.when_imported("torch._dynamo.device_interface", _register_with_dynamo)
     atexit.register(_finish)
 

@@ -18,6 +18,7 @@ class Variable(NamedTuple):
     meaning: str
     honoured_by: str = ""  # a file of the repository
     reason: str = ""  # why it has no effect
+    values: tuple[str, ...] = ()  # all that it takes, where another one is a mistake
 
 
 _COMPILED = "all operators are compiled when the package is built"
@@ -36,6 +37,7 @@ _TIMEOUT = "torch.npu.set_op_timeout_ms limits how long a wait may last"
 _AMP = "torch_npu/npu/overflow.py"
 _QUEUE = "torch_npu/csrc/core/task_queue.cpp"
 _ALLOCATOR = "torch_npu/csrc/core/allocator/settings.cpp"
+_WAIT = "torch_npu/csrc/core/wait.cpp"
 _LOG = "softnpu/base/log.cpp"
 _GROUP = "torch_npu/csrc/distributed/options.cpp"
 _HCCL = "softnpu/ccl/settings.cpp"
@@ -59,7 +61,7 @@ VARIABLES = (
     Variable(
         "TORCH_ACL_INIT_CONFIG_PATH",
         "a configuration file for aclInit",
-        reason="softnpu has no such file; torch.npu.set_dump dumps operators",
+        "torch_npu/npu/_acl_configuration.py",
     ),
     Variable(
         "TORCH_NPU_FALLBACK_CPU_DISABLE",
@@ -78,7 +80,12 @@ VARIABLES = (
     ),
     Variable("ACL_OP_COMPILER_CACHE_DIR", "folder of compiled operators", reason=_COMPILED),
     Variable("ACL_OP_COMPILER_CACHE_MODE", "use of compiled operators", reason=_COMPILED),
-    Variable("ACL_OP_INIT_MODE", "when the operator compiler starts", reason=_COMPILED),
+    Variable(
+        "ACL_OP_INIT_MODE",
+        "when the operator compiler starts",
+        reason=_COMPILED,
+        values=("0", "1", "2"),
+    ),
     Variable("PYTORCH_NPU_ALLOC_CONF", "the caching allocator", _ALLOCATOR),
     Variable("PYTORCH_ALLOC_CONF", "the caching allocator", _ALLOCATOR),
     Variable("PYTORCH_NO_NPU_MEMORY_CACHING", "no caching allocator", _ALLOCATOR),
@@ -101,7 +108,7 @@ VARIABLES = (
     Variable(
         "STREAMS_PER_DEVICE",
         "the number of streams in the pool, 32 or 8",
-        reason="the pool has PyTorch's 32 streams of each priority",
+        "torch_npu/csrc/core/stream.cpp",
     ),
     Variable(
         "ASCEND_RT_VISIBLE_DEVICES", "the devices of the process", "softnpu/runtime/config.cpp"
@@ -116,8 +123,8 @@ VARIABLES = (
         "1 imports torch_npu.contrib.transfer_to_npu",
         "torch_npu/_load.py",
     ),
-    Variable("ACL_DEVICE_SYNC_TIMEOUT", "seconds to wait for a device", reason=_TIMEOUT),
-    Variable("ACL_STREAM_TIMEOUT", "milliseconds to wait for a stream", reason=_TIMEOUT),
+    Variable("ACL_DEVICE_SYNC_TIMEOUT", "seconds to wait for a device", _WAIT),
+    Variable("ACL_STREAM_TIMEOUT", "milliseconds to wait for a stream", _WAIT),
     Variable("TORCH_HCCL_ASYNC_ERROR_HANDLING", "what a failed collective ends", _GROUP),
     Variable("TORCH_HCCL_BLOCKING_WAIT", "Work.wait() blocks the host", _GROUP),
     Variable("TORCH_HCCL_HIGH_PRIORITY", "streams of high priority", _GROUP),
@@ -212,10 +219,17 @@ def _set_names(variable: Variable, environment: Mapping[str, str]) -> list[str]:
     return sorted(name for name in environment if name.startswith(variable.name[:-1]))
 
 
+def _fault(variable: Variable, value: str) -> str:
+    if not variable.values or value in variable.values:
+        return ""
+    return f"Get env {variable.name} not in [{', '.join(variable.values)}]. "
+
+
 def ignored(environment: Mapping[str, str]) -> list[str]:
     """A sentence for each variable of ``environment`` that has no effect."""
     return [
-        f"{name}={environment[name]} has no effect: {variable.reason}"
+        _fault(variable, environment[name])
+        + f"{name}={environment[name]} has no effect: {variable.reason}"
         for variable in VARIABLES
         if variable.reason
         for name in _set_names(variable, environment)

@@ -57,4 +57,6 @@ def device_index(device: Device = None, *, allow_cpu: bool = False) -> int:
             return int(native().current_device()) if device.index is None else device.index
         if allow_cpu and device.type == "cpu":
             return -1
-    raise ValueError(f"Expected a npu device, but got: {device}")
+    from torch_npu.utils._error_code import ErrCode, pta_error  # it imports this module
+
+    raise ValueError(f"Expected a npu device, but got: {device}" + pta_error(ErrCode.VALUE))

@@ -3,6 +3,10 @@
 import os
 import warnings
 
+import torch
+
+_shown: set[str] = set()
+
 
 def _is_silent() -> bool:
     value = os.environ.get("TORCH_NPU_WARNING_DISABLE")
@@ -21,3 +25,11 @@ def warn(text: str, category: type[Warning] = UserWarning, stacklevel: int = 1) 
     """
     if not _is_silent():
         warnings.warn(text, category, stacklevel=stacklevel + 1)
+
+
+def warn_once(text: str, stacklevel: int = 1) -> None:
+    """:func:`warn` at the first call with ``text``; with ``torch.set_warn_always`` at each."""
+    if text in _shown and not torch.is_warn_always_enabled():
+        return
+    _shown.add(text)
+    warn(text, stacklevel=stacklevel + 1)

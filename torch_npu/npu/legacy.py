@@ -9,6 +9,7 @@ import torch
 from torch._utils import classproperty
 from torch.storage import _LegacyStorage, _warn_typed_storage_removal
 
+from torch_npu.npu._warn import warn_once
 from torch_npu.utils._error_code import ErrCode, pta_error
 
 # Names of C, then PyTorch's types.
@@ -17,6 +18,8 @@ _DTYPES = {
     "Bool": torch.bool,
     "Byte": torch.uint8,
     "Char": torch.int8,
+    "ComplexDouble": torch.complex128,
+    "ComplexFloat": torch.complex64,
     "Double": torch.float64,
     "Float": torch.float32,
     "Half": torch.float16,
@@ -25,6 +28,15 @@ _DTYPES = {
     "Short": torch.int16,
 }
 _MODULE = "torch.npu"
+# What PyTorch warns of where the types are CUDA's.
+_CONSTRUCTORS = (
+    "The torch_npu.npu.*DtypeTensor constructors are no longer recommended. It's best to use methods such as "
+    "torch.tensor(data, dtype=*, device='npu') to create tensors."
+)
+_DEFAULT_TYPE = (
+    "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+    "torch.set_default_device() as alternatives."
+)
 
 
 class _TensorType(type):
@@ -68,6 +80,7 @@ class _TensorType(type):
 
     def __call__(cls, *args: object, device: object = None) -> torch.Tensor:
         """A new tensor: of sizes (uninitialised), of a sequence's values, on a storage, or of a tensor's values."""
+        warn_once(_CONSTRUCTORS, stacklevel=2)
         target = torch.device("npu" if device is None else device)  # type: ignore[arg-type]
         if target.type != "npu":
             raise RuntimeError(
@@ -79,7 +92,9 @@ class _TensorType(type):
                 return torch.empty(0, dtype=cls.dtype, device=source.device).set_(source)
             if isinstance(source, torch.Tensor):
                 if not isinstance(source, cls):
-                    raise TypeError(f"expected {cls.__name__} (got {source.type()})")
+                    raise TypeError(
+                        f"expected {cls.__name__} (got {source.type()})" + pta_error(ErrCode.TYPE)
+                    )
                 return source.view_as(source)
             if not isinstance(source, (int, torch.Size)):
                 return torch.tensor(source, dtype=cls.dtype, device=target)
@@ -143,12 +158,15 @@ def _storage_type(prefix: str, dtype: torch.dtype) -> type[_NPULegacyStorage]:
 
 TYPES: dict[str, type] = {}
 for _prefix, _dtype in _DTYPES.items():
-    TYPES[f"{_prefix}Tensor"] = _tensor_type(_prefix, _dtype)
+    if not _dtype.is_complex:  # as PyTorch, which has only storages of complex numbers
+        TYPES[f"{_prefix}Tensor"] = _tensor_type(_prefix, _dtype)
     TYPES[f"{_prefix}Storage"] = _storage_type(_prefix, _dtype)
 BFloat16Storage, BFloat16Tensor = TYPES["BFloat16Storage"], TYPES["BFloat16Tensor"]
 BoolStorage, BoolTensor = TYPES["BoolStorage"], TYPES["BoolTensor"]
 ByteStorage, ByteTensor = TYPES["ByteStorage"], TYPES["ByteTensor"]
 CharStorage, CharTensor = TYPES["CharStorage"], TYPES["CharTensor"]
+ComplexDoubleStorage = TYPES["ComplexDoubleStorage"]
+ComplexFloatStorage = TYPES["ComplexFloatStorage"]
 DoubleStorage, DoubleTensor = TYPES["DoubleStorage"], TYPES["DoubleTensor"]
 FloatStorage, FloatTensor = TYPES["FloatStorage"], TYPES["FloatTensor"]
 HalfStorage, HalfTensor = TYPES["HalfStorage"], TYPES["HalfTensor"]
@@ -183,6 +201,7 @@ def _with_npu_types(original: object) -> object:
         if isinstance(t, str) and t.startswith(f"{_MODULE}."):
             t = TYPES.get(t.removeprefix(f"{_MODULE}."), t)
         if isinstance(t, _TensorType):
+            warn_once(_DEFAULT_TYPE, stacklevel=2)
             torch.set_default_dtype(t.dtype)
             if not _is_default_type:
                 before = torch.get_default_device()
@@ -215,6 +234,8 @@ __all__ = [
     "ByteTensor",
     "CharStorage",
     "CharTensor",
+    "ComplexDoubleStorage",
+    "ComplexFloatStorage",
     "DoubleStorage",
     "DoubleTensor",
     "FloatStorage",

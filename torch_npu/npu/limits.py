@@ -5,6 +5,7 @@ import torch
 from torch_npu.npu import _state
 from torch_npu.npu.device import device_count
 from torch_npu.npu.streams import Stream
+from torch_npu.utils._error_code import ErrCode, pta_error
 
 _KINDS = {"cube_core_num": 0, "vector_core_num": 1}
 _limited = False
@@ -12,7 +13,9 @@ _limited = False
 
 def _checked_device(index: int) -> int:
     if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(f"device must be an int, but got {type(index).__name__}")
+        raise TypeError(
+            f"device must be an int, but got {type(index).__name__}" + pta_error(ErrCode.TYPE)
+        )
     if not 0 <= index < device_count():
         raise AssertionError("Invalid device id")
     return index
@@ -31,7 +34,10 @@ def _given(cube_num: int, vector_num: int) -> list[tuple[int, int]]:
     given = [(kind, n) for kind, n in enumerate((cube_num, vector_num)) if n != -1]
     for _, number in given:
         if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"a number of cores must be an int, not {type(number).__name__}")
+            raise TypeError(
+                f"a number of cores must be an int, not {type(number).__name__}"
+                + pta_error(ErrCode.TYPE)
+            )
         if number < 1:
             raise RuntimeError(f"a number of cores must be at least 1, or -1 for all, not {number}")
     return given

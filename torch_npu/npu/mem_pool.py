@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from torch_npu.npu import _state
+from torch_npu.utils._error_code import ErrCode, pta_error
 
 
 class _RawAllocator:
@@ -66,6 +67,7 @@ def change_current_allocator(allocator: _NPUAllocator) -> None:
     if not isinstance(allocator, _NPUAllocator):
         raise TypeError(
             f"allocator must be an NPUPluggableAllocator, not {type(allocator).__name__}"
+            + pta_error(ErrCode.TYPE)
         )
     functions = allocator.allocator()
     if functions is _current.allocator():
@@ -106,6 +108,7 @@ class MemPool:
         if allocator is not None and not isinstance(allocator, _RawAllocator):
             raise TypeError(
                 f"allocator must come from NPUPluggableAllocator.allocator(), not {type(allocator).__name__}"
+                + pta_error(ErrCode.TYPE)
             )
         functions = allocator or _RawAllocator()
         native = _state.native()
@@ -146,7 +149,9 @@ def use_mem_pool(pool: MemPool, device: _state.Device = None) -> Iterator[None]:
         TypeError: ``pool`` is no :class:`MemPool`.
     """
     if not isinstance(pool, MemPool):
-        raise TypeError(f"pool must be a torch.npu.MemPool, not {type(pool).__name__}")
+        raise TypeError(
+            f"pool must be a torch.npu.MemPool, not {type(pool).__name__}" + pta_error(ErrCode.TYPE)
+        )
     native, index = _state.native(), _state.device_index(device)
     native.begin_allocate_to_pool(index, pool.id)
     try:

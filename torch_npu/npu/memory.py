@@ -17,6 +17,7 @@ from torch_npu.npu.mem_pool import (
     change_current_allocator,
     use_mem_pool,
 )
+from torch_npu.utils._error_code import ErrCode, pta_error
 
 __all__ = [
     "MemPool",
@@ -149,9 +150,13 @@ def set_per_process_memory_fraction(fraction: float, device: _state.Device = Non
         ValueError: it is not between 0 and 1.
     """
     if not isinstance(fraction, float):
-        raise TypeError("Invalid type for fraction argument, must be `float`")
+        raise TypeError(
+            "Invalid type for fraction argument, must be `float`" + pta_error(ErrCode.TYPE)
+        )
     if not 0 <= fraction <= 1:
-        raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
+        raise ValueError(
+            f"Invalid fraction value: {fraction}. Allowed range: 0~1" + pta_error(ErrCode.VALUE)
+        )
     _state.native().set_memory_fraction(fraction, _state.device_index(device))
 
 
@@ -173,10 +178,10 @@ def caching_allocator_alloc(size: int, device: _state.Device = None, stream: obj
     if stream is not None and not isinstance(stream, Stream):
         raise TypeError(
             "Invalid type for stream argument, must be `torch.npu.Stream` or None; "
-            f"got: {type(stream).__name__}"
+            f"got: {type(stream).__name__}" + pta_error(ErrCode.TYPE)
         )
     if isinstance(size, bool) or not isinstance(size, int):
-        raise TypeError(f"size must be an int, not {type(size).__name__}")
+        raise TypeError(f"size must be an int, not {type(size).__name__}" + pta_error(ErrCode.TYPE))
     index = _state.device_index(device)
     if stream is not None and stream.device_index != index:
         raise RuntimeError(f"the stream belongs to npu:{stream.device_index}, not to npu:{index}")

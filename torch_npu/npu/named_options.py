@@ -90,7 +90,10 @@ def _set_one(name: str, value: object) -> None:
         impl.use_compatible_impl(str(value) == "1")
     elif name in _SWITCHES:
         if value not in ("enable", "disable"):
-            raise ValueError(f"set_option: {name} is 'enable' or 'disable', not {value!r}")
+            raise ValueError(
+                f"set_option: {name} is 'enable' or 'disable', not {value!r}"
+                + pta_error(ErrCode.VALUE)
+            )
         _SWITCHES[name](value == "enable")
     elif name in _WITHOUT_EFFECT:
         values = _WITHOUT_EFFECT[name]
@@ -100,7 +103,9 @@ def _set_one(name: str, value: object) -> None:
     else:
         near = get_close_matches(str(name), _KNOWN, 1)
         raise ValueError(
-            f"set_option knows no {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+            f"set_option knows no {name!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+            + pta_error(ErrCode.VALUE)
         )
 
 

@@ -3,6 +3,7 @@
 from enum import IntEnum
 
 from torch_npu.npu import _state
+from torch_npu.utils._error_code import ErrCode, pta_error
 
 
 class CubeMathType(IntEnum):
@@ -18,7 +19,9 @@ class CubeMathType(IntEnum):
 
 def _checked_permission(value: object) -> bool:
     if not isinstance(value, bool):
-        raise TypeError(f"allow_hf32 must be a bool, but got {type(value).__name__}")
+        raise TypeError(
+            f"allow_hf32 must be a bool, but got {type(value).__name__}" + pta_error(ErrCode.TYPE)
+        )
     return value
 
 
@@ -42,7 +45,7 @@ class _Matmul:
         if not isinstance(value, CubeMathType):
             raise TypeError(
                 "value should be one of Enum CubeMathType when setting cube_math_type, "
-                f"but got {type(value).__name__}"
+                f"but got {type(value).__name__}" + pta_error(ErrCode.TYPE)
             )
         _state.native().set_cube_math_type(value)
 
@@ -103,7 +106,10 @@ class _Config:
     @allow_internal_format.setter
     def allow_internal_format(self, value: bool) -> None:
         if not isinstance(value, bool):
-            raise TypeError(f"allow_internal_format must be a bool, but got {type(value).__name__}")
+            raise TypeError(
+                f"allow_internal_format must be a bool, but got {type(value).__name__}"
+                + pta_error(ErrCode.TYPE)
+            )
         _state.native().set_allow_internal_format(value)
 
 
@@ -117,6 +123,7 @@ def set_operator_fallback(target: str | None) -> None:
 
     Args:
         target: ``"cpu"`` runs ATen's CPU kernels on copies of the arguments in host memory, with the same overlaps.
+            Each operator that does is warned of once; ``TORCH_NPU_FALLBACK_CPU_DISABLE=1`` makes it raise.
             ``"npu"`` or None, the default, runs them on the software NPU's AI CPU, on the arguments in place. On an
             NPU whose memory the host cannot read, ``"cpu"`` is always used.
 
@@ -124,7 +131,10 @@ def set_operator_fallback(target: str | None) -> None:
         ValueError: ``target`` is none of these.
     """
     if target not in ("cpu", "npu", None):
-        raise ValueError(f"set_operator_fallback takes 'cpu', 'npu' or None, not {target!r}")
+        raise ValueError(
+            f"set_operator_fallback takes 'cpu', 'npu' or None, not {target!r}"
+            + pta_error(ErrCode.VALUE)
+        )
     _state.native().set_copies_arguments(target == "cpu")
 
 

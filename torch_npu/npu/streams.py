@@ -7,6 +7,7 @@ import torch
 
 from torch_npu.npu import _state
 from torch_npu.npu.device import device_count
+from torch_npu.utils._error_code import ErrCode, pta_error
 
 _preprocessing: set[tuple[int, int]] = set()  # (device, id) of streams for preparing data
 
@@ -72,6 +73,7 @@ class _StreamBase(torch.Stream):
         if not isinstance(is_data_preprocess_stream, bool):
             raise TypeError(
                 f"is_data_preprocess_stream must be a bool, not {type(is_data_preprocess_stream).__name__}"
+                + pta_error(ErrCode.TYPE)
             )
         key = (self.device_index, self.stream_id)
         _preprocessing.discard(key)
@@ -131,13 +133,20 @@ class Stream(_StreamBase):
     ) -> "Stream":
         """A stream of ``device`` (default: the current one), or the one with the id ``stream_id``.
 
+        ``is_sync_launch=True`` gives a :class:`SyncLaunchStream`'s: the task queue does not launch its work.
+
         Raises:
             RuntimeError: the device or the stream does not exist.
         """
         if "stream_id" in kwargs:
             return _known_stream(cls, **kwargs)
+        if kwargs.pop("is_sync_launch", False):
+            index = _state.device_index(device)
+            return _stream_by_id(cls, index, _state.native().sync_launch_stream(index))
         if kwargs:
-            raise TypeError(f"Stream() has no argument {next(iter(kwargs))!r}")
+            raise TypeError(
+                f"Stream() has no argument {next(iter(kwargs))!r}" + pta_error(ErrCode.TYPE)
+            )
         return torch.Stream.__new__(
             cls, device=f"npu:{_state.device_index(device)}", priority=priority
         )
@@ -159,7 +168,10 @@ class ExternalStream(Stream):
             RuntimeError: it is no stream of the device, or an argument other than the device is given.
         """
         if isinstance(stream_ptr, bool) or not isinstance(stream_ptr, int):
-            raise TypeError(f"stream_ptr must be an int, not {type(stream_ptr).__name__}")
+            raise TypeError(
+                f"stream_ptr must be an int, not {type(stream_ptr).__name__}"
+                + pta_error(ErrCode.TYPE)
+            )
         if any(kwargs.values()):
             raise RuntimeError(
                 f"an external stream is as its owner made it: {', '.join(kwargs)} cannot be set"
@@ -181,7 +193,9 @@ class SyncLaunchStream(_StreamBase):
         if "stream_id" in kwargs:
             return _known_stream(cls, **kwargs)
         if isinstance(priority, bool) or not isinstance(priority, int):
-            raise TypeError(f"priority must be an int, not {type(priority).__name__}")
+            raise TypeError(
+                f"priority must be an int, not {type(priority).__name__}" + pta_error(ErrCode.TYPE)
+            )
         index = _state.device_index(device)
         return _stream_by_id(cls, index, _state.native().sync_launch_stream(index))
 
@@ -191,7 +205,9 @@ def _checked_stream(stream: torch.Stream | None) -> torch.Stream:
     if stream is None:
         return current_stream()
     if not isinstance(stream, torch.Stream):
-        raise TypeError(f"stream must be a torch.Stream, not {type(stream).__name__}")
+        raise TypeError(
+            f"stream must be a torch.Stream, not {type(stream).__name__}" + pta_error(ErrCode.TYPE)
+        )
     return stream
 
 
@@ -230,7 +246,10 @@ class _EventBase(torch.Event):
             RuntimeError: one of them was not recorded, or is not complete yet.
         """
         if not all(getattr(event, "_has_time", True) for event in (self, end_event)):
-            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+            raise ValueError(
+                "Both events must be created with argument 'enable_timing=True'."
+                + pta_error(ErrCode.VALUE)
+            )
         return float(_state.native().elapsed_time(self.event_id, end_event.event_id))
 
     def recorded_time(self) -> int:
@@ -241,7 +260,10 @@ class _EventBase(torch.Event):
             RuntimeError: it was not recorded, or is not complete yet.
         """
         if not self._has_time:
-            raise ValueError("The event must be created with argument 'enable_timing=True'.")
+            raise ValueError(
+                "The event must be created with argument 'enable_timing=True'."
+                + pta_error(ErrCode.VALUE)
+            )
         if not self.event_id:
             raise RuntimeError("The event must be recorded before getting its recorded time.")
         return int(_state.native().event_time(self.event_id))
@@ -267,7 +289,9 @@ class _EventBase(torch.Event):
             RuntimeError: no live event has this handle.
         """
         if not isinstance(handle, bytes):
-            raise TypeError(f"handle must be bytes, not {type(handle).__name__}")
+            raise TypeError(
+                f"handle must be bytes, not {type(handle).__name__}" + pta_error(ErrCode.TYPE)
+            )
         made = torch.Event.__new__(cls, "npu", interprocess=True)
         made._has_time, made._kind = False, "interprocess"
         _state.native().open_event(made, _state.device_index(device), handle)
@@ -402,9 +426,14 @@ def _erase_stream(tensor: torch.Tensor, stream: torch.Stream) -> None:
         RuntimeError: the tensor has no memory on the stream's device.
     """
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"tensor should be torch.Tensor, could not be {type(tensor)}")
+        raise TypeError(
+            f"tensor should be torch.Tensor, could not be {type(tensor)}" + pta_error(ErrCode.TYPE)
+        )
     if not isinstance(stream, Stream):
-        raise TypeError(f"stream should be torch_npu.npu.Stream, could not be {type(stream)}")
+        raise TypeError(
+            f"stream should be torch_npu.npu.Stream, could not be {type(stream)}"
+            + pta_error(ErrCode.TYPE)
+        )
     _state.native().erase_stream(
         tensor.untyped_storage().data_ptr(), stream.device_index, stream.stream_id
     )

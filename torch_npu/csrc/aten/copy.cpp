@@ -75,7 +75,6 @@ bool copy_by_aclnn(const at::Tensor& dst, const at::Tensor& src) {
   aclnn_check::Check check;
   if (!check.takes(dst, aclnn_check::kCopiedDtypes) || !check.takes(src, aclnn_check::kCopiedDtypes)) return false;
   at::assert_no_internal_overlap(dst);
-  at::assert_no_partial_overlap(dst, src);
   return inplace_copy.try_launch(check.device(), dst, src.sizes() == dst.sizes() ? src : src.expand(dst.sizes()));
 }
 
@@ -89,6 +88,7 @@ bool is_large(const at::Tensor& dst, const at::Tensor& src) {
 void copy_within(const at::Tensor& dst, const at::Tensor& src) {
   c10::DeviceIndex device = dst.device().index();
   bind_device(device);
+  at::assert_no_partial_overlap(dst, src);
   if (same_layout(dst, src)) {
     if (is_large(dst, src) && copy_by_aclnn(dst, src)) return;
     copy_bytes(dst, src, ACL_MEMCPY_DEVICE_TO_DEVICE, true);
@@ -164,6 +164,7 @@ at::Tensor copy_from_and_resize(const at::Tensor& self, const at::Tensor& dst) {
 }
 
 at::Scalar local_scalar_dense(const at::Tensor& self) {
+  TORCH_CHECK(self.numel() > 0, "_local_scalar_dense: Empty tensor not supported");
   at::Tensor host = at::empty_like(self, self.options().device(at::kCPU));
   copy_bytes(host, self, ACL_MEMCPY_DEVICE_TO_HOST, false);
   return host.item();

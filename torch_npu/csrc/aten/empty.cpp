@@ -36,6 +36,11 @@ at::Tensor empty_strided(at::IntArrayRef size, at::IntArrayRef stride, std::opti
   return fill_if_deterministic(tensor);
 }
 
+// PyTorch's text: its allocations for CPU and CUDA warn in the same way.
+void warn_of_complex_half() {
+  TORCH_WARN_ONCE("ComplexHalf support is experimental and many operators don't support it yet.");
+}
+
 at::Tensor efficientzerotensor(at::IntArrayRef size, std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
                                std::optional<at::Device> device, std::optional<bool>) {
   c10::DeviceIndex index = device.has_value() && device->has_index() ? device->index() : current_device();
@@ -64,6 +69,7 @@ bool fills_uninitialized() {
 }
 
 at::Tensor make_tensor_on(c10::Storage storage, at::ScalarType dtype) {
+  if (C10_UNLIKELY(dtype == at::kComplexHalf)) warn_of_complex_half();
   return at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), c10::scalarTypeToTypeMeta(dtype));
 }

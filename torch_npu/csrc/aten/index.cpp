@@ -101,7 +101,7 @@ at::Tensor make_result(const at::Tensor& self, const Indexing& indexing) {
   }
   aclnn_check::Outputs<1> outputs;
   aclnn_check::OutRule<at::meta::structured_index_Tensor, 1> rule(outputs);
-  rule.meta(self, at::ArrayRef<at::OptionalTensorRef>(indices));
+  rule.apply(self, at::ArrayRef<at::OptionalTensorRef>(indices));
   return outputs.take();
 }
 

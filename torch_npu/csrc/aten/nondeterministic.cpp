@@ -31,6 +31,7 @@ bool is_max(const Stack& stack) { return argument(stack, 12, 8).toInt() == kMaxM
 bool is_dense_max(const Stack& stack) { return argument(stack, 10, 7).toInt() == kMaxMode; }
 
 // max_unpool2d, max_unpool3d and put_ without accumulation are not here: ATen's CPU kernels, which run them, alert.
+// Neither is replication_pad2d_backward: programs rely on PyTorch's promise of a deterministic one (F.pad).
 constexpr Nondeterministic kOperators[] = {
     {"_adaptive_avg_pool2d_backward", "adaptive_avg_pool2d_backward_npu"},
     {"_adaptive_avg_pool3d_backward", "adaptive_avg_pool3d_backward_npu"},
@@ -62,8 +63,6 @@ constexpr Nondeterministic kOperators[] = {
     {"reflection_pad3d_backward.grad_input", "reflection_pad3d_backward_out_npu"},
     {"replication_pad1d_backward", "replication_pad1d_backward_npu"},
     {"replication_pad1d_backward.grad_input", "replication_pad1d_backward_npu"},
-    {"replication_pad2d_backward", "replication_pad2d_backward_npu"},
-    {"replication_pad2d_backward.grad_input", "replication_pad2d_backward_npu"},
     {"replication_pad3d_backward", "replication_pad3d_backward_npu"},
     {"replication_pad3d_backward.grad_input", "replication_pad3d_backward_npu"},
     {"upsample_bicubic2d_backward", "upsample_bicubic2d_backward_out_npu"},

@@ -19,6 +19,7 @@
 #include "bind/runtime.h"
 #include "bind/script_function.h"
 #include "bind/sharing.h"
+#include "bind/storage.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
 #include "core/cuda_redirect.h"
@@ -149,6 +150,7 @@ PYBIND11_MODULE(_C, m) {
   bind_runtime(m);
   bind_script_function(m);
   bind_sharing(m);
+  bind_storage(m);
 
   m.def("default_generator", [](int device) {
     return py::reinterpret_steal<py::object>(

@@ -9,6 +9,7 @@
 
 #include "core/acl.h"
 #include "core/adopted_event.h"
+#include "core/configuration.h"
 #include "core/device.h"
 #include "core/special_streams.h"
 #include "core/stream.h"
@@ -112,6 +113,7 @@ void bind_runtime(py::module_& m) {
     return reinterpret_cast<std::uintptr_t>(stream_handle(stream_of(device, id)));
   });
   m.def("create_raw_stream", &create_raw_stream);
+  m.def("set_configuration", &set_configuration);
   m.def(
       "destroy_raw_stream",
       [](std::uintptr_t handle) {

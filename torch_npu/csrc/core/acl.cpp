@@ -43,6 +43,9 @@ std::string with_hint(std::string message) {
 }
 
 std::string error_tail(const char* code, const char* text) {
+  // Programs that show messages to people omit the line.
+  const char* compact = std::getenv("TORCH_NPU_COMPACT_ERROR_OUTPUT");
+  if (compact != nullptr && std::string_view(compact) == "1") return {};
   std::array<char, 32> stamp{};
   std::time_t now = std::time(nullptr);
   std::tm local{};

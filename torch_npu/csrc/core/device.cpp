@@ -6,11 +6,13 @@
 
 #include <array>
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
 
 #include "core/acl.h"
+#include "core/configuration.h"
 #include "core/stream.h"
 #include "core/task_queue.h"
 #include "core/wait.h"
@@ -32,6 +34,18 @@ struct RuntimeState {
   std::atomic<bool> bad_fork{false};
   std::array<DeviceState, kMaxDevices> devices;
 };
+
+// What aclInit gets.
+struct Configuration {
+  std::string file;   // empty: none
+  std::string error;  // why the file cannot be used
+};
+
+// Written at import, before the runtime starts.
+Configuration& configuration() {
+  static auto& instance = *std::make_unique<Configuration>().release();  // used until the end of the process
+  return instance;
+}
 
 // Constant-initialised and never destroyed: used until the end of the process.
 RuntimeState& state() {
@@ -73,7 +87,9 @@ void start_runtime() {
   if (s.initialized.load(std::memory_order_acquire)) return;
   std::lock_guard lock(s.mutex);
   if (s.initialized) return;
-  aclError code = aclInit(nullptr);
+  TORCH_CHECK(configuration().error.empty(), configuration().error);
+  const std::string& file = configuration().file;
+  aclError code = aclInit(file.empty() ? nullptr : file.c_str());
   if (code != ACL_ERROR_REPEAT_INITIALIZE) acl_check(code, "aclInit");
   pthread_atfork(nullptr, nullptr, [] { state().bad_fork = true; });
   using OnResetFn = aclError (*)(void (*)(int32_t));
@@ -167,6 +183,8 @@ void bind_device(c10::DeviceIndex device) {
   bound = device;
 }
 
+void set_configuration(const std::string& file, const std::string& error) { configuration() = {file, error}; }
+
 bool is_initialized() noexcept { return state().initialized.load(std::memory_order_acquire); }
 
 bool is_device_initialized(c10::DeviceIndex device) noexcept {
@@ -185,14 +203,15 @@ void synchronize_device(c10::DeviceIndex device) {
 void wait_for_device(c10::DeviceIndex device) {
   count_synchronization();
   drain_launches(device);
-  acl_check(aclrtSynchronizeDevice(), "aclrtSynchronizeDevice");
+  acl_check(aclrtSynchronizeDeviceWithTimeout(device_wait_limit()), "aclrtSynchronizeDevice");
 }
 
 void wait_for_all_work(c10::DeviceIndex device) {
   bind_device(device);
   check_launches(device);
   count_synchronization();
-  wait_interruptibly("aclrtSynchronizeDevice", [](int32_t ms) { return aclrtSynchronizeDeviceWithTimeout(ms); });
+  wait_interruptibly("aclrtSynchronizeDevice", device_wait_limit(),
+                     [](int32_t ms) { return aclrtSynchronizeDeviceWithTimeout(ms); });
 }
 
 bool is_host_addressable() noexcept {

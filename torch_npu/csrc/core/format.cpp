@@ -14,6 +14,7 @@
 #include "core/aclnn.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
+#include "core/format_clone.h"
 #include "core/memory_blocks.h"
 #include "core/stream.h"
 
@@ -154,6 +155,29 @@ c10::intrusive_ptr<StorageImpl> copy_blocks(const StorageImpl& storage) {
       aclrtMemcpyAsync(mutable_bytes_of(*copy, BytesLayout::kStored), bytes, bytes_of(storage, BytesLayout::kStored),
                        bytes, ACL_MEMCPY_DEVICE_TO_DEVICE, Enqueue(current_stream(device)).handle()),
       "aclrtMemcpyAsync");
+  return copy;
+}
+
+c10::intrusive_ptr<c10::StorageImpl> clone_with_format(const c10::StorageImpl& storage) {
+  StorageImpl* own = own_storage(storage);
+  if (own == nullptr || own->format() == StorageImpl::kNoFormat) return nullptr;
+  const c10::DeviceIndex device = storage.device().index();
+  bind_device(device);
+  const PrivateLayoutInUse in_use;
+  if (own->has_private_layout()) return copy_blocks(*own);
+  if (own->private_layout() != nullptr) {
+    auto copy = storage_for(std::make_unique<const PrivateLayout>(*own->private_layout()), own->format(), device);
+    fill_blocks(*copy, const_cast<void*>(bytes_of(storage, BytesLayout::kStored)));
+    return copy;
+  }
+  auto copy = make_storage(storage.nbytes(), device);
+  own_storage(*copy)->set_format(own->format());
+  if (storage.nbytes() > 0) {
+    acl_check(aclrtMemcpyAsync(mutable_bytes_of(*copy, BytesLayout::kStored), storage.nbytes(),
+                               bytes_of(storage, BytesLayout::kStored), storage.nbytes(), ACL_MEMCPY_DEVICE_TO_DEVICE,
+                               Enqueue(current_stream(device)).handle()),
+              "aclrtMemcpyAsync");
+  }
   return copy;
 }
 

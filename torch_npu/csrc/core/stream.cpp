@@ -6,8 +6,10 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "core/acl.h"
 #include "core/device.h"
@@ -27,11 +29,13 @@ struct StreamSlot {
 
 namespace {
 
+// The most streams of one priority.
 constexpr c10::StreamId kPoolSize = 32;
+constexpr c10::StreamId kSyncLaunchStreams = 4;
 constexpr std::size_t kPriorities = 1 - kGreatestPriority;
 // Ids after the pools': streams that bypass the task queue, then handles of the program.
 constexpr c10::StreamId kFirstSyncLaunch = 1 + kPoolSize * static_cast<c10::StreamId>(kPriorities);
-constexpr c10::StreamId kFirstExternal = kFirstSyncLaunch + kPoolSize;
+constexpr c10::StreamId kFirstExternal = kFirstSyncLaunch + kSyncLaunchStreams;
 constexpr c10::StreamId kStreams = kFirstExternal + 512;
 
 struct StreamTable {
@@ -39,7 +43,7 @@ struct StreamTable {
   std::array<StreamSlot, kStreams> slots{};
   std::array<std::atomic<uint32_t>, kPriorities> next{};  // per pool
   std::atomic<uint32_t> next_sync_launch{0};
-  c10::StreamId next_external = kFirstExternal;  // guarded by mutex
+  std::atomic<c10::StreamId> next_external{kFirstExternal};  // written under mutex
   std::atomic<bool> stopped{false};
 };
 
@@ -61,8 +65,23 @@ thread_local std::array<c10::StreamId, kMaxDevices> current_ids{};
 
 std::atomic<uint64_t> waits{0};
 
+// STREAMS_PER_DEVICE: how many streams of each priority are in use.
+c10::StreamId pool_size() {
+  static const c10::StreamId size = [] {
+    constexpr c10::StreamId kFew = 8;
+    const char* value = std::getenv("STREAMS_PER_DEVICE");
+    const std::string_view text(value == nullptr ? "" : value);
+    if (text == "8") return kFew;
+    if (!text.empty() && text != "32")
+      TORCH_WARN("STREAMS_PER_DEVICE=", text, " is neither 8 nor 32: there are ", kPoolSize, " streams");
+    return kPoolSize;
+  }();
+  return size;
+}
+
 StreamSlot& slot_of(c10::DeviceIndex device, c10::StreamId id) {
-  TORCH_CHECK(id >= 0 && id < kStreams, "npu stream ", id, " does not exist");
+  TORCH_CHECK(id >= 0 && id < table(device).next_external.load(std::memory_order_relaxed), "npu stream ", id,
+              " does not exist");
   return table(device).slots[static_cast<std::size_t>(id)];
 }
 
@@ -100,7 +119,7 @@ c10::Stream stream_from_pool(c10::DeviceIndex device, int priority) {
   device = checked_device(device);
   const auto pool = static_cast<std::size_t>(-std::clamp(priority, kGreatestPriority, 0));
   const uint32_t next = table(device).next[pool].fetch_add(1, std::memory_order_relaxed);
-  return npu_stream(device, 1 + static_cast<c10::StreamId>(pool) * kPoolSize + next % kPoolSize);
+  return npu_stream(device, 1 + static_cast<c10::StreamId>(pool) * kPoolSize + next % pool_size());
 }
 
 int stream_priority(c10::Stream stream) {
@@ -116,23 +135,25 @@ c10::Stream external_stream(c10::DeviceIndex device, aclrtStream handle) {
   acl_check(aclrtStreamQuery(handle, &status), "aclrtStreamQuery");  // an unknown handle fails here
   StreamTable& streams = table(device);
   std::lock_guard lock(streams.mutex);
-  for (c10::StreamId id = 0; id < streams.next_external; ++id) {
+  const c10::StreamId next = streams.next_external.load(std::memory_order_relaxed);
+  for (c10::StreamId id = 0; id < next; ++id) {
     if (streams.slots[static_cast<std::size_t>(id)].handle.load(std::memory_order_relaxed) == handle) {
       return npu_stream(device, id);
     }
   }
-  TORCH_CHECK(streams.next_external < kStreams, "npu:", static_cast<int>(device), " has ", kStreams - kFirstExternal,
+  TORCH_CHECK(next < kStreams, "npu:", static_cast<int>(device), " has ", kStreams - kFirstExternal,
               " external streams, which is the maximum");
-  StreamSlot& slot = streams.slots[static_cast<std::size_t>(streams.next_external)];
+  StreamSlot& slot = streams.slots[static_cast<std::size_t>(next)];
   slot.is_shared.store(true, std::memory_order_relaxed);
   slot.handle.store(handle, std::memory_order_release);
-  return npu_stream(device, streams.next_external++);
+  streams.next_external.store(next + 1, std::memory_order_relaxed);
+  return npu_stream(device, next);
 }
 
 c10::Stream sync_launch_stream(c10::DeviceIndex device) {
   device = checked_device(device);
   const uint32_t next = table(device).next_sync_launch.fetch_add(1, std::memory_order_relaxed);
-  return npu_stream(device, kFirstSyncLaunch + next % kPoolSize);
+  return npu_stream(device, kFirstSyncLaunch + next % kSyncLaunchStreams);
 }
 
 bool is_sync_launch(c10::Stream stream) noexcept {
@@ -214,14 +235,14 @@ void count_synchronization() noexcept { waits.fetch_add(1, std::memory_order_rel
 void synchronize_stream(c10::Stream stream) {
   check_launches(checked_device(stream.device_index()));
   count_synchronization();
-  acl_check(aclrtSynchronizeStream(handle(stream)), "aclrtSynchronizeStream");
+  acl_check(aclrtSynchronizeStreamWithTimeout(handle(stream), stream_wait_limit()), "aclrtSynchronizeStream");
 }
 
 namespace {
 
 void wait_for_handle(aclrtStream handle) {
   count_synchronization();
-  wait_interruptibly("aclrtSynchronizeStream",
+  wait_interruptibly("aclrtSynchronizeStream", stream_wait_limit(),
                      [handle](int32_t ms) { return aclrtSynchronizeStreamWithTimeout(handle, ms); });
 }
 

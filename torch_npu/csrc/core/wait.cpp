@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -40,10 +42,35 @@ std::string newest_failure(const char* call) {
 
 void set_interrupt_check(void (*check)()) { interrupt_check.store(check, std::memory_order_relaxed); }
 
-void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> wait) {
-  for (;;) {
-    const aclError code = wait(kSliceMs);
-    if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)) return acl_check(code, call);
+int32_t stream_wait_limit() {
+  static const int32_t limit = [] {
+    const char* value = std::getenv("ACL_STREAM_TIMEOUT");
+    const int64_t ms = value == nullptr ? 0 : std::strtoll(value, nullptr, 10);
+    return ms <= 0 ? kNoLimit : static_cast<int32_t>(std::min<int64_t>(ms, std::numeric_limits<int32_t>::max()));
+  }();
+  return limit;
+}
+
+int32_t device_wait_limit() {
+  static const int32_t limit = [] {
+    const char* value = std::getenv("ACL_DEVICE_SYNC_TIMEOUT");
+    if (value == nullptr) return kNoLimit;
+    const int64_t seconds = std::strtoll(value, nullptr, 10);
+    TORCH_CHECK(seconds > 0, "ACL_DEVICE_SYNC_TIMEOUT must be positive: it is ", value, ", a number of seconds",
+                error_tail("ERR00003", "PTA invalid value"));
+    constexpr int32_t kMs = 1000;
+    return static_cast<int32_t>(std::min<int64_t>(seconds, std::numeric_limits<int32_t>::max() / kMs)) * kMs;
+  }();
+  return limit;
+}
+
+void wait_interruptibly(const char* call, int32_t limit, c10::function_ref<aclError(int32_t)> wait) {
+  for (int32_t left = limit;;) {
+    const int32_t slice = limit == kNoLimit ? kSliceMs : std::min(left, kSliceMs);
+    const aclError code = wait(slice);
+    left -= slice;
+    const bool ends = limit != kNoLimit && left <= 0;
+    if (C10_LIKELY(code != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) || ends) return acl_check(code, call);
     (void)aclGetRecentErrMsg();  // the end of a time slice is no error
     if (auto* check = interrupt_check.load(std::memory_order_relaxed)) check();
   }

@@ -15,9 +15,15 @@ namespace torch_npu {
 // `check` is called every 100 ms of an interruptible wait; it throws to end the wait. Queued work continues.
 void set_interrupt_check(void (*check)());
 
-// Waits that Ctrl-C can end. The caller must not own host memory that queued work still accesses. `wait` takes
-// milliseconds, as the runtime's functions with time-outs do.
-void wait_interruptibly(const char* call, c10::function_ref<aclError(int32_t)> wait);
+// The most milliseconds that one wait may last: ACL_STREAM_TIMEOUT, and ACL_DEVICE_SYNC_TIMEOUT, which is in seconds. A
+// longer wait throws; work continues. The runtime's number for none is the default.
+constexpr int32_t kNoLimit = -1;
+int32_t stream_wait_limit();
+int32_t device_wait_limit();
+
+// Waits that Ctrl-C can end, for at most `limit` ms. The caller must not own host memory that queued work still
+// accesses. `wait` takes milliseconds, as the runtime's functions with time-outs do.
+void wait_interruptibly(const char* call, int32_t limit, c10::function_ref<aclError(int32_t)> wait);
 void wait_for_stream(c10::Stream stream);
 void wait_for_event(aclrtEvent event);
 void wait_for_all_work(c10::DeviceIndex device);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "aten/aclnn/check.h"
+#include "aten/operator_error.h"
 #include "compat/structured_rule.h"
 
 namespace torch_npu::aclnn_check {
@@ -74,6 +75,14 @@ bool takes_outputs(Check& check, Outputs<N>& outputs) {
   return true;
 }
 
+// Whether no other argument shares the storage of `self`.
+inline bool has_own_storage(const at::Tensor& self, const at::Tensor& other) {
+  return !other.defined() || !self.is_alias_of(other);
+}
+inline bool has_own_storage(const at::Tensor& self, const std::optional<at::Tensor>& other) {
+  return !other.has_value() || has_own_storage(self, *other);
+}
+
 inline void check_overlap_of(const at::Tensor& out, const at::Tensor& input) { check_overlap(out, input); }
 inline void check_overlap_of(const at::Tensor& out, const std::optional<at::Tensor>& input) {
   if (input.has_value()) check_overlap(out, *input);
@@ -83,7 +92,7 @@ inline void check_overlap_of(const at::Tensor& out, const at::ITensorListRef& in
 }
 
 // Applies PyTorch's own rule, such as at::meta::structured_mm, to outputs:
-// OutRule<at::meta::structured_mm, 1>(outputs).meta(self, mat2).
+// OutRule<at::meta::structured_mm, 1>(outputs).apply(self, mat2).
 template <typename Rule, std::size_t N>
 class OutRule final : public compat::StructuredRule<Rule> {
  public:
@@ -91,7 +100,17 @@ class OutRule final : public compat::StructuredRule<Rule> {
 
   const at::Tensor& maybe_get_output(int64_t i) override { return outputs_[static_cast<std::size_t>(i)]; }
 
-  // To be called after meta(). Rules based on TensorIterator have checked overlaps themselves.
+  // Runs the rule: it creates or checks the outputs. Its errors have the operators' official code.
+  template <typename... Args>
+  void apply(const Args&... args) {
+    try {
+      this->meta(args...);
+    } catch (const c10::Error&) {
+      rethrow_with_code();
+    }
+  }
+
+  // To be called after apply(). Rules based on TensorIterator have checked overlaps themselves.
   template <typename... Inputs>
   void check_overlaps(const Inputs&... inputs) {
     if constexpr (!std::derived_from<Rule, at::TensorIteratorBase>) {

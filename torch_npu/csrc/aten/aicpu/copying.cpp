@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 
 #include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/fallback.h"
@@ -39,9 +40,27 @@ class Override {
 
 std::atomic<bool> copies{false};
 
+// Programs that tune for the device search the output for operators that leave it: `target` is in the official words.
+void warn_once(const c10::OperatorName& name, const char* target) {
+  static std::mutex mutex;  // guards warned
+  static std::unordered_set<c10::OperatorName> warned;
+  {
+    const std::lock_guard lock(mutex);
+    if (!warned.insert(name).second) return;
+  }
+  TORCH_WARN("The operator '", name, "' will fall back to ", target, ", on copies of its arguments.");
+}
+
 bool fallback_is_forbidden() {
   const char* value = std::getenv("TORCH_NPU_FALLBACK_CPU_DISABLE");
   return value != nullptr && std::string_view(value) == "1";
+}
+
+void check_fallback(const c10::OperatorHandle& op) {
+  static const bool forbidden = fallback_is_forbidden();
+  TORCH_CHECK_NOT_IMPLEMENTED(!forbidden, op.operator_name(),
+                              " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
+                              error_tail("ERR01007", "OPS feature not supported"));
 }
 
 }  // namespace
@@ -58,10 +77,12 @@ void set_copies_arguments(bool on) {
 }
 
 void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
-  static const bool forbidden = fallback_is_forbidden();
-  TORCH_CHECK_NOT_IMPLEMENTED(!forbidden, op.operator_name(),
-                              " would run on the CPU, which TORCH_NPU_FALLBACK_CPU_DISABLE=1 forbids",
-                              error_tail("ERR01007", "OPS feature not supported"));
+  run_on_copies(op, stack, "run on the CPU");
+}
+
+void run_on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack, const char* target) {
+  check_fallback(op);
+  if (copies.load(std::memory_order_relaxed)) warn_once(op.operator_name(), target);
   std::optional<at::RecordFunctionGuard> silent;
   if (route_stats::counts()) {
     route_stats::mark(route_stats::Route::kCpuFallback);

@@ -14,7 +14,9 @@ bool copies_arguments();
 // Sets copies_arguments() for all operators of that route. Must not be called while other threads call operators.
 void set_copies_arguments(bool on);
 
-// Runs one operator on copies. Throws if TORCH_NPU_FALLBACK_CPU_DISABLE=1.
+// Runs one operator on copies. Throws if TORCH_NPU_FALLBACK_CPU_DISABLE=1. Once for each operator it warns that the
+// operator falls back to `target`, if set_copies_arguments() asked for copies.
+void run_on_copies(const c10::OperatorHandle& op, torch::jit::Stack* stack, const char* target);
 void copying_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 // The names of all operators with an unboxed wrapper. Generated.

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "aten/operator_error.h"
+
 namespace torch_npu::aicpu {
 namespace {
 
@@ -66,11 +68,6 @@ std::string renamed(std::string_view text, std::string_view op, bool* found) {
   return out;
 }
 
-template <typename E>
-void throw_if_of_type(const c10::Error& error, const std::string& message) {
-  if (dynamic_cast<const E*>(&error) != nullptr) throw E({__func__, __FILE__, __LINE__}, message);
-}
-
 [[noreturn]] void throw_out_of_memory(const char* op) {
   throw c10::OutOfMemoryError(
       {__func__, __FILE__, __LINE__},
@@ -85,15 +82,9 @@ void rethrow_as_npu(const char* op) {
   } catch (const c10::Error& error) {
     const std::string_view name = base_name(op);
     bool found = false;
-    std::string message = renamed(error.msg(), name, &found);
-    if (!found) throw;
-    message += c10::str("\n(aten::", name, " on npu)");
-    throw_if_of_type<c10::NotImplementedError>(error, message);
-    throw_if_of_type<c10::IndexError>(error, message);
-    throw_if_of_type<c10::ValueError>(error, message);
-    throw_if_of_type<c10::TypeError>(error, message);
-    throw_if_of_type<c10::LinAlgError>(error, message);
-    throw c10::Error({__func__, __FILE__, __LINE__}, message);
+    const std::string message = renamed(error.msg(), name, &found);
+    if (!found) rethrow_with_code();
+    throw_like(error, message + c10::str("\n(aten::", name, " on npu)"));
   } catch (const std::bad_alloc&) {
     throw_out_of_memory(op);
   } catch (const std::length_error&) {

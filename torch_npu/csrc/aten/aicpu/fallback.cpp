@@ -206,12 +206,23 @@ void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   run_on_host(op, stack, Bytes::kShared);
 }
 
+namespace {
+
+void compressed_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  if (copies_arguments()) return run_on_copies(op, stack, "CPU");
+  run_on_host(op, stack, Bytes::kShared);
+}
+
+}  // namespace
+
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 TORCH_LIBRARY_IMPL(_, QuantizedPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 TORCH_LIBRARY_IMPL(_, NestedTensorPrivateUse1, m) {
   m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>());
 }
-TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
+TORCH_LIBRARY_IMPL(_, SparseCsrPrivateUse1, m) {
+  m.fallback(torch::CppFunction::makeFromBoxedFunction<&compressed_fallback>());
+}
 
 }  // namespace torch_npu::aicpu
