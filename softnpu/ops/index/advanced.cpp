@@ -1,6 +1,7 @@
 // index and index_put: several index tensors, broadcast to one shape, for several dimensions.
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -64,7 +65,7 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
     SOFTNPU_RETURN_IF_ERROR(view_of(*indices[d], "an index", &view));
     out->table.terms.push_back({view.expand(sizes), d, self.sizes[d], self.strides[d]});
   }
-  out->table.wraps = true;
+  out->table.wrap();
   // At the first indexed dimension if the indexed ones are adjacent, otherwise in front.
   const bool neighbours = indexed.back() - indexed.front() + 1 == indexed.size();
   out->at = neighbours ? indexed.front() : 0;
@@ -81,7 +82,7 @@ Status read_indices(const View& self, const aclTensorList& indices, Advanced* ou
 }
 
 // `other` has the result's sizes.
-IndexedRows rows_of(RowOp op, const View& self, const Advanced& advanced, const View& other) {
+RowLayout rows_of(const View& self, const Advanced& advanced, const View& other) {
   const size_t dims = advanced.table.sizes.size();
   Dims entries;
   for (size_t k = 0; k < dims; ++k) entries.push_back(other.strides[advanced.at + k]);
@@ -90,14 +91,14 @@ IndexedRows rows_of(RowOp op, const View& self, const Advanced& advanced, const 
     const size_t d = advanced.rest[k];
     rest.add(self.sizes[d], {self.strides[d], other.strides[k < advanced.at ? k : k + dims]});
   }
-  return {op, self.dtype, self.data, other.data, advanced.table.sizes, entries, rest};
+  return {self.data, other.data, advanced.table.sizes, entries, rest};
 }
 
-std::string describe(const aclTensor& self, const aclTensorList& indices, const aclTensor& other) {
+Describe describe_later(const aclTensor& self, const aclTensorList& indices, const aclTensor& other) {
   std::vector<const aclTensor*> all{&self};
   all.insert(all.end(), indices.begin(), indices.end());
   all.push_back(&other);
-  return softnpu::describe(all);
+  return softnpu::describe_later(all);
 }
 
 }  // namespace
@@ -111,8 +112,8 @@ Status index(const aclTensor& self, const aclTensorList& indices, const aclTenso
   Advanced advanced;
   SOFTNPU_RETURN_IF_ERROR(read_indices(from, indices, &advanced));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, advanced.sizes, "out"));
-  return plan_rows([table = advanced.table](ptrdiff_t* entries) { return table.fill(entries); },
-                   rows_of(RowOp::kRead, from, advanced, to), {}, describe(self, indices, out), plan);
+  RowLayout rows = rows_of(from, advanced, to);
+  return plan_reads(std::move(advanced.table), std::move(rows), self.dtype, describe_later(self, indices, out), plan);
 }
 
 Status index_put(const aclTensor& self, const aclTensorList& indices, const aclTensor& values, bool accumulate,
@@ -131,8 +132,8 @@ Status index_put(const aclTensor& self, const aclTensorList& indices, const aclT
                                           " cannot be broadcast to the indexed ", describe_shape(advanced.sizes))};
   }
   const RowOp op = accumulate ? RowOp::kAdd : RowOp::kWrite;
-  return plan_rows([table = advanced.table](ptrdiff_t* entries) { return table.fill(entries); },
-                   rows_of(op, to, advanced, from.expand(advanced.sizes)), {}, describe(self, indices, values), plan);
+  RowWrites rows(op, self.dtype, rows_of(to, advanced, from.expand(advanced.sizes)));
+  return plan_writes(std::move(advanced.table), std::move(rows), {}, describe_later(self, indices, values), plan);
 }
 
 }  // namespace softnpu

@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "ops/convert/number.h"
+#include "ops/convert/rows.h"
 #include "ops/convert/typed.h"
-#include "ops/copy/element.h"
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -21,6 +21,9 @@
 
 namespace softnpu {
 namespace {
+
+// An indexed element costs about as much as four that are moved in order.
+constexpr double kCostOfIndex = 4;
 
 // Opens views; a zero-dimensional tensor gets one dimension.
 Status open(const aclTensor& tensor, const char* role, View* view) {
@@ -106,72 +109,88 @@ struct Scatter {
 
  private:
   Status run_widened(char* workspace, int threads) const;
+  // For the mean: the number of terms of each element of the result.
+  Status count_terms(int64_t* numbers, int threads) const;
 };
 
-// Calls body(element, i) for each element of `out`; i is its logical index.
+// Calls body(first element, stride, i, count) for each run of elements of `out`; i is the first one's logical index.
 template <typename Body>
-void for_each_element(const View& out, int threads, const Body& body) {
+void for_runs(const View& out, int threads, const Body& body) {
   Walk<1> walk;
   for (size_t i = 0; i < out.rank(); ++i) walk.add(out.sizes[i], {out.strides[i]});
   walk.join();
   parallel_for(out.count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
     int64_t i = first;
-    walk.for_each(first, last - first, [&](const Walk<1>::Offsets& at) { body(out.data + at[0], i++); });
+    walk.for_runs(first, last - first, [&](const Walk<1>::Offsets& at, int64_t run) {
+      body(out.data + at[0], walk.inner().strides[0], i, run);
+      i += run;
+    });
+  });
+}
+
+Status Scatter::count_terms(int64_t* numbers, int threads) const {
+  std::fill_n(numbers, out.count(), include_self ? 1 : 0);
+  const View counts = contiguous(out, ACL_INT64, reinterpret_cast<char*>(numbers));
+  const Lines lines(index, other, counts, dim, Lines::Order::kByLine);
+  return lines.for_runs(threads, [](const IndexedRun& run) {
+    for (int64_t k = 0; k < run.count; ++k) ++*reinterpret_cast<int64_t*>(run.indexed + run.offsets[k]);
   });
 }
 
 Status Scatter::run_widened(char* workspace, int threads) const {
   auto* numbers = reinterpret_cast<int64_t*>(workspace + counts_at);
   auto* sums = reinterpret_cast<float*>(workspace + sums_at);
-  const View counts_view = contiguous(out, ACL_INT64, nullptr);
   const View sums_view = contiguous(out, ACL_FLOAT, workspace + sums_at);
-  const Lines lines(index, other, sums_view, dim, is_mean ? &counts_view : nullptr);
-  char* counts = is_mean ? workspace + counts_at : nullptr;
-  if (is_mean) std::fill_n(numbers, out.count(), include_self ? 1 : 0);
-  return with_floating(out.dtype, [&]<typename Element>() {
-    for_each_element(out, threads, [&](const char* at, int64_t i) { sums[i] = Element::load(at); });
-    if (!include_self) {
-      SOFTNPU_RETURN_IF_ERROR(lines.for_each(
-          nullptr, threads, [&](const LineAt& at) { *reinterpret_cast<float*>(at.indexed) = identity<float>(op); }));
-    }
-    SOFTNPU_RETURN_IF_ERROR(lines.for_each(counts, threads, [&](const LineAt& at) {
-      auto& sum = *reinterpret_cast<float*>(at.indexed);
-      const float value = Element::load(at.other);
-      sum = op == RowOp::kAdd ? sum + value : sum * value;
-      if (at.count != nullptr) ++*reinterpret_cast<int64_t*>(at.count);
-    }));
-    for_each_element(out, threads, [&](char* at, int64_t i) {
-      Element::store(at, is_mean && numbers[i] > 1 ? mean_of(sums[i], numbers[i]) : sums[i]);
-    });
-    return Status::ok();
+  const Lines lines(index, other, sums_view, dim, Lines::Order::kByLine);
+  if (is_mean) SOFTNPU_RETURN_IF_ERROR(count_terms(numbers, threads));
+  const LoadRow load = load_row(out.dtype);
+  for_runs(out, threads, [&](const char* at, ptrdiff_t stride, int64_t i, int64_t run) {
+    load(at, stride, static_cast<size_t>(run), sums + i);
   });
+  if (!include_self) {
+    SOFTNPU_RETURN_IF_ERROR(lines.for_runs(threads, [&](const IndexedRun& run) {
+      for (int64_t k = 0; k < run.count; ++k) {
+        *reinterpret_cast<float*>(run.indexed + run.offsets[k]) = identity<float>(op);
+      }
+    }));
+  }
+  const ElementKernel kernel = element_kernel(op, ACL_FLOAT);
+  SOFTNPU_RETURN_IF_ERROR(lines.for_runs(threads, [&](const IndexedRun& run) {
+    float terms[kIndexTile];
+    load(run.other, run.stride, static_cast<size_t>(run.count), terms);
+    kernel(run.indexed, run.offsets, reinterpret_cast<const char*>(terms), sizeof(float), run.count, nullptr);
+  }));
+  for_runs(out, threads, [&](char* at, ptrdiff_t stride, int64_t i, int64_t run) {
+    for (int64_t k = i; is_mean && k < i + run; ++k) {
+      if (numbers[k] > 1) sums[k] = mean_of(sums[k], numbers[k]);
+    }
+    store_row(out.dtype)(sums + i, static_cast<size_t>(run), at, stride);
+  });
+  return Status::ok();
 }
 
 Status Scatter::run(char* workspace, int threads) const {
   if (is_widened()) return run_widened(workspace, threads);
-  char* counts = workspace + counts_at;
-  const View counts_view = contiguous(out, ACL_INT64, nullptr);
-  const Lines lines(index, other, out, dim, is_mean ? &counts_view : nullptr);
-  const RowKernel kernel = row_kernel(op, out.dtype);
+  const Lines lines(index, other, out, dim, Lines::Order::kByLine);
   if (!include_self && op != RowOp::kWrite) {
     alignas(16) char first[16];
     with_any(out.dtype, [&]<typename Element>() { store_identity<Element>(op, first); });
-    SOFTNPU_RETURN_IF_ERROR(lines.for_each(nullptr, threads, [&](const LineAt& at) {
-      std::memcpy(at.indexed, first, static_cast<size_t>(out.element()));
-    }));
+    const ElementKernel write = element_kernel(RowOp::kWrite, out.dtype);
+    SOFTNPU_RETURN_IF_ERROR(lines.for_runs(
+        threads, [&](const IndexedRun& run) { write(run.indexed, run.offsets, first, 0, run.count, nullptr); }));
   }
-  if (!is_mean) {
-    return lines.for_each(nullptr, threads, [&](const LineAt& at) { kernel(at.indexed, 0, at.other, 0, 1, nullptr); });
-  }
-  auto* numbers = reinterpret_cast<int64_t*>(counts);
-  std::fill_n(numbers, out.count(), include_self ? 1 : 0);
-  SOFTNPU_RETURN_IF_ERROR(lines.for_each(counts, threads, [&](const LineAt& at) {
-    kernel(at.indexed, 0, at.other, 0, 1, nullptr);
-    ++*reinterpret_cast<int64_t*>(at.count);
+  const ElementKernel kernel = element_kernel(op, out.dtype);
+  SOFTNPU_RETURN_IF_ERROR(lines.for_runs(threads, [&](const IndexedRun& run) {
+    kernel(run.indexed, run.offsets, run.other, run.stride, run.count, nullptr);
   }));
+  if (!is_mean) return Status::ok();
+  auto* numbers = reinterpret_cast<int64_t*>(workspace + counts_at);
+  SOFTNPU_RETURN_IF_ERROR(count_terms(numbers, threads));
   with_any(out.dtype, [&]<typename Element>() {
-    for_each_element(out, threads, [&](char* element, int64_t i) {
-      if (numbers[i] > 1) Element::store(element, mean_of(Element::load(element), numbers[i]));
+    for_runs(out, threads, [&](char* at, ptrdiff_t stride, int64_t i, int64_t run) {
+      for (int64_t k = i; k < i + run; ++k, at += stride) {
+        if (numbers[k] > 1) Element::store(at, mean_of(Element::load(at), numbers[k]));
+      }
     });
   });
   return Status::ok();
@@ -203,7 +222,7 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   if (count > 0) SOFTNPU_RETURN_IF_ERROR(check_reach(task.index, task.out, task.dim, true, "self"));
   const double passes = task.is_mean ? 3 : task.include_self ? 1 : 2;
   const double widened = task.is_widened() ? 2 * static_cast<double>(task.out.count()) : 0;
-  const Effort effort = effort_of(2 * passes * static_cast<double>(count) + widened);
+  const Effort effort = effort_of(kCostOfIndex * passes * static_cast<double>(count) + widened);
   plan->work = effort.work + (start.run == nullptr ? 0 : start.work);
   Workspace workspace;
   if (task.is_mean) task.counts_at = workspace.reserve(checked(task.out.count()) * sizeof(int64_t));
@@ -234,14 +253,14 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, from.rank(), &at));
   if (indices.count() == 0) return plan_nothing(plan);
   SOFTNPU_RETURN_IF_ERROR(check_reach(indices, from, at, true, "self"));
-  const Effort effort = effort_of(2 * static_cast<double>(indices.count()));
+  const Effort effort = effort_of(kCostOfIndex * static_cast<double>(indices.count()));
   plan->work = effort.work;
   const aclTensor* all[] = {&self, &index, &out};
   plan->describe = describe_later(all);
-  plan->run = [lines = Lines(indices, to, from, at, nullptr), size = static_cast<size_t>(to.element()), effort](void*) {
-    return with_element(size, [&]<typename T>() {
-      return lines.for_each(nullptr, effort.threads,
-                            [](const LineAt& here) { std::memcpy(here.other, here.indexed, sizeof(T)); });
+  plan->run = [lines = Lines(indices, to, from, at, Lines::Order::kAny),
+               read = read_rows_kernel(static_cast<size_t>(to.element())), threads = effort.threads](void*) {
+    return lines.for_runs(threads, [read](const IndexedRun& run) {
+      read({run.indexed, 0, run.offsets, run.count, run.other, run.stride, 0, 1});
     });
   };
   return Status::ok();

@@ -228,13 +228,13 @@ bool IndexSums::is_by_line() const {
   return is_nearest && index.count() >= out.sizes[dim] / kFew;
 }
 
-Status plan_index_sums(const IndexSums& sums, Plan before, std::string said, Plan* plan) {
+Status plan_index_sums(const IndexSums& sums, Plan before, Describe said, Plan* plan) {
   const auto size = static_cast<double>(sums.out.sizes[sums.dim]);
   const auto count = static_cast<double>(sums.index.count());
   const double rest = size > 0 ? static_cast<double>(sums.out.count()) / size : 0;
   const bool is_by_line = sums.is_by_line();
   const Effort effort = effort_of(is_by_line ? rest * (size + 2 * count) : 2 * (rest + 4) * count + size);
-  plan->describe = [said = std::move(said)] { return said; };
+  plan->describe = std::move(said);
   plan->work = effort.work + (before.run == nullptr ? 0 : before.work);
   if (is_by_line) {
     plan_task(LineSums(sums, effort.threads), sums, effort, std::move(before), plan);

@@ -2,8 +2,6 @@
 // Sums at the rows that an index selects. Sums of half types are in float32 and rounded once, as in PyTorch's CPU
 // kernels.
 
-#include <string>
-
 #include "nnopbase/plan.h"
 #include "ops/iterate/view.h"
 
@@ -21,6 +19,6 @@ struct IndexSums {
   bool is_by_line() const;
 };
 // For floating-point elements; for half types only if not is_by_line(). Runs `before` first, if it is set.
-Status plan_index_sums(const IndexSums& sums, Plan before, std::string said, Plan* plan);
+Status plan_index_sums(const IndexSums& sums, Plan before, Describe said, Plan* plan);
 
 }  // namespace softnpu

@@ -1,27 +1,29 @@
 #include "ops/index/lines.h"
 
+#include <cstdlib>
+
 namespace softnpu {
 
-Lines::Lines(const View& index, const View& other, const View& indexed, size_t dim, const View* counts)
+Lines::Lines(const View& index, const View& other, const View& indexed, size_t dim, Order order)
     : index_(index.data),
       other_(other.data),
       indexed_(indexed.data),
-      is_wide_(index.dtype == ACL_INT64),
+      range_{index.dtype == ACL_INT64, false, indexed.sizes[dim]},
       dim_(dim),
-      size_(index.sizes[dim]),
-      limit_(indexed.sizes[dim]) {
+      scale_(indexed.strides[dim]) {
   for (size_t i = 0; i < index.rank(); ++i) {
-    const Walk<4>::Offsets strides{index.strides[i], other.strides[i], indexed.strides[i],
-                                   counts == nullptr ? 0 : counts->strides[i]};
-    if (i == dim) {
-      along_ = strides;
+    if (i != dim) {
+      walk_.add(index.sizes[i], {index.strides[i], other.strides[i], indexed.strides[i]});
+    } else if (order == Order::kByLine && index.sizes[i] > 1) {
+      size_ = index.sizes[i];
+      along_ = {index.strides[i], other.strides[i], 0};
     } else {
-      walk_.add(index.sizes[i], strides);
+      walk_.add(index.sizes[i], {index.strides[i], other.strides[i], 0});
     }
   }
   walk_.order();
   walk_.join();
-  line_first_ = walk_.inner().size <= 1 || along_[0] <= walk_.inner().strides[0];
+  line_first_ = size_ > 1 && (walk_.inner().size <= 1 || std::abs(along_.index) <= std::abs(walk_.inner().strides[0]));
 }
 
 }  // namespace softnpu

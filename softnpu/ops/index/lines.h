@@ -1,75 +1,101 @@
 #pragma once
 // Walks an index tensor, a tensor of its shape, and a tensor that it indexes along one dimension: gather and scatter.
 
-#include <atomic>
-#include <functional>
-#include <mutex>
+#include <algorithm>
 
-#include "ops/index/table.h"
+#include "ops/index/offsets.h"
+#include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
 
-// The addresses for one element of an index.
-struct LineAt {
+// The addresses for a run of index elements: element k is at other + k * stride and at indexed + offsets[k].
+struct IndexedRun {
   char* other;
+  ptrdiff_t stride;
   char* indexed;
-  char* count;  // for the element at `indexed`; null without counts
+  const ptrdiff_t* offsets;
+  int64_t count;
 };
 
 class Lines {
  public:
-  // `other` is at least as large as the index; `indexed` too, except in `dim`. `counts` may be null.
-  Lines(const View& index, const View& other, const View& indexed, size_t dim, const View* counts);
+  enum class Order : uint8_t {
+    kAny,
+    kByLine,  // the indices of one line are visited in order, on one thread
+  };
 
-  int64_t count() const { return walk_.count() * size_; }
+  // `other` is at least as large as the index; `indexed` too, except in `dim`.
+  Lines(const View& index, const View& other, const View& indexed, size_t dim, Order order);
 
-  // Calls body(LineAt) for each index. The indices of one line are visited in order, on one thread. Fails at an index
-  // out of range, without a call for it.
+  // Calls body(IndexedRun) until every index is visited. Fails at the first index out of range, without a call for it.
   template <typename Body>
-  Status for_each(char* counts, int threads, const Body& body) const;
+  Status for_runs(int threads, const Body& body) const;
 
  private:
-  Walk<4> walk_;  // index, other, indexed, counts: without dim
-  Walk<4>::Offsets along_{};
+  struct Strides {
+    ptrdiff_t index;
+    ptrdiff_t other;
+    ptrdiff_t indexed;
+  };
+
+  template <typename Body>
+  bool visit(Walk<3>::Offsets at, const Strides& strides, int64_t count, const Body& body, FirstBadIndex* bad) const;
+
+  Walk<3> walk_;  // index, other, indexed: without dim, if the lines are in order
   const char* index_;
   char* other_;
   char* indexed_;
-  bool is_wide_;
-  bool line_first_ = true;
+  IndexRange range_;
+  bool line_first_ = false;
   size_t dim_;
-  int64_t size_;   // of the index in dim
-  int64_t limit_;  // of the indexed tensor in dim
+  int64_t size_ = 1;     // of a line in order
+  Strides along_{};      // of a line in order
+  ptrdiff_t scale_ = 0;  // of the indexed tensor in dim
 };
 
+// False after an index out of range.
 template <typename Body>
-Status Lines::for_each(char* counts, int threads, const Body& body) const {
-  std::mutex mutex;  // guards status
-  Status status;
-  const auto visit = [&](const Walk<4>::Offsets& at, int64_t i) {
-    const int64_t index = load_index(index_ + at[0] + i * along_[0], is_wide_);
-    if (index < 0 || index >= limit_) {
-      std::lock_guard lock(mutex);
-      if (status.is_ok()) status = out_of_range(index, dim_, limit_, false);
-      return;
-    }
-    body(LineAt{other_ + at[1] + i * along_[1], indexed_ + at[2] + index * along_[2],
-                counts == nullptr ? nullptr : counts + at[3] + index * along_[3]});
-  };
+bool Lines::visit(Walk<3>::Offsets at, const Strides& strides, int64_t count, const Body& body,
+                  FirstBadIndex* bad) const {
+  ptrdiff_t offsets[kIndexTile];
+  for (int64_t k = 0; k < count; k += kIndexTile) {
+    const int64_t here = std::min(kIndexTile, count - k);
+    int64_t value = 0;
+    const char* const index = index_ + at[0] + k * strides.index;
+    const int64_t read = read_offsets(range_, index, strides.index, here, scale_, strides.indexed, offsets, &value);
+    body(IndexedRun{other_ + at[1] + k * strides.other, strides.other, indexed_ + at[2] + k * strides.indexed, offsets,
+                    read});
+    if (read == here) continue;
+    bad->add(index + read * strides.index - index_, value, dim_, range_);
+    return false;
+  }
+  return true;
+}
+
+template <typename Body>
+Status Lines::for_runs(int threads, const Body& body) const {
+  FirstBadIndex bad;
   const int64_t grain = std::max<int64_t>(1, kGrainElements / 4 / std::max<int64_t>(size_, 1));
   parallel_for(walk_.count(), grain, threads, [&](int64_t first, int64_t last) {
     if (line_first_) {
-      walk_.for_each(first, last - first, [&](const Walk<4>::Offsets& at) {
-        for (int64_t i = 0; i < size_; ++i) visit(at, i);
+      bool is_good = true;
+      walk_.for_each(first, last - first, [&](const Walk<3>::Offsets& at) {
+        is_good = is_good && visit(at, {along_.index, along_.other, 0}, size_, body, &bad);
       });
-    } else {
-      for (int64_t i = 0; i < size_; ++i) {
-        walk_.for_each(first, last - first, [&](const Walk<4>::Offsets& at) { visit(at, i); });
-      }
+      return;
+    }
+    const auto [index, other, indexed] = walk_.inner().strides;
+    bool is_good = true;
+    for (int64_t i = 0; i < size_ && is_good; ++i) {
+      walk_.for_runs(first, last - first, [&](const Walk<3>::Offsets& at, int64_t run) {
+        is_good = is_good && visit({at[0] + i * along_.index, at[1] + i * along_.other, at[2]}, {index, other, indexed},
+                                   run, body, &bad);
+      });
     }
   });
-  return status;
+  return bad.status();
 }
 
 }  // namespace softnpu

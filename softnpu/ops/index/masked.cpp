@@ -1,46 +1,33 @@
-// masked_select, masked_scatter, nonzero: count the elements of each piece first, so that each piece knows its
-// position.
+// masked_select and masked_scatter.
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "base/text.h"
-#include "ops/convert/typed.h"
 #include "ops/copy/element.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/index/chosen.h"
 #include "ops/index/operators.h"
-#include "ops/iterate/view.h"
-#include "ops/iterate/walk.h"
-#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
 
-// Elements per piece: fixed, so that the result does not depend on the threads.
-constexpr int64_t kPiece = 1 << 14;
-
-int64_t pieces_of(int64_t count) { return (count + kPiece - 1) / kPiece; }
-
-// Counts the selected elements of each piece by `is_chosen(first, last)`. Writes the sums before each piece, and
-// returns the total.
-template <typename Count>
-int64_t count_pieces(int64_t count, int threads, int64_t* before, const Count& chosen) {
-  parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
-    for (int64_t piece = first; piece < last; ++piece) {
-      before[piece] = chosen(piece * kPiece, std::min(count, (piece + 1) * kPiece));
-    }
-  });
-  int64_t total = 0;
-  for (int64_t piece = 0; piece < pieces_of(count); ++piece) total += std::exchange(before[piece], total);
-  return total;
-}
-
-// How many elements of a piece were counted: the tensor may be written by another process meanwhile, and no more are
-// taken.
-int64_t counted(const int64_t* before, int64_t piece, int64_t pieces, int64_t total) {
-  return (piece + 1 < pieces ? before[piece + 1] : total) - before[piece];
+// Moves the elements whose byte of the mask is not zero to `tile`; returns their number.
+template <typename T>
+int64_t compress(const char* mask, ptrdiff_t mask_stride, const char* from, ptrdiff_t stride, int64_t count, T* tile) {
+  int64_t taken = 0;
+  const auto take = [&](int64_t i, ptrdiff_t apart, ptrdiff_t mask_apart) {
+    std::memcpy(tile + taken, from + i * apart, sizeof(T));
+    taken += mask[i * mask_apart] != 0;
+  };
+  if (mask_stride == 1 && stride == static_cast<ptrdiff_t>(sizeof(T))) {
+    for (int64_t i = 0; i < count; ++i) take(i, sizeof(T), 1);
+  } else {
+    for (int64_t i = 0; i < count; ++i) take(i, stride, mask_stride);
+  }
+  return taken;
 }
 
 Dims broadcast(const Dims& a, const Dims& b) {
@@ -56,19 +43,6 @@ Dims broadcast(const Dims& a, const Dims& b) {
 Status check_mask(const aclTensor& mask) {
   if (mask.dtype == ACL_BOOL || mask.dtype == ACL_UINT8) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID, text("mask is ", describe(mask), "; it is of bool or uint8")};
-}
-
-void prepare(double elements, int64_t count, std::string said, Plan* plan) {
-  plan->work = effort_of(elements).work;
-  plan->workspace_bytes = checked(pieces_of(count)) * sizeof(int64_t);
-  plan->describe = [said = std::move(said)] { return said; };
-}
-
-Walk<1> walk_of(const View& view) {
-  Walk<1> walk;
-  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
-  walk.join();
-  return walk;
 }
 
 // The mask and another tensor, in the mask's logical order.
@@ -88,10 +62,30 @@ struct Masked {
     int64_t count = 0;
     const ptrdiff_t stride = walk.inner().strides[0];
     walk.for_runs(first, last - first, [&](const Walk<2>::Offsets& at, int64_t run) {
-      const char* from = mask.data + at[0];
-      for (int64_t i = 0; i < run; ++i) count += from[i * stride] != 0;
+      count += count_nonzero(mask.data + at[0], stride, run);
     });
     return count;
+  }
+
+  // Stores the chosen elements of [first, first + count), `left` at most, from `to` on.
+  template <typename T>
+  void select(int64_t first, int64_t count, int64_t left, char* to, ptrdiff_t stride) const {
+    const auto [mask_stride, from_stride] = walk.inner().strides;
+    walk.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t run) {
+      T tile[kChosenTile];
+      for (int64_t i = 0; i < run && left > 0; i += kChosenTile) {
+        const int64_t here = std::min(kChosenTile, run - i);
+        const int64_t taken = std::min(left, compress(mask.data + at[0] + i * mask_stride, mask_stride,
+                                                      other.data + at[1] + i * from_stride, from_stride, here, tile));
+        if (stride == static_cast<ptrdiff_t>(sizeof(T))) {
+          std::memcpy(to, tile, static_cast<size_t>(taken) * sizeof(T));
+        } else {
+          for (int64_t k = 0; k < taken; ++k) std::memcpy(to + k * stride, tile + k, sizeof(T));
+        }
+        to += taken * stride;
+        left -= taken;
+      }
+    });
   }
 };
 
@@ -115,7 +109,7 @@ Status masked_select(const aclTensor& self, const aclTensor& mask, aclTensor& ou
   const Masked masked(chosen.expand(sizes), from.expand(sizes));
   const int64_t count = masked.count();
   const aclTensor* all[] = {&self, &mask, &out};
-  prepare(3 * static_cast<double>(count), count, describe(all), plan);
+  prepare_chosen(3 * static_cast<double>(count), count, describe_later(all), plan);
   const int threads = effort_of(3 * static_cast<double>(count)).threads;
   plan->run = [masked, to, count, threads, shape = shape_of(out)](void* workspace) -> Status {
     auto* before = static_cast<int64_t*>(workspace);
@@ -127,14 +121,10 @@ Status masked_select(const aclTensor& self, const aclTensor& mask, aclTensor& ou
     with_element(static_cast<size_t>(to.element()), [&]<typename T>() {
       parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
         for (int64_t piece = first; piece < last; ++piece) {
-          char* at = to.data + before[piece] * to.strides[0];
-          int64_t left = counted(before, piece, pieces_of(count), total);
-          const int64_t start = piece * kPiece;
-          masked.walk.for_each(start, std::min(count - start, kPiece), [&](const Walk<2>::Offsets& offsets) {
-            if (masked.mask.data[offsets[0]] == 0 || left-- <= 0) return;
-            std::memcpy(at, masked.other.data + offsets[1], sizeof(T));
-            at += to.strides[0];
-          });
+          const int64_t start = piece * kChosenPiece;
+          masked.select<T>(start, std::min(count - start, kChosenPiece),
+                           counted(before, piece, pieces_of(count), total), to.data + before[piece] * to.strides[0],
+                           to.strides[0]);
         }
       });
     });
@@ -160,7 +150,7 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
   const Masked masked(chosen.expand(self.dims), to);
   const int64_t count = masked.count();
   const aclTensor* all[] = {&self, &mask, &source};
-  prepare(3 * static_cast<double>(count), count, describe(all), plan);
+  prepare_chosen(3 * static_cast<double>(count), count, describe_later(all), plan);
   const int threads = effort_of(3 * static_cast<double>(count)).threads;
   plan->run = [masked, from, count, threads](void* workspace) -> Status {
     auto* before = static_cast<int64_t*>(workspace);
@@ -182,110 +172,14 @@ Status masked_scatter(const aclTensor& self, const aclTensor& mask, const aclTen
         for (int64_t piece = first; piece < last; ++piece) {
           int64_t k = before[piece];
           int64_t left = counted(before, piece, pieces_of(count), total);
-          const int64_t start = piece * kPiece;
-          masked.walk.for_each(start, std::min(count - start, kPiece), [&](const Walk<2>::Offsets& at) {
+          const int64_t start = piece * kChosenPiece;
+          masked.walk.for_each(start, std::min(count - start, kChosenPiece), [&](const Walk<2>::Offsets& at) {
             if (masked.mask.data[at[0]] == 0 || left-- <= 0) return;
             std::memcpy(masked.other.data + at[1], source_at(k++), sizeof(T));
           });
         }
       });
     });
-    return Status::ok();
-  };
-  return Status::ok();
-}
-
-namespace {
-
-// The indices of nonzero elements.
-struct Nonzero {
-  View self;
-  View out;
-  bool transposed;
-  bool packed;  // strides are those of a contiguous tensor of the final size
-  Walk<1> walk;
-
-  template <typename Element>
-  static bool is_chosen(const char* at) {
-    return Element::load(at) != typename Element::Computed(0);
-  }
-
-  template <typename Element>
-  int64_t chosen(int64_t first, int64_t last) const {
-    int64_t count = 0;
-    const ptrdiff_t stride = walk.inner().strides[0];
-    walk.for_runs(first, last - first, [&](const Walk<1>::Offsets& at, int64_t run) {
-      const char* from = self.data + at[0];
-      for (int64_t i = 0; i < run; ++i) count += is_chosen<Element>(from + i * stride);
-    });
-    return count;
-  }
-
-  // Writes the indices of the nonzero elements from `start` on, `left` at most, to the result from `place` on.
-  template <typename Element>
-  void write(int64_t start, int64_t count, int64_t place, int64_t left, int64_t total) const {
-    const size_t rank = self.rank();
-    Dims index(rank);
-    for (size_t d = rank; d-- > 0; start /= self.sizes[d]) index[d] = start % self.sizes[d];
-    ptrdiff_t offset = 0;
-    for (size_t d = 0; d < rank; ++d) offset += index[d] * self.strides[d];
-    const ptrdiff_t along = transposed && rank > 0 ? out.strides[1] : out.strides[0];
-    ptrdiff_t across = transposed ? out.strides[0] : out.strides[1];
-    if (transposed && packed) across = total * out.element();
-    char* to = out.data + place * along;
-    for (int64_t i = 0; i < count; ++i) {
-      if (is_chosen<Element>(self.data + offset) && left-- > 0) {
-        for (size_t d = 0; d < rank; ++d)
-          std::memcpy(to + static_cast<ptrdiff_t>(d) * across, &index[d], sizeof(int64_t));
-        to += along;
-      }
-      for (size_t d = rank; d-- > 0;) {
-        offset += self.strides[d];
-        if (++index[d] < self.sizes[d]) break;
-        offset -= self.sizes[d] * self.strides[d];
-        index[d] = 0;
-      }
-    }
-  }
-
-  template <typename Element>
-  int64_t run(int64_t* before, int threads) const {
-    const int64_t count = self.count();
-    const int64_t total =
-        count_pieces(count, threads, before, [&](int64_t first, int64_t last) { return chosen<Element>(first, last); });
-    if (self.rank() == 0) return total;  // zero-dimensional: no indices to write
-    parallel_for(pieces_of(count), 1, threads, [&](int64_t first, int64_t last) {
-      for (int64_t piece = first; piece < last; ++piece) {
-        const int64_t start = piece * kPiece;
-        write<Element>(start, std::min(count - start, kPiece), before[piece],
-                       counted(before, piece, pieces_of(count), total), total);
-      }
-    });
-    return total;
-  }
-};
-
-}  // namespace
-
-Status nonzero(const aclTensor& self, bool transposed, aclTensor& out, Plan* plan) {
-  Nonzero task{};
-  SOFTNPU_RETURN_IF_ERROR(view_of(self, "self", &task.self));
-  SOFTNPU_RETURN_IF_ERROR(view_of(out, "out", &task.out));
-  if (out.dtype != ACL_INT64) return {ACLNN_ERR_PARAM_INVALID, text("out is ", describe(out), "; it is of int64")};
-  const auto rank = static_cast<int64_t>(self.dims.size());
-  const int64_t count = task.self.count();
-  SOFTNPU_RETURN_IF_ERROR(require_sizes(out, transposed ? Dims{rank, count} : Dims{count, rank}, "out"));
-  task.transposed = transposed;
-  task.packed = out.strides.size() == 2 && out.strides[1] == 1 && out.strides[0] == count;
-  task.walk = walk_of(task.self);
-  const aclTensor* both[] = {&self, &out};
-  prepare(4 * static_cast<double>(count), count, describe(both), plan);
-  const int threads = effort_of(4 * static_cast<double>(count)).threads;
-  plan->run = [task, threads, rank, transposed, shape = shape_of(out)](void* workspace) {
-    auto* before = static_cast<int64_t*>(workspace);
-    const int64_t total =
-        with_any(task.self.dtype, [&]<typename Element>() { return task.run<Element>(before, threads); });
-    shape.set(transposed ? Dims{rank, total} : Dims{total, rank});
     return Status::ok();
   };
   return Status::ok();

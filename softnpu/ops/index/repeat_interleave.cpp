@@ -80,7 +80,7 @@ Status plan_flat(const aclTensor& self, const Repeats& repeats, int64_t size, co
   SOFTNPU_RETURN_IF_ERROR(view_of(out, "out", &to));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(self, out));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, {size}, "out"));
-  IndexedRows rows(RowOp::kRead, self.dtype, from.data, to.data, to.sizes, to.strides, Walk<2>());
+  const RowLayout rows(from.data, to.data, to.sizes, to.strides, Walk<2>());
   const auto fill = [from, repeats, size](ptrdiff_t* table) {
     Expansion expansion(repeats, size);
     Walk<1> walk;
@@ -92,8 +92,7 @@ Status plan_flat(const aclTensor& self, const Repeats& repeats, int64_t size, co
     });
     return expansion.finish();
   };
-  const aclTensor* both[] = {&self, &out};
-  return plan_rows(fill, rows, {}, describe(both), plan);
+  return plan_reads(fill, rows, self.dtype, describe_later({&self, &out}), plan);
 }
 
 Status plan_along(const aclTensor& self, const Repeats& repeats, size_t dim, int64_t size, const aclTensor& out,
@@ -110,7 +109,7 @@ Status plan_along(const aclTensor& self, const Repeats& repeats, size_t dim, int
   for (size_t i = 0; i < from.rank(); ++i) {
     if (i != dim) rest.add(from.sizes[i], {from.strides[i], to.strides[i]});
   }
-  IndexedRows rows(RowOp::kRead, self.dtype, from.data, to.data, {size}, {to.strides[dim]}, rest);
+  const RowLayout rows(from.data, to.data, {size}, {to.strides[dim]}, rest);
   const auto fill = [repeats, size, stride = from.strides[dim]](ptrdiff_t* table) {
     Expansion expansion(repeats, size);
     for (int64_t i = 0; i < repeats.count; ++i) {
@@ -118,8 +117,7 @@ Status plan_along(const aclTensor& self, const Repeats& repeats, size_t dim, int
     }
     return expansion.finish();
   };
-  const aclTensor* both[] = {&self, &out};
-  return plan_rows(fill, rows, {}, describe(both), plan);
+  return plan_reads(fill, rows, self.dtype, describe_later({&self, &out}), plan);
 }
 
 Status check_number(int64_t repeats) {

@@ -13,25 +13,15 @@ namespace softnpu {
 namespace {
 
 template <typename T>
-void move(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride, int64_t count) {
+void write(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
   constexpr auto kSize = static_cast<ptrdiff_t>(sizeof(T));
   if (count == 1) {
-    std::memcpy(to, from, sizeof(T));
-  } else if (to_stride == kSize && from_stride == kSize) {
-    std::memmove(to, from, static_cast<size_t>(count) * sizeof(T));
+    std::memcpy(indexed, other, sizeof(T));
+  } else if (indexed_stride == kSize && other_stride == kSize) {
+    std::memmove(indexed, other, static_cast<size_t>(count) * sizeof(T));
   } else {
-    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, sizeof(T));
+    for (int64_t i = 0; i < count; ++i) std::memcpy(indexed + i * indexed_stride, other + i * other_stride, sizeof(T));
   }
-}
-
-template <typename T>
-void read(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
-  move<T>(other, other_stride, indexed, indexed_stride, count);
-}
-
-template <typename T>
-void write(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count, const void*) {
-  move<T>(indexed, indexed_stride, other, other_stride, count);
 }
 
 struct Add {
@@ -129,12 +119,42 @@ void add_scaled(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t 
   });
 }
 
+template <typename T>
+void write_elements(char* indexed, const ptrdiff_t* offsets, const char* other, ptrdiff_t other_stride, int64_t count,
+                    const void*) {
+  for (int64_t k = 0; k < count; ++k) std::memcpy(indexed + offsets[k], other + k * other_stride, sizeof(T));
+}
+
+template <typename Element, typename Function>
+void combine_elements(char* indexed, const ptrdiff_t* offsets, const char* other, ptrdiff_t other_stride, int64_t count,
+                      const void*) {
+  for (int64_t k = 0; k < count; ++k) {
+    char* at = indexed + offsets[k];
+    Element::store(at, Function::of(Element::load(at), Element::load(other + k * other_stride)));
+  }
+}
+
+template <typename Element>
+void add_scaled_elements(char* indexed, const ptrdiff_t* offsets, const char* other, ptrdiff_t other_stride,
+                         int64_t count, const void* alpha) {
+  using T = typename Element::Computed;
+  const T scale = *static_cast<const T*>(alpha);
+  for (int64_t k = 0; k < count; ++k) {
+    char* at = indexed + offsets[k];
+    Element::store(at, Add::of(Element::load(at), Multiply::of(scale, Element::load(other + k * other_stride))));
+  }
+}
+
+template <typename Function>
+ElementKernel combining_elements(aclDataType dtype) {
+  return with_any(dtype, []<typename E>() -> ElementKernel { return &combine_elements<E, Function>; });
+}
+
 }  // namespace
 
 RowKernel row_kernel(RowOp op, aclDataType dtype) {
   const size_t size = aclDataTypeSize(dtype);
   switch (op) {
-    case RowOp::kRead: return with_element(size, []<typename T>() -> RowKernel { return &read<T>; });
     case RowOp::kWrite: return with_element(size, []<typename T>() -> RowKernel { return &write<T>; });
     case RowOp::kAdd: return combining<Add>(dtype);
     case RowOp::kAddScaled: return with_any(dtype, []<typename E>() -> RowKernel { return &add_scaled<E>; });
@@ -144,6 +164,23 @@ RowKernel row_kernel(RowOp op, aclDataType dtype) {
   if (is_complex(dtype)) return nullptr;
   if (op == RowOp::kLarger) return with_real(dtype, []<typename E>() -> RowKernel { return &combine<E, Larger>; });
   return with_real(dtype, []<typename E>() -> RowKernel { return &combine<E, Smaller>; });
+}
+
+ElementKernel element_kernel(RowOp op, aclDataType dtype) {
+  const size_t size = aclDataTypeSize(dtype);
+  switch (op) {
+    case RowOp::kWrite: return with_element(size, []<typename T>() -> ElementKernel { return &write_elements<T>; });
+    case RowOp::kAdd: return combining_elements<Add>(dtype);
+    case RowOp::kAddScaled:
+      return with_any(dtype, []<typename E>() -> ElementKernel { return &add_scaled_elements<E>; });
+    case RowOp::kMultiply: return combining_elements<Multiply>(dtype);
+    default: break;
+  }
+  if (is_complex(dtype)) return nullptr;
+  if (op == RowOp::kLarger) {
+    return with_real(dtype, []<typename E>() -> ElementKernel { return &combine_elements<E, Larger>; });
+  }
+  return with_real(dtype, []<typename E>() -> ElementKernel { return &combine_elements<E, Smaller>; });
 }
 
 }  // namespace softnpu

@@ -1,5 +1,5 @@
 #pragma once
-// Kernels on runs of elements of an indexed tensor and of the other one.
+// Kernels that write elements of an indexed tensor.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +8,20 @@
 
 namespace softnpu {
 
-enum class RowOp : uint8_t { kRead, kWrite, kAdd, kAddScaled, kMultiply, kLarger, kSmaller };
+enum class RowOp : uint8_t { kWrite, kAdd, kAddScaled, kMultiply, kLarger, kSmaller };
 
-// Arguments: `indexed` and `other` with their strides in bytes, a count. kRead writes `other`, the others `indexed`.
-// `alpha`, in the compute type, is the factor of `other` for kAddScaled; otherwise unused.
+// Writes `indexed`. Arguments: `indexed` and `other` with their strides in bytes, a count. `alpha`, in the compute
+// type, is the factor of `other` for kAddScaled; otherwise unused.
 using RowKernel = void (*)(char* indexed, ptrdiff_t indexed_stride, char* other, ptrdiff_t other_stride, int64_t count,
                            const void* alpha);
 
 // For bool kAdd is or and kMultiply is and. NaN is both maximum and minimum. Null if the type has no order.
 RowKernel row_kernel(RowOp op, aclDataType dtype);
+
+// The same for single elements: element k of `other`, which has a stride, and the one at indexed + offsets[k], in
+// order.
+using ElementKernel = void (*)(char* indexed, const ptrdiff_t* offsets, const char* other, ptrdiff_t other_stride,
+                               int64_t count, const void* alpha);
+ElementKernel element_kernel(RowOp op, aclDataType dtype);
 
 }  // namespace softnpu

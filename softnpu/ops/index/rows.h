@@ -4,28 +4,49 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <string>
 
 #include "nnopbase/scalar.h"
+#include "ops/index/read_rows.h"
 #include "ops/index/row_kernels.h"
 #include "ops/index/table.h"
 #include "ops/iterate/walk.h"
 
 namespace softnpu {
 
-// The table's entries times the elements of `rest`, the dimensions that both tensors share.
-class IndexedRows {
+// A table's entries times the elements of `rest`, the dimensions that both tensors share.
+struct RowLayout {
+  // `sizes`: of the table; `strides`: of its dimensions in `other`, in bytes. `rest` has the indexed tensor's strides
+  // first.
+  RowLayout(char* indexed, char* other, const Dims& sizes, const Dims& strides, Walk<2> rest);
+
+  // Number of moved elements.
+  int64_t count() const { return entries.count() * rest.count(); }
+
+  char* indexed;
+  char* other;
+  Walk<1> entries;
+  Walk<2> rest;
+};
+
+// `index` selects along dimension `dim` of `self`; its dimensions replace that one in `other`.
+RowLayout layout_along(const View& self, size_t dim, const View& index, const View& other);
+IndexTable table_along(const View& self, size_t dim, const View& index);
+
+// Reads rows into `other`; indices are checked and used tile by tile.
+Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe said, Plan* plan);
+
+// Writes a table in the workspace: one offset per entry of the rows.
+using FillTable = std::function<Status(ptrdiff_t* table)>;
+Status plan_reads(FillTable fill, RowLayout rows, aclDataType dtype, Describe said, Plan* plan);
+
+// Rows that are written from `other`.
+class RowWrites {
  public:
-  // `sizes`: of the table; `entries`: the strides of its dimensions in `other`, in bytes. `rest` has the indexed
-  // tensor's strides first.
-  IndexedRows(RowOp op, aclDataType dtype, char* indexed, char* other, const Dims& sizes, const Dims& entries,
-              Walk<2> rest);
+  RowWrites(RowOp op, aclDataType dtype, RowLayout layout);
   // For kAddScaled.
   void set_alpha(const aclScalar& alpha, aclDataType dtype);
 
-  // Number of table entries; count(): of moved elements.
-  int64_t entries() const { return entries_.count(); }
-  int64_t count() const { return entries_.count() * rest_.count(); }
+  const RowLayout& layout() const { return layout_; }
   void run(const ptrdiff_t* table, int threads) const;
 
  private:
@@ -35,37 +56,18 @@ class IndexedRows {
     ptrdiff_t end = PTRDIFF_MAX;
   };
 
-  void run_part(const ptrdiff_t* table, int64_t place, int64_t entries, int64_t first, int64_t count,
-                Entries taken) const;
+  void run_part(const ptrdiff_t* table, int64_t first, int64_t count, Entries taken) const;
+  void write_elements(const ptrdiff_t* table, char* indexed, char* other, Entries taken) const;
 
+  RowLayout layout_;
   RowKernel kernel_;
-  bool reads_;
-  char* indexed_;
-  char* other_;
-  Walk<1> entries_;
-  Walk<2> rest_;
+  ElementKernel elements_;
   alignas(16) std::array<char, 16> alpha_{};
 };
 
-// Writes the table: one offset per entry of the rows.
-using FillTable = std::function<Status(ptrdiff_t* table)>;
-
-// Fills the table in the workspace, then moves the rows. Runs `before` first, if it is set.
-Status plan_rows(FillTable fill, IndexedRows rows, Plan before, std::string said, Plan* plan);
-
-// `index` selects along dimension `dim` of `self`; its dimensions replace that one in `other`.
-struct AlongDim {
-  RowOp op;
-  View self;
-  size_t dim;
-  View index;
-  View other;
-  bool wraps = false;
-
-  IndexedRows rows() const;
-  IndexTable table() const;
-};
-Status plan_along_dim(const AlongDim& move, Plan before, std::string said, Plan* plan);
+// Checks all indices, then writes the rows. Runs `before` first, if it is set. `keep` owns memory that no tensor does.
+Status plan_writes(IndexTable table, RowWrites rows, Plan before, Describe said, Plan* plan,
+                   std::shared_ptr<const void> keep = nullptr);
 
 // Initialises `out` with `self`: a copy, unless both are the same memory.
 Status plan_start(const aclTensor& self, const aclTensor& out, Plan* plan);

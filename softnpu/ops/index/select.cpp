@@ -1,5 +1,7 @@
 // Reads along one dimension, or elements by their logical order: index_select, embedding, take.
 
+#include <utility>
+
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/index/operators.h"
@@ -22,9 +24,10 @@ struct Operands {
   }
 };
 
-std::string describe(const aclTensor& self, const aclTensor& index, const aclTensor& out) {
-  const aclTensor* all[] = {&self, &index, &out};
-  return softnpu::describe(all);
+Status plan_along(const Operands& operands, size_t dim, Describe said, Plan* plan) {
+  return plan_reads(table_along(operands.self, dim, operands.index),
+                    layout_along(operands.self, dim, operands.index, operands.out), operands.self.dtype,
+                    std::move(said), plan);
 }
 
 }  // namespace
@@ -52,8 +55,7 @@ Status index_select(const aclTensor& self, int64_t dim, const aclTensor& index, 
     SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
   }
   if (operands.index.rank() == 0) operands.index = operands.index.insert(0, 1, 0);
-  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
-                        plan);
+  return plan_along(operands, at, describe_later({&self, &index, &out}), plan);
 }
 
 Status gather_rows(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
@@ -71,8 +73,7 @@ Status gather_rows(const aclTensor& self, int64_t dim, const aclTensor& index, c
     for (int64_t size : index.dims) sizes.push_back(size);
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
-  return plan_along_dim({RowOp::kRead, operands.self, at, operands.index, operands.out}, {}, describe(self, index, out),
-                        plan);
+  return plan_along(operands, at, describe_later({&self, &index, &out}), plan);
 }
 
 Status gather_rows_of_batch(const aclTensor& self, int64_t dim, const aclTensor& index, int64_t batch_dims,
@@ -86,10 +87,10 @@ Status take(const aclTensor& self, const aclTensor& index, const aclTensor& out,
   SOFTNPU_RETURN_IF_ERROR(operands.open(self, index, out));
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, index.dims, "out"));
   const View& from = operands.self;
-  const IndexTable table{{{operands.index, 0, from.count(), 0}}, index.dims, true, from.sizes, from.strides};
-  IndexedRows rows(RowOp::kRead, self.dtype, from.data, operands.out.data, index.dims, operands.out.strides, Walk<2>());
-  return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {}, describe(self, index, out),
-                   plan);
+  IndexTable table{{{operands.index, 0, from.count(), 0}}, index.dims, from.sizes, from.strides};
+  table.wrap();
+  const RowLayout rows(from.data, operands.out.data, index.dims, operands.out.strides, Walk<2>());
+  return plan_reads(std::move(table), rows, self.dtype, describe_later({&self, &index, &out}), plan);
 }
 
 }  // namespace softnpu

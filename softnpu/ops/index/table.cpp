@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "ops/iterate/walk.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -16,42 +15,57 @@ ptrdiff_t unravel(int64_t index, const Dims& sizes, const Dims& strides) {
 
 }  // namespace
 
+IndexTerm::IndexTerm(const View& index, size_t of_dim, int64_t size, ptrdiff_t of_stride)
+    : data(index.data), range{index.dtype == ACL_INT64, false, size}, dim(of_dim), stride(of_stride) {
+  for (size_t i = 0; i < index.rank(); ++i) walk.add(index.sizes[i], {index.strides[i]});
+  walk.join();
+}
+
 int64_t IndexTable::count() const {
   int64_t count = 1;
   for (int64_t size : sizes) count *= size;
   return count;
 }
 
-Status IndexTable::fill(ptrdiff_t* table) const {
-  const int64_t total = count();
-  std::fill_n(table, total, 0);
-  for (const IndexTerm& term : terms) {
-    Walk<1> walk;
-    for (size_t i = 0; i < sizes.size(); ++i) walk.add(sizes[i], {term.index.strides[i]});
-    walk.join();
-    const bool is_wide = term.index.dtype == ACL_INT64;
-    ptrdiff_t* at = table;
-    int64_t bad = 0;
-    bool is_bad = false;
-    walk.for_each(0, total, [&](const Walk<1>::Offsets& offset) {
-      int64_t index = load_index(term.index.data + offset[0], is_wide);
-      const int64_t given = index;
-      if (wraps && index < 0) index += term.size;
-      if (index < 0 || index >= term.size) {
-        if (!is_bad) bad = given;
-        is_bad = true;
-        index = 0;
-      }
-      *at++ += flat_sizes.empty() ? index * term.stride : is_bad ? 0 : unravel(index, flat_sizes, flat_strides);
-    });
-    if (is_bad) return out_of_range(bad, term.dim, term.size, wraps);
-  }
-  return Status::ok();
+void IndexTable::wrap() {
+  for (IndexTerm& term : terms) term.range.wraps = true;
 }
 
-Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps) {
-  return {ACLNN_ERR_PARAM_INVALID, text("index ", index, " is out of range for dimension ", dim, " of size ", size,
-                                        wraps ? "; it is from minus the size to the size less one" : "")};
+int64_t IndexTable::read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad) const {
+  int64_t valid = count;
+  ptrdiff_t more[kIndexTile];
+  for (size_t t = 0; t < terms.size(); ++t) {
+    const IndexTerm& term = terms[t];
+    const ptrdiff_t along = flat_sizes.empty() ? term.stride : 1;
+    ptrdiff_t* const to = t == 0 ? offsets : more;
+    int64_t done = 0;
+    bool is_bad = false;
+    term.walk.for_runs(first, valid, [&](const Walk<1>::Offsets& at, int64_t run) {
+      if (is_bad) return;
+      int64_t value = 0;
+      const int64_t read =
+          read_offsets(term.range, term.data + at[0], term.walk.inner().strides[0], run, along, 0, to + done, &value);
+      done += read;
+      is_bad = read < run;
+      if (is_bad) bad->add(first + done, value, term.dim, term.range);
+    });
+    valid = done;
+    if (t > 0) {
+      for (int64_t k = 0; k < valid; ++k) offsets[k] += more[k];
+    }
+  }
+  if (!flat_sizes.empty()) {
+    for (int64_t k = 0; k < valid; ++k) offsets[k] = unravel(offsets[k], flat_sizes, flat_strides);
+  }
+  return valid;
+}
+
+Status IndexTable::fill(ptrdiff_t* table, int threads) const {
+  FirstBadIndex bad;
+  parallel_for(count(), kGrainElements, threads, [&](int64_t first, int64_t last) {
+    for (int64_t at = first; at < last; at += kIndexTile) read(at, std::min(kIndexTile, last - at), table + at, &bad);
+  });
+  return bad.status();
 }
 
 }  // namespace softnpu

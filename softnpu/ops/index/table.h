@@ -3,38 +3,40 @@
 
 #include <vector>
 
+#include "ops/index/offsets.h"
 #include "ops/iterate/view.h"
+#include "ops/iterate/walk.h"
 
 namespace softnpu {
 
 // One index tensor, or one column of ScatterNd's.
 struct IndexTerm {
-  View index;            // broadcast to the table's sizes
-  size_t dim = 0;        // the indexed dimension, for messages
-  int64_t size = 0;      // of that dimension
-  ptrdiff_t stride = 0;  // of that dimension, in bytes
+  // `index` has the table's sizes. `dim`: the indexed dimension, for messages; `size`: its size; `stride`: its stride
+  // in bytes.
+  IndexTerm(const View& index, size_t dim, int64_t size, ptrdiff_t stride);
+
+  const char* data;
+  Walk<1> walk;
+  IndexRange range;
+  size_t dim;
+  ptrdiff_t stride;
 };
 
 struct IndexTable {
   std::vector<IndexTerm> terms;  // their offsets are added
   Dims sizes;
-  bool wraps = false;  // negative indices count from the end
   // For indices in the logical order of all elements: the indexed tensor's sizes. Empty otherwise.
   Dims flat_sizes;
   Dims flat_strides;
 
   int64_t count() const;
-  // Fails at the first index out of range.
-  Status fill(ptrdiff_t* table) const;
+  // Negative indices count from the end.
+  void wrap();
+  // Writes the offsets of entries [first, first + count), at most kIndexTile. Returns how many precede the first index
+  // out of range, which is added to `bad`.
+  int64_t read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad) const;
+  // Writes the whole table. Fails at the first index out of range.
+  Status fill(ptrdiff_t* table, int threads) const;
 };
-
-// The index at `at`, of int32 or int64. Read once: another process may write it meanwhile, so the compiler must not
-// read it again after a check.
-inline int64_t load_index(const char* at, bool is_wide) {
-  if (is_wide) return *reinterpret_cast<const volatile int64_t*>(at);
-  return *reinterpret_cast<const volatile int32_t*>(at);
-}
-
-Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps);
 
 }  // namespace softnpu

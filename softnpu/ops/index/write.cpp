@@ -17,11 +17,6 @@
 namespace softnpu {
 namespace {
 
-std::string describe(const aclTensor& self, const aclTensor& index, const aclTensor& other) {
-  const aclTensor* all[] = {&self, &index, &other};
-  return softnpu::describe(all);
-}
-
 // A vector of indices for `dim` of the written tensor, which may be zero-dimensional.
 struct Target {
   View out;
@@ -55,6 +50,11 @@ struct Target {
     return {ACLNN_ERR_PARAM_INVALID,
             text("source has the shape ", describe_shape(source.dims), " where ", describe_shape(sizes), " is needed")};
   }
+
+  IndexTable table() const { return table_along(out, dim, index); }
+  RowWrites writes(RowOp op, const View& values) const {
+    return {op, out.dtype, layout_along(out, dim, index, values)};
+  }
 };
 
 }  // namespace
@@ -70,14 +70,12 @@ Status index_add(const aclTensor& self, int64_t dim, const aclTensor& index, con
   SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
   const IndexSums sums{target.out, target.dim, target.index, values, alpha.as_double()};
   if (is_half(out.dtype) || (is_floating(out.dtype) && sums.is_by_line())) {
-    return plan_index_sums(sums, std::move(start), describe(self, index, source), plan);
+    return plan_index_sums(sums, std::move(start), describe_later({&self, &index, &source}), plan);
   }
   const bool plain = alpha.is_integral() && alpha.as_int64() == 1;
-  const AlongDim move{plain ? RowOp::kAdd : RowOp::kAddScaled, target.out, target.dim, target.index, values};
-  IndexedRows rows = move.rows();
+  RowWrites rows = target.writes(plain ? RowOp::kAdd : RowOp::kAddScaled, values);
   rows.set_alpha(alpha, out.dtype);
-  return plan_rows([table = move.table()](ptrdiff_t* entries) { return table.fill(entries); }, rows, std::move(start),
-                   describe(self, index, source), plan);
+  return plan_writes(target.table(), std::move(rows), std::move(start), describe_later({&self, &index, &source}), plan);
 }
 
 Status index_copy(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& source,
@@ -89,27 +87,29 @@ Status index_copy(const aclTensor& self, int64_t dim, const aclTensor& index, co
   SOFTNPU_RETURN_IF_ERROR(target.open_source(source, &values));
   SOFTNPU_RETURN_IF_ERROR(same_dtype(out, source));
   SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
-  return plan_along_dim({RowOp::kWrite, target.out, target.dim, target.index, values}, std::move(start),
-                        describe(self, index, source), plan);
+  return plan_writes(target.table(), target.writes(RowOp::kWrite, values), std::move(start),
+                     describe_later({&self, &index, &source}), plan);
 }
 
 namespace {
 
 // Writes the number at every index; `keep` owns the index's memory if no tensor does.
 Status plan_fill(const Target& target, const aclScalar& value, aclDataType dtype, std::shared_ptr<const void> keep,
-                 Plan start, std::string said, Plan* plan) {
-  struct alignas(16) Constant {
-    char bytes[16];
+                 Plan start, Describe said, Plan* plan) {
+  struct Constant {
+    alignas(16) char bytes[16];
+    std::shared_ptr<const void> keep;
   };
   auto constant = std::make_shared<Constant>();
+  constant->keep = std::move(keep);
   store_scalar(value, dtype, constant->bytes);
   View values = target.out;
   values.data = constant->bytes;
   for (int64_t& stride : values.strides) stride = 0;
-  const AlongDim move{RowOp::kWrite, target.out, target.dim, target.index, values, true};
-  return plan_rows(
-      [table = move.table(), constant, keep = std::move(keep)](ptrdiff_t* entries) { return table.fill(entries); },
-      move.rows(), std::move(start), std::move(said), plan);
+  IndexTable table = target.table();
+  table.wrap();
+  return plan_writes(std::move(table), target.writes(RowOp::kWrite, values), std::move(start), std::move(said), plan,
+                     constant);
 }
 
 }  // namespace
@@ -120,7 +120,7 @@ Status index_fill(const aclTensor& self, int64_t dim, const aclTensor& index, co
   Plan start;
   SOFTNPU_RETURN_IF_ERROR(target.open(out, dim, index));
   SOFTNPU_RETURN_IF_ERROR(plan_start(self, out, &start));
-  return plan_fill(target, value, out.dtype, nullptr, std::move(start), describe(self, index, out), plan);
+  return plan_fill(target, value, out.dtype, nullptr, std::move(start), describe_later({&self, &index, &out}), plan);
 }
 
 Status index_fill(const aclTensor& self, int64_t dim, const aclIntArray& index, const aclScalar& value,
@@ -136,8 +136,7 @@ Status index_fill(const aclTensor& self, int64_t dim, const aclIntArray& index, 
   target.index.dtype = ACL_INT64;
   target.index.sizes = {static_cast<int64_t>(indices->size())};
   target.index.strides = {sizeof(int64_t)};
-  const aclTensor* both[] = {&self, &out};
-  return plan_fill(target, value, out.dtype, indices, std::move(start), softnpu::describe(both), plan);
+  return plan_fill(target, value, out.dtype, indices, std::move(start), describe_later({&self, &out}), plan);
 }
 
 Status put(const aclTensor& self, const aclTensor& index, const aclTensor& source, bool accumulate, Plan* plan) {
@@ -166,11 +165,11 @@ Status put(const aclTensor& self, const aclTensor& index, const aclTensor& sourc
     values.strides = indices.sizes;
     for (size_t i = values.rank(); i-- > 0; next *= values.sizes[i]) values.strides[i] = next;
   }
-  const IndexTable table{{{indices, 0, to.count(), 0}}, indices.sizes, true, to.sizes, to.strides};
-  IndexedRows rows(accumulate ? RowOp::kAdd : RowOp::kWrite, self.dtype, to.data, values.data, indices.sizes,
-                   values.strides, Walk<2>());
-  return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {}, describe(self, index, source),
-                   plan);
+  IndexTable table{{{indices, 0, to.count(), 0}}, indices.sizes, to.sizes, to.strides};
+  table.wrap();
+  RowWrites rows(accumulate ? RowOp::kAdd : RowOp::kWrite, self.dtype,
+                 RowLayout(to.data, values.data, indices.sizes, values.strides, Walk<2>()));
+  return plan_writes(std::move(table), std::move(rows), {}, describe_later({&self, &index, &source}), plan);
 }
 
 Status scatter_nd_update(const aclTensor& self, const aclTensor& indices, const aclTensor& updates, Plan* plan) {
@@ -201,9 +200,8 @@ Status scatter_nd_update(const aclTensor& self, const aclTensor& indices, const 
   Walk<2> rest;
   for (size_t i = indexed; i < to.rank(); ++i)
     rest.add(to.sizes[i], {to.strides[i], values.strides[last + i - indexed]});
-  IndexedRows rows(RowOp::kWrite, self.dtype, to.data, values.data, table.sizes, entries, rest);
-  return plan_rows([table](ptrdiff_t* entries) { return table.fill(entries); }, rows, {},
-                   describe(self, indices, updates), plan);
+  RowWrites rows(RowOp::kWrite, self.dtype, RowLayout(to.data, values.data, table.sizes, entries, rest));
+  return plan_writes(std::move(table), std::move(rows), {}, describe_later({&self, &indices, &updates}), plan);
 }
 
 }  // namespace softnpu

@@ -1,6 +1,7 @@
 #include "ops/reduce/scan.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 
 #include "base/text.h"
@@ -40,6 +41,9 @@ class ScanTask {
       has_indices_ = true;
     }
     by_columns_ = space_.is_by_columns();
+    reads_in_place_ = reader_.is_direct() && space_.inner_reduced().in == compute_bytes_;
+    writes_in_place_ = writer_.is_direct() && out_stride_[0] == compute_bytes_;
+    is_in_segments_ = kernel.total != nullptr && space_.kept_count() < static_cast<int64_t>(kScanLines);
     const double cost = kFlopsPerValue * static_cast<double>(space_.kept_count()) * static_cast<double>(length_);
     threads_ = threads_for(cost);
     work_ = cost;
@@ -48,7 +52,9 @@ class ScanTask {
   double work() const { return work_; }
 
   void run() const {
-    const int64_t block = by_columns_ ? kTile : std::max<int64_t>(1, (int64_t{1} << 14) / length_);
+    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
+    const int64_t lines = (int64_t{1} << 14) / length_ / kTogether * kTogether;
+    const int64_t block = by_columns_ ? kTile : std::max(lines, kTogether);
     parallel_for(space_.kept_count(), block, threads_, [this](int64_t first, int64_t last) {
       space_.for_kept(first, last, [this](const ReduceRun& run) { by_columns_ ? run_columns(run) : run_rows(run); });
     });
@@ -60,22 +66,114 @@ class ScanTask {
     int64_t indices[kTile];
   };
 
+  const char* in_of(const ReduceRun& run, int64_t line) const { return space_.in() + run.in + line * run.in_stride; }
+  char* out_of(const ReduceRun& run, int64_t line) const {
+    return space_.out(0) + run.out[0] + line * run.out_stride[0];
+  }
+
   void run_rows(const ReduceRun& run) const {
-    Tile tile;
-    for (int64_t line = 0; line < run.count; ++line) {
+    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
+    int64_t done = 0;
+    for (; kernel_.lines != nullptr && done + kTogether <= run.count; done += kTogether) run_lines(run, done);
+    for (; is_in_segments_ && done < run.count; ++done) run_segments(run, done);
+    run_line_by_line(run, done);
+  }
+
+  // Values of kScanLines lines, or segments of one line.
+  struct Together {
+    Together() {
+      for (size_t k = 0; k < kScanLines; ++k) values[k] = tiles[k].values;
+    }
+    alignas(16) char states[kScanLines * kMostScanStateBytes];
+    const char* from[kScanLines];
+    char* to[kScanLines];
+    const void* in[kScanLines];
+    void* out[kScanLines];
+    struct {
+      alignas(64) char values[kTile * kMostBytes];
+    } tiles[kScanLines];
+    void* values[kScanLines];
+  };
+
+  // Points `together.in` at the next values, in their memory or converted.
+  void read(Together* together, size_t count) const {
+    for (size_t k = 0; k < kScanLines; ++k) {
+      together->in[k] = reads_in_place_ ? together->from[k] : together->values[k];
+      together->out[k] = writes_in_place_ ? together->to[k] : together->values[k];
+      if (!reads_in_place_) {
+        reader_.read(together->from[k], space_.inner_reduced().in, count, together->values[k]);
+      }
+    }
+  }
+
+  void scan(Together* together, size_t count) const {
+    kernel_.lines(together->states, together->in, together->out, count);
+    for (size_t k = 0; k < kScanLines && !writes_in_place_; ++k) {
+      writer_.write(together->values[k], count, together->to[k], out_stride_[0]);
+    }
+  }
+
+  void run_lines(const ReduceRun& run, int64_t line) const {
+    Together together;
+    kernel_.start(together.states, kScanLines);
+    for (int64_t i = 0; i < length_; i += kTile) {
+      const auto here = static_cast<size_t>(std::min(kTile, length_ - i));
+      for (size_t k = 0; k < kScanLines; ++k) {
+        const int64_t at = line + static_cast<int64_t>(k);
+        together.from[k] = in_of(run, at) + i * space_.inner_reduced().in;
+        together.to[k] = out_of(run, at) + i * out_stride_[0];
+      }
+      read(&together, here);
+      scan(&together, here);
+    }
+  }
+
+  // One long line: the segments' totals first, so that they are scanned together.
+  void run_segments(const ReduceRun& run, int64_t line) const {
+    constexpr auto kTogether = static_cast<int64_t>(kScanLines);
+    Together together;
+    const char* from = in_of(run, line);
+    char* to = out_of(run, line);
+    alignas(16) char sum[kMostScanStateBytes];
+    kernel_.start(sum, 1);
+    int64_t i = 0;
+    for (; i + kTogether * kTile <= length_; i += kTogether * kTile) {
+      for (size_t k = 0; k < kScanLines; ++k) {
+        const int64_t at = i + static_cast<int64_t>(k) * kTile;
+        together.from[k] = from + at * space_.inner_reduced().in;
+        together.to[k] = to + at * out_stride_[0];
+      }
+      read(&together, kTile);
+      for (size_t k = 0; k < kScanLines; ++k) {
+        std::memcpy(together.states + k * kernel_.state_bytes, sum, kernel_.state_bytes);
+        kernel_.total(sum, together.in[k], kTile);
+      }
+      scan(&together, kTile);
+      std::memcpy(sum, together.states + (kScanLines - 1) * kernel_.state_bytes, kernel_.state_bytes);
+    }
+    run_line(run, line, i, sum);
+  }
+
+  void run_line_by_line(const ReduceRun& run, int64_t first) const {
+    for (int64_t line = first; line < run.count; ++line) {
       alignas(16) char state[kMostScanStateBytes];
       kernel_.start(state, 1);
-      for (int64_t i = 0; i < length_; i += kTile) {
-        const auto here = static_cast<size_t>(std::min(kTile, length_ - i));
-        const ptrdiff_t stride = space_.inner_reduced().in;
-        reader_.read(space_.in() + run.in + line * run.in_stride + i * stride, stride, here, tile.values);
-        kernel_.rows(state, tile.values, has_indices_ ? tile.indices : nullptr, here, i);
-        const auto place = [&](size_t k) {
-          return space_.out(k) + run.out[k] + line * run.out_stride[k] + i * out_stride_[k];
-        };
-        writer_.write(tile.values, here, place(0), out_stride_[0]);
-        if (has_indices_) index_writer_.write(tile.indices, here, place(1), out_stride_[1]);
-      }
+      run_line(run, line, 0, state);
+    }
+  }
+
+  // The values of a line from `first` on.
+  void run_line(const ReduceRun& run, int64_t line, int64_t first, void* state) const {
+    Tile tile;
+    for (int64_t i = first; i < length_; i += kTile) {
+      const auto here = static_cast<size_t>(std::min(kTile, length_ - i));
+      const ptrdiff_t stride = space_.inner_reduced().in;
+      reader_.read(in_of(run, line) + i * stride, stride, here, tile.values);
+      kernel_.rows(state, tile.values, has_indices_ ? tile.indices : nullptr, here, i);
+      writer_.write(tile.values, here, out_of(run, line) + i * out_stride_[0], out_stride_[0]);
+      if (!has_indices_) continue;
+      char* const indices = space_.out(1) + run.out[1] + line * run.out_stride[1] + i * out_stride_[1];
+      index_writer_.write(tile.indices, here, indices, out_stride_[1]);
     }
   }
 
@@ -108,6 +206,9 @@ class ScanTask {
   int64_t length_ = 1;
   bool has_indices_ = false;
   bool by_columns_ = false;
+  bool reads_in_place_ = false;
+  bool writes_in_place_ = false;
+  bool is_in_segments_ = false;  // lines are long and few
   double work_ = 0;
   int threads_ = 1;
 };

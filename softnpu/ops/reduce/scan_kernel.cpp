@@ -87,17 +87,68 @@ void columns(void* states, void* values, int64_t* indices, size_t count, int64_t
 }
 
 template <typename F>
+void lines(void* states, const void* const* in, void* const* out, size_t count) {
+  using Value = typename F::Value;
+  auto* s = static_cast<typename F::State*>(states);
+  typename F::State state[kScanLines];
+  const Value* from[kScanLines];
+  Value* to[kScanLines];
+  for (size_t k = 0; k < kScanLines; ++k) {
+    state[k] = s[k];
+    from[k] = static_cast<const Value*>(in[k]);
+    to[k] = static_cast<Value*>(out[k]);
+  }
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t k = 0; k < kScanLines; ++k) {
+      Value value = from[k][i];
+      F::step(state[k], value, nullptr, 0);
+      to[k][i] = value;
+    }
+  }
+  for (size_t k = 0; k < kScanLines; ++k) s[k] = state[k];
+}
+
+template <typename T>
+void total(void* state, const void* values, size_t count) {
+  using State = typename Sum<T>::State;
+  constexpr size_t kParts = 8;
+  const auto* v = static_cast<const T*>(values);
+  State parts[kParts]{};
+  size_t i = 0;
+  for (; i + kParts <= count; i += kParts) {
+    for (size_t k = 0; k < kParts; ++k) parts[k] += static_cast<State>(v[i + k]);
+  }
+  for (; i < count; ++i) parts[0] += static_cast<State>(v[i]);
+  for (const State part : parts) *static_cast<State*>(state) += part;
+}
+
+template <typename F>
 ScanKernel kernel_of() {
   static_assert(sizeof(typename F::State) <= kMostScanStateBytes);
-  return {sizeof(typename F::State), &start<F>, &rows<F>, &columns<F>};
+  return {sizeof(typename F::State), &start<F>, &rows<F>, &columns<F>, nullptr, nullptr};
+}
+
+template <typename T>
+ScanKernel sum_kernel_of() {
+  ScanKernel kernel = kernel_of<Sum<T>>();
+  kernel.lines = &lines<Sum<T>>;
+  if constexpr (std::is_integral_v<T> || std::is_same_v<T, float>) kernel.total = &total<T>;
+  return kernel;
+}
+
+template <typename T>
+ScanKernel prod_kernel_of() {
+  ScanKernel kernel = kernel_of<Prod<T>>();
+  kernel.lines = &lines<Prod<T>>;
+  return kernel;
 }
 
 }  // namespace
 
 ScanKernel scan_kernel(ScanOp op, ComputeType compute_type) {
   return with_compute_type(compute_type, [op]<typename T>() -> ScanKernel {
-    if (op == ScanOp::kSum) return kernel_of<Sum<T>>();
-    if (op == ScanOp::kProd) return kernel_of<Prod<T>>();
+    if (op == ScanOp::kSum) return sum_kernel_of<T>();
+    if (op == ScanOp::kProd) return prod_kernel_of<T>();
     if constexpr (std::is_arithmetic_v<T>) {
       return op == ScanOp::kMax ? kernel_of<Best<T, true>>() : kernel_of<Best<T, false>>();
     } else {

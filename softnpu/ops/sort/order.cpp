@@ -5,10 +5,12 @@
 #include <limits>
 
 #include "base/text.h"
+#include "ops/convert/rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/iterate/view.h"
 #include "ops/iterate/walk.h"
+#include "ops/sort/least.h"
 #include "ops/sort/operators.h"
 #include "ops/sort/packed.h"
 #include "workers/parallel.h"
@@ -43,24 +45,26 @@ struct Lines {
   // Per thread.
   Checked scratch_bytes() const { return checked(length) * 2 * packed_size(self.dtype, length); }
 
-  // Moves the least k of a line to the front, in any order. Collects elements below a bound until there are 2 k; then
-  // the maximum of the least k becomes the bound, which soon few elements pass.
-  template <typename Packed>
-  void select(Packed* line) const {
-    if (k == 0 || k == length) return;
-    const int64_t most = std::min(std::max<int64_t>(2 * k, 64), length);
-    std::nth_element(line, line + k - 1, line + most);
-    Packed bound = line[k - 1];
-    int64_t held = k;
-    for (int64_t i = most; i < length; ++i) {
-      if (!(line[i] < bound)) continue;
-      line[held++] = line[i];
-      if (held < most) continue;
-      std::nth_element(line, line + k - 1, line + held);
-      bound = line[k - 1];
-      held = k;
+  // Whether the first k are selected from values as they are computed with.
+  bool selects_values() const {
+    const ComputeType type = compute_type_of(self.dtype);
+    return (want == Want::kFirst || want == Want::kFirstOfAny) && length <= int64_t{UINT32_MAX} &&
+           (type == ComputeType::kF32 || type == ComputeType::kI32);
+  }
+
+  // The packed first k of a line, by its values: those in memory, or converted in `scratch`.
+  template <typename T>
+  const ShortPacked* choose_values(const char* from, ShortPacked* line, ShortPacked* scratch) const {
+    const auto* values = reinterpret_cast<const T*>(from);
+    const bool is_in_place = (self.dtype == ACL_FLOAT || self.dtype == ACL_INT32) && stride == sizeof(T);
+    if (!is_in_place) {
+      auto* converted = reinterpret_cast<T*>(scratch);
+      load_row(self.dtype)(from, stride, static_cast<size_t>(length), converted);
+      values = converted;
     }
-    std::nth_element(line, line + k - 1, line + held);
+    select_least(values, k, length, descending, line);
+    if (want == Want::kFirst) std::sort(line, line + k);
+    return line;
   }
 
   // Moves the needed elements to the front.
@@ -74,7 +78,7 @@ struct Lines {
       case Want::kSorted: return sort_packed(line, scratch, length);
       case Want::kFirst:
       case Want::kFirstOfAny:
-        select(line);
+        select_least(line, k, length);
         if (want == Want::kFirst) std::sort(line, line + k);
         return line;
       case Want::kNth: return nth(k);
@@ -104,7 +108,20 @@ struct Lines {
   void run_line(const Walk<3>::Offsets& at, Packed* line) const {
     const char* from = self.data + at[0];
     pack(self.dtype, from, stride, length, 0, descending, line);
-    const Packed* chosen = choose(line, line + length);
+    put(at, choose(line, line + length));
+  }
+
+  void run_values(const Walk<3>::Offsets& at, ShortPacked* line) const {
+    const char* from = self.data + at[0];
+    const bool is_float = compute_type_of(self.dtype) == ComputeType::kF32;
+    put(at,
+        is_float ? choose_values<float>(from, line, line + length) : choose_values<int32_t>(from, line, line + length));
+  }
+
+  // Stores the results of the line at `at`.
+  template <typename Packed>
+  void put(const Walk<3>::Offsets& at, const Packed* chosen) const {
+    const char* from = self.data + at[0];
     const auto element = static_cast<size_t>(self.element());
     for (int64_t i = 0; i < results; ++i) {
       const int64_t place = chosen[i].place();
@@ -119,6 +136,11 @@ struct Lines {
     const int64_t grain = std::max<int64_t>(1, kGrainElements / 8 / std::max<int64_t>(length, 1));
     parallel_for_slots(walk.count(), grain, threads, [&](int64_t first, int64_t last, int slot) {
       char* scratch = workspace + static_cast<uint64_t>(slot) * scratch_bytes().bytes();
+      if (selects_values()) {
+        walk.for_each(first, last - first,
+                      [&](const Walk<3>::Offsets& at) { run_values(at, reinterpret_cast<ShortPacked*>(scratch)); });
+        return;
+      }
       with_packed(self.dtype, length, [&]<typename Packed>() {
         walk.for_each(first, last - first,
                       [&](const Walk<3>::Offsets& at) { run_line(at, reinterpret_cast<Packed*>(scratch)); });
@@ -161,7 +183,7 @@ Status plan_lines(Lines lines, size_t dim, std::string said, Plan* plan) {
     lines.value_stride = stride_of(lines.values, dim);
     lines.index_stride = stride_of(lines.indices, dim);
   }
-  const double rounds = lines.want == Want::kSorted ? 8 : 4;
+  const double rounds = lines.want == Want::kSorted ? 8 : lines.selects_values() ? 1 : 4;
   const Effort effort = effort_of(rounds * static_cast<double>(lines.self.count()));
   plan->describe = [said = std::move(said)] { return said; };
   if (lines.walk.count() == 0 || lines.results == 0 || lines.length == 0) return plan_nothing(plan);
