@@ -1,6 +1,6 @@
-"""Peak memory of a process: ResNet-50 on npu against the same on the CPU, each in a process of its own.
+"""Peak memory of a process: ResNet-50 on npu against the same on the CPU, and HF32 allowed against forbidden.
 
-``python memory.py npu 8 trained,last`` is such a process; it prints the bytes by which its resident memory grew at most
+Each is a process of its own: ``python memory.py npu 8 trained,last,exact``, where ``exact`` forbids HF32. It prints the bytes by which its resident memory grew at most
 since torch was there: model, images, activations, gradients, and whatever a library keeps.
 """
 
@@ -36,6 +36,8 @@ def _grown(device: str, batch: int, ways: str) -> int:
     torch.ones(1, device=device)
     before = _status("VmRSS")
     order = torch.channels_last if "last" in ways else torch.contiguous_format
+    if device == "npu":
+        torch.npu.conv.allow_hf32 = "exact" not in ways
     work = resnet(device, batch, "trained" in ways, order)
     for _ in range(3):
         work()
@@ -50,16 +52,24 @@ def _in_a_process(device: str, batch: int, ways: str) -> float:
 
 
 def measure() -> list[Measured]:
-    """MiB of each network against the CPU's plain way; the ratio is npu / CPU."""
+    """MiB of each network against the CPU's plain way, and with HF32 allowed against forbidden."""
     measured = []
     mib = 1 << 20
     for name, (batch, npu_ways, cpu_ways) in track(
         WORK.items(), description="memory", transient=True
     ):
-        npu, cpu = _in_a_process("npu", batch, npu_ways), _in_a_process("cpu", batch, cpu_ways)
-        measured.append(
-            Measured("memory", f"ResNet-50, {name}", "cpu", npu / mib, cpu / mib, npu / cpu, "MiB")
-        )
+        npu = _in_a_process("npu", batch, npu_ways)
+        exact_ways = ",".join(filter(None, (npu_ways, "exact")))
+        others = {
+            "cpu": _in_a_process("cpu", batch, cpu_ways),
+            "npu, allow_hf32=False": _in_a_process("npu", batch, exact_ways),
+        }
+        measured += [
+            Measured(
+                "memory", f"ResNet-50, {name}", against, npu / mib, other / mib, npu / other, "MiB"
+            )
+            for against, other in others.items()
+        ]
     return measured
 
 

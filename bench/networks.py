@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 from interleave import Row
-from ops import both, rope, with_and_without
+from ops import against_forbidden, both, rope, with_and_without
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import ResNetConfig, ResNetForImageClassification
@@ -119,7 +119,7 @@ def rows() -> list[Row]:
         both("ResNet-50, training step of 8", partial(resnet, batch=8, trained=True), 1),
     ]
     return [
-        *(either for row in images for either in with_and_without(row)),
+        *(each for row in images for each in (*with_and_without(row), against_forbidden(row))),
         both(f"Llama-like, {PROMPT} tokens at once", prefill, 2),
         both(f"Llama-like, {GENERATED} tokens one by one", decode, 1),
     ]

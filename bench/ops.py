@@ -35,6 +35,11 @@ def with_and_without(row: Row) -> list[Row]:
     ]
 
 
+def against_forbidden(row: Row) -> Row:
+    """What the permission gains, both on npu and interleaved: the ratio is the time allowed by the time forbidden."""
+    return replace(row, cpu=partial(_exactly, row.npu), against="npu, allow_hf32=False")
+
+
 def _normal(*size: int, device: str) -> Tensor:
     return torch.randn(*size).to(device)
 
@@ -215,7 +220,7 @@ def convolution() -> list[Row]:
         both("conv 3 x 3, batch norm, relu, forward", partial(make, trained=False)),
         both("conv 3 x 3, batch norm, relu, training", partial(make, trained=True)),
     ]
-    return [either for row in rows for either in with_and_without(row)]
+    return [each for row in rows for each in (*with_and_without(row), against_forbidden(row))]
 
 
 def optimizer_step(device: str, *, fused: bool = False) -> Callable[[], object]:

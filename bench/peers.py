@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from convolutional import NETWORKS, with_statistics
 from interleave import Row
-from ops import optimizer, with_and_without
+from ops import against_forbidden, optimizer, with_and_without
 from peer_decoder import rows as of_the_decoder
 from peer_operators import rows as of_operators
 from peer_runtimes import Arrays, arrays, check, inductor, onnx, onnx_runtime, open_vino
@@ -54,7 +54,8 @@ def _images(name: str, network: nn.Module, image: Tensor, repeats: int) -> list[
         "OpenVINO": partial(_first, open_vino(path), values),
         "inductor": partial(compiled, image.contiguous(memory_format=torch.channels_last)),
     }
-    rows = with_and_without(Row(name, work, partial(network, image), repeats))
+    row = Row(name, work, partial(network, image), repeats)
+    rows = [*with_and_without(row), against_forbidden(row)]
     for peer, other in peers.items():
         check(peer, other(), expected)
         rows += with_and_without(Row(name, work, other, repeats, peer))

@@ -45,6 +45,18 @@ def host_copies(operator_fallback):
         yield
 
 
+@pytest.fixture
+def fixed_rule():
+    """Implementations are chosen by a fixed rule, not by the time that they take on this machine."""
+    import torch
+
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    yield
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    torch.use_deterministic_algorithms(False)
+
+
 @pytest.fixture(autouse=True)
 def device_stays_usable(request):
     """After every test the device must still work."""

@@ -130,8 +130,24 @@ int32_t softnpuKeepsPackedWeights(void) {
 
 int32_t softnpuSplitsProducts(void) {
   return softnpu::guarded(int32_t{-1}, [] {
-    const std::optional<bool>& split = softnpu::config().split;
-    return split ? int32_t{*split} : -1;
+    switch (softnpu::config().split) {
+      case softnpu::SplitMode::kNever: return 0;
+      case softnpu::SplitMode::kAlways: return 1;
+      case softnpu::SplitMode::kTuned: return 2;
+      case softnpu::SplitMode::kByCpu: break;
+    }
+    return -1;
+  });
+}
+
+int32_t softnpuTunes(void) {
+  return softnpu::guarded(int32_t{0}, [] {
+    if (!softnpu::config().tune) return 0;
+    softnpu::Context* context = nullptr;
+    const bool has_context = Process::get().current(&context).is_ok();
+    const softnpu::SystemOptions& options = has_context ? context->options : Process::get().options();
+    int64_t deterministic = 0;
+    return options.get(ACL_OPT_DETERMINISTIC, &deterministic).is_ok() && deterministic == 0 ? 1 : 0;
   });
 }
 

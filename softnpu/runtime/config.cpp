@@ -73,6 +73,22 @@ Status parse_switch(const char* (*get)(const char*), const char* name, std::opti
   return Status::ok();
 }
 
+Status parse_split(const char* (*get)(const char*), SplitMode* out) {
+  const char* value = get("SOFTNPU_SPLIT");
+  if (value == nullptr || *value == '\0') return Status::ok();
+  const std::string_view word = value;
+  if (word == "0") {
+    *out = SplitMode::kNever;
+  } else if (word == "1") {
+    *out = SplitMode::kAlways;
+  } else if (word == "tune") {
+    *out = SplitMode::kTuned;
+  } else {
+    return bad("SOFTNPU_SPLIT", value, "0, 1 or tune");
+  }
+  return Status::ok();
+}
+
 Status parse_cpu_capability(const char* (*get)(const char*), CpuCapability* out) {
   const char* value = get("SOFTNPU_CPU_CAPABILITY");
   if (value == nullptr || *value == '\0') return Status::ok();
@@ -151,18 +167,21 @@ Status parse_config(const char* (*get)(const char*), Config* out) {
   std::optional<bool> blocking;
   std::optional<bool> fuse;
   std::optional<bool> pack;
+  std::optional<bool> tune;
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_INLINE", &inlined));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PROTECT", &protect));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "ASCEND_LAUNCH_BLOCKING", &blocking));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_FUSE", &fuse));
   SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_PACK", &pack));
-  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_SPLIT", &out->split));
+  SOFTNPU_RETURN_IF_ERROR(parse_switch(get, "SOFTNPU_TUNE", &tune));
+  SOFTNPU_RETURN_IF_ERROR(parse_split(get, &out->split));
   if (inlined) out->inline_mode = *inlined ? InlineMode::kAlways : InlineMode::kNever;
   out->protect = protect.value_or(false);
   if (out->hbm_bytes == 0) out->hbm_bytes = default_capacity(out->devices.size(), out->protect ? 2 : 1, processes);
   out->launch_blocking = blocking.value_or(false);
   out->fuse = fuse.value_or(true);
   out->pack = pack.value_or(true);
+  out->tune = tune.value_or(true);
   SOFTNPU_RETURN_IF_ERROR(parse_cpu_capability(get, &out->cpu_capability));
   if (const char* soc = get("SOFTNPU_SOC"); soc != nullptr && *soc != '\0') out->soc_name = soc;
   return Status::ok();

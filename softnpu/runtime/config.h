@@ -11,6 +11,7 @@
 namespace softnpu {
 
 enum class InlineMode { kAuto, kNever, kAlways };
+enum class SplitMode { kByCpu, kNever, kAlways, kTuned };
 enum class CpuCapability { kDefault, kAvx2, kAvx512 };
 
 struct Config {
@@ -26,7 +27,8 @@ struct Config {
   bool launch_blocking = false;                // ASCEND_LAUNCH_BLOCKING
   bool fuse = true;                            // SOFTNPU_FUSE: consecutive tasks of a stream may be fused
   bool pack = true;                            // SOFTNPU_PACK: packed weights are cached
-  std::optional<bool> split;                   // SOFTNPU_SPLIT: HF32 as bfloat16 products; unset: depends on the CPU
+  bool tune = true;                            // SOFTNPU_TUNE: implementations are timed, and the fastest serves
+  SplitMode split = SplitMode::kByCpu;         // SOFTNPU_SPLIT: HF32 as bfloat16 products
   // SOFTNPU_CPU_CAPABILITY: the newest instruction set that kernels may use; by default all that the machine has.
   CpuCapability cpu_capability = CpuCapability::kDefault;
   std::string soc_name = "Ascend910B1";  // SOFTNPU_SOC

@@ -28,6 +28,8 @@ TEST(Config, DefaultsComeFromTheMachine) {
   EXPECT_GE(config.cores, 1);
   EXPECT_GT(config.hbm_bytes, size_t{1} << 20);
   EXPECT_EQ(config.soc_name, "Ascend910B1");
+  EXPECT_TRUE(config.tune);
+  EXPECT_EQ(config.split, SplitMode::kByCpu);
 }
 
 TEST(Config, ReadsEachVariable) {
@@ -38,6 +40,8 @@ TEST(Config, ReadsEachVariable) {
                      {"SOFTNPU_INLINE", "0"},
                      {"SOFTNPU_PROTECT", "1"},
                      {"SOFTNPU_SOC", "Ascend910B4"},
+                     {"SOFTNPU_TUNE", "0"},
+                     {"SOFTNPU_SPLIT", "tune"},
                      {"SOFTNPU_CPU_CAPABILITY", "avx2"},
                      {"ASCEND_LAUNCH_BLOCKING", "1"}},
                     &config)
@@ -47,6 +51,8 @@ TEST(Config, ReadsEachVariable) {
   EXPECT_EQ(config.hbm_bytes, size_t{8} << 30);
   EXPECT_EQ(config.inline_mode, InlineMode::kNever);
   EXPECT_TRUE(config.protect);
+  EXPECT_FALSE(config.tune);
+  EXPECT_EQ(config.split, SplitMode::kTuned);
   EXPECT_TRUE(config.launch_blocking);
   EXPECT_EQ(config.cpu_capability, CpuCapability::kAvx2);
   EXPECT_EQ(config.soc_name, "Ascend910B4");
@@ -97,6 +103,8 @@ TEST(Config, MalformedValuesNameTheVariable) {
                              {"SOFTNPU_HBM", "99999999999G"},
                              {"SOFTNPU_INLINE", "2"},
                              {"SOFTNPU_CORES", "0"},
+                             {"SOFTNPU_TUNE", "yes"},
+                             {"SOFTNPU_SPLIT", "2"},
                              {"SOFTNPU_CPU_CAPABILITY", "AVX2"},
                              {"SOFTNPU_CPU_CAPABILITY", "sse"},
                              {"ASCEND_RT_VISIBLE_DEVICES", "one"}}) {

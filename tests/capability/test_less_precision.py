@@ -24,12 +24,14 @@ SPLIT = 2**-15
 CHANNELS = 32
 
 
+@pytest.fixture(autouse=True)
+def _by_rule(fixed_rule: None):
+    """Winograd's algorithm serves wherever it is allowed."""
+
+
 def splits() -> bool:
     """Whether this process uses split products of bfloat16 if float32 may lose precision."""
-    if chosen := os.environ.get("SOFTNPU_SPLIT"):
-        return chosen == "1"
-    limited = os.environ.get("SOFTNPU_CPU_CAPABILITY", "default") != "default"
-    return torch.cpu._is_amx_tile_supported() and not limited
+    return os.environ.get("SOFTNPU_SPLIT") == "1"
 
 
 @pytest.fixture(params=[torch.npu.conv, torch.npu.config], ids=["conv", "config"])

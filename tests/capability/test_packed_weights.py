@@ -37,6 +37,11 @@ def packed_bytes() -> int:
     return packed_weights_bytes()
 
 
+@pytest.fixture(autouse=True)
+def _by_rule(fixed_rule: None):
+    """Which implementation serves, and what it packs, does not depend on its time."""
+
+
 @pytest.fixture(params=["convolution", "linear"])
 def layer(request: pytest.FixtureRequest) -> nn.Module:
     """A layer whose weights are packed."""

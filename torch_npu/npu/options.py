@@ -28,9 +28,9 @@ def _checked_permission(value: object) -> bool:
 class _Matmul:
     """``torch.npu.matmul``: the permitted precision of float32 matrix products.
 
-    The software NPU uses the permission only if the CPU multiplies bfloat16 matrices (AMX): larger products are then
-    three products of bfloat16, with an error below 2^-15 of each term (``docs/precision.md``). Otherwise float32
-    products are computed in float32.
+    The software NPU uses the permission only if the CPU multiplies bfloat16 matrices (AMX): larger products may then be
+    three products of bfloat16, where that is measured to be faster, with an error below 2^-15 of each term
+    (``docs/precision.md``). Otherwise float32 products are computed in float32.
     """
 
     __slots__ = ()
@@ -73,8 +73,9 @@ class _Conv:
         Convolutions with 3 x 3 filters, stride 1 and at least 32 channels in multiples of 16, and both their
         gradients, then use Winograd's minimal filtering with a quarter of the multiplications. The error is far below
         HF32's (2^-11 of the sum of the terms' magnitudes, ``docs/precision.md``); an infinity or NaN affects up to
-        three more positions. If the CPU multiplies bfloat16 matrices (AMX), other convolutions are three convolutions
-        of bfloat16, with an error below 2^-15 of each term.
+        three more positions. If the CPU multiplies bfloat16 matrices (AMX), convolutions may be three convolutions of
+        bfloat16, with an error below 2^-15 of each term. Large shapes take what is measured to be fastest, float32
+        among it; ``torch.use_deterministic_algorithms(True)`` and ``SOFTNPU_TUNE=0`` select by a fixed rule.
         """
         return bool(_state.native().conv_allows_less())
 

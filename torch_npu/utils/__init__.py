@@ -8,7 +8,7 @@ from torch_npu.utils.combine_tensors import (
     is_combined_tensor_valid,
     npu_combine_tensors,
 )
-from torch_npu.utils.explanation import Explanation, explain, synchronizations
+from torch_npu.utils.explanation import Explanation, Tuned, explain, synchronizations
 from torch_npu.utils.flops_count import FlopsCounter
 from torch_npu.utils.packed_weights import packed_weights_bytes
 from torch_npu.utils.serialization import save_async
@@ -17,6 +17,7 @@ from torch_npu.utils.versions import get_cann_version
 __all__ = [
     "Explanation",
     "FlopsCounter",
+    "Tuned",
     "explain",
     "find_optimal_batch_size",
     "get_cann_version",

@@ -36,16 +36,37 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Tuned:
+    """An operator and a shape for which several implementations were timed.
+
+    ``work`` describes it, ``times`` are the microseconds of each candidate's fastest run, 0 where it was not timed, and
+    ``chosen`` is the name of the candidate that serves.
+    """
+
+    work: str
+    times: dict[str, float]
+    chosen: str
+
+    def __str__(self) -> str:
+        """One line."""
+        times = ", ".join(
+            f"{name} {us:.1f} us" if us else f"{name} not timed" for name, us in self.times.items()
+        )
+        return f"{self.work}: {self.chosen} of {times}"
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The operators of one call; prints as a table.
 
     ``rows`` are in the order of the first calls, ``result`` is the function's result, ``synchronizations`` the number
-    of waits for the device.
+    of waits for the device. ``tuned`` are the choices between implementations that the call used.
     """
 
     rows: tuple[Row, ...]
     synchronizations: int
     result: Any  # the function's result
+    tuned: tuple[Tuned, ...] = ()
 
     def calls(self, route: str | None = None, operator: str | None = None) -> int:
         """The number of calls by ``route`` and of ``operator`` ("aten::add.Tensor"); of all calls by default."""
@@ -62,6 +83,9 @@ class Explanation:
     def _summary(self) -> str:
         counts = ", ".join(f"{name} {count}" for name, count in self.routes().items())
         return f"calls: {counts or 'none'}; synchronizations: {self.synchronizations}"
+
+    def _choices(self) -> list[str]:
+        return ["tuned:", *(f"  {one}" for one in self.tuned)] if self.tuned else []
 
     def _table(self) -> Iterator[tuple[str, ...]]:
         yield _COLUMNS
@@ -80,7 +104,7 @@ class Explanation:
             for cells in table
         ]
         lines.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join([*lines, self._summary()])
+        return "\n".join([*lines, self._summary(), *self._choices()])
 
     def __repr__(self) -> str:
         """The table, for interactive prompts."""
@@ -93,7 +117,10 @@ class Explanation:
         text = f"<tr>{text}</tr>"
         for cells in rows:
             text += "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells) + "</tr>"
-        return f"<table>{text}</table><p>{html.escape(self._summary())}</p>"
+        below = "".join(
+            f"<p>{html.escape(line)}</p>" for line in (self._summary(), *self._choices())
+        )
+        return f"<table>{text}</table>{below}"
 
 
 def _route(number: int, is_composite: bool) -> str:
@@ -109,6 +136,34 @@ def synchronizations() -> int:
     return _C.synchronizations()
 
 
+def _uses() -> list[int]:
+    from torch_npu import _C
+
+    return [uses for _, uses, _, _ in _C.tuned_works()]
+
+
+def _tuned_since(before: list[int]) -> tuple[Tuned, ...]:
+    """The choices that were used since then."""
+    import torch
+
+    from torch_npu import _C
+
+    def used() -> list[tuple]:
+        works = _C.tuned_works()
+        earlier = before + [0] * (len(works) - len(before))
+        return [one for one, uses in zip(works, earlier, strict=True) if one[1] > uses]
+
+    works = used()
+    if any(chosen < 0 for _, _, chosen, _ in works):
+        torch.npu.synchronize()  # their first runs are queued
+        works = used()
+    return tuple(
+        Tuned(work, dict(candidates), candidates[chosen][0])
+        for work, _, chosen, candidates in works
+        if chosen >= 0
+    )
+
+
 def explain(function: Callable[..., object], *args: object, **kwargs: object) -> Explanation:
     """Calls ``function(*args, **kwargs)`` and reports the route of each of its operators.
 
@@ -120,6 +175,7 @@ def explain(function: Callable[..., object], *args: object, **kwargs: object) ->
     """
     from torch_npu import _C
 
+    used = _uses()
     _C.start_counting_routes()
     before = _C.synchronizations()
     counted = []
@@ -132,4 +188,4 @@ def explain(function: Callable[..., object], *args: object, **kwargs: object) ->
         Row(op, _route(route, composite), kernel, calls, total / 1e3, own / 1e3)
         for op, route, kernel, composite, calls, total, own in counted
     )
-    return Explanation(rows, waited, result)
+    return Explanation(rows, waited, result, _tuned_since(used))

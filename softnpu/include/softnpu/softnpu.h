@@ -9,6 +9,7 @@
 #include "softnpu/memory_blocks.h"
 #include "softnpu/memory_events.h"
 #include "softnpu/statistics.h"
+#include "softnpu/tuning.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,7 +47,8 @@ ACL_FUNC_VISIBILITY softnpuCpuCapability softnpuGetCpuCapability(void);
 
 // 0 where SOFTNPU_PACK=0: weights are packed anew in each run.
 ACL_FUNC_VISIBILITY int32_t softnpuKeepsPackedWeights(void);
-// SOFTNPU_SPLIT: 1 and 0 where it says whether HF32 goes as products of bfloat16; -1 where it is not set.
+// SOFTNPU_SPLIT: 1 and 0 where it says whether HF32 goes as products of bfloat16; 2 where that is timed against
+// float32; -1 where it is not set.
 ACL_FUNC_VISIBILITY int32_t softnpuSplitsProducts(void);
 #ifdef __cplusplus
 }

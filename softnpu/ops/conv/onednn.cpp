@@ -230,13 +230,6 @@ void copy(const Layout& to, char* to_data, const Layout& from, char* from_data, 
 // Splitting pays if each number is used in at least this many products.
 constexpr int64_t kLeastSplit = 16;
 
-bool may_split(const ConvProblem& p) {
-  const bool is_large = std::min(p.in.channels, p.out.channels) >= kLeastSplit;
-  const bool is_plain = p.groups == 1 && !p.in.is_blocked && !p.out.is_blocked;
-  const int64_t longest = std::max({p.in.channels, p.out.channels, p.batch});
-  return p.allows_less && splits_products() && is_plain && is_large && onednn_counts({longest * kSplitParts});
-}
-
 // The dimension of an operand over which the sum runs. The parts of a split operand are concatenated along it.
 size_t summed_dim(ConvKind kind, size_t operand) {
   switch (kind) {
@@ -353,7 +346,7 @@ class Convolution final : public FusionRoot {
       : p_(in_pieces(problem)),
         result_(result_of(problem.kind)),
         threads_(onednn_threads(problem.flops())),
-        is_split_(may_split(problem)),
+        is_split_(is_split(problem)),
         images_per_run_(p_.batch) {
     const bool native = onednn_multiplies(p_.dtype);
     user_layouts_ = {layout_of(p_.in, p_.batch, p_.dims), layout_of(p_.out, p_.batch, p_.dims), layout_of(p_)};
@@ -410,6 +403,10 @@ class Convolution final : public FusionRoot {
   }
 
   Checked workspace_bytes() const { return space_.bytes(); }
+  uint64_t packed_bytes() const {
+    const bool packs = result_ != kFilter && primitive_->reorders[kFilter] && !has_many_positions();
+    return packs ? primitive_->prim_md[kFilter].get_size() : 0;
+  }
 
   // Whether the result is contiguous in memory and separate from the operands.
   bool is_fusible() const {
@@ -529,8 +526,10 @@ class Convolution final : public FusionRoot {
     if (const auto& runs = primitive_->reorders[i]) reorder(*runs, from, place, space + scratchpad_at_);
   }
 
+  bool has_many_positions() const { return p_.batch * p_.out.spatial_size() >= kManyPositions; }
+
   std::shared_ptr<void> packed_filter(char* space) const {
-    if (p_.batch * p_.out.spatial_size() >= kManyPositions) return nullptr;
+    if (has_many_positions()) return nullptr;
     const Layout& user = user_layouts_[kFilter];
     const std::string_view layout(reinterpret_cast<const char*>(&user), sizeof user);
     return PackedWeights::get().find(
@@ -577,6 +576,13 @@ class Convolution final : public FusionRoot {
 };
 
 }  // namespace
+
+bool is_split(const ConvProblem& p) {
+  const bool is_large = std::min(p.in.channels, p.out.channels) >= kLeastSplit;
+  const bool is_plain = p.groups == 1 && !p.in.is_blocked && !p.out.is_blocked;
+  const int64_t longest = std::max({p.in.channels, p.out.channels, p.batch});
+  return p.allows_less && p.splits && is_plain && is_large && onednn_counts({longest * kSplitParts});
+}
 
 std::optional<Step> onednn_convolution(const ConvProblem& problem) { return onednn_step<Convolution>(problem); }
 

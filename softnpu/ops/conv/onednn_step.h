@@ -17,6 +17,7 @@ std::optional<Step> onednn_step(const ConvProblem& problem) {
   try {
     const auto made = std::make_shared<const Made>(problem);
     Step step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
+    if constexpr (requires { made->packed_bytes(); }) step.packed_bytes = made->packed_bytes();
     if constexpr (std::is_base_of_v<FusionRoot, Made>) {
       if (made->is_fusible()) step.fusible = made;
     }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "nnopbase/written.h"
+#include "ops/conv/candidates.h"
 #include "ops/conv/spatial.h"
 #include "ops/conv/step.h"
 #include "ops/cube_math.h"
@@ -142,12 +143,7 @@ Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
                     p.in.spatial_size() != 0;
   const bool is_blocked = p.in.is_blocked || p.out.is_blocked;
   std::optional<Step> step;
-  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) {
-    if (!is_blocked) step = pointwise_convolution(p);
-    if (!step) step = winograd_convolution(p);
-    if (!step) step = winograd_gradient(p);
-    if (!step) step = onednn_convolution(p);
-  }
+  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) step = choose_convolution(p);
   if (!step && is_blocked) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));
   steps->push_back(step ? std::move(*step) : reference_convolution(p));
   return Status::ok();

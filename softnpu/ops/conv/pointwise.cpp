@@ -65,6 +65,7 @@ MatmulProblem problem_of(const ConvProblem& p) {
   MatmulProblem m;
   m.dtype = p.dtype;
   m.allows_less = p.allows_less;
+  m.splits = p.splits;
   m.alpha.kind = m.beta.kind = aclScalar::Kind::kSigned;
   m.alpha.integer = m.beta.integer = 1;
   m.batch = {p.batch};

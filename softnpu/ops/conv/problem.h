@@ -66,6 +66,7 @@ struct ConvProblem {
   int64_t bias_stride = 0;
   aclDataType bias_dtype = ACL_DT_UNDEFINED;
   bool allows_less = false;  // lower precision than float32 is allowed (cubeMathType)
+  bool splits = false;       // then factors are split (ops/matmul/split.h), if there are enough channels
 
   int64_t in_channels() const { return in.channels / groups; }    // per group
   int64_t out_channels() const { return out.channels / groups; }  // per group

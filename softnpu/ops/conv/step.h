@@ -15,6 +15,7 @@ struct Step {
   double flops = 0;
   std::function<void(char* workspace)> run;
   std::shared_ptr<const Fusible> fusible = nullptr;  // the same work, as a fusion root
+  uint64_t packed_bytes = 0;                         // of packed weights that it caches
 };
 
 // Matrix products, for 1 x 1 filters and images whose channels are contiguous. Nothing in other cases, or if another
@@ -29,6 +30,8 @@ std::optional<Step> streamed_winograd_convolution(const ConvProblem& problem);
 std::optional<Step> winograd_gradient(const ConvProblem& problem);
 // oneDNN: float32, float16, bfloat16. Nothing if it does not support the problem.
 std::optional<Step> onednn_convolution(const ConvProblem& problem);
+// Whether it splits the inputs: the planner asks for it (`splits`), and there are enough channels.
+bool is_split(const ConvProblem& problem);
 // softnpu's own kernel: every dtype.
 Step reference_convolution(const ConvProblem& problem);
 // Sums each channel of `image` over `batch` images, and writes the sums to `to`, of `dtype`, `stride` elements apart.

@@ -77,6 +77,7 @@ class Winograd final : public WinogradRoot {
   }
 
   using WinogradRoot::run;
+  uint64_t packed_bytes() const { return has_many_tiles() ? 0 : whole_->weights.get_size(); }
 
  private:
   void run(char* space, char* to, const OnImages& made_images) const override {
@@ -125,6 +126,8 @@ class Winograd final : public WinogradRoot {
     pack_winograd_filter(p_, tile_, winograd_filter_offsets(whole_->weights), 0, threads_, to);
   }
 
+  bool has_many_tiles() const { return p_.batch * tiles_per_image() >= kManyTiles; }
+
   std::shared_ptr<void> packed_filter() const {
     const Filter& f = p_.filter;
     const FilterKey key{tile_.planes(),  static_cast<int64_t>(p_.kind),
@@ -132,7 +135,7 @@ class Winograd final : public WinogradRoot {
                         f.out_stride,    f.in_stride,
                         f.strides[1],    f.strides[2]};
     const std::string_view layout(reinterpret_cast<const char*>(&key), sizeof key);
-    if (p_.batch * tiles_per_image() >= kManyTiles) return nullptr;
+    if (has_many_tiles()) return nullptr;
     return PackedWeights::get().find(
         {f.source.address, f.source.bytes, layout}, [&] { return whole_->weights; },
         [&](void* to) { pack_filter(static_cast<float*>(to)); });

@@ -9,12 +9,9 @@
 #include "ops/cube_math.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/matmul/direct.h"
-#include "ops/matmul/onednn.h"
-#include "ops/matmul/panels.h"
+#include "ops/matmul/candidates.h"
 #include "ops/matmul/problem.h"
 #include "ops/matmul/reference.h"
-#include "ops/matmul/split.h"
 #include "ops/matmul/weight_blocks.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
@@ -176,10 +173,7 @@ Plan choose(MatmulProblem problem) {
       !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {
     return plan_reference_matmul(problem);
   }
-  if (is_mixed || is_split(problem)) return plan_onednn_matmul(problem);
-  if (std::optional<Plan> direct = plan_direct_matmul(problem)) return *std::move(direct);
-  if (std::optional<Plan> panels = plan_panel_matmul(problem)) return *std::move(panels);
-  return plan_onednn_matmul(problem);
+  return choose_product(problem);
 }
 
 Status check_sizes(const MatmulProblem& problem, const Product& p) {

@@ -45,6 +45,7 @@ struct MatmulProblem {
   aclScalar beta;
   bool adds = false;
   bool allows_less = false;  // lower precision than float32 is allowed (cubeMathType)
+  bool splits = false;       // then factors are split (split.h), if the product is large enough
   // Matrices of the batch's last dimension to compute per run, a divisor of its size; 0: all.
   int64_t at_once = 0;
 

@@ -96,14 +96,21 @@ void split(const Dims& batch, const GemmOperand& to, const GemmOperand& from, in
 
 }  // namespace
 
-bool splits_products() {
-  static const bool splits = softnpuSplitsProducts() >= 0 ? softnpuSplitsProducts() == 1 : onednn_has_tiles();
-  return splits;
+Split split_mode() {
+  static const Split mode = [] {
+    switch (softnpuSplitsProducts()) {
+      case 0: return Split::kNever;
+      case 1: return Split::kAlways;
+      case 2: return Split::kTuned;
+      default: return onednn_has_tiles() ? Split::kTuned : Split::kNever;
+    }
+  }();
+  return mode;
 }
 
 bool is_split(const MatmulProblem& p) {
   const bool is_large = std::min({p.a.rows, p.b.rows, p.a.k}) >= kLeastSplit;
-  return p.allows_less && splits_products() && is_large && !p.a.is_tiled() && !p.b.is_tiled() &&
+  return p.allows_less && p.splits && is_large && !p.a.is_tiled() && !p.b.is_tiled() &&
          onednn_counts({p.a.k * kSplitParts});
 }
 

@@ -9,11 +9,13 @@
 
 namespace softnpu {
 
-// Whether products that may have lower precision than float32 are split: if the CPU multiplies matrices of bfloat16
-// (AMX), or as SOFTNPU_SPLIT says.
-bool splits_products();
+// When products that may have lower precision than float32 are split, as SOFTNPU_SPLIT says. By default never, but
+// timed against float32 where the CPU multiplies matrices of bfloat16 (AMX): splitting takes time and memory, which the
+// faster products often do not make up for.
+enum class Split : uint8_t { kNever, kTuned, kAlways };
+Split split_mode();
 
-// Whether this product of float32 is split.
+// Whether this product of float32 is split: its planner asks for it (`splits`), and it is large enough.
 bool is_split(const MatmulProblem& problem);
 
 // The type of the parts: bfloat16, or float32 if oneDNN does not multiply bfloat16 on this CPU.

@@ -20,6 +20,8 @@ constexpr size_t kMostAddresses = 4096;
 // The number of layouts per address.
 constexpr size_t kMostLayouts = 16;
 
+thread_local PackedWeights::Copies* recording = nullptr;
+
 // Null if the device is out of memory.
 std::shared_ptr<void> allocate(const void* same_device, size_t bytes) {
   void* device = softnpuTryMallocSameDevice(same_device, bytes);
@@ -33,6 +35,9 @@ std::shared_ptr<void> allocate(const void* same_device, size_t bytes) {
 }
 
 }  // namespace
+
+PackedWeights::Recording::Recording(Copies* to) : previous_(std::exchange(recording, to)) {}
+PackedWeights::Recording::~Recording() { recording = previous_; }
 
 PackedWeights& PackedWeights::get() {
   static NoDestroy<PackedWeights> instance;
@@ -110,8 +115,27 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
   if (known != nullptr && std::ranges::find(known->copies, desc, &Copy::desc) == known->copies.end()) {
     known->copies.push_back({desc, made});
     bytes_ += size;
+    if (recording != nullptr) recording->push_back({source.address, std::string(source.layout), desc});
   }
   return made;
+}
+
+void PackedWeights::drop(const Copies& copies) {
+  std::vector<std::shared_ptr<void>> gone;  // destroyed after unlocking: freeing calls on_freed()
+  std::lock_guard lock(mutex_);
+  for (const CopyKey& key : copies) {
+    const auto at = weights_.find(key.address);
+    if (at == weights_.end()) continue;
+    for (Weights& weights : at->second) {
+      if (weights.layout != key.layout) continue;
+      std::erase_if(weights.copies, [&](Copy& copy) {
+        if (copy.desc != key.desc) return false;
+        drop(copy);
+        gone.push_back(std::move(copy.memory));
+        return true;
+      });
+    }
+  }
 }
 
 uint64_t PackedWeights::packed_bytes(const void* base, size_t size) const {

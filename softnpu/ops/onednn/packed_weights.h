@@ -26,6 +26,26 @@ class PackedWeights {
     int min_uses = 1;  // uses before a packed copy pays
   };
 
+  // A copy in the cache: of which weights, and as what.
+  struct CopyKey {
+    const void* address = nullptr;
+    std::string layout;
+    dnnl::memory::desc desc;
+  };
+  using Copies = std::vector<CopyKey>;
+
+  // While an instance lives, the copies that its thread adds to the cache are appended to `to`.
+  class Recording {
+   public:
+    explicit Recording(Copies* to);
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+    ~Recording();
+
+   private:
+    Copies* const previous_;
+  };
+
   static PackedWeights& get();
 
   // The copy of `source` as `packed_md()`, for the task of the calling thread. `pack(to)` packs it if it is not cached.
@@ -33,6 +53,9 @@ class PackedWeights {
   // write epoch, an empty packed_md(), or no memory. `packed_md` is called only if a copy would pay.
   std::shared_ptr<void> find(const Source& source, const std::function<dnnl::memory::desc()>& packed_md,
                              const std::function<void(void* to)>& pack);
+
+  // Removes copies that nothing will read again.
+  void drop(const Copies& copies);
 
   // The size of the copies of weights in [base, base + size), in bytes.
   uint64_t packed_bytes(const void* base, size_t size) const;

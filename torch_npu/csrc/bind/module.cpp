@@ -31,6 +31,7 @@
 #include "core/stream.h"
 #include "core/sync_debug.h"
 #include "core/task_queue.h"
+#include "core/tuned_works.h"
 #include "core/wait.h"
 
 namespace torch_npu {
@@ -66,6 +67,17 @@ py::list counted_routes() {
                                row.total_ns, row.self_ns));
   }
   return rows;
+}
+
+// (work, uses, chosen, ((candidate, microseconds), ...))
+py::list listed_tuned_works() {
+  py::list works;
+  for (const TunedWork& work : tuned_works()) {
+    py::list candidates;
+    for (const auto& [name, us] : work.candidates) candidates.append(py::make_tuple(name, us));
+    works.append(py::make_tuple(work.work, work.uses, work.chosen, py::tuple(candidates)));
+  }
+  return works;
 }
 
 // Throws the exception of a signal's handler (KeyboardInterrupt). Handlers run only on the main thread.
@@ -113,6 +125,7 @@ PYBIND11_MODULE(_C, m) {
   m.def("set_sync_debug_mode", &set_sync_debug_mode);
   m.def("start_counting_routes", &route_stats::start);
   m.def("stop_counting_routes", &counted_routes);
+  m.def("tuned_works", &listed_tuned_works);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
   m.def("conv_allows_less", [] { return conv_cube_math_type() != 0; });
