@@ -29,7 +29,7 @@ _FORMS = {
 # Operators over an iterator whose results are truth values.
 _TRUTHS = {"eq", "ge", "gt", "le", "lt", "ne", "isneginf", "isposinf", "signbit"}
 # Rules of aten/aclnn/rules.h whose result has the arguments' type.
-_RULES_OF_SAME_LAYOUT = {"rules::unary", "rules::binary"}
+_RULES_OF_SAME_LAYOUT = {"rules::unary", "rules::binary", "rules::gradient", "rules::reversed_sub"}
 
 
 def signature_kernel(function: NativeFunction) -> Kernel:

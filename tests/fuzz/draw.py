@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import torch
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map
 
 from fuzz import layouts, numbers
 from fuzz.recorded import Call, overload
@@ -134,6 +134,20 @@ class Drawer:
         return _Mutation(called, name, choose, generator).apply(args, kwargs)
 
 
+def _without_elements(args: tuple, kwargs: dict, choose: random.Random) -> tuple[tuple, dict]:
+    """The arguments with size 0 in a dimension, in which tensors of the first one's size are cut to nothing."""
+    first = next((x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)), None)
+    if first is None or first.dim() == 0:
+        return args, kwargs
+    d = choose.randrange(first.dim())
+
+    def cut(x: object) -> object:
+        is_cut = isinstance(x, torch.Tensor) and x.dim() > d and x.size(d) == first.size(d)
+        return x.narrow(d, 0, 0) if is_cut else x
+
+    return tree_map(cut, (args, kwargs))
+
+
 class _Mutation:
     def __init__(self, called: str, name: Name, choose: random.Random, generator: torch.Generator):
         self.name = called
@@ -146,6 +160,8 @@ class _Mutation:
         self.keeps_numbers = self.operator.endswith(_CONSISTENT)
         self.dtype = _BY_NAME[name.dtype]
         self.mixes = choose.random() < 0.12 and self.operator not in _BUFFERED
+        # Layouts: one for all tensors with as many dimensions, or one of its own for each.
+        self.layout = choose.randrange(2**31) if choose.random() < 0.3 else None
         self.leads = True  # the next tensor is the first one, which has the draw's dtype
         self.shapes = self._shapes() if self.pointwise and choose.random() < 0.6 else None
         # Which attribute gets an extreme number, counted among those that can.
@@ -168,6 +184,8 @@ class _Mutation:
 
     def apply(self, args: tuple, kwargs: dict) -> Drawn:
         declared = self.function._schema.arguments
+        if self.choose.random() < 0.04:
+            args, kwargs = _without_elements(args, kwargs, self.choose)
         values = [
             self._argument(argument, args[i] if i < len(args) else kwargs[argument.name])
             for i, argument in enumerate(declared)
@@ -222,7 +240,8 @@ class _Mutation:
         place = argument.name in _PLACES and not t.is_floating_point()
         t = self._indices(t) if place else self._values(t, written, argument.name in _MASKS)
         fixed = written or place or self.operator in _BUFFERED
-        return layouts.laid_out(t, self.choose, may_repeat=not fixed)
+        choose = self.choose if self.layout is None else random.Random(self.layout)
+        return layouts.laid_out(t, choose, may_repeat=not fixed)
 
     def _indices(self, t: torch.Tensor) -> torch.Tensor:
         if self.choose.random() < 0.1:

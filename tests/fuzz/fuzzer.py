@@ -11,9 +11,10 @@ import torch
 from fuzz.compare import MISREADS, same_bits
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.known_cpu_errors import known_cpu_error
+from fuzz.other_layouts import OTHER_LAYOUTS
 from fuzz.recorded import ROOT
 from fuzz.run import REFUSALS, run
-from fuzz.side import CpuSide, packed, unpacked
+from fuzz.side import CpuSide, layout_problems, packed, unpacked
 
 FOLDER = ROOT / "build" / "fuzz"
 # The draw that runs: it is replayed if the process ends during it.
@@ -101,9 +102,18 @@ class Fuzzer:
         self.compared[name.operator, name.dtype] += 1
         if actual[0] == "refused":
             self._fail(name, call, f"npu refuses it: {actual[1][:300]}")
-        elif expected != actual and not same_bits(unpacked(expected[1]), unpacked(actual[1])):
+            return
+        if problems := layout_problems(expected[1], actual[1]):
+            self._other_layout(name, call, problems)
+        if expected != actual and not same_bits(unpacked(expected[1]), unpacked(actual[1])):
             self._judge.ask([(name, actual[1])])
             self._judging.append((name, call))
+
+    def _other_layout(self, name: Name, call: Drawn, problems: list[str]) -> None:
+        if why := OTHER_LAYOUTS.get(name.operator):
+            self.known[f"{name.operator}: {why}"] += 1
+        else:
+            self._fail(name, call, "; ".join(problems))
 
     def _refused(self, name: Name, call: Drawn, reason: str, actual: tuple) -> None:
         if actual[0] == "refused":

@@ -10,7 +10,22 @@ def permuted(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     order = list(range(t.dim()))
     choose.shuffle(order)
     back = [order.index(d) for d in range(t.dim())]
-    return t.permute(order).contiguous().permute(back)
+    return t.permute(order).clone(memory_format=torch.contiguous_format).permute(back)
+
+
+def transposed(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """Two dimensions exchanged in memory; one dimension stays as it is."""
+    if t.dim() < 2:
+        return t
+    a, b = choose.sample(range(t.dim()), 2)
+    return t.transpose(a, b).contiguous().transpose(a, b)
+
+
+def channels_last(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
+    """An image or volume with its channels last in memory; another tensor permuted."""
+    if t.dim() not in (4, 5):
+        return permuted(t, choose)
+    return t.contiguous(memory_format=(torch.channels_last, torch.channels_last_3d)[t.dim() - 4])
 
 
 def sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
@@ -38,6 +53,8 @@ def permuted_and_sliced(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
 
 def expanded(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     """One or more dimensions repeat their first element."""
+    if t.numel() == 0:
+        return permuted(t, choose)
     count = choose.choice((1, 1, 2, t.dim()))
     view = t
     for d in choose.sample(range(t.dim()), min(count, t.dim())):
@@ -47,6 +64,8 @@ def expanded(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
 
 def overlapping(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     """Overlapping rows, as for windows of a signal."""
+    if t.numel() == 0:
+        return permuted(t, choose)
     strides = [choose.choice((1, 1, 2, 3)) for _ in t.shape]
     last = sum((n - 1) * s for n, s in zip(t.shape, strides, strict=True))
     offset = choose.randrange(3)
@@ -69,13 +88,13 @@ def negated(t: torch.Tensor, choose: random.Random) -> torch.Tensor:
     return torch._neg_view(-t)
 
 
-_KEEPING = (permuted, sliced, permuted_and_sliced, shifted)
+_KEEPING = (permuted, transposed, channels_last, sliced, permuted_and_sliced, shifted)
 _REPEATING = (expanded, overlapping)
 
 
 def laid_out(t: torch.Tensor, choose: random.Random, *, may_repeat: bool) -> torch.Tensor:
     """``t`` in a random layout; ``may_repeat`` allows elements that share memory, and conjugate and negative bits."""
-    if t.numel() == 0 or choose.random() < 0.4:
+    if choose.random() < 0.4:
         return t
     inexact = t.is_floating_point() or t.is_complex()
     if may_repeat and inexact and choose.random() < (0.2 if t.is_complex() else 0.02):

@@ -14,6 +14,7 @@ from collections import deque
 from pathlib import Path
 
 import torch
+from opinfo.layouts import layout_of, layout_problem
 
 from fuzz.draw import Drawer, Name
 from fuzz.run import REFUSALS, run
@@ -27,13 +28,14 @@ Request = tuple[Name, list | None]
 
 
 def packed(values: list) -> list:
-    """Tensors as dtype, shape and bytes."""
+    """Tensors as layout, dtype and bytes."""
     return [_pack(v) if isinstance(v, torch.Tensor) else v for v in values]
 
 
 def _pack(t: torch.Tensor) -> tuple:
+    layout = layout_of(t)
     t = t.detach().cpu().resolve_conj().resolve_neg().contiguous()
-    return ("tensor", t.dtype, tuple(t.shape), t.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return (layout, t.dtype, t.reshape(-1).view(torch.uint8).numpy().tobytes())
 
 
 def unpacked(values: list) -> list:
@@ -42,10 +44,23 @@ def unpacked(values: list) -> list:
 
 
 def _unpack(v: tuple) -> torch.Tensor:
-    _, dtype, shape, content = v
+    layout, dtype, content = v
     if not content:
-        return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(bytearray(content), dtype=dtype).reshape(shape)
+        return torch.empty(layout.sizes, dtype=dtype)
+    return torch.frombuffer(bytearray(content), dtype=dtype).reshape(layout.sizes)
+
+
+def layout_problems(expected: list, actual: list) -> list[str]:
+    """Which of npu's packed results have other layouts than the CPU's; none if they are other results."""
+    pairs = zip(expected, actual, strict=False)
+    return [
+        f"result {number} has {text}"
+        for number, (e, a) in enumerate(pairs)
+        if isinstance(e, tuple)
+        and isinstance(a, tuple)
+        and e[0].sizes == a[0].sizes
+        and (text := layout_problem(e[0], a[0]))
+    ]
 
 
 def answer(drawer: Drawer, name: Name, actual: list | None) -> tuple:

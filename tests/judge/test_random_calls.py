@@ -1,16 +1,18 @@
 """The fuzzer judges as OpInfo does: it refuses planted errors in draws and accepts rounding. No device is needed."""
 
 import os
+import random
 import signal
 
 import pytest
 import torch
+from fuzz import layouts
 from fuzz.compare import MISREADS
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.kinds import _TABLE, kind_of_operator
 from fuzz.recorded import _OWN, UNRECORDED, entries
 from fuzz.run import results, run
-from fuzz.side import CpuSide, answer, packed, unpacked
+from fuzz.side import CpuSide, answer, layout_problems, packed, unpacked
 from fuzz.verdict import verdict
 from opinfo.kinds import Kind
 
@@ -180,6 +182,38 @@ def test_a_cpu_that_misreads_strides_is_reported(monkeypatch):
     assert verdict("exp", call, list(right)).startswith(MISREADS)
     wrong = [right[0] + 2, right[1]]
     assert not verdict("exp", call, wrong).startswith(MISREADS)
+
+
+def test_other_strides_and_more_memory_are_detected():
+    call = CALLS["mm"]
+    result, *given = run(call)
+    right = packed([result, *given])
+    assert not layout_problems(right, right)
+    other = packed([result.t().contiguous().t(), *given])
+    assert layout_problems(right, other) == ["result 0 has strides (1, 5) of (5, 6), not (6, 1)"]
+    gaps = torch.zeros(10, 300)[::2, :6]
+    assert "result 0 has strides (600, 1)" in layout_problems(right, packed([gaps, *given]))[0]
+    large = torch.zeros(1000)[:30].view(5, 6)
+    assert layout_problems(right, packed([large, *given])) == [
+        "result 0 has a storage of 4000 bytes, not of at most 512"
+    ]
+
+
+def test_strides_of_one_element_do_not_count():
+    one = torch.zeros(3, 1, 2)
+    other = torch.zeros(6).as_strided((3, 1, 2), (2, 7, 1))
+    assert not layout_problems(packed([one]), packed([other]))
+    assert not layout_problems(packed([torch.zeros(0, 3)]), packed([torch.zeros(3, 0).t()]))
+
+
+def test_draws_have_all_layouts(calls):
+    drawer = Drawer(torch.load(calls, weights_only=False))
+    tensors = [t for seed in range(300) for t in drawer.draw(Name("add", "float32", seed)).tensors]
+    assert any(t.numel() == 0 for t in tensors)
+    assert any(0 in t.stride() and t.numel() > 1 for t in tensors)
+    assert any(t.t().is_contiguous() and not t.is_contiguous() for t in tensors if t.dim() == 2)
+    image = torch.ones(2, 3, 4, 5)
+    assert layouts.channels_last(image, random.Random(0)).stride() == (60, 1, 15, 3)
 
 
 def test_every_entry_has_a_kind_and_every_name_of_the_table_is_one():

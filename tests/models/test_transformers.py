@@ -10,6 +10,8 @@ from torch import Tensor, nn
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    GemmaConfig,
+    GemmaForCausalLM,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
@@ -182,13 +184,23 @@ def test_flash_attention_2_drops_by_the_generator(attentions: Counter[str]):
     assert attentions == {"BSND": 6}
 
 
-def test_mixtral_by_sdpa_trains_as_on_the_cpu():
-    config, kind, _ = MODELS["mixtral"]
+ONE_KEY_HEAD = SMALL | {"num_key_value_heads": 1}
+# Trained by scaled_dot_product_attention, which gets keys and values that are expanded to all heads.
+BY_SDPA: dict[str, tuple[PreTrainedConfig, type[PreTrainedModel], bool]] = {
+    "mixtral": (MODELS["mixtral"][0], MixtralForCausalLM, False),
+    "llama with one key head and padding": (LlamaConfig(**ONE_KEY_HEAD), LlamaForCausalLM, True),
+    "gemma with one key head and padding": (GemmaConfig(**ONE_KEY_HEAD, head_dim=8), GemmaForCausalLM, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_SDPA)
+def test_training_by_sdpa_as_on_the_cpu(name: str):
+    config, kind, padded = BY_SDPA[name]
     torch.manual_seed(0)
     reference = kind(config)
     model = copy.deepcopy(reference).npu()
     assert model.config._attn_implementation == "sdpa"
-    given = inputs_of("mixtral")
+    given = inputs_of("llama", padded=padded)
     losses: dict[str, list[float]] = {"cpu": [], "npu": []}
     for device, one in (("cpu", reference), ("npu", model)):
         optimizer = torch.optim.AdamW(one.parameters(), lr=3e-3)

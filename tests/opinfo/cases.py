@@ -13,6 +13,7 @@ from opinfo import samples as _samples  # noqa: F401
 from opinfo.cancelling import error_of
 from opinfo.copies import copy_to
 from opinfo.kinds import kind_of
+from opinfo.layouts import layout_problems
 from opinfo.rounding import changed, widened_integers
 
 # The function that runs on a device: (input, args, kwargs) and the device -> results.
@@ -81,7 +82,7 @@ def check_in_device_memory(value) -> None:
 
 
 def on_npu(expected, actual) -> None:
-    """For each of the CPU's tensors npu returns a tensor on npu with the same shape and dtype."""
+    """For each of the CPU's tensors npu returns a tensor on npu with the same shape, dtype and strides."""
     flat_expected = tree_flatten(expected)[0]
     flat_actual = tree_flatten(actual)[0]
     assert len(flat_expected) == len(flat_actual)
@@ -89,6 +90,8 @@ def on_npu(expected, actual) -> None:
         assert isinstance(e, torch.Tensor) == isinstance(a, torch.Tensor)
         if isinstance(e, torch.Tensor):
             assert (a.shape, a.dtype, a.layout) == (e.shape, e.dtype, e.layout)
+    if problems := layout_problems(expected, actual):
+        raise AssertionError("; ".join(problems))
 
 
 # No aclnn operator, but different bits. The rounding of MKL's least squares depends on the addresses of its work

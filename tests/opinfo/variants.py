@@ -1,4 +1,4 @@
-"""The variants that an OpInfo declares, each on npu against the CPU: strided inputs, out=, in-place, gradients.
+"""The variants of an OpInfo, each on npu against the CPU: strided inputs, layouts, out=, in-place, gradients.
 
 npu must refuse a sample that the CPU refuses; all other samples are compared.
 """
@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_flatten, tree_map
 
 from opinfo import cases
 from opinfo.cases import NotApplicableError, compare, plain, total
+from opinfo.laid_out import layouts
 
 
 def samples(op, dtype: torch.dtype) -> int:
@@ -144,4 +145,4 @@ def forward(op, dtype: torch.dtype) -> int:
     return _gradients(op, dtype, op.supports_forward_ad, _forward)
 
 
-ALL = {f.__name__: f for f in (samples, noncontiguous, out, inplace, reverse, forward)}
+ALL = {f.__name__: f for f in (samples, noncontiguous, layouts, out, inplace, reverse, forward)}

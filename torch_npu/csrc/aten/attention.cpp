@@ -176,7 +176,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(
   backward_op()(device, query, key, value, grad, whole_bias, nullptr, nullptr, sparsity.mask, greatest, sum, nullptr,
                 out, nullptr, nullptr, nullptr, scale_of(scale, query), 1.0, kNoLimit, kNoLimit, query.size(1), kLayout,
                 kPrecision, sparsity.mode, kBiasAfterScale, of_query, of_key, of_value, of_bias);
-  if (of_bias.defined()) of_bias = of_bias.sum_to_size(bias.sizes());
+  if (of_bias.defined()) of_bias = aclnn_check::make_same_layout(bias).copy_(of_bias.sum_to_size(bias.sizes()));
   const auto if_wanted = [&wanted](std::size_t i, const Tensor& gradient) { return wanted[i] ? gradient : Tensor(); };
   return {if_wanted(0, of_query), if_wanted(1, of_key), if_wanted(2, of_value), of_bias};
 }

@@ -8,7 +8,8 @@
 #include <ATen/ops/nonzero_cpu_dispatch.h>
 #include <aclnn/acl_meta.h>
 #include <aclnnop/aclnn_masked_select.h>
-#include <aclnnop/aclnn_nonzero.h>
+#include <aclnnop/aclnn_nonzero_v2.h>
+#include <c10/util/strides.h>
 #include <torch/library.h>
 
 #include <memory>
@@ -17,6 +18,7 @@
 #include "aten/aclnn/host.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
+#include "core/allocator/block.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/sync_debug.h"
@@ -32,8 +34,8 @@ class Found {
 
   aclTensor* descriptor() const { return descriptor_.get(); }
 
-  // Waits for the operator and all work queued before it.
-  at::Tensor take() {
+  // Waits for the operator and all work queued before it. Returns how many elements, or columns, it found.
+  int64_t count() {
     using GetViewShape = decltype(&aclGetViewShape);
     static const auto get_view_shape = reinterpret_cast<GetViewShape>(aclnn_symbol("aclGetViewShape"));
     wait();
@@ -41,13 +43,18 @@ class Found {
     uint64_t dims = 0;
     check_aclnn(get_view_shape(descriptor_.get(), &sizes, &dims), "aclGetViewShape");
     const std::unique_ptr<int64_t[]> owned(sizes);
-    const int64_t count = dims > 0 ? sizes[0] : 0;
-    at::Tensor found = room_.narrow(0, 0, count);
-    // A view that is smaller than the room would keep the room's memory.
-    return blocks(found) < blocks(room_) ? found.clone() : found;
+    return dims > 0 ? sizes[dims - 1] : 0;
+  }
+
+  // The first elements of the room in this shape, without the memory of the rest.
+  at::Tensor take(at::IntArrayRef shape) const {
+    const at::Tensor found = shape == room_.sizes() ? room_ : room_.as_strided(shape, c10::contiguous_strides(shape));
+    return blocks(found.nbytes()) < blocks(room_.nbytes()) ? found.clone() : found;
   }
 
  private:
+  static std::size_t blocks(std::size_t nbytes) { return (nbytes + kMinBlock - 1) / kMinBlock; }
+
   // A Ctrl-C ends the wait, but the operator writes to the descriptor later: then it is leaked on purpose.
   void wait() {
     const c10::DeviceIndex device = room_.device().index();
@@ -59,27 +66,21 @@ class Found {
     }
   }
 
-  // The allocator's smallest blocks that a contiguous tensor takes.
-  static std::size_t blocks(const at::Tensor& tensor) {
-    constexpr std::size_t kBlock = 512;
-    return (tensor.nbytes() + kBlock - 1) / kBlock;
-  }
-
   at::Tensor room_;
   AclTensor descriptor_;
 };
 
 at::Tensor nonzero(const at::Tensor& self) {
-  static const AclnnOp<decltype(aclnnNonzeroGetWorkspaceSize)> op("aclnnNonzero");
+  static const AclnnOp<decltype(aclnnNonzeroV2GetWorkspaceSize)> op("aclnnNonzeroV2");
   aclnn_check::Check check;
   if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) || self.dim() == 0)
     return aclnn_check::Host<"nonzero", &at::cpu::nonzero>::call(self);
   alert_of_synchronization();
   bind_device(check.device());
-  Found found({self.numel(), self.dim()}, at::kLong, check.device());
+  Found found({self.dim(), self.numel()}, at::kLong, check.device());
   if (!op.try_launch(check.device(), self, found.descriptor()))
     return aclnn_check::Host<"nonzero", &at::cpu::nonzero>::call(self);
-  return found.take();
+  return found.take({self.dim(), found.count()}).t();  // the memory order of PyTorch's result
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ std::optional<at::Tensor> try_masked_select(const at::Tensor& self, const at::Te
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
   if (!op.try_launch(check.device(), self, mask, found.descriptor())) return std::nullopt;
-  return found.take();
+  return found.take({found.count()});
 }
 
 namespace {

@@ -11,6 +11,7 @@
 #include <aclnnop/aclnn_index_put_impl.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -99,9 +100,12 @@ std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   return found;
 }
 
-// The result in the memory order that PyTorch's rule gives it: that of `self`.
+// The result in the memory order that PyTorch's rule gives it: that of `self` and of the indices.
 at::Tensor make_result(const at::Tensor& self, const Indexing& indexing) {
-  if (self.is_contiguous()) return make_tensor(indexing.sizes, self.scalar_type(), self.device().index());
+  const bool is_plain =
+      self.is_contiguous() && std::all_of(indexing.indices.begin(), indexing.indices.end(),
+                                          [](const at::Tensor& t) { return t.dim() <= 1 || t.is_contiguous(); });
+  if (is_plain) return make_tensor(indexing.sizes, self.scalar_type(), self.device().index());
   std::vector<at::OptionalTensorRef> indices;
   for (const at::Tensor& index : indexing.indices) {
     const bool is_whole = index.dim() == 1 && index.numel() == 0;

@@ -51,6 +51,8 @@ std::tuple<Tensor, Tensor> rms_norm(const Tensor& input, at::IntArrayRef normali
   at::DimVector rows(input.sizes());
   std::fill(rows.end() - static_cast<std::ptrdiff_t>(normalized_shape.size()), rows.end(), 1);
   Tensor out = make_tensor(input.sizes(), input.scalar_type(), device);
+  const at::MemoryFormat format = input.suggest_memory_format();  // as in PyTorch's definition
+  if (format != at::MemoryFormat::Contiguous) out.unsafeGetTensorImpl()->empty_tensor_restride(format);
   Tensor rstd = make_tensor(rows, at::toOpMathType(input.scalar_type()), device);
   const bool is_double = input.scalar_type() == at::kDouble;
   const double least = is_double ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();

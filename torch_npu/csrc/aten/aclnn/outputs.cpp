@@ -3,6 +3,7 @@
 #include <ATen/native/Resize.h>
 
 #include "aten/aclnn/check.h"
+#include "aten/aclnn/dense_strides.h"
 #include "aten/empty.h"
 
 namespace torch_npu::aclnn_check {
@@ -40,7 +41,7 @@ at::Tensor make_same_layout(const at::Tensor& first) {
   const c10::DeviceIndex device = first.device().index();
   if (first.is_contiguous()) return make_tensor(first.sizes(), first.scalar_type(), device);
   if (!first.is_contiguous(at::MemoryFormat::ChannelsLast))
-    return make_strided_tensor(first.sizes(), first.strides(), first.scalar_type(), device);
+    return make_strided_tensor(first.sizes(), dense_strides(first), first.scalar_type(), device);
   at::Tensor made = make_tensor(first.sizes(), first.scalar_type(), device);
   made.unsafeGetTensorImpl()->empty_tensor_restride(at::MemoryFormat::ChannelsLast);
   return made;

@@ -60,7 +60,7 @@ class Outputs {
 void set_output(at::Tensor& out, Form form, at::IntArrayRef sizes, at::IntArrayRef strides,
                 const at::TensorOptions& options);
 
-// An uninitialised tensor with the type, sizes and memory order of `first`, which is dense.
+// An uninitialised tensor with the type and sizes of `first` and its dense_strides().
 at::Tensor make_same_layout(const at::Tensor& first);
 
 // Throws if an output overlaps itself, or partially overlaps `input`.

@@ -7,6 +7,7 @@
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
+#include <ATen/native/BinaryOps.h>
 #include <ATen/native/ConvUtils.h>
 #include <ATen/native/ReduceOpsUtils.h>
 #include <ATen/native/im2col_shape_check.h>
@@ -14,6 +15,8 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+
+#include "aten/aclnn/dense_strides.h"
 
 namespace torch_npu::rules {
 
@@ -30,6 +33,23 @@ struct unary : at::TensorIteratorBase {
 struct binary : at::TensorIteratorBase {
   void meta(const at::Tensor& self, const at::Tensor& other) {
     build_borrowing_binary_op(maybe_get_output(), self, other);
+  }
+};
+
+// A gradient of the result and the argument; other arguments are ignored.
+struct gradient : at::TensorIteratorBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& grad_output, const at::Tensor& self, const Rest&...) {
+    build_borrowing_binary_op(maybe_get_output(), grad_output, self);
+  }
+};
+
+// other - alpha self, whose memory order is that of `other` first.
+struct reversed_sub : at::TensorIteratorBase {
+  void meta(const at::Tensor& self, const at::Tensor& other, const at::Scalar& alpha) {
+    at::native::sub_check(other, self);
+    build_borrowing_binary_op(maybe_get_output(), other, self);
+    at::native::alpha_check(dtype(), alpha);
   }
 };
 
@@ -61,11 +81,20 @@ struct where : at::TensorIteratorBase {
 
 // ---- others ---------------------------------------------------------------------------------------------------
 
-// The output is a dense copy of the first argument.
+// The output has the sizes and memory order of the first argument.
 struct like : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor& self, const Rest&...) {
-    set_output_raw_strided(0, self.sizes(), {}, self.options());
+    const at::DimVector strides = self.is_contiguous() ? at::DimVector() : dense_strides(self);
+    set_output_raw_strided(0, self.sizes(), strides, self.options());
+  }
+};
+
+// The output is a copy of the first argument whose memory format is kept, as torch.cat keeps it.
+struct rolled : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(self.suggest_memory_format()));
   }
 };
 
@@ -144,7 +173,7 @@ struct layer_norm : at::impl::MetaBase {
 struct group_norm : at::impl::MetaBase {
   void meta(const at::Tensor& input, at::OptionalTensorRef, at::OptionalTensorRef, int64_t n, int64_t, int64_t,
             int64_t group, double) {
-    set_output_raw_strided(0, input.sizes(), {}, input.options());
+    set_output_raw_strided(0, input.sizes(), {}, input.options().memory_format(input.suggest_memory_format()));
     set_output_raw_strided(1, {n, group}, {}, input.options());
     set_output_raw_strided(2, {n, group}, {}, input.options());
   }
@@ -160,16 +189,41 @@ struct batch_norm : at::impl::MetaBase {
   }
 };
 
-// The memory format of a convolution: channels last if any operand has it, as on the CPU.
-inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& weight) {
-  for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
-    const bool is_wanted = input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
-    if (is_wanted && input.scalar_type() != at::kDouble) return format;
+// A convolution's results have their channels last if the image or the weight has, as on the CPU. PyTorch takes
+// signals, [batch, channels, length], for images of one row.
+struct with_image_format : at::impl::MetaBase {
+ protected:
+  void set_format(const at::Tensor& input, const at::Tensor& weight) {
+    format_ = at::MemoryFormat::Contiguous;
+    if (input.scalar_type() == at::kDouble) return;
+    for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
+      if (format_of(input) == format || format_of(weight) == format) {
+        format_ = format;
+        return;
+      }
+    }
   }
-  return at::MemoryFormat::Contiguous;
-}
 
-struct convolution : at::impl::MetaBase {
+  void announce(int64_t i, at::IntArrayRef sizes, const at::TensorOptions& options) {
+    if (sizes.size() != 3 || format_ == at::MemoryFormat::Contiguous)
+      return set_output_raw_strided(i, sizes, {}, options.memory_format(format_));
+    set_output_raw_strided(i, sizes, {sizes[1] * sizes[2], 1, sizes[1]}, options);
+  }
+
+ private:
+  static at::MemoryFormat format_of(const at::Tensor& tensor) {
+    if (tensor.dim() != 3) return tensor.suggest_memory_format();
+    const std::array<int64_t, 4> sizes{tensor.size(0), tensor.size(1), 1, tensor.size(2)};
+    const std::array<int64_t, 4> strides{tensor.stride(0), tensor.stride(1), tensor.size(2) * tensor.stride(2),
+                                         tensor.stride(2)};
+    const bool is_last = c10::is_channels_last_strides_2d(at::IntArrayRef(sizes), at::IntArrayRef(strides));
+    return is_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  }
+
+  at::MemoryFormat format_ = at::MemoryFormat::Contiguous;
+};
+
+struct convolution : with_image_format {
   template <typename... Flags>
   void meta(const at::Tensor& input, const at::Tensor& weight, at::OptionalTensorRef, at::IntArrayRef stride,
             at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
@@ -178,17 +232,18 @@ struct convolution : at::impl::MetaBase {
                            ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding, output_padding, stride,
                                                          dilation, groups)
                            : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
-    set_output_raw_strided(0, sizes, {}, input.options().memory_format(image_format(input, weight)));
+    set_format(input, weight);
+    announce(0, sizes, input.options());
   }
 };
 
-struct convolution_backward : at::impl::MetaBase {
+struct convolution_backward : with_image_format {
   void meta(const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight, at::OptionalIntArrayRef,
             at::IntArrayRef, at::IntArrayRef, at::IntArrayRef, bool, at::IntArrayRef, int64_t,
             std::array<bool, 3> mask) {
-    const auto options = input.options().memory_format(image_format(input, weight));
-    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, options);
-    if (mask[1]) set_output_raw_strided(1, weight.sizes(), {}, options);
+    set_format(input, weight);
+    if (mask[0]) announce(0, input.sizes(), input.options());
+    if (mask[1]) announce(1, weight.sizes(), input.options());
     if (mask[2]) set_output_raw_strided(2, {grad_output.size(1)}, {}, input.options());
   }
 };
@@ -197,7 +252,9 @@ struct adaptive_avg_pool : at::impl::MetaBase {
   void meta(const at::Tensor& self, at::IntArrayRef output_size) {
     at::DimVector sizes(self.sizes());
     std::copy(output_size.begin(), output_size.end(), sizes.end() - static_cast<std::ptrdiff_t>(output_size.size()));
-    set_output_raw_strided(0, sizes, {}, self.options().memory_format(self.suggest_memory_format()));
+    const bool is_volume = output_size.size() == 3;  // contiguous, as on the CPU
+    const auto format = is_volume ? at::MemoryFormat::Contiguous : self.suggest_memory_format();
+    set_output_raw_strided(0, sizes, {}, self.options().memory_format(format));
   }
 };
 
@@ -233,7 +290,7 @@ struct layer_norm_backward : norm_gradients {
 struct group_norm_backward : norm_gradients {
   void meta(const at::Tensor&, const at::Tensor& input, const at::Tensor&, const at::Tensor&, at::OptionalTensorRef,
             int64_t, int64_t channels, int64_t, int64_t, std::array<bool, 3> mask) {
-    announce(input, {channels}, mask);
+    announce(input, {channels}, mask, input.suggest_memory_format());
   }
 };
 
@@ -255,11 +312,28 @@ struct padded : at::impl::MetaBase {
   }
 };
 
-// The output is like the second argument.
+// As `padded`; without padding a copy in the memory order of the argument.
+struct constant_padded : padded {
+  void meta(const at::Tensor& self, at::IntArrayRef padding, const at::Scalar& value) {
+    if (std::any_of(padding.begin(), padding.end(), [](int64_t n) { return n != 0; }))
+      return padded::meta(self, padding, value);
+    set_output_raw_strided(0, self.sizes(), dense_strides(self), self.options());
+  }
+};
+
+// The output is contiguous, with the sizes of the second argument.
 struct as_second : at::impl::MetaBase {
   template <typename... Rest>
   void meta(const at::Tensor&, const at::Tensor& self, const Rest&...) {
     set_output_raw_strided(0, self.sizes(), {}, self.options());
+  }
+};
+
+// The output has the sizes and memory format of the second argument.
+struct image_as_second : at::impl::MetaBase {
+  template <typename... Rest>
+  void meta(const at::Tensor&, const at::Tensor& self, const Rest&...) {
+    set_output_raw_strided(0, self.sizes(), {}, self.options().memory_format(self.suggest_memory_format()));
   }
 };
 

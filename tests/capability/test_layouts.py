@@ -1,0 +1,56 @@
+"""Strides of results: dense and in the order of PyTorch's rules, whatever the strides of the arguments."""
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def test_gradients_of_expanded_keys():
+    def gradients(device: str) -> list[Tensor]:
+        torch.manual_seed(0)
+        query = torch.randn(1, 4, 5, 8).to(device).requires_grad_()
+        leaf = torch.randn(1, 1, 5, 8).to(device).requires_grad_()
+        key = leaf.expand(1, 4, 5, 8)
+        F.scaled_dot_product_attention(query, key, key).sum().backward()
+        return [query.grad, leaf.grad]
+
+    for got, expected in zip(gradients("npu"), gradients("cpu"), strict=True):
+        torch.testing.assert_close(got.cpu(), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_of_slices_of_one_projection_take_the_memory_of_their_elements():
+    projection = torch.randn(2, 64, 3, 4, 16, device="npu")
+    leaves = [x.transpose(1, 2).detach().requires_grad_() for x in projection.unbind(2)]
+    out = F.scaled_dot_product_attention(*leaves)
+    gradients = torch.autograd.grad(out.sum(), leaves)
+    for gradient, leaf in zip(gradients, leaves, strict=True):
+        assert gradient.stride() == torch.empty_like(leaf).stride()
+        assert gradient.untyped_storage().nbytes() == leaf.numel() * leaf.itemsize
+
+
+def test_a_bias_gets_a_gradient_in_its_layout():
+    query, key, value = (torch.randn(1, 2, 5, 8, device="npu") for _ in range(3))
+    bias = torch.randn(1, 2, 5, 5, device="npu").mT
+    out, rows, sums, *_ = torch.ops.aten._scaled_dot_product_fused_attention_overrideable(
+        query, key, value, bias
+    )
+    *_, gradient = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward(
+        torch.ones_like(out), query, key, value, bias, [True] * 4, out, rows, sums,
+        torch.empty(0), torch.empty(0), 5, 5, 0.0, False, torch.empty(0), torch.empty(0),
+    )  # fmt: skip
+    assert gradient.stride() == bias.stride()
+
+
+def test_a_flip_keeps_the_memory_order():
+    assert torch.ones(5, 3, device="npu").t().flip(0).t().view(-1).tolist() == [1.0] * 15
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_result_of_transposed_indices(transposed: bool):
+    index = torch.tensor([[0, 2], [1, 0], [2, 2]])
+    index = index.t() if transposed else index
+    x = torch.arange(12.0).view(3, 4)
+    expected, got = x[index], x.npu()[index.npu()]
+    assert got.stride() == expected.stride()
+    assert torch.equal(got.cpu(), expected)
