@@ -1,6 +1,6 @@
 """./dev bench [--cpu-time] [--runs N] [--write FILE] [suite ...]: npu against CPU eager in one process.
 
-Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile`` and
+Without a suite: all of them but ``collectives``, ``peers``, ``instructions``, ``compile``, ``sizes`` and
 ``kernel-checks``. ``--runs 3`` measures three times and keeps each row's slowest ratio; ``--write`` gives
 JSON, or Markdown where the file's name ends with .md. ``./dev bench compare A.json B.json`` holds two builds against
 each other.
@@ -222,6 +222,13 @@ def neighbours() -> list[Measured]:
     return measured
 
 
+def sizes() -> list[Measured]:
+    """Every operator with an aclnn entry at five sizes."""
+    from sizes import measure
+
+    return measure()
+
+
 def seeds() -> list[Measured]:
     """The comparisons that the project began with."""
     from seeds import rows
@@ -275,7 +282,7 @@ def kernels() -> list[Measured]:
 
 # What needs an environment of its own or a tool that `./dev setup` does not install, or compiles for minutes, runs by its
 # name only.
-BY_NAME = ("collectives", "peers", "instructions", "compile", "kernel-checks")
+BY_NAME = ("collectives", "peers", "instructions", "compile", "sizes", "kernel-checks")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
     "dispatch": dispatch,
@@ -288,6 +295,7 @@ SUITES: dict[str, Callable[[], list[Measured]]] = {
     "networks": networks,
     "collectives": collectives,
     "compile": compiled,
+    "sizes": sizes,
     "seeds": seeds,
     "memory": memory,
     "neighbours": neighbours,
