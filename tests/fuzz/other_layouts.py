@@ -5,8 +5,7 @@ import torch
 from fuzz.draw import Drawn
 
 # Operators, whatever the call.
-_KERNEL = "PyTorch's rule is contiguous; the CPU's kernel gives its result another memory format afterwards"
-OTHER_LAYOUTS: dict[str, str] = {"reflection_pad3d": _KERNEL, "replication_pad3d": _KERNEL}
+OTHER_LAYOUTS: dict[str, str] = {}
 
 
 def _converts(call: Drawn) -> bool:

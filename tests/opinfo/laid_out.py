@@ -18,7 +18,6 @@ from opinfo.layouts import layout_of, significant
 
 # OpInfos whose strides on npu are others than the CPU's, each with the reason.
 OTHER_LAYOUTS = {
-    "nn.functional.conv1d": "the CPU takes signals with their channels last for images of one row; npu's are contiguous",
     "renorm": "not explained: the gradient has the argument's memory order, the CPU's is contiguous",
 }
 # OpInfos for which PyTorch's rules without memory differ by device, each with the reason.

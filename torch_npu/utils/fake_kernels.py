@@ -32,9 +32,14 @@ def _fused_attention(
     return out, greatest, total, None, queries, key.shape[2], None, None, None
 
 
+def _as_image(tensor: Tensor) -> Tensor:
+    """A signal, [batch, channels, length], as an image of one row; an image or a volume as it is."""
+    return tensor.unsqueeze(2) if tensor.dim() == 3 else tensor
+
+
 def _image_format(image: Tensor, weight: Tensor) -> torch.memory_format:
     """The memory format of a convolution's results, as torch_npu/csrc/aten/aclnn/rules.h has it."""
-    formats = {suggest_memory_format(image), suggest_memory_format(weight)}
+    formats = {suggest_memory_format(_as_image(t)) for t in (image, weight)}
     for wanted in (torch.channels_last, torch.channels_last_3d):
         if wanted in formats and image.dtype != torch.float64:
             return wanted
@@ -53,14 +58,19 @@ def _convolution(general: Callable, first: int) -> Callable:
             kwargs.get(name, args[place] if place < len(args) else None)
             for place, name in enumerate(("input", "weight"), first)
         )
-        if image.device.type != "npu" or image.dim() not in (4, 5) or weight.dim() != image.dim():
+        if (
+            image.device.type != "npu"
+            or image.dim() not in (3, 4, 5)
+            or weight.dim() != image.dim()
+        ):
             return results
         wanted = _image_format(image, weight)
 
         def laid_out(result: Tensor | None) -> Tensor | None:
-            if result is None or result.dim() < 4:
+            if result is None or result.dim() < 3:
                 return result
-            return result.contiguous(memory_format=wanted)
+            copied = _as_image(result).contiguous(memory_format=wanted)
+            return copied.squeeze(2) if result.dim() == 3 else copied
 
         return tuple(map(laid_out, results)) if isinstance(results, tuple) else laid_out(results)
 

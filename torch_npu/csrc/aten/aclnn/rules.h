@@ -189,16 +189,41 @@ struct batch_norm : at::impl::MetaBase {
   }
 };
 
-// The memory format of a convolution: channels last if any operand has it, as on the CPU.
-inline at::MemoryFormat image_format(const at::Tensor& input, const at::Tensor& weight) {
-  for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
-    const bool is_wanted = input.suggest_memory_format() == format || weight.suggest_memory_format() == format;
-    if (is_wanted && input.scalar_type() != at::kDouble) return format;
+// A convolution's results have their channels last if the image or the weight has, as on the CPU. PyTorch takes
+// signals, [batch, channels, length], for images of one row.
+struct with_image_format : at::impl::MetaBase {
+ protected:
+  void set_format(const at::Tensor& input, const at::Tensor& weight) {
+    format_ = at::MemoryFormat::Contiguous;
+    if (input.scalar_type() == at::kDouble) return;
+    for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
+      if (format_of(input) == format || format_of(weight) == format) {
+        format_ = format;
+        return;
+      }
+    }
   }
-  return at::MemoryFormat::Contiguous;
-}
 
-struct convolution : at::impl::MetaBase {
+  void announce(int64_t i, at::IntArrayRef sizes, const at::TensorOptions& options) {
+    if (sizes.size() != 3 || format_ == at::MemoryFormat::Contiguous)
+      return set_output_raw_strided(i, sizes, {}, options.memory_format(format_));
+    set_output_raw_strided(i, sizes, {sizes[1] * sizes[2], 1, sizes[1]}, options);
+  }
+
+ private:
+  static at::MemoryFormat format_of(const at::Tensor& tensor) {
+    if (tensor.dim() != 3) return tensor.suggest_memory_format();
+    const std::array<int64_t, 4> sizes{tensor.size(0), tensor.size(1), 1, tensor.size(2)};
+    const std::array<int64_t, 4> strides{tensor.stride(0), tensor.stride(1), tensor.size(2) * tensor.stride(2),
+                                         tensor.stride(2)};
+    const bool is_last = c10::is_channels_last_strides_2d(at::IntArrayRef(sizes), at::IntArrayRef(strides));
+    return is_last ? at::MemoryFormat::ChannelsLast : at::MemoryFormat::Contiguous;
+  }
+
+  at::MemoryFormat format_ = at::MemoryFormat::Contiguous;
+};
+
+struct convolution : with_image_format {
   template <typename... Flags>
   void meta(const at::Tensor& input, const at::Tensor& weight, at::OptionalTensorRef, at::IntArrayRef stride,
             at::IntArrayRef padding, at::IntArrayRef dilation, bool transposed, at::IntArrayRef output_padding,
@@ -207,17 +232,18 @@ struct convolution : at::impl::MetaBase {
                            ? at::native::conv_input_size(input.sizes(), weight.sizes(), padding, output_padding, stride,
                                                          dilation, groups)
                            : at::native::conv_output_size(input.sizes(), weight.sizes(), padding, stride, dilation);
-    set_output_raw_strided(0, sizes, {}, input.options().memory_format(image_format(input, weight)));
+    set_format(input, weight);
+    announce(0, sizes, input.options());
   }
 };
 
-struct convolution_backward : at::impl::MetaBase {
+struct convolution_backward : with_image_format {
   void meta(const at::Tensor& grad_output, const at::Tensor& input, const at::Tensor& weight, at::OptionalIntArrayRef,
             at::IntArrayRef, at::IntArrayRef, at::IntArrayRef, bool, at::IntArrayRef, int64_t,
             std::array<bool, 3> mask) {
-    const auto options = input.options().memory_format(image_format(input, weight));
-    if (mask[0]) set_output_raw_strided(0, input.sizes(), {}, options);
-    if (mask[1]) set_output_raw_strided(1, weight.sizes(), {}, options);
+    set_format(input, weight);
+    if (mask[0]) announce(0, input.sizes(), input.options());
+    if (mask[1]) announce(1, weight.sizes(), input.options());
     if (mask[2]) set_output_raw_strided(2, {grad_output.size(1)}, {}, input.options());
   }
 };
