@@ -37,7 +37,7 @@ def test_a_bias_gets_a_gradient_in_its_layout():
     )
     *_, gradient = torch.ops.aten._scaled_dot_product_fused_attention_overrideable_backward(
         torch.ones_like(out), query, key, value, bias, [True] * 4, out, rows, sums,
-        torch.empty(0), torch.empty(0), 5, 5, 0.0, False, torch.empty(0), torch.empty(0),
+        torch.empty(0), 5, 5, 0.0, False, torch.empty(0), torch.empty(0),
     )  # fmt: skip
     assert gradient.stride() == bias.stride()
 

@@ -11,7 +11,7 @@ import torch
 from fuzz.compare import MISREADS, same_bits
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.known_cpu_errors import known_cpu_error
-from fuzz.other_layouts import OTHER_LAYOUTS
+from fuzz.other_layouts import other_layout
 from fuzz.recorded import ROOT
 from fuzz.run import REFUSALS, run
 from fuzz.side import CpuSide, layout_problems, packed, unpacked
@@ -110,7 +110,7 @@ class Fuzzer:
             self._judging.append((name, call))
 
     def _other_layout(self, name: Name, call: Drawn, problems: list[str]) -> None:
-        if why := OTHER_LAYOUTS.get(name.operator):
+        if why := other_layout(name.operator, call):
             self.known[f"{name.operator}: {why}"] += 1
         else:
             self._fail(name, call, "; ".join(problems))
