@@ -245,7 +245,7 @@ def test_small_helpers():
     assert common_utils.is_iterable([])
     assert not common_utils.is_iterable(3)
     assert common_utils.set_npu_device() == "npu:0"
-    with pytest.raises(NotImplementedError, match="no torch.npu._sleep"):
+    with pytest.raises(NotImplementedError, match=r"no torch\.npu\._sleep"):
         common_utils.get_cycles_per_ms()
 
 
