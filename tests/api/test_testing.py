@@ -105,7 +105,10 @@ UNEQUAL = {
 @pytest.mark.parametrize("name", EQUAL)
 def test_assert_equal(name):
     CASE.assertEqual(*EQUAL[name])
-    if "NaN" not in name and name != "none":
+    if "NaN" not in name and name not in (
+        "none",
+        "lists",
+    ):  # Python cannot compare lists of tensors
         with pytest.raises(AssertionError):
             CASE.assertNotEqual(*EQUAL[name])
 
@@ -242,7 +245,8 @@ def test_small_helpers():
     assert common_utils.is_iterable([])
     assert not common_utils.is_iterable(3)
     assert common_utils.set_npu_device() == "npu:0"
-    assert common_utils.get_cycles_per_ms() > 0
+    with pytest.raises(NotImplementedError, match=r"no torch\.npu\._sleep"):
+        common_utils.get_cycles_per_ms()
 
 
 def test_the_device_of_tests(monkeypatch):

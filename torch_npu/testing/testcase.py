@@ -191,6 +191,7 @@ class TestCase(_Base):
             prec, message = None, prec
         limit = self.precision if prec is None else prec
         if isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor):
+            x, y = (t.to_dense() if t.is_sparse else t for t in (x, y))
             if x.shape == y.shape:
                 self.assertGreater(x.numel(), 0)
             if not tensor_problem(x, y.type_as(x), limit, exact_dtype=False, allow_inf=True):

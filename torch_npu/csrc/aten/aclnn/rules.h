@@ -4,6 +4,7 @@
 // rule cannot check.
 
 #include <ATen/ExpandUtils.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/TensorMeta.h>
 #include <ATen/core/Tensor.h>
@@ -146,6 +147,8 @@ struct index_select : at::impl::MetaBase {
     at::DimVector sizes(self.sizes());
     if (!sizes.empty()) sizes[static_cast<std::size_t>(dim)] = index.numel();
     set_output_raw_strided(0, sizes, {}, self.options());
+    at::assert_no_overlap(maybe_get_output(0), self);
+    at::assert_no_overlap(maybe_get_output(0), index);
   }
 };
 
