@@ -338,6 +338,40 @@ def test_scan(library: Library, name: str, dtype: torch.dtype, layout: str) -> N
             assert_near(out, want, 2 * epsilon(result) + length * EPS64, atol)
 
 
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+@pytest.mark.parametrize("lines", [1, 3, 4, 11])
+def test_scan_of_long_lines(library: Library, lines: int, dtype: torch.dtype) -> None:
+    """Several lines, or segments of one line, are scanned together."""
+    length = 2500
+    values = torch.randint(-9, 9, (lines, length), generator=seeded(lines, dtype)) / 4
+    x = (
+        values > 0
+        if dtype == torch.bool
+        else values.clamp(min=0)
+        if dtype == torch.uint8
+        else values
+    ).to(dtype)
+    result = _sum_type(dtype)
+    padded = torch.zeros(lines, length + 3, dtype=dtype)
+    padded[:, :length] = x
+    for given in (x, x.t().contiguous().t(), padded[:, :length]):
+        for out in (
+            torch.empty(x.shape, dtype=result),
+            torch.empty(length, lines, dtype=result).t(),
+        ):
+            library.call("aclnnCumsum", given, 1, result, out)
+            want = wide(x).cumsum(1)
+            atol = length * EPS64 * wide(x).abs().cumsum(1) if epsilon(dtype) else 0
+            assert_near(out, want, 2 * epsilon(result) + length * EPS64, atol)
+    if dtype == torch.float32:
+        given = x.clone()
+        given[:, 300], given[:, 2000] = torch.inf, -torch.inf
+        library.call("aclnnCumsum", given, 1, result, given)
+        assert given[:, :300].isfinite().all()
+        assert (given[:, 300:2000] == torch.inf).all()
+        assert given[:, 2000:].isnan().all()
+
+
 @pytest.mark.parametrize("dtype", REAL, ids=str)
 @pytest.mark.parametrize("layout", FILLED)
 def test_running_extremes(library: Library, dtype: torch.dtype, layout: str) -> None:

@@ -93,6 +93,25 @@ def test_topk(
                 assert_same(x.gather(dim, at), got.contiguous())
 
 
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("length", [65, 96, 4097])
+def test_topk_of_few_among_many(library: Library, length: int, largest: bool) -> None:
+    """Elements are compared with a bound as vectors; the bound may be NaN, and may be reached often."""
+    rows = [torch.randn(length, generator=seeded(0)), torch.full((length,), float("nan"))]
+    rows += [torch.zeros(length), torch.arange(length) * 1.0, torch.arange(length, 0, -1) * 1.0]
+    rows += [special((length,), torch.float32, key) for key in range(3)]
+    for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.int32, torch.int16):
+        x = torch.stack(rows).nan_to_num(7).to(dtype)
+        if dtype.is_floating_point:
+            x = torch.stack(rows).to(dtype)
+        for k in (1, 8, 40):
+            values, indices = (t[:, :k].contiguous() for t in stable(x, 1, largest))
+            got, at = torch.empty_like(values), torch.empty_like(indices)
+            library.call("aclnnTopk", x, k, 1, largest, True, got, at)
+            assert_same(got, values)
+            assert_same(at, indices)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("keepdim", [False, True])
 @pytest.mark.parametrize(("shape", "dim"), SHAPES, ids=str)
