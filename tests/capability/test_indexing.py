@@ -14,6 +14,7 @@ FORMS = {
     "behind a slice": lambda i, j, m: (slice(1, 4), j),
     "new dimension": lambda i, j, m: (None, i, None),
     "mask": lambda i, j, m: (m,),
+    "mask of all dimensions": lambda i, j, m: (m[..., None].expand(5, 6, 7),),
     "mask of one dimension": lambda i, j, m: (slice(None), m[0]),
     "negative": lambda i, j, m: (-1 - i,),
     "bytes": lambda i, j, m: (m.byte(),),
@@ -120,6 +121,16 @@ def test_data_dependent_sizes_need_at_most_two_synchronizations(name):
     assert explanation.calls("AI CPU") == 0
     assert explanation.synchronizations <= 2
     # The unused room of the result is not kept.
+    assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
+
+
+def test_a_mask_of_all_dimensions_needs_no_indices():
+    x = torch.randn(300, 200)
+    explanation = explain(lambda t: t[t > 0.5], x.npu())
+    expected = x[x > 0.5]
+    assert torch.equal(explanation.result.cpu(), expected)
+    assert explanation.calls("AI CPU") == 0
+    assert explanation.synchronizations == 1
     assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
 
 

@@ -1,5 +1,7 @@
 // Operators whose result sizes depend on the values: the sizes are known after one wait.
 
+#include "aten/dynamic.h"
+
 #include <ATen/ExpandUtils.h>
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/masked_select_cpu_dispatch.h>
@@ -41,8 +43,8 @@ class Found {
     const std::unique_ptr<int64_t[]> owned(sizes);
     const int64_t count = dims > 0 ? sizes[0] : 0;
     at::Tensor found = room_.narrow(0, 0, count);
-    // A view much smaller than the room would keep its memory.
-    return 2 * count <= room_.size(0) ? found.clone() : found;
+    // A view that is smaller than the room would keep the room's memory.
+    return blocks(found) < blocks(room_) ? found.clone() : found;
   }
 
  private:
@@ -55,6 +57,12 @@ class Found {
       if (is_busy(current_stream(device))) descriptor_.give_up();
       throw;
     }
+  }
+
+  // The allocator's smallest blocks that a contiguous tensor takes.
+  static std::size_t blocks(const at::Tensor& tensor) {
+    constexpr std::size_t kBlock = 512;
+    return (tensor.nbytes() + kBlock - 1) / kBlock;
   }
 
   at::Tensor room_;
@@ -74,19 +82,27 @@ at::Tensor nonzero(const at::Tensor& self) {
   return found.take();
 }
 
-at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
+}  // namespace
+
+std::optional<at::Tensor> try_masked_select(const at::Tensor& self, const at::Tensor& mask) {
   static const AclnnOp<decltype(aclnnMaskedSelectGetWorkspaceSize)> op("aclnnMaskedSelect");
   aclnn_check::Check check;
   if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes) ||
       !check.takes(mask, aclnn_check::dtypes({at::kBool})) || !at::are_expandable(self.sizes(), mask.sizes()))
-    return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+    return std::nullopt;
   alert_of_synchronization();
   bind_device(check.device());
   const auto sizes = at::infer_size_dimvector(self.sizes(), mask.sizes());
   Found found({c10::multiply_integers(sizes)}, self.scalar_type(), check.device());
-  if (!op.try_launch(check.device(), self, mask, found.descriptor()))
-    return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
+  if (!op.try_launch(check.device(), self, mask, found.descriptor())) return std::nullopt;
   return found.take();
+}
+
+namespace {
+
+at::Tensor masked_select(const at::Tensor& self, const at::Tensor& mask) {
+  if (std::optional<at::Tensor> selected = try_masked_select(self, mask)) return *selected;
+  return aclnn_check::Host<"masked_select", &at::cpu::masked_select>::call(self, mask);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {

@@ -11,11 +11,13 @@
 #include <aclnnop/aclnn_index_put_impl.h>
 #include <torch/library.h>
 
+#include <utility>
 #include <vector>
 
 #include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
 #include "aten/aclnn/outputs.h"
+#include "aten/dynamic.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
 #include "core/device.h"
@@ -66,13 +68,17 @@ bool is_index(const at::Tensor& index) {
 // Empty if ATen's kernel must handle the call: empty tensors, and all errors.
 std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   if (given.size() > static_cast<std::size_t>(self.dim())) return std::nullopt;
+  std::vector<at::Tensor> indices;
+  bool has_mask = false;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::optional<at::Tensor> index = given.get(i);
-    if (!index.has_value() || !index->defined()) continue;
+    indices.push_back(index.value_or(at::Tensor()));
+    if (!indices.back().defined()) continue;
+    has_mask = has_mask || index->scalar_type() == at::kBool || index->scalar_type() == at::kByte;
     const bool is_here = index->is_cpu() || index->device() == self.device();
     if (!is_here || !is_index(*index) || index->layout() != at::kStrided || index->numel() == 0) return std::nullopt;
   }
-  std::vector<at::Tensor> indices = at::native::expandTensors(self, given, /*ensure_same_device=*/true);
+  if (has_mask) indices = at::native::expandTensors(self, given, /*ensure_same_device=*/true);
   at::DimVector broadcast;
   bool has_index = false;
   for (const at::Tensor& index : indices) {
@@ -83,11 +89,13 @@ std::optional<Indexing> read(const at::Tensor& self, const Indices& given) {
   }
   if (!has_index || indices.size() > static_cast<std::size_t>(self.dim())) return std::nullopt;
   Indexing found{{}, sizes_of(self, indices, broadcast)};
-  const at::Tensor whole = make_tensor({0}, at::kLong, self.device().index());
-  for (const at::Tensor& index : indices)
+  at::Tensor whole;
+  for (const at::Tensor& index : indices) {
+    if (!index.defined() && !whole.defined()) whole = make_tensor({0}, at::kLong, self.device().index());
     found.indices.push_back(!index.defined()                  ? whole
                             : index.device() == self.device() ? index
                                                               : index.to(self.device()));
+  }
   return found;
 }
 
@@ -105,10 +113,26 @@ at::Tensor make_result(const at::Tensor& self, const Indexing& indexing) {
   return outputs.take();
 }
 
+// The mask, if the only index is one of the sizes of `self` on its device: it need not become indices.
+std::optional<at::Tensor> whole_mask(const at::Tensor& self, const Indices& given) {
+  if (given.size() != 1) return std::nullopt;
+  std::optional<at::Tensor> mask = given.get(0);
+  const bool is_mask = mask.has_value() && mask->defined() && mask->scalar_type() == at::kBool &&
+                       mask->device() == self.device() && mask->sizes() == self.sizes() && self.dim() > 0 &&
+                       self.numel() > 0;
+  return is_mask ? mask : std::nullopt;
+}
+
 bool runs_index(const at::Tensor& self, const Indices& indices, at::Tensor& out) {
   static const AclnnOp<decltype(aclnnIndexGetWorkspaceSize)> op("aclnnIndex", AclObject::kTensorList);
   aclnn_check::Check check;
   if (!op.available() || !check.takes(self, aclnn_check::kAllDtypes)) return false;
+  if (const std::optional<at::Tensor> mask = whole_mask(self, indices)) {
+    if (std::optional<at::Tensor> selected = try_masked_select(self, *mask)) {
+      out = std::move(*selected);
+      return true;
+    }
+  }
   bind_device(check.device());
   const std::optional<Indexing> indexing = read(self, indices);
   if (!indexing.has_value()) return false;
