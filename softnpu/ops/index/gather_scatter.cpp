@@ -1,5 +1,6 @@
 // gather, and scatter with its reductions.
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "ops/index/lines.h"
 #include "ops/index/operators.h"
 #include "ops/index/rows.h"
+#include "ops/operand_run.h"
 #include "ops/workspace.h"
 #include "workers/parallel.h"
 
@@ -237,6 +239,24 @@ Status plan_scatter(const aclTensor& self, int64_t dim, const aclTensor& index, 
   return Status::ok();
 }
 
+struct Gather {
+  Lines lines;
+  ReadRows read;
+  double cost;
+  Describe said;
+
+  double work() const { return cost; }
+  size_t operand_count() const { return 3; }
+  std::string describe() const { return said(); }
+  // `at`: the result, the indexed tensor, the index.
+  Status run(const std::array<void*, 3>& at, int threads) const {
+    const LineOperands operands{static_cast<const char*>(at[2]), static_cast<char*>(at[0]), static_cast<char*>(at[1])};
+    return lines.for_runs(operands, threads, [this](const IndexedRun& run) {
+      read({run.indexed, 0, run.offsets, run.count, run.other, run.stride, 0, 1});
+    });
+  }
+};
+
 }  // namespace
 
 Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const aclTensor& out, Plan* plan) {
@@ -253,16 +273,13 @@ Status gather(const aclTensor& self, int64_t dim, const aclTensor& index, const 
   SOFTNPU_RETURN_IF_ERROR(wrap_dim(dim, from.rank(), &at));
   if (indices.count() == 0) return plan_nothing(plan);
   SOFTNPU_RETURN_IF_ERROR(check_reach(indices, from, at, true, "self"));
-  const Effort effort = effort_of(kCostOfIndex * static_cast<double>(indices.count()));
-  plan->work = effort.work;
-  const aclTensor* all[] = {&self, &index, &out};
-  plan->describe = describe_later(all);
-  plan->run = [lines = Lines(indices, to, from, at, Lines::Order::kAny),
-               read = read_rows_kernel(static_cast<size_t>(to.element())), threads = effort.threads](void*) {
-    return lines.for_runs(threads, [read](const IndexedRun& run) {
-      read({run.indexed, 0, run.offsets, run.count, run.other, run.stride, 0, 1});
-    });
-  };
+  const double cost = effort_of(kCostOfIndex * static_cast<double>(indices.count())).work;
+  OperandRun<Gather, 3> run;
+  run.task = std::make_shared<const Gather>(Gather{Lines(indices, to, from, at, Lines::Order::kAny),
+                                                   read_rows_kernel(static_cast<size_t>(to.element())), cost,
+                                                   describe_later({&self, &index, &out})});
+  run.operands = {to.data, from.data, indices.data};
+  run.put(plan);
   return Status::ok();
 }
 

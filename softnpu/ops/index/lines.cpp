@@ -5,9 +5,7 @@
 namespace softnpu {
 
 Lines::Lines(const View& index, const View& other, const View& indexed, size_t dim, Order order)
-    : index_(index.data),
-      other_(other.data),
-      indexed_(indexed.data),
+    : operands_{index.data, other.data, indexed.data},
       range_{index.dtype == ACL_INT64, false, indexed.sizes[dim]},
       dim_(dim),
       scale_(indexed.strides[dim]) {

@@ -10,6 +10,13 @@
 
 namespace softnpu {
 
+// The addresses of the first elements.
+struct LineOperands {
+  const char* index;
+  char* other;
+  char* indexed;
+};
+
 // The addresses for a run of index elements: element k is at other + k * stride and at indexed + offsets[k].
 struct IndexedRun {
   char* other;
@@ -29,9 +36,16 @@ class Lines {
   // `other` is at least as large as the index; `indexed` too, except in `dim`.
   Lines(const View& index, const View& other, const View& indexed, size_t dim, Order order);
 
+  LineOperands operands() const { return operands_; }
+
   // Calls body(IndexedRun) until every index is visited. Fails at the first index out of range, without a call for it.
   template <typename Body>
-  Status for_runs(int threads, const Body& body) const;
+  Status for_runs(int threads, const Body& body) const {
+    return for_runs(operands_, threads, body);
+  }
+  // The same for other tensors of these sizes and strides.
+  template <typename Body>
+  Status for_runs(const LineOperands& operands, int threads, const Body& body) const;
 
  private:
   struct Strides {
@@ -41,12 +55,11 @@ class Lines {
   };
 
   template <typename Body>
-  bool visit(Walk<3>::Offsets at, const Strides& strides, int64_t count, const Body& body, FirstBadIndex* bad) const;
+  bool visit(const LineOperands& operands, Walk<3>::Offsets at, const Strides& strides, int64_t count, const Body& body,
+             FirstBadIndex* bad) const;
 
   Walk<3> walk_;  // index, other, indexed: without dim, if the lines are in order
-  const char* index_;
-  char* other_;
-  char* indexed_;
+  LineOperands operands_;
   IndexRange range_;
   bool line_first_ = false;
   size_t dim_;
@@ -57,32 +70,32 @@ class Lines {
 
 // False after an index out of range.
 template <typename Body>
-bool Lines::visit(Walk<3>::Offsets at, const Strides& strides, int64_t count, const Body& body,
-                  FirstBadIndex* bad) const {
+bool Lines::visit(const LineOperands& operands, Walk<3>::Offsets at, const Strides& strides, int64_t count,
+                  const Body& body, FirstBadIndex* bad) const {
   ptrdiff_t offsets[kIndexTile];
   for (int64_t k = 0; k < count; k += kIndexTile) {
     const int64_t here = std::min(kIndexTile, count - k);
     int64_t value = 0;
-    const char* const index = index_ + at[0] + k * strides.index;
+    const char* const index = operands.index + at[0] + k * strides.index;
     const int64_t read = read_offsets(range_, index, strides.index, here, scale_, strides.indexed, offsets, &value);
-    body(IndexedRun{other_ + at[1] + k * strides.other, strides.other, indexed_ + at[2] + k * strides.indexed, offsets,
-                    read});
+    body(IndexedRun{operands.other + at[1] + k * strides.other, strides.other,
+                    operands.indexed + at[2] + k * strides.indexed, offsets, read});
     if (read == here) continue;
-    bad->add(index + read * strides.index - index_, value, dim_, range_);
+    bad->add(index + read * strides.index - operands.index, value, dim_, range_);
     return false;
   }
   return true;
 }
 
 template <typename Body>
-Status Lines::for_runs(int threads, const Body& body) const {
+Status Lines::for_runs(const LineOperands& operands, int threads, const Body& body) const {
   FirstBadIndex bad;
   const int64_t grain = std::max<int64_t>(1, kGrainElements / 4 / std::max<int64_t>(size_, 1));
   parallel_for(walk_.count(), grain, threads, [&](int64_t first, int64_t last) {
     if (line_first_) {
       bool is_good = true;
       walk_.for_each(first, last - first, [&](const Walk<3>::Offsets& at) {
-        is_good = is_good && visit(at, {along_.index, along_.other, 0}, size_, body, &bad);
+        is_good = is_good && visit(operands, at, {along_.index, along_.other, 0}, size_, body, &bad);
       });
       return;
     }
@@ -90,8 +103,8 @@ Status Lines::for_runs(int threads, const Body& body) const {
     bool is_good = true;
     for (int64_t i = 0; i < size_ && is_good; ++i) {
       walk_.for_runs(first, last - first, [&](const Walk<3>::Offsets& at, int64_t run) {
-        is_good = is_good && visit({at[0] + i * along_.index, at[1] + i * along_.other, at[2]}, {index, other, indexed},
-                                   run, body, &bad);
+        is_good = is_good && visit(operands, {at[0] + i * along_.index, at[1] + i * along_.other, at[2]},
+                                   {index, other, indexed}, run, body, &bad);
       });
     }
   });

@@ -1,8 +1,13 @@
 #include "ops/index/rows.h"
 
+#include <algorithm>
+#include <array>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "ops/copy/strided_copy.h"
+#include "ops/operand_run.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -18,18 +23,21 @@ class RowReads {
 
   const RowLayout& layout() const { return layout_; }
 
-  Status run(const IndexTable& table, int threads) const {
+  // `at`: the addresses of the result, of the indexed tensor, and of the table's terms.
+  Status run(const IndexTable& table, void* const* at, int threads) const {
     FirstBadIndex bad;
+    const auto [other, indexed] = std::pair(static_cast<char*>(at[0]), static_cast<const char*>(at[1]));
     for_tiles(threads, [&](int64_t entry, int64_t entries, int64_t first, int64_t count) {
       ptrdiff_t offsets[kIndexTile];
-      read_tile(offsets, entry, table.read(entry, entries, offsets, &bad), first, count);
+      const int64_t valid = table.read(entry, entries, offsets, &bad, at + 2);
+      read_tile(indexed, other, offsets, entry, valid, first, count);
     });
     return bad.status();
   }
 
   void run(const ptrdiff_t* table, int threads) const {
     for_tiles(threads, [&](int64_t entry, int64_t entries, int64_t first, int64_t count) {
-      read_tile(table + entry, entry, entries, first, count);
+      read_tile(layout_.indexed, layout_.other, table + entry, entry, entries, first, count);
     });
   }
 
@@ -57,13 +65,14 @@ class RowReads {
     });
   }
 
-  void read_tile(const ptrdiff_t* offsets, int64_t entry, int64_t entries, int64_t first, int64_t count) const {
+  void read_tile(const char* indexed, char* other, const ptrdiff_t* offsets, int64_t entry, int64_t entries,
+                 int64_t first, int64_t count) const {
     const auto [from, to] = layout_.rest.inner().strides;
     const ptrdiff_t row = layout_.entries.inner().strides[0];
     layout_.rest.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t here) {
       const ptrdiff_t* next = offsets;
       layout_.entries.for_runs(entry, entries, [&](const Walk<1>::Offsets& offset, int64_t several) {
-        kernel_({layout_.indexed + at[0], from, next, several, layout_.other + at[1] + offset[0], row, to, here});
+        kernel_({indexed + at[0], from, next, several, other + at[1] + offset[0], row, to, here});
         next += several;
       });
     });
@@ -72,6 +81,23 @@ class RowReads {
   RowLayout layout_;
   ReadRows kernel_;
   bool is_by_row_;
+};
+
+// A read whose rows the table chooses.
+struct RowReadTask {
+  static constexpr size_t kMostOperands = 6;
+
+  IndexTable table;
+  RowReads reads;
+  double cost;
+  Describe said;
+
+  double work() const { return cost; }
+  size_t operand_count() const { return 2 + table.terms.size(); }
+  std::string describe() const { return said(); }
+  Status run(const std::array<void*, kMostOperands>& at, int threads) const {
+    return reads.run(table, at.data(), threads);
+  }
 };
 
 // An entry costs about as much as four elements of a row.
@@ -105,12 +131,23 @@ IndexTable table_along(const View& self, size_t dim, const View& index) {
 
 Status plan_reads(IndexTable table, RowLayout rows, aclDataType dtype, Describe said, Plan* plan) {
   if (rows.count() == 0) return plan_nothing(plan);
+  std::vector<void*> operands{rows.other, rows.indexed};
+  for (const IndexTerm& term : table.terms) operands.push_back(const_cast<char*>(term.data));
   const Effort effort = effort_of_rows(rows);
-  plan->describe = std::move(said);
-  plan->work = effort.work;
-  plan->run = [table = std::move(table), reads = RowReads(std::move(rows), dtype), threads = effort.threads](void*) {
-    return reads.run(table, threads);
-  };
+  RowReads reads(std::move(rows), dtype);
+  if (operands.size() > RowReadTask::kMostOperands) {
+    plan->describe = std::move(said);
+    plan->work = effort.work;
+    plan->run = [table = std::move(table), reads = std::move(reads), operands, threads = effort.threads](void*) {
+      return reads.run(table, operands.data(), threads);
+    };
+    return Status::ok();
+  }
+  OperandRun<RowReadTask, RowReadTask::kMostOperands> run;
+  run.task = std::make_shared<const RowReadTask>(
+      RowReadTask{std::move(table), std::move(reads), effort.work, std::move(said)});
+  std::ranges::copy(operands, run.operands.begin());
+  run.put(plan);
   return Status::ok();
 }
 

@@ -31,20 +31,22 @@ void IndexTable::wrap() {
   for (IndexTerm& term : terms) term.range.wraps = true;
 }
 
-int64_t IndexTable::read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad) const {
+int64_t IndexTable::read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad,
+                         void* const* data) const {
   int64_t valid = count;
   ptrdiff_t more[kIndexTile];
   for (size_t t = 0; t < terms.size(); ++t) {
     const IndexTerm& term = terms[t];
     const ptrdiff_t along = flat_sizes.empty() ? term.stride : 1;
     ptrdiff_t* const to = t == 0 ? offsets : more;
+    const char* const from = data == nullptr ? term.data : static_cast<const char*>(data[t]);
     int64_t done = 0;
     bool is_bad = false;
     term.walk.for_runs(first, valid, [&](const Walk<1>::Offsets& at, int64_t run) {
       if (is_bad) return;
       int64_t value = 0;
       const int64_t read =
-          read_offsets(term.range, term.data + at[0], term.walk.inner().strides[0], run, along, 0, to + done, &value);
+          read_offsets(term.range, from + at[0], term.walk.inner().strides[0], run, along, 0, to + done, &value);
       done += read;
       is_bad = read < run;
       if (is_bad) bad->add(first + done, value, term.dim, term.range);

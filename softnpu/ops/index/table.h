@@ -33,8 +33,8 @@ struct IndexTable {
   // Negative indices count from the end.
   void wrap();
   // Writes the offsets of entries [first, first + count), at most kIndexTile. Returns how many precede the first index
-  // out of range, which is added to `bad`.
-  int64_t read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad) const;
+  // out of range, which is added to `bad`. `data`, if not null, has the addresses to read in place of the terms' own.
+  int64_t read(int64_t first, int64_t count, ptrdiff_t* offsets, FirstBadIndex* bad, void* const* data = nullptr) const;
   // Writes the whole table. Fails at the first index out of range.
   Status fill(ptrdiff_t* table, int threads) const;
 };

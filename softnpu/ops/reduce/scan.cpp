@@ -40,7 +40,9 @@ class ScanTask {
       index_writer_ = ElementWriter(ACL_INT64, results[1]->dtype);
       has_indices_ = true;
     }
-    by_columns_ = space_.is_by_columns();
+    // Few columns are read as lines, which are scanned together.
+    constexpr int64_t kFewColumns = 16;
+    by_columns_ = space_.is_by_columns() && (kernel.lines == nullptr || space_.inner_kept().size >= kFewColumns);
     reads_in_place_ = reader_.is_direct() && space_.inner_reduced().in == compute_bytes_;
     writes_in_place_ = writer_.is_direct() && out_stride_[0] == compute_bytes_;
     is_in_segments_ = kernel.total != nullptr && space_.kept_count() < static_cast<int64_t>(kScanLines);

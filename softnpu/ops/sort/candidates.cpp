@@ -25,23 +25,34 @@ HWY_INLINE auto may_be_better(D, hn::Vec<D> v, hn::Vec<D> bound) {
 }
 
 template <bool kSmaller, typename T>
-HWY_INLINE int64_t find(const T* values, int64_t first, int64_t count, T bound) {
+HWY_INLINE int64_t find(const T* values, int64_t first, int64_t count, T bound, uint32_t* found) {
   const hn::CappedTag<T, kCandidateBlock> d;
   const auto limit = hn::Set(d, bound);
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto is_better = [&](int64_t i) { return may_be_better<kSmaller>(d, hn::LoadU(d, values + i), limit); };
   for (; first + kCandidateBlock <= count; first += kCandidateBlock) {
-    auto found = may_be_better<kSmaller>(d, hn::LoadU(d, values + first), limit);
-    for (int64_t i = lanes; i < kCandidateBlock; i += lanes) {
-      found = hn::Or(found, may_be_better<kSmaller>(d, hn::LoadU(d, values + first + i), limit));
+    auto any = is_better(first);
+    for (int64_t i = lanes; i < kCandidateBlock; i += lanes) any = hn::Or(any, is_better(first + i));
+    if (hn::AllFalse(d, any)) continue;
+    *found = 0;
+    for (int64_t i = 0; i < kCandidateBlock; i += lanes) {
+      uint64_t bits = 0;  // at least 8 bytes are written
+      hn::StoreMaskBits(d, is_better(first + i), reinterpret_cast<uint8_t*>(&bits));
+      *found |= static_cast<uint32_t>((bits & ((uint64_t{1} << lanes) - 1)) << i);
     }
-    if (!hn::AllFalse(d, found)) return first;
+    return first;
   }
-  return first;
+  *found = 0;
+  for (int64_t i = first; i < count; ++i) {
+    const bool is_worse = kSmaller ? values[i] >= bound : values[i] <= bound;
+    *found |= static_cast<uint32_t>(!is_worse) << (i - first);
+  }
+  return *found != 0 ? first : count;
 }
 
 template <typename T>
-int64_t find_candidates(const T* values, int64_t first, int64_t count, T bound, bool smaller) {
-  return smaller ? find<true>(values, first, count, bound) : find<false>(values, first, count, bound);
+int64_t find_candidates(const T* values, int64_t first, int64_t count, T bound, bool smaller, uint32_t* found) {
+  return smaller ? find<true>(values, first, count, bound, found) : find<false>(values, first, count, bound, found);
 }
 
 FindCandidates<float> float_candidates() { return &find_candidates<float>; }

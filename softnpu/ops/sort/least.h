@@ -2,6 +2,7 @@
 // Selects the least k elements of a line.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -23,13 +24,10 @@ class Least {
     narrow();
   }
   const Packed& bound() const { return held_[k_ - 1]; }
-  // Whether the bound changed.
-  bool add(const Packed& element) {
-    if (!(element < bound_)) return false;
+  void add(const Packed& element) {
+    if (!(element < bound_)) return;
     held_[count_++] = element;
-    if (count_ < most_) return false;
-    narrow();
-    return true;
+    if (count_ == most_) narrow();
   }
   void narrow() {
     std::nth_element(held_, held_ + k_ - 1, held_ + count_);
@@ -65,6 +63,9 @@ FindCandidates<T> find_candidates() {
   if constexpr (std::is_same_v<T, int32_t>) return find_int_candidates();
 }
 
+// Up to this many selected elements are kept in order, and each further one is inserted.
+constexpr int64_t kMostInserted = 32;
+
 // Packs the first k of a line, in any order. Values are compared as vectors: most of them are never packed.
 template <typename T>
 void select_least(const T* values, int64_t k, int64_t length, bool descending, ShortPacked* line) {
@@ -72,21 +73,32 @@ void select_least(const T* values, int64_t k, int64_t length, bool descending, S
     const uint64_t key = key_of(values[i]);
     return ShortPacked::of(descending ? key ^ UINT32_MAX : key, i);
   };
-  const int64_t first = k == length ? length : most_held(k, length);
+  const bool inserts = k <= kMostInserted;
+  const int64_t first = k == length || inserts ? k : most_held(k, length);
   for (int64_t i = 0; i < first; ++i) line[i] = packed(i);
   if (k == 0 || k == length) return;
-  const FindCandidates<T> find = find_candidates<T>();
   Least<ShortPacked> least(line, k, first);
-  least.begin(first);
-  T bound = values[least.bound().place()];
-  for (int64_t i = first; (i = find(values, i, length, bound, !descending)) < length;) {
-    bool is_new = false;
-    for (const int64_t end = std::min(i + kCandidateBlock, length); i < end; ++i) {
-      is_new = least.add(packed(i)) || is_new;
-    }
-    if (is_new) bound = values[least.bound().place()];
+  if (inserts) {
+    std::sort(line, line + k);
+  } else {
+    least.begin(first);
   }
-  least.narrow();
+  const FindCandidates<T> find = find_candidates<T>();
+  const auto bound = [&] { return values[inserts ? line[k - 1].place() : least.bound().place()]; };
+  uint32_t found = 0;
+  for (int64_t i = first; (i = find(values, i, length, bound(), !descending, &found)) < length; i += kCandidateBlock) {
+    for (; found != 0; found &= found - 1) {
+      const ShortPacked element = packed(i + std::countr_zero(found));
+      if (!inserts) {
+        least.add(element);
+      } else if (element < line[k - 1]) {
+        int64_t at = k - 1;
+        for (; at > 0 && element < line[at - 1]; --at) line[at] = line[at - 1];
+        line[at] = element;
+      }
+    }
+  }
+  if (!inserts) least.narrow();
 }
 
 }  // namespace softnpu
