@@ -120,9 +120,7 @@ def test_written_tensors_are_known_to_autograd(load):
 
 def test_written_tensors_raise_their_counters_by_one(load):
     one = load("one(Tensor x, Tensor(a!) y) -> ()", _scaled)
-    several = load(
-        "several(Tensor x, Tensor(a!)[] ys) -> ()", lambda x, ys: _scaled(x, ys[0])
-    )
+    several = load("several(Tensor x, Tensor(a!)[] ys) -> ()", lambda x, ys: _scaled(x, ys[0]))
     x = torch.ones(64).npu()
     y, *ys = (torch.zeros(64).npu() for _ in range(3))
     one(x, y)

@@ -224,7 +224,11 @@ void run_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 
 void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::vector<at::Tensor> written = written_lists(op, *stack);
-  run_fallback(op, stack);
+  if (written.empty()) return run_fallback(op, stack);
+  {
+    at::AutoDispatchBelowADInplaceOrView guard;  // copies back are no further writes
+    run_fallback(op, stack);
+  }
   raise_versions(written);
 }
 
