@@ -6,7 +6,13 @@ from torchgen.api import cpp, meta
 from torchgen.api.types import CppSignatureGroup
 from torchgen.context import native_function_manager
 from torchgen.gen import ParsedYaml
-from torchgen.model import DispatchKey, NativeFunction, NativeFunctionsGroup, SchemaKind
+from torchgen.model import (
+    DispatchKey,
+    ListType,
+    NativeFunction,
+    NativeFunctionsGroup,
+    SchemaKind,
+)
 
 from codegen.calls import CallWriter, EntryError
 from codegen.model import (
@@ -34,6 +40,11 @@ _RULES_OF_SAME_LAYOUT = {"rules::unary", "rules::binary", "rules::gradient", "ru
 
 def signature_kernel(function: NativeFunction) -> Kernel:
     """The C++ function of ATen that has the dispatcher's signature."""
+    written = {
+        a.name
+        for a in function.func.arguments.flat_all
+        if a.is_write and isinstance(a.type, ListType)
+    }
     with native_function_manager(function):
         group = CppSignatureGroup.from_native_function(
             function, method=False, fallback_binding=False
@@ -45,6 +56,9 @@ def signature_kernel(function: NativeFunction) -> Kernel:
             function=signature.name(),
             returns=cpp.returns_type(function.func.returns, symint=False).cpp_type(),
             arguments=tuple(argument.type for argument in signature.arguments()),
+            written_lists=tuple(
+                i for i, argument in enumerate(signature.arguments()) if argument.name in written
+            ),
         )
 
 

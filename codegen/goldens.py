@@ -12,8 +12,8 @@ from codegen.emit import aclnn, aicpu, boxed, python
 
 FOLDER = Path(__file__).parent / "tests" / "goldens"
 YAML = FOLDER / "functions.yaml"
-# Kernels of ATen's CPU that stand for the others: functional, in place, `out`, with indices on the CPU.
-ON_CPU = ("exp", "exp_", "exp.out", "index.Tensor")
+# Kernels of ATen's CPU that stand for the others: functional, in place, `out`, with indices on the CPU, on lists.
+ON_CPU = ("exp", "exp_", "exp.out", "index.Tensor", "_fused_sgd_")
 
 
 def goldens() -> dict[str, str]:

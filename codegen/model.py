@@ -98,6 +98,7 @@ class Kernel:
     function: str  # "add", "add_outf", "add_"
     returns: str  # C++ type
     arguments: tuple[str, ...]  # C++ types
+    written_lists: tuple[int, ...] = ()  # which arguments are lists that it writes
 
     @property
     def pointer(self) -> str:

@@ -9,7 +9,9 @@
 #include "base/text.h"
 #include "runtime/address.h"
 #include "runtime/config.h"
+#include "runtime/kernel_writes.h"
 #include "runtime/status_from_callback.h"
+#include "softnpu/kernel_writes.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
@@ -81,6 +83,14 @@ void softnpuBumpWriteEpoch(const void* address, size_t bytes) {
   softnpu::guarded([&] {
     if (Device* device = clip(address, &bytes); device != nullptr) device->write_epochs().bump(address, bytes);
   });
+}
+
+void softnpuBumpPointedTo(const void* words, size_t bytes) {
+  softnpu::guarded([&] { softnpu::bump_pointed_to(Process::get(), words, bytes); });
+}
+
+void softnpuBumpReachable(const void* words, size_t bytes) {
+  softnpu::guarded([&] { softnpu::bump_reachable(Process::get(), words, bytes); });
 }
 
 uint64_t softnpuLastWriteEpoch(const void* address, size_t bytes) {

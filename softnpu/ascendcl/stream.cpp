@@ -176,6 +176,9 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     SOFTNPU_RETURN_IF_ERROR(resolve_value(devAddr, &at));
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    if (softnpu::Device* device = Process::get().device_of(devAddr); device != nullptr) {
+      device->write_epochs().bump(devAddr, sizeof value);
+    }
     return target->submit("aclrtValueWrite", Cost::kSmall, [devAddr, value] {
       const softnpu::AddressHold hold;  // the memory may have been freed since it was queued
       uint64_t* now = nullptr;

@@ -57,6 +57,10 @@ std::array<size_t, 2> WriteEpochs::offsets(const void* address, size_t bytes) co
   return {first, first + std::min(bytes, range_ - first)};
 }
 
+void WriteEpochs::bump_all() {
+  all_.store(newest_.fetch_add(1, std::memory_order_acq_rel) + 1, std::memory_order_relaxed);
+}
+
 void WriteEpochs::bump(const void* address, size_t bytes) {
   const uint64_t now = newest_.fetch_add(1, std::memory_order_acq_rel) + 1;
   const auto [first, last] = offsets(address, bytes);
@@ -96,7 +100,7 @@ uint64_t WriteEpochs::epoch(const void* address, size_t bytes) const {
       if (start < begin + bytes && begin < start + length) return kUnknown;
     }
   }
-  uint64_t newest = 0;
+  uint64_t newest = all_.load(std::memory_order_relaxed);
   const auto see = [&newest](const Slot& slot) { newest = std::max(newest, slot.load(std::memory_order_relaxed)); };
   const auto [first, last] = offsets(address, bytes);
   for_pieces(
@@ -110,6 +114,7 @@ uint64_t WriteEpochs::epoch(const void* address, size_t bytes) const {
 
 void WriteEpochs::clear() {
   if (slots_ != nullptr) madvise(slots_, slot_bytes_, MADV_DONTNEED);
+  all_ = 0;
   std::lock_guard lock(mutex_);
   shared_.clear();
   shared_count_ = 0;

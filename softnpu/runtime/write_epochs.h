@@ -30,6 +30,8 @@ class WriteEpochs {
 
   // Raises the epochs of [address, address + bytes), in the region, before it is written.
   void bump(const void* address, size_t bytes);
+  // The same for all of the region.
+  void bump_all();
   // Other processes may write the range at any time from now on.
   void share(const void* address, size_t bytes);
   // Ends share() for the ranges within this one.
@@ -61,6 +63,7 @@ class WriteEpochs {
   Slot* touched_ = nullptr;  // per piece: newest epoch of any byte
   Slot* covered_ = nullptr;  // per piece: newest epoch of the whole
   Slot* grains_ = nullptr;   // per grain: newest epoch of a write that did not cover its piece
+  Slot all_{0};              // newest epoch of a write to the whole region
   std::atomic<size_t> shared_count_{0};
   mutable std::mutex mutex_;              // guards shared_
   std::map<const char*, size_t> shared_;  // start -> bytes

@@ -1,6 +1,7 @@
 // Write epochs: what raises them, for which bytes, and when they are unknown.
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "acl_fixture.h"
@@ -9,6 +10,7 @@
 #include "aclnnop/aclnn_foreach_add_scalar.h"
 #include "aclnnop/aclnn_inplace_add.h"
 #include "blocking_task.h"
+#include "softnpu/kernel_writes.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -57,6 +59,60 @@ TEST_F(WriteEpochsTest, CopiesAndFillsRaiseTheEpoch) {
   const uint64_t before = softnpuWriteEpoch();
   aclrtMemcpy(host.data(), kBytes, first_, kBytes, ACL_MEMCPY_DEVICE_TO_HOST);
   EXPECT_LE(first(), before);
+}
+
+TEST_F(WriteEpochsTest, ValuesRaiseTheEpoch) {
+  expect_first_alone([&] { EXPECT_EQ(aclrtValueWrite(first_, 1, 0, nullptr), ACL_SUCCESS); });
+  ASSERT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+}
+
+// A kernel may write anywhere in the allocations that its arguments point into, at any offset of the arguments.
+TEST_F(WriteEpochsTest, KernelsRaiseTheEpochsOfWhatArgumentsPointTo) {
+  void* other = nullptr;
+  ASSERT_EQ(aclrtMalloc(&other, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  for (const size_t offset : {size_t{0}, size_t{8}, size_t{13}}) {
+    char arguments[32] = {};
+    const char* inside = second_ + 5;
+    std::memcpy(arguments + offset, &inside, sizeof inside);
+    const uint64_t before = softnpuWriteEpoch();
+    softnpuBumpPointedTo(arguments, sizeof arguments);
+    EXPECT_GT(first(), before);
+    EXPECT_GT(second(), before);
+    EXPECT_LE(softnpuLastWriteEpoch(other, kBytes), before);
+  }
+  const uint64_t before = softnpuWriteEpoch();
+  const char arguments[32] = {};
+  softnpuBumpPointedTo(arguments, sizeof arguments);
+  softnpuBumpReachable(arguments, sizeof arguments);
+  EXPECT_EQ(softnpuWriteEpoch(), before);
+}
+
+// Where the memory has addresses, a kernel may follow them: to other allocations, and from there on.
+TEST_F(WriteEpochsTest, AddressesInMemoryRaiseAllEpochs) {
+  void* other = nullptr;
+  void* pinned = nullptr;
+  ASSERT_EQ(aclrtMalloc(&other, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  ASSERT_EQ(aclrtMallocHost(&pinned, 64), ACL_SUCCESS);
+  std::vector<uint64_t> table(8);
+  const auto raises = [&](const void* argument) {
+    const uint64_t before = softnpuWriteEpoch();
+    softnpuBumpReachable(&argument, sizeof argument);
+    const bool is_all = first() > before && softnpuLastWriteEpoch(other, kBytes) > before;
+    EXPECT_EQ(is_all, softnpuWriteEpoch() > before);
+    return is_all;
+  };
+  ASSERT_EQ(aclrtMemset(first_, kBytes, 0, kBytes), ACL_SUCCESS);
+  std::memset(pinned, 0, 64);
+  EXPECT_FALSE(raises(first_));
+  EXPECT_FALSE(raises(pinned));
+  table[7] = reinterpret_cast<uint64_t>(other);
+  ASSERT_EQ(aclrtMemcpy(first_ + 512, 64, table.data(), 64, ACL_MEMCPY_HOST_TO_DEVICE), ACL_SUCCESS);
+  std::memcpy(pinned, table.data(), 64);
+  EXPECT_TRUE(raises(first_));
+  EXPECT_TRUE(raises(pinned));
+  ASSERT_EQ(aclrtFree(other), ACL_SUCCESS);
+  EXPECT_FALSE(raises(first_));
+  ASSERT_EQ(aclrtFreeHost(pinned), ACL_SUCCESS);
 }
 
 // At their launch, not when they run.

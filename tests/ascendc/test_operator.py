@@ -118,6 +118,25 @@ def test_written_tensors_are_known_to_autograd(load):
     assert inference[0].item() == 2.0
 
 
+def test_written_tensors_raise_their_counters_by_one(load):
+    one = load("one(Tensor x, Tensor(a!) y) -> ()", _scaled)
+    several = load("several(Tensor x, Tensor(a!)[] ys) -> ()", lambda x, ys: _scaled(x, ys[0]))
+    x = torch.ones(64).npu()
+    y, *ys = (torch.zeros(64).npu() for _ in range(3))
+    one(x, y)
+    several(x, ys)
+    assert [t._version for t in (x, y, *ys)] == [0, 1, 1, 1]
+    with torch.inference_mode():
+        inference = torch.zeros(64).npu()
+        several(x, [inference, y])
+    assert y._version == 2
+    for call in (lambda: one(x, inference), lambda: several(x, [y, inference])):
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            call()
+    assert inference[0].item() == 2.0
+    assert y._version == 2
+
+
 def test_tensors_on_the_cpu_are_one_error(load):
     operator = load("plain(Tensor x) -> Tensor", _scaled)
     with pytest.raises(

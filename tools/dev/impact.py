@@ -32,9 +32,11 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("softnpu/ascendcl/", ("tests/abi", "tests/capability/test_device.py")),
     ("softnpu/include/", ("tests/abi",)),
+    ("softnpu/kernel/core/", ("tests/abi/test_ctypes.py", "tests/ascendc/test_write_epochs.py")),
     ("softnpu/", ("tests/abi/test_ctypes.py",)),
     ("codegen/headers.py", ("codegen/tests", "tests/extension")),
-    ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py")),
+    ("codegen/", ("codegen/tests", "tests/capability/test_custom_ops.py", "tests/versions")),
+    ("torch_npu/csrc/aten/version_counters.h", ("tests/versions",)),
     (
         "torch_npu/csrc/core/allocator/",
         (

@@ -98,9 +98,9 @@ class Operator:
                 f"{self._name}: kernel {self._kernel.name} was not launched: {self._kernel.recent_error()}"
                 f" [error {code}]"
             )
-        for tensor in self._written(given):
-            if not tensor.is_inference():
-                torch.autograd.graph.increment_version(tensor)
+        torch.autograd.graph.increment_version(
+            [tensor for tensor in self._written(given) if not tensor.is_inference()]
+        )
         return results
 
     def _bound(self, arguments: Sequence[object], by_name: dict[str, object]) -> list[object]:
@@ -136,7 +136,16 @@ class Operator:
         return found
 
     def _check_derivatives(self, given: Sequence[object]) -> None:
-        """Refuses what would give derivatives without this operator."""
+        """Refuses what would give derivatives without this operator, and updates of inference tensors."""
+        if (
+            self._writes
+            and not torch.is_inference_mode_enabled()
+            and any(tensor.is_inference() for tensor in self._written(given))
+        ):
+            raise RuntimeError(
+                f"{self._name}: Inplace update to inference tensor outside InferenceMode is not allowed. You can make a"
+                " clone to get a normal tensor before doing inplace update."
+            )
         if (
             self._writes
             and torch.is_grad_enabled()

@@ -32,6 +32,7 @@ class Launch : public std::enable_shared_from_this<Launch> {
   Launch& operator=(const Launch&) = delete;
 
   int32_t device() const { return device_; }
+  const std::vector<unsigned char>& arguments() const { return arguments_; }
 
   // Gives the blocks to threads. `turn` is resumed after the last, unless forget_turn() was called.
   void start(softnpuTurn* turn);

@@ -20,6 +20,7 @@
 #include "kernel/check/run.h"
 #include "kernel/core/launch.h"
 #include "kernel/core/trap.h"
+#include "softnpu/kernel_writes.h"
 #include "softnpu/softnpu.h"
 #include "softnpu/steps.h"
 #include "softnpu_kernel/launch.h"
@@ -76,6 +77,7 @@ class LaunchSteps {
     if (!has_begun_) {
       has_begun_ = true;
       Running::get().add(launch_);
+      softnpuBumpReachable(launch_->arguments().data(), launch_->arguments().size());
       launch_->start(turn);
     }
     if (!spin_until([this] { return launch_->has_ended(); }, kShort)) {
@@ -150,6 +152,7 @@ int softnpuKernelEnqueue(uint32_t version, const softnpuKernel* kernel, uint32_t
     steps.release = [](void* state) { const std::unique_ptr<LaunchSteps> ended(static_cast<LaunchSteps*>(state)); };
     steps.state = owned.release();
     steps.computes = 1;
+    softnpuBumpPointedTo(arguments, bytes);
     return softnpuLaunchSteps(stream, &steps);
   } catch (const std::bad_alloc&) {
     softnpu::record_error("softnpuKernelEnqueue", ACL_ERROR_BAD_ALLOC, "out of host memory");

@@ -11,6 +11,7 @@
 
 #include "aten/aclnn/check.h"
 #include "aten/aclnn/host.h"
+#include "aten/version_counters.h"
 #include "core/aclnn.h"
 #include "core/device.h"
 
@@ -52,7 +53,7 @@ at::Tensor& update_scale(at::Tensor& self, at::Tensor& growth_tracker, const at:
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
-  m.impl("_amp_foreach_non_finite_check_and_unscale_", &unscale);
+  m.impl("_amp_foreach_non_finite_check_and_unscale_", &RaisesVersions<&unscale, 0>::call);
   m.impl("_amp_update_scale_", &update_scale);
 }
 

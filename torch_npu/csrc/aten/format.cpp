@@ -17,6 +17,7 @@
 #include "aten/format.h"
 
 #include "aten/empty.h"
+#include "aten/version_counters.h"
 #include "core/aclnn_argument.h"
 #include "core/device.h"
 #include "core/format.h"
@@ -113,9 +114,12 @@ at::Tensor cast_like(const at::Tensor& input, const at::Tensor& dst, std::option
 at::Tensor& cast_in_place(at::Tensor& input, int64_t acl_format, std::optional<int64_t> customize_dtype,
                           std::optional<int64_t>) {
   const aclFormat format = checked_format(acl_format);
-  if (!customize_dtype.has_value() && has_format(input, format)) return input;
-  const at::AutoDispatchBelowADInplaceOrView below;
-  return input.set_(cast_to(input, format, block_dtype(customize_dtype)));
+  if (customize_dtype.has_value() || !has_format(input, format)) {
+    const at::AutoDispatchBelowADInplaceOrView below;
+    input.set_(cast_to(input, format, block_dtype(customize_dtype)));
+  }
+  raise_versions(input);
+  return input;
 }
 
 // Copies the values of `src`, in the format of `input`.

@@ -13,10 +13,11 @@ namespace torch_npu::aclnn_check {
 // The handle of "add.Tensor".
 c10::OperatorHandle operator_named(const char* name);
 
-// The boxed fallback. Not inline: operators of one signature share it.
+// The boxed fallback, for kernels of lists that raise version counters themselves. Not inline: operators of one
+// signature share it.
 template <typename R, typename... Args>
 [[gnu::noinline]] R call_boxed(const c10::OperatorHandle& op, Args... args) {
-  const auto kernel = c10::BoxedKernel::makeFromFunction<&aicpu::fallback>();
+  const auto kernel = c10::BoxedKernel::makeFromFunction<&aicpu::run_fallback>();
   return c10::impl::BoxedKernelWrapper<R(Args...)>::call(kernel, op, c10::DispatchKeySet(),
                                                          std::forward<Args>(args)...);
 }

@@ -30,7 +30,7 @@ class Override {
     } silent;
     c10::WarningUtils::WarningHandlerGuard guard(&silent);
     for (const char* name : wrapped_operators()) {
-      library_.impl(name, torch::CppFunction::makeFromBoxedFunction<&copying_fallback>());
+      library_.impl(name, torch::CppFunction::makeFromBoxedFunction<&fallback>());
     }
   }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <vector>
 
 #include "aten/aicpu/checks.h"
 #include "aten/aicpu/copying.h"
@@ -14,6 +15,7 @@
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
+#include "aten/version_counters.h"
 #include "core/device.h"
 
 namespace torch_npu::aicpu {
@@ -128,6 +130,20 @@ bool may_write(const c10::OperatorHandle& op, const c10::Argument& argument) {
   return (alias != nullptr && alias->isWrite()) || writes_undeclared(op.operator_name());
 }
 
+// The elements of the lists that the operator writes.
+std::vector<at::Tensor> written_lists(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  std::vector<at::Tensor> found;
+  const auto& arguments = op.schema().arguments();
+  const std::size_t first = stack.size() - arguments.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const c10::AliasInfo* alias = arguments[i].alias_info();
+    const IValue& value = stack[first + i];
+    if (alias == nullptr || !alias->isWrite() || !value.isTensorList()) continue;
+    for (const at::Tensor& tensor : value.toTensorVector()) found.push_back(tensor);
+  }
+  return found;
+}
+
 // The context of a kernel: a HostCall, which is an event in traces, on the bytes themselves; on copies no event.
 class Scope {
  public:
@@ -201,7 +217,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   }
 }
 
-void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+void run_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   if (copies_arguments()) return copying_fallback(op, stack);
   run_on_host(op, stack, Bytes::kShared);
 }
@@ -214,6 +230,16 @@ void compressed_fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack
 }
 
 }  // namespace
+
+void fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  const std::vector<at::Tensor> written = written_lists(op, *stack);
+  if (written.empty()) return run_fallback(op, stack);
+  {
+    at::AutoDispatchBelowADInplaceOrView guard;  // copies back are no further writes
+    run_fallback(op, stack);
+  }
+  raise_versions(written);
+}
 
 TORCH_LIBRARY_IMPL(_, PrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }
 TORCH_LIBRARY_IMPL(_, SparsePrivateUse1, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&fallback>()); }

@@ -1,0 +1,209 @@
+"""Operators raise the version counters of what they write, as on the CPU, and refuse inference tensors as it does."""
+
+import warnings
+import zlib
+
+import pytest
+import torch
+
+from versions import calls, observe
+from versions.differences import RAISED_ON_NPU_ALONE, REFUSED, RESIZED
+from versions.schemas import Overload, mutable, written
+
+GROUPS = 8
+ATEN = tuple(mutable("aten"))
+NPU = tuple(mutable("npu"))
+
+
+@pytest.fixture(scope="module")
+def known() -> calls.Calls:
+    return calls.Calls()
+
+
+def group_of(function: Overload) -> int:
+    """Stays when another operator is added."""
+    return zlib.crc32(function.name().encode()) % GROUPS
+
+
+def accepted(function: Overload, known: calls.Calls):
+    """The first call that the CPU accepts, and what it raises."""
+    error = None
+    for given in known.of(function):
+        try:
+            sized = observe.with_sized_outputs(function, given)
+            return sized, observe.observe(function, sized, "cpu").raised
+        except Exception as why:
+            error = why
+    raise AssertionError(
+        f"{function.name()} has no call that the CPU accepts: python -m versions.search ({error})"
+    )
+
+
+def expected_on_npu(
+    function: Overload, on_cpu: dict[str, tuple[int, ...]]
+) -> dict[str, tuple[int, ...]]:
+    """What npu has to raise, given what the CPU does."""
+    more = RESIZED.get(function.name(), 0)
+    if not RAISED_ON_NPU_ALONE.match(function.name()):
+        return {name: tuple(n + more for n in by) for name, by in on_cpu.items()}
+    lists = {a.name for a in function._schema.arguments if isinstance(a.type, torch.ListType)}
+    assert not any(any(on_cpu[name]) for name in lists & set(on_cpu)), "the CPU raises them now"
+    return {name: tuple(1 for _ in by) if name in lists else by for name, by in on_cpu.items()}
+
+
+def problems(function: Overload, known: calls.Calls) -> list[str]:
+    """What differs for one operator."""
+    name = function.name()
+    given, on_cpu = accepted(function, known)
+    try:
+        on_npu = observe.observe(function, given, "npu").raised
+    except Exception as error:
+        return [] if name in REFUSED else [f"{name}: npu refuses it: {str(error)[:300]}"]
+    found = []
+    expected = expected_on_npu(function, on_cpu)
+    if on_npu != expected:
+        found.append(f"{name}: raised by {on_npu}, expected {expected}")
+    allowed = [observe.updates_inference_tensors(function, given, d) for d in ("cpu", "npu")]
+    # What raises no counter has nothing to refuse.
+    allowed[0] = allowed[0] and not RAISED_ON_NPU_ALONE.match(name)
+    if allowed[0] != allowed[1]:
+        found.append(f"{name}: updates inference tensors outside inference mode: {allowed[1]}")
+    return found
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_counters_are_raised_as_on_the_cpu(group: int, known) -> None:
+    unknown = calls.found()
+    functions = [f for f in ATEN if group_of(f) == group and unknown.get(f.name(), "0").isdigit()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [problem for function in functions for problem in problems(function, known)]
+    assert not found, "\n".join(found)
+
+
+def test_every_operator_has_a_call_or_a_reason() -> None:
+    names = {f.name() for f in ATEN}
+    listed = calls.found()
+    assert set(listed) <= names, "python -m versions.search"
+    reasons = {name: text for name, text in listed.items() if not text.isdigit()}
+    print(f"{len(names)} operators of ATen write arguments; {len(names) - len(reasons)} are called")
+    lists = {
+        f.name()
+        for f in ATEN
+        if any(
+            isinstance(a.type, torch.ListType) for a in f._schema.arguments if a.name in written(f)
+        )
+    }
+    by_hand = {name for name in lists & set(reasons) if name.split(".")[0].endswith("_")}
+    assert not by_hand, f"operators on lists have to be called: {by_hand}"
+
+
+NPU_CALLS = {
+    "npu::npu_format_cast_": lambda: {"input": torch.randn(3), "src": torch.randn(3)},
+    "npu::npu_format_cast_.acl_format": lambda: {"input": torch.randn(2, 3), "acl_format": 2},
+    "npu::npu_silu_": lambda: {"input": torch.randn(3)},
+    "npu::npu_transpose.out": lambda: {
+        "input": torch.randn(2, 3),
+        "perm": [1, 0],
+        "out": torch.empty(3, 2),
+    },
+}
+
+
+@pytest.mark.parametrize("function", NPU, ids=lambda f: f.name())
+def test_operators_of_npu_raise_by_one(function: Overload) -> None:
+    given = NPU_CALLS[function.name()]()
+    raised = observe.observe(function, given, "npu").raised
+    assert raised
+    assert all(by == 1 for listed in raised.values() for by in listed)
+    assert not observe.updates_inference_tensors(function, given, "npu")
+
+
+def cubes(step) -> torch.Tensor:
+    """The second gradient of w^3 after ``step(w)`` has updated w."""
+    w = torch.nn.Parameter(torch.ones(3, device="npu"))
+    y = (w * w * w).sum()
+    y.backward(retain_graph=True)
+    step(w)
+    w.grad = None
+    y.backward()
+    return w.grad
+
+
+OPTIMIZERS = {
+    "SGD": lambda w, **how: torch.optim.SGD([w], 0.5, **how),
+    "Adam": lambda w, **how: torch.optim.Adam([w], 0.5, **how),
+    "AdamW": lambda w, **how: torch.optim.AdamW([w], 0.5, **how),
+    "Adagrad": lambda w, **how: torch.optim.Adagrad([w], 0.5, **how),
+    "RMSprop": lambda w, **how: torch.optim.RMSprop([w], 0.5, **how),
+}
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"foreach": True}, {"foreach": False}, {"fused": True}], ids=str
+)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_step_between_two_backward_passes_is_an_error(optimizer: str, how: dict) -> None:
+    if "fused" in how and optimizer == "RMSprop":
+        pytest.skip("PyTorch has no fused RMSprop")
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        cubes(lambda w: OPTIMIZERS[optimizer](w, **how).step())
+
+
+def test_clipping_raises_the_gradients() -> None:
+    w = torch.nn.Parameter(torch.ones(3, device="npu"))
+    (w * 4).sum().backward()
+    before = w.grad._version
+    torch.nn.utils.clip_grad_norm_([w], 1.0)
+    assert w.grad._version == before + 1
+
+
+def test_unscaling_raises_the_gradients() -> None:
+    w = torch.nn.Parameter(torch.ones(3, device="npu"))
+    optimizer = torch.optim.SGD([w], 0.5)
+    scaler = torch.amp.GradScaler("npu")
+    scaler.scale((w * 4).sum()).backward()
+    before = w.grad._version
+    scaler.unscale_(optimizer)
+    assert w.grad._version == before + 1
+
+
+# aclnn takes the first, PyTorch's composition the second and third: other strides, and an operator without an entry.
+LISTS = {
+    "aclnn": lambda: (torch._foreach_add_, [torch.ones(3), torch.ones(2, 2)]),
+    "strided": lambda: (torch._foreach_add_, [torch.ones(3, 4)[:, ::2], torch.ones(3)]),
+    "composed": lambda: (torch._foreach_round_, [torch.ones(3), torch.ones(2, 2)]),
+}
+
+
+@pytest.mark.parametrize("route", LISTS)
+def test_inference_mode(route: str) -> None:
+    function, tensors = LISTS[route]()
+    more = () if function is torch._foreach_round_ else (1,)
+    plain = [t.npu() for t in tensors]
+    with torch.inference_mode():
+        made = [t.npu() for t in tensors]
+        function(made, *more)
+        function(plain, *more)
+    assert [t._version for t in plain] == [1, 1]
+    with pytest.raises(RuntimeError, match=observe.INFERENCE):
+        function(made, *more)
+
+
+def test_kernels_on_copies_raise_by_one(host_copies) -> None:
+    tensors = {
+        name: [torch.ones(3, device="npu")] for name in ("self", "grads", "momentum_buffer_list")
+    }
+    torch._fused_sgd_(*tensors.values(), weight_decay=0.0, momentum=0.9, lr=0.5, dampening=0.0, nesterov=False,
+                      maximize=False, is_first_step=False)  # fmt: skip
+    assert [t._version for listed in tensors.values() for t in listed] == [1, 1, 1]
+    lists = [torch.ones(3, device="npu", dtype=torch.complex64)]
+    torch._foreach_add_(lists, 1)
+    assert lists[0]._version == 1
+
+
+def test_a_refused_call_raises_no_counter() -> None:
+    lists = [torch.ones(3, device="npu")]
+    with pytest.raises(RuntimeError):
+        torch._foreach_add_(lists, [torch.ones(4, device="npu")])
+    assert lists[0]._version == 0
