@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "core/acl.h"
+#include "core/aclnn.h"
 
 namespace torch_npu {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 std::atomic<std::string (*)()> python_line{nullptr};
 
 void tell(const char* site) {
-  static const auto set = reinterpret_cast<void (*)(const char*)>(bound_symbol("softnpuSetCallSite"));
+  static const auto set = reinterpret_cast<void (*)(const char*)>(aclnn_symbol("softnpuSetCallSite"));
   if (set != nullptr) set(site);
 }
 
