@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
         kernels = parse.kernels_of(cpu, functions)
         by_key[npu] = tuple(k for k in kernels if k not in settings.supported_derived)
     files = {
-        **aicpu.unboxed(on_cpu, options.files),
+        **aicpu.unboxed(on_cpu, options.files, parse.streaming(settings, functions)),
         **aclnn.aclnn(found.aclnn, options.files),
         **boxed.boxed(by_key),
         **custom_files(found.custom, settings.cpp_namespace),

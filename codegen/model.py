@@ -77,6 +77,8 @@ class Settings:
     takes_cpu_tensors: frozenset[str]  # CPU tensors may stand beside npu tensors
     dense_on_cpu: frozenset[str]  # CPU kernels that read strided tensors as if they were dense
     dense_weights_on_cpu: frozenset[str]  # those that read optional ones so
+    dense_lists_on_cpu: frozenset[str]  # those that read and write lists so
+    streaming_on_cpu: frozenset[str]  # that take no memory for each element of an expanded tensor
     official: tuple[Entry, ...] = ()  # run by aclnn functions
     custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
 
@@ -86,6 +88,8 @@ class Settings:
             return "kCpuIndices"
         if name in self.dense_weights_on_cpu:
             return "kDenseWeights"
+        if name in self.dense_lists_on_cpu:
+            return "kDenseLists"
         return "kDense" if name in self.dense_on_cpu else ""
 
 

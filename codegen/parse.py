@@ -21,7 +21,7 @@ from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route
 
 _LISTS = (
     "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
-    "dense_on_cpu", "dense_weights_on_cpu",
+    "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu", "streaming_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
 _KEYS = (*_TEXTS, *_LISTS, "official", "custom")
@@ -119,7 +119,9 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         texts[key] = str(nodes[key].value)
     known = {str(f.func.name) for f in functions.native_functions}
     lists = {key: frozenset(_names(path, key, nodes.get(key), known)) for key in _LISTS}
-    routed = ("boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu")
+    routed = (
+        "boxed", "as_on_cpu", "takes_cpu_tensors", "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu",
+    )  # fmt: skip
     both = lists["supported"] & frozenset().union(*(lists[key] for key in routed))
     if both:
         raise ParseError(
@@ -194,6 +196,20 @@ def read(path: Path, functions: ParsedYaml) -> Parsed:
 def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
     structured = function.structured_delegate is not None
     return structured or parsed.backend_indices[DispatchKey.CPU].has_kernel(function)
+
+
+def streaming(settings: Settings, parsed: ParsedYaml) -> tuple[str, ...]:
+    """Operators, without overloads and sorted, whose CPU kernels take no memory for each element of an expanded tensor:
+    by PyTorch's tags those that compute element by element and reductions, and those of the YAML's ``streaming_on_cpu``.
+    """
+    tagged = {
+        f.func.name.name.base
+        for f in parsed.native_functions
+        if f.tags & {"pointwise", "reduction"}
+    }
+    functions = (f.func.name.name for f in parsed.native_functions)
+    found = {str(name) for name in functions if name.base in tagged and not name.dunder_method}
+    return tuple(sorted(found | {name.split(".")[0] for name in settings.streaming_on_cpu}))
 
 
 def kernels_of(key: str, parsed: ParsedYaml) -> tuple[str, ...]:

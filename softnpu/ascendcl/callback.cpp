@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "ascendcl/api.h"
+#include "base/join.h"
 #include "base/text.h"
 #include "runtime/exceptions.h"
+#include "softnpu/softnpu.h"
 
 using softnpu::api;
 using softnpu::Cost;
@@ -22,9 +24,15 @@ Status require_function(const void* function) { return require(function, "the fu
 // The stream of `handle`, by which callbacks are sorted; null names the default stream.
 Status find(aclrtStream handle, std::shared_ptr<Stream>* out) { return Process::get().stream(handle, out); }
 
+thread_local bool in_callback = false;
+
 // Calls the program's function. An exception becomes the stream's error.
 template <typename Function>
 void call(const char* name, const std::weak_ptr<Stream>& stream, Function function) {
+  struct Scope {
+    bool previous = std::exchange(in_callback, true);
+    ~Scope() { in_callback = previous; }
+  } scope;
   try {
     function();
   } catch (...) {
@@ -51,6 +59,8 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
     return target->gate("aclrtLaunchHostFunc", std::move(start), std::move(done));
   });
 }
+
+int32_t softnpuInCallback(void) { return in_callback || softnpu::is_own_thread ? 1 : 0; }
 
 aclError aclrtSubscribeReport(uint64_t threadId, aclrtStream stream) {
   return api("aclrtSubscribeReport", [&] {

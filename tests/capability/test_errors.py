@@ -1,5 +1,7 @@
 """Errors: failures of queued work, and the behaviour of programs that are interrupted or never wait."""
 
+from pathlib import Path
+
 import fresh
 import pytest
 import torch
@@ -55,6 +57,31 @@ def test_an_index_out_of_range_is_an_index_error(wait):
         wait()
     assert str(raised.value).count("ASCEND_LAUNCH_BLOCKING=1") == 1
     torch.npu.synchronize()  # reported once
+
+
+@pytest.mark.parametrize("wait", [torch.npu.synchronize, lambda: torch.ones(1, device="npu").cpu()])
+@pytest.mark.parametrize("replacement", [True, False])
+def test_too_few_probabilities_name_the_operator_and_the_line(replacement, wait):
+    shares = torch.zeros(2, 4, device="npu")
+    shares[0] = 1
+    samples = [torch.multinomial(shares, 2, replacement)]  # this line
+    assert samples[0].shape == (2, 2)  # sizes need no wait
+    with pytest.raises(RuntimeError, match="row 1 has 0 probabilities above 0") as raised:
+        wait()
+    lines = Path(__file__).read_text().splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if "samples = [torch.multinomial" in line)
+    assert "aclnnMultinomial" in str(raised.value)
+    assert f"called at {__file__}:{number}: row 1" in str(raised.value)
+    torch.npu.synchronize()  # reported once
+
+
+def test_the_line_of_a_later_call_without_errors_is_not_named():
+    good, bad = torch.ones(3, device="npu"), torch.tensor([1.0, 0.0, -1.0], device="npu")
+    torch.multinomial(bad, 1)
+    torch.multinomial(good, 1)
+    with pytest.raises(RuntimeError, match=r"probability -1") as raised:
+        torch.npu.synchronize()
+    assert str(raised.value).count("called at") == 1
 
 
 INTERRUPTED = """

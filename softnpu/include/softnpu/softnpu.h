@@ -32,6 +32,10 @@ ACL_FUNC_VISIBILITY aclError softnpuReleaseDevice(int32_t deviceId);
 // process ends.
 ACL_FUNC_VISIBILITY aclError softnpuOnDeviceReset(void (*function)(int32_t deviceId));
 
+// 1 on a thread that runs a function of the program which a stream waits for (aclrtLaunchHostFunc, aclrtLaunchCallback,
+// softnpuLaunch): a wait for that stream would never end there.
+ACL_FUNC_VISIBILITY int32_t softnpuInCallback(void);
+
 // The address at which a kernel on the host reads the device address `address`. Fails where [address, address +
 // bytes) does not lie in one live allocation of a device, or in pinned or registered host memory.
 ACL_FUNC_VISIBILITY aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "nnopbase/call_site.h"
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
@@ -186,7 +187,7 @@ Status multinomial(const aclTensor& self, int64_t num_samples, bool replacement,
   plan->workspace_bytes = task->workspace_bytes();
   plan->work =
       static_cast<double>(task->rows) * (static_cast<double>(task->categories) + static_cast<double>(num_samples)) * 64;
-  plan->describe = describe_later({&self});
+  plan->describe = with_call_site(describe_later({&self}));
   plan->run = [task = std::shared_ptr<const Multinomial>(std::move(task))](void* workspace) {
     return task->run(workspace);
   };

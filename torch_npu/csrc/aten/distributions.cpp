@@ -26,6 +26,7 @@
 #include "aten/aclnn/host.h"
 #include "aten/empty.h"
 #include "core/aclnn.h"
+#include "core/call_site.h"
 #include "core/device.h"
 #include "core/generator.h"
 
@@ -142,6 +143,7 @@ Tensor multinomial(const Tensor& self, int64_t count, bool replacement, GivenGen
   sizes.back() = count;
   Tensor out = make_tensor(sizes, at::kLong, check.device());
   const Counter counter = next_counter(generator, check.device());
+  const CallSite site;
   op(check.device(), self, count, replacement, counter.seed, counter.offset, out);
   return out;
 }

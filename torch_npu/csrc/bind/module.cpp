@@ -16,12 +16,14 @@
 #include "bind/distributed.h"
 #include "bind/kernel.h"
 #include "bind/memory.h"
+#include "bind/python_line.h"
 #include "bind/runtime.h"
 #include "bind/script_function.h"
 #include "bind/sharing.h"
 #include "bind/storage.h"
 #include "core/acl.h"
 #include "core/aclnn.h"
+#include "core/call_site.h"
 #include "core/cuda_redirect.h"
 #include "core/device.h"
 #include "core/generator.h"
@@ -103,6 +105,7 @@ PYBIND11_MODULE(_C, m) {
   m.def(
       "synchronize", [](int device) { wait_for_all_work(static_cast<c10::DeviceIndex>(device)); }, release_gil());
   set_interrupt_check(&check_signals);
+  set_python_line(&python_line);
   refuse_cpu_tensors();
   alert_of_nondeterminism();
   // The error of failed work that was never waited for; the process then exits with an error.

@@ -217,6 +217,14 @@ bool is_busy(c10::Stream stream) noexcept {
          status != ACL_STREAM_STATUS_COMPLETE;
 }
 
+bool is_any_busy(c10::DeviceIndex device) noexcept {
+  for (c10::StreamId id = 0; id < kStreams; ++id) {
+    const StreamSlot& slot = table(device).slots[static_cast<std::size_t>(id)];
+    if (slot.handle.load(std::memory_order_acquire) != nullptr && is_busy(npu_stream(device, id))) return true;
+  }
+  return false;
+}
+
 void wait_until_idle(c10::DeviceIndex device) noexcept {
   count_synchronization();
   drain_launches(device);

@@ -54,6 +54,8 @@ class Enqueue {
 bool query_stream(c10::Stream stream);
 // Whether the stream has unfinished work. False if the runtime does not know.
 bool is_busy(c10::Stream stream) noexcept;
+// Whether any stream of `device` that PyTorch knows has unfinished work.
+bool is_any_busy(c10::DeviceIndex device) noexcept;
 void synchronize_stream(c10::Stream stream);
 // Returns when no stream of `device` that PyTorch knows has unfinished work. Failures of that work stay for the
 // program's next wait, which throws them.

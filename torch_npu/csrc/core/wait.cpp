@@ -76,6 +76,11 @@ void wait_interruptibly(const char* call, int32_t limit, c10::function_ref<aclEr
   }
 }
 
+bool in_callback() noexcept {
+  static const auto ask = reinterpret_cast<int32_t (*)()>(bound_symbol("softnpuInCallback"));
+  return ask != nullptr && ask() != 0;
+}
+
 void pause_since(std::chrono::steady_clock::time_point start) {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::duration kLongest = std::chrono::milliseconds(1);

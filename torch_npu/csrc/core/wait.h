@@ -28,6 +28,10 @@ void wait_for_stream(c10::Stream stream);
 void wait_for_event(aclrtEvent event);
 void wait_for_all_work(c10::DeviceIndex device);
 
+// Whether this thread runs a function that a stream waits for: it must not wait for the device. False on a real CANN,
+// which does not tell.
+bool in_callback() noexcept;
+
 // Lets other threads run, the longer the longer ago `start` is; at most 1 ms.
 void pause_since(std::chrono::steady_clock::time_point start);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "aten/aicpu/expanded.h"
 #include "core/allocator/caching_allocator.h"
 #include "core/device.h"
 #include "core/memory_events.h"
@@ -56,7 +57,10 @@ struct Allocator final : c10::Allocator {
 }  // namespace
 
 KernelScope::KernelScope(c10::DeviceIndex device) : previous_(scope_device) { scope_device = device; }
-KernelScope::~KernelScope() { scope_device = previous_; }
+KernelScope::~KernelScope() {
+  scope_device = previous_;
+  TemporariesScope::release_temporaries();
+}
 
 bool take_over(c10::DataPtr& cpu, c10::DeviceIndex device, c10::DataPtr* npu) {
   if (cpu.get_deleter() != &release || cpu.get() != cpu.get_context()) return false;

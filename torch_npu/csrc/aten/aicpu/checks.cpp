@@ -54,6 +54,16 @@ void check_batch_norm_of_batch(const at::Tensor& input, const OptionalTensor& we
   check_batch_norm(input, weight, bias, {}, {}, training);
 }
 
+void check_batch_norm_with_update(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                  const at::Tensor& running_mean, const at::Tensor& running_var) {
+  check_batch_norm(input, weight, bias, running_mean, running_var, true);
+}
+
+void check_batch_norm_statistics(const at::Tensor& input, const OptionalTensor& running_mean,
+                                 const OptionalTensor& running_var) {
+  check_batch_norm(input, {}, {}, running_mean, running_var, true);
+}
+
 void check_batch_norm_backward(const at::Tensor& grad, const at::Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& running_mean, const OptionalTensor& running_var,
                                const OptionalTensor& save_mean, const OptionalTensor& save_invstd, bool training) {

@@ -24,6 +24,11 @@ void check_batch_norm(const at::Tensor& input, const OptionalTensor& weight, con
 // For _native_batch_norm_legit.no_stats.
 void check_batch_norm_of_batch(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
                                bool training);
+// For _batch_norm_with_update, which computes the statistics.
+void check_batch_norm_with_update(const at::Tensor& input, const OptionalTensor& weight, const OptionalTensor& bias,
+                                  const at::Tensor& running_mean, const at::Tensor& running_var);
+void check_batch_norm_statistics(const at::Tensor& input, const OptionalTensor& running_mean,
+                                 const OptionalTensor& running_var);
 void check_batch_norm_backward(const at::Tensor& grad, const at::Tensor& input, const OptionalTensor& weight,
                                const OptionalTensor& running_mean, const OptionalTensor& running_var,
                                const OptionalTensor& save_mean, const OptionalTensor& save_invstd, bool training);
@@ -49,6 +54,8 @@ inline constexpr std::tuple kChecks{
     Check{"native_batch_norm", check_batch_norm},
     Check{"_native_batch_norm_legit.no_stats", check_batch_norm_of_batch},
     Check{"_native_batch_norm_legit", check_batch_norm},
+    Check{"_batch_norm_with_update", check_batch_norm_with_update},
+    Check{"batch_norm_update_stats", check_batch_norm_statistics},
     Check{"native_batch_norm_backward", check_batch_norm_backward},
     Check{"batch_norm_backward", check_batch_norm_backward},
     Check{"smooth_l1_loss_backward", check_smooth_l1_loss_backward},

@@ -4,6 +4,7 @@
 
 #include <ATen/core/boxing/KernelFunction.h>
 
+#include <string_view>
 #include <vector>
 
 namespace torch_npu::aicpu {
@@ -24,5 +25,8 @@ const std::vector<const char*>& wrapped_operators();
 // Names, without overloads, of operators whose CPU kernels read tensors of any strides as if they were dense.
 // Generated.
 const std::vector<const char*>& dense_operators();
+// Names of operators whose CPU kernels read expanded tensors in place and take no temporaries for their elements,
+// sorted. Generated.
+const std::vector<std::string_view>& streaming_operators();
 
 }  // namespace torch_npu::aicpu

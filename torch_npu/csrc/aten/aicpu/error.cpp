@@ -13,12 +13,6 @@
 namespace torch_npu::aicpu {
 namespace {
 
-// Returns "add" for "aten::add.Tensor".
-std::string_view base_name(std::string_view op) {
-  if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);
-  return op.substr(0, op.find('.'));
-}
-
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Whether one part of a longer word is "cpu", as in "bernoulli_tensor_cpu_p_".
@@ -75,6 +69,11 @@ std::string renamed(std::string_view text, std::string_view op, bool* found) {
 }
 
 }  // namespace
+
+std::string_view base_name(std::string_view op) {
+  if (const auto colons = op.rfind(':'); colons != std::string_view::npos) op.remove_prefix(colons + 1);
+  return op.substr(0, op.find('.'));
+}
 
 void rethrow_as_npu(const char* op) {
   try {

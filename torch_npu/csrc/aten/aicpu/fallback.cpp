@@ -12,7 +12,9 @@
 #include "aten/aicpu/checks.h"
 #include "aten/aicpu/copying.h"
 #include "aten/aicpu/cpu_view.h"
+#include "aten/aicpu/dense_lists.h"
 #include "aten/aicpu/error.h"
+#include "aten/aicpu/expanded.h"
 #include "aten/aicpu/host_call.h"
 #include "aten/aicpu/random.h"
 #include "aten/version_counters.h"
@@ -118,6 +120,32 @@ bool writes_undeclared(const c10::OperatorName& name) {
   return name.name == "aten::native_batch_norm" || name.name == "aten::batch_norm_update_stats";
 }
 
+// The lists of tensors among the arguments, as vectors.
+class Lists {
+ public:
+  Lists(torch::jit::Stack* stack, std::size_t first) : stack_(stack) {
+    for (std::size_t i = first; i < stack->size(); ++i) {
+      if (!(*stack)[i].isTensorList()) continue;
+      places_.push_back(i);
+      vectors_.push_back((*stack)[i].toTensorVector());
+    }
+  }
+  std::vector<std::vector<at::Tensor>*> pointers() {
+    std::vector<std::vector<at::Tensor>*> pointers;
+    for (auto& vector : vectors_) pointers.push_back(&vector);
+    return pointers;
+  }
+  // Passes the vectors to the kernel.
+  void pass() const {
+    for (std::size_t i = 0; i < places_.size(); ++i) (*stack_)[places_[i]] = vectors_[i];
+  }
+
+ private:
+  torch::jit::Stack* stack_;
+  std::vector<std::size_t> places_;
+  std::vector<std::vector<at::Tensor>> vectors_;
+};
+
 bool reads_as_dense(const c10::OperatorName& name) {
   std::string_view base = name.name;
   if (!base.starts_with("aten::")) return false;
@@ -178,6 +206,14 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
   const bool leaves =
       target.has_value() && *target != c10::Device(c10::DeviceType::PrivateUse1) && *target != npu_device(device);
 
+  const TemporariesScope temporaries;
+  for (std::size_t i = first; i < stack->size(); ++i) {
+    for_each_tensor((*stack)[i], [&](const at::Tensor& t) {
+      if (t.defined() && t.is_privateuseone() && t.key_set().has(c10::DispatchKey::PrivateUse1)) {
+        reserve_temporaries(op.operator_name().name.c_str(), device, t);
+      }
+    });
+  }
   CpuViews cpu_views(device, bytes);
   std::optional<DefaultGeneratorSwap> swap;
   bool takes_generator = false;
@@ -194,6 +230,13 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       }
     }
   }
+  std::optional<Lists> lists;
+  std::optional<DenseLists> dense;
+  if (as_dense) {
+    lists.emplace(stack, first);
+    dense.emplace(lists->pointers());
+    lists->pass();
+  }
   if (!takes_generator && op.hasTag(at::Tag::nondeterministic_seeded)) swap.emplace(device);
   {
     const Scope scope(op.operator_name().name.c_str(), device, bytes);
@@ -205,6 +248,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack, Bytes 
       rethrow_as_npu(op.operator_name().name.c_str());
     }
   }
+  if (dense.has_value()) dense->write_back();
   cpu_views.sync_arguments();
   const std::size_t results = schema.returns().size();
   for (std::size_t i = 0; i < results; ++i) {

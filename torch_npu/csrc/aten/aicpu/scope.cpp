@@ -3,6 +3,7 @@
 #include "aten/aicpu/cpu_view.h"
 #include "aten/aicpu/dense.h"
 #include "aten/aicpu/derived.h"
+#include "aten/aicpu/expanded.h"
 #include "core/device.h"
 
 namespace torch_npu::aicpu {
@@ -19,6 +20,7 @@ at::Tensor AiCpuScope::cpu_view(const at::Tensor& tensor, bool takes_cpu) const 
   }
   if (C10_UNLIKELY(tensor.device().index() != device_)) refuse();
   if (C10_UNLIKELY(!tensor.key_set().has(c10::DispatchKey::PrivateUse1))) return CpuViews(device_).to_cpu(tensor);
+  reserve_temporaries(name_, device_, tensor);
   return dense_cpu_view(tensor, device_);
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "aten/aicpu/checks.h"
+#include "aten/aicpu/dense_lists.h"
 #include "aten/aicpu/derived.h"
 #include "aten/aicpu/error.h"
 #include "aten/aicpu/random.h"
@@ -34,6 +35,7 @@ enum class Takes {
   // The kernel reads tensors of any strides as if they were dense: it gets dense copies.
   kDense,
   kDenseWeights,  // of optional tensors only
+  kDenseLists,    // the kernel reads and writes lists so: see DenseLists
 };
 
 // ---- the device ------------------------------------------------------------------------------------------------
@@ -161,6 +163,8 @@ class ListParam {
     }
     return nullptr;
   }
+
+  std::vector<at::Tensor>* cpu_list() { return &cpu_views_; }
 
  protected:
   std::vector<at::Tensor> npu_;
@@ -310,6 +314,17 @@ R convert(R&& result, Convert& to_npu) {
   }
 }
 
+// The lists of CPU tensors among the arguments.
+template <typename Params>
+std::vector<std::vector<at::Tensor>*> lists_of(Params& params) {
+  std::vector<std::vector<at::Tensor>*> lists;
+  const auto add = [&lists](auto& param) {
+    if constexpr (requires { param.cpu_list(); }) lists.push_back(param.cpu_list());
+  };
+  std::apply([&](auto&... p) { (add(p), ...); }, params);
+  return lists;
+}
+
 // ---- the kernel -------------------------------------------------------------------------------------------------
 
 // Not inline: operators of one signature share it.
@@ -318,6 +333,8 @@ template <Takes kTakes, typename R, typename... Args>
   const AiCpuScope scope(name, aicpu::device_of(args...));  // at:: has a function of this name
   // Braces: arguments are converted from left to right.
   std::tuple<Param<Args, kTakes>...> params{Param<Args, kTakes>(scope, std::forward<Args>(args))...};
+  std::optional<DenseLists> lists;
+  if constexpr (kTakes == Takes::kDenseLists) lists.emplace(lists_of(params));
   auto run = [&]() -> R {
     try {
       return std::apply([&](auto&... p) -> R { return kernel(p.pass()...); }, params);
@@ -325,7 +342,10 @@ template <Takes kTakes, typename R, typename... Args>
       rethrow_as_npu(name);
     }
   };
-  auto sync = [&] { std::apply([&](auto&... p) { (p.sync(scope), ...); }, params); };
+  auto sync = [&] {
+    if constexpr (kTakes == Takes::kDenseLists) lists->write_back();
+    std::apply([&](auto&... p) { (p.sync(scope), ...); }, params);
+  };
   if constexpr (std::is_void_v<R>) {
     run();
     sync();

@@ -14,6 +14,7 @@
 #include "core/device.h"
 #include "core/memory_events.h"
 #include "core/stream.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 namespace {
@@ -113,6 +114,7 @@ Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& po
   const bool expandable =
       AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off() && pool.owner == nullptr;
   auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
+  if (C10_UNLIKELY(has_deferred_)) release_deferred();
   collect_garbage();
   if (saves_memory()) {
     if (Block* block = reclaim(size, stream, pool)) return block;
@@ -205,6 +207,7 @@ bool DeviceCache::erase_stream(void* address, c10::StreamId stream) {
 
 void DeviceCache::empty() {
   bind_device(device_);
+  wait_for_device(device_);  // without the lock, which functions that streams wait for may need
   std::lock_guard lock(mutex_);
   process_events(true);
   release_free_memory();
@@ -331,7 +334,10 @@ void DeviceCache::make_free(Block* block) {
   block->freed_at = ++clock_;
   report_freed(block->address, block->size);
   discard(npu_stream(device_, block->stream), block->address, block->size);
-  if (C10_UNLIKELY(caching_is_off())) {
+  if (C10_UNLIKELY(caching_is_off() && in_callback())) {
+    coalesce(block);
+    has_deferred_ = true;
+  } else if (C10_UNLIKELY(caching_is_off())) {
     wait_until_idle(device_);
     release_segment(block);
   } else if (block->pool->owner == nullptr && small_blocks_.put(block)) {

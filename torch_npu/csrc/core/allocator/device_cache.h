@@ -111,6 +111,8 @@ class DeviceCache {
   Block* add_block(char* address, std::size_t size, c10::StreamId stream, BlockPool& pool);
   void release_free_memory();
   void release_free_blocks(BlockPool& pool);
+  // Returns the memory of unused private pools, and without caching all free memory, unless the device is busy.
+  void release_deferred();
   // Forgets pools that have neither users nor segments.
   void erase_dead_pools();
   // Releases the oldest free segments until the cache is below garbage_collection_threshold.
@@ -139,6 +141,7 @@ class DeviceCache {
   SmallBlockCache small_blocks_;
   std::uint64_t clock_ = 0;  // for freed_at
   double fraction_ = 1;
+  bool has_deferred_ = false;  // release_deferred() has something to return
   Statistics stats_;
   History history_;  // its switch is read without the lock
 };

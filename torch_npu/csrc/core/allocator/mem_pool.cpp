@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "core/allocator/device_cache.h"
+#include "core/allocator/settings.h"
 #include "core/device.h"
+#include "core/stream.h"
+#include "core/wait.h"
 
 namespace torch_npu {
 namespace {
@@ -60,15 +63,33 @@ void DeviceCache::use_pool(c10::MempoolId_t id, const MemPoolOptions& options) {
 
 void DeviceCache::release_pool(c10::MempoolId_t id) {
   bind_device(device_);
-  std::lock_guard lock(mutex_);
-  const auto it = private_pools_.find(id);
-  TORCH_CHECK(it != private_pools_.end() && it->second->use_count > 0, "the pool was released already");
-  PrivatePool& pool = *it->second;
-  if (--pool.use_count > 0) return;
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = private_pools_.find(id);
+    TORCH_CHECK(it != private_pools_.end() && it->second->use_count > 0, "the pool was released already");
+    if (--it->second->use_count > 0) return;
+    has_deferred_ = true;
+  }
+  // A stream may wait for this very function, or for one that needs the lock.
+  if (in_callback()) return;
   wait_for_device(device_);
+  std::lock_guard lock(mutex_);
+  release_deferred();
+}
+
+void DeviceCache::release_deferred() {
+  if (in_callback() || is_any_busy(device_)) return;
+  has_deferred_ = false;
   process_events(false);
-  release_free_blocks(pool.small);
-  release_free_blocks(pool.large);
+  for (const auto& [id, pool] : private_pools_) {
+    if (pool->use_count > 0) continue;
+    release_free_blocks(pool->small);
+    release_free_blocks(pool->large);
+  }
+  if (caching_is_off()) {
+    release_free_blocks(small_);
+    release_free_blocks(large_);
+  }
   erase_dead_pools();
 }
 
@@ -80,6 +101,7 @@ int DeviceCache::pool_use_count(c10::MempoolId_t id) const {
 
 void DeviceCache::empty_pool(c10::MempoolId_t id) {
   bind_device(device_);
+  wait_for_device(device_);  // without the lock, which functions that streams wait for may need
   std::lock_guard lock(mutex_);
   const auto it = private_pools_.find(id);
   if (it == private_pools_.end()) return;

@@ -38,7 +38,8 @@ struct PrivatePool {
 c10::MempoolId_t new_pool_id() noexcept;
 // Increases the pool's use count; makes it if `device` has none with this id.
 void use_pool(c10::DeviceIndex device, c10::MempoolId_t id, const MemPoolOptions& options);
-// Decreases it. At 0 the pool's free segments are returned, and the others once their blocks are free.
+// Decreases it. At 0 the pool's free segments are returned, and the others once their blocks are free. From a function
+// that a stream waits for, it returns without waiting, and a later allocation that needs memory returns the segments.
 void release_pool(c10::DeviceIndex device, c10::MempoolId_t id);
 // 0 if there is no such pool.
 int pool_use_count(c10::DeviceIndex device, c10::MempoolId_t id);

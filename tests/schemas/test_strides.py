@@ -1,0 +1,72 @@
+"""AI CPU kernels that ignore strides: each is called on tensors with gaps and compared with the CPU on contiguous copies."""
+
+import pytest
+import torch
+from fuzz.compare import same_bits
+from codegen import parse
+from fuzz.known_cpu_errors import IGNORES_STRIDES
+from fuzz.recorded import YAML
+from fuzz.run import run
+
+from schemas.calls import difference, run_on_npu
+from schemas.draw import drawn, on_ai_cpu
+from schemas.layouts import laid_out
+from schemas.search import table
+
+FOUND, _ = table()
+# Operators whose results are views or depend on strides by their definition.
+_OF_STRIDES = ("as_strided", "set_", "view", "_reshape_alias", "resize_", "empty", "unfold")
+NAMES = sorted(
+    name
+    for name in on_ai_cpu() & set(FOUND)
+    if not name.split(".")[1].startswith(_OF_STRIDES)
+)
+
+
+def _is_laid_out(call):
+    return any(not t.is_contiguous() for t in call.tensors)
+
+
+def _refuses(call):
+    try:
+        run(call)
+    except RuntimeError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_npu_reads_strides(name):
+    call = laid_out(drawn(name, FOUND[name]))
+    if not _is_laid_out(call):
+        pytest.skip("its tensors have one layout: fewer than two elements")
+    expected = run(call, dense=True)
+    try:
+        actual = run_on_npu(call)
+    except RuntimeError as error:
+        with pytest.raises(type(error)):  # a kernel that asks for contiguous tensors
+            run(call)
+        return
+    assert not difference(call, expected, actual), call
+
+
+def test_kernels_that_ignore_strides_are_known():
+    """On the CPU alone: whose results for tensors with gaps are not those for contiguous copies."""
+    ignoring = set()
+    for name in NAMES:
+        call = laid_out(drawn(name, FOUND[name]))
+        if not _is_laid_out(call) or torch.Tag.nondeterministic_seeded in call.function.tags:
+            continue
+        dense = run(call, dense=True)
+        if _refuses(call):
+            continue
+        if not same_bits(dense, run(call)) and difference(call, dense, run(call)):
+            ignoring.add(name.split(".")[1])
+    assert ignoring <= set(IGNORES_STRIDES), ignoring - set(IGNORES_STRIDES)
+    assert "_compute_linear_combination" in ignoring
+
+
+def test_npu_gives_those_kernels_dense_copies():
+    settings = parse.read(YAML, parse.native_functions()).settings
+    dense = settings.dense_on_cpu | settings.dense_weights_on_cpu | settings.dense_lists_on_cpu
+    assert {name.split(".")[0] for name in dense} == set(IGNORES_STRIDES)
