@@ -43,6 +43,10 @@ class Grown:
         return partial(overload(self.name), *args, **kwargs)
 
 
+def _is_windowed(name: str) -> bool:
+    return any(word in name for word in _WINDOWED)
+
+
 def _tensors(call: Call) -> list[torch.Tensor]:
     return [x for x in tree_leaves(call[1:]) if isinstance(x, torch.Tensor)]
 
@@ -105,7 +109,7 @@ def _mapped(
             return [sizes.get(s, s) if in_dim(i) else s for i, s in enumerate(value)]
         value = grow(value)
         if isinstance(value, torch.Tensor) and key in {"index", "indices", "target", "self"}:
-            is_index = key != "self" or "embedding" in name
+            is_index = not _is_windowed(name) and (key != "self" or "embedding" in name)
             return _places(value, largest, sizes.get(largest, largest)) if is_index else value
         return value
 
@@ -124,7 +128,7 @@ def _ways(call: Call, count: int) -> Iterator[Call]:
     all_dims = {s: max(1, round(s * each)) for s in set(dims)}
     first, largest = ({s: max(1, round(s * factor))} for s in (shape[0], max(dims)))
     ways: list[tuple[dict[int, int], Callable[[int], bool]]] = [(first, lambda dim: dim == 0)]
-    if not any(word in call[0] for word in _WINDOWED):
+    if not _is_windowed(call[0]):
         ways = [
             (all_dims, lambda _: True),
             *ways,
