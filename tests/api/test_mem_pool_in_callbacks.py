@@ -52,12 +52,11 @@ print("ended")
 
 @pytest.mark.parametrize("how", ["launch_on_host", "launch"])
 def test_a_pool_ends_within_a_function_of_a_stream(how):
-    assert fresh.output(POOL, how, timeout=60) == "ended"
+    assert fresh.output(POOL, how) == "ended"
 
 
-@pytest.mark.parametrize("how", ["launch_on_host", "launch"])
-def test_memory_without_a_cache_is_freed_within_a_function_of_a_stream(how):
-    text = fresh.output(WITHOUT_CACHE, how, timeout=60, PYTORCH_NO_NPU_MEMORY_CACHING="1")
+def test_memory_without_a_cache_is_freed_within_a_function_of_a_stream():
+    text = fresh.output(WITHOUT_CACHE, "launch_on_host", PYTORCH_NO_NPU_MEMORY_CACHING="1")
     assert text == "ended"
 
 

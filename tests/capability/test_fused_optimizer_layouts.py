@@ -26,9 +26,9 @@ LAYOUTS = {
 
 
 def stepped(name, parameter, gradient, device, **options):
-    w = torch.nn.Parameter(parameter.to(device) if device == "cpu" else moved(parameter))
+    w = torch.nn.Parameter(parameter.clone() if device == "cpu" else moved(parameter))
     other = torch.nn.Parameter(torch.full((3,), 0.5, device=device))
-    w.grad = gradient.to(device) if device == "cpu" else moved(gradient)
+    w.grad = gradient.clone() if device == "cpu" else moved(gradient)
     other.grad = torch.ones_like(other)
     optimizer = getattr(torch.optim, name)([w, other], lr=0.1, **OPTIMIZERS[name], **options)
     for _ in range(3):

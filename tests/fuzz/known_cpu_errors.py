@@ -345,7 +345,6 @@ IGNORES_STRIDES = {
     "_fused_adam_": "all lists are read and written as if they were dense",
     "_fused_adamw_": "all lists are read and written as if they were dense",
     "_fused_sgd_": "all lists are read and written as if they were dense",
-    "_weight_norm_interface": "the direction is read as if it were dense",
     "adaptive_max_pool3d_backward": "gradients and indices are read as if they were dense",
     "native_group_norm": "weight and bias are read as if they were dense",
     "native_group_norm_backward": "all are read as if they were dense",

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from fuzz.compare import same_bits
 from codegen import parse
 from fuzz.known_cpu_errors import IGNORES_STRIDES
 from fuzz.recorded import YAML
@@ -16,10 +15,12 @@ from schemas.search import table
 FOUND, _ = table()
 # Operators whose results are views or depend on strides by their definition.
 _OF_STRIDES = ("as_strided", "set_", "view", "_reshape_alias", "resize_", "empty", "unfold")
+# Results that only the backward pass sees, whose sizes depend on the path; and kernels of another library's tensors.
+_OTHERS = ("_embedding_bag", "to_mkldnn", "mkldnn_rnn_layer")
 NAMES = sorted(
     name
     for name in on_ai_cpu() & set(FOUND)
-    if not name.split(".")[1].startswith(_OF_STRIDES)
+    if not name.split(".")[1].startswith((*_OF_STRIDES, *_OTHERS))
 )
 
 
@@ -60,7 +61,7 @@ def test_kernels_that_ignore_strides_are_known():
         dense = run(call, dense=True)
         if _refuses(call):
             continue
-        if not same_bits(dense, run(call)) and difference(call, dense, run(call)):
+        if difference(call, dense, run(call)):
             ignoring.add(name.split(".")[1])
     assert ignoring <= set(IGNORES_STRIDES), ignoring - set(IGNORES_STRIDES)
     assert "_compute_linear_combination" in ignoring

@@ -5,6 +5,7 @@
 #include <ATen/native/UnaryOps.h>
 #include <ATen/ops/empty_strided.h>
 
+#include <optional>
 #include <vector>
 
 #include "aten/aicpu/copying.h"
@@ -56,7 +57,8 @@ class HostOperands {
 
 void kaiser_window(at::TensorIteratorBase& iter, const int64_t window_length, const double beta) {
   constexpr const char* kName = "kaiser_window";
-  const aicpu::HostCall call(iter.device().index(), kName);
+  std::optional<aicpu::HostCall> call;  // copies wait by themselves, and are in host memory
+  if (!aicpu::copies_arguments()) call.emplace(iter.device().index(), kName);
   const HostOperands operands(iter);
   try {
     // The variant for every CPU: a stub's own choice depends on macros with which libtorch was built.
