@@ -199,8 +199,9 @@ def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:
 
 
 def streaming(settings: Settings, parsed: ParsedYaml) -> tuple[str, ...]:
-    """Operators, without overloads and sorted, whose CPU kernels take no memory for each element of an expanded tensor:
-    by PyTorch's tags those that compute element by element and reductions, and those of the YAML's ``streaming_on_cpu``.
+    """Operators, without overloads and sorted, whose CPU kernels take no memory for each element of an expanded tensor.
+
+    By PyTorch's tags those that compute element by element and reductions, and those of the YAML's ``streaming_on_cpu``.
     """
     tagged = {
         f.func.name.name.base

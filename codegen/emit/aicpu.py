@@ -62,10 +62,9 @@ def _names(operators: Sequence[Operator], streaming: Sequence[str]) -> str:
 def unboxed(
     operators: Sequence[Operator], files: int, streaming: Sequence[str] = ()
 ) -> dict[str, str]:
-    """``files`` C++ files that register the operators of route UNBOXED, in about equal shares, and one with their names
-    and those of ``streaming``, which take no temporaries.
+    """``files`` C++ files that register the operators of route UNBOXED in about equal shares, and one with their names.
 
-    Overloads and variants of one operator stand in one file, since they share a header.
+    The latter also names those of ``streaming``, which take no temporaries. Overloads and variants of one operator stand in one file, since they share a header.
     """
     chosen = [operator for operator in operators if operator.route is Route.UNBOXED]
     registered = {

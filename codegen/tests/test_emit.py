@@ -30,6 +30,11 @@ def test_each_operator_is_registered_once():
     )
     assert sorted(wrapped) == sorted(names)
     assert dense == [
+        "_compute_linear_combination",
+        "_fused_adagrad_",
+        "_fused_adam_",
+        "_fused_adamw_",
+        "_fused_sgd_",
         "adaptive_max_pool3d_backward",
         "native_group_norm",
         "native_group_norm_backward",

@@ -48,7 +48,9 @@ def _has_specified_elements(call: Drawn) -> bool:
 def difference(call: Drawn, expected: list, actual: list) -> str:
     """What is wrong with ``actual``; empty if nothing is."""
     expected, actual = [_dense(e) for e in expected], [_dense(a) for a in actual]
-    actual = [e if isinstance(e, torch.device) else a for e, a in zip(expected, actual, strict=True)]
+    actual = [
+        e if isinstance(e, torch.device) else a for e, a in zip(expected, actual, strict=True)
+    ]
     if text := structure_problem(expected, actual):
         return text
     if not _has_specified_elements(call) or same_bits(expected, actual):

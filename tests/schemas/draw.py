@@ -14,9 +14,27 @@ from fuzz.recorded import YAML
 SHAPES = (
     (3, 4), (3,), (4, 4), (2, 3, 4), (2, 4, 4), (2, 4, 6, 6), (1, 3, 4, 4, 4), (), (1,), (8, 4),
 )  # fmt: skip
-DTYPES = (torch.float32,) * 6 + (torch.int64, torch.int64, torch.bool, torch.complex64, torch.float64, torch.uint8)
+DTYPES = (torch.float32,) * 6 + (
+    torch.int64,
+    torch.int64,
+    torch.bool,
+    torch.complex64,
+    torch.float64,
+    torch.uint8,
+)
 # Names of tensors that select elements of others, that count, and that have one element for each channel.
-_INDICES = {"index", "indices", "target", "targets", "offsets", "ind", "batch_offsets", "pivots", "LU_pivots", "lengths"}
+_INDICES = {
+    "index",
+    "indices",
+    "target",
+    "targets",
+    "offsets",
+    "ind",
+    "batch_offsets",
+    "pivots",
+    "LU_pivots",
+    "lengths",
+}
 _MASKS = {"mask", "condition", "found_inf_mask", "bool_mask"}
 _OF_CHANNELS = {
     "weight", "bias", "running_mean", "running_var", "save_mean", "save_invstd", "mean", "rstd", "invstd",
@@ -48,7 +66,7 @@ UNCHECKED = {
 }
 
 
-class Unbuildable(Exception):
+class UnbuildableError(Exception):
     """No value of an argument's type can be drawn."""
 
 
@@ -73,7 +91,11 @@ class _Attempt:
         shape = self.shape if self.shares_shape else choose.choice(SHAPES)
         dtype = self.dtype
         if written_out:
-            kinds = (dtype, torch.int64) if name in _INDICES else (dtype, torch.float32, torch.int64, torch.bool)
+            kinds = (
+                (dtype, torch.int64)
+                if name in _INDICES
+                else (dtype, torch.float32, torch.int64, torch.bool)
+            )
             return torch.empty(0, dtype=choose.choice(kinds))
         if name in _INDICES:
             shape, dtype = choose.choice((shape, (3,), shape[:1], (2,))), torch.int64
@@ -91,7 +113,9 @@ class _Attempt:
     def value(self, argument: torch._C.Argument, kind: str) -> object:
         """A value for one argument; ``kind`` is its type as text, without Optional."""
         choose, name = self.choose, argument.name
-        written_out = bool(argument.alias_info and argument.alias_info.is_write and argument.kwarg_only)
+        written_out = bool(
+            argument.alias_info and argument.alias_info.is_write and argument.kwarg_only
+        )
         if kind.startswith("Optional["):
             inner = kind.removeprefix("Optional[").removesuffix("]")
             return None if choose.random() < 0.5 else self.value(argument, inner)
@@ -119,7 +143,7 @@ class _Attempt:
             return torch.device("cpu")
         if kind in {"ScalarType", "Layout", "MemoryFormat", "Generator"}:
             return _coded(argument, self)
-        raise Unbuildable(f"no value of type {kind} can be drawn")
+        raise UnbuildableError(f"no value of type {kind} can be drawn")
 
 
 def _coded(argument: torch._C.Argument, attempt: _Attempt) -> object:
@@ -141,7 +165,11 @@ def _one(function: torch._ops.OpOverload, number: int) -> Drawn:
     for argument in function._schema.arguments:
         kind = str(argument.real_type)
         is_device = "Device" in kind
-        if argument.has_default_value() and not is_device and attempt.choose.random() < attempt.keeps_defaults:
+        if (
+            argument.has_default_value()
+            and not is_device
+            and attempt.choose.random() < attempt.keeps_defaults
+        ):
             value = argument.default_value
         elif is_device:
             value = torch.device("cpu")
@@ -158,7 +186,7 @@ def drawn(name: str, number: int) -> Drawn:
     """The call of attempt ``number`` of the overload ``aten.add.Tensor``.
 
     Raises:
-        Unbuildable: an argument's type has no values here.
+        UnbuildableError: an argument's type has no values here.
     """
     return _one(function_named(name), number)
 
@@ -186,7 +214,9 @@ def with_opinfo() -> set[str]:
     found: set[str] = set()
     for info in op_db:
         names = {info.name.replace(".", "_"), info.name.rpartition(".")[2], info.aten_name}
-        names |= {alias.name.replace(".", "_") for alias in info.aliases} | {info.aten_backward_name}
+        names |= {alias.name.replace(".", "_") for alias in info.aliases} | {
+            info.aten_backward_name
+        }
         found |= {name for name in names if name}
     return found | {f"{name}_" for name in found}
 

@@ -15,10 +15,9 @@ TESTS = Path(__file__).resolve().parents[1]
 
 def _expanded(call, size):
     """The call with each tensor that has the first one's sizes expanded to ``size`` elements."""
+    import torch
     from fuzz.draw import Drawn
     from torch.utils._pytree import tree_map
-
-    import torch
 
     first = next((t for t in call.tensors if t.dim() > 0 and t.numel() > 0), None)
     if first is None:
@@ -77,7 +76,12 @@ def outcomes(names: list[str], size: int, seconds: float) -> dict[str, str]:
     elements are left out."""
     found: dict[str, str] = {}
     left = list(names)
-    environment = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent}", "SOFTNPU_HBM": "1073741824", "OMP_NUM_THREADS": "2"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{TESTS}:{TESTS.parent}",
+        "SOFTNPU_HBM": "1073741824",
+        "OMP_NUM_THREADS": "2",
+    }
     command = [sys.executable, "-m", "schemas.expanded", str(size)]
     while left:
         process = subprocess.run(

@@ -21,7 +21,7 @@ def _try_all(names: list[str], write: int) -> None:
     """Runs in a child: tries each, and writes what it found."""
     import torch
 
-    from schemas.draw import Unbuildable, drawn
+    from schemas.draw import UnbuildableError, drawn
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -32,11 +32,14 @@ def _try_all(names: list[str], write: int) -> None:
             try:
                 call = drawn(name, number)
                 call.function(*call.args, **call.kwargs)
-            except Unbuildable as error:
+            except UnbuildableError as error:
                 answer = str(error)
                 break
             except Exception as error:
-                answer = answer or f"{type(error).__name__}: {str(error).splitlines()[0][:160] if str(error) else ''}"
+                answer = (
+                    answer
+                    or f"{type(error).__name__}: {str(error).splitlines()[0][:160] if str(error) else ''}"
+                )
             else:
                 answer = str(number)
                 break

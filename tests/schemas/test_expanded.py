@@ -49,7 +49,10 @@ print((torch.ones(2, device="npu") + 1).tolist())
 
 
 def test_median_counts_against_the_devices_memory():
-    assert fresh.output(MEDIAN, SOFTNPU_HBM=str(1 << 30)).split("\n") == ["refused True", "[2.0, 2.0]"]
+    assert fresh.output(MEDIAN, SOFTNPU_HBM=str(1 << 30)).split("\n") == [
+        "refused True",
+        "[2.0, 2.0]",
+    ]
 
 
 def test_what_needs_no_memory_is_not_refused():

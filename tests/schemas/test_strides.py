@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from codegen import parse
 from fuzz.known_cpu_errors import IGNORES_STRIDES
 from fuzz.recorded import YAML
 from fuzz.run import run
 
+from codegen import parse
 from schemas.calls import difference, run_on_npu
 from schemas.draw import drawn, on_ai_cpu
 from schemas.layouts import laid_out

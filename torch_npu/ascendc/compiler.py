@@ -175,7 +175,9 @@ class Build:
 
     def _read_files(self, units: Sequence[Unit]) -> list[Path]:
         """Every file that the result depends on: what the preprocessor read outside the temporary folder, and tiling."""
-        names = {name for unit in units for name in re.findall(r'^# \d+ "([^"<>]+)"', unit.text, re.M)}
+        names = {
+            name for unit in units for name in re.findall(r'^# \d+ "([^"<>]+)"', unit.text, re.M)
+        }
         files = {Path(name).absolute() for name in names}.union(
             header.absolute() for header in self.options.tiling
         )

@@ -18,9 +18,9 @@ std::string folder_of(const char* package) {
 }
 
 bool is_of_program(std::string_view file) {
-  static const auto& others = *std::make_unique<std::array<std::string, 2>>(
-                                   std::array{folder_of("torch"), folder_of("torch_npu")})
-                                   .release();  // used until the end of the process
+  static const auto& others =
+      *std::make_unique<std::array<std::string, 2>>(std::array{folder_of("torch"), folder_of("torch_npu")})
+           .release();  // used until the end of the process
   // Programs of `python -c` and of notebooks have names in brackets, too.
   const bool is_generated = file.starts_with("<frozen") || file.starts_with("<eval_with_key");
   return !is_generated && !file.starts_with(others[0]) && !file.starts_with(others[1]);

@@ -6,8 +6,8 @@
 namespace torch_npu {
 
 // While it lives, errors that operators of this thread find in their data when they run name the line of Python that
-// called them. Costs about a microsecond: for operators whose data may be wrong and whose work takes longer. Does nothing
-// on a real CANN.
+// called them. Costs about a microsecond: for operators whose data may be wrong and whose work takes longer. Does
+// nothing on a real CANN.
 class CallSite {
  public:
   CallSite();

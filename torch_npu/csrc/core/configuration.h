@@ -5,8 +5,8 @@
 
 namespace torch_npu {
 
-// To be called before the runtime starts. `file` is passed to aclInit unless it is empty. If `error` is not empty, it is
-// what the start of the runtime throws.
+// To be called before the runtime starts. `file` is passed to aclInit unless it is empty. If `error` is not empty, it
+// is what the start of the runtime throws.
 void set_configuration(const std::string& file, const std::string& error);
 
 }  // namespace torch_npu

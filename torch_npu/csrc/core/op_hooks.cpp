@@ -15,7 +15,7 @@ std::atomic<Visit> before_hook{nullptr};
 std::atomic<Visit> after_hook{nullptr};
 std::atomic<End> end_hook{nullptr};
 std::optional<at::CallbackHandle> callback;  // guarded by enable()'s caller
-thread_local bool is_within = false;           // an operator whose hooks are being called, or that runs
+thread_local bool is_within = false;         // an operator whose hooks are being called, or that runs
 
 template <typename Function>
 void for_each_tensor(c10::ArrayRef<const c10::IValue> values, const Function& function) {
@@ -61,9 +61,9 @@ void enable(bool on) {
   if (on == callback.has_value()) return;
   if (!on) return at::removeCallback(*std::exchange(callback, std::nullopt));
   callback = at::addGlobalCallback(at::RecordFunctionCallback(&start, &end)
-                                         .needsInputs(true)
-                                         .needsOutputs(true)
-                                         .scopes({at::RecordScope::FUNCTION}));
+                                       .needsInputs(true)
+                                       .needsOutputs(true)
+                                       .scopes({at::RecordScope::FUNCTION}));
 }
 
 }  // namespace torch_npu::op_hooks

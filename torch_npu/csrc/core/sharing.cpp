@@ -107,7 +107,8 @@ void check_place(const StorageTicket& shared, const SharedPlace& place) {
 }  // namespace
 
 StorageTicket share_storage(const c10::Storage& storage) {
-  TORCH_CHECK(storage.device_type() == c10::DeviceType::PrivateUse1, "_share_npu_: only available on NPU, and the storage is on ", storage.device());
+  TORCH_CHECK(storage.device_type() == c10::DeviceType::PrivateUse1,
+              "_share_npu_: only available on NPU, and the storage is on ", storage.device());
   forget_format(*storage.unsafeGetStorageImpl());
   const c10::DataPtr& data = storage.data_ptr();
   TORCH_CHECK(data.get_deleter() != &delete_received,

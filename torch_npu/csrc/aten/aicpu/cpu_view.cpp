@@ -126,9 +126,8 @@ at::Tensor CpuViews::sparse_to_cpu(const at::Tensor& tensor, bool may_write) {
 
 at::Tensor CpuViews::compressed_to_cpu(const at::Tensor& tensor, bool may_write) {
   auto& impl = compressed_impl(tensor);
-  return make_compressed(c10::DispatchKey::SparseCsrCPU, c10::kCPU, impl,
-                         to_cpu(impl.compressed_indices(), may_write), to_cpu(impl.plain_indices(), may_write),
-                         to_cpu(impl.values(), may_write));
+  return make_compressed(c10::DispatchKey::SparseCsrCPU, c10::kCPU, impl, to_cpu(impl.compressed_indices(), may_write),
+                         to_cpu(impl.plain_indices(), may_write), to_cpu(impl.values(), may_write));
 }
 
 c10::Storage CpuViews::adopt(const c10::Storage& cpu) {

@@ -6,7 +6,8 @@
 
 namespace torch_npu::aicpu {
 
-// While it lives, and until it or the thread's KernelScope ends, memory reserved by reserve_temporaries() stays reserved.
+// While it lives, and until it or the thread's KernelScope ends, memory reserved by reserve_temporaries() stays
+// reserved.
 class TemporariesScope {
  public:
   TemporariesScope() = default;
@@ -19,9 +20,9 @@ class TemporariesScope {
 
 void reserve_many(const char* op, c10::DeviceIndex device, const at::Tensor& tensor);
 
-// For each dense argument, before the kernel of `op` ("add.Tensor" or "aten::add") runs: allocates what its temporaries may
-// take for elements that no argument stores from the cache of `device`, whose limits count it; nothing for operators that
-// take no temporaries. Throws c10::OutOfMemoryError.
+// For each dense argument, before the kernel of `op` ("add.Tensor" or "aten::add") runs: allocates what its temporaries
+// may take for elements that no argument stores from the cache of `device`, whose limits count it; nothing for
+// operators that take no temporaries. Throws c10::OutOfMemoryError.
 inline void reserve_temporaries(const char* op, c10::DeviceIndex device, const at::Tensor& tensor) {
   constexpr int64_t kMany = int64_t{1} << 24;
   if (C10_UNLIKELY(tensor.numel() >= kMany)) reserve_many(op, device, tensor);
