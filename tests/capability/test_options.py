@@ -98,8 +98,8 @@ print("done")
 """
 WARNED = {
     "fmax": "'aten::fmax.out' will fall back to run on the CPU",
-    "sum": "'aten::_sparse_csr_sum.dim_dtype' will fall back to CPU",
-    "prod": "'aten::_sparse_csr_prod.dim_dtype' will fall back to CPU",
+    "sum": "'aten::_sparse_csr_sum.dim_dtype' will fall back to",
+    "prod": "'aten::_sparse_csr_prod.dim_dtype' will fall back to",
 }
 
 
@@ -118,7 +118,8 @@ def test_each_operator_that_leaves_the_device_is_warned_of_once(call):
 def test_operators_of_the_device_are_not_warned_of():
     for variables in ({}, {"TORCH_NPU_FALLBACK_CPU_DISABLE": "1"}):
         result = fresh.run(LEAVES_THE_DEVICE, "add", **variables)
-        assert (result.stdout.strip(), result.stderr) == ("done", "")
+        assert result.stdout.strip() == "done", result.stderr
+        assert "will fall back" not in result.stderr
 
 
 def test_an_unknown_fallback_is_refused(on_copies):

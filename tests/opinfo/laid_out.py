@@ -14,12 +14,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from opinfo.cases import UnsupportedError, attempt, on_npu, total
 from opinfo.copies import copy_to
-from opinfo.layouts import layout_of, significant
+from opinfo.layouts import OTHER_LAYOUTS, layout_of, significant
 
-# OpInfos whose strides on npu are others than the CPU's, each with the reason.
-OTHER_LAYOUTS = {
-    "renorm": "not explained: the gradient has the argument's memory order, the CPU's is contiguous",
-}
 # OpInfos for which PyTorch's rules without memory differ by device, each with the reason.
 OTHER_FAKE = {
     "_native_batch_norm_legit": "its decomposition has no saved statistics in inference on the CPU, and some elsewhere",

@@ -8,6 +8,13 @@ from torch.utils._pytree import tree_leaves
 # The allocator's unit of memory in bytes.
 BLOCK = 512
 
+# OpInfos whose strides on npu are others than the CPU's, each with the reason.
+OTHER_LAYOUTS = {
+    "nn.functional.scaled_dot_product_attention": "the fused kernel's result is [batch, queries, heads, size] in memory, as"
+    " FakeTensor has it on npu; the CPU computes small sizes by other operators",
+    "renorm": "not explained: the gradient has the argument's memory order, the CPU's is contiguous",
+}
+
 
 class Layout(NamedTuple):
     """Where a tensor's elements are in its storage, whose size is in bytes."""

@@ -114,6 +114,7 @@ _BYTES_IN = {
     "torch_npu/csrc/core/format.h",
     "torch_npu/csrc/core/generator.cpp",
     "torch_npu/csrc/aten/aclnn/outputs.cpp",
+    "torch_npu/csrc/aten/stubs.cpp",
 }
 
 

@@ -33,7 +33,9 @@ ONCE = (
     "tests/models/test_examples.py",
     "tests/modules",
     "tests/opinfo/test_variants.py",
+    "tests/schemas",
     "tests/seeds",
+    "tests/versions",
 )
 
 # Configurations that change the device's behaviour, and a machine without AVX-512: PyTorch's kernels, its oneDNN and
@@ -105,7 +107,9 @@ def suite(*left_out: str) -> list[str]:
 
 
 def _tests(rotation: Rotation) -> None:
-    pytest({}, [*suite(), "--shard", rotation.share(CASE_SHARDS)])
+    # The calls drawn from all schemas take minutes.
+    left_out = () if rotation.full else ("tests/schemas",)
+    pytest({}, [*suite(*left_out), "--shard", rotation.share(CASE_SHARDS)])
     break_sample(MOST_BROKEN if rotation.full else BROKEN, rotation.number)
 
 

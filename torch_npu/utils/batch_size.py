@@ -91,8 +91,9 @@ def _largest(
         except Exception as error:
             if not is_default:
                 raise
+            reason = str(error).split("\n[ERROR]")[0]  # without the line of the official code
             raise ValueError(
-                f"the model does not run on its default input, zeros of {list(inputs[0].shape)} ({error}): "
+                f"the model does not run on its default input, zeros of {list(inputs[0].shape)} ({reason}): "
                 "give its arguments for a batch of one as sample="
             ) from error
         return _search(measured, smallest, available_memory, most)

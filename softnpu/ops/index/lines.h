@@ -99,12 +99,13 @@ Status Lines::for_runs(const LineOperands& operands, int threads, const Body& bo
       });
       return;
     }
-    const auto [index, other, indexed] = walk_.inner().strides;
+    const Walk<3>::Offsets& inner = walk_.inner().strides;
+    const Strides strides{inner[0], inner[1], inner[2]};
     bool is_good = true;
     for (int64_t i = 0; i < size_ && is_good; ++i) {
       walk_.for_runs(first, last - first, [&](const Walk<3>::Offsets& at, int64_t run) {
-        is_good = is_good && visit(operands, {at[0] + i * along_.index, at[1] + i * along_.other, at[2]},
-                                   {index, other, indexed}, run, body, &bad);
+        is_good = is_good && visit(operands, {at[0] + i * along_.index, at[1] + i * along_.other, at[2]}, strides, run,
+                                   body, &bad);
       });
     }
   });

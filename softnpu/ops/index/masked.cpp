@@ -70,7 +70,8 @@ struct Masked {
   // Stores the chosen elements of [first, first + count), `left` at most, from `to` on.
   template <typename T>
   void select(int64_t first, int64_t count, int64_t left, char* to, ptrdiff_t stride) const {
-    const auto [mask_stride, from_stride] = walk.inner().strides;
+    const ptrdiff_t mask_stride = walk.inner().strides[0];
+    const ptrdiff_t from_stride = walk.inner().strides[1];
     walk.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t run) {
       T tile[kChosenTile];
       for (int64_t i = 0; i < run && left > 0; i += kChosenTile) {

@@ -26,7 +26,8 @@ class RowReads {
   // `at`: the addresses of the result, of the indexed tensor, and of the table's terms.
   Status run(const IndexTable& table, void* const* at, int threads) const {
     FirstBadIndex bad;
-    const auto [other, indexed] = std::pair(static_cast<char*>(at[0]), static_cast<const char*>(at[1]));
+    auto* const other = static_cast<char*>(at[0]);
+    const auto* const indexed = static_cast<const char*>(at[1]);
     for_tiles(threads, [&](int64_t entry, int64_t entries, int64_t first, int64_t count) {
       ptrdiff_t offsets[kIndexTile];
       const int64_t valid = table.read(entry, entries, offsets, &bad, at + 2);
@@ -67,12 +68,12 @@ class RowReads {
 
   void read_tile(const char* indexed, char* other, const ptrdiff_t* offsets, int64_t entry, int64_t entries,
                  int64_t first, int64_t count) const {
-    const auto [from, to] = layout_.rest.inner().strides;
+    const Walk<2>::Offsets strides = layout_.rest.inner().strides;
     const ptrdiff_t row = layout_.entries.inner().strides[0];
     layout_.rest.for_runs(first, count, [&](const Walk<2>::Offsets& at, int64_t here) {
       const ptrdiff_t* next = offsets;
       layout_.entries.for_runs(entry, entries, [&](const Walk<1>::Offsets& offset, int64_t several) {
-        kernel_({indexed + at[0], from, next, several, other + at[1] + offset[0], row, to, here});
+        kernel_({indexed + at[0], strides[0], next, several, other + at[1] + offset[0], row, strides[1], here});
         next += several;
       });
     });

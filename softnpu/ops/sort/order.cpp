@@ -263,8 +263,8 @@ Status topk(const aclTensor& self, int64_t k, int64_t dim, bool largest, bool so
   SOFTNPU_RETURN_IF_ERROR(open_indices(indices, sizes, length, &lines.indices));
   lines.want = sorted ? Want::kFirst : Want::kFirstOfAny;
   lines.descending = largest;
-  lines.k = k;
-  lines.results = self.dims.empty() ? 1 : k;
+  lines.results = self.dims.empty() ? 1 : k;  // a number has one result also for k = 0
+  lines.k = lines.results;
   return plan_lines(std::move(lines), along, describe(self, values, indices), plan);
 }
 

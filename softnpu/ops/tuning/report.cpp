@@ -16,6 +16,7 @@ void softnpuVisitTuned(void (*visit)(const softnpuTunedWork*, void*), void* argu
       const std::vector<softnpu::TimedCandidate> timed = choice->candidates();
       if (timed.size() < 2) continue;
       std::vector<softnpuTunedCandidate> candidates;
+      candidates.reserve(timed.size());
       for (const softnpu::TimedCandidate& one : timed) candidates.push_back({one.name.c_str(), one.us});
       const softnpuTunedWork work{choice->work().c_str(), choice->uses(), choice->chosen(), candidates.size(),
                                   candidates.data()};
