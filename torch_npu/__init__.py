@@ -22,16 +22,18 @@ def _autoload() -> None:
 
 import torch  # noqa: E402, F401
 
-from torch_npu import _load, jit, npu, ops, optim, pipelines, utils  # noqa: E402
+from torch_npu import _load, _registration, jit, npu, ops, optim, pipelines, utils  # noqa: E402
 from torch_npu.version import __version__  # noqa: E402
 
+_native = None
 try:
-    _load.load()
+    _native = _load.load(__path__)
 except Exception as error:
     _load_error = error
     if not _autoloading:
         raise
 
+from torch_npu._core.missing import missing_attribute  # noqa: E402
 from torch_npu._dtypes import NUMBERS as _DTYPE_NUMBERS  # noqa: E402
 from torch_npu._formats import (  # noqa: E402
     Format,
@@ -43,11 +45,10 @@ from torch_npu._formats import (  # noqa: E402
     unsafe_empty_with_format,
 )
 from torch_npu.npu import _erase_stream as erase_stream  # noqa: E402
-from torch_npu.npu._missing import missing_attribute  # noqa: E402
 from torch_npu.utils.checksum import matmul_checksum  # noqa: E402
 from torch_npu.utils.combine_tensors import npu_change_data_ptr  # noqa: E402
 
-npu._register(_load_error)
+_registration.register(_native, str(_load_error or ""))
 
 __all__ = [
     "Format",
@@ -81,7 +82,9 @@ if _load_error is None:
 
     __all__ += ["distributed"]
 
-    from torch_npu.utils._launch_site import report_allocation_sites as _report_allocation_sites
+    from torch_npu.ascendc._operators.launch_site import (
+        report_allocation_sites as _report_allocation_sites,
+    )
 
     _report_allocation_sites()
 

@@ -4,6 +4,8 @@ from functools import wraps
 
 import torch
 
+from torch_npu.npu import comm
+
 
 def name_npu_in_dlpack() -> None:
     """Torch 2.13's ``Tensor.__dlpack_device__`` compares with "privateuse1" and so rejects a renamed device.
@@ -25,8 +27,6 @@ def name_npu_in_dlpack() -> None:
 
 def give_data_parallel_its_copies() -> None:
     """Torch 2.13 has the copies of ``torch.nn.DataParallel`` in C++, and only in builds with CUDA."""
-    from torch_npu.npu import comm
-
     for name in (
         "broadcast",
         "broadcast_coalesced",

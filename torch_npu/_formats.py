@@ -12,7 +12,7 @@ from enum import IntEnum
 import torch
 from torch import Tensor
 
-from torch_npu.npu import _state
+from torch_npu._core import devices
 
 
 class Format(IntEnum):
@@ -152,4 +152,4 @@ def unsafe_empty_with_format(
 
 
 def _device(device: torch.device | str | int | None) -> torch.device:
-    return torch.device("npu", _state.device_index(device))
+    return torch.device("npu", devices.device_index(device))

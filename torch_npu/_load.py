@@ -5,15 +5,15 @@
 """
 
 import ctypes
-import os
+import importlib
 import sys
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 
+from torch_npu._core import environment
 from torch_npu.version import TORCH_VERSION
 
-_CHOICES = ("auto", "softnpu", "system")
 # The library that every CANN has, and the operator library, which an installation may lack.
 _RUNTIME = "libascendcl.so"
 _OPERATORS = "libopapi.so"
@@ -29,16 +29,19 @@ class LoadError(ImportError):
     """The native part cannot be used; the text says why and what to do, in one sentence."""
 
 
-def _package_dir() -> Path:
-    """The folder of the native libraries: in a wheel that of the sources, in a checkout the build folder."""
-    import torch_npu
+def package_dir() -> Path:
+    """The folder of the native libraries: in a wheel that of the sources, in a checkout the build folder.
 
-    built = Path(__file__).resolve().parents[1] / "build" / "python" / "torch_npu"
-    for folder in (*torch_npu.__path__, str(built)):
-        if (Path(folder) / "_C.so").exists():
-            if folder not in torch_npu.__path__:  # Python runs in the checkout's root
-                torch_npu.__path__.append(folder)
-            return Path(folder)
+    Raises:
+        LoadError: there is none.
+    """
+    source = Path(__file__)  # in a checkout the sources may be links
+    for folder in (
+        source.absolute().parent,
+        source.resolve().parents[1] / "build/python/torch_npu",
+    ):
+        if (folder / "_C.so").exists():
+            return folder
     raise LoadError("the native part of torch_npu is missing: in a checkout, run ./dev build")
 
 
@@ -87,45 +90,42 @@ def _preload(folder: Path, names: tuple[str, ...]) -> None:
 
 
 def _system_folder() -> Path | None:
-    for entry in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+    for entry in environment.text("LD_LIBRARY_PATH").split(":"):
         if entry and (Path(entry) / _RUNTIME).exists():
             return Path(entry)
     return None
 
 
 def wants_transfer() -> bool:
-    """Whether ``TORCH_TRANSFER_TO_NPU=1`` asks for ``torch_npu.contrib.transfer_to_npu``.
-
-    Raises:
-        LoadError: another value than 0 or 1.
-    """
-    value = os.environ.get("TORCH_TRANSFER_TO_NPU", "0")
-    if value not in ("0", "1"):
-        raise LoadError(f"TORCH_TRANSFER_TO_NPU={value} is not understood: it takes 0, 1")
-    return value == "1"
+    """Whether ``TORCH_TRANSFER_TO_NPU=1`` asks for ``torch_npu.contrib.transfer_to_npu``."""
+    return environment.flag("TORCH_TRANSFER_TO_NPU")
 
 
-def load() -> ModuleType:
+def load(path: list[str]) -> ModuleType:
     """Loads the CANN and then ``torch_npu._C``.
+
+    Args:
+        path: where Python looks for modules of the package; the folder of the native libraries is added.
 
     Raises:
         LoadError: something is missing or does not match; the text is one sentence.
     """
     check_single_installation()
     check_torch()
-    choice = os.environ.get("TORCH_NPU_CANN", "auto")
-    if choice not in _CHOICES:
-        raise LoadError(
-            f"TORCH_NPU_CANN={choice} is not understood: it takes {', '.join(_CHOICES)}"
-        )
-    wants_transfer()
+    try:
+        environment.check()
+    except environment.VariableError as error:
+        raise LoadError(str(error)) from None
+    choice = environment.choice("TORCH_NPU_CANN")
     system = _system_folder()
     if choice == "system" and system is None:
         raise LoadError(
             f"TORCH_NPU_CANN=system, but no folder of LD_LIBRARY_PATH holds {_RUNTIME}: "
             "source the CANN's set_env.sh first"
         )
-    package = _package_dir()
+    package = package_dir()
+    if str(package) not in path:  # Python runs in the checkout's root
+        path.append(str(package))
     if system is not None and choice != "softnpu":
         _preload(system, (_RUNTIME, _OPERATORS, _COLLECTIVES))
     else:
@@ -133,10 +133,9 @@ def load() -> ModuleType:
             package / "lib" / "cann", (_RUNTIME, *_SIBLINGS, _OPERATORS, _COLLECTIVES, _PLUGIN)
         )
     try:
-        from torch_npu import _C
+        return importlib.import_module("torch_npu._C")
     except ImportError as error:
         raise LoadError(f"the native part of torch_npu does not load: {error}") from None
-    return _C
 
 
 def bound_library(name: str = _RUNTIME) -> str:

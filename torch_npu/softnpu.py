@@ -14,6 +14,8 @@ import os
 import sys
 from pathlib import Path
 
+from torch_npu._core import environment
+
 
 def lib_dir() -> Path:
     """The folder with softnpu's libraries under CANN's names.
@@ -66,7 +68,7 @@ def cann_dir() -> Path:
     toolkit = libraries.parents[1] / "cann"
     if not (toolkit / "include").is_dir():
         raise FileNotFoundError(f"{toolkit} has no headers: in a checkout, run ./dev build")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    cache = environment.text("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = hashlib.sha256(os.fsencode(toolkit)).hexdigest()[:12]
     folder = Path(cache).absolute() / "torch_npu" / f"cann-{name}"
     folder.mkdir(parents=True, exist_ok=True)

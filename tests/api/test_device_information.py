@@ -27,7 +27,7 @@ from torch_npu.npu import soc
     ],
 )
 def test_the_soc_has_the_official_number(name, number, monkeypatch):
-    monkeypatch.setattr(soc._state, "native", lambda: SimpleNamespace(soc_name=lambda: name))
+    monkeypatch.setattr(soc.state, "native", lambda: SimpleNamespace(soc_name=lambda: name))
     assert torch.npu.get_soc_version() == torch.npu.utils.get_soc_version() == number
 
 
@@ -37,7 +37,7 @@ def test_the_number_is_that_of_the_chosen_soc():
 
 
 def test_a_soc_without_a_number_is_refused(monkeypatch):
-    monkeypatch.setattr(soc._state, "native", lambda: SimpleNamespace(soc_name=lambda: "Ascend1"))
+    monkeypatch.setattr(soc.state, "native", lambda: SimpleNamespace(soc_name=lambda: "Ascend1"))
     with pytest.raises(RuntimeError, match="Unsupported soc version: Ascend1"):
         torch.npu.get_soc_version()
 

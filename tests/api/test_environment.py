@@ -8,10 +8,11 @@ import fresh
 import pytest
 import torch
 
-from torch_npu.npu._environment import VARIABLES, ignored
+from torch_npu._core import environment
+from torch_npu._core.environment import ignored
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = (ROOT / "docs/environment.md").read_text()
+VARIABLES = list(environment.VARIABLES.values())
 # Section 1 of the official plug-in's facts, and its own list of variables.
 OFFICIAL = [
     "TASK_QUEUE_ENABLE",
@@ -92,32 +93,72 @@ def test_every_official_variable_is_in_the_table(name):
     assert len(variables_of(name)) == 1
 
 
-@EACH
-def test_a_variable_is_honoured_or_has_a_reason(variable):
-    assert bool(variable.honoured_by) != bool(variable.reason)
-    assert variable.meaning
-    if variable.honoured_by:
-        assert variable.name in (ROOT / variable.honoured_by).read_text()
+@pytest.mark.parametrize(
+    ("read", "name", "values"),
+    [
+        (environment.flag, "FORCE_OVERFLOW_CHECK", {"": False, "0": False, "1": True}),
+        (environment.flag, "INF_NAN_MODE_ENABLE", {"": True, "0": False}),
+        (environment.choice, "TORCH_NPU_CANN", {"": "auto", "system": "system"}),
+        (environment.choice, "SOFTNPU_CPU_CAPABILITY", {"": "", "avx2": "avx2"}),
+        (environment.integer, "SEED", {"": 666, "0": 0, "4294967295": 2**32 - 1}),
+        (environment.pair, "NPU_ASD_SIGMA_THRESH", {"": (100_000, 5_000), "9, 4": (9, 4)}),
+        (environment.text, "OOM_SNAPSHOT_PATH", {"": ".", " a b ": " a b "}),
+        (environment.is_set, "RANK", {"": False, "0": True}),
+    ],
+)
+def test_values_of_each_type(monkeypatch, read, name, values):
+    monkeypatch.delenv(name, raising=False)
+    assert read(name) == values[""]
+    for text, value in values.items():
+        monkeypatch.setenv(name, text)
+        assert read(name) == value
 
 
-@EACH
-def test_every_variable_is_documented(variable):
-    rows = [
-        line for line in DOCUMENT.splitlines() if f"`{variable.name}`" in str(line.split("|")[1:2])
-    ]
-    assert len(rows) == 1
-    if variable.reason:
-        assert f"| {variable.meaning} | {variable.reason} |" in rows[0]
+@pytest.mark.parametrize(
+    ("read", "name", "texts", "allowed"),
+    [
+        (environment.flag, "FORCE_OVERFLOW_CHECK", ["yes", "2", " 1", "01"], "0, 1"),
+        (environment.choice, "TORCH_NPU_CANN", ["best", "AUTO", "auto, softnpu"], "auto, softnpu, system"),
+        (environment.integer, "SEED", ["-1", "1.0", "x", "4294967296", "²"], "0 to 4294967295"),
+        (environment.pair, "NPU_ASD_UPPER_THRESH", ["3", "3,2,1", "3,x", ","], "two whole numbers with a comma between"),
+    ],
+)  # fmt: skip
+def test_a_bad_value_is_one_error(monkeypatch, read, name, texts, allowed):
+    for text in texts:
+        monkeypatch.setenv(name, text)
+        with pytest.raises(environment.VariableError) as raised:
+            read(name)
+        assert str(raised.value) == f"{name}={text} is not understood: it takes {allowed}"
 
 
-def test_names_of_the_document_are_in_the_tree():
-    names = set(re.findall(r"^\| `([A-Z_0-9]+)`", DOCUMENT, re.M))
-    assert len(names) > 50
-    assert not [
-        n
-        for n in names
-        if n.startswith(("TORCH_NPU_", "ASCEND_")) and n != "TORCH_NPU_CANN" and not variables_of(n)
-    ]
+def test_a_variable_is_read_as_its_row_says():
+    with pytest.raises(TypeError, match="SEED is read as flag, and its row says integer"):
+        environment.flag("SEED")
+    with pytest.raises(KeyError):
+        environment.flag("TORCH_NPU_UNKNOWN")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [("OOM_SNAPSHOT_ENABLE", "yes", "0, 1, 2"), ("TORCH_NPU_USE_COMPATIBLE_IMPL", "on", "0, 1")],
+)
+def test_a_bad_value_ends_the_import_of_torch_npu_and_not_that_of_torch(name, value, allowed):
+    text = f"{name}={value} is not understood: it takes {allowed}"
+    result = fresh.run("import torch_npu", **{name: value})
+    assert result.returncode == 1
+    assert result.stderr.splitlines()[-1] == f"torch_npu._load.LoadError: {text}"
+    program = "import torch; print(torch.npu.is_available(), torch.npu.unavailable_reason())"
+    assert fresh.output(program, **{name: value}) == f"False {text}"
+
+
+def test_variables_that_are_set_are_listed(monkeypatch):
+    monkeypatch.setenv("SOFTNPU_SPLIT", "tune")
+    monkeypatch.setenv("SOFTNPU_TUNE", "")
+    monkeypatch.setenv("HCCL_ALGO", "ring")
+    names = [name for name, _ in environment.all_set()]
+    assert ("SOFTNPU_SPLIT", "tune") in environment.all_set()
+    assert "SOFTNPU_TUNE" not in names
+    assert "HCCL_ALGO" not in names
 
 
 @EACH

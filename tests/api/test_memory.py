@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch.cuda import _memory_viz
 
+import torch_npu
+
 MiB = 1 << 20
 MODULES = pytest.mark.parametrize("module", [torch.npu, torch.npu.memory], ids=["npu", "memory"])
 
@@ -320,9 +322,9 @@ print(current())
 @pytest.mark.api("torch.npu.ipc_collect")
 def test_shared_memory_is_collected():
     shared = torch.ones(1000, device="npu")
-    ticket = torch.npu._state.native().share_storage(shared.untyped_storage())
+    ticket = torch_npu._C.share_storage(shared.untyped_storage())
     base = torch.npu.memory_allocated()
     del shared
-    torch.npu._state.native().release_shared(ticket[4].decode(), ticket[5])
+    torch_npu._C.release_shared(ticket[4].decode(), ticket[5])
     torch.npu.ipc_collect()
     assert torch.npu.memory_allocated() == base - 4096

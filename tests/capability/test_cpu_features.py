@@ -12,11 +12,11 @@ AVX2, AVX512_CORE = 0x7, 0x27
 
 # softnpu's copy is found through the library that is linked with it.
 PROGRAM = """
-import ctypes, torch
+import ctypes, torch, torch_npu
 from torch_npu import _load
 a = torch.arange(64.0 * 64).view(64, 64).remainder(5)
 assert torch.equal((a.npu() @ a.npu()).cpu(), a @ a)  # the limit is set at the first use
-assert torch.npu._state.native().aclnn_launches() == 1
+assert torch_npu._C.aclnn_launches() == 1
 isa = ctypes.CDLL(_load.bound_library("libopapi.so")).dnnl_get_effective_cpu_isa()
 print(isa, torch.backends.cpu.get_cpu_capability())
 """

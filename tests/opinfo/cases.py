@@ -8,6 +8,7 @@ from torch.testing._internal import common_methods_invocations as invocations
 from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
+import torch_npu
 from opinfo import distributions, judge, permission
 from opinfo import samples as _samples  # noqa: F401
 from opinfo.cancelling import error_of
@@ -71,7 +72,7 @@ def check_in_device_memory(value) -> None:
     for t in tree_flatten(value)[0]:
         if not isinstance(t, torch.Tensor) or t.device.type != "npu":
             continue
-        base, size = torch.npu._state.native().device_range(t.device.index)
+        base, size = torch_npu._C.device_range(t.device.index)
         for part in parts(t):
             if part._is_zerotensor():
                 continue
@@ -108,13 +109,13 @@ class SameKernels:
 
     def __enter__(self):
         """Starts counting."""
-        native = torch.npu._state.native()
+        native = torch_npu._C
         self._before = (native.aclnn_launches(), native.aclnn_refusals())
         return self
 
     def __exit__(self, *_):
         """Ends counting."""
-        native = torch.npu._state.native()
+        native = torch_npu._C
         self.alone = native.aclnn_launches() == self._before[0]
         self._refused = native.aclnn_refusals() - self._before[1]
 

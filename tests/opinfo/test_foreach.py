@@ -8,6 +8,7 @@ from seeding import seed_all
 from torch.testing._internal import common_methods_invocations as invocations
 from torch.utils._pytree import tree_flatten, tree_map
 
+import torch_npu
 from opinfo import judge
 from opinfo.cases import check_in_device_memory, on_npu, to_device
 from opinfo.rounding import changed
@@ -72,7 +73,7 @@ def test_lists(op, dtype: torch.dtype) -> None:
 
 def test_each_foreach_call_is_one_launch() -> None:
     lists = [[torch.randn(3, 2, device="npu") for _ in range(20)] for _ in range(3)]
-    native = torch.npu._state.native()
+    native = torch_npu._C
     for work in (
         lambda: torch._foreach_add(lists[0], lists[1], alpha=2),
         lambda: torch._foreach_mul_(lists[0], 0.5),

@@ -20,8 +20,9 @@ package = types.ModuleType("torch_npu")
 package.__path__ = [sys.argv[1] + "/torch_npu"]
 sys.modules["torch_npu"] = package
 from torch_npu import npu
+from torch_npu._core import state
 bound = json.loads(sys.argv[2])
-npu._state.attach(types.SimpleNamespace(**{name: lambda: 2 for name in bound}), "")
+state.attach(types.SimpleNamespace(**{name: lambda: 2 for name in bound}), "")
 print(npu.get_sync_debug_mode(), "get_sync_debug_mode" in npu.__all__)
 """
 

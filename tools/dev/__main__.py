@@ -12,6 +12,7 @@ from dev.abi import abi
 from dev.build import build
 from dev.command_line import Parser, Verb, suggestion
 from dev.docs import docs
+from dev.environment import environment
 from dev.lint import fmt, lint
 from dev.lock import locked
 from dev.operators import operators
@@ -133,6 +134,9 @@ VERBS = {
     "lint": Verb(_lint, "ruff, clang-format, clang-tidy, layers, documents", needs_build=True),
     "fmt": Verb(_fmt, "formats in place"),
     "docs": Verb(_docs, "the documents as a site in build/docs/site", needs_build=True),
+    "environment": Verb(
+        lambda _: environment(), "writes docs/environment.md from the package's table of variables"
+    ),
     "abi": Verb(lambda _: abi(), "writes docs/acl.md from softnpu/abi's tables"),
     "gen": Verb(_gen, "runs codegen and shows what it wrote", gen.arguments, needs_build=True),
     "api": Verb(
@@ -157,7 +161,7 @@ VERBS = {
 
 def usage() -> str:
     """The verbs, one per line."""
-    lines = [f"  {name:10} {verb.help}" for name, verb in VERBS.items()]
+    lines = [f"  {name:12} {verb.help}" for name, verb in VERBS.items()]
     return "\n".join(
         ("usage: ./dev VERB [arguments]   (./dev VERB --help: the arguments)", "", *lines)
     )

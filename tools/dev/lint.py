@@ -1,12 +1,14 @@
-"""`./dev lint` and `./dev fmt`: ruff, clang-format, the layers, and the style checks of every file."""
+"""`./dev lint` and `./dev fmt`: ruff, import-linter, clang-format, the layers, and the style checks of every file."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from dev import tidy
+from dev.environment import check_environment
 from dev.files import tracked
 from dev.paths import PYTHON, ROOT, VENV
+from dev.python_layers import python_layers
 from dev.run import DevError, run, say
 from dev.words import retired_words
 
@@ -143,12 +145,16 @@ def lint_files(files: Iterable[Path] | None = None) -> None:
             [PYTHON, "-m", "ruff", "format", "--quiet", "--check", *scope],
             hint="./dev fmt formats",
         )
+    if any(file.is_relative_to(ROOT / "torch_npu") for file in python):
+        say("import-linter")
+        python_layers()
     if sources:
         say("clang-format")
         run([CLANG_FORMAT, "--dry-run", "--Werror", *sources], hint="./dev fmt formats")
-    say("layers, lengths, words, paths in documents")
+    say("layers, lengths, words, environment variables, paths in documents")
     layers = read_layers((ROOT / "LAYERS").read_text())
     found = layer_violations(layers, sources) + version_conditions(sources) + raw_bytes(sources)
+    found += check_environment()
     found += _long_files([*python, *sources]) + retired_words([*python, *sources]) + _dead_paths()
     if found:
         raise DevError("\n".join(found))

@@ -8,6 +8,7 @@ from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 from torch._inductor.codecache import CppCodeCache, LambdaFuture
 from torch._inductor.utils import clear_on_fresh_cache
 
+from torch_npu._core import state
 from torch_npu._inductor.source import signature_of, with_entries, work_of
 
 
@@ -43,8 +44,6 @@ def compile_npu_kernel(
     Returns:
         The kernel: a function of tensors and numbers that enqueues a call in the current stream; or a future of it.
     """
-    from torch_npu import _C
-
     is_inline = get_compile_threads() <= 1
     library = _NpuCodeCache.load_async(
         with_entries(source, argument_types, threads),
@@ -58,7 +57,7 @@ def compile_npu_kernel(
         if kernel is None:
             loaded = library()
             addresses = (_address(loaded.torch_npu_run), _address(loaded.torch_npu_bind))
-            kernel = _C.load_kernel(name, signature, *addresses, work_of(source))
+            kernel = state.native().load_kernel(name, signature, *addresses, work_of(source))
         return kernel
 
     return load() if is_inline else LambdaFuture(load)

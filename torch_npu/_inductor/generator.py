@@ -1,6 +1,5 @@
 """What torch 2.13's Inductor asks of a device by name to learn about its code generator: npu has that of the CPU, C++."""
 
-import os
 from collections.abc import Callable
 from functools import wraps
 
@@ -11,6 +10,8 @@ from torch._inductor.codegen import common
 from torch._inductor.codegen.cpp import CppTile2DKernel, CppVecKernel
 from torch._inductor.lowering import lowerings
 from torch._inductor.scheduler import BaseSchedulerNode
+
+from torch_npu._core import environment
 
 _current_backend = utils.get_current_backend
 _needs_guard = utils.device_need_guard
@@ -77,7 +78,7 @@ def _store(
 def _limit_instructions() -> None:
     """Applies SOFTNPU_CPU_CAPABILITY, where a program did not choose the instructions of C++ kernels itself."""
     chosen = config.cpp.simdlen is not None or config.cpp.march is not None
-    if os.environ.get("SOFTNPU_CPU_CAPABILITY") == "avx2" and not chosen:
+    if environment.choice("SOFTNPU_CPU_CAPABILITY") == "avx2" and not chosen:
         config.cpp.simdlen, config.cpp.march = 256, "x86-64-v3"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from torch._inductor.codegen.cpp import CppScheduling
 
+from torch_npu._core import state
 from torch_npu._inductor.source import MARK
 
 
@@ -17,9 +18,7 @@ class Scheduling(CppScheduling):
     def __init__(self, scheduler: object) -> None:
         """Takes Inductor's scheduler; None only to ask for features."""
         if scheduler is not None:
-            from torch_npu import _C
-
-            _C.check_kernels()
+            state.native().check_kernels()
         super().__init__(scheduler)
 
     def define_kernel(

@@ -20,11 +20,10 @@ import functools
 import importlib
 import sys
 
-from torch_npu import _import_hook
+from torch_npu._core import import_hook, state
 from torch_npu.contrib._transfer import absent, checkpoints, patcher
 from torch_npu.contrib._transfer.counterparts import all_counterparts, exists, resolve
 from torch_npu.contrib._transfer.rules import RULES, Rule
-from torch_npu.npu import _state
 
 __all__ = ["apply", "is_applied", "restore"]
 
@@ -72,7 +71,7 @@ def _wait_for_imports() -> None:
     """Once in a process: what is imported while CUDA is mapped is mapped then."""
     for rule in RULES:
         if rule.imported_with is not None and rule.imported_with not in sys.modules:
-            _import_hook.when_imported(
+            import_hook.when_imported(
                 rule.imported_with, functools.partial(_apply_when_imported, rule)
             )
 
@@ -90,7 +89,7 @@ def apply() -> None:
     """
     if is_applied():
         return
-    native = _state.native()
+    native = state.native()
     try:
         _patcher.switch(
             lambda: native.set_cuda_redirect(True), lambda: native.set_cuda_redirect(False)

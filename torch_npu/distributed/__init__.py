@@ -5,7 +5,7 @@
 
 import importlib
 
-import torch_npu
+from torch_npu._core import state
 from torch_npu.distributed import nn
 from torch_npu.distributed.distributed_c10d import (
     all_gather_into_tensor_uneven,
@@ -28,7 +28,7 @@ __all__ = [
 
 def is_available() -> bool:
     """Whether this build of ``torch_npu`` has collectives."""
-    return hasattr(torch_npu._C, "_c10d_npu_init")
+    return state.is_loaded() and hasattr(state.native(), "_c10d_npu_init")
 
 
 def __getattr__(name: str) -> object:

@@ -4,8 +4,9 @@ from functools import wraps
 
 from torch import distributed as dist
 
-from torch_npu import _import_hook
+from torch_npu._core import import_hook, state
 from torch_npu.distributed import _autograd
+from torch_npu.distributed.distributed_c10d import is_hccl_available, reinit_process_group
 
 
 def _make_group(options: object, group_options: object) -> object:
@@ -18,8 +19,7 @@ def _make_group(options: object, group_options: object) -> object:
     Raises:
         TypeError: ``pg_options`` are those of another backend.
     """
-    from torch_npu._C._distributed_c10d import ProcessGroupHCCL
-
+    ProcessGroupHCCL = state.native()._distributed_c10d.ProcessGroupHCCL  # noqa: N806
     made = group_options if group_options is not None else ProcessGroupHCCL.Options()
     if not isinstance(made, ProcessGroupHCCL.Options):
         raise TypeError(
@@ -36,21 +36,18 @@ def register() -> None:
     """Registers the backend: for npu tensors also where ``init_process_group`` is not told of a backend."""
     if not dist.is_available():
         return
-    from torch_npu import _C
-
-    _C._c10d_npu_init()
+    native = state.native()
+    native._c10d_npu_init()
     # A list: a string would be taken letter by letter.
     dist.Backend.register_backend("hccl", _make_group, extended_api=True, devices=["npu"])
-    from torch_npu.distributed.distributed_c10d import is_hccl_available, reinit_process_group
-
-    group = _C._distributed_c10d.ProcessGroupHCCL
+    group = native._distributed_c10d.ProcessGroupHCCL
     for module in (dist, dist.distributed_c10d):
         module.ProcessGroupHCCL = group
         module.is_hccl_available = is_hccl_available
         module.reinit_process_group = reinit_process_group
     _autograd.let_all_gather_have_gradients()
     _serve_cpu_tensors_by_default()
-    _import_hook.when_imported("torch.distributed.tensor", _let_attention_be_sharded)
+    import_hook.when_imported("torch.distributed.tensor", _let_attention_be_sharded)
 
 
 def _let_attention_be_sharded() -> None:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import torch
 from torch.multiprocessing import reductions
 
-from torch_npu.npu import _receivers, _state
+from torch_npu._core import state
+from torch_npu.npu import _receivers
 from torch_npu.npu.streams import Event
 
 
@@ -37,7 +38,7 @@ class _Memory(NamedTuple):
 
 def _share_npu_(self: torch.UntypedStorage) -> tuple:
     """Adds a user of the storage and returns the data for its process, a ``_Memory`` as a tuple."""
-    return (*_state.native().share_storage(self), b"", False)
+    return (*state.native().share_storage(self), b"", False)
 
 
 def _new_shared_npu(
@@ -51,7 +52,7 @@ def _new_shared_npu(
     event_sync_required: bool,
 ) -> torch.UntypedStorage:
     """Maps the result of :func:`_share_npu_` in another process; the counted user is now this storage."""
-    return _state.native().open_shared_storage(
+    return state.native().open_shared_storage(
         device, handle, size_bytes, offset_bytes, ref_counter_handle, ref_counter_offset
     )
 
@@ -60,7 +61,7 @@ def _release_ipc_counter_npu(
     ref_counter_handle: bytes, ref_counter_offset: int, device: object = None
 ) -> None:
     """Removes a counted user for which no storage was opened."""
-    _state.native().release_shared(ref_counter_handle, ref_counter_offset)
+    state.native().release_shared(ref_counter_handle, ref_counter_offset)
 
 
 def _release(memory: _Memory) -> None:

@@ -1,16 +1,12 @@
 """``torch.npu``: the device module of the NPU, with the interfaces of ``torch.cuda``."""
 
-import atexit
 import sys
+from collections.abc import Callable
 
 import torch
 
-from torch_npu import _compat
-from torch_npu.multiprocessing import reductions
+from torch_npu._core.missing import missing_attribute
 from torch_npu.npu import (
-    _acl_configuration,
-    _environment,
-    _state,
     aclnn,
     amp,
     autocast_utils,
@@ -19,12 +15,9 @@ from torch_npu.npu import (
     legacy,
     memory,
     npu_config,
-    overflow,
     profiler,
-    torch_backend,
     utils,
 )
-from torch_npu.npu._missing import missing_attribute
 from torch_npu.npu.autocast_utils import (
     get_amp_supported_dtype,
     get_autocast_dtype,
@@ -149,8 +142,8 @@ from torch_npu.npu.options import (
 )
 from torch_npu.npu.overflow import clear_npu_overflow_flag, get_npu_overflow_flag
 from torch_npu.npu.random import _get_rng_state_offset as _get_rng_state_offset
+from torch_npu.npu.random import _set_rng_state_offset as _set_rng_state_offset
 from torch_npu.npu.random import (
-    _make_default_generators,
     get_default_generator,
     get_rng_state,
     get_rng_state_all,
@@ -162,7 +155,6 @@ from torch_npu.npu.random import (
     set_rng_state,
     set_rng_state_all,
 )
-from torch_npu.npu.random import _set_rng_state_offset as _set_rng_state_offset
 from torch_npu.npu.recovery import check_uce_in_memory, restart_device, stop_device
 from torch_npu.npu.selftest import stress_detect
 from torch_npu.npu.soc import get_soc_version
@@ -184,76 +176,17 @@ from torch_npu.npu.streams import _erase_stream as _erase_stream
 default_generators: tuple[torch.Generator, ...] = ()
 
 
+# What to do when one of these names is first asked for; torch_npu._registration fills it.
+_first_uses: dict[str, Callable[[], None]] = {}
+
+
 def __getattr__(name: str) -> object:
     # torch.utils.checkpoint saves the generators' state only if the device module says that it is initialised.
     if name == "_initialized":
         return is_initialized()
-    # Inductor asks a device that is not registered yet for its code generators. The import registers them, with a cache
-    # key, which attributes cannot give.
-    if name == "Scheduling":
-        from torch_npu import _inductor  # noqa: F401
+    if name in _first_uses:
+        _first_uses[name]()
     raise missing_attribute(sys.modules[__name__], name)
-
-
-def _finish() -> None:
-    """Waits for queued work when the interpreter ends. After a Ctrl-C the work is dropped instead.
-
-    Failed work that was never waited for is reported here, and the process exits with an error.
-    """
-    from torch_npu import _C
-
-    has_failed = getattr(sys, "last_type", None) is not None
-    _C._distributed_c10d.end_process_groups(has_failed)
-    if getattr(sys, "last_type", None) is not KeyboardInterrupt:
-        failure = _C.shutdown()
-        if failure:
-            print(f"Work on the npu that nobody waited for failed: {failure}", file=sys.stderr)
-    _C.close_shared()  # after the wait: queued work may write memory of other processes
-
-
-def _register_with_dynamo() -> None:
-    from torch_npu import _dynamo_interface
-
-    _dynamo_interface.register()
-
-
-def _register(load_error: Exception | None) -> None:
-    """Makes ``npu`` a device of PyTorch; without the native part it is not available."""
-    global default_generators
-    torch.utils.rename_privateuse1_backend("npu")
-    torch._register_device_module("npu", sys.modules[__name__])
-    if load_error is not None:
-        _state.attach(None, str(load_error))
-        return
-    from torch_npu import _C, _import_hook
-    from torch_npu.distributed import _backend
-    from torch_npu.utils import (
-        _profiled_events,
-        _storage,
-        batching_rules,
-        fake_kernels,
-        syncbatchnorm,
-    )
-
-    _state.attach(_C, "")
-    torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
-    default_generators = _make_default_generators()
-    reductions.register()
-    _compat.apply()
-    memory._dump_when_out_of_memory()
-    fake_kernels.register()
-    batching_rules.register()
-    legacy.register()
-    _storage.register()
-    _profiled_events.register()
-    torch_backend.register()
-    _backend.register()
-    syncbatchnorm.register()
-    overflow.start_as_the_environment_says()
-    _environment.warn_of_ignored()
-    _acl_configuration.apply()
-    _import_hook.when_imported("torch._dynamo.device_interface", _register_with_dynamo)
-    atexit.register(_finish)
 
 
 __all__ = [

@@ -4,13 +4,12 @@ The texts are those that its tests and programs look for.
 """
 
 import json
-import os
 from pathlib import Path
 from typing import NamedTuple
 
-from torch_npu.npu import _state
-from torch_npu.npu._warn import warn
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core import environment, state
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
 
 _VARIABLE = "TORCH_ACL_INIT_CONFIG_PATH"
 # From this CANN on the runtime takes its first device from the file.
@@ -63,17 +62,17 @@ def check(given: str, *, is_lazy: bool) -> Configuration:
 
 
 def _is_lazy() -> bool:
-    major, minor = _state.native().cann_version().split(".")[:2]
+    major, minor = state.native().cann_version().split(".")[:2]
     return (int(major), int(minor)) >= _LAZY_SINCE
 
 
 def apply() -> None:
     """Checks the variable's file at import; what is wrong with it is raised when the device is first used."""
-    given = os.environ.get(_VARIABLE)
-    if given is None:
+    given = environment.text("TORCH_ACL_INIT_CONFIG_PATH")
+    if not given:
         return
     found = check(given, is_lazy=_is_lazy())
-    if found.ignored and _state.native().softnpu_version():
+    if found.ignored and state.native().softnpu_version():
         names = ", ".join(found.ignored)
         warn(f"{_VARIABLE}: {names} of {found.file} has no effect on a software NPU")
-    _state.native().set_configuration(found.file, found.error)
+    state.native().set_configuration(found.file, found.error)

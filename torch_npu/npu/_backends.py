@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 import torch
 
-from torch_npu.npu._warn import warn
+from torch_npu._core.warnings import warn
 
 
 def flash_sdp_enabled() -> bool:

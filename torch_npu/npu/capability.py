@@ -4,16 +4,16 @@ import os
 import re
 import time
 
-from torch_npu.npu import _state
-from torch_npu.npu._warn import warn
+from torch_npu._core import devices, environment
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
 from torch_npu.npu.device import device_count
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 _SAMPLE_SECONDS = 0.02
 _CAPABILITY = "TORCH_NPU_DEVICE_CAPABILITY"
 
 
-def get_device_capability(device: _state.Device = None) -> tuple[int, int] | None:
+def get_device_capability(device: devices.Device = None) -> tuple[int, int] | None:
     """The numbers of the variable ``TORCH_NPU_DEVICE_CAPABILITY``, for programs that ask for CUDA's capability.
 
     Args:
@@ -26,7 +26,7 @@ def get_device_capability(device: _state.Device = None) -> tuple[int, int] | Non
         Always: it says nothing about the NPU.
     """
     meaning = "is only for compatibility with PyTorch and does not represent the actual capability of the NPU device."
-    text = os.environ.get(_CAPABILITY)
+    text = environment.text("TORCH_NPU_DEVICE_CAPABILITY")
     if not text:
         warn(
             f"You can set the device capability via the environment variable {_CAPABILITY}. "
@@ -46,8 +46,8 @@ def get_device_capability(device: _state.Device = None) -> tuple[int, int] | Non
     return int(found[1]), int(found[2])
 
 
-def _checked(device: _state.Device, what: str) -> int:
-    index = device if isinstance(device, int) else _state.device_index(device)
+def _checked(device: devices.Device, what: str) -> int:
+    index = device if isinstance(device, int) else devices.device_index(device)
     if not 0 <= index < device_count():
         raise AssertionError(
             f"Invalid {what} id: npu:{index}, there are {device_count()} devices"
@@ -56,7 +56,7 @@ def _checked(device: _state.Device, what: str) -> int:
     return index
 
 
-def can_device_access_peer(device_id: _state.Device, peer_device_id: _state.Device) -> bool:
+def can_device_access_peer(device_id: devices.Device, peer_device_id: devices.Device) -> bool:
     """Whether one device can read and write the memory of another: True for two software NPUs of one process.
 
     Raises:
@@ -65,7 +65,7 @@ def can_device_access_peer(device_id: _state.Device, peer_device_id: _state.Devi
     return _checked(device_id, "device") != _checked(peer_device_id, "peer device")
 
 
-def utilization(device: _state.Device = None) -> int:
+def utilization(device: devices.Device = None) -> int:
     """The load of the host cores that play the device, by this process, in percent.
 
     Measured for 20 ms, during which the call waits.

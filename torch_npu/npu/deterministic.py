@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import Function, once_differentiable
 
-from torch_npu.npu._warn import warn
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
 
 _level: int | None = None  # None: as torch.use_deterministic_algorithms says
 

@@ -6,7 +6,8 @@ from types import ModuleType
 
 import torch
 
-from torch_npu.npu import _receivers, _state
+from torch_npu._core import devices, state
+from torch_npu.npu import _receivers
 
 
 def is_available() -> bool:
@@ -16,17 +17,17 @@ def is_available() -> bool:
 
 def unavailable_reason() -> str:
     """Why :func:`is_available` is False, as one sentence; empty if it is True."""
-    return _state.unavailable_reason()
+    return state.unavailable_reason()
 
 
 def device_count() -> int:
     """The number of NPUs. Initialises nothing and never raises."""
-    return int(_state.native().device_count()) if _state.is_loaded() else 0
+    return int(state.native().device_count()) if state.is_loaded() else 0
 
 
 def is_initialized() -> bool:
     """Whether this process has started the NPU runtime."""
-    return _state.is_loaded() and bool(_state.native().is_initialized()) and not _is_in_bad_fork()
+    return state.is_loaded() and bool(state.native().is_initialized()) and not _is_in_bad_fork()
 
 
 def init() -> None:
@@ -46,27 +47,27 @@ def _lazy_init() -> None:
         )
     if not is_available():
         raise RuntimeError(f"No NPU is available: {unavailable_reason()}")
-    _state.native().init()
+    state.native().init()
 
 
 def _is_in_bad_fork() -> bool:
-    return _state.is_loaded() and bool(_state.native().in_bad_fork())
+    return state.is_loaded() and bool(state.native().in_bad_fork())
 
 
 def current_device() -> int:
     """The index of the current device of this thread."""
-    return int(_state.native().current_device())
+    return int(state.native().current_device())
 
 
-def set_device(device: _state.Device) -> None:
+def set_device(device: devices.Device) -> None:
     """Makes ``device`` (index, string or torch.device) this thread's current device.
 
     Raises:
         RuntimeError: it does not exist.
     """
-    index = _state.device_index(device)
+    index = devices.device_index(device)
     if index >= 0:
-        _state.native().set_device(index)
+        state.native().set_device(index)
 
 
 def npurt() -> ModuleType:
@@ -77,23 +78,23 @@ def npurt() -> ModuleType:
     return runtime
 
 
-def synchronize(device: _state.Device = None) -> None:
+def synchronize(device: devices.Device = None) -> None:
     """Waits for all work on ``device`` and raises errors of asynchronous work."""
-    _state.native().synchronize(_state.device_index(device))
+    state.native().synchronize(devices.device_index(device))
 
 
-def get_device_name(device_name: _state.Device = None) -> str:
+def get_device_name(device_name: devices.Device = None) -> str:
     """The name of the emulated SoC, such as ``Ascend910B1``. Initialises nothing.
 
     Raises:
         RuntimeError: the device does not exist.
     """
-    index = _state.device_index(device_name)
+    index = devices.device_index(device_name)
     if index >= device_count():
         raise RuntimeError(
             f"Invalid NPU device index npu:{index}: there are {device_count()} devices"
         )
-    return str(_state.native().soc_name())
+    return str(state.native().soc_name())
 
 
 @dataclass(frozen=True)
@@ -128,17 +129,17 @@ def _l2_cache_size() -> int:
         return 0
 
 
-def get_device_properties(device_name: _state.Device = None) -> NPUDeviceProperties:
+def get_device_properties(device_name: devices.Device = None) -> NPUDeviceProperties:
     """The properties of a device; ``softnpu`` is softnpu's version, empty on real hardware."""
-    index = _state.device_index(device_name)
+    index = devices.device_index(device_name)
     cores = torch.get_num_threads()
     return NPUDeviceProperties(
         name=get_device_name(index),
-        total_memory=int(_state.native().mem_get_info(index)[1]),
+        total_memory=int(state.native().mem_get_info(index)[1]),
         cube_core_num=cores,
         vector_core_num=cores,
         multi_processor_count=cores,
-        softnpu=str(_state.native().softnpu_version()),
+        softnpu=str(state.native().softnpu_version()),
         L2_cache_size=_l2_cache_size(),
     )
 
@@ -146,9 +147,9 @@ def get_device_properties(device_name: _state.Device = None) -> NPUDevicePropert
 class device:  # noqa: N801
     """Context manager: ``with torch.npu.device(1): ...``; a negative index or None changes nothing."""
 
-    def __init__(self, device: _state.Device) -> None:
+    def __init__(self, device: devices.Device) -> None:
         """Takes an index, a string or a torch.device."""
-        self.index = -1 if device is None else _state.device_index(device)
+        self.index = -1 if device is None else devices.device_index(device)
         self.previous = -1
 
     def __enter__(self) -> "device":
@@ -174,6 +175,6 @@ class device_of(device):  # noqa: N801
 
 def ipc_collect() -> None:
     """Frees memory that this process shared and dropped, and that no other process uses."""
-    if _state.native().is_initialized():
+    if state.native().is_initialized():
         _receivers.collect()
-        _state.native().ipc_collect()
+        state.native().ipc_collect()

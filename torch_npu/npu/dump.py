@@ -13,7 +13,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
 from torch.utils._pytree import tree_leaves
 
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core.errors import ErrCode, pta_error
 
 _MODES = ("all", "input", "output")
 

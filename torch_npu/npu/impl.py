@@ -1,8 +1,8 @@
 """``use_compatible_impl``: operators as PyTorch itself defines them."""
 
-import os
+from torch_npu._core import environment
 
-_enabled = os.environ.get("TORCH_NPU_USE_COMPATIBLE_IMPL", "0") == "1"
+_enabled: bool | None = None  # None: as the variable says
 
 
 def use_compatible_impl(is_enable: bool) -> None:
@@ -17,4 +17,6 @@ def use_compatible_impl(is_enable: bool) -> None:
 
 def are_compatible_impl_enabled() -> bool:
     """The value of :func:`use_compatible_impl`; False by default."""
+    if _enabled is None:
+        return environment.flag("TORCH_NPU_USE_COMPATIBLE_IMPL")
     return _enabled

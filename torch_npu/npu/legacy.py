@@ -9,8 +9,8 @@ import torch
 from torch._utils import classproperty
 from torch.storage import _LegacyStorage, _warn_typed_storage_removal
 
-from torch_npu.npu._warn import warn_once
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn_once
 
 # Names of C, then PyTorch's types.
 _DTYPES = {

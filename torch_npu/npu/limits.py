@@ -2,10 +2,10 @@
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import state
+from torch_npu._core.errors import ErrCode, pta_error
 from torch_npu.npu.device import device_count
 from torch_npu.npu.streams import Stream
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 _KINDS = {"cube_core_num": 0, "vector_core_num": 1}
 _limited = False
@@ -58,7 +58,7 @@ def set_device_limit(device: int, cube_num: int = -1, vector_num: int = -1) -> N
             "Function 'set_device_limit' has already been called, You can only set this interface once."
         )
     for kind, number in given:
-        _state.native().set_device_limit(index, kind, number)
+        state.native().set_device_limit(index, kind, number)
     _limited = True
 
 
@@ -70,7 +70,7 @@ def get_device_limit(device: int) -> dict[str, int]:
         AssertionError: it does not exist.
     """
     index = _checked_device(device)
-    return {name: int(_state.native().device_limit(index, kind)) for name, kind in _KINDS.items()}
+    return {name: int(state.native().device_limit(index, kind)) for name, kind in _KINDS.items()}
 
 
 def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -> None:
@@ -83,7 +83,7 @@ def set_stream_limit(stream: Stream, cube_num: int = -1, vector_num: int = -1) -
     """
     at = _checked_stream(stream)
     for kind, number in _given(cube_num, vector_num):
-        _state.native().set_stream_limit(*at, kind, number)
+        state.native().set_stream_limit(*at, kind, number)
 
 
 def reset_stream_limit(stream: Stream) -> None:
@@ -92,7 +92,7 @@ def reset_stream_limit(stream: Stream) -> None:
     Raises:
         AssertionError: ``stream`` is no npu stream.
     """
-    _state.native().reset_stream_limit(*_checked_stream(stream))
+    state.native().reset_stream_limit(*_checked_stream(stream))
 
 
 def get_stream_limit(stream: Stream) -> dict[str, int]:
@@ -102,4 +102,4 @@ def get_stream_limit(stream: Stream) -> dict[str, int]:
         AssertionError: ``stream`` is no npu stream.
     """
     at = _checked_stream(stream)
-    return {name: int(_state.native().stream_limit(*at, kind)) for name, kind in _KINDS.items()}
+    return {name: int(state.native().stream_limit(*at, kind)) for name, kind in _KINDS.items()}

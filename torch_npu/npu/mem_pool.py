@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from torch_npu.npu import _state
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core import devices, state
+from torch_npu._core.errors import ErrCode, pta_error
 
 
 class _RawAllocator:
@@ -72,13 +72,25 @@ def change_current_allocator(allocator: _NPUAllocator) -> None:
     functions = allocator.allocator()
     if functions is _current.allocator():
         return
-    _state.native().set_current_allocator(functions.allocate, functions.release)
+    state.native().set_current_allocator(functions.allocate, functions.release)
     _current = allocator
 
 
 def _get_current_allocator() -> _NPUAllocator:
     """The allocator in use."""
     return _current
+
+
+def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str, Any]]:
+    """Every segment of the caching allocator with its blocks, by address.
+
+    Args:
+        mempool_id: only segments of the :class:`MemPool` with this id; ``(0, 0)`` and None are all pools.
+    """
+    segments = list(state.native().memory_snapshot())
+    if mempool_id in (None, (0, 0)):
+        return segments
+    return [s for s in segments if s["segment_pool_id"] == tuple(mempool_id)]
 
 
 class MemPool:
@@ -111,9 +123,9 @@ class MemPool:
                 + pta_error(ErrCode.TYPE)
             )
         functions = allocator or _RawAllocator()
-        native = _state.native()
+        native = state.native()
         self._allocator = allocator
-        self._device = _state.device_index()
+        self._device = devices.device_index()
         self._id = native.create_pool(
             self._device, functions.allocate, functions.release, bool(use_on_oom), bool(no_split)
         )
@@ -132,17 +144,15 @@ class MemPool:
 
     def use_count(self) -> int:
         """1 for this object, and 1 for each :func:`use_mem_pool` that is active."""
-        return int(_state.native().pool_use_count(self._device, self._id))
+        return int(state.native().pool_use_count(self._device, self._id))
 
     def snapshot(self) -> list[dict[str, Any]]:
         """The pool's segments with their blocks, as :func:`torch.npu.memory_snapshot` has them."""
-        from torch_npu.npu.memory import memory_snapshot
-
         return memory_snapshot(self.id)
 
 
 @contextmanager
-def use_mem_pool(pool: MemPool, device: _state.Device = None) -> Iterator[None]:
+def use_mem_pool(pool: MemPool, device: devices.Device = None) -> Iterator[None]:
     """Allocations of this thread on ``device`` (default: the current one) come from ``pool``.
 
     Raises:
@@ -152,7 +162,7 @@ def use_mem_pool(pool: MemPool, device: _state.Device = None) -> Iterator[None]:
         raise TypeError(
             f"pool must be a torch.npu.MemPool, not {type(pool).__name__}" + pta_error(ErrCode.TYPE)
         )
-    native, index = _state.native(), _state.device_index(device)
+    native, index = state.native(), devices.device_index(device)
     native.begin_allocate_to_pool(index, pool.id)
     try:
         yield

@@ -8,16 +8,18 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from torch_npu.npu import _receivers, _state
+from torch_npu._core import devices, environment, state
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu.npu import _receivers
 from torch_npu.npu.mem_pool import (
     MemPool,
     NPUPluggableAllocator,
     _get_current_allocator,
     _NPUAllocator,
     change_current_allocator,
+    memory_snapshot,
     use_mem_pool,
 )
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 __all__ = [
     "MemPool",
@@ -70,79 +72,67 @@ def _flatten(prefix: str, value: Mapping | int, out: dict[str, int]) -> None:
         out[prefix] = value
 
 
-def memory_stats(device: _state.Device = None) -> "OrderedDict[str, int]":
+def memory_stats(device: devices.Device = None) -> "OrderedDict[str, int]":
     """Every statistic of the caching allocator, by dotted name; empty before the device is used."""
-    if not _state.native().is_initialized():
+    if not state.native().is_initialized():
         return OrderedDict()
     flat: dict[str, int] = {}
-    _flatten("", _state.native().memory_stats(_state.device_index(device)), flat)
+    _flatten("", state.native().memory_stats(devices.device_index(device)), flat)
     return OrderedDict(sorted(flat.items()))
 
 
-def memory_allocated(device: _state.Device = None) -> int:
+def memory_allocated(device: devices.Device = None) -> int:
     """Bytes that tensors currently use."""
     return memory_stats(device).get("allocated_bytes.all.current", 0)
 
 
-def max_memory_allocated(device: _state.Device = None) -> int:
+def max_memory_allocated(device: devices.Device = None) -> int:
     """The maximum of :func:`memory_allocated` since the start or :func:`reset_peak_memory_stats`."""
     return memory_stats(device).get("allocated_bytes.all.peak", 0)
 
 
-def memory_reserved(device: _state.Device = None) -> int:
+def memory_reserved(device: devices.Device = None) -> int:
     """Bytes that the allocator has reserved, used and cached."""
     return memory_stats(device).get("reserved_bytes.all.current", 0)
 
 
-def max_memory_reserved(device: _state.Device = None) -> int:
+def max_memory_reserved(device: devices.Device = None) -> int:
     """The maximum of :func:`memory_reserved`."""
     return memory_stats(device).get("reserved_bytes.all.peak", 0)
 
 
-def reset_peak_memory_stats(device: _state.Device = None) -> None:
+def reset_peak_memory_stats(device: devices.Device = None) -> None:
     """Resets the peaks to the current values."""
-    _state.native().reset_peak_memory_stats(_state.device_index(device))
+    state.native().reset_peak_memory_stats(devices.device_index(device))
 
 
-def reset_accumulated_memory_stats(device: _state.Device = None) -> None:
+def reset_accumulated_memory_stats(device: devices.Device = None) -> None:
     """Resets the totals."""
-    _state.native().reset_accumulated_memory_stats(_state.device_index(device))
+    state.native().reset_accumulated_memory_stats(devices.device_index(device))
 
 
 def empty_cache() -> None:
     """Returns cached memory that no tensor uses to the device; what :func:`torch.npu.ipc_collect` frees, too."""
-    if _state.native().is_initialized():
+    if state.native().is_initialized():
         _receivers.collect()
-        _state.native().ipc_collect()
-        _state.native().empty_cache()
+        state.native().ipc_collect()
+        state.native().empty_cache()
 
 
-def mem_get_info(device: _state.Device = None) -> tuple[int, int]:
+def mem_get_info(device: devices.Device = None) -> tuple[int, int]:
     """Free and total bytes of the device."""
-    free, total = _state.native().mem_get_info(_state.device_index(device))
+    free, total = state.native().mem_get_info(devices.device_index(device))
     return int(free), int(total)
 
 
-def memory_stats_as_nested_dict(device: _state.Device = None) -> dict[str, Any]:
+def memory_stats_as_nested_dict(device: devices.Device = None) -> dict[str, Any]:
     """The statistics of :func:`memory_stats` as nested dictionaries; empty before the device is used."""
-    if not _state.native().is_initialized():
+    if not state.native().is_initialized():
         return {}
-    return dict(_state.native().memory_stats(_state.device_index(device)))
+    return dict(state.native().memory_stats(devices.device_index(device)))
 
 
-def memory_snapshot(mempool_id: tuple[int, int] | None = None) -> list[dict[str, Any]]:
-    """Every segment of the caching allocator with its blocks, by address.
-
-    Args:
-        mempool_id: only segments of the :class:`MemPool` with this id; ``(0, 0)`` and None are all pools.
-    """
-    segments = list(_state.native().memory_snapshot())
-    if mempool_id in (None, (0, 0)):
-        return segments
-    return [s for s in segments if s["segment_pool_id"] == tuple(mempool_id)]
-
-
-def set_per_process_memory_fraction(fraction: float, device: _state.Device = None) -> None:
+def set_per_process_memory_fraction(fraction: float, device: devices.Device = None) -> None:
     """Limits what this process may reserve on ``device`` to a fraction of its memory.
 
     Raises:
@@ -157,15 +147,15 @@ def set_per_process_memory_fraction(fraction: float, device: _state.Device = Non
         raise ValueError(
             f"Invalid fraction value: {fraction}. Allowed range: 0~1" + pta_error(ErrCode.VALUE)
         )
-    _state.native().set_memory_fraction(fraction, _state.device_index(device))
+    state.native().set_memory_fraction(fraction, devices.device_index(device))
 
 
-def get_per_process_memory_fraction(device: _state.Device = None) -> float:
+def get_per_process_memory_fraction(device: devices.Device = None) -> float:
     """The limit of :func:`set_per_process_memory_fraction`; 1.0 if none was set."""
-    return float(_state.native().memory_fraction(_state.device_index(device)))
+    return float(state.native().memory_fraction(devices.device_index(device)))
 
 
-def caching_allocator_alloc(size: int, device: _state.Device = None, stream: object = None) -> int:
+def caching_allocator_alloc(size: int, device: devices.Device = None, stream: object = None) -> int:
     """Allocates from the caching allocator and returns the address, for :func:`caching_allocator_delete`.
 
     Args:
@@ -182,16 +172,16 @@ def caching_allocator_alloc(size: int, device: _state.Device = None, stream: obj
         )
     if isinstance(size, bool) or not isinstance(size, int):
         raise TypeError(f"size must be an int, not {type(size).__name__}" + pta_error(ErrCode.TYPE))
-    index = _state.device_index(device)
+    index = devices.device_index(device)
     if stream is not None and stream.device_index != index:
         raise RuntimeError(f"the stream belongs to npu:{stream.device_index}, not to npu:{index}")
     with StreamContext(stream):
-        return int(_state.native().caching_allocator_alloc(index, size))
+        return int(state.native().caching_allocator_alloc(index, size))
 
 
 def caching_allocator_delete(mem_ptr: int) -> None:
     """Frees memory from :func:`caching_allocator_alloc`."""
-    _state.native().caching_allocator_delete(mem_ptr)
+    state.native().caching_allocator_delete(mem_ptr)
 
 
 def _record_memory_history(
@@ -199,7 +189,7 @@ def _record_memory_history(
     context: Literal["state", "alloc", "all"] | None = "all",
     stacks: Literal["python", "all"] = "all",
     max_entries: int = sys.maxsize,
-    device: _state.Device = None,
+    device: devices.Device = None,
 ) -> None:
     """Records stacks of allocations, and a list of the allocator's events, for :func:`_snapshot`.
 
@@ -214,11 +204,13 @@ def _record_memory_history(
     Raises:
         ValueError: an argument is none of these.
     """
-    _state.native().init()
-    _state.native().record_memory_history(enabled, context, stacks, max_entries)
+    state.native().init()
+    state.native().record_memory_history(enabled, context, stacks, max_entries)
 
 
-def _snapshot(device: _state.Device = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+def _snapshot(
+    device: devices.Device = None, augment_with_fx_traces: bool = False
+) -> dict[str, Any]:
     """The allocator's state and history: ``segments``, ``device_traces`` and ``allocator_settings``.
 
     The structure is that of ``torch.cuda.memory._snapshot()``, which PyTorch's viewers read
@@ -228,7 +220,7 @@ def _snapshot(device: _state.Device = None, augment_with_fx_traces: bool = False
         device: accepted for torch.cuda's signature; all devices are included.
         augment_with_fx_traces: adds the model's own lines to frames of FX generated code.
     """
-    snapshot = dict(_state.native().snapshot_with_history())
+    snapshot = dict(state.native().snapshot_with_history())
     if augment_with_fx_traces:
         from torch._utils import _augment_memory_snapshot_stack_traces
 
@@ -268,17 +260,17 @@ def _save_memory_usage(
 
 def _dump_when_out_of_memory() -> None:
     """``OOM_SNAPSHOT_ENABLE=1``: records the history, and dumps it to ``OOM_SNAPSHOT_PATH`` when memory runs out."""
-    if os.environ.get("OOM_SNAPSHOT_ENABLE", "0") not in ("1", "2"):
+    if environment.choice("OOM_SNAPSHOT_ENABLE") == "0":
         return
-    folder = os.environ.get("OOM_SNAPSHOT_PATH") or "."
+    folder = environment.text("OOM_SNAPSHOT_PATH")
 
     def dump(device: int) -> None:
         stamp = time.strftime("%Y%m%d%H%M%S")
         name = f"oom_snapshot_{os.getpid()}_{device}_{stamp}.pickle"
         _dump_snapshot(os.path.join(folder, name))
 
-    _state.native().record_memory_history("all", "all", "python", sys.maxsize)
-    _state.native().set_out_of_memory_observer(dump)
+    state.native().record_memory_history("all", "all", "python", sys.maxsize)
+    state.native().set_out_of_memory_observer(dump)
 
 
 def _set_allocator_settings(settings: str) -> None:
@@ -287,7 +279,7 @@ def _set_allocator_settings(settings: str) -> None:
     Args:
         settings: comma-separated ``key:value`` pairs, such as ``expandable_segments:True``.
     """
-    _state.native().set_allocator_settings(settings)
+    state.native().set_allocator_settings(settings)
 
 
 def empty_virt_addr_cache() -> None:
@@ -300,52 +292,52 @@ def empty_virt_addr_cache() -> None:
 
 def get_allocator_backend() -> str:
     """The allocator in use: ``native``, or ``pluggable`` after :func:`change_current_allocator`."""
-    return "pluggable" if _state.native().has_custom_allocator() else "native"
+    return "pluggable" if state.native().has_custom_allocator() else "native"
 
 
 def host_memory_stats() -> "OrderedDict[str, int]":
     """Statistics of the caching allocator of pinned host memory, by dotted name."""
     flat: dict[str, int] = {}
-    _flatten("", _state.native().host_memory_stats(), flat)
+    _flatten("", state.native().host_memory_stats(), flat)
     return OrderedDict(sorted(flat.items()))
 
 
 def host_memory_stats_as_nested_dict() -> dict[str, Any]:
     """The same as nested dictionaries."""
-    return dict(_state.native().host_memory_stats())
+    return dict(state.native().host_memory_stats())
 
 
 def host_empty_cache() -> None:
     """Returns cached pinned memory to the system."""
-    _state.native().host_empty_cache()
+    state.native().host_empty_cache()
 
 
 def reset_peak_host_memory_stats() -> None:
     """Resets the peaks of :func:`host_memory_stats`."""
-    _state.native().reset_peak_host_memory_stats()
+    state.native().reset_peak_host_memory_stats()
 
 
 def reset_accumulated_host_memory_stats() -> None:
     """Resets the totals of :func:`host_memory_stats`."""
-    _state.native().reset_accumulated_host_memory_stats()
+    state.native().reset_accumulated_host_memory_stats()
 
 
-def reset_max_memory_allocated(device: _state.Device = None) -> None:
+def reset_max_memory_allocated(device: devices.Device = None) -> None:
     """The old name of :func:`reset_peak_memory_stats`, which resets all peaks."""
     reset_peak_memory_stats(device)
 
 
-def reset_max_memory_cached(device: _state.Device = None) -> None:
+def reset_max_memory_cached(device: devices.Device = None) -> None:
     """The old name of :func:`reset_peak_memory_stats`, which resets all peaks."""
     reset_peak_memory_stats(device)
 
 
-def memory_cached(device: _state.Device = None) -> int:
+def memory_cached(device: devices.Device = None) -> int:
     """The old name of :func:`memory_reserved`."""
     return memory_reserved(device)
 
 
-def max_memory_cached(device: _state.Device = None) -> int:
+def max_memory_cached(device: devices.Device = None) -> int:
     """The old name of :func:`max_memory_reserved`."""
     return max_memory_reserved(device)
 
@@ -375,14 +367,14 @@ def _amount(value: int, is_bytes: bool) -> str:
     return f"{size:.0f} {unit}"
 
 
-def memory_summary(device: _state.Device = None, abbreviated: bool = False) -> str:
+def memory_summary(device: devices.Device = None, abbreviated: bool = False) -> str:
     """The statistics of ``device`` as a table: current, peak, total allocated and freed.
 
     Args:
         device: the current one by default.
         abbreviated: omits the rows of the large and the small pool.
     """
-    index = _state.device_index(device)
+    index = devices.device_index(device)
     stats = memory_stats(index)
     columns = (
         ("current", "Cur Usage"),

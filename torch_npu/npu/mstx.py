@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import torch
 
-from torch_npu.npu._warn import warn
+from torch_npu._core.warnings import warn
 from torch_npu.npu.streams import Stream
 
 _Function = TypeVar("_Function", bound=Callable)

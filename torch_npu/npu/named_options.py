@@ -6,10 +6,11 @@ from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 
-from torch_npu.npu import _state, dump, impl
-from torch_npu.npu._warn import warn
+from torch_npu._core import state
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
+from torch_npu.npu import dump, impl
 from torch_npu.npu.options import CubeMathType, config, conv, matmul, set_compile_mode
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 _mm_bmm_is_nd = True
 
@@ -37,7 +38,7 @@ def _set_switch_of_dump(on: bool) -> None:
 
 def _enable_op_hooks(on: bool) -> None:
     """Whether the functions of ``torch_npu/csrc/framework/OpHook.h``, which extensions register, are called."""
-    _state.native().enable_op_hooks(on)
+    state.native().enable_op_hooks(on)
 
 
 # Setters of options with two values.

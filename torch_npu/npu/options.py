@@ -2,8 +2,8 @@
 
 from enum import IntEnum
 
-from torch_npu.npu import _state
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core import state
+from torch_npu._core.errors import ErrCode, pta_error
 
 
 class CubeMathType(IntEnum):
@@ -38,7 +38,7 @@ class _Matmul:
     @property
     def cube_math_type(self) -> CubeMathType:
         """The value that is passed to aclnn's products."""
-        return CubeMathType(_state.native().cube_math_type())
+        return CubeMathType(state.native().cube_math_type())
 
     @cube_math_type.setter
     def cube_math_type(self, value: CubeMathType) -> None:
@@ -47,7 +47,7 @@ class _Matmul:
                 "value should be one of Enum CubeMathType when setting cube_math_type, "
                 f"but got {type(value).__name__}" + pta_error(ErrCode.TYPE)
             )
-        _state.native().set_cube_math_type(value)
+        state.native().set_cube_math_type(value)
 
     @property
     def allow_hf32(self) -> bool:
@@ -77,11 +77,11 @@ class _Conv:
         bfloat16, with an error below 2^-15 of each term. Large shapes take what is measured to be fastest, float32
         among it; ``torch.use_deterministic_algorithms(True)`` and ``SOFTNPU_TUNE=0`` select by a fixed rule.
         """
-        return bool(_state.native().conv_allows_less())
+        return bool(state.native().conv_allows_less())
 
     @allow_hf32.setter
     def allow_hf32(self, value: bool) -> None:
-        _state.native().set_conv_allows_less(_checked_permission(value))
+        state.native().set_conv_allows_less(_checked_permission(value))
 
 
 class _Config:
@@ -102,7 +102,7 @@ class _Config:
     @property
     def allow_internal_format(self) -> bool:
         """Whether tensors may have blocked formats (``torch_npu.npu_format_cast``). False by default."""
-        return bool(_state.native().allow_internal_format())
+        return bool(state.native().allow_internal_format())
 
     @allow_internal_format.setter
     def allow_internal_format(self, value: bool) -> None:
@@ -111,7 +111,7 @@ class _Config:
                 f"allow_internal_format must be a bool, but got {type(value).__name__}"
                 + pta_error(ErrCode.TYPE)
             )
-        _state.native().set_allow_internal_format(value)
+        state.native().set_allow_internal_format(value)
 
 
 matmul = _Matmul()
@@ -136,12 +136,12 @@ def set_operator_fallback(target: str | None) -> None:
             f"set_operator_fallback takes 'cpu', 'npu' or None, not {target!r}"
             + pta_error(ErrCode.VALUE)
         )
-    _state.native().set_copies_arguments(target == "cpu")
+    state.native().set_copies_arguments(target == "cpu")
 
 
 def get_operator_fallback() -> str:
     """The value of :func:`set_operator_fallback`: ``"cpu"`` or ``"npu"``."""
-    return "cpu" if _state.native().copies_arguments() else "npu"
+    return "cpu" if state.native().copies_arguments() else "npu"
 
 
 def set_op_timeout_ms(timeout: int) -> None:
@@ -156,7 +156,7 @@ def set_op_timeout_ms(timeout: int) -> None:
     Raises:
         ValueError: ``timeout`` is negative.
     """
-    _state.native().set_operator_timeout(timeout)
+    state.native().set_operator_timeout(timeout)
 
 
 def set_compile_mode(jit_compile: bool = False) -> None:
@@ -167,7 +167,7 @@ def set_compile_mode(jit_compile: bool = False) -> None:
     Args:
         jit_compile: the opposite of :func:`is_jit_compile_false`.
     """
-    native = _state.native()
+    native = state.native()
     if native.is_initialized():
         native.synchronize(native.current_device())
     native.set_jit_compile(bool(jit_compile))
@@ -175,7 +175,7 @@ def set_compile_mode(jit_compile: bool = False) -> None:
 
 def is_jit_compile_false() -> bool:
     """Whether :func:`set_compile_mode` has disabled compilation, which is the default."""
-    return not _state.native().jit_compile()
+    return not state.native().jit_compile()
 
 
 def set_task_queue_enable(mode: int | str) -> None:
@@ -191,12 +191,12 @@ def set_task_queue_enable(mode: int | str) -> None:
     Raises:
         RuntimeError: another mode.
     """
-    _state.native().set_task_queue_level(int(mode))
+    state.native().set_task_queue_level(int(mode))
 
 
 def get_task_queue_enable() -> int:
     """The mode in effect: 0, 1 or 2."""
-    return _state.native().task_queue_level()
+    return state.native().task_queue_level()
 
 
 _SYNC_DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
@@ -220,9 +220,9 @@ def set_sync_debug_mode(debug_mode: int | str) -> None:
                 f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode!r}"
             )
         debug_mode = _SYNC_DEBUG_MODES[debug_mode]
-    _state.native().set_sync_debug_mode(debug_mode)
+    state.native().set_sync_debug_mode(debug_mode)
 
 
 def get_sync_debug_mode() -> int:
     """The mode of :func:`set_sync_debug_mode`: 0, 1 or 2."""
-    return int(_state.native().sync_debug_mode())
+    return int(state.native().sync_debug_mode())

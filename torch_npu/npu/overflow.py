@@ -7,15 +7,14 @@ flag. Both wait for every operator, and watch the thread that imported torch_npu
 """
 
 import math
-import os
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from torch_npu.npu import _state
-from torch_npu.npu._warn import warn
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core import devices, environment, state
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
 
 # Operators that store numbers which the program wrote, or move elements: no results of computations.
 _NAMES = """
@@ -31,15 +30,8 @@ _MOVES = frozenset(_NAMES.split())
 _COPIES = frozenset(["_to_copy", "copy_"])
 
 
-def _switch(name: str, default: str) -> bool:
-    value = os.environ.get(name, default)
-    if value not in ("0", "1"):
-        raise RuntimeError(f"{name} should be 0 or 1." + pta_error(ErrCode.VALUE))
-    return value == "1"
-
-
 def _is_to_saturate() -> bool:
-    return _switch("INF_NAN_MODE_FORCE_DISABLE", "0")
+    return environment.flag("INF_NAN_MODE_FORCE_DISABLE")
 
 
 class _Watch(TorchDispatchMode):
@@ -94,7 +86,7 @@ class _Watch(TorchDispatchMode):
 _watch: _Watch | None = None
 
 
-def start_as_the_environment_says() -> None:
+def init_from_environment() -> None:
     """Starts to watch overflows if a variable asks for it. Called once, when torch_npu is loaded."""
     global _watch
     if _is_to_saturate():
@@ -117,7 +109,12 @@ def is_support_inf_nan() -> bool:
     Raises:
         RuntimeError: ``INF_NAN_MODE_ENABLE=0`` without ``INF_NAN_MODE_FORCE_DISABLE=1``, as on Ascend910B.
     """
-    if not _switch("INF_NAN_MODE_ENABLE", "1") and not _is_to_saturate():
+    try:
+        is_enabled = environment.flag("INF_NAN_MODE_ENABLE")
+    except environment.VariableError as error:
+        text = "INF_NAN_MODE_ENABLE should be 0 or 1." + pta_error(ErrCode.VALUE)
+        raise RuntimeError(text) from error
+    if not is_enabled and not _is_to_saturate():
         raise RuntimeError(
             "INF_NAN_MODE_ENABLE shouldn't be set to 0 on the current device. If you want to disable inf-nan mode, "
             "please export INF_NAN_MODE_FORCE_DISABLE=1"
@@ -127,7 +124,7 @@ def is_support_inf_nan() -> bool:
 
 def is_force_overflow_check() -> bool:
     """Whether ``FORCE_OVERFLOW_CHECK=1`` asks for an overflow flag although results may be infinite."""
-    return os.environ.get("FORCE_OVERFLOW_CHECK", "0") == "1"
+    return environment.flag("FORCE_OVERFLOW_CHECK")
 
 
 def get_npu_overflow_flag() -> bool:
@@ -141,7 +138,7 @@ def get_npu_overflow_flag() -> bool:
             "Unsupported api when soc_version >= Ascend910B1, please use npu_check_overflow"
             + pta_error(ErrCode.NOT_SUPPORT)
         )
-    _state.native().synchronize(_state.device_index(None))
+    state.native().synchronize(devices.device_index(None))
     return _watch.flag
 
 

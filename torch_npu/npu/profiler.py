@@ -17,7 +17,7 @@ from torch.autograd import profiler as _autograd_profiler
 from torch.profiler import ProfilerActivity
 from torch.profiler import profile as _Profile
 
-from torch_npu.npu import _state
+from torch_npu._core import state
 
 __all__ = ["OperatorTime", "Report", "profile", "report", "start", "stop"]
 
@@ -163,7 +163,7 @@ def start() -> None:
     with _lock:
         if _recording is not None:
             return
-        _state.native().init()
+        state.native().init()
         if _autograd_profiler._is_profiler_enabled:
             raise RuntimeError(
                 "torch.npu.profiler.start: torch.profiler is recording, and there can be one recording at a time; "

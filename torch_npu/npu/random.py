@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import devices, state
 from torch_npu.npu.device import device_count
 
 default_generators: tuple[torch.Generator, ...] = ()
@@ -12,13 +12,13 @@ default_generators: tuple[torch.Generator, ...] = ()
 
 def _make_default_generators() -> tuple[torch.Generator, ...]:
     global default_generators
-    native = _state.native()
+    native = state.native()
     default_generators = tuple(native.default_generator(i) for i in range(device_count()))
     return default_generators
 
 
-def _generator(device: _state.Device = "npu") -> torch.Generator:
-    return default_generators[_state.device_index(device)]
+def _generator(device: devices.Device = "npu") -> torch.Generator:
+    return default_generators[devices.device_index(device)]
 
 
 def get_default_generator(device_index: int) -> torch.Generator:
@@ -30,12 +30,12 @@ def get_default_generator(device_index: int) -> torch.Generator:
     return default_generators[device_index]
 
 
-def _get_rng_state_offset(device: _state.Device = "npu") -> int:
+def _get_rng_state_offset(device: devices.Device = "npu") -> int:
     """The offset of ``device``'s default generator, in random numbers; a multiple of 4."""
     return int(_generator(device).get_offset())
 
 
-def _set_rng_state_offset(offset: int, device: _state.Device = "npu") -> None:
+def _set_rng_state_offset(offset: int, device: devices.Device = "npu") -> None:
     """Sets the offset of :func:`_get_rng_state_offset`; the seed stays.
 
     Raises:
@@ -44,7 +44,7 @@ def _set_rng_state_offset(offset: int, device: _state.Device = "npu") -> None:
     _generator(device).set_offset(offset)
 
 
-def get_rng_state(device: _state.Device = "npu") -> torch.Tensor:
+def get_rng_state(device: devices.Device = "npu") -> torch.Tensor:
     """The state of ``device``'s default generator: 16 bytes, seed and offset, on the CPU."""
     return _generator(device).get_state()
 
@@ -54,7 +54,7 @@ def get_rng_state_all() -> list[torch.Tensor]:
     return [get_rng_state(i) for i in range(device_count())]
 
 
-def set_rng_state(new_state: torch.Tensor, device: _state.Device = "npu") -> None:
+def set_rng_state(new_state: torch.Tensor, device: devices.Device = "npu") -> None:
     """Sets the state of ``device``'s default generator.
 
     Raises:
@@ -65,8 +65,8 @@ def set_rng_state(new_state: torch.Tensor, device: _state.Device = "npu") -> Non
 
 def set_rng_state_all(new_states: Iterable[torch.Tensor]) -> None:
     """Sets the states of all devices."""
-    for index, state in enumerate(new_states):
-        set_rng_state(state, index)
+    for index, new_state in enumerate(new_states):
+        set_rng_state(new_state, index)
 
 
 def manual_seed(seed: int) -> None:

@@ -1,6 +1,6 @@
 """Stopping a device and using it again."""
 
-from torch_npu.npu import _state
+from torch_npu._core import devices, state
 from torch_npu.npu.device import _lazy_init
 
 
@@ -14,7 +14,7 @@ def stop_device(device_id: int) -> int:
         RuntimeError: the device does not exist.
     """
     _lazy_init()
-    _state.native().stop_device(_state.device_index(device_id))
+    state.native().stop_device(devices.device_index(device_id))
     return 0
 
 
@@ -32,7 +32,7 @@ def restart_device(
         RuntimeError: the device does not exist.
     """
     _lazy_init()
-    _state.native().restart_device(_state.device_index(device_id))
+    state.native().restart_device(devices.device_index(device_id))
 
 
 def check_uce_in_memory(device_id: int) -> int:
@@ -42,4 +42,4 @@ def check_uce_in_memory(device_id: int) -> int:
         0 if there are none, else 3: some, at addresses that are not known to belong to tensors.
     """
     _lazy_init()
-    return 3 if _state.native().memory_errors(_state.device_index(device_id)) else 0
+    return 3 if state.native().memory_errors(devices.device_index(device_id)) else 0

@@ -2,13 +2,13 @@
 
 import ctypes
 
-from torch_npu.npu import _state
+from torch_npu._core import devices, state
 
 
 def npuStreamCreate(stream: int) -> int:  # noqa: N802
     """Makes a stream on the current device and stores its handle at the address ``stream``."""
-    ctypes.c_void_p.from_address(stream).value = _state.native().create_raw_stream(
-        _state.device_index()
+    ctypes.c_void_p.from_address(stream).value = state.native().create_raw_stream(
+        devices.device_index()
     )
     return 0
 
@@ -19,7 +19,7 @@ def npuStreamDestroy(stream: int) -> int:  # noqa: N802
     Raises:
         RuntimeError: there is no such stream.
     """
-    _state.native().destroy_raw_stream(stream)
+    state.native().destroy_raw_stream(stream)
     return 0
 
 
@@ -29,7 +29,7 @@ def npuHostRegister(ptr: int, size: int, flags: int) -> int:  # noqa: N802
     Raises:
         RuntimeError: the range or the flags are not valid, or it is registered already.
     """
-    _state.native().host_register(ptr, size, flags)
+    state.native().host_register(ptr, size, flags)
     return 0
 
 
@@ -39,5 +39,5 @@ def npuHostUnregister(ptr: int) -> int:  # noqa: N802
     Raises:
         RuntimeError: nothing is registered at ``ptr``.
     """
-    _state.native().host_unregister(ptr)
+    state.native().host_unregister(ptr)
     return 0

@@ -2,7 +2,7 @@
 
 import torch
 
-from torch_npu.npu._warn import warn
+from torch_npu._core.warnings import warn
 
 _SIZE = 512
 _ROUNDS = 4

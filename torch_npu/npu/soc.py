@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from torch_npu.npu import _state
+from torch_npu._core import state
 
 # First number of a family, then its members in order. Numbers and names are the official plug-in's.
 _FAMILIES = {
@@ -26,7 +26,7 @@ def get_soc_version() -> int:
     Raises:
         RuntimeError: the plug-in knows no such SoC.
     """
-    name = str(_state.native().soc_name())
+    name = str(state.native().soc_name())
     if name.startswith("Ascend950"):
         return ASCEND_950
     if name not in _NUMBERS:

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import devices, state
+from torch_npu._core.errors import ErrCode, pta_error
 from torch_npu.npu.device import device_count
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 _preprocessing: set[tuple[int, int]] = set()  # (device, id) of streams for preparing data
 
@@ -18,17 +18,17 @@ class _StreamBase(torch.Stream):
     @staticmethod
     def priority_range() -> tuple[int, int]:
         """The least urgent priority and the most urgent one."""
-        return 0, int(_state.native().GREATEST_STREAM_PRIORITY)
+        return 0, int(state.native().GREATEST_STREAM_PRIORITY)
 
     @property
     def priority(self) -> int:
         """The stream's priority: 0, or negative if it is more urgent."""
-        return int(_state.native().stream_priority(self.device_index, self.stream_id))
+        return int(state.native().stream_priority(self.device_index, self.stream_id))
 
     @property
     def npu_stream(self) -> int:
         """The runtime's handle of the stream, an ``aclrtStream``."""
-        return int(_state.native().stream_handle(self.device_index, self.stream_id))
+        return int(state.native().stream_handle(self.device_index, self.stream_id))
 
     @property
     def native_handle(self) -> int:
@@ -114,7 +114,7 @@ def _known_stream(cls: type, **ids: int) -> Any:  # noqa: ANN401
     index, count = ids.get("device_index", made.device_index), device_count()
     if not 0 <= index < count:
         raise RuntimeError(f"Invalid NPU device index npu:{index}: there are {count} devices")
-    _state.native().stream_priority(index, made.stream_id)  # raises where there is none
+    state.native().stream_priority(index, made.stream_id)  # raises where there is none
     return made
 
 
@@ -127,7 +127,7 @@ class Stream(_StreamBase):
 
     def __new__(
         cls,
-        device: _state.Device = None,
+        device: devices.Device = None,
         priority: int = 0,
         **kwargs: Any,  # noqa: ANN401
     ) -> "Stream":
@@ -141,14 +141,14 @@ class Stream(_StreamBase):
         if "stream_id" in kwargs:
             return _known_stream(cls, **kwargs)
         if kwargs.pop("is_sync_launch", False):
-            index = _state.device_index(device)
-            return _stream_by_id(cls, index, _state.native().sync_launch_stream(index))
+            index = devices.device_index(device)
+            return _stream_by_id(cls, index, state.native().sync_launch_stream(index))
         if kwargs:
             raise TypeError(
                 f"Stream() has no argument {next(iter(kwargs))!r}" + pta_error(ErrCode.TYPE)
             )
         return torch.Stream.__new__(
-            cls, device=f"npu:{_state.device_index(device)}", priority=priority
+            cls, device=f"npu:{devices.device_index(device)}", priority=priority
         )
 
 
@@ -158,7 +158,7 @@ class ExternalStream(Stream):
     def __new__(
         cls,
         stream_ptr: int,
-        device: _state.Device = None,
+        device: devices.Device = None,
         **kwargs: Any,  # noqa: ANN401
     ) -> "ExternalStream":
         """The stream of the ``aclrtStream`` with the address ``stream_ptr`` on ``device``.
@@ -176,8 +176,8 @@ class ExternalStream(Stream):
             raise RuntimeError(
                 f"an external stream is as its owner made it: {', '.join(kwargs)} cannot be set"
             )
-        index = _state.device_index(device)
-        return _stream_by_id(cls, index, _state.native().external_stream(index, stream_ptr))
+        index = devices.device_index(device)
+        return _stream_by_id(cls, index, state.native().external_stream(index, stream_ptr))
 
 
 class SyncLaunchStream(_StreamBase):
@@ -185,7 +185,7 @@ class SyncLaunchStream(_StreamBase):
 
     def __new__(
         cls,
-        device: _state.Device = None,
+        device: devices.Device = None,
         priority: int = 0,
         **kwargs: Any,  # noqa: ANN401
     ) -> "SyncLaunchStream":
@@ -196,8 +196,8 @@ class SyncLaunchStream(_StreamBase):
             raise TypeError(
                 f"priority must be an int, not {type(priority).__name__}" + pta_error(ErrCode.TYPE)
             )
-        index = _state.device_index(device)
-        return _stream_by_id(cls, index, _state.native().sync_launch_stream(index))
+        index = devices.device_index(device)
+        return _stream_by_id(cls, index, state.native().sync_launch_stream(index))
 
 
 def _checked_stream(stream: torch.Stream | None) -> torch.Stream:
@@ -236,7 +236,7 @@ class _EventBase(torch.Event):
         """Clears the record in ``stream`` (default: the current one), so that later waits need a new record."""
         stream = _checked_stream(stream)
         if self.event_id:
-            _state.native().reset_event(self.event_id, stream.device_index, stream.stream_id)
+            state.native().reset_event(self.event_id, stream.device_index, stream.stream_id)
 
     def elapsed_time(self, end_event: torch.Event) -> float:
         """Milliseconds from this event to ``end_event``; both must be recorded and complete.
@@ -250,7 +250,7 @@ class _EventBase(torch.Event):
                 "Both events must be created with argument 'enable_timing=True'."
                 + pta_error(ErrCode.VALUE)
             )
-        return float(_state.native().elapsed_time(self.event_id, end_event.event_id))
+        return float(state.native().elapsed_time(self.event_id, end_event.event_id))
 
     def recorded_time(self) -> int:
         """The device's clock in microseconds when the recorded work was done.
@@ -266,7 +266,7 @@ class _EventBase(torch.Event):
             )
         if not self.event_id:
             raise RuntimeError("The event must be recorded before getting its recorded time.")
-        return int(_state.native().event_time(self.event_id))
+        return int(state.native().event_time(self.event_id))
 
     def ipc_handle(self) -> bytes:
         """The event's name for :meth:`from_ipc_handle` in other processes; it uses the current device if not recorded.
@@ -276,11 +276,11 @@ class _EventBase(torch.Event):
         """
         if self._kind != "interprocess":
             raise RuntimeError("ipc_handle needs an event that was made with interprocess=True")
-        self._create(_state.device_index())
-        return bytes(_state.native().event_key(self.event_id))
+        self._create(devices.device_index())
+        return bytes(state.native().event_key(self.event_id))
 
     @classmethod
-    def from_ipc_handle(cls, device: _state.Device, handle: bytes) -> "_EventBase":
+    def from_ipc_handle(cls, device: devices.Device, handle: bytes) -> "_EventBase":
         """The event of another process's :meth:`ipc_handle`, on ``device``.
 
         Raises:
@@ -294,7 +294,7 @@ class _EventBase(torch.Event):
             )
         made = torch.Event.__new__(cls, "npu", interprocess=True)
         made._has_time, made._kind = False, "interprocess"
-        _state.native().open_event(made, _state.device_index(device), handle)
+        state.native().open_event(made, devices.device_index(device), handle)
         return made
 
     @property
@@ -308,7 +308,7 @@ class _EventBase(torch.Event):
 
     def _create(self, device: int) -> None:
         if self._kind != "local" and not self.event_id:
-            native = _state.native()
+            native = state.native()
             flag = native.EVENT_EXTERNAL if self._kind == "external" else native.EVENT_INTERPROCESS
             native.create_event(self, device, flag)
 
@@ -367,12 +367,12 @@ def _wrap(stream: torch.Stream) -> Stream:
     )
 
 
-def current_stream(device: _state.Device = None) -> Stream:
+def current_stream(device: devices.Device = None) -> Stream:
     """This thread's current stream on ``device``."""
-    return _wrap(torch.accelerator.current_stream(f"npu:{_state.device_index(device)}"))
+    return _wrap(torch.accelerator.current_stream(f"npu:{devices.device_index(device)}"))
 
 
-def default_stream(device: _state.Device = None) -> Stream:
+def default_stream(device: devices.Device = None) -> Stream:
     """The default stream of ``device``."""
     current = current_stream(device)
     return Stream(stream_id=0, device_index=current.device_index, device_type=current.device_type)
@@ -434,6 +434,6 @@ def _erase_stream(tensor: torch.Tensor, stream: torch.Stream) -> None:
             f"stream should be torch_npu.npu.Stream, could not be {type(stream)}"
             + pta_error(ErrCode.TYPE)
         )
-    _state.native().erase_stream(
+    state.native().erase_stream(
         tensor.untyped_storage().data_ptr(), stream.device_index, stream.stream_id
     )

@@ -5,7 +5,7 @@ import sys
 import torch
 from torch.backends.cuda import SDPAParams
 
-from torch_npu.npu import _state
+from torch_npu._core import state
 from torch_npu.npu import options as _options
 from torch_npu.npu._backends import (
     enable_flash_sdp,
@@ -22,7 +22,7 @@ from torch_npu.npu.backends import fft_plan_cache
 
 def is_built() -> bool:
     """Whether the native part of torch_npu is there; says nothing about devices."""
-    return _state.is_loaded()
+    return state.is_loaded()
 
 
 class _Matmul:
@@ -45,7 +45,7 @@ matmul = _Matmul()
 
 def is_flash_attention_available() -> bool:
     """Whether there is a fused attention operator: True where torch_npu is loaded."""
-    return _state.is_loaded()
+    return state.is_loaded()
 
 
 def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
@@ -66,7 +66,7 @@ def can_use_flash_attention(params: SDPAParams, debug: bool = False) -> bool:
     )
     is_fused = chosen == torch.nn.attention.SDPBackend.OVERRIDEABLE.value
     if debug and not is_fused:
-        from torch_npu.npu._warn import warn
+        from torch_npu._core.warnings import warn
 
         warn(
             "npu's fused attention takes float32, float16 and bfloat16 tensors of four dimensions without dropout",

@@ -6,8 +6,10 @@ import os
 import threading
 from pathlib import Path
 
-PERF_TEST_ENABLE = os.getenv("PERF_TEST_ENABLE", "").upper() in ("ON", "1", "YES", "TRUE", "Y")
-PERF_BASELINE_FILE = os.path.realpath(os.getenv("PERF_BASELINE_FILE", "performance_baseline.json"))
+from torch_npu._core import environment
+
+PERF_TEST_ENABLE = environment.text("PERF_TEST_ENABLE").upper() in ("ON", "1", "YES", "TRUE", "Y")
+PERF_BASELINE_FILE = os.path.realpath(environment.text("PERF_BASELINE_FILE"))
 
 
 class Baseline:

@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-import os
 import unittest
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import numpy as np
 import torch
 
 import torch_npu
+from torch_npu._core import environment
 from torch_npu.testing._baselines import (
     PERF_BASELINE_FILE,
     PERF_TEST_ENABLE,
@@ -51,7 +51,7 @@ def is_iterable(obj: object) -> bool:
 
 def get_npu_device() -> str:
     """The device of tests: ``npu:0``, or the one with the number in the variable ``SET_NPU_DEVICE``."""
-    return f"npu:{os.environ.get('SET_NPU_DEVICE', '0')}"
+    return f"npu:{environment.integer('SET_NPU_DEVICE')}"
 
 
 def set_npu_device() -> str:

@@ -16,6 +16,7 @@ from unittest.util import strclass
 import numpy as np
 import torch
 
+from torch_npu._core import environment
 from torch_npu.testing._comparison import relative_problem, tensor_problem
 from torch_npu.testing.common_utils import (
     PERF_TEST_ENABLE,
@@ -30,8 +31,8 @@ try:
 except ImportError:  # assertExpected of the classes below needs it
     from unittest import TestCase as _Base  # type: ignore[assignment]
 
-IS_IN_CI = os.getenv("IN_CI") == "1"
-TEST_REPORT_PATH = os.getenv("TEST_REPORT_PATH", "test-reports")
+IS_IN_CI = environment.text("IN_CI") == "1"
+TEST_REPORT_PATH = environment.text("TEST_REPORT_PATH")
 # Measured times of PERF_TEST_ENABLE: slower than this fails, faster than that is the new baseline.
 _SLOWER, _FASTER = 1.2, 0.9
 
@@ -80,7 +81,7 @@ class TestCase(_Base):
 
     def setUp(self) -> None:
         """Sets the seeds."""
-        seed = int(os.getenv("SEED", "666"))
+        seed = environment.integer("SEED")
         torch.manual_seed(seed)
         random.seed(seed)
 

@@ -6,7 +6,7 @@ import shutil
 import warnings
 from collections.abc import Callable
 
-from torch_npu.utils._error_code import ErrCode, pta_error
+from torch_npu._core.errors import ErrCode, pta_error
 
 _USUAL = re.compile(r"(\.|/|_|-|\s|[~0-9a-zA-Z]|[\u4e00-\u9fa5])+")
 

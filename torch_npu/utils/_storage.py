@@ -4,7 +4,7 @@ from functools import wraps
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import state
 
 
 def _with_formats(original: object) -> object:
@@ -12,7 +12,7 @@ def _with_formats(original: object) -> object:
     def clone(self: torch.UntypedStorage) -> torch.UntypedStorage:
         made = None
         if self.device.type == "npu":
-            made = _state.native().clone_storage_with_format(self)
+            made = state.native().clone_storage_with_format(self)
         return original(self) if made is None else made  # type: ignore[operator]
 
     return clone
@@ -22,7 +22,7 @@ def _tell_legacy_types() -> None:
     """``is_npu`` is False for the types of CPU and CUDA tensors; ``torch.npu.ByteTensor`` has its own."""
     for kind in torch._tensor_classes:
         if not hasattr(kind, "is_npu") or not isinstance(kind.is_npu, bool):
-            _state.native().set_type_attribute(kind, "is_npu", False)
+            state.native().set_type_attribute(kind, "is_npu", False)
 
 
 def register() -> None:

@@ -1,23 +1,24 @@
 """Looks for silent faults of the hardware: gradients whose norm jumps while a model is trained."""
 
 import logging
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
+
+from torch_npu._core import environment
 
 _log = logging.getLogger("torch_npu.silent_check")
 # Gradients that are seen before one is judged.
 _FIRST = 7
 
 
-def _thresholds(variable: str, default: tuple[int, int]) -> tuple[int, int]:
-    """The larger and the smaller threshold, at least 3; the default if the variable has no such pair."""
-    words = [word.strip() for word in os.environ.get(variable, "").split(",")]
-    if len(words) != 2 or not all(word.isdigit() for word in words):
-        return default
-    high, low = (max(int(word), 3) for word in words)
+_UPPER, _SIGMA = (1_000_000, 10_000), (100_000, 5_000)
+
+
+def _thresholds(numbers: tuple[int, int], default: tuple[int, int]) -> tuple[int, int]:
+    """The larger and the smaller threshold, at least 3; the default if the first is not the larger one."""
+    high, low = (max(number, 3) for number in numbers)
     return (high, low) if high > low else default
 
 
@@ -30,10 +31,10 @@ class _Norms:
     most: float = 0.0
     count: int = 0
     upper: tuple[int, int] = field(
-        default_factory=lambda: _thresholds("NPU_ASD_UPPER_THRESH", (1_000_000, 10_000))
+        default_factory=lambda: _thresholds(environment.pair("NPU_ASD_UPPER_THRESH"), _UPPER)
     )
     sigma: tuple[int, int] = field(
-        default_factory=lambda: _thresholds("NPU_ASD_SIGMA_THRESH", (100_000, 5_000))
+        default_factory=lambda: _thresholds(environment.pair("NPU_ASD_SIGMA_THRESH"), _SIGMA)
     )
 
     def jumps(self, norm: float, level: int) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 import torch
 from torch.utils import collect_env as of_torch
 
-import torch_npu
-from torch_npu.npu import _state
+from torch_npu._core import environment, state
+from torch_npu.version import __version__
 
 # Line by line: the field, its heading; a heading that ends in a line break has the value below it.
 _LINES = {
@@ -36,7 +36,7 @@ _ALLOCATOR_VARIABLES = ("PYTORCH_NPU_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
 
 def get_torch_npu_install_path() -> str:
     """The folder that has the package ``torch_npu``."""
-    return str(Path(torch_npu.__file__).parent.parent)
+    return str(Path(__file__).parents[2])
 
 
 def check_directory_path_readable(path: str | os.PathLike) -> None:
@@ -70,16 +70,16 @@ def check_path_owner_consistent(path: str) -> None:
 
 def get_cann_version() -> str:
     """The version of the bound CANN, and softnpu's if it is that; else why there is none."""
-    if not _state.is_loaded():
-        return f"none: {_state.unavailable_reason()}"
-    softnpu = _state.native().softnpu_version()
-    version = _state.native().cann_version()
+    if not state.is_loaded():
+        return f"none: {state.unavailable_reason()}"
+    softnpu = state.native().softnpu_version()
+    version = state.native().cann_version()
     return f"{version} (softnpu {softnpu})" if softnpu else str(version)
 
 
 def get_torch_npu_version() -> str:
     """The version of this package."""
-    return torch_npu.__version__
+    return __version__
 
 
 def get_env_info() -> SystemEnv:
@@ -89,7 +89,9 @@ def get_env_info() -> SystemEnv:
         "torch_npu_version": get_torch_npu_version(),
         "cann_version": get_cann_version(),
         "caching_allocator_config": " ".join(
-            f"{name}={os.environ[name]}" for name in _ALLOCATOR_VARIABLES if name in os.environ
+            f"{name}={value}"
+            for name, value in environment.all_set()
+            if name in _ALLOCATOR_VARIABLES
         ),
         "torch_version": torch.__version__,
     }

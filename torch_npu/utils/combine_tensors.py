@@ -2,8 +2,8 @@
 
 import torch
 
+from torch_npu._core import state
 from torch_npu._formats import get_storage_size
-from torch_npu.npu import _state
 
 
 def npu_change_data_ptr(dst: torch.Tensor, src: torch.Tensor, index: int) -> int:
@@ -24,7 +24,7 @@ def npu_change_data_ptr(dst: torch.Tensor, src: torch.Tensor, index: int) -> int
         TypeError: they have different dtypes.
         IndexError: the storage of ``dst`` does not fit.
     """
-    _state.native().change_data_ptr(dst, src, index)
+    state.native().change_data_ptr(dst, src, index)
     return 0
 
 

@@ -14,19 +14,18 @@ from typing import Any
 from setuptools import Extension
 from torch.utils import cpp_extension
 
-import torch_npu
 from torch_npu import _load
+from torch_npu.ascendc._operators import definition, library
+from torch_npu.ascendc._operators.operator import Launch
 from torch_npu.ascendc.compiler import Options
-from torch_npu.utils import _ascendc, _ascendc_definition
-from torch_npu.utils._ascendc_operator import Launch
 
 
 def _install_path() -> Path:
     """The folder with the headers and libraries: the package, in a checkout that of the build."""
     try:
-        return _load._package_dir()
+        return _load.package_dir()
     except _load.LoadError:  # import torch succeeds without the native part
-        return Path(torch_npu.__file__).resolve().parent
+        return Path(__file__).resolve().parents[1]
 
 
 PYTORCH_NPU_INSTALL_PATH = str(_install_path())
@@ -199,7 +198,7 @@ def load_ascendc(
     flags = [*_flags(extra_cflags), *(f"-I{folder}" for folder in _paths(extra_include_paths))]
     links = _flags(extra_ldflags)
     if schema is None:
-        more = _ascendc.torch_options(name, include_paths(), library_paths())
+        more = library.torch_options(name, include_paths(), library_paths())
         flags, links = [*flags, *more[0]], [*links, *more[1]]
     options = Options(
         sources=tuple(paths),
@@ -208,12 +207,10 @@ def load_ascendc(
         tiling=tuple(_paths(tiling)),
     )
     folder = build_directory or cpp_extension._get_build_directory(name, verbose=False)
-    path = _ascendc.compile_library(name, options, Path(folder))
+    path = library.compile_library(name, options, Path(folder))
     if schema is None or launch is None:
-        return _ascendc.import_library(name, path)
-    return _ascendc_definition.define(
-        name, path, schema, launch, outputs, kernel, backward, setup_context
-    )
+        return library.import_library(name, path)
+    return definition.define(name, path, schema, launch, outputs, kernel, backward, setup_context)
 
 
 __all__ = [

@@ -6,18 +6,12 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-VARIABLES = (
-    "TORCH_NPU_CANN",
-    "LD_LIBRARY_PATH",
-    "SOFTNPU_DEVICE_COUNT",
-    "SOFTNPU_CORES",
-    "SOFTNPU_HBM",
-    "SOFTNPU_INLINE",
-    "SOFTNPU_PROTECT",
-    "SOFTNPU_SOC",
-    "ASCEND_LAUNCH_BLOCKING",
-    "TORCH_DEVICE_BACKEND_AUTOLOAD",
-)
+import torch
+
+from torch_npu import _load
+from torch_npu._core import environment, state
+from torch_npu.version import __version__
+
 CPU_FEATURES = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_tile", "neon", "sve")
 
 
@@ -55,18 +49,13 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
     """Rows of (name, value), and the problems found, one sentence each."""
     problems: list[str] = []
     rows = [("python", sys.version.split()[0])]
-    try:
-        import torch
-    except ImportError as error:
-        return rows, [f"torch does not import: {error}"]
     rows.append(("torch", torch.__version__))
     try:
-        import torch_npu
-        from torch_npu import _C, _load
-
+        native = state.native()
+        softnpu = native.softnpu_version()
         rows += [
-            ("torch_npu", f"{torch_npu.__version__} in {Path(torch_npu.__path__[-1])}"),
-            ("CANN bound", f"{_C.softnpu_version() or 'CANN'} ({_C.cann_version()})"),
+            ("torch_npu", f"{__version__} in {_load.package_dir()}"),
+            ("CANN bound", f"{softnpu or 'CANN'} ({native.cann_version()})"),
             ("runtime", _load.bound_library()),
             (
                 "operators",
@@ -78,13 +67,13 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
                 or _load.bound_library("libdnnl.so.3")
                 or "none",
             ),
-            ("devices", f"{torch.npu.device_count()} x {_C.soc_name()}"),
+            ("devices", f"{torch.npu.device_count()} x {native.soc_name()}"),
         ]
         if torch.npu.is_available():
             free, total = torch.npu.mem_get_info()
             rows.append(("memory", f"{total / 2**30:.1f} GiB, {free / 2**30:.1f} GiB free"))
-            if _C.softnpu_version():
-                rows.append(("addresses", addresses(_C.device_range(0)[1], total)))
+            if softnpu:
+                rows.append(("addresses", addresses(native.device_range(0)[1], total)))
         else:
             problems.append(f"no NPU is available: {torch.npu.unavailable_reason()}")
     except Exception as error:
@@ -92,7 +81,7 @@ def report() -> tuple[list[tuple[str, str]], list[str]]:
     name, features = cpu()
     cores = len(os.sched_getaffinity(0))
     rows += [("CPU", f"{name}, {cores} cores, {' '.join(features)}"), ("huge pages", huge_pages())]
-    rows += [(name, os.environ[name]) for name in VARIABLES if name in os.environ]
+    rows += environment.all_set()
     if len(list(metadata.distributions(name="torch-npu"))) == 0:
         problems.append(
             "no distribution torch-npu is installed, so `import torch` does not load it by itself"

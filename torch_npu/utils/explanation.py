@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from torch_npu._core import state
+
 # The order of core/route_stats.h.
 _ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback", "generated", "HCCL")
 _COMPOSITE = "composite"
@@ -131,25 +133,19 @@ def _route(number: int, is_composite: bool) -> str:
 
 def synchronizations() -> int:
     """The number of times that this process has waited for a stream, an event or the device."""
-    from torch_npu import _C
-
-    return _C.synchronizations()
+    return state.native().synchronizations()
 
 
 def _uses() -> list[int]:
-    from torch_npu import _C
-
-    return [uses for _, uses, _, _ in _C.tuned_works()]
+    return [uses for _, uses, _, _ in state.native().tuned_works()]
 
 
 def _tuned_since(before: list[int]) -> tuple[Tuned, ...]:
     """The choices that were used since then."""
     import torch
 
-    from torch_npu import _C
-
     def used() -> list[tuple]:
-        works = _C.tuned_works()
+        works = state.native().tuned_works()
         earlier = before + [0] * (len(works) - len(before))
         return [one for one, uses in zip(works, earlier, strict=True) if one[1] > uses]
 
@@ -173,17 +169,15 @@ def explain(function: Callable[..., object], *args: object, **kwargs: object) ->
     Raises:
         RuntimeError: it runs inside another ``explain``.
     """
-    from torch_npu import _C
-
     used = _uses()
-    _C.start_counting_routes()
-    before = _C.synchronizations()
+    state.native().start_counting_routes()
+    before = state.native().synchronizations()
     counted = []
     try:
         result = function(*args, **kwargs)
     finally:
-        waited = _C.synchronizations() - before
-        counted = _C.stop_counting_routes()
+        waited = state.native().synchronizations() - before
+        counted = state.native().stop_counting_routes()
     rows = tuple(
         Row(op, _route(route, composite), kernel, calls, total / 1e3, own / 1e3)
         for op, route, kernel, composite, calls, total, own in counted

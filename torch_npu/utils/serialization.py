@@ -9,7 +9,8 @@ from typing import IO, Any
 import torch
 from torch.serialization import DEFAULT_PROTOCOL
 
-import torch_npu
+from torch_npu.npu.device import current_device, set_device
+from torch_npu.npu.streams import current_stream
 
 # The name of the threads that write.
 THREAD_NAME = "torch_npu.save_async"
@@ -76,12 +77,12 @@ def save_async(
             "save_async writes the zip format only: leave _use_new_zipfile_serialization true, "
             "or give torch.save tensors on the CPU"
         )
-    device = torch_npu.npu.current_device()
+    device = current_device()
     copied = copy.deepcopy(obj)
-    ready = torch_npu.npu.current_stream().record_event()
+    ready = current_stream().record_event()
 
     def write() -> None:
-        torch_npu.npu.set_device(device)
+        set_device(device)
         ready.synchronize()
         torch.save(
             copied,

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
+from torch_npu.ascendc._operators import definition
+from torch_npu.ascendc._operators.operator import Launch
 from torch_npu.ascendc.kernels._tiling import Tiling
 from torch_npu.ascendc.paths import installation
-from torch_npu.utils import _ascendc_definition
-from torch_npu.utils._ascendc_operator import Launch
 
 NAMESPACE = "ascendc"
 """Of the operators: ``torch.ops.ascendc.rms_norm``."""
@@ -58,7 +58,7 @@ def define(
             return outputs(*arguments)
         return torch.empty_like(arguments[0], memory_format=torch.contiguous_format)
 
-    operator = _ascendc_definition.define(
+    operator = definition.define(
         NAMESPACE, library, schema, launch, allocate, None, backward, setup_context
     )
 

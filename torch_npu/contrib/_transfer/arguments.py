@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import torch
 from torch.profiler import ProfilerActivity
 
+from torch_npu._core import state
 from torch_npu.contrib._transfer.devices import to_npu, with_npu_arguments
 
 
@@ -34,7 +35,7 @@ def with_hccl(function: Callable) -> Callable:
 
 def process_group(_: object) -> type:
     """``torch.distributed.ProcessGroupNCCL``, for its options: hccl's."""
-    from torch_npu._C._distributed_c10d import ProcessGroupHCCL
+    ProcessGroupHCCL = state.native()._distributed_c10d.ProcessGroupHCCL  # noqa: N806
 
     return ProcessGroupHCCL
 

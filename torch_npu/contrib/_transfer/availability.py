@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import devices
 
 # Where these ask for CUDA they would take the way of CUDA's libraries; told the truth, they take their own way of npu.
 KNOW_NPU = frozenset(
@@ -35,7 +35,7 @@ def replacement(_: object) -> Callable[[], bool]:
 _INDUCTOR = "torch._inductor."
 
 
-def get_device_properties(device: _state.Device = None) -> object:
+def get_device_properties(device: devices.Device = None) -> object:
     """``torch.npu.get_device_properties``.
 
     Raises:
@@ -49,12 +49,12 @@ def get_device_properties(device: _state.Device = None) -> object:
 get_device_properties._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
-def properties_replacement(_: object) -> Callable[[_state.Device], object]:
+def properties_replacement(_: object) -> Callable[[devices.Device], object]:
     """What ``torch.cuda.get_device_properties`` becomes."""
     return get_device_properties
 
 
-def get_device_capability(device: _state.Device = None) -> tuple[int, int]:
+def get_device_capability(device: devices.Device = None) -> tuple[int, int]:
     """``torch.npu.get_device_capability``; ``(0, 0)``, that of no CUDA device, where it has none.
 
     Scripts and torch.distributed take its first number to ask for features of CUDA's newer devices.
@@ -65,6 +65,6 @@ def get_device_capability(device: _state.Device = None) -> tuple[int, int]:
 get_device_capability._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
-def capability_replacement(_: object) -> Callable[[_state.Device], tuple[int, int]]:
+def capability_replacement(_: object) -> Callable[[devices.Device], tuple[int, int]]:
     """What ``torch.cuda.get_device_capability`` becomes."""
     return get_device_capability

@@ -109,7 +109,12 @@ RULES = (
     # Where functions of torch.npu read their device, and where torch.compile traces the device of a new tensor.
     Rule("torch.accelerator._get_device_index", _DEVICE, devices.with_npu_arguments),
     Rule("torch.accelerator.memory._get_device_index", _DEVICE, devices.with_npu_arguments),
-    Rule("torch.npu._state.device_index", _DEVICE, devices.with_npu_arguments),
+    Rule(
+        "torch_npu._core.devices.device_index",
+        _DEVICE,
+        devices.with_npu_arguments,
+        "torch_npu._core.devices",
+    ),
     Rule(
         "torch._subclasses.fake_tensor.FakeTensorMode.__torch_dispatch__",
         _DEVICE,

@@ -2,7 +2,7 @@
 
 import torch
 
-from torch_npu.npu import _state
+from torch_npu._core import state
 
 
 def _share_values(source: torch._C.ScriptModule, copy: torch._C.ScriptModule) -> None:
@@ -35,7 +35,7 @@ def fast_gelu_pass(jit_mod: torch.jit.ScriptModule | torch.jit.ScriptFunction) -
     """
     if isinstance(jit_mod, torch.jit.ScriptFunction):
         _rewrite(jit_mod.graph)
-        _state.native().recompile_function(jit_mod)
+        state.native().recompile_function(jit_mod)
         return
     if isinstance(jit_mod, torch.jit.TopLevelTracedModule):  # around the module that runs
         jit_mod = vars(jit_mod)["_actual_script_module"]

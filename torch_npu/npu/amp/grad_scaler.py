@@ -6,11 +6,11 @@ from collections.abc import Iterable
 import torch
 from torch.amp.grad_scaler import _refresh_per_optimizer_state
 
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu._core.warnings import warn
 from torch_npu.npu import overflow
-from torch_npu.npu._warn import warn
 from torch_npu.npu.amp.common import amp_definitely_not_available
 from torch_npu.npu.legacy import FloatTensor
-from torch_npu.utils._error_code import ErrCode, pta_error
 
 __all__ = ["GradScaler"]
 

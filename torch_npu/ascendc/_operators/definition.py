@@ -8,9 +8,9 @@ from pathlib import Path
 import torch
 
 from torch_npu.ascendc import binary
+from torch_npu.ascendc._operators.launch_site import report_launch_sites
+from torch_npu.ascendc._operators.operator import Launch, Operator
 from torch_npu.ascendc.errors import AscendcError
-from torch_npu.utils._ascendc_operator import Launch, Operator
-from torch_npu.utils._launch_site import report_launch_sites
 
 _definitions: dict[str, "_Definition"] = {}  # by operator, which lives as long as its definition
 _lock = threading.Lock()  # of _definitions

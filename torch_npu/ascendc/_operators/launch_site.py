@@ -8,11 +8,13 @@ from pathlib import Path
 
 import torch
 
-import torch_npu
+from torch_npu._core import environment, state
 from torch_npu.ascendc.paths import installation
 
 # Frames of these folders are not the program's.
-_OTHERS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, torch_npu.__file__))
+_OTHERS = tuple(
+    f"{folder}{os.sep}" for folder in (Path(torch.__file__).parent, Path(__file__).parents[2])
+)
 _kept = threading.local()  # the text that the library may still read, of each thread
 
 
@@ -38,13 +40,13 @@ def _say() -> int | None:
 
 def checks_kernels() -> bool:
     """Whether this process checks its kernels."""
-    return os.environ.get("SOFTNPU_KERNEL_CHECK", "0") not in ("", "0")
+    return environment.text("SOFTNPU_KERNEL_CHECK") != "0"
 
 
 def report_allocation_sites() -> None:
     """Tells the allocator where Python allocates tensors, if this process checks its kernels."""
     if checks_kernels():
-        torch_npu._C.set_allocation_site(ctypes.cast(_say, ctypes.c_void_p).value)
+        state.native().set_allocation_site(ctypes.cast(_say, ctypes.c_void_p).value)
 
 
 def report_launch_sites() -> None:

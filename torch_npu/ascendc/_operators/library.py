@@ -11,9 +11,9 @@ from types import ModuleType
 import torch
 from torch.utils import cpp_extension
 
+from torch_npu.ascendc._operators.launch_site import report_launch_sites
 from torch_npu.ascendc.compiler import Options, opened
 from torch_npu.ascendc.errors import AscendcError, CompileError
-from torch_npu.utils._launch_site import report_launch_sites
 
 
 def compile_library(name: str, options: Options, folder: Path) -> Path:

@@ -1,18 +1,20 @@
 """Warnings of this package, which ``TORCH_NPU_WARNING_DISABLE=1`` switches off."""
 
-import os
 import warnings
 
 import torch
+
+from torch_npu._core import environment
 
 _shown: set[str] = set()
 
 
 def _is_silent() -> bool:
-    value = os.environ.get("TORCH_NPU_WARNING_DISABLE")
-    if value is None:
-        value = os.environ.get("TORCH_NPU_DISABLED_WARNING")
-    return value == "1" or os.environ.get("RANK", "0") != "0"
+    if environment.is_set("TORCH_NPU_WARNING_DISABLE"):
+        is_disabled = environment.flag("TORCH_NPU_WARNING_DISABLE")
+    else:
+        is_disabled = environment.flag("TORCH_NPU_DISABLED_WARNING")
+    return is_disabled or environment.text("RANK") != "0"
 
 
 def warn(text: str, category: type[Warning] = UserWarning, stacklevel: int = 1) -> None:
