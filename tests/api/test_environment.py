@@ -117,8 +117,8 @@ def test_values_of_each_type(monkeypatch, read, name, values):
 @pytest.mark.parametrize(
     ("read", "name", "texts", "allowed"),
     [
-        (environment.flag, "FORCE_OVERFLOW_CHECK", ["yes", "2", " 1", "01"], "0, 1"),
-        (environment.choice, "TORCH_NPU_CANN", ["best", "AUTO", "auto, softnpu"], "auto, softnpu, system"),
+        (environment.flag, "FORCE_OVERFLOW_CHECK", ["yes", "2", " 1", "01"], "0 or 1"),
+        (environment.choice, "TORCH_NPU_CANN", ["best", "AUTO", "auto, softnpu"], "auto, softnpu or system"),
         (environment.integer, "SEED", ["-1", "1.0", "x", "4294967296", "²"], "0 to 4294967295"),
         (environment.pair, "NPU_ASD_UPPER_THRESH", ["3", "3,2,1", "3,x", ","], "two whole numbers with a comma between"),
     ],
@@ -140,7 +140,10 @@ def test_a_variable_is_read_as_its_row_says():
 
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
-    [("OOM_SNAPSHOT_ENABLE", "yes", "0, 1, 2"), ("TORCH_NPU_USE_COMPATIBLE_IMPL", "on", "0, 1")],
+    [
+        ("OOM_SNAPSHOT_ENABLE", "yes", "0, 1 or 2"),
+        ("TORCH_NPU_USE_COMPATIBLE_IMPL", "on", "0 or 1"),
+    ],
 )
 def test_a_bad_value_ends_the_import_of_torch_npu_and_not_that_of_torch(name, value, allowed):
     text = f"{name}={value} is not understood: it takes {allowed}"

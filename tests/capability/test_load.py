@@ -22,7 +22,7 @@ def test_the_embedded_one_is_the_default():
 
 def test_a_wrong_choice_is_named():
     assert ask(TORCH_NPU_CANN="best") == (
-        "False TORCH_NPU_CANN=best is not understood: it takes auto, softnpu, system"
+        "False TORCH_NPU_CANN=best is not understood: it takes auto, softnpu or system"
     )
 
 

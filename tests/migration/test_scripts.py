@@ -121,4 +121,4 @@ def test_another_value_of_the_variable_is_an_error():
         env={**os.environ, "TORCH_TRANSFER_TO_NPU": "yes", "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"},
     )
     assert done.returncode != 0
-    assert "TORCH_TRANSFER_TO_NPU=yes is not understood: it takes 0, 1" in done.stderr
+    assert "TORCH_TRANSFER_TO_NPU=yes is not understood: it takes 0 or 1" in done.stderr

@@ -20,6 +20,7 @@ from dev.oracle import oracle
 from dev.paths import BUILD, PACKAGE_ROOT, PYTHON, ROOT
 from dev.run import DevError, run, say
 from dev.setup import ensure, setup
+from dev.stubs import stubs
 from dev.wheel import wheel
 
 
@@ -101,6 +102,12 @@ def _docs(_: argparse.Namespace) -> None:
     docs()
 
 
+def _stubs(_: argparse.Namespace) -> None:
+    ensure()
+    build()
+    stubs()
+
+
 def _doctor(_: argparse.Namespace) -> None:
     if not PYTHON.exists():
         raise DevError("there is no .venv yet: run ./dev setup")
@@ -137,6 +144,7 @@ VERBS = {
     "environment": Verb(
         lambda _: environment(), "writes docs/environment.md from the package's table of variables"
     ),
+    "stubs": Verb(_stubs, "writes the types of torch_npu._C from the module", needs_build=True),
     "abi": Verb(lambda _: abi(), "writes docs/acl.md from softnpu/abi's tables"),
     "gen": Verb(_gen, "runs codegen and shows what it wrote", gen.arguments, needs_build=True),
     "api": Verb(

@@ -1,4 +1,4 @@
-"""`./dev lint` and `./dev fmt`: ruff, import-linter, clang-format, the layers, and the style checks of every file."""
+"""`./dev lint` and `./dev fmt`: ruff, import-linter, mypy, clang-format, the layers, and the style checks of every file."""
 
 import re
 from collections.abc import Iterable
@@ -148,6 +148,8 @@ def lint_files(files: Iterable[Path] | None = None) -> None:
     if any(file.is_relative_to(ROOT / "torch_npu") for file in python):
         say("import-linter")
         python_layers()
+        say("mypy")
+        run([PYTHON, "-m", "mypy"], quiet=True, hint="pyproject.toml has the exceptions")
     if sources:
         say("clang-format")
         run([CLANG_FORMAT, "--dry-run", "--Werror", *sources], hint="./dev fmt formats")

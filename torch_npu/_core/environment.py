@@ -102,6 +102,8 @@ def _read(name: str, type_name: str) -> object:
     value = _PARSERS[type_name](text, variable.values)
     if value is None:
         allowed = "0, 1" if type_name == "flag" else variable.values
+        if type_name in ("flag", "choice"):
+            allowed = " or ".join(allowed.rsplit(", ", 1))
         raise VariableError(f"{name}={text} is not understood: it takes {allowed}")
     return value
 
@@ -135,7 +137,7 @@ def integer(name: str) -> int:
     Raises:
         VariableError: it is no whole number, or not in the row's range.
     """
-    return int(_read(name, "integer"))  # type: ignore[call-overload]
+    return int(str(_read(name, "integer")))
 
 
 def pair(name: str) -> tuple[int, int]:

@@ -81,7 +81,7 @@ class _TensorType(type):
     def __call__(cls, *args: object, device: object = None) -> torch.Tensor:
         """A new tensor: of sizes (uninitialised), of a sequence's values, on a storage, or of a tensor's values."""
         warn_once(_CONSTRUCTORS, stacklevel=2)
-        target = torch.device("npu" if device is None else device)  # type: ignore[arg-type]
+        target = torch.device("npu" if device is None else device)  # type: ignore[call-overload]
         if target.type != "npu":
             raise RuntimeError(
                 f"legacy constructor expects device type: npu but device type: {target.type} was passed"
@@ -99,7 +99,7 @@ class _TensorType(type):
             if not isinstance(source, (int, torch.Size)):
                 return torch.tensor(source, dtype=cls.dtype, device=target)
         size = args[0] if len(args) == 1 and isinstance(args[0], torch.Size) else args or (0,)
-        return torch.empty(size, dtype=cls.dtype, device=target)  # type: ignore[call-overload]
+        return torch.empty(size, dtype=cls.dtype, device=target)  # type: ignore[arg-type]
 
 
 class _NPULegacyStorage(_LegacyStorage):
@@ -219,9 +219,9 @@ def _with_npu_types(original: object) -> object:
 
 def register() -> None:
     """Adds what typed storages lack, and the types for ``torch.set_default_tensor_type``. Called once."""
-    torch.TypedStorage._share_npu_ = _share_npu_  # type: ignore[attr-defined]
-    torch.TypedStorage._new_shared_npu = staticmethod(_new_shared_npu)  # type: ignore[attr-defined]
-    torch.TypedStorage._release_ipc_counter_npu = staticmethod(_release_ipc_counter_npu)  # type: ignore[attr-defined]
+    torch.TypedStorage._share_npu_ = _share_npu_
+    torch.TypedStorage._new_shared_npu = staticmethod(_new_shared_npu)
+    torch.TypedStorage._release_ipc_counter_npu = staticmethod(_release_ipc_counter_npu)
     torch.set_default_tensor_type = _with_npu_types(torch.set_default_tensor_type)  # type: ignore[assignment]
 
 

@@ -135,7 +135,7 @@ class MemPool:
     @property
     def id(self) -> tuple[int, int]:
         """The pool's id: ``segment_pool_id`` of its segments in snapshots."""
-        return tuple(self._id)  # type: ignore[return-value]
+        return tuple(self._id)
 
     @property
     def allocator(self) -> _RawAllocator | None:

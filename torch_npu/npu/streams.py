@@ -110,7 +110,7 @@ def _stream_by_id(cls: type, device: int, stream_id: int) -> Any:  # noqa: ANN40
 
 
 def _known_stream(cls: type, **ids: int) -> Any:  # noqa: ANN401
-    made = torch.Stream.__new__(cls, **ids)
+    made: Any = torch.Stream.__new__(cls, **ids)
     index, count = ids.get("device_index", made.device_index), device_count()
     if not 0 <= index < count:
         raise RuntimeError(f"Invalid NPU device index npu:{index}: there are {count} devices")
@@ -213,6 +213,9 @@ def _checked_stream(stream: torch.Stream | None) -> torch.Stream:
 
 class _EventBase(torch.Event):
     """What all events of an NPU can do."""
+
+    _has_time: bool
+    _kind: str  # local, interprocess, external
 
     def record(self, stream: torch.Stream | None = None) -> None:
         """Records the event in ``stream`` (default: the current one), a stream of the event's device."""

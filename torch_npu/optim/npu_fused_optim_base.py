@@ -128,9 +128,9 @@ class NpuFusedOptimizerBase(Optimizer):
             self._combined_grads.append(grads)
             for all_of_group, more in zip(self._blocks, blocks, strict=True):
                 all_of_group += more
-        for group, blocks in zip(self.param_groups, self._blocks, strict=True):
+        for group, of_group in zip(self.param_groups, self._blocks, strict=True):
             names = self._state_names(group)
-            for block in blocks:
+            for block in of_group:
                 block.combine_states(self.state, names)
         self.is_params_grads_combined = True
 

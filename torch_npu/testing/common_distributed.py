@@ -18,7 +18,7 @@ class TestSkip(NamedTuple):
     message: str
 
 
-TestSkip.__test__ = False  # type: ignore[attr-defined]  # no test case
+TestSkip.__test__ = False  # no test case
 
 _TOO_FEW = 75
 TEST_SKIPS = {
@@ -79,13 +79,13 @@ def with_comms(func: Test) -> Test:
 
     @functools.wraps(func)
     def test(self: object, *args: object, **kwargs: object) -> None:
-        has_devices = torch.npu.is_available() and torch.npu.device_count() >= self.world_size  # type: ignore[attr-defined]
+        has_devices = torch.npu.is_available() and torch.npu.device_count() >= self.world_size
         backend = "hccl" if has_devices else "gloo"
-        init_pg(backend, self.world_size, self.rank, self.file_name)  # type: ignore[attr-defined]
+        init_pg(backend, self.world_size, self.rank, self.file_name)
         torch.npu.manual_seed(0)
         try:
             func(self, *args, **kwargs)
         finally:
-            self.destroy_pg()  # type: ignore[attr-defined]
+            self.destroy_pg()
 
     return test

@@ -17,7 +17,11 @@ def sample_inputs_normal_tensor_second(
     self: object, device: str, dtype: torch.dtype, requires_grad: bool, **kwargs: _Keywords
 ) -> object:
     """Samples of ``torch.normal`` whose second argument is a number or a tensor."""
-    cases = [([3, 4], 0.3, {}), ([3, 55], 0, {}), ([5, 6, 7, 8], [5, 6, 7, 8], {})]
+    cases: list[tuple[list[int], object, dict]] = [
+        ([3, 4], 0.3, {}),
+        ([3, 55], 0, {}),
+        ([5, 6, 7, 8], [5, 6, 7, 8], {}),
+    ]
     return sample_inputs_normal_common(self, device, dtype, requires_grad, cases, **kwargs)
 
 

@@ -43,7 +43,7 @@ def iter_indices(tensor: torch.Tensor) -> Iterable:
 def is_iterable(obj: object) -> bool:
     """Whether ``iter(obj)`` works."""
     try:
-        iter(obj)  # type: ignore[call-overload]
+        iter(obj)
     except TypeError:
         return False
     return True
@@ -121,14 +121,14 @@ def test_2args_broadcast(fn: Callable) -> list[list[np.ndarray]]:
     return results
 
 
-test_2args_broadcast.__test__ = False  # type: ignore[attr-defined]  # a helper: test runners must not collect it
+test_2args_broadcast.__test__ = False  # a helper: test runners must not collect it
 
 
 def check_operators_in_prof(
     expected_operators: list[str], prof: object, unexpected_operators: list[str] | None = None
 ) -> bool:
     """Whether a profile has all expected operators, which are removed from the list, and no unexpected one."""
-    names = [event.key.replace("cached_", "") for event in prof.key_averages()]  # type: ignore[attr-defined]
+    names = [event.key.replace("cached_", "") for event in prof.key_averages()]
     if not set(names).isdisjoint(unexpected_operators or ()):
         return False
     for name in names:

@@ -29,7 +29,7 @@ from torch_npu.testing.common_utils import (
 try:
     from expecttest import TestCase as _Base
 except ImportError:  # assertExpected of the classes below needs it
-    from unittest import TestCase as _Base  # type: ignore[assignment]
+    from unittest import TestCase as _Base
 
 IS_IN_CI = environment.text("IN_CI") == "1"
 TEST_REPORT_PATH = environment.text("TEST_REPORT_PATH")
@@ -133,7 +133,7 @@ class TestCase(_Base):
             for key in x:
                 self._compare(x[key], y[key], *rest)
         elif is_iterable(x) and is_iterable(y):
-            x, y = list(x), list(y)  # type: ignore[call-overload]
+            x, y = list(x), list(y)
             super().assertEqual(len(x), len(y), message)
             for pair in zip(x, y, strict=True):
                 self._compare(*pair, *rest)
@@ -146,7 +146,7 @@ class TestCase(_Base):
         x, y = (v.item() if isinstance(v, torch.Tensor) else v for v in (x, y))
         if not isinstance(x, Number) or not isinstance(y, Number):
             super().assertEqual(x, y, message)
-        elif abs(x) == float("inf") or abs(y) == float("inf"):  # type: ignore[arg-type]
+        elif abs(x) == float("inf") or abs(y) == float("inf"):
             if not allow_inf:
                 self.fail(f"Expected finite numeric values - x={x}, y={y}")
             super().assertEqual(x, y, message)
@@ -267,7 +267,7 @@ class TestCase(_Base):
         """Fails if the call warns."""
         self.assertFalse(self._warnings_of(call_fn), msg)
 
-    def assertWarns(self, call_fn: Callable[[], object], msg: str = "") -> None:  # type: ignore[override]
+    def assertWarns(self, call_fn: Callable[[], object], msg: str = "") -> None:
         """Fails unless the call warns."""
         self.assertTrue(self._warnings_of(call_fn), msg)
 

@@ -27,5 +27,5 @@ def _tell_legacy_types() -> None:
 
 def register() -> None:
     """Called once. ``copy.deepcopy`` of tensors clones their storages."""
-    torch.UntypedStorage.clone = _with_formats(torch.UntypedStorage.clone)  # type: ignore[method-assign]
+    torch.UntypedStorage.clone = _with_formats(torch.UntypedStorage.clone)
     _tell_legacy_types()

@@ -224,6 +224,7 @@ def _inputs(model: nn.Module, sample: object, device: torch.device) -> tuple[Ten
 
 def _default_input(model: nn.Module, device: torch.device) -> Tensor:
     layer = next((m for m in model.modules() if next(m.parameters(False), None) is not None), None)
+    shape: tuple[int, ...]
     if isinstance(layer, nn.Conv2d):
         shape = (1, layer.in_channels, _PIXELS, _PIXELS)
     elif isinstance(layer, nn.Linear):

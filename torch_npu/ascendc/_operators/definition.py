@@ -65,6 +65,11 @@ class _Definition:
             )
         self.library = library
 
+    def remove(self) -> None:
+        """Takes the operator from PyTorch again."""
+        if self.library is not None:
+            self.library._destroy()
+
 
 def _refuse_cpu(name: str) -> Callable[..., object]:
     def refuse(*_: object, **__: object) -> object:
@@ -117,7 +122,7 @@ def define(
     with _lock:
         definition = _definitions.get(qualified)
         if definition is not None and definition.schema != unqualified:
-            _definitions.pop(qualified).library._destroy()
+            _definitions.pop(qualified).remove()
             definition = None
         is_new = definition is None
         definition = definition or _Definition(unqualified)

@@ -5,6 +5,7 @@ import os
 import sys
 import threading
 from pathlib import Path
+from types import FrameType
 
 import torch
 
@@ -20,7 +21,7 @@ _kept = threading.local()  # the text that the library may still read, of each t
 
 def launch_site() -> str | None:
     """The innermost frame outside of torch and torch_npu, as ``train.py:12``; None where there is none."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_OTHERS) and not name.startswith("<"):

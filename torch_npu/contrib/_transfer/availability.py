@@ -23,7 +23,7 @@ def is_available() -> bool:
     return asks_for_cuda and torch.npu.is_available()
 
 
-is_available._dynamo_marked_constant = True  # type: ignore[attr-defined]  # not traced: it is one value
+is_available._dynamo_marked_constant = True  # not traced: it is one value
 
 
 def replacement(_: object) -> Callable[[], bool]:
@@ -46,7 +46,7 @@ def get_device_properties(device: devices.Device = None) -> object:
     return torch.npu.get_device_properties(device)
 
 
-get_device_properties._dynamo_marked_constant = True  # type: ignore[attr-defined]
+get_device_properties._dynamo_marked_constant = True
 
 
 def properties_replacement(_: object) -> Callable[[devices.Device], object]:
@@ -62,7 +62,7 @@ def get_device_capability(device: devices.Device = None) -> tuple[int, int]:
     return torch.npu.get_device_capability(device) or (0, 0)
 
 
-get_device_capability._dynamo_marked_constant = True  # type: ignore[attr-defined]
+get_device_capability._dynamo_marked_constant = True
 
 
 def capability_replacement(_: object) -> Callable[[devices.Device], tuple[int, int]]:

@@ -81,12 +81,12 @@ def main(arguments: list[str] | None = None) -> int:
     if options.json:
         print(report.as_json(files, errors))
     else:
-        for path, findings in files.items():
-            print(report.table(path, findings))
+        for name, findings in files.items():
+            print(report.table(name, findings))
         if files:
             print(report.summary(everything))
-    for path, error in errors.items():
-        print(f"{path}: {error}", file=sys.stderr)
+    for name, text in errors.items():
+        print(f"{name}: {text}", file=sys.stderr)
     if errors:
         return 2
     return int(any(finding.status is Status.ABSENT for finding in everything))
