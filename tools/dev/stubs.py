@@ -1,5 +1,6 @@
 """`./dev stubs`: the types of `torch_npu._C`, written by pybind11-stubgen from the module that was built."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ def _mended(text: str) -> str:
     """Without what mypy does not take of a generated file."""
     # The generator takes the name of a module's module for one of its attributes.
     text = text.replace("torch.jit.torch.jit.", "torch.jit.")
+    text = re.sub(r"^__all__.*\n", "", text, flags=re.MULTILINE)  # the module has none
     return _HEAD + text.replace("*args", "*args: typing.Any").replace(
         "**kwargs", "**kwargs: typing.Any"
     )

@@ -9,7 +9,6 @@ import torch
 import torch._C._distributed_c10d
 import torch.distributed.distributed_c10d
 import typing
-__all__: list[str] = ['ProcessGroupHCCL', 'end_process_groups', 'hccl_calls']
 class ProcessGroupHCCL(torch._C._distributed_c10d.Backend):
     class Options(torch._C._distributed_c10d.Backend.Options):
         group_id: str
