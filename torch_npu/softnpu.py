@@ -1,11 +1,11 @@
-"""The location of softnpu: ``python -m torch_npu.softnpu --lib-dir``, ``--cann-dir`` or ``--cmake-dir``.
+"""The location of softnpu: ``torch-npu paths --lib-dir``, ``--cann-dir`` or ``--cmake-dir``.
 
 CANN applications (the official plug-in, a C program) find the software NPU if the folder of the libraries is on
 ``LD_LIBRARY_PATH``. Programs that are built against CANN take the other folder for an installed toolkit::
 
-    source "$(python -m torch_npu.softnpu --cann-dir)/set_env.sh"
+    source "$(torch-npu paths --cann-dir)/set_env.sh"
 
-The third folder is for ``CMAKE_PREFIX_PATH``: it has the package ``Torch_npu`` for extensions in C++.
+``python -m torch_npu.softnpu`` is the same command. The third folder is for ``CMAKE_PREFIX_PATH``: it has the package ``Torch_npu`` for extensions in C++.
 """
 
 import argparse
@@ -78,10 +78,15 @@ def cann_dir() -> Path:
     return folder
 
 
-def main(arguments: list[str]) -> int:
-    """Prints the requested path; returns 1 with a message if it does not exist."""
+def main(arguments: list[str], program: str = "python -m torch_npu.softnpu") -> int:
+    """Prints the requested path; returns 1 with a message if it does not exist.
+
+    Args:
+        arguments: of the command.
+        program: its name, for help and errors.
+    """
     parser = argparse.ArgumentParser(
-        prog="python -m torch_npu.softnpu",
+        prog=program,
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -65,6 +65,12 @@ def test_the_floor_of_a_build_on_debian_12_is_what_readme_says():
     assert f"manylinux_{stated[1]}_{stated[2]}_" in wheel.name
 
 
+def test_types_and_tables_are_in_the_wheel():
+    (wheel,) = DIST.glob("torch_npu-*.whl")
+    beside = {"py.typed", "_C/__init__.pyi", "_C/_distributed_c10d.pyi", "_core/environment.tsv"}
+    assert {f"torch_npu/{name}" for name in beside} <= set(zipfile.ZipFile(wheel).namelist())
+
+
 def test_third_party_libraries_are_outside_the_cann_folder():
     (wheel,) = DIST.glob("torch_npu-*.whl")
     libraries = [n for n in zipfile.ZipFile(wheel).namelist() if ".so" in Path(n).name]

@@ -113,7 +113,7 @@ def _doctor(_: argparse.Namespace) -> None:
         raise DevError("there is no .venv yet: run ./dev setup")
     if not (PACKAGE_ROOT / "torch_npu" / "_C.so").exists():
         raise DevError("nothing is built yet: run ./dev build")
-    run([PYTHON, "-m", "torch_npu.utils.doctor"])
+    run([PYTHON, "-m", "torch_npu", "doctor"])
 
 
 VERBS = {

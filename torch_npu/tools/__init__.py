@@ -1,1 +1,1 @@
-"""Commands for users: ``python -m torch_npu.tools.migrate``."""
+"""Commands for users: ``torch-npu migrate``."""

@@ -1,4 +1,4 @@
-"""What a report of a problem needs to say about the machine: ``python -m torch_npu.utils.collect_env``."""
+"""What a report of a problem needs to say about the machine: ``torch-npu env``, ``python -m torch_npu.utils.collect_env``."""
 
 import os
 import warnings

@@ -1,4 +1,4 @@
-"""Reports what is bound and what is missing: ``python -m torch_npu.utils.doctor`` or ``./dev doctor``."""
+"""Reports what is bound and what is missing: ``torch-npu doctor``, ``python -m torch_npu.utils.doctor`` or ``./dev doctor``."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""The command: ``python -m torch_npu.tools.migrate [--json] FILE_OR_FOLDER...``."""
+"""The command: ``torch-npu migrate [--json] FILE_OR_FOLDER...``, also ``python -m torch_npu.tools.migrate``."""
 
 import argparse
 import sys
@@ -60,10 +60,17 @@ def _scan_file(path: Path) -> dict[str, list[Finding]]:
         raise ValueError("not Python: nested too deeply") from None
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Scans the files and prints what was found; returns the exit code."""
+def main(
+    arguments: list[str] | None = None, program: str = "python -m torch_npu.tools.migrate"
+) -> int:
+    """Scans the files and prints what was found; returns the exit code.
+
+    Args:
+        arguments: of the command; by default those of the process.
+        program: its name, for help and errors.
+    """
     parser = argparse.ArgumentParser(
-        prog="python -m torch_npu.tools.migrate",
+        prog=program,
         description="Lists what is written for CUDA, what transfer_to_npu maps, and what has no counterpart on npu.",
         epilog=_EXIT_CODES,
     )
