@@ -154,7 +154,9 @@ def _package(_: Rotation) -> None:
 
 
 EVERY = (
-    Part("lint", "ruff, clang-format, layers, documents; clang-tidy of recent files", 2, _lint),
+    Part(
+        "lint", "ruff, mypy, clang-format, layers, documents; clang-tidy of recent files", 2, _lint
+    ),
     Part("build", "the libraries, the plug-in, the tests", 10, _build),
     Part("generators", "codegen, opgen and ./dev, without a device", 1, lambda _: without_device()),
     Part("functions", "softnpu's GoogleTest", 1, lambda _: gtest({}, FUNCTIONS + KERNELS + LIMITS)),
