@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from fuzz.draw import Drawn
 from fuzz.known_cpu_errors import IGNORES_STRIDES
 from fuzz.recorded import YAML
 from fuzz.run import run
@@ -64,7 +65,14 @@ def test_kernels_that_ignore_strides_are_known():
         if difference(call, dense, run(call)):
             ignoring.add(name.split(".")[1])
     assert ignoring <= set(IGNORES_STRIDES), ignoring - set(IGNORES_STRIDES)
-    assert "_compute_linear_combination" in ignoring
+
+
+def test_a_kernel_that_ignores_strides_is_found():
+    generator = torch.Generator().manual_seed(0)
+    x, weight, bias = (torch.rand(sizes, generator=generator) for sizes in ((2, 4, 6), 4, 4))
+    name = "aten.native_group_norm.default"
+    call = laid_out(Drawn(name, (x, weight, bias, 2, 4, 6, 2, 1e-5), {}))
+    assert difference(call, run(call, dense=True), run(call))
 
 
 def test_npu_gives_those_kernels_dense_copies():
