@@ -69,9 +69,9 @@ def test_kernels_that_ignore_strides_are_known():
 
 def test_a_kernel_that_ignores_strides_is_found():
     generator = torch.Generator().manual_seed(0)
-    x, weight, bias = (torch.rand(sizes, generator=generator) for sizes in ((2, 4, 6), 4, 4))
+    x, weight, bias = (torch.rand(sizes, generator=generator) for sizes in ((2, 4, 6), 8, 4))
     name = "aten.native_group_norm.default"
-    call = laid_out(Drawn(name, (x, weight, bias, 2, 4, 6, 2, 1e-5), {}))
+    call = Drawn(name, (x, weight[::2], bias, 2, 4, 6, 2, 1e-5), {})
     assert difference(call, run(call, dense=True), run(call))
 
 
