@@ -13,8 +13,9 @@ import torch
 from fuzz.recorded import Call, overload
 from torch.utils._pytree import tree_leaves, tree_map
 
-# Operators whose windows or filters must not grow with the image: their batch grows.
+# Operators whose windows, filters or classes must not grow with the image: their batch grows.
 _WINDOWED = (
+    "nll_loss",
     "group_norm",
     "conv",
     "pool",

@@ -19,9 +19,11 @@
 #include "acl/acl.h"
 #include "acl/acl_rt.h"
 #include "ascendcl/api.h"
+#include "base/file.h"
 #include "softnpu/kernel_entry.h"
 
 using softnpu::api;
+using softnpu::File;
 using softnpu::require;
 using softnpu::Status;
 using softnpu::text;
@@ -58,20 +60,6 @@ class Loaded {
   std::mutex mutex_;  // guards both sets
   std::unordered_set<void*> binaries_;
   std::unordered_set<const void*> functions_;
-};
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
 };
 
 // Whether every part that is mapped is there: the loader would touch what is not.
@@ -124,22 +112,22 @@ std::string path_of(int descriptor) {
 }
 
 Status load(const void* data, size_t length, void** handle) {
-  const FileDescriptor file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  const File file(memfd_create("kernels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto failed = [](const char* what, const char* why) {
     return Status(ACL_ERROR_RT_INTERNAL_ERROR, text("kernels are not loaded: ", what, ": ", why));
   };
-  if (file.get() < 0) return failed("memfd_create", std::strerror(errno));
+  if (file.fd() < 0) return failed("memfd_create", std::strerror(errno));
   const auto* bytes = static_cast<const char*>(data);
   for (size_t done = 0; done < length;) {
-    const ssize_t count = write(file.get(), bytes + done, length - done);
+    const ssize_t count = write(file.fd(), bytes + done, length - done);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return failed("write", std::strerror(errno));
     done += static_cast<size_t>(count);
   }
-  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+  if (fcntl(file.fd(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
     return failed("sealing", std::strerror(errno));
   }
-  *handle = dlopen(path_of(file.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
+  *handle = dlopen(path_of(file.fd()).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (*handle != nullptr) return Status::ok();
   const char* why = dlerror();
   return {ACL_ERROR_RT_PARAM_INVALID, text("kernels are not loaded: ", why == nullptr ? "unknown error" : why,

@@ -1,4 +1,5 @@
 #include <thread>
+#include <vector>
 
 #include "acl_fixture.h"
 #include "blocking_task.h"
@@ -7,6 +8,7 @@ namespace {
 
 using EventTest = AclTest;
 
+// The first stream is held up: without the wait the second one would have finished its work before.
 TEST_F(EventTest, OrdersTwoStreams) {
   aclrtStream first = nullptr;
   aclrtStream second = nullptr;
@@ -14,17 +16,19 @@ TEST_F(EventTest, OrdersTwoStreams) {
   ASSERT_EQ(aclrtCreateStream(&first), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateStream(&second), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEventWithFlag(&event, ACL_EVENT_SYNC), ACL_SUCCESS);
-  constexpr size_t kBytes = size_t{16} << 20;
-  void* block = nullptr;
-  ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  for (int round = 1; round < 20; ++round) {
-    ASSERT_EQ(aclrtMemsetAsync(block, kBytes, 0, kBytes, first), ACL_SUCCESS);
-    ASSERT_EQ(aclrtRecordEvent(event, first), ACL_SUCCESS);
-    ASSERT_EQ(aclrtStreamWaitEvent(second, event), ACL_SUCCESS);
-    ASSERT_EQ(aclrtMemsetAsync(block, kBytes, round, kBytes, second), ACL_SUCCESS);
-    ASSERT_EQ(aclrtSynchronizeStream(second), ACL_SUCCESS);
-    ASSERT_EQ(download<char>(static_cast<char*>(block) + kBytes - 1), round);
-  }
+  std::vector<int> order;
+  auto on_first = [&] { order.push_back(1); };
+  auto on_second = [&] { order.push_back(2); };
+  BlockingTask holds;
+  ASSERT_EQ(holds.launch(first), ACL_SUCCESS);
+  ASSERT_EQ(launch(first, on_first), ACL_SUCCESS);
+  ASSERT_EQ(aclrtRecordEvent(event, first), ACL_SUCCESS);
+  ASSERT_EQ(aclrtStreamWaitEvent(second, event), ACL_SUCCESS);
+  ASSERT_EQ(launch(second, on_second), ACL_SUCCESS);
+  EXPECT_EQ(aclrtSynchronizeStreamWithTimeout(second, 50), ACL_ERROR_RT_STREAM_SYNC_TIMEOUT);
+  holds.release();
+  ASSERT_EQ(aclrtSynchronizeStream(second), ACL_SUCCESS);
+  EXPECT_EQ(order, (std::vector{1, 2}));
 }
 
 TEST_F(EventTest, NeverRecordedIsComplete) {

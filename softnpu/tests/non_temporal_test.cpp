@@ -20,12 +20,15 @@
 #include "aclnnop/aclnn_softmax_backward.h"
 #include "aclnnop/aclnn_swi_glu.h"
 #include "instruction_sets.h"
+#include "ops/copy/non_temporal.h"
 
 namespace {
 
 constexpr int64_t kLength = 2051;  // not a multiple of a vector
 constexpr int64_t kRows = 4100;    // more than 32 MiB in all
 constexpr int64_t kFew = 410;      // rows of a small tensor
+static_assert(kRows * kLength * int64_t{sizeof(float)} > softnpu::kNonTemporalBytes);
+static_assert(kFew * kLength * int64_t{sizeof(float)} < softnpu::kNonTemporalBytes);
 
 // Device memory for `count` values; a tensor may begin at any row.
 class Values {

@@ -154,7 +154,7 @@ TEST(Reset, CallsReturnWhatTheTableSays) {
   (void)aclInit(nullptr);
   std::string rows;
   for (const auto& [name, call] : calls()) rows += line(name, row(call));
-  std::ifstream file(std::string(SOFTNPU_ROOT) + "/softnpu/README.md");
+  std::ifstream file(SOFTNPU_ROOT "/softnpu/README.md");
   std::stringstream page;
   page << file.rdbuf();
   EXPECT_NE(page.str().find(rows), std::string::npos) << "the rows are\n" << rows;

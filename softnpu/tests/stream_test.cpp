@@ -1,5 +1,6 @@
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 #include <utility>
@@ -162,15 +163,24 @@ TEST_F(StreamTest, TimedOutWaitForTheDeviceKeepsErrors) {
   for (aclrtStream stream : streams) EXPECT_EQ(aclrtDestroyStream(stream), ACL_SUCCESS);
 }
 
+// What runs ends; what waits behind it does not begin.
 TEST_F(StreamTest, ForcedDestructionDropsPendingTasks) {
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  void* device = nullptr;
-  ASSERT_EQ(aclrtMalloc(&device, size_t{8} << 20, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
-  for (int i = 0; i < 50; ++i) {
-    ASSERT_EQ(aclrtMemsetAsync(device, size_t{8} << 20, i, size_t{8} << 20, stream), ACL_SUCCESS);
-  }
+  BlockingTask holds;
+  std::atomic<int> ran = 0;
+  auto counts = [&] { ++ran; };
+  ASSERT_EQ(holds.launch(stream), ACL_SUCCESS);
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(launch(stream, counts), ACL_SUCCESS);
+  holds.wait_until_it_runs();
+  std::thread releases([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    holds.release();
+  });
   EXPECT_EQ(aclrtDestroyStreamForce(stream), ACL_SUCCESS);
+  releases.join();
+  EXPECT_EQ(aclrtSynchronizeDevice(), ACL_SUCCESS);
+  EXPECT_EQ(ran, 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
 #include <vector>
@@ -14,9 +15,10 @@
 
 namespace {
 
+constexpr int8_t kKeepPrecision = 0;
 constexpr int8_t kAllowLess = 1;
-// bfloat16's: both factors are rounded to it if the CPU multiplies bfloat16 matrices.
-constexpr double kUnit = 0x1p-8;
+// What the transforms of tiles of 6 x 6 values do to float32's rounding, as a part of the sum of magnitudes.
+constexpr double kUnit = 0x1p-16;
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr int64_t kAround = 16;  // guard elements on each side
 
@@ -48,6 +50,12 @@ class Tensor {
   }
 
   aclTensor* get() const { return descriptor_; }
+  const std::array<int64_t, 4>& sizes() const { return sizes_; }
+  // Of the downloaded elements.
+  bool same_bits(const Tensor& other) const {
+    return std::memcmp(host_.data() + kAround, other.host_.data() + kAround,
+                       (host_.size() - 2 * kAround) * sizeof(float)) == 0;
+  }
   size_t bytes() const { return host_.size() * sizeof(float); }
   double at(int64_t n, int64_t c, int64_t y, int64_t x) const {
     if (y < 0 || x < 0 || y >= sizes_[2] || x >= sizes_[3]) return 0;
@@ -95,13 +103,14 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
   }
 
   static void run(const Tensor& image, const Tensor& filter, const Tensor& result, int64_t padding,
-                  bool transposed = false) {
+                  bool transposed = false, int8_t cube_math_type = kAllowLess) {
     const Pair ones(1), zeros(0), pads(padding);
     uint64_t bytes = 0;
     aclOpExecutor* executor = nullptr;
-    ASSERT_EQ(aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(),
-                                               transposed, zeros.get(), 1, result.get(), kAllowLess, &bytes, &executor),
-              ACL_SUCCESS);
+    ASSERT_EQ(
+        aclnnConvolutionGetWorkspaceSize(image.get(), filter.get(), nullptr, ones.get(), pads.get(), ones.get(),
+                                         transposed, zeros.get(), 1, result.get(), cube_math_type, &bytes, &executor),
+        ACL_SUCCESS);
     void* workspace = nullptr;
     ASSERT_EQ(aclrtMalloc(&workspace, bytes + 1, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
     ASSERT_EQ(aclnnConvolution(workspace, bytes, executor, nullptr), ACL_SUCCESS);
@@ -130,6 +139,16 @@ class WinogradTest : public AclTest, public ::testing::WithParamInterface<Case> 
         }
       }
     }
+  }
+
+  // Winograd's algorithm needs the permission to lose precision: another algorithm's roundings are others.
+  static void expect_winograd(const Case& c, const Tensor& image, const Tensor& filter, const Tensor& result,
+                              int64_t padding, bool transposed) {
+    std::mt19937 random(6);
+    Tensor exact(result.sizes(), c.channels_last, random);
+    run(image, filter, exact, padding, transposed, kKeepPrecision);
+    exact.download();
+    EXPECT_FALSE(exact.same_bits(result));
   }
 
   static void run_gradient(const Tensor& gradient, const Tensor& image, const Tensor& filter, const Tensor& result,
@@ -195,6 +214,7 @@ TEST_P(WinogradTest, TransposedResultIsAccurateAndInBounds) {
   expect_near(c, image, result,
               [&](int64_t k, int64_t i, int64_t y, int64_t x) { return filter.at(i, k, 2 - y, 2 - x); });
   EXPECT_TRUE(result.is_alone());
+  expect_winograd(c, image, filter, result, padding, true);
 }
 
 TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
@@ -209,6 +229,7 @@ TEST_P(WinogradTest, ResultIsAccurateAndInBounds) {
     expect_near(c, image, result, [&](int64_t k, int64_t i, int64_t y, int64_t x) { return filter.at(k, i, y, x); });
     EXPECT_TRUE(result.is_alone());
   }
+  expect_winograd(c, image, filter, result, c.padding, false);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, WinogradTest,

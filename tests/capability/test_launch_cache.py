@@ -107,3 +107,82 @@ def test_a_recording_sees_each_launch():
             x + x
     launched = [e for e in profile.events() if e.name == "aclnnAdd"]
     assert len(launched) == 3
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 6, 9])
+def test_joined_tensors(count):
+    shapes = [(2, 3 + i % 3, 4) for i in range(count)]
+    rounds(lambda *x: torch.cat(x, 1), *shapes)
+    rounds(lambda *x: torch.cat(x, -2), *shapes)
+    rounds(lambda *x: torch.stack(x, 1), *[(3, 5)] * count)
+    rounds(lambda *x: torch.cat([t.transpose(0, 2) for t in x], 1), *shapes)
+
+
+def test_one_tensor_several_times_in_a_list():
+    x, y = torch.arange(6.0).view(2, 3), torch.ones(2, 3)
+    for lists in ([x, x, y], [x, y, x], [y, x, x], [x, x, x]):
+        for _ in range(3):
+            assert torch.equal(torch.cat([t.npu() for t in lists]).cpu(), torch.cat(lists))
+            on_npu = {id(t): t.npu() for t in lists}
+            assert torch.equal(torch.cat([on_npu[id(t)] for t in lists]).cpu(), torch.cat(lists))
+
+
+def test_reductions_over_several_dimensions():
+    for dims in ((0,), (1,), (0, 1), (-1,), (0, 2), ()):
+        rounds(lambda x, dims=dims: x.sum(dims), (3, 4, 5))
+        rounds(lambda x, dims=dims: x.sum(dims, keepdim=True), (3, 4, 5))
+        rounds(lambda x, dims=dims: x.mean(dims), (3, 4, 5))
+        rounds(lambda x, dims=dims: x.amax(dims), (3, 4, 5))
+    rounds(lambda x: torch.cat([*x.max(1)]), (4, 7))
+    rounds(lambda x: torch.stack([*torch.std_mean(x, 0)]), (4, 7))
+    rounds(torch.norm, (40, 50))
+
+
+def test_softmax():
+    for dim in (0, 1, 2):
+        rounds(lambda x, dim=dim: x.softmax(dim), (3, 4, 5))
+        rounds(lambda x, dim=dim: x.log_softmax(dim), (3, 4, 5))
+        rounds(lambda x, dim=dim: x.transpose(0, 2).softmax(dim), (3, 4, 5))
+        rounds(
+            lambda x, g, dim=dim: torch._softmax_backward_data(g, x, dim, torch.float32),
+            (3, 4, 5),
+            (3, 4, 5),
+        )
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.float64,
+        torch.int8,
+        torch.int64,
+        torch.bool,
+        torch.complex64,
+        torch.complex128,
+    ],
+)
+def test_fills(dtype):
+    for number in (0, 1, 3.5, -2):
+        for size in (1, 5, 100, 20_000):
+            made = torch.full((size,), number, dtype=dtype, device="npu")
+            assert torch.equal(made.cpu(), torch.full((size,), number, dtype=dtype))
+            wide = torch.zeros(size, 2, dtype=dtype, device="npu")
+            wide[:, 1].fill_(number)
+            expected = torch.zeros(size, 2, dtype=dtype)
+            expected[:, 1].fill_(number)
+            assert torch.equal(wide.cpu(), expected)
+
+
+def test_indexing_by_tensors():
+    index = torch.tensor([3, 0, 2, 2])
+    rounds(lambda x: x[index.to(x.device)], (4, 6))
+    rounds(lambda x: x[:, index.to(x.device)], (3, 6))
+    rounds(lambda x: x[index.to(x.device), index.to(x.device)], (4, 4))
+    x = torch.arange(4.0).npu()
+    for _ in range(3):
+        with pytest.raises(IndexError, match="out of"):
+            x[torch.tensor([4], device="npu")].cpu()
+        assert x[torch.tensor([3], device="npu")].tolist() == [3]

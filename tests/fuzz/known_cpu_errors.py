@@ -345,6 +345,7 @@ IGNORES_STRIDES = {
     "_fused_adam_": "all lists are read and written as if they were dense",
     "_fused_adamw_": "all lists are read and written as if they were dense",
     "_fused_sgd_": "all lists are read and written as if they were dense",
+    "_scaled_dot_product_flash_attention_for_cpu_backward": "its tensors are read as if they were the forward pass's",
     "adaptive_max_pool3d_backward": "gradients and indices are read as if they were dense",
     "native_group_norm": "weight and bias are read as if they were dense",
     "native_group_norm_backward": "all are read as if they were dense",

@@ -12,7 +12,8 @@ BLOCK = 512
 OTHER_LAYOUTS = {
     "nn.functional.scaled_dot_product_attention": "the fused kernel's result is [batch, queries, heads, size] in memory, as"
     " FakeTensor has it on npu; the CPU computes small sizes by other operators",
-    "renorm": "not explained: the gradient has the argument's memory order, the CPU's is contiguous",
+    "renorm": "the gradient is a difference of float32 and float64: the CPU orders it by the copy that it converts,"
+    " FakeTensor and npu by the operands",
 }
 
 

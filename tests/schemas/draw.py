@@ -62,7 +62,12 @@ UNCHECKED = {
     "aten._batch_norm_with_update.out": "weights and statistics of other sizes than the channels",
     "aten.batch_norm_update_stats.out": "statistics of other sizes than the channels",
     "aten.batch_norm_backward.default": "statistics of other sizes than the channels",
+    "aten._native_batch_norm_legit_no_training.default": "weights of other sizes than the channels",
+    "aten._cdist_backward.out": "distances that are not those of its arguments",
     "aten._weight_norm_interface.default": "magnitudes of other sizes than one for each row",
+    "aten._weight_norm_interface.out": "magnitudes of other sizes than one for each row",
+    "aten._weight_norm_interface_backward.default": "magnitudes of other sizes than one for each row",
+    "aten._weight_norm_interface_backward.out": "magnitudes of other sizes than one for each row",
 }
 
 

@@ -4,13 +4,10 @@ python -m schemas.expanded SIZE: reads overloads from standard input; writes "tr
 "NAME OUTCOME" after it.
 """
 
-import os
 import resource
-import subprocess
 import sys
-from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
+from schemas import children
 
 
 def _expanded(call, size):
@@ -74,35 +71,8 @@ def _call_all(names: list[str], size: int) -> None:
 def outcomes(names: list[str], size: int, seconds: float) -> dict[str, str]:
     """What each call ended with: "result", an exception's name, or how the process ended. Calls of no tensor with
     elements are left out."""
-    found: dict[str, str] = {}
-    left = list(names)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{TESTS}:{TESTS.parent}",
-        "SOFTNPU_HBM": "1073741824",
-        "OMP_NUM_THREADS": "2",
-    }
-    command = [sys.executable, "-m", "schemas.expanded", str(size)]
-    while left:
-        process = subprocess.run(
-            ["timeout", "-s", "KILL", str(seconds), *command],
-            input="\n".join(left), capture_output=True, text=True, check=False, env=environment,
-        )  # fmt: skip
-        trying = ""
-        for line in process.stdout.splitlines():
-            word, _, rest = line.partition(" ")
-            if word == "try":
-                trying = rest
-            else:
-                found[word] = rest
-                trying = ""
-        if process.returncode == 0:
-            return found
-        if not trying:
-            raise AssertionError(process.stderr)
-        found[trying] = f"the process ended with {process.returncode}: {process.stderr[-500:]}"
-        left = left[left.index(trying) + 1 :]
-    return found
+    env = {"SOFTNPU_HBM": "1073741824", "OMP_NUM_THREADS": "2"}
+    return children.outcomes("schemas.expanded", names, str(size), seconds=seconds, env=env)
 
 
 if __name__ == "__main__":

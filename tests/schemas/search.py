@@ -13,6 +13,8 @@ from pathlib import Path
 
 ATTEMPTS = 60
 TESTS = Path(__file__).resolve().parents[1]
+# With glibc's debug library a free of memory that was written beyond its end ends the process.
+HEAP_CHECKS = {"LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_CHECK_": "3"}
 # One line an overload: the attempt's number, or why there is none.
 TABLE = Path(__file__).with_name("arguments.txt")
 
@@ -32,6 +34,7 @@ def _try_all(names: list[str], write: int) -> None:
             try:
                 call = drawn(name, number)
                 call.function(*call.args, **call.kwargs)
+                del call  # frees the arguments: glibc looks for writes beyond them
             except UnbuildableError as error:
                 answer = str(error)
                 break
@@ -113,7 +116,12 @@ def _write_table() -> None:
 def search(names: list[str]) -> tuple[dict[str, int], dict[str, str]]:
     """The attempt of each overload that the CPU runs, and the reason for each other."""
     command = [sys.executable, "-m", "schemas.search"]
-    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0", "PYTHONPATH": str(TESTS)}
+    environment = {
+        **os.environ,
+        **HEAP_CHECKS,
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+        "PYTHONPATH": str(TESTS),
+    }
     lines = subprocess.run(
         command, input="\n".join(names), capture_output=True, text=True, check=True, env=environment
     ).stdout

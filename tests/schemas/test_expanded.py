@@ -14,13 +14,19 @@ from schemas.search import table
 FOUND, _ = table()
 NAMES = sorted(on_ai_cpu() & set(FOUND))
 # Kernels that would read 2**40 elements, for an hour or so, and need no memory for it.
-_LONG: set[str] = set()
+_LONG = {
+    "aten.linalg__powsum.default",
+    "aten.nansum.default",
+    "aten.nansum.out",
+    "aten.norm.ScalarOpt_dim",
+    "aten.vdot.default",
+}
 
 
 @pytest.mark.parametrize("size", [2**31, 2**40, 2**60])
 def test_every_operator_ends_with_a_result_or_an_error(size, capsys):
     names = [name for name in NAMES if size != 2**40 or name not in _LONG]
-    found = outcomes(names, size, seconds=240)
+    found = outcomes(names, size, seconds=120)
     wrong = {name: text for name, text in found.items() if text.startswith("the process")}
     with capsys.disabled():
         counts = Counter(text for text in found.values() if not text.startswith("the process"))

@@ -7,12 +7,8 @@ RAISED_ON_NPU_ALONE = re.compile(
     r"aten::(_fused_(adam|adamw|sgd|adagrad)_(\.tensor_lr)?|_amp_foreach_non_finite_check_and_unscale_)$"
 )
 # Operators that npu may refuse although the CPU takes them.
-_NO_STUB = "PyTorch's composition calls a stub that only its own devices have"
 REFUSED = {
     "aten::_nnpack_spatial_convolution.out": "NNPACK is a library of the CPU's kernels",
-    "aten::kaiser_window.out": _NO_STUB,
-    "aten::kaiser_window.beta_out": _NO_STUB,
-    "aten::kaiser_window.periodic_out": _NO_STUB,
 }
 # Compositions that resize an output within the call, by how much more each output's counter is raised: PyTorch resizes
 # tensors of other devices than its own through the dispatcher, which raises them.

@@ -124,17 +124,23 @@ def build(*, sanitize: str = "") -> None:
 
 
 def check_nothing_to_build(folder: Path = BUILD) -> None:
-    """Asks Ninja again after a build.
+    """Runs Ninja again after a build.
+
+    Not with `-n`: without running the check of globbed folders Ninja cannot know that nothing follows from it.
 
     Raises:
-        DevError: a second build has something to do; the text says what, and why Ninja thinks so.
+        DevError: a second build had something to do; the text says what, and why Ninja thought so.
     """
-    command = [program("ninja"), "-C", str(folder), "-n", "-d", "explain"]
+    command = [program("ninja"), "-C", str(folder), "-d", "explain"]
     said = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, **ccache()},
     ).stdout
     if "no work to do" not in said:
         raise DevError(
-            f"a second build of {folder.name}/ has work to do, since a file that a step depends on is newer than its"
+            f"a second build of {folder.name}/ had work to do, since a file that a step depends on is newer than its"
             f" result, or is missing:\n{said}"
         )

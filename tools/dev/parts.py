@@ -107,9 +107,7 @@ def suite(*left_out: str) -> list[str]:
 
 
 def _tests(rotation: Rotation) -> None:
-    # The calls drawn from all schemas take minutes.
-    left_out = () if rotation.full else ("tests/schemas",)
-    pytest({}, [*suite(*left_out), "--shard", rotation.share(CASE_SHARDS)])
+    pytest({}, [*suite(), "--shard", rotation.share(CASE_SHARDS)])
     break_sample(MOST_BROKEN if rotation.full else BROKEN, rotation.number)
 
 

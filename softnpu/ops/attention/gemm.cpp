@@ -13,8 +13,8 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Up to 16 lanes: two vectors are at most kGemmColumns.
-using Tag = hn::CappedTag<float, kGemmColumns / 2>;
+// Up to 16 lanes: two vectors are at most kScoreColumns.
+using Tag = hn::CappedTag<float, kScoreColumns / 2>;
 
 // kRows rows of c, two vectors at a time, with the sums in registers.
 template <size_t kRows>

@@ -186,7 +186,7 @@ Status read_sinks(const aclTensor& tensor, const char* role, int64_t heads, floa
   return Status::ok();
 }
 
-int64_t padded(int64_t columns) { return static_cast<int64_t>(round_up(static_cast<size_t>(columns), kGemmColumns)); }
+int64_t padded(int64_t columns) { return static_cast<int64_t>(round_up(static_cast<size_t>(columns), kScoreColumns)); }
 
 Span AttentionProblem::seen(const Sequence& s, int64_t query_position) const {
   const int64_t shift = s.key_length - s.query_length;  // offset that aligns the last query with the last key

@@ -1,6 +1,6 @@
 #pragma once
 // Blocks of scores. Blocks of many queries are transposed: a row per key, a column per query, `width` floats per row, a
-// multiple of kGemmColumns. So vectors run along the queries.
+// multiple of kScoreColumns. So vectors run along the queries.
 
 #include <cstddef>
 

@@ -9,12 +9,12 @@
 #include "ops/conv/spatial.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/invalid.h"
+#include "ops/nothing.h"
 #include "ops/view/view.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 // One value for both dimensions, or one each.
 Status read_pair(const aclIntArray& values, const char* name, int64_t least, Plane* out) {
@@ -49,16 +49,12 @@ Status read_problem(const WindowAttributes& a, const aclTensor& image, const acl
                       " is needed"));
 }
 
-Plan nothing() {
-  return {0, true, [](void*) { return Status::ok(); }};
-}
-
 }  // namespace
 
 Status im2col(const WindowAttributes& a, const aclTensor& self, const aclTensor& out, Plan* plan) {
   ColumnsProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_problem(a, self, out, &p));
-  *plan = element_count(out) == 0 ? nothing() : plan_im2col(std::move(p));
+  *plan = element_count(out) == 0 ? no_work() : plan_im2col(std::move(p));
   plan->describe = describe_later({&self, &out});
   return Status::ok();
 }
@@ -70,7 +66,7 @@ Status col2im(const WindowAttributes& a, const aclTensor& self, const aclIntArra
   if (input_size.size() != 2 || input_size[0] != p.image.sizes[1] || input_size[1] != p.image.sizes[2]) {
     return invalid(text("inputSize is not that of ", describe(out)));
   }
-  *plan = element_count(out) == 0 ? nothing() : plan_col2im(std::move(p));
+  *plan = element_count(out) == 0 ? no_work() : plan_col2im(std::move(p));
   plan->describe = describe_later({&self, &out});
   return Status::ok();
 }

@@ -27,6 +27,7 @@ std::optional<Step> winograd(const ConvProblem& p) {
 std::optional<Step> by_rule(const ConvProblem& p) {
   std::optional<Step> step;
   if (!is_blocked(p)) step = pointwise_convolution(p);
+  if (!step) step = plane_convolution(p);
   if (!step) step = winograd(p);
   if (!step) step = onednn_convolution(p);
   return step;
@@ -91,6 +92,7 @@ std::optional<Step> choose_convolution(const ConvProblem& p) {
   if (p.dtype != ACL_FLOAT || !Tuner::is_on(p.flops())) return by_rule(p);
   std::vector<Offer> offers;
   if (!is_blocked(p)) offers.push_back(offer("product", p, &pointwise_convolution));
+  if (p.groups > 1) offers.push_back(offer("planes", p, &plane_convolution));
   if (p.allows_less) offers.push_back(offer("Winograd", p, &winograd, true));
   offers.push_back(offer("oneDNN", p, &onednn_convolution));
   ConvProblem in_parts = p;

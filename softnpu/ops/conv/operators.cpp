@@ -15,6 +15,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/nc1hwc0.h"
+#include "ops/invalid.h"
 #include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
@@ -22,8 +23,6 @@
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 Status check_dtype(const aclTensor& tensor, aclDataType dtype, const char* role) {
   if (!is_known(tensor.dtype) || tensor.dtype == ACL_BOOL) {

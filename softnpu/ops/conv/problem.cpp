@@ -9,6 +9,7 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/nc1hwc0.h"
+#include "ops/invalid.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 
@@ -20,8 +21,6 @@ std::string shape(int64_t first, int64_t second, const Triple& sizes, size_t dim
   for (size_t i = 3 - dims; i < 3; ++i) all.push_back(sizes[i]);
   return describe_shape(std::span<const int64_t>(all.data(), all.size()));
 }
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 }  // namespace
 

@@ -21,6 +21,8 @@ struct Step {
 // Matrix products, for 1 x 1 filters and images whose channels are contiguous. Nothing in other cases, or if another
 // algorithm is better.
 std::optional<Step> pointwise_convolution(const ConvProblem& problem);
+// Each channel on its own, where rows of images are contiguous. Nothing in other cases.
+std::optional<Step> plane_convolution(const ConvProblem& problem);
 // Winograd's algorithm. Nothing if the problem requires float32's full precision, or if it is not faster.
 std::optional<Step> winograd_convolution(const ConvProblem& problem);
 // The same for large filters, which each call transforms block by block: nothing is cached. Called by

@@ -10,6 +10,7 @@
 #include "ops/convert/number.h"
 #include "ops/copy/non_temporal.h"
 #include "ops/describe.h"
+#include "ops/elementwise/fill.h"
 #include "ops/elementwise/map_task.h"
 #include "ops/format/nc1hwc0.h"
 #include "ops/iterate/space.h"
@@ -182,6 +183,7 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   SOFTNPU_RETURN_IF_ERROR(Space::make(all, 1, &space));
   if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
+  if (plan_fill(mapping, inputs, space, plan)) return Status::ok();
   if (FlatMap::fits(mapping, inputs.size(), space)) {
     FlatMap(mapping, space).put(plan);
     return Status::ok();

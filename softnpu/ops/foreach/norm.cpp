@@ -105,7 +105,7 @@ struct Task {
     return is_one ? Order{1} : order;
   }
 
-  double part(const Piece& piece) const {
+  double part(const ListPiece& piece) const {
     const Order order = order_of(piece.tensor);
     double all = order.start();
     with_compute_type(compute_types[piece.tensor], [&]<typename T>() {

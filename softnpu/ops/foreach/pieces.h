@@ -8,7 +8,7 @@
 
 namespace softnpu {
 
-struct Piece {
+struct ListPiece {
   size_t tensor;
   int64_t first;
   int64_t last;
@@ -16,7 +16,7 @@ struct Piece {
 
 struct ListPieces {
   std::vector<Tiles> tensors;
-  std::vector<Piece> pieces;
+  std::vector<ListPiece> pieces;
   double elements = 0;
 };
 

@@ -38,7 +38,7 @@ struct Task {
     std::atomic<bool> found{false};
     parallel_for(static_cast<int64_t>(list.pieces.size()), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i) {
-        const Piece& piece = list.pieces[static_cast<size_t>(i)];
+        const ListPiece& piece = list.pieces[static_cast<size_t>(i)];
         list.tensors[piece.tensor].run(piece.first, piece.last, [&](int64_t, void* const* values, size_t count) {
           const bool here = compute_types[piece.tensor] == ComputeType::kF64
                                 ? unscale_tile(static_cast<double*>(values[0]), count, static_cast<double>(scale))

@@ -11,13 +11,12 @@
 #include "ops/format/block_copy.h"
 #include "ops/format/operators.h"
 #include "ops/format/plain.h"
+#include "ops/invalid.h"
 #include "ops/tensor_memory.h"
 #include "softnpu/softnpu.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 // Reads a tensor in a plain format, of any data type with a size.
 Status read_plain(const aclTensor& tensor, const char* role, View* out) {

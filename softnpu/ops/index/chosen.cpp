@@ -21,13 +21,6 @@ int64_t count_nonzero(const char* at, ptrdiff_t stride, int64_t count) {
   return total;
 }
 
-Walk<1> walk_of(const View& view) {
-  Walk<1> walk;
-  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
-  walk.join();
-  return walk;
-}
-
 void prepare_chosen(double elements, int64_t count, Describe said, Plan* plan) {
   plan->work = effort_of(elements).work;
   plan->workspace_bytes = checked(pieces_of(count)) * sizeof(int64_t);

@@ -43,9 +43,6 @@ inline int64_t counted(const int64_t* before, int64_t piece, int64_t pieces, int
 // How many of `count` bytes, `stride` apart, are not zero.
 int64_t count_nonzero(const char* at, ptrdiff_t stride, int64_t count);
 
-// The view's elements in logical order.
-Walk<1> walk_of(const View& view);
-
 // Sets a plan's cost, the workspace for the counts of `count` elements, and the description.
 void prepare_chosen(double elements, int64_t count, Describe said, Plan* plan);
 

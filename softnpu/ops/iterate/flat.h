@@ -3,8 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <utility>
 
+#include "base/small_vector.h"
 #include "base/status.h"
 #include "nnopbase/tensor.h"
 #include "ops/convert/element_rows.h"
@@ -19,6 +20,8 @@ class FlatTensor {
   static Status make(const aclTensor& tensor, int64_t last, const char* role, FlatTensor* out);
 
   aclDataType dtype() const { return dtype_; }
+  char* data() const { return data_; }
+  void move(void* data) { data_ = static_cast<char*>(data); }
   // Calls body(address, stride in bytes, count) for each run of [first, first + count).
   template <typename Body>
   void for_runs(int64_t first, int64_t count, Body&& body) const;
@@ -26,6 +29,7 @@ class FlatTensor {
   char* contiguous(int64_t first, int64_t count) const {
     char* found = nullptr;
     if (strides_.back() != element_ && count > 1) return found;
+    if (sizes_.size() == 1) return first + count <= sizes_[0] && count > 0 ? data_ + first * strides_[0] : found;
     if (first % sizes_.back() + count > sizes_.back()) return found;
     for_runs(first, count, [&](char* address, ptrdiff_t, int64_t) { found = address; });
     return found;
@@ -36,8 +40,8 @@ class FlatTensor {
   aclDataType dtype_ = ACL_DT_UNDEFINED;
   ptrdiff_t element_ = 0;  // bytes
   // Outermost first, merged if strides allow; at least one.
-  std::vector<int64_t> sizes_;
-  std::vector<ptrdiff_t> strides_;
+  SmallVector<int64_t, 4> sizes_;
+  SmallVector<ptrdiff_t, 4> strides_;
 };
 
 // The data type of T, or the tensor's own if its compute type is T: kernels compute half types in float.
@@ -55,6 +59,7 @@ class FlatReader {
   explicit FlatReader(FlatTensor tensor)
       : tensor_(std::move(tensor)), reader_(tensor_.dtype(), computed_as<T>(tensor_.dtype())) {}
 
+  FlatTensor& tensor() { return tensor_; }
   // The address of `count` values from element `first` on, if memory has them contiguously in type T; else null.
   const T* find(int64_t first, int64_t count) const {
     return reader_.is_direct() ? reinterpret_cast<const T*>(tensor_.contiguous(first, count)) : nullptr;
@@ -82,6 +87,7 @@ class FlatWriter {
   explicit FlatWriter(FlatTensor tensor)
       : tensor_(std::move(tensor)), writer_(computed_as<T>(tensor_.dtype()), tensor_.dtype()) {}
 
+  FlatTensor& tensor() { return tensor_; }
   // The address for `count` values from element `first` on, if memory stores them contiguously in type T; else null.
   T* find(int64_t first, int64_t count) const {
     return writer_.is_direct() ? reinterpret_cast<T*>(tensor_.contiguous(first, count)) : nullptr;

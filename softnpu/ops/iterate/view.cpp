@@ -71,6 +71,13 @@ View View::expand(const Dims& to) const {
   return seen;
 }
 
+Walk<1> walk_of(const View& view) {
+  Walk<1> walk;
+  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
+  walk.join();
+  return walk;
+}
+
 Status view_of(const aclTensor& tensor, const char* role, View* out) {
   if (!is_known(tensor.dtype)) {
     return {ACLNN_ERR_PARAM_INVALID,
@@ -118,12 +125,6 @@ bool broadcasts_to(const Dims& sizes, const Dims& to) {
     if (sizes[i] != 1 && sizes[i] != to[missing + i]) return false;
   }
   return true;
-}
-
-Status plan_nothing(Plan* plan) {
-  plan->work = 0;
-  plan->run = [](void*) { return Status::ok(); };
-  return Status::ok();
 }
 
 }  // namespace softnpu

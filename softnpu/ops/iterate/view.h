@@ -5,6 +5,8 @@
 
 #include "nnopbase/executor.h"
 #include "nnopbase/tensor.h"
+#include "ops/iterate/walk.h"
+#include "ops/nothing.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -33,6 +35,9 @@ struct View {
   View expand(const Dims& sizes) const;
 };
 
+// The view's elements in logical order.
+Walk<1> walk_of(const View& view);
+
 // Fails for types that no operator supports and for memory that is not the device's.
 Status view_of(const aclTensor& tensor, const char* role, View* out);
 
@@ -59,8 +64,5 @@ inline Effort effort_of(double elements) {
 
 // The smallest piece for a thread.
 constexpr int64_t kGrainElements = 1 << 14;
-
-// A plan that has nothing to do.
-Status plan_nothing(Plan* plan);
 
 }  // namespace softnpu

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "ops/describe.h"
+#include "ops/invalid.h"
 #include "ops/iterate/flat.h"
 #include "ops/listed.h"
 #include "ops/loss/losses.h"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 14;  // values per piece
 constexpr double kFlopsPerValue = 24;
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 enum class Reduction : uint8_t { kNone, kMean, kSum };
 

@@ -95,6 +95,7 @@ struct Inputs {
   }
   // The index in self of the class of target `i`.
   int64_t element(int64_t i, int64_t value) const {
+    if (shape.spatial_size == 1) return i * shape.classes + value;
     return (i / shape.spatial_size * shape.classes + value) * shape.spatial_size + i % shape.spatial_size;
   }
 };

@@ -87,6 +87,7 @@ Plan choose_product(const MatmulProblem& problem) {
   std::vector<Offer> offers = {
       {"panels", [&] { return implementation_of(plan_panel_matmul(problem)); }},
       {"oneDNN", [&] { return implementation_of(plan_onednn_matmul(problem)); }},
+      {"oneDNN, a thread for each matrix", [&] { return implementation_of(plan_matrices_apart(problem)); }},
   };
   const bool packs = problem.batch.empty() && problem.b_source.address != nullptr && problem.a.rows < kLeastSplitRows;
   if (in_parts && !packs) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/no_destroy.h"
+#include "base/small_vector.h"
 #include "ops/matmul/copy.h"
 #include "ops/matmul/product.h"
 #include "ops/matmul/split.h"
@@ -21,6 +22,7 @@
 #include "ops/onednn/runs.h"
 #include "ops/onednn/types.h"
 #include "ops/workspace.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -203,12 +205,17 @@ int64_t stack_of(const MatmulProblem& p) {
   return has_parts ? p.at_once : p.batch.back();
 }
 
-// A planned product: one run of the primitive per stack of the batch.
+// How the threads share a batch: all compute one stack of matrices after another, or each computes matrices on its own.
+enum class Sharing : uint8_t { kTogether, kApart };
+
+// A planned product: one run of the primitive per stack of the batch, or per matrix.
+template <Sharing kSharing>
 class Product final : public FusionRoot {
  public:
   explicit Product(const MatmulProblem& problem)
-      : p_(problem), stack_(stack_of(problem)), is_split_(is_split(problem)) {
+      : p_(problem), stack_(kSharing == Sharing::kApart ? 1 : stack_of(problem)), is_split_(is_split(problem)) {
     threads_ = onednn_threads(p_.flops());
+    run_threads_ = kSharing == Sharing::kApart ? 1 : threads_;
     const bool native = onednn_multiplies(p_.dtype);
     const aclDataType dtype = native ? p_.dtype : ACL_FLOAT;
     a_ = is_split_ ? take_split(p_.a) : take(p_.a, dtype);
@@ -223,12 +230,14 @@ class Product final : public FusionRoot {
             a_.layout.dtype,
             c_.layout.dtype,
             has_bias_ ? 1 : 0,
-            threads_,
+            run_threads_,
             bits(alpha),
             bits(has_bias_ ? 0 : beta)};
-    ThreadScope scope(threads_);
+    ThreadScope scope(run_threads_);
     primitive_ = cache().get(key_, [&] { return make_primitive(key_); });
-    scratchpad_at_ = space_.reserve(checked(primitive_->scratchpad_bytes));
+    for (int i = 0; i < threads_ / run_threads_; ++i) {
+      scratchpads_at_.push_back(space_.reserve(checked(primitive_->scratchpad_bytes)));
+    }
     may_pack_ = !is_split_ && p_.batch.empty() && p_.b_source.address != nullptr && p_.a.rows <= kMaxRows &&
                 has_packing_kernel();
   }
@@ -271,7 +280,7 @@ class Product final : public FusionRoot {
     c.data = c_.is_staged ? space + c_.at : to;
     if (p_.adds && !has_bias_ && !is_same_memory(p_.addend, c)) copy_matrices(p_.batch, c, p_.addend, threads_);
     if (const std::shared_ptr<void> packed = may_pack_ ? packed_weights(space) : nullptr; packed != nullptr) {
-      const std::array<void*, 5> arguments{a.data, packed.get(), c.data, space + scratchpad_at_, p_.addend.data};
+      const std::array<void*, 5> arguments{a.data, packed.get(), c.data, space + scratchpads_at_[0], p_.addend.data};
       packed_->runs.execute(std::span(arguments).first(has_bias_ ? 5 : 4));
       made(0, 1);
     } else {
@@ -289,10 +298,20 @@ class Product final : public FusionRoot {
   template <typename MadeMatrices>
   void run_stacks(const GemmOperand& a, const GemmOperand& b, const GemmOperand& c, char* space,
                   const MadeMatrices& made) const {
-    for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
+    const auto run_stack = [&](int64_t i, size_t scratchpad) {
       const auto at = [&](const GemmOperand& m) { return m.at(batch_offset(p_.batch, m.batch_strides, i)); };
-      const std::array<void*, 5> arguments{at(a), at(b), at(c), space + scratchpad_at_, p_.addend.data};
+      const std::array<void*, 5> arguments{at(a), at(b), at(c), space + scratchpad, p_.addend.data};
       primitive_->runs.execute(std::span(arguments).first(has_bias_ ? 5 : 4));
+    };
+    if constexpr (kSharing == Sharing::kApart) {
+      parallel_for_slots(p_.batch_count(), 1, threads_, [&](int64_t first, int64_t last, int slot) {
+        const ThreadScope alone(1);
+        for (int64_t i = first; i < last; ++i) run_stack(i, scratchpads_at_[static_cast<size_t>(slot)]);
+      });
+      return made(0, p_.batch_count());
+    }
+    for (int64_t i = 0; i < p_.batch_count(); i += stack_) {
+      run_stack(i, scratchpads_at_[0]);
       made(i, i + stack_);
     }
   }
@@ -321,7 +340,7 @@ class Product final : public FusionRoot {
     };
     const auto pack = [&](void* to) {
       const std::array<void*, 3> arguments{stage(b_, p_.b, SplitFactor::kSecond, space).data, to,
-                                           space + scratchpad_at_};
+                                           space + scratchpads_at_[0]};
       packed_->pack->execute(arguments);
     };
     const UserWeights user{layout(p_.b, 1, false), p_.b.dtype, key_.dtype, p_.b.k_tile, p_.b.k_tile_stride};
@@ -366,8 +385,9 @@ class Product final : public FusionRoot {
   Operand a_, b_, c_;
   bool has_bias_ = false;  // the addend is a row, passed to the primitive as its bias
   int threads_ = 1;
+  int run_threads_ = 1;  // of one run of the primitive
   Workspace space_;
-  size_t scratchpad_at_ = 0;
+  SmallVector<size_t, 2> scratchpads_at_;  // for each run at the same time
   Key key_;
   std::shared_ptr<const Primitive> primitive_;
   bool may_pack_ = false;
@@ -377,6 +397,12 @@ class Product final : public FusionRoot {
 
 }  // namespace
 
-Plan plan_onednn_matmul(const MatmulProblem& problem) { return plan_product<Product>(problem); }
+Plan plan_onednn_matmul(const MatmulProblem& problem) { return plan_product<Product<Sharing::kTogether>>(problem); }
+
+std::optional<Plan> plan_matrices_apart(const MatmulProblem& problem) {
+  const int threads = onednn_threads(problem.flops());
+  if (threads == 1 || problem.batch_count() < threads) return std::nullopt;
+  return plan_product<Product<Sharing::kApart>>(problem);
+}
 
 }  // namespace softnpu

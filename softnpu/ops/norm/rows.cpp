@@ -1,5 +1,8 @@
 #include "ops/norm/rows.h"
 
+#include <cmath>
+#include <type_traits>
+
 #include "ops/copy/non_temporal.h"
 #include "ops/simd/targets.h"
 
@@ -8,6 +11,8 @@
 #include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "ops/simd/float_sums.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -65,6 +70,32 @@ HWY_INLINE double sum_over(size_t count, Add&& add, OfValue&& of_value) {
 }
 
 template <typename T>
+HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count) {
+  using Sum = hn::Vec<ComputeType>;
+  size_t first = 0;
+  double sum = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    const size_t eights = count - count % eight_vectors();
+    const double found = sum_of_eights(eights, [v](auto d, size_t i) HWY_ATTR {
+      prefetch_behind(v + i);
+      return hn::LoadU(d, v + i);
+    });
+    if (std::isfinite(found)) {
+      first = eights;
+      sum = found;
+    }
+  }
+  const T* const rest = v + first;
+  return sum + sum_over(
+                   count - first,
+                   [rest](Sum total, size_t i) HWY_ATTR {
+                     prefetch_behind(rest + i);
+                     return hn::Add(total, load_computed(rest + i));
+                   },
+                   [rest](size_t i) { return static_cast<double>(rest[i]); });
+}
+
+template <typename T>
 Moment moment(const T* HWY_RESTRICT x, size_t count) {
   constexpr size_t kAtATime = 1024;  // the second pass finds them in the first-level cache
   using Sum = hn::Vec<ComputeType>;
@@ -74,14 +105,13 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
     const T* v = x + first;
     Moment part;
     part.count = static_cast<double>(here);
-    part.mean = sum_over(
-                    here,
-                    [v](Sum sum, size_t i) HWY_ATTR {
-                      prefetch_behind(v + i);
-                      return hn::Add(sum, load_computed(v + i));
-                    },
-                    [v](size_t i) { return static_cast<double>(v[i]); }) /
-                part.count;
+    part.mean = sum_of(v, here) / part.count;
+    if constexpr (std::is_same_v<T, float>) {
+      if (sum_squared_distances(v, here, part.mean, &part.squares)) {
+        all.add(part);
+        continue;
+      }
+    }
     const auto means = hn::Set(ComputeType(), part.mean);
     part.squares = sum_over(
         here,
@@ -101,14 +131,29 @@ Moment moment(const T* HWY_RESTRICT x, size_t count) {
 template <typename T>
 double squares(const T* HWY_RESTRICT x, size_t count) {
   using Sum = hn::Vec<ComputeType>;
-  return sum_over(
-      count,
-      [x](Sum sum, size_t i) HWY_ATTR {
-        prefetch_behind(x + i);
-        const auto v = load_computed(x + i);
-        return hn::MulAdd(v, v, sum);
-      },
-      [x](size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
+  size_t first = 0;
+  double sum = 0;
+  if constexpr (std::is_same_v<T, float>) {
+    const size_t eights = count - count % eight_vectors();
+    const double found = sum_of_eights(eights, [x](auto d, size_t i) HWY_ATTR {
+      prefetch_behind(x + i);
+      const auto v = hn::LoadU(d, x + i);
+      return hn::Mul(v, v);
+    });
+    if (are_products_exact_enough(found)) {
+      first = eights;
+      sum = found;
+    }
+  }
+  const T* const rest = x + first;
+  return sum + sum_over(
+                   count - first,
+                   [rest](Sum total, size_t i) HWY_ATTR {
+                     prefetch_behind(rest + i);
+                     const auto v = load_computed(rest + i);
+                     return hn::MulAdd(v, v, total);
+                   },
+                   [rest](size_t i) { return static_cast<double>(rest[i]) * static_cast<double>(rest[i]); });
 }
 
 template <typename T>
@@ -140,6 +185,30 @@ void add(const T* a, const T* b, size_t count, T* sum) {
   for (size_t i = 0; i < count; ++i) sum[i] = a[i] + b[i];
 }
 
+// Sets the sums of g * weight and of g * weight * (x - mean) over the first values, and returns how many: none if
+// float32 is too narrow for them.
+template <typename T>
+HWY_INLINE size_t sum_gradient_in_float(const T* HWY_RESTRICT g, const T* HWY_RESTRICT x, size_t count, T mean,
+                                        const T* HWY_RESTRICT weight, GradientSums* sums) {
+  if constexpr (std::is_same_v<T, float>) {
+    const size_t eights = count - count % eight_vectors();
+    const auto slope = [=](auto d, size_t i) HWY_ATTR {
+      const auto v = hn::LoadU(d, g + i);
+      return weight == nullptr ? v : hn::Mul(v, hn::LoadU(d, weight + i));
+    };
+    const double products = sum_of_eights(eights, [=](auto d, size_t i) HWY_ATTR {
+      return hn::Mul(slope(d, i), hn::Sub(hn::LoadU(d, x + i), hn::Set(d, mean)));
+    });
+    const double slopes = sum_of_eights(eights, slope);
+    if (are_products_exact_enough(std::fabs(products)) && std::isfinite(slopes)) {
+      sums->g = slopes;
+      sums->gz = products;
+      return eights;
+    }
+  }
+  return 0;
+}
+
 template <typename T>
 GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale, const T* weight) {
   const ComputeType d;
@@ -153,7 +222,8 @@ GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale
   auto a1 = hn::Zero(d);
   auto b0 = hn::Zero(d);
   auto b1 = hn::Zero(d);
-  size_t i = 0;
+  GradientSums sums;
+  size_t i = sum_gradient_in_float(g, x, count, mean, weight, &sums);
   for (; i + 2 * lanes <= count; i += 2 * lanes) {
     const auto v0 = slope(i);
     const auto v1 = slope(i + lanes);
@@ -162,9 +232,8 @@ GradientSums gradient_sums(const T* g, const T* x, size_t count, T mean, T scale
     b0 = hn::MulAdd(v0, hn::Sub(load_computed(x + i), means), b0);
     b1 = hn::MulAdd(v1, hn::Sub(load_computed(x + i + lanes), means), b1);
   }
-  GradientSums sums;
-  sums.g = hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1)));
-  sums.gz = hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1)));
+  sums.g += hn::GetLane(hn::SumOfLanes(d, hn::Add(a0, a1)));
+  sums.gz += hn::GetLane(hn::SumOfLanes(d, hn::Add(b0, b1)));
   for (; i < count; ++i) {
     const double v = static_cast<double>(g[i]) * (weight == nullptr ? 1.0 : static_cast<double>(weight[i]));
     sums.g += v;

@@ -10,15 +10,15 @@
 #include "ops/describe.h"
 #include "ops/dtype.h"
 #include "ops/format/nc1hwc0.h"
+#include "ops/invalid.h"
 #include "ops/listed.h"
+#include "ops/nothing.h"
 #include "ops/pool/argmax_bits.h"
 #include "ops/pool/pool.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 struct Sizes {
   Triple kernel, stride, padding, dilation;
@@ -226,8 +226,7 @@ bool is_empty(const Image& image, int64_t batch) { return batch * image.channels
 
 Status finish(PoolProblem problem, bool backward, const aclTensor& in, const aclTensor& out, Plan* plan) {
   if (is_empty(backward ? problem.in : problem.out, problem.batch)) {
-    *plan = {0, true, [](void*) { return Status::ok(); }};
-    return Status::ok();
+    return plan_nothing(plan);
   }
   *plan = backward ? plan_pool_backward(std::move(problem)) : plan_pool(std::move(problem));
   plan->describe = describe_later({&in, &out});

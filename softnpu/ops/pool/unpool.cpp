@@ -9,6 +9,7 @@
 #include "ops/copy/element.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/invalid.h"
 #include "ops/pool/operators.h"
 #include "workers/parallel.h"
 
@@ -17,8 +18,6 @@ namespace {
 
 // Values of a row per step.
 constexpr int64_t kAtATime = 256;
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 class Unpool {
  public:

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "ops/nothing.h"
 #include "ops/quant/numbers.h"
 #include "ops/quant/operators.h"
 #include "workers/parallel.h"
@@ -162,14 +163,10 @@ struct Affine {
   }
 };
 
-Plan nothing() {
-  return {0, true, [](void*) { return Status::ok(); }};
-}
-
 template <typename Task>
 Status finish(std::shared_ptr<Task> task, const RowPair& pair, const aclTensor& x, Plan* plan) {
   if (pair.rows == 0) {
-    *plan = nothing();
+    *plan = no_work();
     return Status::ok();
   }
   plan->work = pair.flops();

@@ -8,23 +8,23 @@ namespace softnpu {
 namespace {
 
 struct Layouts {
-  Operand x = input(0, "x");
-  Operand w_x = input(1, "weight_input");
-  Operand w_h = input(2, "weight_hidden");
-  Operand init_h = input(4, "init_h");
-  Operand h = input(5, "h");
-  Operand dy = input(6, "dy");
-  Operand dh = input(7, "dh");
-  Operand z = input(8, "update");
-  Operand r = input(9, "reset");
-  Operand n = input(10, "new");
-  Operand hidden_new = input(11, "hidden_new");
-  Operand dw_x = output(0, "dw_input");
-  Operand dw_h = output(1, "dw_hidden");
-  Operand db_x = output(2, "db_input");
-  Operand db_h = output(3, "db_hidden");
-  Operand dx = output(4, "dx");
-  Operand d_init_h = output(5, "dh_prev");
+  LayerOperand x = input(0, "x");
+  LayerOperand w_x = input(1, "weight_input");
+  LayerOperand w_h = input(2, "weight_hidden");
+  LayerOperand init_h = input(4, "init_h");
+  LayerOperand h = input(5, "h");
+  LayerOperand dy = input(6, "dy");
+  LayerOperand dh = input(7, "dh");
+  LayerOperand z = input(8, "update");
+  LayerOperand r = input(9, "reset");
+  LayerOperand n = input(10, "new");
+  LayerOperand hidden_new = input(11, "hidden_new");
+  LayerOperand dw_x = output(0, "dw_input");
+  LayerOperand dw_h = output(1, "dw_hidden");
+  LayerOperand db_x = output(2, "db_input");
+  LayerOperand db_h = output(3, "db_hidden");
+  LayerOperand dx = output(4, "dx");
+  LayerOperand d_init_h = output(5, "dh_prev");
 };
 
 // Iterates backwards over the steps. The products with x and the states run at the end, over all steps at once.
@@ -48,23 +48,23 @@ class Run {
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
-    const std::pair<const Operand*, FloatRows*> all[] = {{&l.x, &x_},
-                                                         {&l.w_x, &w_x_},
-                                                         {&l.w_h, &w_h_},
-                                                         {&l.init_h, &init_h_},
-                                                         {&l.h, &h_},
-                                                         {&l.dy, &dy_},
-                                                         {&l.dh, &dh_},
-                                                         {&l.z, &z_},
-                                                         {&l.r, &r_},
-                                                         {&l.n, &n_},
-                                                         {&l.dw_x, &dw_x_},
-                                                         {&l.dw_h, &dw_h_},
-                                                         {&l.db_x, &db_x_},
-                                                         {&l.db_h, &db_h_},
-                                                         {&l.hidden_new, &hidden_new_},
-                                                         {&l.dx, &dx_},
-                                                         {&l.d_init_h, &d_init_h_}};
+    const std::pair<const LayerOperand*, FloatRows*> all[] = {{&l.x, &x_},
+                                                              {&l.w_x, &w_x_},
+                                                              {&l.w_h, &w_h_},
+                                                              {&l.init_h, &init_h_},
+                                                              {&l.h, &h_},
+                                                              {&l.dy, &dy_},
+                                                              {&l.dh, &dh_},
+                                                              {&l.z, &z_},
+                                                              {&l.r, &r_},
+                                                              {&l.n, &n_},
+                                                              {&l.dw_x, &dw_x_},
+                                                              {&l.dw_h, &dw_h_},
+                                                              {&l.db_x, &db_x_},
+                                                              {&l.db_h, &db_h_},
+                                                              {&l.hidden_new, &hidden_new_},
+                                                              {&l.dx, &dx_},
+                                                              {&l.d_init_h, &d_init_h_}};
     for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
     return Status::ok();
   }
@@ -207,10 +207,10 @@ Status compile_gru_grad(const TypedCall& call, std::unique_ptr<const CompiledOpe
   SOFTNPU_RETURN_IF_ERROR(l.x.read(call, steps * batch, inputs, false));
   SOFTNPU_RETURN_IF_ERROR(l.w_x.read(call, inputs, width, false));
   SOFTNPU_RETURN_IF_ERROR(l.w_h.read(call, hidden, width, false));
-  for (Operand* operand : {&l.h, &l.dy, &l.z, &l.r, &l.n, &l.hidden_new}) {
+  for (LayerOperand* operand : {&l.h, &l.dy, &l.z, &l.r, &l.n, &l.hidden_new}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, steps * batch, hidden, false));
   }
-  for (Operand* operand : {&l.init_h, &l.dh, &l.d_init_h}) {
+  for (LayerOperand* operand : {&l.init_h, &l.dh, &l.d_init_h}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, batch, hidden, true));
   }
   SOFTNPU_RETURN_IF_ERROR(l.dw_x.read(call, inputs, width, true));

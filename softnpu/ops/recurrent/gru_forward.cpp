@@ -33,18 +33,18 @@ namespace {
 
 // The layouts of the compiled operands.
 struct Layouts {
-  Operand x = input(0, "x");
-  Operand w_x = input(1, "weight_input");
-  Operand w_h = input(2, "weight_hidden");
-  Operand b_x = input(3, "bias_input");
-  Operand b_h = input(4, "bias_hidden");
-  Operand init_h = input(6, "init_h");
-  Operand y = output(0, "y");
-  Operand h = output(1, "output_h");
-  Operand z = output(2, "update");
-  Operand r = output(3, "reset");
-  Operand n = output(4, "new");
-  Operand hidden_new = output(5, "hidden_new");
+  LayerOperand x = input(0, "x");
+  LayerOperand w_x = input(1, "weight_input");
+  LayerOperand w_h = input(2, "weight_hidden");
+  LayerOperand b_x = input(3, "bias_input");
+  LayerOperand b_h = input(4, "bias_hidden");
+  LayerOperand init_h = input(6, "init_h");
+  LayerOperand y = output(0, "y");
+  LayerOperand h = output(1, "output_h");
+  LayerOperand z = output(2, "update");
+  LayerOperand r = output(3, "reset");
+  LayerOperand n = output(4, "new");
+  LayerOperand hidden_new = output(5, "hidden_new");
 };
 
 // The bound operands, the workspace, and the work.
@@ -67,7 +67,7 @@ class Run {
   }
 
   Status bind(const TypedCall& call, const Layouts& l) {
-    const std::pair<const Operand*, FloatRows*> all[] = {
+    const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.w_x, &w_x_}, {&l.w_h, &w_h_}, {&l.b_x, &b_x_}, {&l.b_h, &b_h_}, {&l.init_h, &init_h_},
         {&l.y, &y_}, {&l.h, &h_},     {&l.z, &z_},     {&l.r, &r_},     {&l.n, &n_},     {&l.hidden_new, &hidden_new_}};
     for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
@@ -172,7 +172,7 @@ Status compile_gru(const TypedCall& call, std::unique_ptr<const CompiledOperator
   SOFTNPU_RETURN_IF_ERROR(l.b_x.read(call, 1, problem.width(), true));
   SOFTNPU_RETURN_IF_ERROR(l.b_h.read(call, 1, problem.width(), true));
   SOFTNPU_RETURN_IF_ERROR(l.init_h.read(call, batch, hidden, true));
-  for (Operand* operand : {&l.y, &l.h, &l.z, &l.r, &l.n, &l.hidden_new}) {
+  for (LayerOperand* operand : {&l.y, &l.h, &l.z, &l.r, &l.n, &l.hidden_new}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, steps * batch, hidden, true));
   }
   *out = std::make_unique<Gru>("DynamicGRUV2", problem, std::move(l));

@@ -10,26 +10,26 @@ namespace {
 constexpr size_t kInputs = 21;
 
 struct Layouts {
-  std::vector<Operand> weights;    // one or two, with consecutive rows
-  std::vector<Operand> d_weights;  // the same
-  Operand x = input(0, "x");
-  Operand init_h = input(4, "init_h");
-  Operand init_c = input(5, "init_c");
-  Operand h = input(6, "h");
-  Operand c = input(7, "c");
-  Operand dy = input(8, "dy");
-  Operand dh = input(9, "dh");
-  Operand dc = input(10, "dc");
-  Operand i = input(11, "i");
-  Operand j = input(12, "j");
-  Operand f = input(13, "f");
-  Operand o = input(14, "o");
-  Operand tanh_c = input(15, "tanhct");
-  Operand mask = input(16, "seq_length");
-  Operand db;
-  Operand dx;
-  Operand d_init_h;
-  Operand d_init_c;
+  std::vector<LayerOperand> weights;    // one or two, with consecutive rows
+  std::vector<LayerOperand> d_weights;  // the same
+  LayerOperand x = input(0, "x");
+  LayerOperand init_h = input(4, "init_h");
+  LayerOperand init_c = input(5, "init_c");
+  LayerOperand h = input(6, "h");
+  LayerOperand c = input(7, "c");
+  LayerOperand dy = input(8, "dy");
+  LayerOperand dh = input(9, "dh");
+  LayerOperand dc = input(10, "dc");
+  LayerOperand i = input(11, "i");
+  LayerOperand j = input(12, "j");
+  LayerOperand f = input(13, "f");
+  LayerOperand o = input(14, "o");
+  LayerOperand tanh_c = input(15, "tanhct");
+  LayerOperand mask = input(16, "seq_length");
+  LayerOperand db;
+  LayerOperand dx;
+  LayerOperand d_init_h;
+  LayerOperand d_init_c;
 };
 
 // Iterates backwards over the steps. The products with x and h run at the end, over all steps at once.
@@ -57,24 +57,24 @@ class Run {
       SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
       SOFTNPU_RETURN_IF_ERROR(l.d_weights[i].bind(call, &d_weights_[i]));
     }
-    const std::pair<const Operand*, FloatRows*> all[] = {{&l.x, &x_},
-                                                         {&l.init_h, &init_h_},
-                                                         {&l.init_c, &init_c_},
-                                                         {&l.h, &h_},
-                                                         {&l.c, &c_},
-                                                         {&l.dy, &dy_},
-                                                         {&l.dh, &dh_},
-                                                         {&l.dc, &dc_},
-                                                         {&l.i, &i_},
-                                                         {&l.j, &j_},
-                                                         {&l.f, &f_},
-                                                         {&l.o, &o_},
-                                                         {&l.tanh_c, &tanh_c_},
-                                                         {&l.mask, &mask_},
-                                                         {&l.db, &db_},
-                                                         {&l.dx, &dx_},
-                                                         {&l.d_init_h, &d_init_h_},
-                                                         {&l.d_init_c, &d_init_c_}};
+    const std::pair<const LayerOperand*, FloatRows*> all[] = {{&l.x, &x_},
+                                                              {&l.init_h, &init_h_},
+                                                              {&l.init_c, &init_c_},
+                                                              {&l.h, &h_},
+                                                              {&l.c, &c_},
+                                                              {&l.dy, &dy_},
+                                                              {&l.dh, &dh_},
+                                                              {&l.dc, &dc_},
+                                                              {&l.i, &i_},
+                                                              {&l.j, &j_},
+                                                              {&l.f, &f_},
+                                                              {&l.o, &o_},
+                                                              {&l.tanh_c, &tanh_c_},
+                                                              {&l.mask, &mask_},
+                                                              {&l.db, &db_},
+                                                              {&l.dx, &dx_},
+                                                              {&l.d_init_h, &d_init_h_},
+                                                              {&l.d_init_c, &d_init_c_}};
     for (const auto& [operand, rows] : all) SOFTNPU_RETURN_IF_ERROR(operand->bind(call, rows));
     return Status::ok();
   }
@@ -231,11 +231,11 @@ Status compile(const char* name, const TypedCall& call, Layouts layouts, std::un
       SOFTNPU_RETURN_IF_ERROR((*list)[i].read(call, count, width, false));
     }
   }
-  for (Operand* operand :
+  for (LayerOperand* operand :
        {&layouts.h, &layouts.c, &layouts.dy, &layouts.i, &layouts.j, &layouts.f, &layouts.o, &layouts.tanh_c}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, rows, hidden, false));
   }
-  for (Operand* operand :
+  for (LayerOperand* operand :
        {&layouts.init_h, &layouts.init_c, &layouts.dh, &layouts.dc, &layouts.d_init_h, &layouts.d_init_c}) {
     SOFTNPU_RETURN_IF_ERROR(operand->read(call, batch, hidden, true));
   }

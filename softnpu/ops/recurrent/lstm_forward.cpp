@@ -33,20 +33,20 @@ namespace {
 
 // The layouts of the compiled operands.
 struct Layouts {
-  Operand x = input(0, "x");
-  std::vector<Operand> weights;  // one or two, with consecutive rows
-  Operand bias;
-  Operand mask;
-  Operand init_h;
-  Operand init_c;
-  Operand y = output(0, "y");
-  Operand h = output(1, "h");
-  Operand c = output(2, "c");
-  Operand i = output(3, "i");
-  Operand j = output(4, "j");
-  Operand f = output(5, "f");
-  Operand o = output(6, "o");
-  Operand tanh_c = output(7, "tanhc");
+  LayerOperand x = input(0, "x");
+  std::vector<LayerOperand> weights;  // one or two, with consecutive rows
+  LayerOperand bias;
+  LayerOperand mask;
+  LayerOperand init_h;
+  LayerOperand init_c;
+  LayerOperand y = output(0, "y");
+  LayerOperand h = output(1, "h");
+  LayerOperand c = output(2, "c");
+  LayerOperand i = output(3, "i");
+  LayerOperand j = output(4, "j");
+  LayerOperand f = output(5, "f");
+  LayerOperand o = output(6, "o");
+  LayerOperand tanh_c = output(7, "tanhc");
 };
 
 // The bound operands, the workspace, and the work.
@@ -71,7 +71,7 @@ class Run {
 
   Status bind(const TypedCall& call, const Layouts& l) {
     for (size_t i = 0; i < weights_.size(); ++i) SOFTNPU_RETURN_IF_ERROR(l.weights[i].bind(call, &weights_[i]));
-    const std::pair<const Operand*, FloatRows*> all[] = {
+    const std::pair<const LayerOperand*, FloatRows*> all[] = {
         {&l.x, &x_}, {&l.bias, &bias_}, {&l.mask, &mask_},    {&l.init_h, &init_h_}, {&l.init_c, &init_c_},
         {&l.y, &y_}, {&l.h, &h_},       {&l.c, &c_},          {&l.i, &i_},           {&l.j, &j_},
         {&l.f, &f_}, {&l.o, &o_},       {&l.tanh_c, &tanh_c_}};
@@ -203,7 +203,7 @@ Status compile(const char* name, const TypedCall& call, size_t first, Layouts la
   SOFTNPU_RETURN_IF_ERROR(layouts.mask.read(call, steps * batch, hidden, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.init_h.read(call, batch, hidden, true));
   SOFTNPU_RETURN_IF_ERROR(layouts.init_c.read(call, batch, hidden, true));
-  for (Operand* result :
+  for (LayerOperand* result :
        {&layouts.y, &layouts.h, &layouts.c, &layouts.i, &layouts.j, &layouts.f, &layouts.o, &layouts.tanh_c}) {
     SOFTNPU_RETURN_IF_ERROR(result->read(call, steps * batch, hidden, true));
   }

@@ -13,7 +13,7 @@
 namespace softnpu {
 
 // One input or output, by its index in the call.
-struct Operand {
+struct LayerOperand {
   std::string role;
   size_t place = 0;
   bool is_output = false;
@@ -35,8 +35,8 @@ struct Operand {
   }
 };
 
-inline Operand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
-inline Operand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
+inline LayerOperand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
+inline LayerOperand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
 
 // The sizes of `x`: [steps, batch, inputs], and the width of the hidden state.
 struct RecurrentSizes {

@@ -17,6 +17,7 @@
 #include <hwy/contrib/math/math-inl.h>
 
 #include "ops/reduce/tile.h"
+#include "ops/simd/float_sums.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -91,15 +92,27 @@ struct Moments {
           v, count, [&](auto x) HWY_ATTR { return hn::Sub(x, first); }, [&](double x) { return x - v[0]; });
       if (std::isfinite(distances)) return v[0] + distances / n;
     }
-    return sum_over(
-               v, count, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; }) /
-           n;
+    size_t i = 0;
+    double sum = 0;
+    if constexpr (std::is_same_v<T, float>) {
+      const size_t eights = count - count % eight_vectors();
+      sum = sum_of_eights(eights, [v](auto d, size_t at) HWY_ATTR { return hn::LoadU(d, v + at); });
+      i = std::isfinite(sum) ? eights : 0;
+      if (i == 0) sum = 0;
+    }
+    sum += sum_over(
+        v + i, count - i, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; });
+    return sum / n;
   }
   static HWY_INLINE State moments_of(const T* v, size_t count) {
     State part{static_cast<double>(count), M(0), 0};
     if constexpr (std::is_floating_point_v<T>) {
       const hn::ScalableTag<double> d;
       const double mean = mean_of(v, count);
+      if constexpr (std::is_same_v<T, float>) {
+        part.mean = mean;
+        if (sum_squared_distances(v, count, mean, &part.squares)) return part;
+      }
       const auto means = hn::Set(d, mean);
       part.squares = sum_over(
           v, count,

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 
 #include "base/text.h"
 #include "ops/convert/element_rows.h"
 #include "ops/describe.h"
 #include "ops/iterate/view.h"
+#include "ops/operand_run.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -29,6 +31,9 @@ int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // depends only on the shape.
 class ReduceTask {
  public:
+  // The addresses of `self` and of the wanted results.
+  using Addresses = std::array<void*, 1 + kMostResults>;
+
   ReduceTask(const Reduction& reduction, const ReduceKernel& kernel, const aclTensor& self, const Results& results,
              ReduceSpace space)
       : kernel_(kernel), constants_(reduction.constants), space_(std::move(space)) {
@@ -53,6 +58,11 @@ class ReduceTask {
       chunk_ = ceil_of(length, std::max<int64_t>(chunks, 1));
     }
     chunks_ = ceil_of(length, chunk_);
+    addresses_[0] = const_cast<char*>(space_.in());
+    for (size_t k = 0; k < kMostResults; ++k) {
+      if (wanted_[k]) addresses_[place_[k] = count_++] = space_.out(k);
+    }
+    said_ = describe_later({&self});
     const double values = static_cast<double>(space_.kept_count()) * static_cast<double>(length);
     const double cost = kFlopsPerValue * reduction.cost * values;
     threads_ = threads_for(cost);
@@ -60,16 +70,24 @@ class ReduceTask {
   }
 
   double work() const { return work_; }
+  size_t operand_count() const { return count_; }
+  std::string describe() const { return said_(); }
+  const Addresses& addresses() const { return addresses_; }
   Checked workspace_bytes() const {
     return checked(chunks_ == 1 ? 0 : chunks_) * space_.kept_count() * kernel_.state_bytes;
   }
 
-  void run(void* workspace) const {
-    if (chunks_ == 1) {
-      return parallel_for(blocks_, turn(), threads_, [this](int64_t first, int64_t last) {
-        for (int64_t block = first; block < last; ++block) run_block(block);
-      });
-    }
+  bool needs_workspace() const { return chunks_ != 1; }
+
+  // Without a workspace.
+  Status run(const Addresses& memory, int threads) const {
+    parallel_for(blocks_, turn(), threads, [&](int64_t first, int64_t last) {
+      for (int64_t block = first; block < last; ++block) run_block(block, memory);
+    });
+    return Status::ok();
+  }
+
+  void run_chunks(void* workspace) const {
     auto* states = static_cast<char*>(workspace);
     parallel_for(blocks_ * chunks_, 1, threads_, [&](int64_t first, int64_t last) {
       for (int64_t turn = first; turn < last; ++turn) run_chunk(turn / chunks_, turn % chunks_, states);
@@ -78,7 +96,7 @@ class ReduceTask {
       char* own = states + at(block, 0);
       const size_t count = lines(block);
       for (int64_t chunk = 1; chunk < chunks_; ++chunk) kernel_.merge(own, states + at(block, chunk), count);
-      finish(block, own);
+      finish(block, own, addresses_);
     }
   }
 
@@ -92,25 +110,25 @@ class ReduceTask {
     return static_cast<size_t>(chunk * space_.kept_count() + block * block_) * kernel_.state_bytes;
   }
 
-  void run_block(int64_t block) const {
+  void run_block(int64_t block, const Addresses& memory) const {
     alignas(64) char states[kMostLines * kMostStateBytes];
     kernel_.start(states, lines(block));
-    reduce(block, 0, space_.reduced_count(), states);
-    finish(block, states);
+    reduce(block, 0, space_.reduced_count(), states, static_cast<const char*>(memory[0]));
+    finish(block, states, memory);
   }
 
   void run_chunk(int64_t block, int64_t chunk, char* workspace) const {
     char* states = workspace + at(block, chunk);
     kernel_.start(states, lines(block));
-    reduce(block, chunk * chunk_, std::min(space_.reduced_count(), (chunk + 1) * chunk_), states);
+    reduce(block, chunk * chunk_, std::min(space_.reduced_count(), (chunk + 1) * chunk_), states, space_.in());
   }
 
-  void reduce(int64_t block, int64_t first, int64_t last, char* states) const {
+  void reduce(int64_t block, int64_t first, int64_t last, char* states, const char* in) const {
     const int64_t line = block * block_;
     space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
       int64_t index = first;
       space_.for_reduced(first, last, [&](const ReduceRun& reduced) {
-        accumulate(states, kept, reduced, index);
+        accumulate(states, kept, reduced, index, in);
         index += reduced.count;
       });
       states += static_cast<size_t>(kept.count) * kernel_.state_bytes;
@@ -118,8 +136,8 @@ class ReduceTask {
   }
 
   // Updates the states of the lines with a grid of lines and positions.
-  void accumulate(char* states, const ReduceRun& kept, const ReduceRun& reduced, int64_t index) const {
-    const char* from = space_.in() + kept.in + reduced.in;
+  void accumulate(char* states, const ReduceRun& kept, const ReduceRun& reduced, int64_t index, const char* in) const {
+    const char* from = in + kept.in + reduced.in;
     const ReduceTile tile = by_columns_ ? kernel_.columns : kernel_.rows;
     const auto lines = static_cast<size_t>(kept.count);
     const ptrdiff_t inner = by_columns_ ? kept.in_stride : reduced.in_stride;
@@ -162,7 +180,7 @@ class ReduceTask {
     }
   }
 
-  void finish(int64_t block, const char* states) const {
+  void finish(int64_t block, const char* states, const Addresses& memory) const {
     alignas(64) char values[kMostResults][kMostLines * kMostBytes];
     kernel_.finish(states, lines(block), constants_.data(), wanted_[0] ? values[0] : nullptr,
                    wanted_[1] ? values[1] : nullptr);
@@ -171,7 +189,8 @@ class ReduceTask {
     space_.for_kept(line, line + static_cast<int64_t>(lines(block)), [&](const ReduceRun& kept) {
       for (size_t k = 0; k < kMostResults; ++k) {
         if (!wanted_[k]) continue;
-        writers_[k].write(next[k], static_cast<size_t>(kept.count), space_.out(k) + kept.out[k], kept.out_stride[k]);
+        writers_[k].write(next[k], static_cast<size_t>(kept.count), static_cast<char*>(memory[place_[k]]) + kept.out[k],
+                          kept.out_stride[k]);
         next[k] += kept.count * result_bytes_[k];
       }
     });
@@ -183,6 +202,10 @@ class ReduceTask {
   ElementReader reader_;
   std::array<ElementWriter, kMostResults> writers_;
   std::array<bool, kMostResults> wanted_{};
+  Addresses addresses_{};
+  std::array<size_t, kMostResults> place_{};  // of a wanted result's address
+  size_t count_ = 1;                          // of addresses
+  Describe said_;
   std::array<ptrdiff_t, kMostResults> result_bytes_{};
   ptrdiff_t compute_bytes_ = 0;
   bool by_columns_ = false;
@@ -219,13 +242,17 @@ Status plan_reduce(const Reduction& reduction, const aclTensor& self, const std:
             text("no value to reduce in ", describe(self), ", and the operation has no neutral one")};
   }
   auto task = std::make_shared<const ReduceTask>(reduction, kernel, self, results, std::move(space));
+  if (!task->needs_workspace()) {
+    OperandRun<ReduceTask, 1 + kMostResults>{task, task->addresses()}.put(plan);
+    return Status::ok();
+  }
   plan->work = task->work();
   plan->workspace_bytes = task->workspace_bytes();
   plan->run = [task](void* workspace) {
-    task->run(workspace);
+    task->run_chunks(workspace);
     return Status::ok();
   };
-  plan->describe = describe_later({&self});
+  plan->describe = [task] { return task->describe(); };
   return Status::ok();
 }
 

@@ -1,4 +1,5 @@
-// Sums and products. Floating-point values are added in float64; float64 values with compensation.
+// Sums and products. Floating-point values are added in float64, float32 values after sums of eight in float32; float64
+// values with compensation.
 
 #include <cmath>
 #include <complex>
@@ -13,6 +14,7 @@
 #include <hwy/highway.h>
 
 #include "ops/reduce/tile.h"
+#include "ops/simd/float_sums.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace softnpu {
@@ -80,9 +82,22 @@ concept HasVector = requires(D d, hn::Vec<D> v) {
   Term::vector(d, v);
 };
 
-// The sum of terms of contiguous floating-point values.
+// Whether a float64 sum of float32 sums of terms is as good as a sum of terms in float64: no float32 value was
+// infinite, nor, if it is a square, so small that it lost digits.
+template <typename Term>
+HWY_INLINE bool is_trusted(double sum) {
+  if constexpr (std::is_same_v<Term, Square>) return are_products_exact_enough(sum);
+  return std::isfinite(sum);
+}
+
+// Terms of float32 values whose sums may begin in float32.
+template <typename Term>
+constexpr bool kAddsInFloat =
+    std::is_same_v<Term, Itself> || std::is_same_v<Term, Magnitude> || std::is_same_v<Term, Square>;
+
+// The sum of terms of contiguous floating-point values, in float64.
 template <typename Term, std::floating_point T>
-HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]] const double* k) {
+HWY_INLINE double sum_of_wide(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]] const double* k) {
   const hn::ScalableTag<double> d;
   double sum = 0;
   size_t i = 0;
@@ -112,6 +127,20 @@ HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, [[maybe_unused]]
   return sum;
 }
 
+// The sum of terms of contiguous floating-point values.
+template <typename Term, std::floating_point T>
+HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, const double* k) {
+  if constexpr (std::is_same_v<T, float> && kAddsInFloat<Term>) {
+    const size_t eights = count - count % eight_vectors();
+    const double sum =
+        sum_of_eights(eights, [v](auto d, size_t i) HWY_ATTR { return Term::vector(d, hn::LoadU(d, v + i)); });
+    if (eights != 0 && is_trusted<Term>(sum)) {
+      return eights == count ? sum : sum + sum_of_wide<Term>(v + eights, count - eights, k);
+    }
+  }
+  return sum_of_wide<Term>(v, count, k);
+}
+
 // A sum in float64.
 struct Wide1 {
   double sum;
@@ -137,8 +166,9 @@ struct Wide2 {
   HWY_INLINE double value() const { return std::isfinite(sum) ? sum + lost : sum; }
 };
 
-// The number of values that a plain loop may add before the compensated sum gets them.
+// The number of values that a plain loop may add before the compensated sum, or a check for infinities, gets them.
 constexpr size_t kPlain = 512;
+constexpr size_t kPlainFloats = 4096;
 
 template <typename T>
 using Exact = std::conditional_t<std::is_same_v<T, double>, Wide2, Wide1>;
@@ -154,9 +184,38 @@ struct RealSum {
   static HWY_INLINE void add(State& s, T v, const double* k) { s.add(static_cast<double>(Term::of(v, k))); }
   static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double* k) {
     if constexpr (std::is_floating_point_v<T>) {
-      for (size_t i = 0; i < count; i += kPlain) s.add(sum_of<Term>(v + i, HWY_MIN(kPlain, count - i), k));
+      constexpr size_t kStep = std::is_same_v<T, float> ? kPlainFloats : kPlain;
+      for (size_t i = 0; i < count; i += kStep) s.add(sum_of<Term>(v + i, HWY_MIN(kStep, count - i), k));
     } else {
       for (size_t i = 0; i < count; ++i) add(s, v[i], k);
+    }
+  }
+  // Adds eight rows, `line` bytes apart, of `count` columns to the columns' states.
+  static HWY_INLINE void add_eight(State* HWY_RESTRICT s, const char* at, ptrdiff_t line, size_t count,
+                                   const double* k) requires(std::is_same_v<T, float>&& std::is_same_v<Term, Itself>&&
+                                                                 std::is_same_v<State, Wide1>) {
+    const hn::ScalableTag<float> d;
+    const hn::ScalableTag<double> wide;
+    const size_t lanes = hn::Lanes(d);
+    const auto row = [&](ptrdiff_t r) { return reinterpret_cast<const float*>(at + r * line); };
+    auto* const sums = reinterpret_cast<double*>(s);
+    size_t i = 0;
+    for (; i + lanes <= count; i += lanes) {
+      const auto pair = [&](ptrdiff_t r)
+                            HWY_ATTR { return hn::Add(hn::LoadU(d, row(r) + i), hn::LoadU(d, row(r + 1) + i)); };
+      const auto sum = hn::Add(hn::Add(pair(0), pair(2)), hn::Add(pair(4), pair(6)));
+      if (!hn::AllTrue(d, hn::IsFinite(sum))) [[unlikely]] {
+        for (ptrdiff_t r = 0; r < 8; ++r) {
+          for (size_t j = i; j < i + lanes; ++j) add(s[j], row(r)[j], k);
+        }
+        continue;
+      }
+      hn::StoreU(hn::Add(hn::LoadU(wide, sums + i), lower_half(sum)), wide, sums + i);
+      double* const upper = sums + i + lanes / 2;
+      hn::StoreU(hn::Add(hn::LoadU(wide, upper), upper_half(sum)), wide, upper);
+    }
+    for (; i < count; ++i) {
+      for (ptrdiff_t r = 0; r < 8; ++r) add(s[i], row(r)[i], k);
     }
   }
   static void merge(State& s, const State& o) { s.merge(o); }

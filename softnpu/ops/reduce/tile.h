@@ -14,10 +14,16 @@ namespace softnpu {
 namespace HWY_NAMESPACE {
 
 // F must have: Value, State, start(State&), row(State&, const Value*, count, index, k), merge(State&, const State&),
-// finish(const State&, k, First*, Second*); and add(State&, value) if adding a single value is cheap.
+// finish(const State&, k, First*, Second*); and add(State&, value) if adding a single value is cheap, add_eight if
+// eight rows at once are cheaper.
 template <typename F>
 concept AddsOne = requires(typename F::State& state, typename F::Value value, const double* k) {
   F::add(state, value, k);
+};
+
+template <typename F>
+concept AddsEight = requires(typename F::State* states, const char* at, const double* k) {
+  F::add_eight(states, at, ptrdiff_t{}, size_t{}, k);
 };
 
 template <typename F>
@@ -45,6 +51,9 @@ void reduce_columns(void* states, const void* values, ptrdiff_t line, size_t lin
   if constexpr (AddsOne<F>) {
     (void)index;
     size_t r = 0;
+    if constexpr (AddsEight<F>) {
+      for (; r + 8 <= count; r += 8, at += 8 * line) F::add_eight(s, at, line, lines, k);
+    }
     for (; r + 4 <= count; r += 4, at += 4 * line) {
       const T* HWY_RESTRICT a = reinterpret_cast<const T*>(at);
       const T* HWY_RESTRICT b = reinterpret_cast<const T*>(at + line);

@@ -7,13 +7,13 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/invalid.h"
 #include "ops/listed.h"
+#include "ops/nothing.h"
 #include "ops/sampler/sampler.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 // Reads the grid as an image with coordinates as channels.
 Status read_grid(const aclTensor& grid, size_t dims, Image* out) {
@@ -63,17 +63,13 @@ Status check_like(const aclTensor& gradient, const aclTensor& of) {
   return invalid(text("the gradient of ", describe(of), " is ", describe(gradient)));
 }
 
-Plan nothing() {
-  return {0, true, [](void*) { return Status::ok(); }};
-}
-
 }  // namespace
 
 Status grid_sampler(const GridAttributes& a, const aclTensor& input, const aclTensor& grid, const aclTensor& out,
                     Plan* plan) {
   SamplerProblem p;
   SOFTNPU_RETURN_IF_ERROR(read_problem(a, input, grid, out, &p));
-  *plan = element_count(out) == 0 ? nothing() : plan_sampler(p);
+  *plan = element_count(out) == 0 ? no_work() : plan_sampler(p);
   plan->describe = describe_later({&input, &grid});
   return Status::ok();
 }
@@ -98,7 +94,7 @@ Status grid_sampler_backward(const GridAttributes& a, const aclTensor& grad, con
     SOFTNPU_RETURN_IF_ERROR(read_grid(*grid_grad, a.dims, &grid_made));
   }
   // Without channels only the grid's gradient is written.
-  *plan = p.batch == 0 ? nothing() : plan_sampler_backward(p, input_made, grid_made);
+  *plan = p.batch == 0 ? no_work() : plan_sampler_backward(p, input_made, grid_made);
   plan->describe = describe_later({&grad, &input, &grid});
   return Status::ok();
 }

@@ -10,6 +10,7 @@
 #include "ops/copy/strided_copy.h"
 #include "ops/describe.h"
 #include "ops/elementwise/operators.h"
+#include "ops/shape/joined_blocks.h"
 #include "ops/shape/operators.h"
 #include "ops/tensor_memory.h"
 
@@ -142,6 +143,11 @@ Describe describe_later(const aclTensorList& list, const aclTensor& tensor) {
   return [said = std::move(said), more = list.size() - kMost] { return text(said(), " and ", more, " tensors more"); };
 }
 
+Status join_blocks(const aclTensorList& tensors, size_t along, const aclTensor& out, Plan* plan, bool* is_planned) {
+  return plan_joined_blocks({tensors.values.data(), tensors.size()}, along, out, describe_later(tensors, out), plan,
+                            is_planned);
+}
+
 }  // namespace
 
 Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan* plan) {
@@ -172,6 +178,9 @@ Status cat(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Plan
     SOFTNPU_RETURN_IF_ERROR(fit(checked(sizes[along]) + tensor.dims[along], "the sum of the sizes", &sizes[along]));
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
+  bool is_planned = false;
+  SOFTNPU_RETURN_IF_ERROR(join_blocks(tensors, along, out, plan, &is_planned));
+  if (is_planned) return Status::ok();
   Moves moves(out, along);
   SOFTNPU_RETURN_IF_ERROR(moves.open("out"));
   int64_t at = 0;
@@ -193,10 +202,13 @@ Status stack(const aclTensorList& tensors, int64_t dim, const aclTensor& out, Pl
     sizes[i] = i == along ? static_cast<int64_t>(tensors.size()) : model[k++];
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
+  for (const aclTensor* tensor : tensors) SOFTNPU_RETURN_IF_ERROR(require_sizes(*tensor, model, "a tensor"));
+  bool is_planned = false;
+  SOFTNPU_RETURN_IF_ERROR(join_blocks(tensors, along, out, plan, &is_planned));
+  if (is_planned) return Status::ok();
   Moves moves(out, along);
   SOFTNPU_RETURN_IF_ERROR(moves.open("out"));
   for (size_t i = 0; i < tensors.size(); ++i) {
-    SOFTNPU_RETURN_IF_ERROR(require_sizes(*tensors[i], model, "a tensor"));
     SOFTNPU_RETURN_IF_ERROR(moves.add(*tensors[i], "a tensor", static_cast<int64_t>(i), 1, true));
   }
   return moves.finish(describe_later(tensors, out), plan);

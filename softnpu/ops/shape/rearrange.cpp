@@ -27,13 +27,6 @@ int64_t wrapped_shift(int64_t shift, int64_t size) {
   return rest < 0 ? rest + size : rest;
 }
 
-Walk<1> walk_of(const View& view) {
-  Walk<1> walk;
-  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
-  walk.join();
-  return walk;
-}
-
 // Rolls the elements in their logical order.
 Status roll_flat(const View& from, const View& to, int64_t shift, Describe said, Plan* plan) {
   const int64_t count = to.count();

@@ -4,13 +4,15 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <vector>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "ops/copy/non_temporal.h"
 #include "ops/describe.h"
 #include "ops/iterate/flat.h"
 #include "ops/iterate/view.h"
+#include "ops/moved_task.h"
 #include "ops/softmax/lines.h"
 #include "workers/parallel.h"
 
@@ -68,10 +70,17 @@ class SoftmaxTask {
     });
   }
 
+  template <typename Body>
+  void for_operands(Body&& body) {
+    body(in.tensor());
+    if (grad) body(grad->tensor());
+    body(out.tensor());
+  }
+
   double work = 0;
   // The input of softmax, or its result.
   FlatReader<T> in;
-  std::unique_ptr<FlatReader<T>> grad;
+  std::optional<FlatReader<T>> grad;
   FlatWriter<T> out;
 
  private:
@@ -243,18 +252,13 @@ Status plan_softmax(bool log, const Shape& shape, const aclTensor* grad, const a
   FlatTensor flat;
   if (grad != nullptr) {
     SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*grad, last, "the gradient", &flat));
-    task->grad = std::make_unique<FlatReader<T>>(flat);
+    task->grad.emplace(flat);
   }
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(in, last, "the input", &flat));
   task->in = FlatReader<T>(flat);
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, last, "the result", &flat));
   task->out = FlatWriter<T>(flat);
-  plan->work = task->work;
-  plan->run = [task = std::shared_ptr<const SoftmaxTask<T>>(task)](void*) {
-    task->run();
-    return Status::ok();
-  };
-  plan->describe = describe_later({&in});
+  MovedTask<SoftmaxTask<T>, 3>(std::move(task), describe_later({&in})).put(plan);
   return Status::ok();
 }
 

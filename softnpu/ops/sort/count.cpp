@@ -16,13 +16,6 @@
 namespace softnpu {
 namespace {
 
-Walk<1> walk_of(const View& view) {
-  Walk<1> walk;
-  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
-  walk.join();
-  return walk;
-}
-
 // Adds 1, or the element's weight, to sums[bin] for each element of `from`. Fails if the bin does not exist.
 template <typename Sum>
 Status count_bins(const View& from, const View& weights, int64_t bins, Sum* sums) {

@@ -20,13 +20,6 @@ namespace {
 // The `dim` that means none.
 constexpr int64_t kFlat = 1000;
 
-Walk<1> walk_of(const View& view) {
-  Walk<1> walk;
-  for (size_t i = 0; i < view.rank(); ++i) walk.add(view.sizes[i], {view.strides[i]});
-  walk.join();
-  return walk;
-}
-
 // `rows` rows of `width` keys: elements of `self` if flat, else slices along a dimension.
 struct Unique {
   View self;

@@ -5,13 +5,12 @@
 #include "ops/conv/operators.h"
 #include "ops/pool/operators.h"
 #include "ops/sampler/operators.h"
+#include "ops/typed/invalid_call.h"
 #include "ops/typed/operators.h"
 #include "ops/upsample/operators.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
 // The values for the dimensions after batch and channels; `fallback` for each if the attribute is missing.
 aclIntArray spatial(const aclIntArray& values, size_t dims, int64_t fallback) {
@@ -26,7 +25,7 @@ Status halves(const aclIntArray& pads, size_t dims, aclIntArray* out) {
   for (size_t i = 0; i < dims; ++i) {
     const int64_t before = pads.size() < 2 * dims ? 0 : pads[2 * i];
     const int64_t after = pads.size() < 2 * dims ? 0 : pads[2 * i + 1];
-    if (before != after) return invalid("paddings that are the same on both sides are implemented");
+    if (before != after) return invalid_call("paddings that are the same on both sides are implemented");
     out->values.push_back(before);
   }
   return Status::ok();
@@ -39,7 +38,7 @@ struct ConvReading {
 
   Status read(Operands& of, size_t dims) {
     const std::string format = of.words("data_format", "NCHW");
-    if (format != "NCHW" && format != "NCDHW") return invalid("images [N, C, spatial] are implemented");
+    if (format != "NCHW" && format != "NCDHW") return invalid_call("images [N, C, spatial] are implemented");
     stride = spatial(of.integers("strides"), dims, 1);
     dilation = spatial(of.integers("dilations"), dims, 1);
     output_padding = spatial(of.integers("output_padding"), dims, 0);
@@ -125,9 +124,10 @@ PoolReading read_average_pool(Operands& of) {
 }
 
 Status check_average_pool(Operands& of) {
-  if (of.words("data_format", "NCHW") != "NCHW") return invalid("images [N, C, H, W] are implemented");
-  if (of.flag("global_pooling", false)) return invalid("pooling of whole images is AdaptiveAvgPool2d");
-  if (of.words("padding_mode", "CALCULATED") != "CALCULATED") return invalid("paddings that are given are implemented");
+  if (of.words("data_format", "NCHW") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("global_pooling", false)) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
+  if (of.words("padding_mode", "CALCULATED") != "CALCULATED")
+    return invalid_call("paddings that are given are implemented");
   return Status::ok();
 }
 
@@ -150,7 +150,7 @@ Status plan_grid_sampler(Operands& of, Plan* plan) {
   const std::string padding = of.words("padding_mode", "zeros");
   const int64_t modes = mode == "bilinear" ? 0 : mode == "nearest" ? 1 : mode == "bicubic" ? 2 : -1;
   const int64_t paddings = padding == "zeros" ? 0 : padding == "border" ? 1 : padding == "reflection" ? 2 : -1;
-  if (modes < 0 || paddings < 0) return invalid("the interpolation or padding mode is not known");
+  if (modes < 0 || paddings < 0) return invalid_call("the interpolation or padding mode is not known");
   const GridAttributes attributes{2, modes, paddings, of.flag("align_corners", false)};
   if (of.count() == 2) return grid_sampler(attributes, of.in(0), of.in(1), of.out(), plan);
   aclBoolArray both;
@@ -169,20 +169,21 @@ aclIntArray sizes_of(const aclTensor& image, size_t first) {
 Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
   (void)of.numbers(1);
   const bool align = of.flag("align_corners", false);
-  if (of.out().dims.size() != 4) return invalid("images [N, C, H, W] are implemented");
+  if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
   if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
-    return invalid("positions as torch.nn.functional.interpolate has them are implemented");
+    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
   return upsample({mode, sizes_of(of.out(), 2), align, {}}, 2, of.in(0), of.out(), plan);
 }
 
 Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
   const bool align = of.flag("align_corners", false);
-  if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4) return invalid("images [N, C, H, W] are implemented");
+  if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4)
+    return invalid_call("images [N, C, H, W] are implemented");
   if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
-    return invalid("positions as torch.nn.functional.interpolate has them are implemented");
+    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
   const aclIntArray input = sizes_of(of.out(), 0);
   return upsample_backward({mode, sizes_of(of.in(0), 2), align, {}}, 2, of.in(0), input, of.out(), plan);

@@ -2,22 +2,21 @@
 
 #include "ops/copy/strided_copy.h"
 #include "ops/index/operators.h"
+#include "ops/typed/invalid_call.h"
 #include "ops/typed/operators.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
 // Index tensors from input `first` on are for the dimensions whose mask is 1; other dimensions are whole.
 Status indices_by(const aclIntArray& masks, const Operands& of, size_t first, aclTensorList* out) {
   const aclTensorList given = of.list(first);
   size_t used = 0;
   for (int64_t mask : masks) {
-    if (mask != 0 && used == given.size()) return invalid("fewer index tensors than masks of 1");
+    if (mask != 0 && used == given.size()) return invalid_call("fewer index tensors than masks of 1");
     out->values.push_back(mask != 0 ? given[used++] : nullptr);
   }
-  return used == given.size() ? Status::ok() : invalid("more index tensors than masks of 1");
+  return used == given.size() ? Status::ok() : invalid_call("more index tensors than masks of 1");
 }
 
 Status plan_index(Operands& of, Plan* plan) {
@@ -30,14 +29,14 @@ Status plan_index(Operands& of, Plan* plan) {
 Status plan_index_put(Operands& of, Plan* plan) {
   aclTensorList indices;
   SOFTNPU_RETURN_IF_ERROR(indices_by(of.numbers(2), of, 4, &indices));
-  if (of.out().data != of.in(0).data) return invalid("the result is not the first input");
+  if (of.out().data != of.in(0).data) return invalid_call("the result is not the first input");
   return index_put(of.out(), indices, of.in(1), of.flag("accumulate", false), plan);
 }
 
 Status plan_gather(Operands& of, Plan* plan) {
   const aclIntArray axis = of.numbers(2);
   const int64_t batch_dims = of.integer("batch_dims", 0);
-  if (axis.size() != 1) return invalid("one axis is needed");
+  if (axis.size() != 1) return invalid_call("one axis is needed");
   if (batch_dims == 0) return gather_rows(of.in(0), axis[0], of.in(1), of.out(), plan);
   return gather_rows_of_batch(of.in(0), axis[0], of.in(1), batch_dims, of.out(), plan);
 }
@@ -45,7 +44,7 @@ Status plan_gather(Operands& of, Plan* plan) {
 Status plan_scatter(Operands& of, Plan* plan) {
   const std::string reduction = of.words("reduction", "none");
   const int64_t kind = reduction == "add" ? 1 : reduction == "mul" ? 2 : 0;
-  if (kind == 0 && reduction != "none") return invalid("the reductions none, add and mul are implemented");
+  if (kind == 0 && reduction != "none") return invalid_call("the reductions none, add and mul are implemented");
   return scatter(of.in(0), of.integer("axis", 0), of.in(1), of.in(2), kind, true, of.out(), plan);
 }
 

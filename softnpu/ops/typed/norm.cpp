@@ -2,12 +2,11 @@
 
 #include "ops/norm/norms.h"
 #include "ops/softmax/softmax.h"
+#include "ops/typed/invalid_call.h"
 #include "ops/typed/operators.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
 // Rows of the dimensions from begin_norm_axis on, which are also the weight's.
 Status plan_layer_norm(bool saves_rstd, Operands& of, Plan* plan) {
@@ -58,7 +57,7 @@ Status plan_evaluation_gradient(Operands& of, Plan* plan) {
 // variance, mean, variance). The statistics are computed from x again, by a formula without cancellation.
 Status plan_training(Operands& of, Plan* plan) {
   if (of.out(1).data != of.in(5).data || of.out(2).data != of.in(6).data) {
-    return invalid("the running statistics are updated in place");
+    return invalid_call("the running statistics are updated in place");
   }
   return batch_norm_of_batch(of.in(0), of.in(3), of.in(4), of.out(1), of.out(2), of.real("factor", 0.1),
                              of.real("epsilon", 1e-5), of.out(0), of.out(3), of.out(4), plan);
@@ -78,14 +77,14 @@ Status plan_training_gradient(Operands& of, Plan* plan) {
 
 Status plan_softmax(bool log, Operands& of, Plan* plan) {
   const aclIntArray axes = of.integers("axes");
-  if (axes.size() != 1) return invalid("softmax along one dimension is implemented");
+  if (axes.size() != 1) return invalid_call("softmax along one dimension is implemented");
   return softmax(log, of.in(0), axes[0], of.out(), plan);
 }
 
 Status plan_softmax_gradient(bool log, const char* name, const aclTensor& grad, const aclTensor& result, Operands& of,
                              Plan* plan) {
   const aclIntArray axes = of.integers(name);
-  if (axes.size() != 1) return invalid("softmax along one dimension is implemented");
+  if (axes.size() != 1) return invalid_call("softmax along one dimension is implemented");
   return softmax_gradient(log, grad, result, axes[0], of.out(), plan);
 }
 

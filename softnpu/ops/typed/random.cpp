@@ -4,16 +4,15 @@
 #include "ops/random/random.h"
 #include "ops/random/dropout.h"
 #include "ops/random/sample.h"
+#include "ops/typed/invalid_call.h"
 #include "ops/typed/operators.h"
 
 namespace softnpu {
 namespace {
 
-Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
-
 Status read_seed(const aclIntArray& key, const aclIntArray& counter, RandomSeed* out) {
-  if (key.size() != 1 || counter.empty() || counter.size() > 2) return invalid("a seed and an offset are needed");
-  if (counter.size() == 2 && counter[0] != 0) return invalid("offsets of 64 bits are implemented");
+  if (key.size() != 1 || counter.empty() || counter.size() > 2) return invalid_call("a seed and an offset are needed");
+  if (counter.size() == 2 && counter[0] != 0) return invalid_call("offsets of 64 bits are implemented");
   *out = RandomSeed(key[0], counter[counter.size() - 1]);
   return Status::ok();
 }

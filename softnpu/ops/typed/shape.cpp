@@ -11,13 +11,12 @@
 #include "ops/index/operators.h"
 #include "ops/shape/operators.h"
 #include "ops/sort/operators.h"
+#include "ops/typed/invalid_call.h"
 #include "ops/typed/operators.h"
 #include "ops/view/view.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(const char* message) { return {ACL_ERROR_INVALID_PARAM, message}; }
 
 // Starts and sizes of each dimension; -1 means the rest.
 Status plan_slice(Operands& of, Plan* plan) {
@@ -25,11 +24,11 @@ Status plan_slice(Operands& of, Plan* plan) {
   const aclIntArray first = of.numbers(1);
   const aclIntArray sizes = of.numbers(2);
   if (first.size() != view.dims.size() || sizes.size() != view.dims.size()) {
-    return invalid("a start and a size for each dimension are needed");
+    return invalid_call("a start and a size for each dimension are needed");
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     const int64_t size = sizes[i] == -1 ? view.dims[i] - first[i] : sizes[i];
-    if (first[i] < 0 || size < 0 || first[i] > view.dims[i] - size) return invalid("the slice leaves the tensor");
+    if (first[i] < 0 || size < 0 || first[i] > view.dims[i] - size) return invalid_call("the slice leaves the tensor");
     view.offset += first[i] * view.strides[i];
     view.dims[i] = size;
   }
@@ -47,11 +46,11 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
   const int64_t end_mask = of.integer("end_mask", 0);
   const int64_t shrink_mask = of.integer("shrink_axis_mask", 0);
   if (of.integer("ellipsis_mask", 0) != 0 || of.integer("new_axis_mask", 0) != 0) {
-    return invalid("slices without an ellipsis and without new dimensions are implemented");
+    return invalid_call("slices without an ellipsis and without new dimensions are implemented");
   }
   const size_t count = begin.size();
   if (end.size() != count || steps.size() != count || count > self.dims.size()) {
-    return invalid("a start, an end and a step for the first dimensions are needed");
+    return invalid_call("a start, an end and a step for the first dimensions are needed");
   }
   aclTensor view = self;
   view.dims = {};
@@ -63,13 +62,13 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
       continue;
     }
     const int64_t size = self.dims[i];
-    if (steps[i] <= 0) return invalid("the steps have to be positive");
+    if (steps[i] <= 0) return invalid_call("the steps have to be positive");
     const auto within = [size](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + size : at, 0, size); };
     const int64_t first = (begin_mask >> i & 1) != 0 ? 0 : within(begin[i]);
     const int64_t last = (end_mask >> i & 1) != 0 ? size : within(end[i]);
     view.offset += first * self.strides[i];
     if ((shrink_mask >> i & 1) != 0) {
-      if (first >= size) return invalid("an index is out of range");
+      if (first >= size) return invalid_call("an index is out of range");
       continue;
     }
     view.dims.push_back(last <= first ? 0 : (last - first - 1) / steps[i] + 1);
@@ -81,7 +80,8 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
 // Views `tensor`'s memory with other sizes, strides and an offset in elements.
 Status seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntArray& strides, const aclIntArray& offset,
                aclTensor* view) {
-  if (sizes.size() != strides.size() || offset.size() != 1) return invalid("sizes, strides and one offset are needed");
+  if (sizes.size() != strides.size() || offset.size() != 1)
+    return invalid_call("sizes, strides and one offset are needed");
   *view = tensor;
   view->dims = Dims(sizes.begin(), sizes.end());
   view->strides = Dims(strides.begin(), strides.end());
@@ -90,7 +90,7 @@ Status seen_as(const aclTensor& tensor, const aclIntArray& sizes, const aclIntAr
   const auto element_bytes = static_cast<int64_t>(aclDataTypeSize(tensor.dtype));
   if (!are_sizes || view->offset < 0 ||
       !has_extent(view->dims.data(), view->strides.data(), sizes.size(), view->offset, element_bytes)) {
-    return invalid("the sizes, strides and the offset do not make a tensor");
+    return invalid_call("the sizes, strides and the offset do not make a tensor");
   }
   return Status::ok();
 }
@@ -109,8 +109,8 @@ Status plan_view_copy(Operands& of, Plan* plan) {
     SOFTNPU_RETURN_IF_ERROR(
         seen_as(of.in(4 * i), of.numbers(4 * i + 1), of.numbers(4 * i + 2), of.numbers(4 * i + 3), &views[i]));
   }
-  if (overlaps_itself(views[0])) return invalid("elements of the part that is written share a place in memory");
-  if (of.out().data != of.in(0).data) return invalid("the result is not the first input");
+  if (overlaps_itself(views[0])) return invalid_call("elements of the part that is written share a place in memory");
+  if (of.out().data != of.in(0).data) return invalid_call("the result is not the first input");
   return plan_copy(views[1], views[0], plan);
 }
 
@@ -136,7 +136,7 @@ Status plan_pad(Operands& of, Plan* plan) {
 // The first pairs are of batch and channels, which are not padded.
 Status plan_mode(PadMode mode, const aclTensor& self, const aclIntArray& pairs, const aclTensor& out, Plan* plan) {
   if (pairs.size() % 2 != 0 || pairs.size() != 2 * self.dims.size()) {
-    return invalid("a pair of paddings for each dimension is needed");
+    return invalid_call("a pair of paddings for each dimension is needed");
   }
   aclIntArray last = reversed_pairs(pairs);
   size_t dims = self.dims.size();
@@ -161,7 +161,7 @@ Status run_both(Plan one, Plan other, Plan* plan) {
 Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const aclTensor& value, const aclTensor& out,
                         Plan* plan) {
   if (pairs.size() != 2 * self.dims.size() || out.dims.size() != self.dims.size() || element_count(value) != 1) {
-    return invalid("a pair of paddings for each dimension and one value are needed");
+    return invalid_call("a pair of paddings for each dimension and one value are needed");
   }
   aclTensor from = self;
   aclTensor to = out;
@@ -172,11 +172,11 @@ Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const a
     const int64_t before = pairs[2 * i];
     const int64_t after = pairs[2 * i + 1];
     if (!(checked(self.dims[i]) + before + after).is(out.dims[i]))
-      return invalid("the result does not have the padded sizes");
+      return invalid_call("the result does not have the padded sizes");
     from.offset += std::max<int64_t>(0, -before) * from.strides[i];
     to.offset += std::max<int64_t>(0, before) * to.strides[i];
     from.dims[i] += std::min<int64_t>(0, before) + std::min<int64_t>(0, after);
-    if (from.dims[i] < 0) return invalid("more is cropped than there is");
+    if (from.dims[i] < 0) return invalid_call("more is cropped than there is");
     to.dims[i] = from.dims[i];
   }
   Plan whole;
@@ -188,10 +188,10 @@ Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const a
 
 Status plan_pad_with(Operands& of, Plan* plan) {
   const std::string mode = of.words("mode", "constant");
-  if (!of.flag("paddings_contiguous", true)) return invalid("paddings in pairs are implemented");
+  if (!of.flag("paddings_contiguous", true)) return invalid_call("paddings in pairs are implemented");
   if (mode == "edge") return plan_mode(PadMode::kReplicate, of.in(0), of.numbers(1), of.out(), plan);
   if (mode == "reflect") return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
-  if (mode != "constant") return invalid("the modes constant, edge and reflect are implemented");
+  if (mode != "constant") return invalid_call("the modes constant, edge and reflect are implemented");
   aclScalar number = integer_scalar(0);
   const aclIntArray pairs = reversed_pairs(of.numbers(1));
   const MapInput value = of.count() > 2 ? of.value(2, &number) : number;
@@ -200,7 +200,7 @@ Status plan_pad_with(Operands& of, Plan* plan) {
 }
 
 Status plan_mirror(Operands& of, Plan* plan) {
-  if (of.words("mode", "REFLECT") != "REFLECT") return invalid("the mode REFLECT is implemented");
+  if (of.words("mode", "REFLECT") != "REFLECT") return invalid_call("the mode REFLECT is implemented");
   return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
 }
 
@@ -213,7 +213,7 @@ Status plan_fill(Operands& of, Plan* plan) {
 
 Status plan_top(Operands& of, Plan* plan) {
   const aclIntArray k = of.numbers(1);
-  if (k.size() != 1) return invalid("one k is needed");
+  if (k.size() != 1) return invalid_call("one k is needed");
   return topk(of.in(0), k[0], of.integer("dim", -1), of.flag("largest", true), of.flag("sorted", true), of.out(0),
               of.out(1), plan);
 }
@@ -230,11 +230,11 @@ Status plan_one_hot(Operands& of, Plan* plan) {
     return one_hot(of.in(0), classes, *on_value.tensor, *off_value.tensor, axis, of.out(), plan);
   }
   if (on_value.tensor != nullptr || off_value.tensor != nullptr)
-    return invalid("two tensors or two numbers are needed");
+    return invalid_call("two tensors or two numbers are needed");
   const auto rank = static_cast<int64_t>(of.out().dims.size());
   const int64_t along = axis < 0 ? axis + rank : axis;
   if (rank != static_cast<int64_t>(of.in(0).dims.size()) + 1 || along < 0 || along >= rank) {
-    return invalid("the result has one dimension more, the one of the classes");
+    return invalid_call("the result has one dimension more, the one of the classes");
   }
   Plan whole;
   Plan marks;

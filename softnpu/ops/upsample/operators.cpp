@@ -7,13 +7,13 @@
 #include "base/text.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
+#include "ops/invalid.h"
 #include "ops/listed.h"
+#include "ops/nothing.h"
 #include "ops/upsample/resample.h"
 
 namespace softnpu {
 namespace {
-
-Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
 
 bool is_nearest(Interpolation mode) { return mode == Interpolation::kNearest || mode == Interpolation::kNearestExact; }
 
@@ -50,10 +50,6 @@ Status read_images(const UpsampleAttributes& a, size_t dims, const aclTensor& fr
   return Status::ok();
 }
 
-Plan nothing() {
-  return {0, true, [](void*) { return Status::ok(); }};
-}
-
 Taps taps_along(const UpsampleAttributes& a, size_t dims, size_t i, const Images& images) {
   if (i < 3 - dims) return taps_of<float>({Interpolation::kNearest, 1, 1});
   const Resize resize{a.mode, images.from.sizes[i], images.to.sizes[i], a.align_corners, a.scales[i + dims - 3]};
@@ -66,7 +62,7 @@ Status upsample(const UpsampleAttributes& a, size_t dims, const aclTensor& self,
   Images images;
   SOFTNPU_RETURN_IF_ERROR(read_images(a, dims, self, out, &images));
   if (element_count(out) == 0) {
-    *plan = nothing();
+    *plan = no_work();
     return Status::ok();
   }
   ResampleProblem problem{images.batch, images.from, images.to, {}};
@@ -84,7 +80,7 @@ Status upsample_backward(const UpsampleAttributes& a, size_t dims, const aclTens
     return invalid(text("input_size is not that of ", describe(grad_input)));
   }
   if (element_count(grad_input) == 0) {
-    *plan = nothing();
+    *plan = no_work();
     return Status::ok();
   }
   ResampleProblem problem{images.batch, images.to, images.from, {}};

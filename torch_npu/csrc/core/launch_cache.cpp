@@ -109,6 +109,22 @@ void Key::add(const at::Scalar& scalar) {
   }
 }
 
+void Key::add(at::TensorList tensors) {
+  add_word(tensors.size());
+  for (const at::Tensor& tensor : tensors) {
+    add(tensor);
+    if (!fits_) return;
+  }
+}
+
+void Key::add(const at::ITensorListRef& tensors) {
+  add_word(tensors.size());
+  for (const at::Tensor& tensor : tensors) {
+    add(tensor);
+    if (!fits_) return;
+  }
+}
+
 bool is_on() {
   static const bool is_available = functions().cache != nullptr;
   return is_available && task_queue_level() == 0 && !trace::detail::is_watched();

@@ -2,10 +2,13 @@
 // The launch cache: a small aclnn call that differs from an earlier one only in its tensors' addresses needs neither
 // descriptors nor a first phase. Only on softnpu (softnpuCacheLaunch); CANN caches executors itself.
 
+#include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
 #include <aclnn/aclnn_base.h>
 #include <c10/core/Scalar.h>
+#include <c10/util/OptionalArrayRef.h>
 
+#include <array>
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -59,6 +62,20 @@ class Key {
 
   void add(const at::Tensor& tensor);
   void add(const at::Scalar& scalar);
+  void add(at::TensorList tensors);
+  void add(const at::ITensorListRef& tensors);
+  void add(at::IntArrayRef values) {
+    add_word(values.size());
+    for (const int64_t value : values) add_word(static_cast<uint64_t>(value));
+  }
+  template <size_t N>
+  void add(const std::array<int64_t, N>& values) {
+    add(at::IntArrayRef(values));
+  }
+  void add(at::OptionalIntArrayRef values) {
+    add_word(values.has_value());
+    if (values.has_value()) add(*values);
+  }
   void add(at::ScalarType type) { add_word(static_cast<uint64_t>(type)); }
   template <Number T>
   requires(sizeof(T) <= sizeof(uint64_t)) void add(T number) {

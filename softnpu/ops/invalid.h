@@ -1,0 +1,14 @@
+#pragma once
+// The refusal of an argument.
+
+#include <string>
+#include <utility>
+
+#include "aclnn/aclnn_base.h"
+#include "base/status.h"
+
+namespace softnpu {
+
+inline Status invalid(std::string message) { return {ACLNN_ERR_PARAM_INVALID, std::move(message)}; }
+
+}  // namespace softnpu
