@@ -35,6 +35,7 @@ def test_each_operator_is_registered_once():
         "_fused_adam_",
         "_fused_adamw_",
         "_fused_sgd_",
+        "_scaled_dot_product_flash_attention_for_cpu_backward",
         "adaptive_max_pool3d_backward",
         "native_group_norm",
         "native_group_norm_backward",

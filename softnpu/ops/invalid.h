@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "aclnn/aclnn_base.h"
 #include "base/status.h"
+#include "nnopbase/tensor.h"
 
 namespace softnpu {
 

@@ -41,6 +41,21 @@ def linear_cross_entropy_error(sample) -> float:
     return float(4 * torch.finfo(sample.input.dtype).eps * logits.max())
 
 
+def log_softmax_error(sample) -> float:
+    """Two roundings of the values' range and of the logarithm of their number: a result is a difference of the two."""
+    x = sample.input.detach().cpu()
+    dtype = sample.kwargs.get("dtype") or x.dtype
+    if (
+        not x.numel()
+        or not dtype.is_floating_point
+        or not (x.is_floating_point() or dtype == torch.float64)
+    ):
+        return 0.0
+    values = x.double().nan_to_num(0, 0, 0) if not x.is_complex() else x.real.double()
+    spread = float(values.max() - values.min())
+    return 2 * torch.finfo(dtype).eps * (spread + math.log(x.numel()))
+
+
 def product_error(sample) -> float:
     """The largest error of a sum of ``n`` products of two entries, in any order and the narrowest type of the sample."""
     x = sample.input.detach().cpu()
@@ -289,6 +304,7 @@ CANCELLING = {
     "linalg.householder_product": householder_error,
     "linalg.vector_norm": norm_slopes_error,
     "native_group_norm": group_norm_error,
+    "log_softmax": log_softmax_error,
     "nn.functional.normalize": normalize_error,
     "nn.functional.gelu": double_error,
     "nn.functional.hardsigmoid": sixth_error,

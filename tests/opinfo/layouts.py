@@ -16,6 +16,18 @@ OTHER_LAYOUTS = {
     " FakeTensor and npu by the operands",
 }
 
+# Names of OpInfos in other types than float32 only.
+_CONVOLUTIONS = ("nn.functional.conv", "nn.functional.conv_transpose")
+
+
+def other_layout(name: str, dtype: torch.dtype) -> str:
+    """Why strides on npu may differ from the CPU's; empty if they may not."""
+    if dtype != torch.float32 and name.startswith(_CONVOLUTIONS):
+        return "the CPU's library, which chooses the memory format, serves some types only"
+    if dtype == torch.float64 and name == "nn.functional.rms_norm":
+        return "the CPU composes it of other operators for float64"
+    return OTHER_LAYOUTS.get(name, "")
+
 
 class Layout(NamedTuple):
     """Where a tensor's elements are in its storage, whose size is in bytes."""

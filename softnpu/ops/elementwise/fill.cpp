@@ -110,7 +110,7 @@ bool plan_fill(const Mapping& mapping, std::span<const MapInput> inputs, const S
   alignas(16) Value computed{};
   mapping.kernel(computed.data(), in.data(), 1, mapping.constants.data());
   Fill fill{space.count(), bytes, {}, {out.data}};
-  ElementWriter(mapping.dtype, out.dtype).write(computed.data(), 1, reinterpret_cast<char*>(fill.value.data()), bytes);
+  ElementWriter(mapping.dtype, out.dtype).write(computed.data(), 1, fill.value.data(), static_cast<ptrdiff_t>(bytes));
   fill.put(plan);
   return true;
 }

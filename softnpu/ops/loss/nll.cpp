@@ -185,12 +185,12 @@ class NllGradientTask {
     T buffer;
     const T factor = reduction == 1 ? -1 / *total.read(0, 1, &buffer) : T(-1);
     std::atomic<int64_t> bad{-1};  // any target that is not a class
+    T* const whole = out.find(0, shape.samples * row);
     parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
                  [&](int64_t first, int64_t last) {
-                   clear(first * row, last * row);
-                   for (int64_t i = first * shape.spatial_size; i < last * shape.spatial_size; ++i) {
-                     if (const int64_t wrong = fill(i, factor); wrong >= 0) bad = wrong;
-                   }
+                   clear(first * row, last * row, whole);
+                   const int64_t wrong = fill(first * shape.spatial_size, last * shape.spatial_size, factor, whole);
+                   if (wrong >= 0) bad = wrong;
                  });
     if (bad < 0) return Status::ok();
     int64_t value = 0;
@@ -199,21 +199,41 @@ class NllGradientTask {
   }
 
  private:
-  void clear(int64_t first, int64_t last) const {
+  // `whole`: the memory of the gradient if it is contiguous, else null.
+  void clear(int64_t first, int64_t last, T* whole) const {
+    if (whole != nullptr) {
+      std::fill(whole + first, whole + last, T(0));
+      return;
+    }
     const T zeros[kTile] = {};
     for (int64_t i = first; i < last; i += kTile) out.put(i, std::min(kTile, last - i), zeros);
   }
 
-  // Writes the gradient of target `i`; returns `i` if it is not a class, else -1.
-  int64_t fill(int64_t i, T factor) const {
-    int64_t value = 0;
-    in.read_targets(i, 1, &value);
-    if (value == in.ignore) return -1;
-    if (!in.is_class(value)) return i;
-    T buffer;
-    const T result = factor * in.weight_of(value) * *grad.read(reduction == 0 ? i : 0, 1, &buffer);
-    out.put(in.element(i, value), 1, &result);
-    return -1;
+  // Writes the gradients of the targets [first, last); returns one that is not a class, -1 if all are.
+  int64_t fill(int64_t first, int64_t last, T factor, T* whole) const {
+    int64_t targets[kTile];
+    T buffer[kTile];
+    int64_t bad = -1;
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      in.read_targets(at, here, targets);
+      const T* grads = reduction == 0 ? grad.read(at, here, buffer) : grad.read(0, 1, buffer);
+      for (int64_t i = 0; i < here; ++i) {
+        if (targets[i] == in.ignore) continue;
+        if (!in.is_class(targets[i])) {
+          bad = at + i;
+          continue;
+        }
+        const T result = factor * in.weight_of(targets[i]) * grads[reduction == 0 ? i : 0];
+        const int64_t element = in.element(at + i, targets[i]);
+        if (whole != nullptr) {
+          whole[element] = result;
+        } else {
+          out.put(element, 1, &result);
+        }
+      }
+    }
+    return bad;
   }
 };
 

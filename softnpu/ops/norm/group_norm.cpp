@@ -8,6 +8,9 @@
 namespace softnpu {
 namespace {
 
+// Slices of fewer values are computed together.
+constexpr int64_t kShortSlice = 32;
+
 template <typename T>
 class GroupNormTask {
  public:
@@ -35,6 +38,7 @@ class GroupNormTask {
     const double scale = 1 / std::sqrt(moment.squares / moment.count + eps);
     put_value(mean, group, moment.mean);
     put_value(rstd, group, scale);
+    if (shape.spatial_size < kShortSlice) return put_short(n, c0, static_cast<T>(moment.mean), static_cast<T>(scale));
     for (int64_t c = c0; c < c0 + channels; ++c) {
       const T factor = static_cast<T>(scale * static_cast<double>(value_of(weight, c, T(1))));
       const T offset = value_of(bias, c, T(0));
@@ -45,6 +49,28 @@ class GroupNormTask {
         y->put(first, count, to);
       });
     }
+  }
+
+  // Slices of a few values: all channels of a tile at once, each value with its channel's weight and bias.
+  void put_short(int64_t n, int64_t c0, T mean_value, T scale) const {
+    alignas(64) T values[kNormTile];
+    alignas(64) T weights[kNormTile];
+    alignas(64) T offsets[kNormTile];
+    const int64_t start = shape.slice(n, c0);
+    for_tiles(start, shape.channels / groups * shape.spatial_size, [&](int64_t first, int64_t count) {
+      int64_t c = c0 + (first - start) / shape.spatial_size;
+      int64_t left = shape.spatial_size - (first - start) % shape.spatial_size;
+      for (int64_t i = 0; i < count; ++c, left = shape.spatial_size) {
+        const int64_t end = std::min(count, i + left);
+        std::fill(weights + i, weights + end, value_of(weight, c, T(1)));
+        std::fill(offsets + i, offsets + end, value_of(bias, c, T(0)));
+        i = end;
+      }
+      const T* v = x->read(first, count, values);
+      T* to = y->place(first, count, values);
+      kernel.normalize(v, static_cast<size_t>(count), mean_value, scale, weights, offsets, to);
+      y->put(first, count, to);
+    });
   }
 };
 

@@ -106,7 +106,7 @@ class Sampler {
   // Computes all positions of channels [from, to) of an image.
   void forward(int64_t n, int64_t from, int64_t to) const {
     const Planes planes = read_planes(n, from, to);
-    const auto taps = std::make_unique<BlockTaps<T>>();
+    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
     T sums[kBlock];
     for (int64_t first = 0; first < positions(); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);
@@ -123,7 +123,7 @@ class Sampler {
   void backward_input(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
     const int64_t size = p_.in.spatial_size();
     std::vector<T> planes(static_cast<size_t>((to - from) * size));
-    const auto taps = std::make_unique<BlockTaps<T>>();
+    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
     T room[kBlock];
     for (int64_t first = 0; first < positions(); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);
@@ -145,7 +145,7 @@ class Sampler {
   void backward_grid(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
     const int64_t channels = p_.mode == GridMode::kNearest ? 0 : p_.in.channels;  // a step function has no gradient
     const Planes planes = read_planes(n, 0, channels);
-    const auto taps = std::make_unique<BlockTaps<T>>();
+    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
     T room[kBlock];
     for (int64_t first = from * kBlock; first < std::min(to * kBlock, positions()); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);

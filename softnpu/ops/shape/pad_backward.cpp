@@ -66,19 +66,40 @@ struct Task {
     }
   }
 
-  template <typename Element>
-  void run_plane(const char* from, char* to) const {
+  // Adds a row of the gradient to the sums of the row that it pads.
+  template <typename Element, typename Sum>
+  void add_row(const char* row, Sum* sums) const {
+    const Padding& x = padded[2].padding;
+    const ptrdiff_t step = padded[2].from;
+    const int64_t end = x.before + x.size;
+    const int64_t first = std::max<int64_t>(0, -x.before);
+    const int64_t last = std::min(x.size, x.padded() - x.before);
+    const char* from = row + (first + x.before) * step;
+    if (step == sizeof(typename Element::Stored)) {
+      for (int64_t k = first; k < last; ++k, from += sizeof(typename Element::Stored)) sums[k] += Element::load(from);
+    } else {
+      for (int64_t k = first; k < last; ++k, from += step) sums[k] += Element::load(from);
+    }
+    const bool reflects = mode == PadMode::kReflect;
+    for (int64_t at = 0; at < x.before; ++at) sums[reflects ? x.before - at : 0] += Element::load(row + at * step);
+    for (int64_t at = std::max<int64_t>(end, 0); at < x.padded(); ++at) {
+      sums[reflects ? x.size - 2 - (at - end) : x.size - 1] += Element::load(row + at * step);
+    }
+  }
+
+  template <typename Element, typename Sum>
+  void run_plane(const char* from, char* to, std::vector<Sum>* sums) const {
     const auto& [z, y, x] = padded;
     for (int64_t i = 0; i < z.padding.size; ++i) {
       for (int64_t j = 0; j < y.padding.size; ++j) {
-        for (int64_t k = 0; k < x.padding.size; ++k) {
-          typename Element::Computed sum{};
-          for_copies(0, i, from, [&](const char* layer) {
-            for_copies(1, j, layer, [&](const char* row) {
-              for_copies(2, k, row, [&](const char* element) { sum += Element::load(element); });
-            });
-          });
-          Element::store(to + i * z.to + j * y.to + k * x.to, sum);
+        std::ranges::fill(*sums, Sum{});
+        for_copies(0, i, from, [&](const char* layer) {
+          for_copies(1, j, layer, [&](const char* row) { add_row<Element>(row, sums->data()); });
+        });
+        char* row = to + i * z.to + j * y.to;
+        for (const Sum& sum : *sums) {
+          Element::store(row, sum);
+          row += x.to;
         }
       }
     }
@@ -87,10 +108,12 @@ struct Task {
   template <typename Element>
   void run(int threads) const {
     const int64_t plane = out.count() / outer.count();
-    const int64_t grain = std::max<int64_t>(1, kGrainElements / 16 / plane);
+    const int64_t grain = std::max<int64_t>(1, kGrainElements / plane);
     parallel_for(outer.count(), grain, threads, [&](int64_t first, int64_t last) {
-      outer.for_each(first, last - first,
-                     [&](const Walk<2>::Offsets& at) { run_plane<Element>(grad.data + at[0], out.data + at[1]); });
+      std::vector<typename Element::Computed> sums(static_cast<size_t>(padded[2].padding.size));
+      outer.for_each(first, last - first, [&](const Walk<2>::Offsets& at) {
+        run_plane<Element>(grad.data + at[0], out.data + at[1], &sums);
+      });
     });
   }
 };
@@ -123,7 +146,7 @@ Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclT
     return {ACLNN_ERR_PARAM_INVALID, text("there is no gradient of ", name_of(out.dtype), " values")};
   }
   if (task->out.count() == 0) return plan_nothing(plan);
-  const Effort effort = effort_of(16 * static_cast<double>(task->out.count()));
+  const Effort effort = effort_of(2 * static_cast<double>(task->out.count()));
   plan->work = effort.work;
   const aclTensor* all[] = {&grad, &self, &out};
   plan->describe = describe_later(all);

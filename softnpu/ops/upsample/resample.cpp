@@ -66,10 +66,17 @@ class Resample {
     T* const line = memory.data();
     T* const read = line + width;
     T* const made = read + width;
-    for (int64_t i = first; i < last; ++i) {
-      const int64_t row = i % out_.sizes[1];
-      const int64_t plane = i / out_.sizes[1] % out_.sizes[0];
-      const int64_t outer = i / (out_.sizes[1] * out_.sizes[0]);
+    int64_t row = first % out_.sizes[1];
+    int64_t plane = first / out_.sizes[1] % out_.sizes[0];
+    int64_t outer = first / (out_.sizes[1] * out_.sizes[0]);
+    for (int64_t i = first; i < last; ++i, ++row) {
+      if (row == out_.sizes[1]) {
+        row = 0;
+        if (++plane == out_.sizes[0]) {
+          plane = 0;
+          ++outer;
+        }
+      }
       char* const to = place(out_, outer, plane, row);
       const bool in_place = writer_.is_direct() && step(out_) == sizeof(T);
       T* const target = in_place ? reinterpret_cast<T*>(to) : made;
@@ -83,10 +90,15 @@ class Resample {
     return (lanes_ > 1 ? 1 : image.strides[2]) * static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype));
   }
 
+  // Of an image's channel, or of the whole image if its channels are processed together.
+  int64_t offset_of(const Image& image, int64_t outer) const {
+    if (lanes_ > 1) return outer * image.batch_stride;
+    if (image.batch_stride == image.channels * image.channel_stride) return outer * image.channel_stride;
+    return outer / image.channels * image.batch_stride + outer % image.channels * image.channel_stride;
+  }
+
   char* place(const Image& image, int64_t outer, int64_t plane, int64_t row) const {
-    const int64_t channels = image.channels / lanes_;
-    const int64_t element = outer / channels * image.batch_stride + outer % channels * image.channel_stride +
-                            plane * image.strides[0] + row * image.strides[1];
+    const int64_t element = offset_of(image, outer) + plane * image.strides[0] + row * image.strides[1];
     return image.data + element * static_cast<ptrdiff_t>(aclDataTypeSize(image.dtype));
   }
 
