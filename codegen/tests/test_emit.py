@@ -30,7 +30,6 @@ def test_each_operator_is_registered_once():
     )
     assert sorted(wrapped) == sorted(names)
     assert dense == [
-        "_compute_linear_combination",
         "_fused_adagrad_",
         "_fused_adam_",
         "_fused_adamw_",

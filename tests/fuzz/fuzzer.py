@@ -104,13 +104,13 @@ class Fuzzer:
             self._fail(name, call, f"npu refuses it: {actual[1][:300]}")
             return
         if problems := layout_problems(expected[1], actual[1]):
-            self._other_layout(name, call, problems)
+            self._other_layout(name, call, unpacked(expected[1]), problems)
         if expected != actual and not same_bits(unpacked(expected[1]), unpacked(actual[1])):
             self._judge.ask([(name, actual[1])])
             self._judging.append((name, call))
 
-    def _other_layout(self, name: Name, call: Drawn, problems: list[str]) -> None:
-        if why := other_layout(name.operator, call):
+    def _other_layout(self, name: Name, call: Drawn, results: list, problems: list[str]) -> None:
+        if why := other_layout(name.operator, call, results):
             self.known[f"{name.operator}: {why}"] += 1
         else:
             self._fail(name, call, "; ".join(problems))

@@ -340,7 +340,6 @@ KNOWN: dict[str, tuple[Callable[[Drawn], bool], str]] = {
 # Operators whose CPU kernels read or write tensors with gaps as if they were dense; npu gives them dense copies
 # (dense_on_cpu and dense_lists_on_cpu in the YAML). tests/schemas/test_strides.py finds and proves them.
 IGNORES_STRIDES = {
-    "_compute_linear_combination": "the input's rows are read one after another",
     "_fused_adagrad_": "all lists are read and written as if they were dense",
     "_fused_adam_": "all lists are read and written as if they were dense",
     "_fused_adamw_": "all lists are read and written as if they were dense",

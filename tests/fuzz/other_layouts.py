@@ -1,21 +1,28 @@
 """Calls whose results on npu have other strides than the CPU's, each with the reason."""
 
 import torch
+from opinfo import layouts
 
 from fuzz.draw import Drawn
 
-# Operators, whatever the call.
-OTHER_LAYOUTS: dict[str, str] = {}
+_CONVERTED = (
+    "operands that are converted: the CPU orders a result by the copies, FakeTensor and npu do not"
+)
 
 
-def _converts(call: Drawn) -> bool:
-    return call.is_pointwise and len({t.dtype for t in call.tensors}) > 1
+def _gives_floats(call: Drawn, results: list) -> bool:
+    return not any(t.is_floating_point() or t.is_complex() for t in call.tensors) and any(
+        isinstance(t, torch.Tensor) and t.is_floating_point() for t in results
+    )
 
 
-def other_layout(operator: str, call: Drawn) -> str:
-    """The reason why strides may differ for this call; empty if they must be the CPU's."""
-    if _converts(call):
-        return "operands of several types: the CPU orders a result by the copies that it converts, FakeTensor and npu do not"
-    if operator.startswith("convolution") and call.tensors[0].dtype == torch.float16:
-        return "float16: the CPU's memory format depends on the instructions of the machine"
-    return OTHER_LAYOUTS.get(operator, "")
+def _converts(call: Drawn, results: list) -> bool:
+    types = {t.dtype for t in call.tensors}
+    return call.is_pointwise and (len(types) > 1 or _gives_floats(call, results))
+
+
+def other_layout(operator: str, call: Drawn, results: list) -> str:
+    """The reason why strides may differ for this call, whose results on the CPU are given; empty if they may not."""
+    if _converts(call, results):
+        return _CONVERTED
+    return layouts.other_layout(operator, call.tensors[0].dtype)

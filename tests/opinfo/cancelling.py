@@ -11,15 +11,7 @@ from opinfo.rounding import WIDE, largest_finite
 
 
 def cdist_error(sample) -> float:
-    """The largest error of a Euclidean distance computed as sqrt(
-
-    x
-
-    ^2 +
-
-    y
-
-    ^2 - 2 x.y), as in cdist.
+    """The largest error of a Euclidean distance computed as sqrt(|x|^2 + |y|^2 - 2 x.y), as in cdist.
 
     The error of the sum of ``k`` products is at most ``(k + 4) * eps`` times the sum of the terms' magnitudes, and
     the root of a sum with error ``e`` has an error of at most ``sqrt(e)``.
@@ -87,11 +79,7 @@ def group_norm_error(sample) -> float:
 def householder_error(sample) -> float:
     """The roundings of ``k`` products of length ``n``: the reflectors' norms bound every intermediate number.
 
-    The derivative also applies their inverses, ``I - s v v^H`` with ``s = tau / (tau
-
-    v
-
-    ^2 - 1)``, and ends with two products with the reflectors.
+    The derivative also applies their inverses, ``I - s v v^H`` with ``s = tau / (tau |v|^2 - 1)``, and ends with two products with the reflectors.
     """
     v, tau = (t.detach().cpu() for t in (sample.input, sample.args[0]))
     if not v.numel() or not tau.numel():
@@ -305,6 +293,7 @@ CANCELLING = {
     "linalg.vector_norm": norm_slopes_error,
     "native_group_norm": group_norm_error,
     "log_softmax": log_softmax_error,
+    "_log_softmax": log_softmax_error,
     "nn.functional.normalize": normalize_error,
     "nn.functional.gelu": double_error,
     "nn.functional.hardsigmoid": sixth_error,

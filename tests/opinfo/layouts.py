@@ -8,7 +8,7 @@ from torch.utils._pytree import tree_leaves
 # The allocator's unit of memory in bytes.
 BLOCK = 512
 
-# OpInfos whose strides on npu are others than the CPU's, each with the reason.
+# Operators and OpInfos whose strides on npu are others than the CPU's, each with the reason.
 OTHER_LAYOUTS = {
     "nn.functional.scaled_dot_product_attention": "the fused kernel's result is [batch, queries, heads, size] in memory, as"
     " FakeTensor has it on npu; the CPU computes small sizes by other operators",
@@ -16,8 +16,8 @@ OTHER_LAYOUTS = {
     " FakeTensor and npu by the operands",
 }
 
-# Names of OpInfos in other types than float32 only.
-_CONVOLUTIONS = ("nn.functional.conv", "nn.functional.conv_transpose")
+# The beginnings of convolutions' names.
+_CONVOLUTIONS = ("nn.functional.conv", "nn.functional.conv_transpose", "convolution")
 
 
 def other_layout(name: str, dtype: torch.dtype) -> str:

@@ -56,6 +56,8 @@ NEVER = {
 }
 # Overloads whose CPU kernels read or write beyond their arguments' memory for what is drawn, without a check.
 UNCHECKED = {
+    "aten._compute_linear_combination.default": "more coefficients in a row than the input has rows",
+    "aten._compute_linear_combination.out": "more coefficients in a row than the input has rows",
     "aten._convert_indices_from_coo_to_csr.out": "indices beyond the size are written",
     "aten._fft_r2c.default": "a dimension that is named twice",
     "aten._batch_norm_with_update.default": "weights and statistics of other sizes than the channels",

@@ -75,15 +75,11 @@ HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count) {
   size_t first = 0;
   double sum = 0;
   if constexpr (std::is_same_v<T, float>) {
-    const size_t eights = count - count % eight_vectors();
-    const double found = sum_of_eights(eights, [v](auto d, size_t i) HWY_ATTR {
+    const auto value = [v](auto d, size_t i) HWY_ATTR {
       prefetch_behind(v + i);
       return hn::LoadU(d, v + i);
-    });
-    if (std::isfinite(found)) {
-      first = eights;
-      sum = found;
-    }
+    };
+    first = sum_trusted_eights(count, value, is_sum_exact_enough, &sum);
   }
   const T* const rest = v + first;
   return sum + sum_over(
@@ -134,16 +130,12 @@ double squares(const T* HWY_RESTRICT x, size_t count) {
   size_t first = 0;
   double sum = 0;
   if constexpr (std::is_same_v<T, float>) {
-    const size_t eights = count - count % eight_vectors();
-    const double found = sum_of_eights(eights, [x](auto d, size_t i) HWY_ATTR {
+    const auto square = [x](auto d, size_t i) HWY_ATTR {
       prefetch_behind(x + i);
       const auto v = hn::LoadU(d, x + i);
       return hn::Mul(v, v);
-    });
-    if (are_products_exact_enough(found)) {
-      first = eights;
-      sum = found;
-    }
+    };
+    first = sum_trusted_eights(count, square, are_products_exact_enough, &sum);
   }
   const T* const rest = x + first;
   return sum + sum_over(

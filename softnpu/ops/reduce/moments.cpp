@@ -95,10 +95,8 @@ struct Moments {
     size_t i = 0;
     double sum = 0;
     if constexpr (std::is_same_v<T, float>) {
-      const size_t eights = count - count % eight_vectors();
-      sum = sum_of_eights(eights, [v](auto d, size_t at) HWY_ATTR { return hn::LoadU(d, v + at); });
-      i = std::isfinite(sum) ? eights : 0;
-      if (i == 0) sum = 0;
+      const auto value = [v](auto d, size_t at) HWY_ATTR { return hn::LoadU(d, v + at); };
+      i = sum_trusted_eights(count, value, is_sum_exact_enough, &sum);
     }
     sum += sum_over(
         v + i, count - i, [](auto x) HWY_ATTR { return x; }, [](double x) { return x; });

@@ -87,7 +87,7 @@ concept HasVector = requires(D d, hn::Vec<D> v) {
 template <typename Term>
 HWY_INLINE bool is_trusted(double sum) {
   if constexpr (std::is_same_v<Term, Square>) return are_products_exact_enough(sum);
-  return std::isfinite(sum);
+  return is_sum_exact_enough(sum);
 }
 
 // Terms of float32 values whose sums may begin in float32.
@@ -131,12 +131,10 @@ HWY_INLINE double sum_of_wide(const T* HWY_RESTRICT v, size_t count, [[maybe_unu
 template <typename Term, std::floating_point T>
 HWY_INLINE double sum_of(const T* HWY_RESTRICT v, size_t count, const double* k) {
   if constexpr (std::is_same_v<T, float> && kAddsInFloat<Term>) {
-    const size_t eights = count - count % eight_vectors();
-    const double sum =
-        sum_of_eights(eights, [v](auto d, size_t i) HWY_ATTR { return Term::vector(d, hn::LoadU(d, v + i)); });
-    if (eights != 0 && is_trusted<Term>(sum)) {
-      return eights == count ? sum : sum + sum_of_wide<Term>(v + eights, count - eights, k);
-    }
+    const auto term = [v](auto d, size_t i) HWY_ATTR { return Term::vector(d, hn::LoadU(d, v + i)); };
+    double sum = 0;
+    const size_t eights = sum_trusted_eights(count, term, is_trusted<Term>, &sum);
+    return eights == count ? sum : sum + sum_of_wide<Term>(v + eights, count - eights, k);
   }
   return sum_of_wide<Term>(v, count, k);
 }

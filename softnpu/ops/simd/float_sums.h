@@ -57,6 +57,19 @@ HWY_INLINE double sum_of_eights(size_t count, Term&& term) {
   return hn::GetLane(hn::SumOfLanes(wide, hn::Add(low, high)));
 }
 
+// Sets the sum of the first terms that sum_of_eights can take, and returns their number; none, if trusted(sum) is false.
+template <typename Term, typename Trust>
+HWY_INLINE size_t sum_trusted_eights(size_t count, Term&& term, Trust&& trusted, double* sum) {
+  const size_t eights = count - count % eight_vectors();
+  *sum = sum_of_eights(eights, term);
+  if (trusted(*sum)) return eights;
+  *sum = 0;
+  return 0;
+}
+
+// Whether a sum in float32 is as good as one in float64: it did not overflow.
+HWY_INLINE bool is_sum_exact_enough(double sum) { return std::isfinite(sum); }
+
 // Whether a sum of products in float32, by its magnitude, is as good as one in float64: none was infinite, nor were all
 // so small that they lost digits.
 HWY_INLINE bool are_products_exact_enough(double sum) { return sum > 1e-25 && sum < 1e35; }

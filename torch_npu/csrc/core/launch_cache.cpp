@@ -109,13 +109,7 @@ void Key::add(const at::Scalar& scalar) {
   }
 }
 
-void Key::add(at::TensorList tensors) {
-  add_word(tensors.size());
-  for (const at::Tensor& tensor : tensors) {
-    add(tensor);
-    if (!fits_) return;
-  }
-}
+void Key::add(at::TensorList tensors) { add(at::ITensorListRef(tensors)); }
 
 void Key::add(const at::ITensorListRef& tensors) {
   add_word(tensors.size());
