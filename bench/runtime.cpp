@@ -114,7 +114,8 @@ void tasks() {
   check(aclrtCreateStream(&stream));
   const auto task = [](int small) {
     return softnpuTask{"empty",      small,   [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
-                       [](void*) {}, nullptr, nullptr};
+                       [](void*) {}, nullptr, nullptr,
+                       nullptr,      0};
   };
   const softnpuTask small = task(1);
   const softnpuTask large = task(0);

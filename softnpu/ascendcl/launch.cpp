@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ascendcl/api.h"
+#include "ascendcl/written.h"
 #include "base/text.h"
 #include "runtime/address.h"
 #include "runtime/config.h"
@@ -52,15 +53,6 @@ Cost cost_of(int32_t cost) {
   return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
 }
 
-// The device of `address`. Clips `bytes` to the end of the allocation. Null if `address` is in no allocation.
-Device* clip(const void* address, size_t* bytes) {
-  Device* device = Process::get().device_of(address);
-  softnpu::Allocation allocation;
-  if (device == nullptr || !device->find(address, &allocation)) return nullptr;
-  *bytes = std::min(*bytes, allocation.size - std::min(allocation.offset_of(address), allocation.size));
-  return device;
-}
-
 }  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
@@ -80,9 +72,7 @@ aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) 
 uint64_t softnpuWriteEpoch(void) { return WriteEpochs::now(); }
 
 void softnpuBumpWriteEpoch(const void* address, size_t bytes) {
-  softnpu::guarded([&] {
-    if (Device* device = clip(address, &bytes); device != nullptr) device->write_epochs().bump(address, bytes);
-  });
+  softnpu::guarded([&] { softnpu::raise_epoch(address, bytes); });
 }
 
 void softnpuBumpPointedTo(const void* words, size_t bytes) {
@@ -112,7 +102,7 @@ aclError softnpuListenToMemory(const softnpuMemoryListener* listener) {
 
 void softnpuMemoryFreed(const void* address, size_t bytes) {
   softnpu::guarded([&] {
-    if (Device* device = clip(address, &bytes); device != nullptr) {
+    if (Device* device = softnpu::clip(address, &bytes); device != nullptr) {
       Process::get().release_memory(*device, address, bytes);
     }
   });
@@ -176,11 +166,14 @@ aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
     LaunchState state(*task);
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    softnpuFusible* fusible = softnpu::config().fuse ? task->fusible : nullptr;
+    const softnpu::TaskTraits traits{softnpu::config().fuse ? task->fusible : nullptr, WriteEpochs::now()};
+    softnpu::raise_epochs(task->written, task->writtenCount);
     return target->submit(
-        task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, fusible);
+        task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, traits);
   });
 }
+
+uint64_t softnpuLaunchEpoch(void) { return softnpu::launch_epoch(); }
 
 aclError softnpuOutputDead(aclrtStream stream, const void* address, size_t bytes) {
   return api("softnpuOutputDead", [&]() -> Status {

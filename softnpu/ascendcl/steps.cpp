@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ascendcl/api.h"
+#include "ascendcl/written.h"
 #include "runtime/status_from_callback.h"
 #include "runtime/steps.h"
 
@@ -48,6 +49,7 @@ aclError softnpuLaunchSteps(aclrtStream stream, const softnpuSteps* steps) {
     auto owned = std::make_shared<CallbackSteps>(*steps);
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    softnpu::raise_epochs(steps->written, steps->writtenCount);
     return target->submit_steps(steps->name, std::move(owned));
   });
 }

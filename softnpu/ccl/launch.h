@@ -39,8 +39,8 @@ Status launch_collective(Communicator& comm, aclrtStream stream, const Buffer& w
     comm.fail(status);  // the other ranks wait for it
     return status;
   }
-  if (written.bytes() > 0) softnpuBumpWriteEpoch(address, written.bytes());
-  return Operation::launch(std::move(made), stream);
+  const softnpuRange range{address, written.bytes()};
+  return Operation::launch(std::move(made), stream, {&range, range.bytes > 0 ? size_t{1} : size_t{0}});
 }
 
 }  // namespace softnpu::ccl

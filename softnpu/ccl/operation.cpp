@@ -87,7 +87,8 @@ Status Operation::step(softnpuTurn* turn, bool* again) {
   return status;
 }
 
-Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream stream) {
+Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream stream,
+                         std::span<const softnpuRange> written) {
   softnpuSteps steps{};
   steps.name = name_of(operation->op_);
   steps.step = [](void* state, softnpuTurn* turn, int32_t* again, char* message, size_t size) -> aclError {
@@ -105,6 +106,8 @@ Status Operation::launch(std::unique_ptr<Operation> operation, aclrtStream strea
   };
   steps.release = [](void* state) { const std::unique_ptr<Operation> ended(static_cast<Operation*>(state)); };
   steps.state = operation.release();
+  steps.written = written.data();
+  steps.writtenCount = written.size();
   return from_acl([&] { return softnpuLaunchSteps(stream, &steps); });
 }
 

@@ -4,11 +4,13 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include "acl/acl_base.h"
 #include "base/status.h"
 #include "ccl/communicator.h"
 #include "ccl/watcher.h"
+#include "softnpu/launch.h"
 
 namespace softnpu::ccl {
 
@@ -20,8 +22,8 @@ class Operation : public Waiting {
   // An operation that was dropped before its end makes the communicator fail: the other ranks wait for it.
   ~Operation() override;
 
-  // Gives it to `stream`.
-  static Status launch(std::unique_ptr<Operation> operation, aclrtStream stream);
+  // Gives it to `stream`; it writes `written`.
+  static Status launch(std::unique_ptr<Operation> operation, aclrtStream stream, std::span<const softnpuRange> written);
 
  protected:
   Communicator& comm() const { return *comm_; }

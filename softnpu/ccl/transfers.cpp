@@ -60,13 +60,14 @@ Status launch(const Batch& batch) {
     batch.comm->fail(status);  // the other ranks wait for it
     return status;
   }
+  std::vector<softnpuRange> written;
   for (const Prepared& prepared : batch.transfers) {
     const Transfer& transfer = prepared.transfer;
     if (!transfer.is_send && transfer.buffer.bytes() > 0) {
-      softnpuBumpWriteEpoch(prepared.address, transfer.buffer.bytes());
+      written.push_back({prepared.address, transfer.buffer.bytes()});
     }
   }
-  return Operation::launch(std::move(made), batch.stream);
+  return Operation::launch(std::move(made), batch.stream, written);
 }
 
 Status call_one(HcclSendRecvType kind, void* address, uint64_t count, HcclDataType type, uint32_t other, HcclComm comm,

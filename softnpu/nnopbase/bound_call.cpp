@@ -17,6 +17,15 @@ bool is_live_list(const List* list) {
 
 }  // namespace
 
+void BoundCall::set_tensors(std::vector<BoundTensor> tensors) {
+  tensors_ = std::move(tensors);
+  for (const BoundTensor& tensor : tensors_) addresses_.push_back(tensor.copy->data);
+}
+
+void BoundCall::move(std::span<void* const> operands) const {
+  for (size_t i = 0; i < tensors_.size(); ++i) tensors_[i].copy->data = operands[i];
+}
+
 bool is_live_object(const aclTensor* tensor) { return pool_of<aclTensor>().is_live(tensor); }
 bool is_live_object(const aclScalar* scalar) { return pool_of<aclScalar>().is_live(scalar); }
 bool is_live_object(const aclIntArray* array) { return pool_of<aclIntArray>().is_live(array); }

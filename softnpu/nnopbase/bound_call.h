@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -14,6 +15,7 @@
 #include "base/status.h"
 #include "nnopbase/arrays.h"
 #include "nnopbase/plan.h"
+#include "nnopbase/rebindable.h"
 #include "nnopbase/scalar.h"
 #include "nnopbase/tensor.h"
 #include "nnopbase/written.h"
@@ -27,16 +29,20 @@ struct BoundTensor {
   const aclTensorList* list = nullptr;  // the handle of its list, if it is in one
 };
 
-class BoundCall {
+// Its operands are the addresses of `tensors`. rebind() must not be called by two threads at once.
+class BoundCall : public Rebindable {
  public:
-  BoundCall() = default;
-  BoundCall(const BoundCall&) = delete;
-  BoundCall& operator=(const BoundCall&) = delete;
-  virtual ~BoundCall() = default;
+  std::span<void* const> operands() const final { return addresses_; }
+  std::span<const BoundTensor> tensors() const { return tensors_; }
 
-  virtual Status plan(Plan* plan) const = 0;
+ protected:
+  ACL_FUNC_VISIBILITY void set_tensors(std::vector<BoundTensor> tensors);
+  // Sets the addresses of the copies.
+  ACL_FUNC_VISIBILITY void move(std::span<void* const> operands) const;
 
-  std::vector<BoundTensor> tensors;  // in argument order, without null ones
+ private:
+  std::vector<BoundTensor> tensors_;  // in argument order, without null ones
+  std::vector<void*> addresses_;
 };
 
 // Whether the handle is live.
@@ -160,10 +166,13 @@ class BoundCallOf : public BoundCall {
  public:
   BoundCallOf(Planner<Args...> planner, const std::tuple<Args...>& args)
       : planner_(planner), args_(std::apply([](const Args&... arg) { return Arguments(Bound<Args>(arg)...); }, args)) {
-    std::apply([this](const Bound<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
+    std::vector<BoundTensor> tensors;
+    std::apply([&](const Bound<Args>&... arg) { (arg.list_tensors(&tensors), ...); }, args_);
+    set_tensors(std::move(tensors));
   }
 
-  Status plan(Plan* plan) const override {
+  Status rebind(std::span<void* const> operands, Plan* plan) const override {
+    move(operands);
     return std::apply(
         [this, plan](const Bound<Args>&... arg) {
           Status status = planner_(arg.get()..., plan);

@@ -1,4 +1,4 @@
-#include "nnopbase/cached_launch.h"
+// Launches of calls that differ from an earlier one in addresses only.
 
 #include <algorithm>
 #include <array>
@@ -12,17 +12,17 @@
 #include "softnpu/softnpu.h"
 
 using softnpu::api;
-using softnpu::CachedLaunch;
 using softnpu::executors;
 using softnpu::Plan;
 using softnpu::Planned;
 using softnpu::Status;
 using softnpu::text;
 
+// A call's plan that can be bound to other tensors with the same descriptions: launching it again needs no planning.
 // Immutable: several threads may launch it.
 struct softnpuCachedLaunch {
   const char* op;
-  std::unique_ptr<const CachedLaunch> launch;
+  std::unique_ptr<const softnpu::Rebindable> call;
   std::vector<size_t> tensor_of;  // per operand
   std::vector<size_t> bytes;      // per tensor
   std::vector<size_t> written;    // indices of tensors
@@ -48,19 +48,20 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  if (planned.plan.cached_launch == nullptr) return nullptr;
+  const auto& [op, plan] = planned.own;
+  if (plan.cached_launch == nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
-  cached->op = planned.op;
-  cached->launch = planned.plan.cached_launch(planned.plan);
+  cached->op = op;
+  cached->call = plan.cached_launch(plan);
   cached->bytes.assign(bytes, bytes + count);
-  for (const void* operand : cached->launch->operands()) {
+  for (const void* operand : cached->call->operands()) {
     const size_t tensor = std::find(kernels.begin(), kernels.begin() + count, operand) - kernels.begin();
     if (tensor == count) return nullptr;
     cached->tensor_of.push_back(tensor);
   }
-  for (const auto& [address, size] : planned.plan.written) {
+  for (const auto& [address, size] : plan.written) {
     const size_t tensor = std::find(tensors, tensors + count, address) - tensors;
     if (tensor == count || bytes[tensor] != size) return nullptr;
     cached->written.push_back(tensor);
@@ -97,8 +98,12 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
     const size_t count = cached->tensor_of.size();
     for (size_t i = 0; i < count; ++i) operands[i] = kernels[cached->tensor_of[i]];
     Planned* planned = softnpu::make_launch(cached->op);
-    cached->launch->plan(std::span(operands).first(count), &planned->plan);
-    for (const size_t i : cached->written) planned->plan.written.push_back({tensors[i], cached->bytes[i]});
+    Plan& plan = planned->own.plan;
+    if (Status status = cached->call->rebind(std::span(operands).first(count), &plan); !status.is_ok()) {
+      executors().recycle(planned);
+      return status;
+    }
+    for (const size_t i : cached->written) plan.written.push_back({tensors[i], cached->bytes[i]});
     return softnpu::submit(planned, stream);
   });
 }

@@ -22,16 +22,6 @@
 namespace softnpu {
 namespace {
 
-thread_local uint64_t launched_at = 0;
-
-Status run(const Plan& plan, void* workspace) {
-  try {
-    return plan.run(workspace);
-  } catch (const std::exception& e) {
-    return {kOperatorError, e.what()};
-  }
-}
-
 // Writes the reason for the failure of `plan` into `message`, of `size` bytes.
 void put_message(const Plan& plan, const std::string& reason, char* message, size_t size) {
   const std::string said = plan.describe ? text(plan.describe(), ": ", reason) : reason;
@@ -40,21 +30,18 @@ void put_message(const Plan& plan, const std::string& reason, char* message, siz
 }
 
 aclError run_launch(void* opaque, char* message, size_t size) {
-  const auto& planned = *static_cast<Planned*>(opaque);
-  const Plan& plan = planned.plan;
-  launched_at = planned.launched_at;
-  const LauncherThreads threads(planned.threads);
-  Status status = run(plan, planned.workspace);
-  if (!status.is_ok()) put_message(plan, status.message(), message, size);
+  const auto& planned = *static_cast<const Planned*>(opaque);
+  Status status = run(planned.launched(), planned.context);
+  if (!status.is_ok()) put_message(planned.launched().plan, status.message(), message, size);
   return status.code();
 }
 
-Status check_launch(const char* op, const char* made_by, const Plan& plan, void* workspace, uint64_t workspace_size,
+Status check_launch(const char* op, const LaunchTemplate& launched, void* workspace, uint64_t workspace_size,
                     void** kernel_workspace) {
-  if (op != made_by && std::strcmp(op, made_by) != 0) {
-    return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", made_by, "GetWorkspaceSize")};
+  if (op != launched.op && std::strcmp(op, launched.op) != 0) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the executor was made by ", launched.op, "GetWorkspaceSize")};
   }
-  const uint64_t needed = plan.workspace_bytes.bytes();
+  const uint64_t needed = launched.plan.workspace_bytes.bytes();
   if (workspace_size < needed) {
     return {ACLNN_ERR_PARAM_INVALID, text("a workspace of ", workspace_size, " bytes, where ", needed, " are needed")};
   }
@@ -76,7 +63,7 @@ size_t analyse_group(void* const* states, const size_t* last_readers, size_t cou
     std::vector<FusionStage> stages(count);
     for (size_t i = 0; i < count; ++i) {
       const auto& planned = *static_cast<const Planned*>(states[i]);
-      stages[i] = {planned.plan.fusible.get(), planned.workspace, last_readers[i]};
+      stages[i] = {planned.launched().plan.fusible.get(), planned.context.workspace, last_readers[i]};
     }
     std::optional<FusionGroup> fused = FusionGroup::analyse(stages);
     if (!fused.has_value()) return 1;
@@ -90,13 +77,12 @@ size_t analyse_group(void* const* states, const size_t* last_readers, size_t cou
 
 aclError run_group(void* group, void* first_state, char* message, size_t size) {
   const auto& first = *static_cast<const Planned*>(first_state);
-  launched_at = first.launched_at;
-  const LauncherThreads threads(first.threads);
+  const LauncherThreads threads(first.context.threads);
   try {
     static_cast<const FusionGroup*>(group)->run();
     return ACL_SUCCESS;
   } catch (const std::exception& e) {
-    put_message(first.plan, e.what(), message, size);
+    put_message(first.launched().plan, e.what(), message, size);
     return kOperatorError;
   }
 }
@@ -110,17 +96,17 @@ softnpuCost cost_of(const Plan& plan) {
   return plan.work < kShortWork ? SOFTNPU_COST_SHORT : SOFTNPU_COST_LARGE;
 }
 
-// The plan for the next launch; planned again if an address was replaced.
-Status current_plan(Repeatable* repeatable, std::shared_ptr<const Plan>* out) {
+// What the next launch runs; planned again if an address was replaced.
+Status current_launch(const char* op, Repeatable* repeatable, std::shared_ptr<const LaunchTemplate>* out) {
   std::lock_guard lock(repeatable->mutex);
   if (repeatable->is_stale) {
-    auto plan = std::make_shared<Plan>();
-    SOFTNPU_RETURN_IF_ERROR(repeatable->call->plan(plan.get()));
-    SOFTNPU_RETURN_IF_ERROR(check_workspace(*plan));
-    repeatable->plan = std::move(plan);
+    auto launched = std::make_shared<LaunchTemplate>(LaunchTemplate{op, {}});
+    SOFTNPU_RETURN_IF_ERROR(repeatable->call->rebind(repeatable->addresses, &launched->plan));
+    SOFTNPU_RETURN_IF_ERROR(check_workspace(launched->plan));
+    repeatable->launched = std::move(launched);
     repeatable->is_stale = false;
   }
-  *out = repeatable->plan;
+  *out = repeatable->launched;
   return Status::ok();
 }
 
@@ -129,23 +115,26 @@ Status launch_repeatable(const char* op, void* workspace, uint64_t workspace_siz
   const char* made_by = nullptr;
   const std::shared_ptr<Repeatable> repeatable = find_repeatable(handle, &made_by);
   if (repeatable == nullptr) return unknown_executor(handle);
-  std::shared_ptr<const Plan> plan;
-  SOFTNPU_RETURN_IF_ERROR(current_plan(repeatable.get(), &plan));
+  std::shared_ptr<const LaunchTemplate> launched;
+  SOFTNPU_RETURN_IF_ERROR(current_launch(made_by, repeatable.get(), &launched));
   void* kernel_workspace = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(check_launch(op, made_by, *plan, workspace, workspace_size, &kernel_workspace));
+  SOFTNPU_RETURN_IF_ERROR(check_launch(op, *launched, workspace, workspace_size, &kernel_workspace));
   Planned* launch = make_launch(made_by);
-  launch->workspace = kernel_workspace;
-  launch->plan.work = plan->work;
-  launch->plan.fusible = plan->fusible;
-  launch->plan.written = plan->written;
-  launch->plan.run = [plan](void* space) { return plan->run(space); };
-  if (plan->describe) launch->plan.describe = [plan = std::move(plan)] { return plan->describe(); };
+  launch->context.workspace = kernel_workspace;
+  launch->shared = std::move(launched);
   return submit(launch, stream);
 }
 
 }  // namespace
 
-uint64_t launch_epoch() { return launched_at; }
+Status run(const LaunchTemplate& launched, const LaunchContext& context) {
+  const LauncherThreads threads(context.threads);
+  try {
+    return launched.plan.run(context.workspace);
+  } catch (const std::exception& e) {
+    return {kOperatorError, e.what()};
+  }
+}
 
 Pool<Planned>& executors() {
   static NoDestroy<Pool<Planned>> instance;
@@ -153,19 +142,22 @@ Pool<Planned>& executors() {
 }
 
 Status submit(Planned* planned, aclrtStream stream) {
-  const Plan& plan = planned->plan;
-  planned->launched_at = softnpuWriteEpoch();
-  planned->threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
-  for (const DeviceBytes& bytes : plan.written) softnpuBumpWriteEpoch(bytes.address, bytes.bytes);
+  const auto& [op, plan] = planned->launched();
+  planned->context.threads = plan.is_small() && plan.fusible == nullptr ? 1 : most_threads();
   if (plan.fusible != nullptr) {
     const bool has_output = !plan.written.empty();
     const void* output =
-        has_output ? std::ranges::max_element(plan.written, {}, &DeviceBytes::bytes)->address : nullptr;
-    planned->fusible = {&kFusion, planned, output, 0};
+        has_output ? std::ranges::max_element(plan.written, {}, &softnpuRange::bytes)->address : nullptr;
+    planned->fusible = {&kFusion, planned, output};
   }
-  const softnpuTask task{planned->op, cost_of(plan),
-                         &run_launch, [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); },
-                         planned,     plan.fusible != nullptr ? &planned->fusible : nullptr};
+  const softnpuTask task{op,
+                         cost_of(plan),
+                         &run_launch,
+                         [](void* opaque) { executors().recycle(static_cast<Planned*>(opaque)); },
+                         planned,
+                         plan.fusible != nullptr ? &planned->fusible : nullptr,
+                         plan.written.data(),
+                         plan.written.size()};
   const aclError code = softnpuLaunch(stream, &task);
   if (code == ACL_SUCCESS) return Status::ok();
   const char* reason = aclGetRecentErrMsg();
@@ -190,7 +182,7 @@ PendingPlan::~PendingPlan() {
   if (planned_ != nullptr) executors().destroy(planned_);
 }
 
-Plan* PendingPlan::plan() { return &planned_->plan; }
+Plan* PendingPlan::plan() { return &planned_->own.plan; }
 
 void* PendingPlan::arguments(Keep keep) {
   planned_->keep = keep;
@@ -198,8 +190,9 @@ void* PendingPlan::arguments(Keep keep) {
 }
 
 Status PendingPlan::hand_out(uint64_t* workspace_size, aclOpExecutor** executor) {
-  SOFTNPU_RETURN_IF_ERROR(check_workspace(planned_->plan));
-  *workspace_size = planned_->plan.workspace_bytes.bytes();
+  const Plan& plan = planned_->own.plan;
+  SOFTNPU_RETURN_IF_ERROR(check_workspace(plan));
+  *workspace_size = plan.workspace_bytes.bytes();
   *executor = reinterpret_cast<aclOpExecutor*>(executors().name(std::exchange(planned_, nullptr)));
   return Status::ok();
 }
@@ -214,7 +207,7 @@ Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
                        aclrtStream stream) {
   Planned* planned = executors().claim(name_of(executor));
   if (planned == nullptr) return launch_repeatable(op, workspace, workspace_size, executor, stream);
-  Status status = check_launch(op, planned->op, planned->plan, workspace, workspace_size, &planned->workspace);
+  Status status = check_launch(op, planned->own, workspace, workspace_size, &planned->context.workspace);
   if (!status.is_ok()) {
     executors().give_back(planned);
     return status;
@@ -231,9 +224,9 @@ Status launch_plan(const char* op, Plan plan, aclrtStream stream) {
     if (workspace == nullptr) return {ACL_ERROR_BAD_ALLOC, text("no ", bytes, " bytes of host memory are left")};
   }
   Planned* planned = make_launch(op);
-  planned->plan = std::move(plan);
-  planned->workspace = workspace.get();
-  planned->own_workspace = std::move(workspace);
+  planned->own.plan = std::move(plan);
+  planned->context.workspace = workspace.get();
+  planned->context.own_workspace = std::move(workspace);
   return submit(planned, stream);
 }
 

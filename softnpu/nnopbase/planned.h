@@ -2,41 +2,37 @@
 // The object of an aclOpExecutor*. The handle is a pool name, no address: a dead one is always detected.
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "base/pool.h"
 #include "base/text.h"
 #include "nnopbase/executor.h"
+#include "nnopbase/launch_template.h"
 #include "softnpu/launch.h"
 
 namespace softnpu {
 
 // A plan that may be launched any number of times.
 struct Repeatable {
-  std::mutex mutex;                  // guards all members below
-  std::shared_ptr<const Plan> plan;  // shared with running launches
-  std::unique_ptr<BoundCall> call;   // null if the operator cannot be planned again
-  bool is_stale = false;             // an address was replaced since `plan` was made
+  std::mutex mutex;                                // guards all members below
+  std::shared_ptr<const LaunchTemplate> launched;  // shared with running launches
+  std::unique_ptr<const BoundCall> call;           // null if the operator cannot be planned again
+  std::vector<void*> addresses;                    // of the call's tensors in the next launch
+  bool is_stale = false;                           // an address was replaced since `launched` was made
 };
-
-struct FreeHostBlock {
-  void operator()(void* block) const { std::free(block); }
-};
-using HostBlock = std::unique_ptr<void, FreeHostBlock>;
 
 // An executor, from phase one on; the task, once launched.
 struct Planned {
-  explicit Planned(const char* name) : op(name) {}
+  explicit Planned(const char* op) : own{op, {}} {}
 
-  const char* op;
-  Plan plan;
-  void* workspace = nullptr;
+  const LaunchTemplate& launched() const { return shared != nullptr ? *shared : own; }
+
+  LaunchTemplate own;
+  std::shared_ptr<const LaunchTemplate> shared;  // of a repeatable executor
+  LaunchContext context;
   softnpuFusible fusible = {};
-  uint64_t launched_at = 0;  // write epoch at the launch
-  int threads = 1;           // the number of threads that it may use
-  HostBlock own_workspace;   // for plans launched without an executor
   PendingPlan::Keep keep = nullptr;
   std::shared_ptr<Repeatable> repeatable;
   alignas(std::max_align_t) unsigned char arguments[PendingPlan::kArgumentBytes];

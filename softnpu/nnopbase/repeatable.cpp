@@ -1,9 +1,9 @@
 // Executors that are launched repeatedly, and the replacement of their addresses between launches.
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 #include "aclnn/acl_meta.h"
 #include "base/border.h"
@@ -13,9 +13,11 @@
 #include "nnopbase/planned.h"
 
 using softnpu::api;
+using softnpu::BoundCall;
 using softnpu::BoundTensor;
 using softnpu::check_object;
 using softnpu::executors;
+using softnpu::LaunchTemplate;
 using softnpu::name_of;
 using softnpu::Planned;
 using softnpu::Repeatable;
@@ -28,8 +30,13 @@ namespace {
 // Makes the executor repeatable: moves its plan into a shared Repeatable. `planned` is claimed.
 Status make_repeatable(Planned* planned) {
   auto repeatable = std::make_shared<Repeatable>();
-  if (planned->keep != nullptr) SOFTNPU_RETURN_IF_ERROR(planned->keep(planned->arguments, &repeatable->call));
-  repeatable->plan = std::make_shared<const softnpu::Plan>(std::move(planned->plan));
+  if (planned->keep != nullptr) {
+    std::unique_ptr<BoundCall> call;
+    SOFTNPU_RETURN_IF_ERROR(planned->keep(planned->arguments, &call));
+    repeatable->addresses.assign(call->operands().begin(), call->operands().end());
+    repeatable->call = std::move(call);
+  }
+  repeatable->launched = std::make_shared<const LaunchTemplate>(std::move(planned->own));
   planned->repeatable = std::move(repeatable);
   return Status::ok();
 }
@@ -68,48 +75,45 @@ Status destroy(aclOpExecutor* executor) {
   return Status::ok();
 }
 
-// Finds the copy of `tensor`. If the caller passed one tensor for several arguments, `index` decides.
-Status find_copy(const Repeatable& repeatable, size_t index, const aclTensor* tensor, BoundTensor* out) {
-  std::vector<BoundTensor> matches;
-  const BoundTensor* at_index = nullptr;
-  size_t count = 0;
-  for (const BoundTensor& bound : repeatable.call->tensors) {
-    if (count++ == index) at_index = &bound;
-    if (bound.given == tensor) matches.push_back(bound);
-  }
-  if (matches.empty()) {
+// Finds the number of `tensor` among the call's. If the caller passed one tensor for several arguments, `index`
+// decides.
+Status find_tensor(const BoundCall& call, size_t index, const aclTensor* tensor, size_t* out) {
+  const auto tensors = call.tensors();
+  const auto matches = static_cast<size_t>(std::ranges::count(tensors, tensor, &BoundTensor::given));
+  if (matches == 0) {
     return {ACLNN_ERR_PARAM_INVALID, text("tensor ", static_cast<const void*>(tensor),
                                           " is not among the arguments of the executor's first phase")};
   }
-  if (matches.size() == 1) {
-    *out = matches.front();
+  if (matches == 1) {
+    *out = static_cast<size_t>(std::ranges::find(tensors, tensor, &BoundTensor::given) - tensors.begin());
     return Status::ok();
   }
-  if (at_index == nullptr || at_index->given != tensor) {
+  if (index >= tensors.size() || tensors[index].given != tensor) {
     return {ACLNN_ERR_PARAM_INVALID,
-            text("tensor ", static_cast<const void*>(tensor), " is ", matches.size(), " of the arguments, and number ",
-                 index, " of the ", count, " tensors is not one of them")};
+            text("tensor ", static_cast<const void*>(tensor), " is ", matches, " of the arguments, and number ", index,
+                 " of the ", tensors.size(), " tensors is not one of them")};
   }
-  *out = *at_index;
+  *out = index;
   return Status::ok();
 }
 
-Status find_element(const Repeatable& repeatable, size_t index, const aclTensorList* list, BoundTensor* out) {
+Status find_element(const BoundCall& call, size_t index, const aclTensorList* list, size_t* out) {
   SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::pool_of<aclTensorList>(), list, "aclTensorList"));
   if (index >= list->size() || (*list)[index] == nullptr) {
     return {ACLNN_ERR_PARAM_INVALID, text("the list of ", list->size(), " tensors has no tensor at index ", index)};
   }
-  for (const BoundTensor& bound : repeatable.call->tensors) {
-    if (bound.list == list && bound.given == (*list)[index]) {
-      *out = bound;
-      return Status::ok();
-    }
+  const auto tensors = call.tensors();
+  const auto found = std::ranges::find_if(
+      tensors, [&](const BoundTensor& bound) { return bound.list == list && bound.given == (*list)[index]; });
+  if (found == tensors.end()) {
+    return {ACLNN_ERR_PARAM_INVALID,
+            text("list ", static_cast<const void*>(list), " is not among the arguments of the executor's first phase")};
   }
-  return {ACLNN_ERR_PARAM_INVALID,
-          text("list ", static_cast<const void*>(list), " is not among the arguments of the executor's first phase")};
+  *out = static_cast<size_t>(found - tensors.begin());
+  return Status::ok();
 }
 
-// Replaces the address of the tensor found by `find`.
+// Replaces the address of the tensor whose number among the call's `find` finds.
 template <typename Find>
 aclnnStatus set_address(const char* function, const aclOpExecutor* executor, void* address, Find&& find) {
   return api(function, [&]() -> Status {
@@ -124,26 +128,25 @@ aclnnStatus set_address(const char* function, const aclOpExecutor* executor, voi
     if (repeatable->call == nullptr) {
       return {ACLNN_ERR_PARAM_INVALID, text(op, " cannot run with other addresses: call its first phase again")};
     }
-    BoundTensor bound;
-    SOFTNPU_RETURN_IF_ERROR(find(*repeatable, &bound));
-    bound.copy->data = address;
+    size_t i = 0;
+    SOFTNPU_RETURN_IF_ERROR(find(*repeatable->call, &i));
+    repeatable->addresses[i] = address;
     repeatable->is_stale = true;
     return Status::ok();
   });
 }
 
 aclnnStatus set_tensor(const char* function, aclOpExecutor* executor, size_t index, aclTensor* tensor, void* address) {
-  return set_address(function, executor, address, [&](const Repeatable& repeatable, BoundTensor* out) -> Status {
+  return set_address(function, executor, address, [&](const BoundCall& call, size_t* out) -> Status {
     SOFTNPU_RETURN_IF_ERROR(check_object(softnpu::tensors(), tensor, "aclTensor"));
-    return find_copy(repeatable, index, tensor, out);
+    return find_tensor(call, index, tensor, out);
   });
 }
 
 aclnnStatus set_element(const char* function, aclOpExecutor* executor, size_t index, aclTensorList* list,
                         void* address) {
-  return set_address(function, executor, address, [&](const Repeatable& repeatable, BoundTensor* out) {
-    return find_element(repeatable, index, list, out);
-  });
+  return set_address(function, executor, address,
+                     [&](const BoundCall& call, size_t* out) { return find_element(call, index, list, out); });
 }
 
 }  // namespace
@@ -157,7 +160,7 @@ std::shared_ptr<Repeatable> softnpu::find_repeatable(const aclOpExecutor* handle
   std::lock_guard lock(shared_mutex());
   const Planned* planned = executors().find_shared(name_of(handle));
   if (planned == nullptr) return nullptr;
-  *op = planned->op;
+  *op = planned->own.op;
   return planned->repeatable;
 }
 

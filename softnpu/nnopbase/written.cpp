@@ -6,7 +6,7 @@ namespace softnpu {
 
 void add_written(const aclTensor* out, Plan* plan) {
   if (out == nullptr || out->data == nullptr) return;
-  DeviceBytes bytes = device_bytes(*out);
+  softnpuRange bytes = device_bytes(*out);
   if (is_blocked_format(out->format)) {
     bytes = {out->data, aclDataTypeSize(out->dtype)};
     for (int64_t storage_shape : out->storage_dims) bytes.bytes *= static_cast<size_t>(storage_shape);

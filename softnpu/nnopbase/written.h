@@ -8,7 +8,7 @@
 namespace softnpu {
 
 // The memory range of a strided tensor; empty without elements.
-inline DeviceBytes device_bytes(const aclTensor& tensor) {
+inline softnpuRange device_bytes(const aclTensor& tensor) {
   const size_t size = aclDataTypeSize(tensor.dtype);
   return {static_cast<const char*>(tensor.data) + static_cast<size_t>(tensor.offset) * size,
           static_cast<size_t>(extent(tensor)) * size};

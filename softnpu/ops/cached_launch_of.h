@@ -12,18 +12,19 @@ namespace softnpu {
 // Run must have `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; and as_loop() const
 // if it can be a part of a list's loop.
 template <typename Run>
-class CachedLaunchOf final : public CachedLaunch {
+class CachedLaunchOf final : public Rebindable {
  public:
   explicit CachedLaunchOf(const Run& run) : run_(run) {}
-  static std::unique_ptr<const CachedLaunch> make(const Plan& plan) {
+  static std::unique_ptr<const Rebindable> make(const Plan& plan) {
     return std::make_unique<CachedLaunchOf>(*plan.run.template target<Run>());
   }
 
   std::span<void* const> operands() const override { return {run_.operands.data(), run_.operand_count()}; }
-  void plan(std::span<void* const> operands, Plan* plan) const override {
+  Status rebind(std::span<void* const> operands, Plan* plan) const override {
     Run run = run_;
     std::ranges::copy(operands, run.operands.begin());
     run.put(plan);
+    return Status::ok();
   }
   std::shared_ptr<const ElementwiseLoop> as_loop() const override {
     if constexpr (requires { run_.as_loop(); }) return run_.as_loop();

@@ -26,14 +26,29 @@ uint32_t this_thread() {
   return id;
 }
 
+thread_local uint64_t epoch_of_task = 0;
+
+// Sets launch_epoch() for the task that this thread runs; a task may launch another, which runs at once.
+class TaskEpoch {
+ public:
+  explicit TaskEpoch(uint64_t epoch) : previous_(std::exchange(epoch_of_task, epoch)) {}
+  TaskEpoch(const TaskEpoch&) = delete;
+  TaskEpoch& operator=(const TaskEpoch&) = delete;
+  ~TaskEpoch() { epoch_of_task = previous_; }
+
+ private:
+  const uint64_t previous_;
+};
+
 }  // namespace
 
-Status Stream::submit(const char* name, Cost cost, Work work, softnpuFusible* fusible) {
+uint64_t launch_epoch() { return epoch_of_task; }
+
+Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits) {
   Task task;
   task.name = name;
   task.work = std::move(work);
-  task.fusible = fusible;
-  if (fusible != nullptr) fusible->deadAt = UINT64_MAX;
+  task.traits = traits;
   if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
@@ -164,6 +179,7 @@ void Stream::execute(Task& task) {
 
 bool Stream::run(Task& task) {
   if (skips()) return false;
+  const TaskEpoch epoch(task.traits.epoch);
   try {
     Status status = task.work();
     if (status.is_ok()) return true;
@@ -203,30 +219,30 @@ void Stream::output_dead(const void* address, size_t bytes) {
   std::lock_guard lock(mutex_);
   const uint64_t now = submitted_ + gate_.runs();
   for (size_t i = 0; i < std::min(kMaxLooks, queue_.size()); ++i) {
-    softnpuFusible* fusible = queue_[queue_.size() - 1 - i].fusible;
-    if (fusible == nullptr || fusible->deadAt != UINT64_MAX) continue;
-    const auto* output = static_cast<const char*>(fusible->output);
-    if (output != nullptr && begin <= output && output < begin + bytes) fusible->deadAt = now;
+    Task& task = queue_[queue_.size() - 1 - i];
+    if (task.traits.fusible == nullptr || task.output_dead_at != UINT64_MAX) continue;
+    const auto* output = static_cast<const char*>(task.traits.fusible->output);
+    if (output != nullptr && begin <= output && output < begin + bytes) task.output_dead_at = now;
   }
 }
 
 bool Stream::run_group(Task& first) {
   std::array<void*, kMaxGroup> states{};
   std::array<size_t, kMaxGroup> last_readers{};
-  const softnpuFusion& fusion = *first.fusible->fusion;
+  const softnpuFusion& fusion = *first.traits.fusible->fusion;
   size_t candidates = 0;
-  const auto add = [&](const softnpuFusible& fusible) {
-    states[candidates] = fusible.state;
-    last_readers[candidates] = fusible.deadAt == UINT64_MAX ? SIZE_MAX : fusible.deadAt - first.number - 1;
+  const auto add = [&](const Task& task) {
+    states[candidates] = task.traits.fusible->state;
+    last_readers[candidates] = task.output_dead_at == UINT64_MAX ? SIZE_MAX : task.output_dead_at - first.number - 1;
     ++candidates;
   };
   {
     std::lock_guard lock(mutex_);
-    add(*first.fusible);
+    add(first);
     while (candidates < kMaxGroup && candidates <= queue_.size()) {
-      const softnpuFusible* next = queue_[candidates - 1].fusible;
-      if (next == nullptr || next->fusion != &fusion) break;
-      add(*next);
+      const Task& next = queue_[candidates - 1];
+      if (next.traits.fusible == nullptr || next.traits.fusible->fusion != &fusion) break;
+      add(next);
     }
     if (candidates == 1) return false;
     is_analysing_ = true;
@@ -289,7 +305,7 @@ void Stream::advance() {
   } else if (task.kind == Kind::kSteps) {
     if (run_steps(task)) return;
   } else {
-    if (task.fusible != nullptr && run_group(task)) return;
+    if (task.traits.fusible != nullptr && run_group(task)) return;
     execute(task);
   }
   task = {};  // releases the work's resources before the task counts as done

@@ -45,6 +45,15 @@ inline bool is_unfinished(aclError code) {
 
 using Work = InlineFunction<Status(), 64>;
 
+// What a task has besides its work.
+struct TaskTraits {
+  const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
+  uint64_t epoch = 0;                       // the write epoch at its launch
+};
+
+// The write epoch at the launch of the task that the calling thread runs; 0 outside of tasks.
+uint64_t launch_epoch();
+
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
   // Submitters wait while more tasks than this are queued: it bounds the memory that queued work pins.
@@ -62,8 +71,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   const void* context() const { return config_.context; }
 
   // Enqueues `work`. If it fails, the error is kept with `name` (a literal) and the launching thread, and the next
-  // synchronize() returns it. `fusible` is null or lives as long as `work`.
-  Status submit(const char* name, Cost cost, Work work, softnpuFusible* fusible = nullptr);
+  // synchronize() returns it.
+  Status submit(const char* name, Cost cost, Work work, TaskTraits traits = {});
   Status record(std::shared_ptr<Event> event);
   Status wait(std::shared_ptr<Event> event);
 
@@ -118,7 +127,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Kind kind = Kind::kWork;
     const char* name = "";
     Work work;  // of a wait: runs before it
-    softnpuFusible* fusible = nullptr;
+    TaskTraits traits;
+    uint64_t output_dead_at = UINT64_MAX;  // tasks from this number on do not read its output
     std::shared_ptr<Steps> steps;
     std::shared_ptr<Event> event;
     uint64_t generation = 0;

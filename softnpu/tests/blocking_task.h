@@ -4,7 +4,7 @@
 #include <string>
 
 #include "acl/acl.h"
-#include "softnpu/softnpu.h"
+#include "make_task.h"
 
 // A task that occupies its stream's executor until release(), then ends with the given code.
 class BlockingTask {
@@ -14,7 +14,7 @@ class BlockingTask {
   BlockingTask& operator=(const BlockingTask&) = delete;
 
   aclError launch(aclrtStream stream) {
-    const softnpuTask task{"blocking", 0, &run, [](void*) {}, this, nullptr};
+    const softnpuTask task = make_task("blocking", 0, &run, this);
     return softnpuLaunch(stream, &task);
   }
   void wait_until_it_runs() { running_.get_future().wait(); }
@@ -37,14 +37,10 @@ class BlockingTask {
 // A task of one statement: launch(stream, [&] { order.push_back(1); }). Objects that it refers to must outlive it.
 template <typename Function>
 aclError launch(aclrtStream stream, Function& function, bool small = false) {
-  const softnpuTask task{"counted",
-                         small ? 1 : 0,
-                         [](void* state, char*, size_t) -> aclError {
-                           (*static_cast<Function*>(state))();
-                           return ACL_SUCCESS;
-                         },
-                         [](void*) {},
-                         &function,
-                         nullptr};
+  const auto run = [](void* state, char*, size_t) -> aclError {
+    (*static_cast<Function*>(state))();
+    return ACL_SUCCESS;
+  };
+  const softnpuTask task = make_task("counted", small ? 1 : 0, run, &function);
   return softnpuLaunch(stream, &task);
 }

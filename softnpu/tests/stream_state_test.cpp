@@ -18,9 +18,8 @@ class StreamStateTest : public AclTest {
   }
 
   static aclError fail(aclrtStream stream) {
-    const softnpuTask task{
-        "fails",      0,       [](void*, char*, size_t) -> aclError { return ACL_ERROR_RT_AICORE_EXCEPTION; },
-        [](void*) {}, nullptr, nullptr};
+    const softnpuTask task =
+        make_task("fails", 0, [](void*, char*, size_t) -> aclError { return ACL_ERROR_RT_AICORE_EXCEPTION; });
     return softnpuLaunch(stream, &task);
   }
 

@@ -109,16 +109,14 @@ TEST_F(StreamTest, EventRecordsFitBehindAFullQueue) {
     std::promise<void> may_go_on;
     std::atomic<int> runs{0};
   } state;
-  softnpuTask waits{"waits",
-                    0,
-                    [](void* s, char*, size_t) -> aclError {
-                      auto* own = static_cast<State*>(s);
-                      if (own->runs++ == 0) own->may_go_on.get_future().wait();
-                      return ACL_SUCCESS;
-                    },
-                    [](void*) {},
-                    &state,
-                    nullptr};
+  softnpuTask waits = make_task(
+      "waits", 0,
+      [](void* s, char*, size_t) -> aclError {
+        auto* own = static_cast<State*>(s);
+        if (own->runs++ == 0) own->may_go_on.get_future().wait();
+        return ACL_SUCCESS;
+      },
+      &state);
   aclrtStream stream = nullptr;
   aclrtEvent event = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
@@ -138,18 +136,14 @@ TEST_F(StreamTest, TimedOutWaitForTheDeviceKeepsErrors) {
   constexpr aclError kFailure = 161002;
   std::promise<void> may_go_on;
   std::shared_future<void> gate = may_go_on.get_future().share();
-  softnpuTask waits{"waits",
-                    SOFTNPU_COST_LARGE,
-                    [](void* s, char*, size_t) -> aclError {
-                      static_cast<std::shared_future<void>*>(s)->wait();
-                      return ACL_SUCCESS;
-                    },
-                    [](void*) {},
-                    &gate,
-                    nullptr};
-  softnpuTask fails{
-      "fails", SOFTNPU_COST_SMALL, [](void*, char*, size_t) -> aclError { return kFailure; }, [](void*) {}, nullptr,
-      nullptr};
+  softnpuTask waits = make_task(
+      "waits", SOFTNPU_COST_LARGE,
+      [](void* s, char*, size_t) -> aclError {
+        static_cast<std::shared_future<void>*>(s)->wait();
+        return ACL_SUCCESS;
+      },
+      &gate);
+  softnpuTask fails = make_task("fails", SOFTNPU_COST_SMALL, [](void*, char*, size_t) -> aclError { return kFailure; });
   std::array<aclrtStream, 7> streams{};
   for (size_t i = 0; i < streams.size(); ++i) {
     ASSERT_EQ(aclrtCreateStream(&streams[i]), ACL_SUCCESS);

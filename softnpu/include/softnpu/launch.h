@@ -36,22 +36,34 @@ typedef struct softnpuFusible {
   const softnpuFusion* fusion;  // tasks with the same functions may be fused
   void* state;                  // what `fusion` gets of the task
   const void* output;           // device memory that it writes and softnpuOutputDead may report; or null
-  uint64_t deadAt;              // the stream's own: tasks from this number on do not read the output
 } softnpuFusible;
+
+// A range of device memory.
+typedef struct softnpuRange {
+  const void* address;
+  size_t bytes;
+} softnpuRange;
 
 // Work that one of softnpu's libraries gives to a stream.
 typedef struct softnpuTask {
   const char* name;  // the operator's, a literal
   int32_t cost;      // a softnpuCost
-  // Does the work. On failure it returns an aclError and writes a sentence of at most `size` bytes.
+  // Does the work, as often as it is called. On failure it returns an aclError and writes a sentence of at most `size`
+  // bytes.
   aclError (*run)(void* state, char* message, size_t size);
-  void (*release)(void* state);  // called exactly once: after the run, when the work is dropped, when launching fails
+  void (*release)(void* state);  // called exactly once: after the last run, when the work is dropped or not launched
   void* state;
-  softnpuFusible* fusible;  // null where it always runs alone; lives until `release`. SOFTNPU_FUSE=0 ignores it
+  const softnpuFusible* fusible;  // null where it always runs alone; lives until `release`. SOFTNPU_FUSE=0 ignores it
+  const softnpuRange* written;    // what the work writes: its launch raises their write epochs (memory_events.h)
+  size_t writtenCount;
 } softnpuTask;
 
 // Enqueues `task`. Its failure is returned by the stream's next synchronisation.
 ACL_FUNC_VISIBILITY aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task);
+
+// The write epoch at the launch of the task that the calling thread runs, taken before the launch raised those of what
+// the task writes. 0 outside of tasks.
+ACL_FUNC_VISIBILITY uint64_t softnpuLaunchEpoch(void);
 
 // For an allocator: [address, address + bytes) was freed, and no task that is given to `stream` or another from now on
 // reads what it holds. A task of the stream that has not run yet and whose output is there need not store it.

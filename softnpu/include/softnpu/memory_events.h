@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 // Write epochs: a counter that each write to any device's memory raises when it is launched, not when it runs. aclnn's
-// operators, copies and fills do so; who writes in other ways calls softnpuBumpWriteEpoch before. A task that finds the
-// epoch of some bytes no later than its own launch finds in them what was to be written by then.
+// operators, copies and fills do so, and tasks that say what they write (launch.h, steps.h); who writes in other ways
+// calls softnpuBumpWriteEpoch before. A task that finds the epoch of some bytes no later than softnpuLaunchEpoch()
+// finds in them what was to be written by then.
 ACL_FUNC_VISIBILITY uint64_t softnpuWriteEpoch(void);
 ACL_FUNC_VISIBILITY void softnpuBumpWriteEpoch(const void* address, size_t bytes);
 // The epoch of the last write to [address, address + bytes), or within 512 bytes of it. UINT64_MAX where it is unknown:

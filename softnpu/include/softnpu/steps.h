@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "acl/acl_base.h"
+#include "softnpu/launch.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,6 +24,8 @@ typedef struct softnpuSteps {
   // 1: while the stream is parked the work computes elsewhere: aclrtSetOpExecuteTimeOut's limit holds for it, and
   // aclrtSetOpWaitTimeout's does not.
   int32_t computes;
+  const softnpuRange* written;  // as of softnpuTask
+  size_t writtenCount;
 } softnpuSteps;
 
 // Enqueues `steps`. Its failure is returned by the stream's next synchronisation.

@@ -32,7 +32,7 @@ struct Image {
 struct Filter {
   aclDataType dtype = ACL_DT_UNDEFINED;
   char* data = nullptr;
-  DeviceBytes source;  // device addresses
+  softnpuRange source = {};  // device addresses
   int64_t out_stride = 0;
   int64_t in_stride = 0;
   Triple sizes = {1, 1, 1};

@@ -75,7 +75,7 @@ Status common_dtype(const aclTensor& a, const aclTensor& b, const aclTensor& out
 
 // A second factor [.., k, n] in FRACTAL_NZ that aclnnTransMatmulWeight made of the matrix [n, k]: k is cut into blocks,
 // which are outermost in memory. Its strides say that it is the transpose of what is in memory.
-Status read_blocks(const aclTensor& tensor, GemmOperand* out, DeviceBytes* source) {
+Status read_blocks(const aclTensor& tensor, GemmOperand* out, softnpuRange* source) {
   const size_t n = tensor.dims.size();
   const int64_t k = tensor.dims[n - 2];
   const int64_t columns = tensor.dims[n - 1];

@@ -38,7 +38,7 @@ struct MatmulProblem {
   Dims batch;                            // sizes, outermost first
   GemmOperand a;
   GemmOperand b;
-  DeviceBytes b_source;  // the device address of the second factor
+  softnpuRange b_source = {};  // the device address of the second factor
   GemmOperand c;
   GemmOperand addend;
   aclScalar alpha;

@@ -89,7 +89,7 @@ std::shared_ptr<void> PackedWeights::find(const Source& source, const std::funct
                                           const std::function<void(void* to)>& pack) {
   if (source.bytes < kLeastBytes || softnpuKeepsPackedWeights() == 0) return nullptr;
   const uint64_t epoch = softnpuLastWriteEpoch(source.address, source.bytes);
-  if (epoch > launch_epoch()) return nullptr;
+  if (epoch > softnpuLaunchEpoch()) return nullptr;
   std::vector<Copy> stale;  // destroyed after unlocking: freeing calls on_freed()
   {
     std::lock_guard lock(mutex_);

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "acl/acl.h"
+#include "make_task.h"
 #include "softnpu/softnpu.h"
 
 namespace fault {
@@ -31,19 +32,14 @@ std::array<unsigned char, kBytes> host;
 
 // Occupies its executor until the gate opens, so that the second stream has to wait.
 softnpuTask gate_task() {
-  return {"gate",
-          0,
-          [](void*, char*, size_t) -> aclError {
-            handles.gate.wait(false);
-            return ACL_SUCCESS;
-          },
-          [](void*) {},
-          nullptr,
-          nullptr};
+  return make_task("gate", 0, [](void*, char*, size_t) -> aclError {
+    handles.gate.wait(false);
+    return ACL_SUCCESS;
+  });
 }
 
 softnpuTask small_task() {
-  return {"small", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) {}, nullptr, nullptr};
+  return make_task("small", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; });
 }
 
 void open_gate() {

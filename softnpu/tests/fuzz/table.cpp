@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "make_task.h"
 #include "softnpu/softnpu.h"
 
 namespace fuzz {
@@ -38,7 +39,7 @@ aclError make_memory(Draw& d, aclError (*function)(void**, size_t, aclrtMemMallo
 }
 
 aclError launch(Draw& d) {
-  softnpuTask task{"fuzz", static_cast<int32_t>(d.number(2)), nullptr, [](void*) {}, nullptr, nullptr};
+  softnpuTask task = make_task("fuzz", static_cast<int32_t>(d.number(2)), nullptr);
   if (d.once_in(4)) {
     task.run = [](void*, char* message, size_t size) -> aclError {
       std::strncpy(message, "fails on purpose", size);

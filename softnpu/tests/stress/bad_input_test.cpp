@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "acl_fixture.h"
+#include "make_task.h"
 #include "softnpu/softnpu.h"
 
 namespace {
@@ -244,9 +245,9 @@ TEST_F(BadInputTest, StreamDestroyedUnderWork) {
     std::atomic<int> destroyed{0};
     in_threads([&](int t) {
       for (int i = 0; i < 50; ++i) {
-        softnpuTask task{
-            "task",  i % 2,  [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, [](void*) { ++released; },
-            nullptr, nullptr};
+        softnpuTask task = make_task(
+            "task", i % 2, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, nullptr,
+            [](void*) { ++released; });
         ++launched;
         const aclError code = softnpuLaunch(stream, &task);
         if (code == ACL_SUCCESS) continue;
@@ -275,15 +276,13 @@ TEST_F(BadInputTest, MemoryFreedUnderWork) {
   } gate;
   aclrtStream stream = nullptr;
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
-  softnpuTask holds{"holds",
-                    0,
-                    [](void* state, char*, size_t) -> aclError {
-                      static_cast<Gate*>(state)->open.wait(false);
-                      return ACL_SUCCESS;
-                    },
-                    [](void*) {},
-                    &gate,
-                    nullptr};
+  softnpuTask holds = make_task(
+      "holds", 0,
+      [](void* state, char*, size_t) -> aclError {
+        static_cast<Gate*>(state)->open.wait(false);
+        return ACL_SUCCESS;
+      },
+      &gate);
   void* device = nullptr;
   void* pinned = nullptr;
   ASSERT_EQ(aclrtMalloc(&device, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
@@ -313,8 +312,7 @@ TEST_F(BadInputTest, BeforeInitAndAfterFinalize) {
   static aclrtStream stream = nullptr;
   static aclrtEvent event = nullptr;
   static aclrtContext context = nullptr;
-  static softnpuTask task{"task",       1,       [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
-                          [](void*) {}, nullptr, nullptr};
+  static softnpuTask task = make_task("task", 1, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; });
   ASSERT_EQ(aclrtMalloc(&block, kBytes, ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateStream(&stream), ACL_SUCCESS);
   ASSERT_EQ(aclrtCreateEvent(&event), ACL_SUCCESS);

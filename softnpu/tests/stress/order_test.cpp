@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "acl_fixture.h"
+#include "make_task.h"
 #include "sanitizers.h"
 #include "softnpu/softnpu.h"
 
@@ -63,15 +64,13 @@ struct Step {
 };
 
 void launch(const Step& step, bool small) {
-  softnpuTask task{"step",
-                   small ? 1 : 0,
-                   [](void* state, char*, size_t) -> aclError {
-                     static_cast<Step*>(state)->run();
-                     return ACL_SUCCESS;
-                   },
-                   [](void* state) { delete static_cast<Step*>(state); },
-                   std::make_unique<Step>(step).release(),
-                   nullptr};
+  softnpuTask task = make_task(
+      "step", small ? 1 : 0,
+      [](void* state, char*, size_t) -> aclError {
+        static_cast<Step*>(state)->run();
+        return ACL_SUCCESS;
+      },
+      std::make_unique<Step>(step).release(), [](void* state) { delete static_cast<Step*>(state); });
   ASSERT_EQ(softnpuLaunch(step.lane->stream, &task), ACL_SUCCESS);
 }
 
@@ -146,16 +145,14 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   std::atomic<bool> too_early{false};
   std::pair<std::atomic<bool>*, std::atomic<bool>*> state{&may_go_on, &too_early};
   auto release = [](void*) {};
-  softnpuTask looks{"looks",
-                    0,
-                    [](void* s, char*, size_t) -> aclError {
-                      auto* own = static_cast<decltype(state)*>(s);
-                      if (!*own->first) *own->second = true;
-                      return ACL_SUCCESS;
-                    },
-                    release,
-                    &state,
-                    nullptr};
+  softnpuTask looks = make_task(
+      "looks", 0,
+      [](void* s, char*, size_t) -> aclError {
+        auto* own = static_cast<decltype(state)*>(s);
+        if (!*own->first) *own->second = true;
+        return ACL_SUCCESS;
+      },
+      &state, release);
   aclrtStream slow = nullptr;
   aclrtStream quick = nullptr;
   aclrtStream waits = nullptr;
@@ -172,8 +169,8 @@ TEST_F(OrderTest, ARecordIsNotCompletedByALaterOneElsewhere) {
   ASSERT_EQ(aclrtRecordEvent(event, quick), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
   // Queued after the waiting stream, had the second record woken it.
-  softnpuTask passes{"passes", 0,       [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; },
-                     release,  nullptr, nullptr};
+  softnpuTask passes = make_task(
+      "passes", 0, [](void*, char*, size_t) -> aclError { return ACL_SUCCESS; }, nullptr, release);
   ASSERT_EQ(softnpuLaunch(quick, &passes), ACL_SUCCESS);
   ASSERT_EQ(aclrtSynchronizeStream(quick), ACL_SUCCESS);
   may_go_on = true;

@@ -32,7 +32,7 @@ void call(const GeneratedKernel& kernel, const py::args& args) {
                    " arguments, not ", args.size());
   const c10::DeviceIndex device = device_of(args, kernel.signature);
   bind_device(device);
-  KernelCall call{.kernel = &kernel, .arguments = {}, .kept = {}};
+  KernelCall call{.kernel = &kernel, .arguments = {}, .written = {}, .kept = {}};
   call.arguments.reserve(args.size());
   for (std::size_t i = 0; i < args.size(); ++i) {
     PyObject* object = PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i));

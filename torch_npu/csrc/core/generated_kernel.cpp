@@ -15,7 +15,6 @@
 #include "core/acl.h"
 #include "core/device.h"
 #include "core/format.h"
-#include "core/memory_events.h"
 #include "core/route_stats.h"
 #include "core/stream.h"
 #include "core/trace.h"
@@ -114,7 +113,7 @@ void add_argument(KernelCall& call, const at::Tensor& tensor, bool is_written, c
   const std::size_t offset = static_cast<std::size_t>(tensor.storage_offset()) * tensor.itemsize();
   char* bytes = static_cast<char*>(is_written ? mutable_bytes_of(storage, BytesLayout::kPlain)
                                               : const_cast<void*>(bytes_of(storage, BytesLayout::kPlain)));
-  if (is_written && storage.nbytes() > offset) bump_write_epoch(bytes + offset, storage.nbytes() - offset);
+  if (is_written && storage.nbytes() > offset) call.written.push_back({bytes + offset, storage.nbytes() - offset});
   call.arguments.push_back({.pointer = bytes == nullptr ? nullptr : bytes + offset + kernel_offset(device)});
   const auto elements = static_cast<double>(tensor.numel());
   call.elements += elements;
@@ -135,8 +134,11 @@ void launch_generated(KernelCall call, c10::Stream stream) {
   route_stats::add_generated(name);
   const Enqueue enqueue(stream);
   const trace::Launch traced(name, trace::Kind::kKernel, stream);
+  const std::vector<softnpuRange> written = std::move(call.written);
   // Released by softnpuLaunch, too, where it fails.
-  const softnpuTask task{name, cost, run, release, std::make_unique<KernelCall>(std::move(call)).release(), nullptr};
+  const softnpuTask task{
+      name,    cost,           run,           release, std::make_unique<KernelCall>(std::move(call)).release(),
+      nullptr, written.data(), written.size()};
   acl_check(launch(enqueue.handle(), &task), "softnpuLaunch");
 }
 

@@ -4,6 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Stream.h>
+#include <softnpu/launch.h>
 
 #include <cstdint>
 #include <string>
@@ -40,6 +41,7 @@ struct GeneratedKernel {
 struct KernelCall {
   const GeneratedKernel* kernel;
   std::vector<KernelWord> arguments;
+  std::vector<softnpuRange> written;
   std::vector<at::Tensor> kept;  // in host memory
   double elements = 0;           // of all tensors
   double largest = 0;            // elements of the largest one

@@ -1,0 +1,31 @@
+#pragma once
+// What phase one makes of a call, and what one launch of it adds.
+
+#include <cstdlib>
+#include <memory>
+
+#include "nnopbase/plan.h"
+
+namespace softnpu {
+
+// Immutable once it is launched: any number of launches may run it, also at once.
+struct LaunchTemplate {
+  const char* op;  // the C name without the phase, a literal
+  Plan plan;
+};
+
+struct FreeHostBlock {
+  void operator()(void* block) const { std::free(block); }
+};
+using HostBlock = std::unique_ptr<void, FreeHostBlock>;
+
+struct LaunchContext {
+  void* workspace = nullptr;  // its address for host kernels
+  int threads = 1;            // the number of threads that it may use
+  HostBlock own_workspace;    // for plans launched without an executor
+};
+
+// Does the work; an exception is a status.
+Status run(const LaunchTemplate& launched, const LaunchContext& context);
+
+}  // namespace softnpu

@@ -1,0 +1,31 @@
+#pragma once
+// A call that can be planned for operands at other addresses, with everything else as it was.
+
+#include <memory>
+#include <span>
+
+#include "base/status.h"
+#include "fusion/elementwise_loop.h"
+
+namespace softnpu {
+
+struct Plan;
+
+class Rebindable {
+ public:
+  Rebindable() = default;
+  Rebindable(const Rebindable&) = delete;
+  Rebindable& operator=(const Rebindable&) = delete;
+  virtual ~Rebindable() = default;
+
+  // The addresses in the call that was planned first.
+  virtual std::span<void* const> operands() const = 0;
+
+  // Plans the call for `operands`, in the same order.
+  virtual Status rebind(std::span<void* const> operands, Plan* plan) const = 0;
+
+  // The call's work as a loop, for operators on lists; null if it is not a loop.
+  virtual std::shared_ptr<const ElementwiseLoop> as_loop() const { return nullptr; }
+};
+
+}  // namespace softnpu
