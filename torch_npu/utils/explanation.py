@@ -58,17 +58,37 @@ class Tuned:
 
 
 @dataclass(frozen=True)
+class Served:
+    """An operator and a shape, and the row of its table of algorithms that served it.
+
+    ``refused`` has the rows above it, best first, each with the reason why it did not. It is empty where the shape was
+    timed before (`Tuned`).
+    """
+
+    work: str
+    algorithm: str
+    refused: dict[str, str]
+
+    def __str__(self) -> str:
+        """One line."""
+        why = "; ".join(f"not {name}: {reason}" for name, reason in self.refused.items())
+        return f"{self.work}: {self.algorithm}" + (f" ({why})" if why else "")
+
+
+@dataclass(frozen=True)
 class Explanation:
     """The operators of one call; prints as a table.
 
     ``rows`` are in the order of the first calls, ``result`` is the function's result, ``synchronizations`` the number
-    of waits for the device. ``tuned`` are the choices between implementations that the call used.
+    of waits for the device. ``tuned`` are the choices between implementations that the call used, ``served`` the
+    algorithms of its convolutions and matrix products.
     """
 
     rows: tuple[Row, ...]
     synchronizations: int
     result: Any  # the function's result
     tuned: tuple[Tuned, ...] = ()
+    served: tuple[Served, ...] = ()
 
     def calls(self, route: str | None = None, operator: str | None = None) -> int:
         """The number of calls by ``route`` and of ``operator`` ("aten::add.Tensor"); of all calls by default."""
@@ -87,7 +107,10 @@ class Explanation:
         return f"calls: {counts or 'none'}; synchronizations: {self.synchronizations}"
 
     def _choices(self) -> list[str]:
-        return ["tuned:", *(f"  {one}" for one in self.tuned)] if self.tuned else []
+        lines = ["tuned:", *(f"  {one}" for one in self.tuned)] if self.tuned else []
+        if self.served:
+            lines += ["algorithms:", *(f"  {one}" for one in self.served)]
+        return lines
 
     def _table(self) -> Iterator[tuple[str, ...]]:
         yield _COLUMNS
@@ -171,6 +194,7 @@ def explain(function: Callable[..., object], *args: object, **kwargs: object) ->
     """
     used = _uses()
     state.native().start_counting_routes()
+    state.native().log_algorithms(True)
     before = state.native().synchronizations()
     counted = []
     try:
@@ -178,8 +202,13 @@ def explain(function: Callable[..., object], *args: object, **kwargs: object) ->
     finally:
         waited = state.native().synchronizations() - before
         counted = state.native().stop_counting_routes()
+        state.native().log_algorithms(False)
     rows = tuple(
         Row(op, _route(route, composite), kernel, calls, total / 1e3, own / 1e3)
         for op, route, kernel, composite, calls, total, own in counted
     )
-    return Explanation(rows, waited, result, _tuned_since(used))
+    served = tuple(
+        Served(work, algorithm, dict(refused))
+        for work, algorithm, _, refused in state.native().served_works()
+    )
+    return Explanation(rows, waited, result, _tuned_since(used), served)

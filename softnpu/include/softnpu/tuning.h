@@ -1,6 +1,6 @@
 #pragma once
-// Automatic tuning: several implementations of one operator's shape are timed, and the fastest serves. Included by
-// softnpu.h.
+// Which algorithm serves an operator: the first row of a table that can, or the fastest of those that were timed for
+// the shape (automatic tuning). Included by softnpu.h.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +31,38 @@ typedef struct softnpuTunedWork {
 
 // Calls `visit` for each of them, in the order of their first calls. In libopapi.
 ACL_FUNC_VISIBILITY void softnpuVisitTuned(void (*visit)(const softnpuTunedWork* work, void* argument), void* argument);
+
+typedef struct softnpuRefusedAlgorithm {
+  const char* name;
+  const char* why;
+} softnpuRefusedAlgorithm;
+
+// An operator and a shape, and the row of its table of algorithms that serves it.
+typedef struct softnpuServedWork {
+  const char* work;
+  const char* algorithm;
+  uint64_t uses;  // calls that were planned
+  size_t count;
+  const softnpuRefusedAlgorithm* refused;  // the rows above it, and why they do not serve it
+} softnpuServedWork;
+
+// From softnpuLogAlgorithms(1) to softnpuLogAlgorithms(0), which may be nested, operators write down the algorithms
+// that serve them; the outermost one begins with an empty log. In libopapi.
+ACL_FUNC_VISIBILITY void softnpuLogAlgorithms(int32_t on);
+// Calls `visit` for what was written down, in the order of the first calls. In libopapi.
+ACL_FUNC_VISIBILITY void softnpuVisitServed(void (*visit)(const softnpuServedWork* work, void* argument),
+                                            void* argument);
+
+// A row of a table of algorithms, which are sorted best first.
+typedef struct softnpuAlgorithm {
+  const char* table;  // "convolution"
+  const char* name;
+  int32_t isTimed;  // 1: it serves only where it was timed and is the fastest
+} softnpuAlgorithm;
+
+// Calls `visit` for each row of each table. In libopapi.
+ACL_FUNC_VISIBILITY void softnpuVisitAlgorithms(void (*visit)(const softnpuAlgorithm* row, void* argument),
+                                                void* argument);
 
 // For tests: from now on each timed run of a candidate of that name begins with a sleep; 0 ends that. In libopapi.
 ACL_FUNC_VISIBILITY void softnpuDelayCandidate(const char* name, uint64_t microseconds);

@@ -584,6 +584,6 @@ bool is_split(const ConvProblem& p) {
   return p.allows_less && p.splits && is_plain && is_large && onednn_counts({longest * kSplitParts});
 }
 
-std::optional<Step> onednn_convolution(const ConvProblem& problem) { return onednn_step<Convolution>(problem); }
+Attempt<Step> onednn_convolution(const ConvProblem& problem) { return onednn_step<Convolution>(problem); }
 
 }  // namespace softnpu

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
-#include <optional>
 #include <type_traits>
 
 #include "fusion/fusion_root.h"
@@ -11,9 +10,9 @@
 
 namespace softnpu {
 
-// `Made` is constructed from the problem, and may be a FusionRoot. Nothing if oneDNN does not support the problem.
+// `Made` is constructed from the problem, and may be a FusionRoot.
 template <typename Made>
-std::optional<Step> onednn_step(const ConvProblem& problem) {
+Attempt<Step> onednn_step(const ConvProblem& problem) {
   try {
     const auto made = std::make_shared<const Made>(problem);
     Step step{made->workspace_bytes(), problem.flops(), [made](char* workspace) { made->run(workspace); }};
@@ -24,7 +23,7 @@ std::optional<Step> onednn_step(const ConvProblem& problem) {
     return step;
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw;
-    return std::nullopt;
+    return Refusal{"oneDNN has no implementation"};
   }
 }
 

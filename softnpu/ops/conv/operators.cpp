@@ -1,14 +1,13 @@
 #include "ops/conv/operators.h"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "nnopbase/written.h"
-#include "ops/conv/candidates.h"
+#include "ops/conv/algorithms.h"
 #include "ops/conv/spatial.h"
 #include "ops/conv/step.h"
 #include "ops/cube_math.h"
@@ -16,7 +15,6 @@
 #include "ops/dtype.h"
 #include "ops/format/nc1hwc0.h"
 #include "ops/invalid.h"
-#include "ops/onednn/types.h"
 #include "ops/tensor_memory.h"
 #include "ops/view/view.h"
 #include "workers/parallel.h"
@@ -122,29 +120,14 @@ Status read_problem(const aclTensor& image, const aclTensor& weight, const aclTe
   return check_sizes(*p, weight, attributes.transposed, output_padding);
 }
 
-// Whether all sizes, and the steps along images, fit oneDNN's integers.
-bool has_small_sizes(const ConvProblem& p) {
-  bool fits = onednn_counts(
-      {p.batch, p.groups, p.in.channels, p.out.channels, p.filter.taps(), p.in.spatial_size(), p.out.spatial_size()});
-  for (size_t i = 0; fits && i < 3; ++i) {
-    const int64_t padded = p.in.sizes[i] + 2 * p.padding[i];
-    fits = onednn_counts({padded}) && p.stride[i] <= padded && p.dilation[i] <= padded;
-  }
-  return fits;
-}
-
 // Adds no step for an empty result.
 Status add_step(const ConvProblem& p, std::vector<Step>* steps) {
   const bool empty = p.kind == ConvKind::kFilterGradient ? p.out.channels * p.in_channels() == 0
                                                          : p.batch * p.made().channels * p.made().spatial_size() == 0;
   if (empty) return Status::ok();
-  const bool sums = p.batch != 0 && p.out.channels != 0 && p.out.spatial_size() != 0 && p.in.channels != 0 &&
-                    p.in.spatial_size() != 0;
-  const bool is_blocked = p.in.is_blocked || p.out.is_blocked;
-  std::optional<Step> step;
-  if (sums && has_small_sizes(p) && (p.dtype == ACL_FLOAT || is_half(p.dtype))) step = choose_convolution(p);
-  if (!step && is_blocked) return invalid(text("no convolution in blocks of channels is defined for ", describe(p)));
-  steps->push_back(step ? std::move(*step) : reference_convolution(p));
+  Attempt<Step> step = choose_convolution(p);
+  if (!step) return invalid(text("no convolution is defined for ", describe(p), ": ", step.why()));
+  steps->push_back(*std::move(step));
   return Status::ok();
 }
 

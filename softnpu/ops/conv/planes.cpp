@@ -125,15 +125,17 @@ struct PlaneTask {
 
 }  // namespace
 
-std::optional<Step> plane_convolution(const ConvProblem& p) {
+Attempt<Step> plane_convolution(const ConvProblem& p) {
+  if (p.groups == 1 || p.in_channels() != 1) return Refusal{"a result has more than one channel to add"};
+  if (p.dtype != ACL_FLOAT || p.filter.dtype != ACL_FLOAT || (p.bias != nullptr && p.bias_dtype != ACL_FLOAT)) {
+    return Refusal{"the data type is not float32"};
+  }
+  if (!has_rows(p.in) || !has_rows(p.out)) return Refusal{"the images' rows are not contiguous"};
+  if (p.filter.sizes[0] != 1 || p.filter.taps() > kMostTaps) return Refusal{"the filter is a volume, or large"};
   const bool forward = p.kind == ConvKind::kForward;
-  const bool is_float = p.dtype == ACL_FLOAT && p.filter.dtype == ACL_FLOAT && has_rows(p.in) && has_rows(p.out) &&
-                        (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
-  if (!is_float || p.groups == 1 || p.in_channels() != 1 || p.filter.sizes[0] != 1 || p.filter.taps() > kMostTaps)
-    return std::nullopt;
   // A gradient with strides reads every stride-th value, and one of several filters is a sum.
   const bool is_mirror = p.kind == ConvKind::kInputGradient && p.stride == Triple{1, 1, 1} && p.out_channels() == 1;
-  if (!forward && !is_mirror) return std::nullopt;
+  if (!forward && !is_mirror) return Refusal{"it is a gradient with a stride, of several filters, or of the filter"};
   PlaneTask task;
   task.from = forward ? p.in : p.out;
   task.to = forward ? p.out : p.in;
@@ -149,7 +151,7 @@ std::optional<Step> plane_convolution(const ConvProblem& p) {
     task.dilation[i] = p.dilation[i + 1];
     task.padding[i] = forward ? p.padding[i + 1] : (p.filter.sizes[i + 1] - 1) * p.dilation[i + 1] - p.padding[i + 1];
   }
-  if (!task.prepare()) return std::nullopt;
+  if (!task.prepare()) return Refusal{"a padded row is large"};
   task.threads = threads_for(p.flops());
   Step step;
   step.flops = p.flops();

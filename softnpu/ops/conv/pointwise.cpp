@@ -116,20 +116,26 @@ std::vector<MatmulProblem> one_by_one(const MatmulProblem& all) {
 
 }  // namespace
 
-std::optional<Step> pointwise_convolution(const ConvProblem& p) {
-  const bool is_point = p.groups == 1 && is_all(p.filter.sizes, 1) && is_all(p.stride, 1) && is_all(p.padding, 0);
-  if (p.in.sizes != p.out.sizes) return std::nullopt;  // output padding of a transposed convolution
+Attempt<Step> pointwise_convolution(const ConvProblem& p) {
+  if (p.groups != 1 || !is_all(p.filter.sizes, 1)) return Refusal{"the filter is not 1 x 1, or there are groups"};
+  if (!is_all(p.stride, 1) || !is_all(p.padding, 0) || p.in.sizes != p.out.sizes) {
+    return Refusal{"there is a stride or a padding"};
+  }
+  if (p.in.is_blocked || p.out.is_blocked) return Refusal{"images are in blocks of channels"};
   // The products run one by one: each must be large enough for all threads.
   const bool is_split = p.kind == ConvKind::kFilterGradient && p.batch > 1;
   constexpr int64_t kMostProducts = 1 << 16;
-  if (is_split && p.batch > kMostProducts) return std::nullopt;
-  if (is_split && p.flops() / static_cast<double>(p.batch) < kSmallWork) return std::nullopt;
-  const bool is_float = p.dtype == ACL_FLOAT && (p.bias == nullptr || p.bias_dtype == ACL_FLOAT);
-  if (!is_point || !is_float) return std::nullopt;
-  for (const Image* image : {&p.in, &p.out}) {
-    if (!has_planes(*image) || image->spatial_size() < kLeastPositions || image->dtype != p.dtype) return std::nullopt;
+  if (is_split && (p.batch > kMostProducts || p.flops() / static_cast<double>(p.batch) < kSmallWork)) {
+    return Refusal{"the batch is large, or its products are small"};
   }
-  if (p.filter.dtype != p.dtype) return std::nullopt;
+  if (p.dtype != ACL_FLOAT || p.filter.dtype != ACL_FLOAT || (p.bias != nullptr && p.bias_dtype != ACL_FLOAT)) {
+    return Refusal{"the data type is not float32"};
+  }
+  for (const Image* image : {&p.in, &p.out}) {
+    if (image->dtype != p.dtype) return Refusal{"the data type is not float32"};
+    if (!has_planes(*image)) return Refusal{"a channel's positions are not contiguous"};
+    if (image->spatial_size() < kLeastPositions) return Refusal{"the images are small"};
+  }
   std::vector<MatmulProblem> problems;
   if (p.kind == ConvKind::kFilterGradient) {
     problems = one_by_one(problem_of(p));
@@ -141,7 +147,7 @@ std::optional<Step> pointwise_convolution(const ConvProblem& p) {
   step.flops = p.flops();
   const auto plans = std::make_shared<std::vector<Plan>>();
   for (const MatmulProblem& problem : problems) {
-    plans->push_back(plan_onednn_matmul(problem));
+    plans->push_back(*plan_onednn_matmul(problem));
     step.workspace_bytes = larger(step.workspace_bytes, plans->back().workspace_bytes);
   }
   if (plans->size() == 1) step.fusible = (*plans)[0].fusible;

@@ -190,17 +190,19 @@ GemmSizes sizes_of(const ConvProblem& p) {
 
 }  // namespace
 
-Step reference_convolution(const ConvProblem& problem) {
+Attempt<Step> reference_convolution(const ConvProblem& problem) {
+  if (problem.in.is_blocked || problem.out.is_blocked) return Refusal{"images are in blocks of channels"};
   const GemmSizes sizes = sizes_of(problem);
   const int threads = threads_for(sizes.flops());
-  return {0, sizes.flops(), [p = std::make_shared<const ConvProblem>(problem), sizes, threads](char*) {
-            const ComputeType compute_type = compute_type_of(p->dtype);
-            if (p->kind == ConvKind::kFilterGradient) {
-              gemm(compute_type, sizes, GradientSource(*p, false), GradientSource(*p, true), FilterSink(*p), threads);
-            } else {
-              gemm(compute_type, sizes, FilterSource(*p), ImageSource(*p), ImageSink(*p), threads);
-            }
-          }};
+  return Step{0, sizes.flops(), [p = std::make_shared<const ConvProblem>(problem), sizes, threads](char*) {
+                const ComputeType compute_type = compute_type_of(p->dtype);
+                if (p->kind == ConvKind::kFilterGradient) {
+                  gemm(compute_type, sizes, GradientSource(*p, false), GradientSource(*p, true), FilterSink(*p),
+                       threads);
+                } else {
+                  gemm(compute_type, sizes, FilterSource(*p), ImageSource(*p), ImageSink(*p), threads);
+                }
+              }};
 }
 
 }  // namespace softnpu

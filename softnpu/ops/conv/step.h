@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "ops/conv/problem.h"
+#include "ops/tuning/attempt.h"
 
 namespace softnpu {
 
@@ -18,24 +18,23 @@ struct Step {
   uint64_t packed_bytes = 0;                         // of packed weights that it caches
 };
 
-// Matrix products, for 1 x 1 filters and images whose channels are contiguous. Nothing in other cases, or if another
-// algorithm is better.
-std::optional<Step> pointwise_convolution(const ConvProblem& problem);
-// Each channel on its own, where rows of images are contiguous. Nothing in other cases.
-std::optional<Step> plane_convolution(const ConvProblem& problem);
-// Winograd's algorithm. Nothing if the problem requires float32's full precision, or if it is not faster.
-std::optional<Step> winograd_convolution(const ConvProblem& problem);
+// Matrix products, for 1 x 1 filters and images whose channels are contiguous.
+Attempt<Step> pointwise_convolution(const ConvProblem& problem);
+// Each channel on its own, where rows of images are contiguous.
+Attempt<Step> plane_convolution(const ConvProblem& problem);
+// Winograd's algorithm, if the problem does not require float32's full precision.
+Attempt<Step> winograd_convolution(const ConvProblem& problem);
 // The same for large filters, which each call transforms block by block: nothing is cached. Called by
 // winograd_convolution().
-std::optional<Step> streamed_winograd_convolution(const ConvProblem& problem);
+Attempt<Step> streamed_winograd_convolution(const ConvProblem& problem);
 // The same for a gradient of the filter.
-std::optional<Step> winograd_gradient(const ConvProblem& problem);
-// oneDNN: float32, float16, bfloat16. Nothing if it does not support the problem.
-std::optional<Step> onednn_convolution(const ConvProblem& problem);
+Attempt<Step> winograd_gradient(const ConvProblem& problem);
+// oneDNN: float32, float16, bfloat16.
+Attempt<Step> onednn_convolution(const ConvProblem& problem);
 // Whether it splits the inputs: the planner asks for it (`splits`), and there are enough channels.
 bool is_split(const ConvProblem& problem);
-// softnpu's own kernel: every dtype.
-Step reference_convolution(const ConvProblem& problem);
+// softnpu's own kernel: every dtype; no images in blocks of channels.
+Attempt<Step> reference_convolution(const ConvProblem& problem);
 // Sums each channel of `image` over `batch` images, and writes the sums to `to`, of `dtype`, `stride` elements apart.
 Step channel_sums(const Image& image, int64_t batch, char* to, int64_t stride, aclDataType dtype);
 

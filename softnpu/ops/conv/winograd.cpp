@@ -151,9 +151,9 @@ class Winograd final : public WinogradRoot {
 
 }  // namespace
 
-std::optional<Step> winograd_convolution(const ConvProblem& p) {
-  if (p.kind == ConvKind::kFilterGradient || !is_winograds(p)) return std::nullopt;
-  if (!has_enough_tiles(p.made(), p.batch, tile_of(p, p.made()))) return std::nullopt;
+Attempt<Step> winograd_convolution(const ConvProblem& p) {
+  if (const char* why = refused_by_winograd(p)) return Refusal{why};
+  if (!has_enough_tiles(p.made(), p.batch, tile_of(p, p.made()))) return Refusal{kRefusedTiles};
   if (auto step = streamed_winograd_convolution(p)) return step;
   return onednn_step<Winograd>(p);
 }

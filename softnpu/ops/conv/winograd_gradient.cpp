@@ -155,9 +155,9 @@ class FilterGradient final {
 
 }  // namespace
 
-std::optional<Step> winograd_gradient(const ConvProblem& p) {
-  if (p.kind != ConvKind::kFilterGradient || !is_winograds(p)) return std::nullopt;
-  if (!has_enough_tiles(p.out, p.batch, tile_of(p, p.out))) return std::nullopt;
+Attempt<Step> winograd_gradient(const ConvProblem& p) {
+  if (const char* why = refused_by_winograd(p)) return Refusal{why};
+  if (!has_enough_tiles(p.out, p.batch, tile_of(p, p.out))) return Refusal{kRefusedTiles};
   return onednn_step<FilterGradient>(p);
 }
 

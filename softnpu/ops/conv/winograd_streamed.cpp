@@ -144,11 +144,14 @@ class StreamedWinograd final : public WinogradRoot {
 
 }  // namespace
 
-std::optional<Step> streamed_winograd_convolution(const ConvProblem& p) {
+Attempt<Step> streamed_winograd_convolution(const ConvProblem& p) {
   const WinogradTile tile = tile_of(p, p.made());
   const int64_t filter = tile.planes() * p.in.channels * p.out.channels * static_cast<int64_t>(sizeof(float));
-  if (filter < kLeastFilterBytes || planes_bytes(p, tile) > kMostPlanesBytes) return std::nullopt;
-  if (block_of(p.made().channels, onednn_threads(p.flops())) == 0) return std::nullopt;
+  if (filter < kLeastFilterBytes || planes_bytes(p, tile) > kMostPlanesBytes) {
+    return Refusal{"the filter is small, or the transformed images are large"};
+  }
+  if (block_of(p.made().channels, onednn_threads(p.flops())) == 0)
+    return Refusal{"the channels have no blocks for the threads"};
   return onednn_step<StreamedWinograd>(p);
 }
 

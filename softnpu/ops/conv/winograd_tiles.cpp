@@ -16,16 +16,23 @@ constexpr int64_t kFewTiles = 8;  // the filter is this many times as large as t
 
 }  // namespace
 
-bool is_winograds(const ConvProblem& p) {
-  const bool has_3x3_taps = p.dims == 2 && p.filter.sizes == Triple{1, 3, 3} && p.filter.dtype == ACL_FLOAT;
-  const bool is_plain = p.groups == 1 && p.stride == Triple{1, 1, 1} && p.dilation == Triple{1, 1, 1};
-  const bool is_padded = p.padding[1] <= 2 && p.padding[2] <= 2;  // otherwise a gradient covers only part of its image
-  if (!p.allows_less || !has_3x3_taps || !is_plain || !is_padded) return false;
-  for (const Image* image : {&p.in, &p.out}) {
-    const bool has_channels = image->channels >= kLeastChannels && image->channels % kWinogradChannels == 0;
-    if (!has_channels || !WinogradRows::are_of(*image)) return false;
+const char* refused_by_winograd(const ConvProblem& p) {
+  if (!p.allows_less) return "HF32 is not allowed, or the data type is not float32";
+  if (p.dims != 2 || p.filter.sizes != Triple{1, 3, 3} || p.filter.dtype != ACL_FLOAT) {
+    return "the filter is not 3 x 3 in float32";
   }
-  return true;
+  if (p.groups != 1 || p.stride != Triple{1, 1, 1} || p.dilation != Triple{1, 1, 1}) {
+    return "there are groups, a stride or a dilation";
+  }
+  // Otherwise a gradient covers only part of its image.
+  if (p.padding[1] > 2 || p.padding[2] > 2) return "the padding is more than 2";
+  for (const Image* image : {&p.in, &p.out}) {
+    if (image->channels < kLeastChannels || image->channels % kWinogradChannels != 0) {
+      return "there are few channels, or a number of them that vectors do not divide";
+    }
+    if (!WinogradRows::are_of(*image)) return "the images' rows are not contiguous";
+  }
+  return nullptr;
 }
 
 WinogradTile tile_of(const ConvProblem& p, const Image& image) {

@@ -10,7 +10,8 @@ namespace softnpu {
 
 // Whether convolutions, or gradients, like `problem` are supported: float32 with permission to lose precision, 3 x 3
 // taps, stride 1, one group, channel counts and layouts that the kernels support.
-bool is_winograds(const ConvProblem& problem);
+const char* refused_by_winograd(const ConvProblem& problem);
+inline constexpr const char* kRefusedTiles = "the image has few tiles, or many of their values are beyond its edges";
 
 inline int64_t tiles_along(int64_t size, WinogradTile tile) { return (size + tile.made - 1) / tile.made; }
 // Of all `batch` images like `image`.

@@ -143,15 +143,17 @@ struct DirectRun {
   }
 };
 
-bool takes(const MatmulProblem& p) {
-  const bool is_float = p.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT && (!p.adds || p.addend.dtype == ACL_FLOAT);
-  return is_float && !p.a.is_tiled() && !p.b.is_tiled();
+bool is_all_float(const MatmulProblem& p) {
+  const bool are_operands = p.a.dtype == ACL_FLOAT && p.b.dtype == ACL_FLOAT && p.c.dtype == ACL_FLOAT;
+  return p.dtype == ACL_FLOAT && are_operands && (!p.adds || p.addend.dtype == ACL_FLOAT);
 }
 
 }  // namespace
 
-std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
-  if (!takes(problem)) return std::nullopt;
+Attempt<Plan> plan_direct_matmul(const MatmulProblem& problem) {
+  if (problem.splits) return Refusal{"the product is split"};
+  if (!is_all_float(problem)) return Refusal{"a data type is not float32"};
+  if (problem.a.is_tiled() || problem.b.is_tiled()) return Refusal{"a factor is in blocks"};
   for (const MatmulProblem& p : {problem, transposed(problem)}) {
     const std::optional<Shape> shape = shape_of(p);
     if (!shape.has_value()) continue;
@@ -161,7 +163,7 @@ std::optional<Plan> plan_direct_matmul(const MatmulProblem& problem) {
     plan.describe = [problem] { return describe(problem); };
     return plan;
   }
-  return std::nullopt;
+  return Refusal{"there are many rows, or no factor is contiguous along the sum"};
 }
 
 }  // namespace softnpu

@@ -30,6 +30,8 @@ namespace {
 using dnnl::memory;
 
 constexpr size_t kCachedPrimitives = 1024;
+// Packed weights serve float32 products of fewer rows. A comparison would come before they are packed.
+constexpr int64_t kLeastSplitRows = 513;
 
 // One operand in oneDNN's form: a stack of matrices with one contiguous dimension.
 struct Layout {
@@ -397,12 +399,24 @@ class Product final : public FusionRoot {
 
 }  // namespace
 
-Plan plan_onednn_matmul(const MatmulProblem& problem) { return plan_product<Product<Sharing::kTogether>>(problem); }
+Attempt<Plan> plan_onednn_matmul(const MatmulProblem& problem) {
+  return plan_product<Product<Sharing::kTogether>>(problem);
+}
 
-std::optional<Plan> plan_matrices_apart(const MatmulProblem& problem) {
+Attempt<Plan> plan_matrices_apart(const MatmulProblem& problem) {
   const int threads = onednn_threads(problem.flops());
-  if (threads == 1 || problem.batch_count() < threads) return std::nullopt;
+  if (threads == 1 || problem.batch_count() < threads) return Refusal{"there are fewer matrices than threads"};
   return plan_product<Product<Sharing::kApart>>(problem);
+}
+
+Attempt<Plan> plan_split_matmul(const MatmulProblem& problem) {
+  if (split_mode() != Split::kTuned) return Refusal{"this CPU does not multiply matrices of bfloat16"};
+  const bool packs = problem.batch.empty() && problem.b_source.address != nullptr && problem.a.rows < kLeastSplitRows;
+  if (packs) return Refusal{"packed weights serve few rows"};
+  MatmulProblem in_parts = problem;
+  in_parts.splits = true;
+  if (!problem.allows_less || !is_split(in_parts)) return Refusal{"HF32 is not allowed, or the factors are small"};
+  return plan_onednn_matmul(in_parts);
 }
 
 }  // namespace softnpu

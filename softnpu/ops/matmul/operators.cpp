@@ -9,9 +9,8 @@
 #include "ops/cube_math.h"
 #include "ops/describe.h"
 #include "ops/dtype.h"
-#include "ops/matmul/candidates.h"
+#include "ops/matmul/algorithms.h"
 #include "ops/matmul/problem.h"
-#include "ops/matmul/reference.h"
 #include "ops/matmul/weight_blocks.h"
 #include "ops/nothing.h"
 #include "ops/onednn/types.h"
@@ -163,17 +162,6 @@ Plan choose(MatmulProblem problem) {
   const int64_t count = problem.batch_count() * problem.c.rows * problem.c.k;
   if (count == 0) return no_work();
   simplify(&problem);
-  const bool onednn = problem.dtype == ACL_FLOAT || is_half(problem.dtype);
-  // oneDNN's factors may be floating-point of another type, which is converted first. The reference kernel handles
-  // empty sums, other factors that need conversion, and results that are narrowed.
-  const auto converts = [&](const GemmOperand& m) { return m.dtype != problem.dtype; };
-  const bool is_mixed = converts(problem.a) || converts(problem.b);
-  const bool narrows = problem.c.dtype != problem.dtype && problem.c.dtype != ACL_FLOAT;
-  if (!onednn || narrows || problem.a.k == 0 ||
-      (is_mixed && !(is_floating(problem.a.dtype) && is_floating(problem.b.dtype))) ||
-      !onednn_counts({problem.a.rows, problem.b.rows, problem.a.k, problem.batch_count()})) {
-    return plan_reference_matmul(problem);
-  }
   return choose_product(problem);
 }
 

@@ -146,18 +146,26 @@ class PanelMatmul final : public FusionRoot {
   const int threads_;
 };
 
-bool takes(const MatmulProblem& p) {
+// Why panels do not serve a product; null if they do.
+const char* refused_by_panels(const MatmulProblem& p) {
   const auto is_float = [](const GemmOperand& m) { return m.dtype == ACL_FLOAT && !m.is_tiled(); };
-  const bool adds_row = !p.adds || (is_float(p.addend) && is_bias_row(p.addend) && p.beta.as_double() == 1);
-  return p.dtype == ACL_FLOAT && is_float(p.a) && is_float(p.b) && is_float(p.c) && adds_row &&
-         p.alpha.as_double() == 1 && p.batch.empty() && p.a.k_stride == 1 && p.c.k_stride == 1 &&
-         p.a.rows >= kMinRows && p.a.rows <= kMaxRows && p.a.k >= kMinDepth && p.b.rows >= kMinColumns;
+  if (onednn_packs_weights()) return "oneDNN packs weights on this CPU";
+  if (p.splits) return "the product is split";
+  if (p.dtype != ACL_FLOAT || !is_float(p.a) || !is_float(p.b) || !is_float(p.c)) return "a data type is not float32";
+  if (!p.batch.empty()) return "there is a batch";
+  if (p.adds && !(is_float(p.addend) && is_bias_row(p.addend) && p.beta.as_double() == 1)) {
+    return "the addend is no row";
+  }
+  if (p.alpha.as_double() != 1) return "the product is multiplied by a number";
+  if (p.a.k_stride != 1 || p.c.k_stride != 1) return "rows are not contiguous";
+  const bool fits = p.a.rows >= kMinRows && p.a.rows <= kMaxRows && p.a.k >= kMinDepth && p.b.rows >= kMinColumns;
+  return fits ? nullptr : "there are few or many rows, or the second factor is small";
 }
 
 }  // namespace
 
-std::optional<Plan> plan_panel_matmul(const MatmulProblem& problem) {
-  if (!takes(problem) || onednn_packs_weights()) return std::nullopt;
+Attempt<Plan> plan_panel_matmul(const MatmulProblem& problem) {
+  if (const char* why = refused_by_panels(problem)) return Refusal{why};
   return plan_product<PanelMatmul>(problem);
 }
 

@@ -2,14 +2,13 @@
 // Float32 products of many rows on CPUs for which oneDNN has no kernel with packed weights (AVX2 without AVX-512): the
 // second factor is packed into panels, which are cached if it is a weight.
 
-#include <optional>
-
 #include "nnopbase/executor.h"
 #include "ops/matmul/problem.h"
+#include "ops/tuning/attempt.h"
 
 namespace softnpu {
 
-// No value if oneDNN is as fast, or the only option. No size of the problem is 0.
-std::optional<Plan> plan_panel_matmul(const MatmulProblem& problem);
+// No size of the problem is 0.
+Attempt<Plan> plan_panel_matmul(const MatmulProblem& problem);
 
 }  // namespace softnpu

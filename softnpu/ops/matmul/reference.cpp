@@ -111,19 +111,19 @@ class MatrixSink final : public GemmSink {
 
 }  // namespace
 
-Plan plan_reference_matmul(const MatmulProblem& problem) {
+Attempt<Plan> plan_reference_matmul(const MatmulProblem& problem) {
   const GemmSizes sizes{problem.batch_count(), problem.c.rows, problem.c.k, problem.a.k};
   const int threads = threads_for(sizes.flops());
   const auto shared = std::make_shared<const MatmulProblem>(problem);
-  return {0, sizes.flops(),
-          [shared, sizes, threads](void*) {
-            const MatmulProblem& p = *shared;
-            const MatrixSource a(p.batch, p.a, p.dtype);
-            const MatrixSource b(p.batch, p.b, p.dtype);
-            gemm(compute_type_of(p.dtype), sizes, a, b, MatrixSink(p), threads);
-            return Status::ok();
-          },
-          [shared] { return describe(*shared); }};
+  return Plan{0, sizes.flops(),
+              [shared, sizes, threads](void*) {
+                const MatmulProblem& p = *shared;
+                const MatrixSource a(p.batch, p.a, p.dtype);
+                const MatrixSource b(p.batch, p.b, p.dtype);
+                gemm(compute_type_of(p.dtype), sizes, a, b, MatrixSink(p), threads);
+                return Status::ok();
+              },
+              [shared] { return describe(*shared); }};
 }
 
 }  // namespace softnpu

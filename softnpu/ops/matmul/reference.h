@@ -3,9 +3,10 @@
 
 #include "nnopbase/executor.h"
 #include "ops/matmul/problem.h"
+#include "ops/tuning/attempt.h"
 
 namespace softnpu {
 
-Plan plan_reference_matmul(const MatmulProblem& problem);
+Attempt<Plan> plan_reference_matmul(const MatmulProblem& problem);
 
 }  // namespace softnpu

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fusion/fusion_root.h"
+#include "ops/tuning/algorithm_log.h"
 
 namespace softnpu {
 namespace {
@@ -92,9 +93,16 @@ struct MemoryLimit {
   }
 };
 
-std::optional<Implementation> first_of(std::span<const Offer> offers) {
+// The first offer that supports the work.
+std::optional<Implementation> first_of(const TunedWork& work, std::span<const Offer> offers) {
+  std::vector<RefusedAlgorithm> refused;
   for (const Offer& offer : offers) {
-    if (std::optional<Implementation> made = offer.make()) return made;
+    Attempt<Implementation> made = offer.make();
+    if (made) {
+      if (AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), offer.name, refused);
+      return *std::move(made);
+    }
+    refused.push_back({offer.name, made.why()});
   }
   return std::nullopt;
 }
@@ -113,25 +121,35 @@ std::optional<Implementation> choose_implementation(const TunedWork& work, std::
     const std::string& name = choice->name(choice->chosen());
     const auto chosen = std::ranges::find_if(offers, [&](const Offer& offer) { return name == offer.name; });
     if (chosen != offers.end()) {
-      if (std::optional<Implementation> made = chosen->make()) return made;
+      if (Attempt<Implementation> made = chosen->make()) {
+        if (AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), chosen->name, {});
+        return *std::move(made);
+      }
     }
-    return first_of(offers);
+    return first_of(work, offers);
   }
-  if (!work.is_repeatable) return first_of(offers);
+  if (!work.is_repeatable) return first_of(work, offers);
   std::vector<std::string> names;
   std::vector<Implementation> made;
   MemoryLimit limit;
   bool has_rule = false;
+  std::vector<RefusedAlgorithm> refused;
+  const char* first = nullptr;
   for (const Offer& offer : offers) {
-    std::optional<Implementation> one = offer.make();
-    if (!one) continue;
+    Attempt<Implementation> one = offer.make();
+    if (!one) {
+      if (names.empty()) refused.push_back({offer.name, one.why()});
+      continue;
+    }
     if (made.empty() || (!offer.may_lose && !has_rule)) limit.raise(*one);
     has_rule = has_rule || !offer.may_lose;
     if (!limit.allows(*one)) continue;
+    if (names.empty()) first = offer.name;
     names.emplace_back(offer.name);
     made.push_back(*std::move(one));
   }
   if (made.empty()) return std::nullopt;
+  if (made.size() == 1 && AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), first, refused);
   choice = Tuner::get().open(work.key, work.describe, names);
   if (choice == nullptr || made.size() == 1 || !choice->is_between(names)) return std::move(made[0]);
   choice->count_use();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nnopbase/plan.h"
+#include "ops/tuning/attempt.h"
 #include "ops/tuning/implementation.h"
 #include "ops/tuning/tuner.h"
 
@@ -15,8 +16,7 @@ namespace softnpu {
 // An implementation that may serve. `name` is a literal, different from that of the others.
 struct Offer {
   const char* name;
-  // Nothing if it does not support the work.
-  std::function<std::optional<Implementation>()> make;
+  std::function<Attempt<Implementation>()> make;
   bool may_lose = false;  // it needs the permission to lose float32's precision
 };
 

@@ -82,6 +82,24 @@ py::list listed_tuned_works() {
   return works;
 }
 
+// (work, algorithm, uses, ((refused row, why), ...))
+py::list listed_served_works() {
+  py::list works;
+  for (const ServedWork& work : served_works()) {
+    py::list refused;
+    for (const auto& [name, why] : work.refused) refused.append(py::make_tuple(name, why));
+    works.append(py::make_tuple(work.work, work.algorithm, work.uses, py::tuple(refused)));
+  }
+  return works;
+}
+
+// (table, row, is timed)
+py::list listed_algorithms() {
+  py::list rows;
+  for (const AlgorithmRow& row : algorithm_rows()) rows.append(py::make_tuple(row.table, row.name, row.is_timed));
+  return rows;
+}
+
 // Throws the exception of a signal's handler (KeyboardInterrupt). Handlers run only on the main thread.
 void check_signals() {
   if (syscall(SYS_gettid) != getpid() || Py_IsInitialized() == 0) return;
@@ -129,6 +147,9 @@ PYBIND11_MODULE(_C, m) {
   m.def("start_counting_routes", &route_stats::start);
   m.def("stop_counting_routes", &counted_routes);
   m.def("tuned_works", &listed_tuned_works);
+  m.def("log_algorithms", &log_algorithms, py::arg("on"));
+  m.def("served_works", &listed_served_works);
+  m.def("algorithms", &listed_algorithms);
   m.def("cube_math_type", [] { return static_cast<int>(cube_math_type()); });
   m.def("set_cube_math_type", &set_cube_math_type);
   m.def("conv_allows_less", [] { return conv_cube_math_type() != 0; });
