@@ -3,8 +3,8 @@
 #include "acl/rt/memory.h"
 #include "ascendcl/api.h"
 #include "base/text.h"
-#include "runtime/address.h"
-#include "runtime/copy.h"
+#include "runtime/memory/address.h"
+#include "runtime/memory/copy.h"
 
 using softnpu::api;
 using softnpu::Process;

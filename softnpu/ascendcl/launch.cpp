@@ -8,9 +8,9 @@
 #include "ascendcl/api.h"
 #include "ascendcl/written.h"
 #include "base/text.h"
-#include "runtime/address.h"
 #include "runtime/config.h"
-#include "runtime/kernel_writes.h"
+#include "runtime/memory/address.h"
+#include "runtime/memory/kernel_writes.h"
 #include "runtime/status_from_callback.h"
 #include "softnpu/kernel_writes.h"
 #include "softnpu/softnpu.h"
@@ -56,16 +56,16 @@ Cost cost_of(int32_t cost) {
 }  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
-  return api("softnpuKernelAddress", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(require(kernel, "kernel"));
+  return softnpu::guarded(aclError{ACL_ERROR_RT_INTERNAL_ERROR}, [&]() -> aclError {
+    if (kernel == nullptr) return ACL_ERROR_INVALID_PARAM;
     softnpu::Location location;
-    SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
+    const Status found = softnpu::resolve(Process::get(), "the address", address, bytes, &location);
+    if (!found.is_ok()) return found.code();
     if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
-      return {ACL_ERROR_RT_PARAM_INVALID,
-              softnpu::text("address ", address, " is not a device's, and no registered host memory")};
+      return ACL_ERROR_RT_PARAM_INVALID;
     }
     *kernel = location.kernel;
-    return Status::ok();
+    return ACL_SUCCESS;
   });
 }
 

@@ -5,8 +5,8 @@
 
 #include "ascendcl/api.h"
 #include "base/text.h"
-#include "runtime/address_lock.h"
-#include "runtime/memory_blocks.h"
+#include "runtime/memory/address_lock.h"
+#include "runtime/memory/memory_blocks.h"
 #include "softnpu/softnpu.h"
 
 using softnpu::api;

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "ascendcl/api.h"
-#include "runtime/memory_blocks.h"
+#include "runtime/memory/memory_blocks.h"
 
 using softnpu::guarded;
 using softnpu::MemoryBlock;

@@ -6,7 +6,7 @@
 
 #include "ascendcl/api.h"
 #include "base/text.h"
-#include "runtime/address.h"
+#include "runtime/memory/address.h"
 
 using softnpu::api;
 using softnpu::Device;

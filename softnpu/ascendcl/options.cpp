@@ -6,8 +6,8 @@
 
 #include "acl/rt/device.h"
 #include "ascendcl/api.h"
-#include "runtime/copy.h"
-#include "runtime/time_limits.h"
+#include "runtime/memory/copy.h"
+#include "runtime/stream/time_limits.h"
 
 using softnpu::api;
 using softnpu::Context;
@@ -99,7 +99,7 @@ aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return api("aclrtSetSysParamOpt", [&] { return Process::get().options().set(opt, value); });
 }
 
-// A kernel on the host cannot be stopped: the limits end the host's waits (runtime/time_limits.h).
+// A kernel on the host cannot be stopped: the limits end the host's waits (runtime/stream/time_limits.h).
 aclError aclrtSetOpWaitTimeout(uint32_t timeout) {
   return api("aclrtSetOpWaitTimeout", [&] {
     SOFTNPU_RETURN_IF_ERROR(Process::get().check_usable());

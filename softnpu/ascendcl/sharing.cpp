@@ -6,7 +6,7 @@
 #include "acl/acl_rt.h"
 #include "ascendcl/api.h"
 #include "base/text.h"
-#include "runtime/address_lock.h"
+#include "runtime/memory/address_lock.h"
 
 using softnpu::api;
 using softnpu::Context;

@@ -8,7 +8,7 @@
 #include "ascendcl/api.h"
 #include "ascendcl/written.h"
 #include "runtime/status_from_callback.h"
-#include "runtime/steps.h"
+#include "runtime/stream/steps.h"
 
 using softnpu::api;
 using softnpu::Process;

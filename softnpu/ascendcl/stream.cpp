@@ -5,8 +5,8 @@
 #include "ascendcl/api.h"
 #include "base/text.h"
 #include "base/wait.h"
-#include "runtime/address.h"
-#include "runtime/address_lock.h"
+#include "runtime/memory/address.h"
+#include "runtime/memory/address_lock.h"
 
 using softnpu::api;
 using softnpu::Cost;

@@ -1,9 +1,9 @@
 #include "acl/acl_rt.h"
 #include "ascendcl/api.h"
 #include "base/text.h"
-#include "runtime/address_lock.h"
-#include "runtime/memory_blocks.h"
-#include "runtime/shareable.h"
+#include "runtime/ipc/shareable.h"
+#include "runtime/memory/address_lock.h"
+#include "runtime/memory/memory_blocks.h"
 
 using softnpu::api;
 using softnpu::check_device;

@@ -1,6 +1,7 @@
 #include "ccl/call.h"
 
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -27,46 +28,70 @@ constexpr std::array<TypeRow, 12> kTypes = {{{"INT8", 1},
                                              {"BFP16", 2}}};
 constexpr std::array<const char*, 4> kReductions = {"sum", "prod", "max", "min"};
 
-// Ranks contribute as many elements as they like.
-bool counts_differ(Operator op) { return op == Operator::kAllToAllV || op == Operator::kAllGatherV; }
+enum class Counts : uint8_t {
+  kEqual,     // of all ranks
+  kOwn,       // ranks contribute as many elements as they like
+  kOneByOne,  // compared rank by rank
+};
+
+struct OperatorRow {
+  Operator op;
+  const char* name;
+  Counts counts = Counts::kEqual;
+  const char* other_rank = ", root ";  // what Call::root is
+  bool has_elements = true;
+};
+
+// In the order of Operator.
+constexpr OperatorRow kOperators[] = {
+    {Operator::kNone, "no call", Counts::kEqual, "", false},
+    {Operator::kAllReduce, "HcclAllReduce"},
+    {Operator::kBroadcast, "HcclBroadcast"},
+    {Operator::kReduce, "HcclReduce"},
+    {Operator::kReduceScatter, "HcclReduceScatter"},
+    {Operator::kReduceScatterV, "HcclReduceScatterV", Counts::kOneByOne},
+    {Operator::kAllGather, "HcclAllGather"},
+    {Operator::kAllGatherV, "HcclAllGatherV", Counts::kOwn},
+    {Operator::kScatter, "HcclScatter"},
+    {Operator::kAllToAll, "HcclAlltoAll"},
+    {Operator::kAllToAllV, "HcclAlltoAllV", Counts::kOwn},
+    {Operator::kBarrier, "HcclBarrier", Counts::kEqual, "", false},
+    {Operator::kSend, "HcclSend", Counts::kEqual, ", to rank "},
+    {Operator::kRecv, "HcclRecv", Counts::kEqual, ", from rank "},
+    {Operator::kBatch, "HcclBatchSendRecv"},
+};
+static_assert([] {
+  for (size_t i = 0; i < std::size(kOperators); ++i) {
+    if (static_cast<size_t>(kOperators[i].op) != i) return false;
+  }
+  return std::size(kOperators) == static_cast<size_t>(Operator::kBatch) + 1;
+}());
+
+// Null for a number that is none: another process may have written it.
+const OperatorRow* row_of(Operator op) {
+  const auto index = static_cast<size_t>(op);
+  return index < std::size(kOperators) ? &kOperators[index] : nullptr;
+}
 
 }  // namespace
 
 const char* name_of(Operator op) {
-  switch (op) {
-    case Operator::kNone: return "no call";
-    case Operator::kAllReduce: return "HcclAllReduce";
-    case Operator::kBroadcast: return "HcclBroadcast";
-    case Operator::kReduce: return "HcclReduce";
-    case Operator::kReduceScatter: return "HcclReduceScatter";
-    case Operator::kReduceScatterV: return "HcclReduceScatterV";
-    case Operator::kAllGather: return "HcclAllGather";
-    case Operator::kAllGatherV: return "HcclAllGatherV";
-    case Operator::kScatter: return "HcclScatter";
-    case Operator::kAllToAll: return "HcclAlltoAll";
-    case Operator::kAllToAllV: return "HcclAlltoAllV";
-    case Operator::kBarrier: return "HcclBarrier";
-    case Operator::kSend: return "HcclSend";
-    case Operator::kRecv: return "HcclRecv";
-    case Operator::kBatch: return "HcclBatchSendRecv";
-  }
-  return "an unknown call";
+  const OperatorRow* row = row_of(op);
+  return row == nullptr ? "an unknown call" : row->name;
 }
 
 bool Call::agrees_with(const Call& other) const {
-  // The counts of a reduce-scatter with counts are compared one by one.
-  const bool same_count = counts_differ(op) || op == Operator::kReduceScatterV || count == other.count;
+  const OperatorRow* row = row_of(op);
+  const bool same_count = (row != nullptr && row->counts != Counts::kEqual) || count == other.count;
   return op == other.op && dtype == other.dtype && reduce == other.reduce && root == other.root && same_count;
 }
 
 std::string Call::describe() const {
-  if (op == Operator::kNone || op == Operator::kBarrier) return name_of(op);
+  const OperatorRow* row = row_of(op);
+  if (row == nullptr || !row->has_elements) return name_of(op);
   std::string out = text(name_of(op), "(count ", count, ", ", name_of(static_cast<HcclDataType>(dtype)));
   if (reduce < kReductions.size()) out += text(", ", kReductions[reduce]);
-  if (root != kUnused) {
-    const char* role = op == Operator::kSend ? ", to rank " : op == Operator::kRecv ? ", from rank " : ", root ";
-    out += text(role, root);
-  }
+  if (root != kUnused) out += text(row->other_rank, root);
   return out + ")";
 }
 

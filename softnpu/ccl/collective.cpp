@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "ops/copy/non_temporal.h"
+#include "simd/non_temporal.h"
 
 namespace softnpu::ccl {
 

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "ops/copy/non_temporal.h"
-#include "ops/simd/targets.h"
+#include "simd/non_temporal.h"
+#include "simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ccl/reduce.cpp"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "ccl/collectives.h"
 #include "ccl/reduce.h"
-#include "ops/copy/non_temporal.h"
+#include "simd/non_temporal.h"
 
 namespace softnpu::ccl {
 namespace {

@@ -5,7 +5,7 @@
 namespace softnpu {
 
 // Whether tensors of this format are stored in blocks: `dims` are the sizes that the program sees, `storage_dims` those
-// in memory, and the strides are unused. ops/format/layout.h defines the blocks.
+// in memory, and the strides are unused. ops/core/format/layout.h defines the blocks.
 constexpr bool is_blocked_format(aclFormat format) {
   switch (format) {
     case ACL_FORMAT_NC1HWC0:

@@ -75,7 +75,7 @@ class TypedName:
 
     name: str
     operands: str  # a letter each: t, a tensor; n, a tensor or a number
-    planner: str  # a template with the function as parameter, in softnpu/ops/typed
+    planner: str  # a template with the function as parameter, in softnpu/ops/registry
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A table is a text file. Lines that begin with ``#`` and empty lines are ignored. The first lines name the headers that
 the plans need::
 
-    include ops/elementwise/binary.h
+    include ops/math/elementwise/binary.h
 
 Every other line is an operator, its C arguments in order, and the call that plans it (in namespace softnpu; a pointer to
 the Plan is appended)::

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "runtime/limits.h"
+#include "runtime/memory/limits.h"
 
 namespace softnpu {
 namespace {

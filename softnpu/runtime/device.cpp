@@ -6,9 +6,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "base/wait.h"
-#include "runtime/address_lock.h"
 #include "runtime/config.h"
-#include "runtime/limits.h"
+#include "runtime/memory/address_lock.h"
+#include "runtime/memory/limits.h"
 
 namespace softnpu {
 namespace {

@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "base/status.h"
-#include "runtime/core_limits.h"
-#include "runtime/executor.h"
-#include "runtime/heap.h"
-#include "runtime/region.h"
-#include "runtime/stream.h"
-#include "runtime/virtual_memory.h"
-#include "runtime/write_epochs.h"
+#include "runtime/memory/heap.h"
+#include "runtime/memory/region.h"
+#include "runtime/memory/virtual_memory.h"
+#include "runtime/memory/write_epochs.h"
+#include "runtime/stream/core_limits.h"
+#include "runtime/stream/executor.h"
+#include "runtime/stream/stream.h"
 
 namespace softnpu {
 

@@ -9,7 +9,7 @@
 #include "base/round.h"
 #include "base/text.h"
 #include "runtime/config.h"
-#include "runtime/memory_blocks.h"
+#include "runtime/memory/memory_blocks.h"
 
 namespace softnpu {
 namespace {
@@ -332,7 +332,8 @@ Status Process::find_stream(void* handle, std::shared_ptr<Stream>* out) const {
 Status Process::create_event(uint32_t flags, std::shared_ptr<SharedMark> mark, EventRecord** out) {
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(current(&context));
-  auto record = std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(std::move(mark)), flags, context});
+  auto record =
+      std::make_unique<EventRecord>(EventRecord{std::make_shared<Event>(std::move(mark), &poller_), flags, context});
   *out = record.get();
   std::unique_lock lock(mutex_);
   events_.emplace(*out, std::move(record));

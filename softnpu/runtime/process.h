@@ -11,15 +11,15 @@
 #include <vector>
 
 #include "base/status.h"
-#include "runtime/callback_queue.h"
 #include "runtime/device.h"
-#include "runtime/event.h"
-#include "runtime/exports.h"
-#include "runtime/host_memory.h"
-#include "runtime/host_thread.h"
-#include "runtime/memory_listeners.h"
-#include "runtime/poller.h"
-#include "runtime/sharing.h"
+#include "runtime/ipc/exports.h"
+#include "runtime/ipc/sharing.h"
+#include "runtime/memory/host_memory.h"
+#include "runtime/memory/memory_listeners.h"
+#include "runtime/stream/callback_queue.h"
+#include "runtime/stream/event.h"
+#include "runtime/stream/host_thread.h"
+#include "runtime/stream/poller.h"
 #include "runtime/system_options.h"
 
 namespace softnpu {

@@ -1,6 +1,6 @@
 // The inline execution lock of a stream.
 
-#include "runtime/inline_gate.h"
+#include "runtime/stream/inline_gate.h"
 
 #include <gtest/gtest.h>
 

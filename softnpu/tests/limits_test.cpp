@@ -1,6 +1,6 @@
 // Limits of control groups, read from fake trees of /proc and /sys/fs/cgroup.
 
-#include "runtime/limits.h"
+#include "runtime/memory/limits.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -20,7 +20,7 @@
 #include "aclnnop/aclnn_softmax_backward.h"
 #include "aclnnop/aclnn_swi_glu.h"
 #include "instruction_sets.h"
-#include "ops/copy/non_temporal.h"
+#include "simd/non_temporal.h"
 
 namespace {
 

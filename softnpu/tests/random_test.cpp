@@ -10,7 +10,7 @@
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_inplace_bernoulli.h"
 #include "instruction_sets.h"
-#include "ops/random/philox.h"
+#include "ops/math/random/philox.h"
 
 namespace {
 

@@ -19,7 +19,7 @@ from softnpu.toolkit.headers import HeaderError, headers, read_names
 
 _SOURCE = Path(__file__).resolve().parent
 _INCLUDE = _SOURCE.parent / "include"
-_KERNEL_INCLUDE = _SOURCE.parent / "kernel" / "include"
+_KERNEL_INCLUDE = _SOURCE.parent / "ascendc" / "include"
 # softnpu/include/softnpu is of this project only.
 _COPIED = ("acl", "aclnn", "profiling", "runtime")
 # Programs include aclnn_base.h for the functions that make the objects.

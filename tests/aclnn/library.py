@@ -71,14 +71,14 @@ class AclnnError(RuntimeError):
 @functools.cache
 def operators() -> dict[str, Operator]:
     """All operators of all tables by name."""
-    tables = sorted(OPS.glob("*/operators.txt"))
+    tables = sorted(OPS.glob("*/*/operators.txt"))
     return {operator.name: operator for table in tables for operator in parse(table).operators}
 
 
 @functools.cache
 def family(name: str) -> str:
     """The folder of the operator's table."""
-    for table in OPS.glob("*/operators.txt"):
+    for table in OPS.glob("*/*/operators.txt"):
         if name in {operator.name for operator in parse(table).operators}:
             return table.parent.name
     raise KeyError(name)

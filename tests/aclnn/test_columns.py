@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/columns against torch: windows, dtypes, layouts."""
+"""The operators of softnpu/ops/nn/columns against torch: windows, dtypes, layouts."""
 
 import pytest
 import torch

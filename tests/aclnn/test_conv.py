@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/conv against torch in float64."""
+"""The operators of softnpu/ops/nn/conv against torch in float64."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/matmul against torch: every dtype, layout and broadcast."""
+"""The operators of softnpu/ops/blas/matmul against torch: every dtype, layout and broadcast."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/pool against torch: values, indices, gradients."""
+"""The operators of softnpu/ops/nn/pool against torch: values, indices, gradients."""
 
 import math
 from dataclasses import dataclass

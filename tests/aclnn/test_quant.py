@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/quant against their formulas in torch."""
+"""The operators of softnpu/ops/nn/quant against their formulas in torch."""
 
 import pytest
 import torch

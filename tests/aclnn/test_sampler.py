@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/sampler against torch: every mode and padding, and both gradients."""
+"""The operators of softnpu/ops/nn/sampler against torch: every mode and padding, and both gradients."""
 
 import itertools
 

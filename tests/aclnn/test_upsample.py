@@ -1,4 +1,4 @@
-"""The operators of softnpu/ops/upsample against torch: every mode, scale, dtype and layout, and the gradients."""
+"""The operators of softnpu/ops/nn/upsample against torch: every mode, scale, dtype and layout, and the gradients."""
 
 import math
 from dataclasses import dataclass

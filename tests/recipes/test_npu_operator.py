@@ -64,7 +64,7 @@ def test_the_outputs_are_a_function_of_shapes(copy):
     files = custom_files(found, "at_npu::native")
     for name in ("CustomKernels.cpp", "custom_kernels.h"):
         (copy.folder / name).write_text(files[name])
-    tables = map(str, sorted((ROOT / "softnpu/ops").glob("*/operators.txt")))
+    tables = map(str, sorted((ROOT / "softnpu/ops").glob("*/*/operators.txt")))
     assert opgen.main(["--output", str(copy.folder / "opgen"), *tables]) == 0
     csrc, headers = "torch_npu/csrc", ROOT / "softnpu/include"
     include = [copy.folder / "opgen", copy.folder / csrc, ROOT / csrc, headers]

@@ -22,7 +22,7 @@ def test_operators_by_function():
 
 
 def test_a_kernel_selects_its_family():
-    found = impact(["softnpu/ops/matmul/direct.cpp"])
+    found = impact(["softnpu/ops/blas/matmul/direct.cpp"])
     assert "aclnnMm" in family_functions("matmul")
     assert found.functions
     assert {"mm", "addmm"} <= found.operators
@@ -30,7 +30,7 @@ def test_a_kernel_selects_its_family():
 
 
 def test_the_runtime_selects_its_tests():
-    found = impact(["softnpu/runtime/stream.cpp"])
+    found = impact(["softnpu/runtime/stream/stream.cpp"])
     assert found.functions
     assert "tests/capability/test_streams.py" in found.tests
 

@@ -23,13 +23,13 @@ class Fault:
 FAULTS = (
     Fault(
         "runtime",
-        "softnpu/runtime/event.cpp",
+        "softnpu/runtime/stream/event.cpp",
         "if (generation == recorded_) time_ = Clock::now();",
         "if (generation != recorded_) time_ = Clock::now();",
     ),
     Fault(
         "operator kernel",
-        "softnpu/ops/shape/triangle.cpp",
+        "softnpu/ops/tensor/shape/triangle.cpp",
         "row + diagonal + 1, 0, columns",
         "row + diagonal + 2, 0, columns",
     ),

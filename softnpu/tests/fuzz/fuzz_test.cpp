@@ -21,7 +21,7 @@
 
 // Suppresses the program's own race, which these tests generate: two of its threads write the same device memory.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
-  return "race:*runtime/copy.cpp\n";
+  return "race:*runtime/memory/copy.cpp\n";
 }
 
 namespace fuzz {

@@ -52,7 +52,7 @@ std::string mask_of(const std::string& form) {
 
 std::vector<HeaderFunction> functions() {
   std::vector<HeaderFunction> all;
-  for (const auto& entry : std::filesystem::directory_iterator(SOFTNPU_ROOT "/softnpu/kernel/include/ascendc")) {
+  for (const auto& entry : std::filesystem::directory_iterator(SOFTNPU_ROOT "/softnpu/ascendc/include/ascendc")) {
     for (HeaderFunction& found : functions_of(read(entry.path()))) all.push_back(std::move(found));
   }
   return all;

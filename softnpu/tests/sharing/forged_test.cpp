@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "base/descriptor_socket.h"
-#include "runtime/export_messages.h"
-#include "runtime/export_ticket.h"
+#include "runtime/ipc/export_messages.h"
+#include "runtime/ipc/export_ticket.h"
 #include "sharing/sharing_fixture.h"
 
 namespace sharing {

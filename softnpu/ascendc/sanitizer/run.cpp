@@ -1,0 +1,88 @@
+#include "ascendc/sanitizer/run.h"
+
+#include <atomic>
+#include <exception>
+#include <memory>
+
+#include "ascendc/launch/fault.h"
+#include "ascendc/sanitizer/core.h"
+
+namespace softnpu::kernel {
+namespace check {
+namespace {
+
+constinit thread_local Core* current = nullptr;
+std::atomic<const char* (*)()> launch_site{nullptr};
+
+// The calling thread's core. Instructions outside of kernels have none.
+Core& core(const std::source_location& where) {
+  if (current == nullptr) fail("it is called outside of a kernel", where);
+  return *current;
+}
+
+}  // namespace
+
+std::unique_ptr<CheckedLaunch> begin_launch(const softnpuKernel& kernel, const void* arguments, size_t bytes) {
+  if (!is_checked) return nullptr;
+  std::string site;
+  if (const auto say = launch_site.load(); say != nullptr) {
+    const char* text = say();
+    if (text != nullptr) site = text;
+  }
+  if (kernel.file != nullptr) {
+    const std::string line = std::string(kernel.file) + ":" + std::to_string(kernel.line);
+    site += site.empty() ? line : " (" + line + ")";
+  }
+  return std::make_unique<CheckedLaunch>(std::move(site), arguments, bytes);
+}
+
+void run_checked(const softnpuKernel& kernel, const Block& block, const void* arguments, CheckedLaunch* launch) {
+  const auto core = std::make_unique<Core>(block, settings(), &launch->memory);
+  current = core.get();
+  std::exception_ptr failure;
+  try {
+    kernel.run(arguments);
+    core->finish();
+  } catch (const Fault&) {
+    if (core->reports().empty()) failure = std::current_exception();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  current = nullptr;
+  launch->reports.add_ordering_lines(core->ordering_lines());
+  launch->reports.add(std::move(core->reports()));
+  if (failure) std::rethrow_exception(failure);
+}
+
+const char* settings_error() { return settings().error.empty() ? nullptr : settings().error.c_str(); }
+
+void abandon(CheckedLaunch* launch) {
+  if (current == nullptr) return;
+  launch->reports.add(std::move(current->reports()));
+  current = nullptr;
+}
+
+void refuse(const char* sentence, const std::source_location& where) {
+  if (current != nullptr) current->refuse(sentence, where);
+}
+
+}  // namespace check
+
+void issue_checked(const Instruction& instruction) { check::core(instruction.where).issue(instruction); }
+void scalar_access_checked(const Memory& memory, uint64_t bytes, bool writes, const std::source_location& where) {
+  check::core(where).scalar_access(memory, bytes, writes, where);
+}
+void set_flag_checked(Pipe from, Pipe to, int event, const std::source_location& where) {
+  check::core(where).set_flag({from, to, event}, where);
+}
+void wait_flag_checked(Pipe from, Pipe to, int event, const std::source_location& where) {
+  check::core(where).wait_flag({from, to, event}, where);
+}
+void barrier_checked(int pipe, const std::source_location& where) { check::core(where).barrier(pipe, where); }
+void local_event_checked(LocalEvent event, const Memory& memory, const void* owner, const std::source_location& where) {
+  check::core(where).local_event(event, memory, owner, where);
+}
+
+}  // namespace softnpu::kernel
+
+void softnpuKernelSetLaunchSite(const char* (*site)(void)) { softnpu::kernel::check::launch_site.store(site); }

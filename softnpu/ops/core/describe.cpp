@@ -1,0 +1,95 @@
+#include "ops/core/describe.h"
+
+#include <array>
+#include <limits>
+
+#include "base/text.h"
+#include "ops/core/dtype.h"
+
+namespace softnpu {
+namespace {
+
+// A compact record of a few tensors' types and sizes.
+class Outlines {
+ public:
+  // False if they do not fit.
+  bool take(std::span<const aclTensor* const> tensors) {
+    if (tensors.size() > kMostTensors) return false;
+    size_t used = 0;
+    for (const aclTensor* tensor : tensors) {
+      Outline& outline = outlines_[count_++];
+      if (tensor == nullptr) continue;
+      if (tensor->dims.size() > dims_.size() - used) return false;
+      outline = {static_cast<int8_t>(tensor->dtype), static_cast<int8_t>(tensor->dims.size())};
+      for (const int64_t size : tensor->dims) {
+        if (size > std::numeric_limits<int32_t>::max()) return false;
+        dims_[used++] = static_cast<int32_t>(size);
+      }
+    }
+    return true;
+  }
+
+  std::string operator()() const {
+    std::string said = "(";
+    size_t used = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      const Outline& outline = outlines_[i];
+      said += i == 0 ? "" : ", ";
+      if (outline.rank < 0) {
+        said += "null";
+        continue;
+      }
+      const auto rank = static_cast<size_t>(outline.rank);
+      const std::array<int64_t, kMostDims> dims = with_all_dims();
+      said += name_of(static_cast<aclDataType>(outline.dtype)) + describe_shape(std::span(dims).subspan(used, rank));
+      used += rank;
+    }
+    return said + ")";
+  }
+
+ private:
+  static constexpr size_t kMostTensors = 5;
+  static constexpr size_t kMostDims = 12;
+  struct Outline {
+    int8_t dtype = 0;
+    int8_t rank = -1;  // negative: an omitted argument
+  };
+
+  std::array<int64_t, kMostDims> with_all_dims() const {
+    std::array<int64_t, kMostDims> dims{};
+    for (size_t i = 0; i < kMostDims; ++i) dims[i] = dims_[i];
+    return dims;
+  }
+
+  std::array<Outline, kMostTensors> outlines_{};
+  uint8_t count_ = 0;
+  std::array<int32_t, kMostDims> dims_{};
+};
+
+static_assert(sizeof(Outlines) <= Describe::kCapacity);
+
+}  // namespace
+
+std::string describe_shape(std::span<const int64_t> dims) {
+  std::string said = "[";
+  for (size_t i = 0; i < dims.size(); ++i) said += text(i == 0 ? "" : ", ", dims[i]);
+  return said + "]";
+}
+
+std::string describe(const aclTensor& tensor) { return name_of(tensor.dtype) + describe_shape(tensor.dims); }
+
+std::string describe(std::span<const aclTensor* const> tensors) {
+  std::string said = "(";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    said += text(i == 0 ? "" : ", ", tensors[i] == nullptr ? "null" : describe(*tensors[i]));
+  }
+  return said + ")";
+}
+
+Describe describe_later(std::span<const aclTensor* const> tensors) {
+  Outlines outlines;
+  if (outlines.take(tensors)) return outlines;
+  return [said = describe(tensors)] { return said; };
+}
+
+}  // namespace softnpu

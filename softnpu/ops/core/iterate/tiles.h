@@ -1,0 +1,68 @@
+#pragma once
+// Runs kernels on tiles of several tensors: gathers the values, computes, and writes them back.
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "ops/core/convert/element_rows.h"
+#include "ops/core/iterate/space.h"
+
+namespace softnpu {
+
+// Immutable: several threads may use it.
+class Tiles {
+ public:
+  // Values per tile: the tiles of all operands fit the first-level cache.
+  static constexpr int64_t kTile = 512;
+  // The smallest piece for a thread. Pieces of this size are the same for every number of threads.
+  static constexpr int64_t kGrain = 16 * kTile;
+
+  enum class Access : uint8_t { kRead, kWrite, kUpdate };
+  struct Use {
+    aclDataType as = ACL_FLOAT;  // the type in which the operand is computed
+    Access access = Access::kRead;
+  };
+
+  Tiles() = default;
+  // One use per operand of the space.
+  Tiles(Space space, std::span<const Use> uses);
+
+  int64_t count() const { return space_.count(); }
+
+  // Calls body(index of the first value, values, count) for each tile of [first, last). values[k] are operand k's,
+  // contiguous in its compute type; those of a kRead operand must not be written.
+  template <typename Body>
+  void run(int64_t first, int64_t last, const Body& body) const {
+    alignas(64) char buffers[Space::kMostOperands][kTile * kMostBytes];
+    void* values[Space::kMostOperands];
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      for (size_t k = 0; k < space_.operands(); ++k) values[k] = bring(k, at, here, buffers[k]);
+      body(at, static_cast<void* const*>(values), static_cast<size_t>(here));
+      for (size_t k = 0; k < space_.operands(); ++k) {
+        if (values[k] == buffers[k]) put_back(k, at, here, buffers[k]);
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 16;
+  struct OperandAccess {
+    ElementReader reader;
+    ElementWriter writer;
+    int64_t compute_bytes = 0;
+    Access access = Access::kRead;
+    bool is_direct = false;  // memory has the compute type
+    bool in_place = false;   // and all elements are contiguous
+  };
+
+  // The values in place, if they are contiguous and in the compute type; else copied to `buffer`.
+  void* bring(size_t k, int64_t at, int64_t count, char* buffer) const;
+  void put_back(size_t k, int64_t at, int64_t count, const char* buffer) const;
+
+  Space space_;
+  std::array<OperandAccess, Space::kMostOperands> accesses_{};
+};
+
+}  // namespace softnpu

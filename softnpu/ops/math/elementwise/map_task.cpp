@@ -1,0 +1,273 @@
+#include "ops/math/elementwise/map_task.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "ops/core/convert/number.h"
+#include "ops/core/copy/element.h"
+#include "simd/non_temporal.h"
+#include "workers/parallel.h"
+
+namespace softnpu {
+namespace {
+
+// The smallest piece for a thread.
+constexpr int64_t kGrain = int64_t{1} << 14;
+// The cost of one element: memory dominates.
+constexpr double kElementFlops = 16;
+// Shorter runs are gathered in tiles: calling the kernel takes longer than copying them.
+constexpr int64_t kLeastRun = 4;
+
+// The memory of `operand` in `space`. If it is contiguous, its elements correspond to the loop's.
+MemoryAccess memory_of(const Space& space, size_t operand, bool is_written) {
+  const Operand& from = space.operand(operand);
+  const auto size = static_cast<uint32_t>(aclDataTypeSize(from.dtype));
+  const bool is_row = !from.is_constant && space.is_contiguous(operand);
+  const auto [begin, end] = space.extent(operand);
+  return {begin, end, is_row ? size : 0, is_written};
+}
+
+// Whether the result overlaps `operand` other than element for element.
+bool is_overwritten(const Space& space, size_t operand) {
+  const MemoryAccess result = memory_of(space, 0, true);
+  const MemoryAccess read = memory_of(space, operand, false);
+  if (read.end <= result.begin || result.end <= read.begin) return false;
+  bool is_same = space.operand(operand).data == space.operand(0).data &&
+                 aclDataTypeSize(space.operand(operand).dtype) == aclDataTypeSize(space.operand(0).dtype);
+  for (size_t d = 0; is_same && d < space.dims(); ++d) is_same = space.stride(operand, d) == space.stride(0, d);
+  return !is_same;
+}
+
+bool is_run_in_place(const Space& space, size_t operand) {
+  return space.stride(operand, space.dims() - 1) ==
+         static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
+}
+
+// Sets all of `count` values of `bytes` bytes to the first one.
+void repeat_first(char* tile, size_t bytes, size_t count) {
+  with_element(bytes, [&]<typename T>() {
+    auto* values = reinterpret_cast<T*>(tile);
+    std::fill_n(values, count, T(values[0]));
+  });
+}
+
+// Whether input `i`, a single number, is not rounded to the mapping's dtype.
+bool keeps_digits(const Mapping& mapping, size_t i) {
+  return mapping.keeps_number && i == 1 && !is_integral(mapping.dtype);
+}
+
+}  // namespace
+
+double cost_of(const Mapping& mapping, int64_t count) {
+  return kElementFlops * mapping.cost * static_cast<double>(count);
+}
+
+void put_input(const aclScalar& value, const Mapping& mapping, size_t i, void* to) {
+  put_scalar(value, mapping.dtype, to);
+  if (!keeps_digits(mapping, i)) round_value(mapping.dtype, to);
+}
+
+MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space space)
+    : mapping_(mapping), space_(std::move(space)), input_count_(inputs.size()) {
+  compute_bytes_ = compute_type_size(compute_type_of(mapping.dtype));
+  writer_ = ElementWriter(mapping.dtype, space_.operand(0).dtype);
+  in_place_ = writer_.is_direct() && space_.is_contiguous(0);
+  run_in_place_ = writer_.is_direct() && is_run_in_place(space_, 0);
+  all_in_place_ = in_place_;
+  Input* input = inputs_.data();
+  size_t operand = 0;
+  for (const MapInput& given : inputs) {
+    if (given.scalar != nullptr) {
+      put_input(*given.scalar, mapping, static_cast<size_t>(input - inputs_.data()), input->value.data());
+      input->is_constant = true;
+    } else {
+      input->operand = ++operand;
+      input->is_constant = space_.operand(operand).is_constant;
+      const bool is_exact = input->is_constant && keeps_digits(mapping, static_cast<size_t>(input - inputs_.data()));
+      input->reader =
+          ElementReader(space_.operand(operand).dtype, is_exact ? computed_as(mapping.dtype) : mapping.dtype);
+      if (!input->is_constant) {
+        input->in_place = input->reader.is_direct() && space_.is_contiguous(operand);
+        input->run_in_place = input->reader.is_direct() && is_run_in_place(space_, operand);
+        input->run_repeats = inner_stride(operand) == 0;
+      }
+    }
+    all_in_place_ = all_in_place_ && input->in_place;
+    ++input;
+  }
+  by_runs_ = goes_by_runs();
+  const bool needs_no_tile =
+      run_in_place_ && std::ranges::all_of(this->inputs(), [](const Input& each) { return each.run_in_place; });
+  if (needs_no_tile) step_ = std::numeric_limits<int64_t>::max();
+  cost_ = cost_of(mapping, space_.count());
+}
+
+bool MapTask::is_loop() const {
+  return in_place_ &&
+         std::ranges::all_of(inputs(), [](const Input& input) { return input.is_constant || input.in_place; });
+}
+
+// Runs pay if they are long and the kernel can use some of them in place. If inputs are overwritten, tiles are used:
+// they are read before they are written.
+bool MapTask::goes_by_runs() const {
+  if (space_.dims() < 2 || space_.size(space_.dims() - 1) < kLeastRun) return false;
+  bool found = run_in_place_;
+  for (const Input& input : inputs()) {
+    if (input.operand != 0 && is_overwritten(space_, input.operand)) return false;
+    found = found || input.run_in_place;
+  }
+  return found;
+}
+
+// Whether the result is too large to remain in the caches, and does not overlap the inputs.
+bool MapTask::uses_non_temporal_stores() const {
+  if (!is_loop() || space_.count() * static_cast<int64_t>(compute_bytes_) < kNonTemporalBytes) return false;
+  const MemoryAccess result = memory_of(space_, 0, true);
+  return std::ranges::none_of(inputs(), [&](const Input& input) {
+    if (input.operand == 0) return false;
+    const MemoryAccess read = memory_of(space_, input.operand, false);
+    return read.begin < result.end && result.begin < read.end;
+  });
+}
+
+void MapTask::run_all() const {
+  if (uses_non_temporal_stores()) {
+    return parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) {
+      run_non_temporal(first, last);
+      fence_non_temporal_stores();
+    });
+  }
+  parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
+}
+
+void MapTask::add_accesses(std::vector<MemoryAccess>* to) const {
+  for (size_t k = 0; k < space_.operands(); ++k) to->push_back(memory_of(space_, k, k == 0));
+}
+
+double MapTask::cost_per_element() const { return cost_of(mapping_, 1); }
+
+std::unique_ptr<const ElementwiseLoop> MapTask::rebind(const BufferRebinding& rebinding) const {
+  auto made = std::make_unique<MapTask>(*this);
+  for (size_t k = 1; rebinding.input != nullptr && k < space_.operands(); ++k) {
+    if (space_.operand(k).data == rebinding.input) made->space_.move(k, rebinding.new_input);
+  }
+  if (rebinding.new_output != nullptr) made->space_.move(0, rebinding.new_output);
+  return made;
+}
+
+void MapTask::run(int64_t first, int64_t last) const {
+  if (by_runs_) return run_by_runs(first, last);
+  run_by_tiles(first, last);
+}
+
+void MapTask::run_by_tiles(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min(kTile, last - first), tiles, in);
+  const int64_t step = all_in_place_ ? last - first : kTile;
+  for (int64_t at = first; at < last; at += step) {
+    const int64_t here = std::min(step, last - at);
+    const ptrdiff_t bytes = at * static_cast<int64_t>(compute_bytes_);
+    for (size_t k = 0; k < input_count_; ++k) {
+      const Input& input = inputs_[k];
+      if (input.in_place) {
+        in[k] = space_.operand(input.operand).data + bytes;
+      } else if (!input.is_constant) {
+        gather(input, at, here, tiles[k]);
+      }
+    }
+    void* out = in_place_ ? space_.operand(0).data + bytes : tiles[kMostInputs];
+    mapping_.kernel(out, in, static_cast<size_t>(here), mapping_.constants.data());
+    if (!in_place_) scatter(at, here, tiles[kMostInputs]);
+  }
+}
+
+// Tiles with non-temporal stores; non-constant inputs are read in place.
+void MapTask::run_non_temporal(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min(kTile, last - first), tiles, in);
+  const NonTemporalCopy non_temporal = non_temporal_copy();
+  const auto* ahead =
+      std::find_if(inputs_.data(), inputs_.data() + input_count_, [](const Input& input) { return input.in_place; });
+  for (int64_t at = first; at < last; at += kTile) {
+    const int64_t here = std::min(kTile, last - at);
+    const ptrdiff_t begin = at * static_cast<int64_t>(compute_bytes_);
+    const size_t bytes = static_cast<size_t>(here) * compute_bytes_;
+    for (size_t k = 0; k < input_count_; ++k) {
+      if (inputs_[k].in_place) in[k] = space_.operand(inputs_[k].operand).data + begin;
+    }
+    mapping_.kernel(tiles[kMostInputs], in, static_cast<size_t>(here), mapping_.constants.data());
+    const bool reads = ahead != inputs_.data() + input_count_;
+    non_temporal(space_.operand(0).data + begin, tiles[kMostInputs], bytes,
+                 reads ? static_cast<const char*>(in[ahead - inputs_.data()]) + bytes : nullptr);
+  }
+}
+
+void MapTask::run_by_runs(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  fill_constants(std::min({kTile, last - first, space_.size(space_.dims() - 1)}), tiles, in);
+  space_.for_all_runs(first, last - first, [&](const Space::Addresses& run, int64_t count) {
+    for (size_t k = 0; k < input_count_; ++k) {
+      const Input& input = inputs_[k];
+      if (input.run_repeats) {
+        input.reader.read(run[input.operand], 0, 1, tiles[k]);
+        repeat_first(tiles[k], compute_bytes_, static_cast<size_t>(std::min(step_, count)));
+      }
+    }
+    for (int64_t at = 0; at < count; at += step_) {
+      const auto here = static_cast<size_t>(std::min(step_, count - at));
+      for (size_t k = 0; k < input_count_; ++k) {
+        const Input& input = inputs_[k];
+        if (input.is_constant || input.run_repeats) continue;
+        const ptrdiff_t stride = inner_stride(input.operand);
+        const char* from = run[input.operand] + at * stride;
+        if (input.run_in_place) {
+          in[k] = from;
+        } else {
+          input.reader.read(from, stride, here, tiles[k]);
+        }
+      }
+      const ptrdiff_t stride = inner_stride(0);
+      char* to = run[0] + at * stride;
+      mapping_.kernel(run_in_place_ ? to : tiles[kMostInputs], in, here, mapping_.constants.data());
+      if (!run_in_place_) writer_.write(tiles[kMostInputs], here, to, stride);
+    }
+  });
+}
+
+// Sets the kernel's inputs to the tiles, and fills the constant ones.
+void MapTask::fill_constants(int64_t count, Tile* tiles, const void** in) const {
+  for (size_t k = 0; k < input_count_; ++k) {
+    in[k] = tiles[k];
+    if (inputs_[k].is_constant) fill_constant(inputs_[k], static_cast<size_t>(count), tiles[k]);
+  }
+}
+
+void MapTask::fill_constant(const Input& input, size_t count, char* tile) const {
+  if (input.operand != 0) {
+    input.reader.read(space_.operand(input.operand).data, 0, 1, tile);
+  } else {
+    std::memcpy(tile, input.value.data(), compute_bytes_);
+  }
+  repeat_first(tile, compute_bytes_, count);
+}
+
+void MapTask::gather(const Input& input, int64_t at, int64_t count, char* tile) const {
+  space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
+    input.reader.read(from, stride, here, tile);
+    tile += here * compute_bytes_;
+  });
+}
+
+void MapTask::scatter(int64_t at, int64_t count, const char* tile) const {
+  space_.for_runs(0, at, count, [&](char* to, ptrdiff_t stride, size_t here) {
+    writer_.write(tile, here, to, stride);
+    tile += here * compute_bytes_;
+  });
+}
+
+}  // namespace softnpu

@@ -1,0 +1,241 @@
+// Maxima and minima, and their positions.
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+
+#include "ops/math/reduce/kernel.h"
+#include "simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/math/reduce/extremes.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "ops/math/reduce/tile.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <typename T>
+HWY_INLINE bool is_nan([[maybe_unused]] T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return x != x;
+  } else {
+    return false;
+  }
+}
+
+struct Greatest {
+  template <typename T>
+  static constexpr T first() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  }
+  template <typename T>
+  static HWY_INLINE bool beats(T a, T b) {
+    return a > b;
+  }
+  static HWY_INLINE auto vector(auto a, auto b) { return hn::Max(a, b); }
+};
+struct Least {
+  template <typename T>
+  static constexpr T first() {
+    using Limits = std::numeric_limits<T>;
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  }
+  template <typename T>
+  static HWY_INLINE bool beats(T a, T b) {
+    return a < b;
+  }
+  static HWY_INLINE auto vector(auto a, auto b) { return hn::Min(a, b); }
+};
+
+// The better one of both (`b` if equal). A NaN in `a` stays.
+template <typename F, typename T>
+HWY_INLINE T better(T a, T b) {
+  return (static_cast<int>(F::beats(a, b)) | static_cast<int>(is_nan(a))) != 0 ? a : b;
+}
+
+struct Itself {
+  template <typename T>
+  static HWY_INLINE T of(T x) {
+    return x;
+  }
+  static HWY_INLINE auto vector(auto v) { return v; }
+};
+struct Magnitude {
+  template <typename T>
+  static HWY_INLINE auto of(T x) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return std::fabs(x);
+    } else {
+      return std::hypot(x.real(), x.imag());
+    }
+  }
+  static HWY_INLINE auto vector(auto v) { return hn::Abs(v); }
+};
+
+// The best of contiguous values; NaN if one is NaN.
+template <typename F, typename Term, typename T>
+HWY_INLINE auto best_of(const T* HWY_RESTRICT v, size_t count) {
+  using R = decltype(Term::of(T()));
+  R best = F::template first<R>();
+  size_t i = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    const hn::ScalableTag<T> d;
+    const size_t lanes = hn::Lanes(d);
+    auto a = hn::Set(d, best);
+    auto b = a;
+    auto is_number = hn::Eq(a, a);
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+      const auto x = Term::vector(hn::LoadU(d, v + i));
+      const auto y = Term::vector(hn::LoadU(d, v + i + lanes));
+      is_number = hn::And(is_number, hn::And(hn::Eq(x, x), hn::Eq(y, y)));
+      a = F::vector(a, x);
+      b = F::vector(b, y);
+    }
+    if (!hn::AllTrue(d, is_number)) return std::numeric_limits<T>::quiet_NaN();
+    HWY_ALIGN T lane[hn::MaxLanes(d)];
+    hn::Store(F::vector(a, b), d, lane);
+    for (size_t j = 0; j < lanes; ++j) best = better<F>(lane[j], best);
+    for (; i < count; ++i) best = better<F>(Term::of(v[i]), best);
+  } else {
+    constexpr size_t kLanes = 8;
+    R lane[kLanes];
+    for (R& x : lane) x = best;
+    for (; i + kLanes <= count; i += kLanes) {
+      for (size_t j = 0; j < kLanes; ++j) lane[j] = better<F>(Term::of(v[i + j]), lane[j]);
+    }
+    for (const R& x : lane) best = better<F>(x, best);
+    for (; i < count; ++i) best = better<F>(Term::of(v[i]), best);
+  }
+  return best;
+}
+
+template <typename F, typename Term, typename T>
+struct Extreme {
+  using Value = T;
+  using State = decltype(Term::of(T()));
+  using First = State;
+  using Second = State;
+  static void start(State& s) { s = F::template first<State>(); }
+  static HWY_INLINE void add(State& s, T v, const double*) { s = better<F>(Term::of(v), s); }
+  static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double*) {
+    s = better<F>(best_of<F, Term>(v, count), s);
+  }
+  static void merge(State& s, const State& o) { s = better<F>(o, s); }
+  static void finish(const State& s, const double*, First* first, Second*) {
+    if (first != nullptr) *first = s;
+  }
+};
+
+template <typename T>
+struct Both {
+  using Value = T;
+  struct State {
+    T least;
+    T greatest;
+  };
+  using First = T;
+  using Second = T;
+  static void start(State& s) { s = {Least::first<T>(), Greatest::first<T>()}; }
+  static HWY_INLINE void add(State& s, T v, const double*) {
+    s.least = better<Least>(v, s.least);
+    s.greatest = better<Greatest>(v, s.greatest);
+  }
+  static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t, const double*) {
+    constexpr size_t kAtATime = 1024;  // fit the first-level cache for the second pass
+    for (size_t i = 0; i < count; i += kAtATime) {
+      const size_t here = HWY_MIN(kAtATime, count - i);
+      s.least = better<Least>(best_of<Least, Itself>(v + i, here), s.least);
+      s.greatest = better<Greatest>(best_of<Greatest, Itself>(v + i, here), s.greatest);
+    }
+  }
+  static void merge(State& s, const State& o) {
+    s.least = better<Least>(o.least, s.least);
+    s.greatest = better<Greatest>(o.greatest, s.greatest);
+  }
+  static void finish(const State& s, const double*, T* first, T* second) {
+    if (first != nullptr) *first = s.least;
+    if (second != nullptr) *second = s.greatest;
+  }
+};
+
+template <typename F, typename T>
+struct Where {
+  using Value = T;
+  struct State {
+    T best;
+    int64_t index;  // -1: no value yet
+  };
+  using First = T;
+  using Second = int64_t;
+  static void start(State& s) { s = {F::template first<T>(), -1}; }
+  static HWY_INLINE bool is_new(const State& s, T v) {
+    return s.index < 0 || F::beats(v, s.best) || (is_nan(v) && !is_nan(s.best));
+  }
+  static HWY_INLINE void row(State& s, const T* v, size_t count, int64_t index, const double*) {
+    constexpr size_t kAtATime = 1024;  // fit the first-level cache for the second pass
+    for (size_t i = 0; i < count; i += kAtATime) {
+      const size_t here = HWY_MIN(kAtATime, count - i);
+      const T best = best_of<F, Itself>(v + i, here);
+      if (!is_new(s, best)) continue;
+      size_t j = 0;
+      while (j + 1 < here && !(is_nan(best) ? is_nan(v[i + j]) : v[i + j] == best)) ++j;
+      s = {v[i + j], index + static_cast<int64_t>(i + j)};
+    }
+  }
+  static void merge(State& s, const State& o) {
+    if (o.index >= 0 && is_new(s, o.best)) s = o;
+  }
+  static void finish(const State& s, const double*, T* first, int64_t* second) {
+    if (first != nullptr) *first = s.best;
+    if (second != nullptr) *second = s.index;
+  }
+};
+
+ReduceKernel kernel_for(ReduceOp op, ComputeType compute_type) {
+  return with_compute_type(compute_type, [op]<typename T>() -> ReduceKernel {
+    if constexpr (std::is_arithmetic_v<T>) {
+      switch (op) {
+        case ReduceOp::kMax: return kernel_of<Extreme<Greatest, Itself, T>>();
+        case ReduceOp::kMin: return kernel_of<Extreme<Least, Itself, T>>();
+        case ReduceOp::kMinMax: return kernel_of<Both<T>>();
+        case ReduceOp::kArgMax: return kernel_of<Where<Greatest, T>>();
+        case ReduceOp::kArgMin: return kernel_of<Where<Least, T>>();
+        default: break;
+      }
+    }
+    if constexpr (!std::is_integral_v<T>) {
+      if (op == ReduceOp::kAbsMax) return kernel_of<Extreme<Greatest, Magnitude, T>>();
+      if (op == ReduceOp::kAbsMin) return kernel_of<Extreme<Least, Magnitude, T>>();
+    }
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(kernel_for);
+
+}  // namespace
+
+ReduceKernel extreme_kernel(ReduceOp op, ComputeType compute_type) {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(kernel_for)(op, compute_type);
+}
+
+}  // namespace softnpu
+#endif

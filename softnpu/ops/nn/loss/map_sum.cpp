@@ -1,0 +1,162 @@
+#include "ops/nn/loss/map_sum.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/small_vector.h"
+#include "base/text.h"
+#include "ops/core/convert/element_rows.h"
+#include "ops/core/describe.h"
+#include "ops/core/iterate/space.h"
+#include "ops/core/tensor_memory.h"
+#include "workers/parallel.h"
+
+namespace softnpu {
+namespace {
+
+constexpr size_t kMostInputs = 5;
+constexpr int64_t kTile = 512;  // values per tile
+constexpr int64_t kPiece = 64 * kTile;
+constexpr size_t kMostBytes = sizeof(double);
+constexpr double kFlopsPerElement = 16;
+
+// A planned sum. Immutable: several threads may run it. Each piece writes its sum to the workspace.
+class MapSumTask {
+ public:
+  MapSumTask(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, char* out,
+             aclDataType out_dtype, Space space)
+      : mapping_(mapping), space_(std::move(space)), out_(out) {
+    is_double_ = compute_type_of(mapping.dtype) == ComputeType::kF64;
+    compute_bytes_ = is_double_ ? sizeof(double) : sizeof(float);
+    writer_ = ElementWriter(ACL_DOUBLE, out_dtype);
+    divisor_ = mean ? static_cast<double>(space_.count()) : 1;
+    size_t operand = 0;
+    for (const MapInput& given : inputs) {
+      Input& input = inputs_[count_++];
+      if (given.scalar != nullptr) {
+        input.value = given.scalar->as_double();
+        input.is_scalar = true;
+      } else {
+        input.operand = operand++;
+        input.reader = ElementReader(space_.operand(input.operand).dtype, mapping.dtype);
+      }
+    }
+    const double cost = kFlopsPerElement * mapping.cost * static_cast<double>(space_.count());
+    threads_ = threads_for(cost);
+    work_ = cost;
+  }
+
+  double work() const { return work_; }
+  Checked workspace_bytes() const { return checked(pieces()) * sizeof(double); }
+
+  void run(void* workspace) const {
+    auto* sums = static_cast<double*>(workspace);
+    parallel_for(pieces(), 1, threads_, [&](int64_t first, int64_t last) {
+      for (int64_t piece = first; piece < last; ++piece) {
+        sums[piece] = sum_of(piece * kPiece, std::min(space_.count(), (piece + 1) * kPiece));
+      }
+    });
+    double sum = 0;
+    for (int64_t piece = 0; piece < pieces(); ++piece) sum += sums[piece];
+    sum /= divisor_;
+    writer_.write(&sum, 1, out_, 0);
+  }
+
+ private:
+  struct Input {
+    ElementReader reader;
+    size_t operand = 0;
+    double value = 0;
+    bool is_scalar = false;
+  };
+
+  int64_t pieces() const { return (space_.count() + kPiece - 1) / kPiece; }
+
+  double sum_of(int64_t first, int64_t last) const {
+    alignas(64) char tiles[kMostInputs + 1][kTile * kMostBytes];
+    const void* in[kMostInputs] = {};
+    for (size_t k = 0; k < count_; ++k) {
+      in[k] = tiles[k];
+      if (!inputs_[k].is_scalar) continue;
+      if (is_double_) {
+        std::fill_n(reinterpret_cast<double*>(tiles[k]), kTile, inputs_[k].value);
+      } else {
+        std::fill_n(reinterpret_cast<float*>(tiles[k]), kTile, static_cast<float>(inputs_[k].value));
+      }
+    }
+    double sum = 0;
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      for (size_t k = 0; k < count_; ++k) {
+        if (!inputs_[k].is_scalar) gather(inputs_[k], at, here, tiles[k]);
+      }
+      mapping_.kernel(tiles[count_], in, static_cast<size_t>(here), mapping_.constants.data());
+      sum += is_double_ ? total(reinterpret_cast<const double*>(tiles[count_]), here)
+                        : total(reinterpret_cast<const float*>(tiles[count_]), here);
+    }
+    return sum;
+  }
+
+  void gather(const Input& input, int64_t at, int64_t count, char* tile) const {
+    space_.for_runs(input.operand, at, count, [&](const char* from, ptrdiff_t stride, size_t here) {
+      input.reader.read(from, stride, here, tile);
+      tile += here * compute_bytes_;
+    });
+  }
+
+  template <typename T>
+  static double total(const T* values, int64_t count) {
+    double lane[8] = {};
+    int64_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      for (int64_t j = 0; j < 8; ++j) lane[j] += static_cast<double>(values[i + j]);
+    }
+    for (; i < count; ++i) lane[0] += static_cast<double>(values[i]);
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+  }
+
+  Mapping mapping_;
+  Space space_;
+  std::array<Input, kMostInputs> inputs_{};
+  size_t count_ = 0;
+  ElementWriter writer_;
+  char* out_ = nullptr;
+  double divisor_ = 1;
+  size_t compute_bytes_ = 0;
+  bool is_double_ = false;
+  double work_ = 0;
+  int threads_ = 1;
+};
+
+}  // namespace
+
+Status plan_map_sum(const Mapping& mapping, std::initializer_list<MapInput> inputs, bool mean, const aclTensor& out,
+                    Plan* plan) {
+  SmallVector<const aclTensor*, kMostInputs> tensors;
+  for (const MapInput& input : inputs) {
+    if (input.tensor != nullptr) tensors.push_back(input.tensor);
+  }
+  const std::span<const aclTensor* const> all(tensors.data(), tensors.size());
+  if (!is_known(out.dtype) || element_count(out) != 1) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the result is ", describe(out), " where one number is needed")};
+  }
+  if (mapping.kernel == nullptr) {
+    return {ACLNN_ERR_PARAM_INVALID, text("not defined for ", name_of(mapping.dtype), " values: ", describe(all))};
+  }
+  Space space;
+  SOFTNPU_RETURN_IF_ERROR(Space::make(all, 0, &space));
+  void* memory = nullptr;
+  SOFTNPU_RETURN_IF_ERROR(tensor_memory(out, "the result", &memory));
+  auto task = std::make_shared<const MapSumTask>(mapping, inputs, mean, static_cast<char*>(memory), out.dtype,
+                                                 std::move(space));
+  plan->work = task->work();
+  plan->workspace_bytes = task->workspace_bytes();
+  plan->run = [task](void* workspace) {
+    task->run(workspace);
+    return Status::ok();
+  };
+  plan->describe = describe_later(all);
+  return Status::ok();
+}
+
+}  // namespace softnpu

@@ -1,0 +1,326 @@
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "base/text.h"
+#include "ops/core/describe.h"
+#include "ops/core/iterate/flat.h"
+#include "ops/nn/loss/losses.h"
+#include "workers/parallel.h"
+
+namespace softnpu {
+namespace {
+
+constexpr int64_t kTile = 512;
+constexpr int64_t kPiece = 16 * kTile;  // targets per piece
+constexpr double kFlopsPerTarget = 128;
+
+// self as [samples, classes, spatial_size].
+struct Shape {
+  int64_t samples = 1;
+  int64_t classes = 1;
+  int64_t spatial_size = 1;
+  int64_t targets() const { return samples * spatial_size; }
+};
+
+Status mismatch(const aclTensor& self, const aclTensor& target) {
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("self ", describe(self), " and target ", describe(target),
+               " do not belong together: they are [N, C, ...] and [N, ...], or [C] and one target")};
+}
+
+Status shape_of(const aclTensor& self, const aclTensor& target, Shape* shape) {
+  const Dims& dims = self.dims;
+  if (dims.empty()) return mismatch(self, target);
+  if (dims.size() == 1) {
+    shape->classes = dims[0];
+    return element_count(target) == 1 && target.dims.size() <= 1 ? Status::ok() : mismatch(self, target);
+  }
+  Dims wanted;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i != 1) wanted.push_back(dims[i]);
+    if (i > 1) shape->spatial_size *= dims[i];
+  }
+  shape->samples = dims[0];
+  shape->classes = dims[1];
+  return target.dims == wanted ? Status::ok() : mismatch(self, target);
+}
+
+struct Sums {
+  double loss = 0;
+  double weight = 0;
+  int64_t bad = -1;  // first target that is not a class
+};
+
+// The inputs of both directions.
+template <typename T>
+struct Inputs {
+  Shape shape;
+  FlatTensor target;
+  ElementReader target_reader;
+  std::optional<FlatReader<T>> weight;
+  int64_t ignore = 0;
+
+  Status make(const aclTensor& self, const aclTensor& target_tensor, const aclTensor* weight_tensor,
+              int64_t ignore_index) {
+    ignore = ignore_index;
+    SOFTNPU_RETURN_IF_ERROR(shape_of(self, target_tensor, &shape));
+    SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(target_tensor, -1, "target", &target));
+    if (!is_integral(target.dtype()) || target.dtype() == ACL_BOOL) {
+      return {ACLNN_ERR_PARAM_INVALID, text("target is ", describe(target_tensor), "; classes are integers")};
+    }
+    target_reader = ElementReader(target.dtype(), ACL_INT64);
+    if (weight_tensor == nullptr) return Status::ok();
+    if (element_count(*weight_tensor) != shape.classes) {
+      return {ACLNN_ERR_PARAM_INVALID,
+              text("weight is ", describe(*weight_tensor), " for ", shape.classes, " classes")};
+    }
+    FlatTensor flat;
+    SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(*weight_tensor, -1, "weight", &flat));
+    weight.emplace(flat);
+    return Status::ok();
+  }
+
+  void read_targets(int64_t first, int64_t count, int64_t* to) const {
+    target.for_runs(first, count, [&](const char* from, ptrdiff_t stride, int64_t here) {
+      target_reader.read(from, stride, static_cast<size_t>(here), to);
+      to += here;
+    });
+  }
+  bool is_class(int64_t value) const { return value >= 0 && value < shape.classes; }
+  T weight_of(int64_t value) const {
+    T buffer;
+    return weight ? *weight->read(value, 1, &buffer) : T(1);
+  }
+  // The index in self of the class of target `i`.
+  int64_t element(int64_t i, int64_t value) const {
+    if (shape.spatial_size == 1) return i * shape.classes + value;
+    return (i / shape.spatial_size * shape.classes + value) * shape.spatial_size + i % shape.spatial_size;
+  }
+};
+
+Status no_class(int64_t value, int64_t classes) {
+  return {ACLNN_ERR_PARAM_INVALID, text("target ", value, " is out of range: there are ", classes, " classes")};
+}
+
+template <typename T>
+class NllTask {
+ public:
+  Inputs<T> in;
+  FlatReader<T> self;
+  FlatWriter<T> out;
+  FlatWriter<T> total;
+  int64_t reduction = 0;
+
+  int64_t pieces() const { return (in.shape.targets() + kPiece - 1) / kPiece; }
+
+  Status run(void* workspace) const {
+    auto* sums = static_cast<Sums*>(workspace);
+    const int threads = threads_for(kFlopsPerTarget * static_cast<double>(in.shape.targets()));
+    parallel_for(pieces(), 1, threads, [&](int64_t first, int64_t last) {
+      for (int64_t i = first; i < last; ++i)
+        sums[i] = sum_of(i * kPiece, std::min(in.shape.targets(), (i + 1) * kPiece));
+    });
+    Sums all;
+    for (int64_t i = 0; i < pieces(); ++i) {
+      all.loss += sums[i].loss;
+      all.weight += sums[i].weight;
+      if (sums[i].bad >= 0 && all.bad < 0) all.bad = sums[i].bad;
+    }
+    if (all.bad >= 0) {
+      int64_t value = 0;
+      in.read_targets(all.bad, 1, &value);
+      return no_class(value, in.shape.classes);
+    }
+    const T weight = reduction == 0 ? T(0) : static_cast<T>(all.weight);
+    total.put(0, 1, &weight);
+    if (reduction == 0) return Status::ok();
+    const T loss = static_cast<T>(reduction == 1 ? all.loss / all.weight : all.loss);
+    out.put(0, 1, &loss);
+    return Status::ok();
+  }
+
+ private:
+  Sums sum_of(int64_t first, int64_t last) const {
+    Sums sums;
+    int64_t targets[kTile];
+    T losses[kTile];
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      in.read_targets(at, here, targets);
+      for (int64_t i = 0; i < here; ++i) {
+        losses[i] = 0;
+        if (targets[i] == in.ignore) continue;
+        if (!in.is_class(targets[i])) {
+          if (sums.bad < 0) sums.bad = at + i;
+          continue;
+        }
+        T buffer;
+        const T weight = in.weight_of(targets[i]);
+        losses[i] = -weight * *self.read(in.element(at + i, targets[i]), 1, &buffer);
+        sums.loss += static_cast<double>(losses[i]);
+        sums.weight += static_cast<double>(weight);
+      }
+      if (reduction == 0) out.put(at, here, losses);
+    }
+    return sums;
+  }
+};
+
+template <typename T>
+class NllGradientTask {
+ public:
+  Inputs<T> in;
+  FlatReader<T> grad;
+  FlatReader<T> total;
+  FlatWriter<T> out;
+  int64_t reduction = 0;
+
+  Status run() const {
+    const Shape& shape = in.shape;
+    const int64_t row = shape.classes * shape.spatial_size;
+    // One thread clears and fills a row.
+    const int threads = threads_for(8 * static_cast<double>(shape.samples * row));
+    T buffer;
+    const T factor = reduction == 1 ? -1 / *total.read(0, 1, &buffer) : T(-1);
+    std::atomic<int64_t> bad{-1};  // any target that is not a class
+    T* const whole = out.find(0, shape.samples * row);
+    parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
+                 [&](int64_t first, int64_t last) {
+                   clear(first * row, last * row, whole);
+                   const int64_t wrong = fill(first * shape.spatial_size, last * shape.spatial_size, factor, whole);
+                   if (wrong >= 0) bad = wrong;
+                 });
+    if (bad < 0) return Status::ok();
+    int64_t value = 0;
+    in.read_targets(bad, 1, &value);
+    return no_class(value, shape.classes);
+  }
+
+ private:
+  // `whole`: the memory of the gradient if it is contiguous, else null.
+  void clear(int64_t first, int64_t last, T* whole) const {
+    if (whole != nullptr) {
+      std::fill(whole + first, whole + last, T(0));
+      return;
+    }
+    const T zeros[kTile] = {};
+    for (int64_t i = first; i < last; i += kTile) out.put(i, std::min(kTile, last - i), zeros);
+  }
+
+  // Writes the gradients of the targets [first, last); returns one that is not a class, -1 if all are.
+  int64_t fill(int64_t first, int64_t last, T factor, T* whole) const {
+    int64_t targets[kTile];
+    T buffer[kTile];
+    int64_t bad = -1;
+    for (int64_t at = first; at < last; at += kTile) {
+      const int64_t here = std::min(kTile, last - at);
+      in.read_targets(at, here, targets);
+      const T* grads = reduction == 0 ? grad.read(at, here, buffer) : grad.read(0, 1, buffer);
+      for (int64_t i = 0; i < here; ++i) {
+        if (targets[i] == in.ignore) continue;
+        if (!in.is_class(targets[i])) {
+          bad = at + i;
+          continue;
+        }
+        const T result = factor * in.weight_of(targets[i]) * grads[reduction == 0 ? i : 0];
+        const int64_t element = in.element(at + i, targets[i]);
+        if (whole != nullptr) {
+          whole[element] = result;
+        } else {
+          out.put(element, 1, &result);
+        }
+      }
+    }
+    return bad;
+  }
+};
+
+Status check_reduction(int64_t reduction) {
+  if (reduction >= 0 && reduction <= 2) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text("reduction ", reduction, " does not exist: it is 0, 1 (mean) or 2 (sum)")};
+}
+
+Status check_floating(std::initializer_list<const aclTensor*> tensors) {
+  for (const aclTensor* tensor : tensors) {
+    if (tensor == nullptr || (is_known(tensor->dtype) && is_floating(tensor->dtype))) continue;
+    return {ACLNN_ERR_PARAM_INVALID, text("a loss is of floating-point numbers, not of ", describe(*tensor))};
+  }
+  return Status::ok();
+}
+
+Status check_count(const aclTensor& tensor, const char* role, int64_t count) {
+  if (element_count(tensor) == count) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID, text(role, " is ", describe(tensor), " where ", count, " elements are needed")};
+}
+
+template <typename T>
+Status plan_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
+                 int64_t ignore_index, const aclTensor& out, const aclTensor& total, Plan* plan) {
+  auto task = std::make_shared<NllTask<T>>();
+  SOFTNPU_RETURN_IF_ERROR(task->in.make(self, target, weight, ignore_index));
+  SOFTNPU_RETURN_IF_ERROR(check_count(out, "out", reduction == 0 ? task->in.shape.targets() : 1));
+  SOFTNPU_RETURN_IF_ERROR(check_count(total, "totalWeight", 1));
+  FlatTensor flat;
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(self, -1, "self", &flat));
+  task->self = FlatReader<T>(flat);
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, -1, "out", &flat));
+  task->out = FlatWriter<T>(flat);
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(total, -1, "totalWeight", &flat));
+  task->total = FlatWriter<T>(flat);
+  task->reduction = reduction;
+  plan->work = kFlopsPerTarget * static_cast<double>(task->in.shape.targets());
+  plan->workspace_bytes = checked(task->pieces()) * sizeof(Sums);
+  plan->run = [task = std::shared_ptr<const NllTask<T>>(task)](void* workspace) { return task->run(workspace); };
+  return Status::ok();
+}
+
+template <typename T>
+Status plan_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                     int64_t reduction, int64_t ignore_index, const aclTensor& total, const aclTensor& out,
+                     Plan* plan) {
+  auto task = std::make_shared<NllGradientTask<T>>();
+  SOFTNPU_RETURN_IF_ERROR(task->in.make(self, target, weight, ignore_index));
+  if (out.dims != self.dims) {
+    return {ACLNN_ERR_PARAM_INVALID, text("the gradient is ", describe(out), " where self is ", describe(self))};
+  }
+  SOFTNPU_RETURN_IF_ERROR(check_count(grad, "gradOutput", reduction == 0 ? task->in.shape.targets() : 1));
+  SOFTNPU_RETURN_IF_ERROR(check_count(total, "totalWeight", 1));
+  FlatTensor flat;
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(grad, -1, "gradOutput", &flat));
+  task->grad = FlatReader<T>(flat);
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(total, -1, "totalWeight", &flat));
+  task->total = FlatReader<T>(flat);
+  SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, -1, "the gradient", &flat));
+  task->out = FlatWriter<T>(flat);
+  task->reduction = reduction;
+  plan->work = 8 * static_cast<double>(element_count(self));
+  plan->run = [task = std::shared_ptr<const NllGradientTask<T>>(task)](void*) { return task->run(); };
+  return Status::ok();
+}
+
+}  // namespace
+
+Status nll_loss(const aclTensor& self, const aclTensor& target, const aclTensor* weight, int64_t reduction,
+                int64_t ignore_index, const aclTensor& out, const aclTensor& total_weight, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_reduction(reduction));
+  SOFTNPU_RETURN_IF_ERROR(check_floating({&self, weight, &out, &total_weight}));
+  plan->describe = describe_later({&self, &target});
+  return self.dtype == ACL_DOUBLE
+             ? plan_loss<double>(self, target, weight, reduction, ignore_index, out, total_weight, plan)
+             : plan_loss<float>(self, target, weight, reduction, ignore_index, out, total_weight, plan);
+}
+
+Status nll_loss_gradient(const aclTensor& grad, const aclTensor& self, const aclTensor& target, const aclTensor* weight,
+                         int64_t reduction, int64_t ignore_index, const aclTensor& total_weight, const aclTensor& out,
+                         Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_reduction(reduction));
+  SOFTNPU_RETURN_IF_ERROR(check_floating({&grad, &self, weight, &total_weight, &out}));
+  plan->describe = describe_later({&self, &target});
+  return self.dtype == ACL_DOUBLE
+             ? plan_gradient<double>(grad, self, target, weight, reduction, ignore_index, total_weight, out, plan)
+             : plan_gradient<float>(grad, self, target, weight, reduction, ignore_index, total_weight, out, plan);
+}
+
+}  // namespace softnpu

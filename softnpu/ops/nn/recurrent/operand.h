@@ -1,0 +1,100 @@
+#pragma once
+// The tensors of a recurrent layer: layouts at compilation, addresses at planning.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ops/core/typed_call.h"
+#include "ops/nn/recurrent/rows.h"
+#include "workers/parallel.h"
+
+namespace softnpu {
+
+// One input or output, by its index in the call.
+struct LayerOperand {
+  std::string role;
+  size_t place = 0;
+  bool is_output = false;
+  bool is_given = false;
+  RowLayout layout;
+
+  // Checks that it has `rows` and `columns`; it may be omitted if `optional`.
+  Status read(const TypedCall& call, int64_t rows, int64_t columns, bool optional) {
+    const TypedTensor& typed = (is_output ? call.outputs : call.inputs)[place];
+    if (optional && !typed.is_given) return Status::ok();
+    SOFTNPU_RETURN_IF_ERROR(check_given(typed, role));
+    is_given = true;
+    return read_rows(typed.tensor, role.c_str(), rows, columns, &layout);
+  }
+
+  Status bind(const TypedCall& call, FloatRows* out) const {
+    if (!is_given) return Status::ok();
+    return FloatRows::bind(layout, (is_output ? call.outputs : call.inputs)[place].tensor, role.c_str(), out);
+  }
+};
+
+inline LayerOperand input(size_t place, const char* role) { return {role, place, false, false, {}}; }
+inline LayerOperand output(size_t place, const char* role) { return {role, place, true, false, {}}; }
+
+// The sizes of `x`: [steps, batch, inputs], and the width of the hidden state.
+struct RecurrentSizes {
+  int64_t steps = 0;
+  int64_t batch = 0;
+  int64_t inputs = 0;
+  int64_t hidden = 0;
+
+  int64_t rows() const { return steps * batch; }
+};
+
+// In `weights` the gates are side by side, each as wide as the hidden state.
+Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
+
+// Reads attributes of all recurrent layers; unsupported values are errors.
+Status read_direction(const TypedCall& call, bool* reversed);
+
+// Consecutive parts of one workspace, each aligned to a cache line.
+class FloatParts {
+ public:
+  // Adds `count` floats and returns their offset.
+  int64_t add(Checked count) {
+    const int64_t at = count_.value();
+    count_ = count_ + round_up(count, 16);
+    return at;
+  }
+  Checked bytes() const { return count_ * sizeof(float); }
+
+ private:
+  Checked count_;
+};
+
+// A compiled layer. `Run` is constructed from problem and layouts, gets a call's addresses by bind(), and has
+// run(float* workspace).
+template <typename Problem, typename Layouts, typename Run>
+class RecurrentOperator final : public CompiledOperator {
+ public:
+  RecurrentOperator(const char* name, const Problem& problem, Layouts layouts)
+      : name_(name), problem_(problem), layouts_(std::move(layouts)) {}
+
+  const char* name() const override { return name_; }
+
+  Status plan(TypedCall* call, Plan* plan) const override {
+    auto run = std::make_shared<Run>(problem_, layouts_);
+    SOFTNPU_RETURN_IF_ERROR(run->bind(*call, layouts_));
+    plan->workspace_bytes = run->workspace_bytes();
+    plan->work = run->flops();
+    plan->run = [run](void* workspace) {
+      run->run(static_cast<float*>(workspace));
+      return Status::ok();
+    };
+    return Status::ok();
+  }
+
+ private:
+  const char* name_;
+  Problem problem_;
+  Layouts layouts_;
+};
+
+}  // namespace softnpu

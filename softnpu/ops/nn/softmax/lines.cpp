@@ -1,0 +1,257 @@
+#include "ops/nn/softmax/lines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "simd/non_temporal.h"
+#include "simd/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/nn/softmax/lines.cpp"
+#include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <hwy/contrib/math/math-inl.h>
+
+#include "ops/math/elementwise/exp32.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace softnpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The number of values that may be summed in T before the sum is added in float64.
+constexpr size_t kPlain = 1024;
+
+// Calls body(d, i) for vectors of [0, count), with single lanes at the end.
+template <typename T, typename Body>
+HWY_INLINE void for_vectors(size_t count, Body&& body) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) body(d, i);
+  for (; i < count; ++i) body(one, i);
+}
+
+template <typename T>
+T greatest(const T* HWY_RESTRICT x, size_t count) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  T best = -std::numeric_limits<T>::infinity();
+  size_t i = 0;
+  auto a = hn::Set(d, best);
+  auto b = a;
+  auto is_number = hn::Eq(a, a);
+  for (; i + 2 * lanes <= count; i += 2 * lanes) {
+    // Prefetches contiguous lines: hardware prefetching stops at the end of a page.
+    hwy::Prefetch(reinterpret_cast<const char*>(x + i) + kAheadBytes);
+    hwy::Prefetch(reinterpret_cast<const char*>(x + i + lanes) + kAheadBytes);
+    const auto u = hn::LoadU(d, x + i);
+    const auto v = hn::LoadU(d, x + i + lanes);
+    is_number = hn::And(is_number, hn::And(hn::Eq(u, u), hn::Eq(v, v)));
+    a = hn::Max(a, u);
+    b = hn::Max(b, v);
+  }
+  if (!hn::AllTrue(d, is_number)) return std::numeric_limits<T>::quiet_NaN();
+  best = hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
+  for (; i < count; ++i) {
+    if (x[i] != x[i]) return x[i];
+    best = std::max(best, x[i]);
+  }
+  return best;
+}
+
+// Sums f(d, i) over [0, count).
+template <typename T, typename F>
+HWY_INLINE double sum_of(size_t count, F&& f) {
+  const hn::ScalableTag<T> d;
+  const hn::CappedTag<T, 1> one;
+  const size_t lanes = hn::Lanes(d);
+  double total = 0;
+  for (size_t first = 0; first < count; first += kPlain) {
+    const size_t last = HWY_MIN(count, first + kPlain);
+    auto a = hn::Zero(d);
+    auto b = hn::Zero(d);
+    size_t i = first;
+    for (; i + 2 * lanes <= last; i += 2 * lanes) {
+      a = hn::Add(a, f(d, i));
+      b = hn::Add(b, f(d, i + lanes));
+    }
+    double part = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b))));
+    for (; i < last; ++i) part += static_cast<double>(hn::GetLane(f(one, i)));
+    total += part;
+  }
+  return total;
+}
+
+// exp(v) for v <= 0 or NaN. Below -87 the result is subnormal: rare, and left to Highway.
+template <typename D, typename V>
+HWY_INLINE V exp_of_negative(D d, V v) {
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(float)) {
+    const auto held = hn::Ge(v, hn::Set(d, -87.0F));
+    if (HWY_LIKELY(hn::AllTrue(d, held))) return exp32(d, v);
+    return hn::IfThenElse(held, exp32(d, v), hn::Exp(d, v));
+  }
+  return hn::Exp(d, v);
+}
+
+template <typename T>
+double sum(const T* HWY_RESTRICT x, size_t count, T greatest) {
+  return sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    return exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest)));
+  });
+}
+
+template <typename T>
+void fill_nan(size_t count, T* y) {
+  std::fill_n(y, count, std::numeric_limits<T>::quiet_NaN());
+}
+
+template <typename T>
+void results(const T* x, size_t count, T greatest, double sum, bool log, T* y) {
+  if (!std::isfinite(greatest)) return fill_nan(count, y);
+  if (log) {
+    // Two subtractions: the maximum may be far larger than the logarithm.
+    const T offset = static_cast<T>(std::log(sum));
+    return for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+      hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest)), hn::Set(d, offset)), d, y + i);
+    });
+  }
+  const T scale = static_cast<T>(1 / sum);
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    hn::StoreU(hn::Mul(exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, greatest))), hn::Set(d, scale)), d,
+               y + i);
+  });
+}
+
+template <typename T>
+void whole(const T* x, size_t count, bool log, T* y) {
+  const T best = greatest(x, count);
+  if (!std::isfinite(best)) return fill_nan(count, y);
+  if (log) return results(x, count, best, sum(x, count, best), true, y);
+  const double total = sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto e = exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::Set(d, best)));
+    hn::StoreU(e, d, y + i);
+    return e;
+  });
+  const T scale = static_cast<T>(1 / total);
+  for_vectors<T>(
+      count, [=](auto d, size_t i) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, y + i), hn::Set(d, scale)), d, y + i); });
+}
+
+template <typename T>
+void greatest_across(const T* HWY_RESTRICT x, size_t count, T* HWY_RESTRICT greatest) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto v = hn::LoadU(d, x + i);
+    const auto best = hn::LoadU(d, greatest + i);
+    const auto stays = hn::AndNot(hn::Gt(v, best), hn::Eq(v, v));  // v if it is NaN
+    hn::StoreU(hn::IfThenElse(stays, best, v), d, greatest + i);
+  });
+}
+
+template <typename T>
+void sum_across(const T* HWY_RESTRICT x, size_t count, const T* HWY_RESTRICT greatest, T* HWY_RESTRICT sum) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto e = exp_of_negative(d, hn::Sub(hn::LoadU(d, x + i), hn::LoadU(d, greatest + i)));
+    hn::StoreU(hn::Add(hn::LoadU(d, sum + i), e), d, sum + i);
+  });
+}
+
+template <typename T>
+void results_across(const T* x, size_t count, const T* greatest, const T* scale, bool log, T* y) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto best = hn::LoadU(d, greatest + i);
+    const auto v = hn::Sub(hn::LoadU(d, x + i), best);
+    const auto s = hn::LoadU(d, scale + i);
+    const auto result = log ? hn::Sub(v, s) : hn::Mul(exp_of_negative(d, v), s);
+    const auto is_finite = hn::Le(hn::Abs(best), hn::Set(d, std::numeric_limits<T>::max()));
+    hn::StoreU(hn::IfThenElse(is_finite, result, hn::Set(d, std::numeric_limits<T>::quiet_NaN())), d, y + i);
+  });
+}
+
+template <typename T>
+double gradient_sum(const T* grad, const T* y, size_t count, bool log) {
+  if (log) {
+    return sum_of<T>(count, [=](auto d, size_t i) HWY_ATTR { return hn::LoadU(d, grad + i); });
+  }
+  return sum_of<T>(count,
+                   [=](auto d, size_t i) HWY_ATTR { return hn::Mul(hn::LoadU(d, grad + i), hn::LoadU(d, y + i)); });
+}
+
+// Keeps NaN, which the polynomial does not.
+template <typename D, typename V>
+HWY_INLINE V exp_or_nan(D d, V v) {
+  using T = hn::TFromD<D>;
+  constexpr auto kLargest = static_cast<T>(sizeof(T) == sizeof(float) ? 88.72283 : 709.782712893384);
+  const auto exp = hn::IfThenElse(hn::Gt(v, hn::Set(d, kLargest)), hn::Inf(d), hn::Exp(d, v));
+  return hn::IfThenElse(hn::Eq(v, v), exp, v);
+}
+
+template <typename D, typename V>
+HWY_INLINE V gradient_of(D d, V grad, V y, V sum, bool log) {
+  return log ? hn::Sub(grad, hn::Mul(exp_or_nan(d, y), sum)) : hn::Mul(hn::Sub(grad, sum), y);
+}
+
+template <typename T>
+void gradient(const T* grad, const T* y, size_t count, double sum, bool log, T* out) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto total = hn::Set(d, static_cast<T>(sum));
+    hn::StoreU(gradient_of(d, hn::LoadU(d, grad + i), hn::LoadU(d, y + i), total, log), d, out + i);
+  });
+}
+
+template <typename T>
+void gradient_sum_across(const T* grad, const T* y, size_t count, bool log, T* sum) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    const auto g = hn::LoadU(d, grad + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, sum + i), log ? g : hn::Mul(g, hn::LoadU(d, y + i))), d, sum + i);
+  });
+}
+
+template <typename T>
+void gradient_across(const T* grad, const T* y, size_t count, const T* sum, bool log, T* out) {
+  for_vectors<T>(count, [=](auto d, size_t i) HWY_ATTR {
+    hn::StoreU(gradient_of(d, hn::LoadU(d, grad + i), hn::LoadU(d, y + i), hn::LoadU(d, sum + i), log), d, out + i);
+  });
+}
+
+template <typename T>
+SoftmaxLines<T> lines() {
+  return {&whole<T>,          &greatest<T>,       &sum<T>,          &results<T>,  &greatest_across<T>,
+          &sum_across<T>,     &results_across<T>, &gradient_sum<T>, &gradient<T>, &gradient_sum_across<T>,
+          &gradient_across<T>};
+}
+
+SoftmaxLines<float> lines_float() { return lines<float>(); }
+SoftmaxLines<double> lines_double() { return lines<double>(); }
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace softnpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace softnpu {
+namespace {
+
+HWY_EXPORT(lines_float);
+HWY_EXPORT(lines_double);
+
+}  // namespace
+
+SoftmaxLines<float> softmax_lines_float() {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(lines_float)();
+}
+
+SoftmaxLines<double> softmax_lines_double() {
+  limit_simd_targets();
+  return HWY_DYNAMIC_DISPATCH(lines_double)();
+}
+
+}  // namespace softnpu
+#endif

@@ -1,0 +1,204 @@
+// Elementwise operators invoked by type name.
+
+#include "ops/core/iterate/view.h"
+#include "ops/math/elementwise/operators.h"
+#include "ops/registry/operators.h"
+
+namespace softnpu {
+namespace {
+
+template <MapOp op>
+Status plan_unary(Operands& of, Plan* plan) {
+  return unary(op, of.in(0), of.out(), plan);
+}
+
+template <MapOp op>
+Status plan_floating(Operands& of, Plan* plan) {
+  return floating(op, of.in(0), of.out(), plan);
+}
+
+template <MapOp op>
+Status plan_binary(Operands& of, Plan* plan) {
+  aclScalar a;
+  aclScalar b;
+  return binary(op, of.value(0, &a), of.value(1, &b), of.out(), plan);
+}
+
+// With the second operand's factor as an input, or 1.
+template <MapOp op>
+Status plan_scaled(Operands& of, Plan* plan) {
+  aclScalar a;
+  aclScalar b;
+  const aclScalar scale = of.count() > 2 ? of.number(2) : integer_scalar(1);
+  return binary(op, of.value(0, &a), of.value(1, &b), {&scale}, of.out(), plan);
+}
+
+template <int32_t mode>
+Status plan_divide(Operands& of, Plan* plan) {
+  aclScalar a;
+  aclScalar b;
+  return divide(of.value(0, &a), of.value(1, &b), mode, of.out(), plan);
+}
+
+template <MapOp op>
+Status plan_shift(Operands& of, Plan* plan) {
+  aclScalar a;
+  aclScalar b;
+  return shift(op, of.value(0, &a), of.value(1, &b), of.out(), plan);
+}
+
+template <MapOp op>
+Status plan_scaled_product(Operands& of, Plan* plan) {
+  const aclScalar factor = of.number(3);
+  return ternary(op, of.in(0), of.in(1), of.in(2), {&factor}, of.out(), plan);
+}
+
+Status plan_power(Operands& of, Plan* plan) {
+  aclScalar a;
+  aclScalar b;
+  return power(of.value(0, &a), of.value(1, &b), of.out(), plan);
+}
+
+// log(scale x + shift) in the given base; a non-positive base means e. The official plug-in uses scale 1 and shift 0.
+Status plan_log(Operands& of, Plan* plan) {
+  const double base = of.real("base", -1);
+  if (of.real("scale", 1) != 1 || of.real("shift", 0) != 0) {
+    return {ACL_ERROR_INVALID_PARAM, "a logarithm of x itself is implemented: scale 1, shift 0"};
+  }
+  if (base == 2) return floating(MapOp::kLog2, of.in(0), of.out(), plan);
+  if (base == 10) return floating(MapOp::kLog10, of.in(0), of.out(), plan);
+  if (base <= 0) return floating(MapOp::kLog, of.in(0), of.out(), plan);
+  return {ACL_ERROR_INVALID_PARAM, "logarithms in the bases 2, 10 and e are implemented"};
+}
+
+Status plan_log_add_exp(Operands& of, Plan* plan) {
+  const double base = of.real("base", -1);
+  if (base > 0 && base != 2) return {ACL_ERROR_INVALID_PARAM, "the bases 2 and e are implemented"};
+  return floating_binary(base == 2 ? MapOp::kLogAddExp2 : MapOp::kLogAddExp, of.in(0), of.in(1), of.out(), plan);
+}
+
+Status plan_clamp(Operands& of, Plan* plan) {
+  aclScalar min;
+  aclScalar max;
+  const MapInput low = of.value(1, &min);
+  const MapInput high = of.value(2, &max);
+  if (low.scalar != nullptr && high.scalar != nullptr) return clamp(of.in(0), low.scalar, high.scalar, of.out(), plan);
+  if (low.tensor != nullptr && high.tensor != nullptr) return clamp(of.in(0), low.tensor, high.tensor, of.out(), plan);
+  return {ACL_ERROR_INVALID_PARAM, "the bounds are two tensors or two numbers"};
+}
+
+Status plan_lerp(Operands& of, Plan* plan) {
+  aclScalar weight;
+  const MapInput by = of.value(2, &weight);
+  if (by.scalar != nullptr) return binary(MapOp::kLerpBy, of.in(0), of.in(1), {by.scalar}, of.out(), plan);
+  return ternary(MapOp::kLerp, of.in(0), of.in(1), by, {}, of.out(), plan);
+}
+
+Status plan_masked_fill(Operands& of, Plan* plan) {
+  aclScalar number;
+  return ternary(MapOp::kWhere, of.in(1), of.value(2, &number), of.in(0), {}, of.out(), plan);
+}
+
+template <MapOp op>
+Status plan_shrink(Operands& of, Plan* plan) {
+  const aclScalar lambda = of.scalar("lambd", 0.5);
+  return unary(op, of.in(0), {&lambda}, of.out(), plan);
+}
+
+Status plan_elu(Operands& of, Plan* plan) {
+  const aclScalar alpha = of.scalar("alpha", 1);
+  const aclScalar scale = of.scalar("scale", 1);
+  const aclScalar input_scale = of.scalar("input_scale", 1);
+  return unary(MapOp::kElu, of.in(0), {&alpha, &scale, &input_scale}, of.out(), plan);
+}
+
+// Klambauer et al., 2017.
+Status plan_selu(Operands& of, Plan* plan) {
+  const aclScalar alpha = real_scalar(1.6732632423543772848170429916717);
+  const aclScalar scale = real_scalar(1.0507009873554804934193349852946);
+  const aclScalar one = real_scalar(1);
+  return unary(MapOp::kElu, of.in(0), {&alpha, &scale, &one}, of.out(), plan);
+}
+
+Status plan_swish(Operands& of, Plan* plan) {
+  if (of.real("scale", 1) != 1) return {ACL_ERROR_INVALID_PARAM, "the scale 1 is implemented"};
+  return unary(MapOp::kSilu, of.in(0), of.out(), plan);
+}
+
+// On overflow kernels yield infinities and NaN, and record no status: it is always 0.
+Status plan_zero(Operands& of, Plan* plan) { return fill(of.out(), 0.0, plan); }
+Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
+
+}  // namespace
+
+std::span<const PlannedType> elementwise_types() {
+  static constexpr PlannedType kTypes[] = {
+#include "opgen/typed_elementwise.inc"
+      {"Atan2", "tt", 1,
+       [](Operands& of, Plan* plan) { return floating_binary(MapOp::kAtan2, of.in(0), of.in(1), of.out(), plan); }},
+      {"Cast", "t", 1, [](Operands& of, Plan* plan) { return cast(of.in(0), of.out(), plan); }},
+      {"CeluV2", "t", 1,
+       [](Operands& of, Plan* plan) { return celu(of.in(0), of.scalar("alpha", 1), of.out(), plan); }},
+      {"ClipByValue", "tnn", 1, &plan_clamp},
+      {"ClipByValueV2", "tnn", 1, &plan_clamp},
+      {"Elu", "t", 1, &plan_elu},
+      {"Invert", "t", 1, [](Operands& of, Plan* plan) { return bitwise_not(of.in(0), of.out(), plan); }},
+      {"IsClose", "tt", 1,
+       [](Operands& of, Plan* plan) {
+         return is_close(of.in(0), of.in(1), of.real("rtol", 1e-5), of.real("atol", 1e-8), of.flag("equal_nan", false),
+                         of.out(), plan);
+       }},
+      {"LeakyRelu", "t", 1,
+       [](Operands& of, Plan* plan) {
+         const aclScalar slope = of.scalar("negative_slope", 0.01);
+         return unary(MapOp::kLeakyRelu, of.in(0), {&slope}, of.out(), plan);
+       }},
+      {"Lerp", "ttn", 1, &plan_lerp},
+      {"Log", "t", 1, &plan_log},
+      {"LogAddExp", "tt", 1, &plan_log_add_exp},
+      {"MaskedFill", "ttn", 1, &plan_masked_fill},
+      {"NPUAllocFloatStatus", "", 1, &plan_zero},
+      {"NPUClearFloatDebugStatus", "", 0, &plan_none},
+      {"NPUClearFloatStatus", "t", 1, &plan_zero},
+      {"NPUClearFloatStatusV2", "", 0, &plan_none},
+      {"NPUGetFloatDebugStatus", "", 1, &plan_zero},
+      {"NPUGetFloatStatus", "t", 1, &plan_zero},
+      {"NPUGetFloatStatusV2", "", 1, &plan_zero},
+      {"NanToNum", "t", 1,
+       [](Operands& of, Plan* plan) {
+         return nan_to_num(of.in(0), static_cast<float>(of.real("nan", 0)), static_cast<float>(of.real("posinf", 0)),
+                           static_cast<float>(of.real("neginf", 0)), of.out(), plan);
+       }},
+      {"OnesLike", "t", 1, [](Operands& of, Plan* plan) { return fill(of.out(), 1.0, plan); }},
+      {"Pow", "nn", 1, &plan_power},
+      {"RealDiv", "nn", 1, &plan_divide<0>},
+      {"Round", "t", 1,
+       [](Operands& of, Plan* plan) { return round_decimals(of.in(0), of.integer("decimals", 0), of.out(), plan); }},
+      {"Select", "ttt", 1,
+       [](Operands& of, Plan* plan) { return where(of.in(0), of.in(1), of.in(2), of.out(), plan); }},
+      {"Selu", "t", 1, &plan_selu},
+      {"SoftplusV2", "t", 1,
+       [](Operands& of, Plan* plan) {
+         const aclScalar beta = of.scalar("beta", 1);
+         const aclScalar threshold = of.scalar("threshold", 20);
+         return unary(MapOp::kSoftplus, of.in(0), {&beta, &threshold}, of.out(), plan);
+       }},
+      {"Swish", "t", 1, &plan_swish},
+      {"ThresholdV2D", "t", 1,
+       [](Operands& of, Plan* plan) {
+         const aclScalar threshold = of.scalar("threshold", 0);
+         const aclScalar value = of.scalar("value", 0);
+         return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
+       }},
+      {"Xlogy", "nn", 1,
+       [](Operands& of, Plan* plan) {
+         aclScalar a;
+         aclScalar b;
+         return floating_binary(MapOp::kXlogy, of.value(0, &a), of.value(1, &b), of.out(), plan);
+       }},
+      {"ZerosLike", "t", 1, &plan_zero},
+  };
+  return kTypes;
+}
+
+}  // namespace softnpu

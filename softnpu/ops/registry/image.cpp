@@ -1,0 +1,237 @@
+// Convolution, pooling and interpolation invoked by type name. Attributes of images [N, C, H, W] have a value for each
+// of the four dimensions, paddings two for each of the last two.
+
+#include "base/text.h"
+#include "ops/nn/conv/operators.h"
+#include "ops/nn/pool/operators.h"
+#include "ops/nn/sampler/operators.h"
+#include "ops/nn/upsample/operators.h"
+#include "ops/registry/invalid_call.h"
+#include "ops/registry/operators.h"
+
+namespace softnpu {
+namespace {
+
+// The values for the dimensions after batch and channels; `fallback` for each if the attribute is missing.
+aclIntArray spatial(const aclIntArray& values, size_t dims, int64_t fallback) {
+  aclIntArray some;
+  for (size_t i = 0; i < dims; ++i) {
+    some.values.push_back(values.size() < dims ? fallback : values[values.size() - dims + i]);
+  }
+  return some;
+}
+
+Status halves(const aclIntArray& pads, size_t dims, aclIntArray* out) {
+  for (size_t i = 0; i < dims; ++i) {
+    const int64_t before = pads.size() < 2 * dims ? 0 : pads[2 * i];
+    const int64_t after = pads.size() < 2 * dims ? 0 : pads[2 * i + 1];
+    if (before != after) return invalid_call("paddings that are the same on both sides are implemented");
+    out->values.push_back(before);
+  }
+  return Status::ok();
+}
+
+// The attributes of a convolution.
+struct ConvReading {
+  aclIntArray stride, padding, dilation, output_padding;
+  int64_t groups = 1;
+
+  Status read(Operands& of, size_t dims) {
+    const std::string format = of.words("data_format", "NCHW");
+    if (format != "NCHW" && format != "NCDHW") return invalid_call("images [N, C, spatial] are implemented");
+    stride = spatial(of.integers("strides"), dims, 1);
+    dilation = spatial(of.integers("dilations"), dims, 1);
+    output_padding = spatial(of.integers("output_padding"), dims, 0);
+    groups = of.integer("groups", 1);
+    return halves(of.integers("pads"), dims, &padding);
+  }
+  ConvAttributes attributes(bool transposed) const {
+    return {stride, padding, dilation, transposed, transposed ? &output_padding : nullptr, groups};
+  }
+};
+
+constexpr int8_t kKeepType = 0;  // compute in the operands' type
+
+size_t spatial_dims(const aclTensor& image) { return image.dims.size() < 3 ? 0 : image.dims.size() - 2; }
+
+aclBoolArray only(size_t which) {
+  aclBoolArray mask;
+  for (size_t i = 0; i < 3; ++i) mask.values.push_back(i == which);
+  return mask;
+}
+
+// (x, filter, bias?)
+Status plan_convolution(Operands& of, Plan* plan) {
+  ConvReading conv;
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, spatial_dims(of.in(0))));
+  return convolution(of.in(0), of.in(1), of.maybe(2), conv.attributes(false), of.out(), kKeepType, plan);
+}
+
+// (sizes of the result, x, filter, bias?)
+Status plan_transposed(Operands& of, Plan* plan) {
+  ConvReading conv;
+  (void)of.numbers(0);
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, spatial_dims(of.in(1))));
+  return convolution(of.in(1), of.in(2), of.maybe(3), conv.attributes(true), of.out(), kKeepType, plan);
+}
+
+// (sizes of the result, filter, gradient)
+Status plan_input_gradient(Operands& of, Plan* plan) {
+  ConvReading conv;
+  (void)of.numbers(0);
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, spatial_dims(of.in(2))));
+  return convolution_backward(of.in(2), of.out(), of.in(1), conv.attributes(false), only(0), kKeepType, &of.out(),
+                              nullptr, nullptr, plan);
+}
+
+// (x, sizes of the result, gradient)
+Status plan_filter_gradient(Operands& of, Plan* plan) {
+  ConvReading conv;
+  (void)of.numbers(1);
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, spatial_dims(of.in(0))));
+  return convolution_backward(of.in(2), of.in(0), of.out(), conv.attributes(false), only(1), kKeepType, nullptr,
+                              &of.out(), nullptr, plan);
+}
+
+// The attributes of pooling in two dimensions.
+struct PoolReading {
+  aclIntArray kernel, stride, padding, dilation;
+  bool ceil_mode = false;
+
+  PoolAttributes attributes() const { return {2, kernel, stride, padding, &dilation, ceil_mode}; }
+};
+
+aclIntArray inner(const aclIntArray& values, int64_t fallback) {
+  aclIntArray pair;
+  for (size_t i = 1; i < 3; ++i) pair.values.push_back(values.size() == 4 ? values[i] : fallback);
+  return pair;
+}
+
+// The values are [1, H, W, 1]. The forward operator's attribute for dilations is in the singular.
+PoolReading read_max_pool(Operands& of, const char* dilations) {
+  return {inner(of.integers("ksize"), 1), inner(of.integers("strides"), 1), inner(of.integers("pads"), 0),
+          inner(of.integers(dilations), 1), of.flag("ceil_mode", false)};
+}
+
+// The values are [1, 1, H, W]. With ceil_mode the paddings already include the extension after the image.
+PoolReading read_average_pool(Operands& of) {
+  const aclIntArray pads = of.integers("pads");
+  PoolReading pool{
+      spatial(of.integers("ksize"), 2, 1), spatial(of.integers("strides"), 2, 1), {}, {}, of.flag("ceil_mode", false)};
+  for (size_t i : {size_t{0}, size_t{2}}) pool.padding.values.push_back(pads.size() == 4 ? pads[i] : 0);
+  pool.dilation.values = {1, 1};
+  return pool;
+}
+
+Status check_average_pool(Operands& of) {
+  if (of.words("data_format", "NCHW") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("global_pooling", false)) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
+  if (of.words("padding_mode", "CALCULATED") != "CALCULATED")
+    return invalid_call("paddings that are given are implemented");
+  return Status::ok();
+}
+
+Status plan_average_pool(Operands& of, Plan* plan) {
+  SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
+  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive", true),
+                  of.integer("divisor_override", 0), of.out(), plan);
+}
+
+// (sizes of the result, gradient)
+Status plan_average_pool_gradient(Operands& of, Plan* plan) {
+  (void)of.numbers(0);
+  SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
+  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive", true), 0,
+                           of.out(), plan);
+}
+
+Status plan_grid_sampler(Operands& of, Plan* plan) {
+  const std::string mode = of.words("interpolation_mode", "bilinear");
+  const std::string padding = of.words("padding_mode", "zeros");
+  const int64_t modes = mode == "bilinear" ? 0 : mode == "nearest" ? 1 : mode == "bicubic" ? 2 : -1;
+  const int64_t paddings = padding == "zeros" ? 0 : padding == "border" ? 1 : padding == "reflection" ? 2 : -1;
+  if (modes < 0 || paddings < 0) return invalid_call("the interpolation or padding mode is not known");
+  const GridAttributes attributes{2, modes, paddings, of.flag("align_corners", false)};
+  if (of.count() == 2) return grid_sampler(attributes, of.in(0), of.in(1), of.out(), plan);
+  aclBoolArray both;
+  for (int i = 0; i < 2; ++i) both.values.push_back(true);
+  return grid_sampler_backward(attributes, of.in(0), of.in(1), of.in(2), both, &of.out(0), &of.out(1), plan);
+}
+
+// The sizes from dimension `first` on.
+aclIntArray sizes_of(const aclTensor& image, size_t first) {
+  aclIntArray sizes;
+  for (size_t i = first; i < image.dims.size(); ++i) sizes.values.push_back(image.dims[i]);
+  return sizes;
+}
+
+// Without aligned corners: nearest takes floor(i / scale), linear uses half-pixel centers.
+Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
+  (void)of.numbers(1);
+  const bool align = of.flag("align_corners", false);
+  if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+      (align && mode == Interpolation::kNearest)) {
+    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
+  }
+  return upsample({mode, sizes_of(of.out(), 2), align, {}}, 2, of.in(0), of.out(), plan);
+}
+
+Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
+  const bool align = of.flag("align_corners", false);
+  if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4)
+    return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+      (align && mode == Interpolation::kNearest)) {
+    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
+  }
+  const aclIntArray input = sizes_of(of.out(), 0);
+  return upsample_backward({mode, sizes_of(of.in(0), 2), align, {}}, 2, of.in(0), input, of.out(), plan);
+}
+
+}  // namespace
+
+std::span<const PlannedType> image_types() {
+  static constexpr PlannedType kTypes[] = {
+      {"AdaptiveAvgPool2d", "t", 1,
+       [](Operands& of, Plan* plan) {
+         return adaptive_avg_pool(2, of.in(0), of.integers("output_size"), of.out(), plan);
+       }},
+      {"AdaptiveAvgPool2dGrad", "t", 1,
+       [](Operands& of, Plan* plan) { return adaptive_avg_pool_backward(2, of.in(0), of.out(), of.out(), plan); }},
+      {"AvgPoolV2", "t", 1, &plan_average_pool},
+      {"AvgPoolV2Grad", "ht", 1, &plan_average_pool_gradient},
+      {"Conv2D", "ttt?", 1, &plan_convolution},
+      {"Conv2DBackpropFilter", "tht", 1, &plan_filter_gradient},
+      {"Conv2DBackpropInput", "htt", 1, &plan_input_gradient},
+      {"Conv2DTranspose", "httt?", 1, &plan_transposed},
+      {"Conv3D", "ttt?", 1, &plan_convolution},
+      {"Conv3DBackpropFilter", "tht", 1, &plan_filter_gradient},
+      {"Conv3DBackpropInput", "htt", 1, &plan_input_gradient},
+      {"Conv3DTranspose", "httt?", 1, &plan_transposed},
+      {"GridSampler2D", "tt", 1, &plan_grid_sampler},
+      {"GridSampler2DGrad", "ttt", 2, &plan_grid_sampler},
+      {"MaxPoolGradWithArgmaxV1", "ttt", 1,
+       [](Operands& of, Plan* plan) {
+         return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2),
+                                       of.out(), plan);
+       },
+       true},
+      {"MaxPoolWithArgmaxV1", "t", 2,
+       [](Operands& of, Plan* plan) {
+         return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
+       },
+       true},
+      {"ResizeBilinearV2", "th", 1,
+       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kLinear, of, plan); }},
+      {"ResizeBilinearV2Grad", "tt", 1,
+       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kLinear, of, plan); }},
+      {"ResizeNearestNeighborV2", "th", 1,
+       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kNearest, of, plan); }},
+      {"ResizeNearestNeighborV2Grad", "th", 1,
+       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kNearest, of, plan); }},
+  };
+  return kTypes;
+}
+
+}  // namespace softnpu

@@ -1,0 +1,53 @@
+// Matrix products invoked by type name.
+
+#include "ops/blas/matmul/operators.h"
+#include "ops/registry/operators.h"
+
+namespace softnpu {
+namespace {
+
+constexpr int8_t kKeepType = 0;  // compute in the operands' type
+
+// The matrix as described, or with its last two dimensions exchanged.
+aclTensor matrix(const aclTensor& tensor, bool transposed) {
+  aclTensor view = tensor;
+  const size_t rank = view.dims.size();
+  if (transposed && rank >= 2) {
+    std::swap(view.dims[rank - 1], view.dims[rank - 2]);
+    std::swap(view.strides[rank - 1], view.strides[rank - 2]);
+  }
+  return view;
+}
+
+// (x1, x2, bias?): bias is broadcast to the product.
+Status plan_product(Operands& of, Plan* plan) {
+  const aclTensor x1 = matrix(of.in(0), of.flag("transpose_x1", false));
+  const aclTensor x2 = matrix(of.in(1), of.flag("transpose_x2", false));
+  const aclScalar one = integer_scalar(1);
+  if (const aclTensor* bias = of.maybe(2)) return addmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
+  return mm(x1, x2, of.out(), kKeepType, plan);
+}
+
+// Batch dimensions are broadcast.
+Status plan_batch_product(Operands& of, Plan* plan) {
+  const aclTensor x1 = matrix(of.in(0), of.flag("adj_x1", false));
+  const aclTensor x2 = matrix(of.in(1), of.flag("adj_x2", false));
+  const aclScalar one = integer_scalar(1);
+  if (const aclTensor* bias = of.maybe(2)) return baddbmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
+  return matmul(x1, x2, of.out(), kKeepType, plan);
+}
+
+}  // namespace
+
+std::span<const PlannedType> matmul_types() {
+  static constexpr PlannedType kTypes[] = {
+      {"BatchMatMul", "ttt?", 1, &plan_batch_product},
+      {"BatchMatMulV2", "ttt?", 1, &plan_batch_product},
+      {"Dot", "tt", 1, [](Operands& of, Plan* plan) { return dot(of.in(0), of.in(1), of.out(), plan); }},
+      {"MatMul", "ttt?", 1, &plan_product},
+      {"MatMulV2", "ttt?", 1, &plan_product},
+  };
+  return kTypes;
+}
+
+}  // namespace softnpu

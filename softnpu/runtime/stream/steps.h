@@ -1,0 +1,35 @@
+#pragma once
+// Work of a stream that waits in between for something outside of its device, such as other processes.
+
+#include <memory>
+
+#include "base/status.h"
+#include "runtime/stream/event.h"
+
+namespace softnpu {
+
+class Steps {
+ public:
+  Steps() : turn_(std::make_shared<Event>()) {}
+  Steps(const Steps&) = delete;
+  Steps& operator=(const Steps&) = delete;
+  virtual ~Steps() = default;
+
+  // Does the next part. With `*again` the stream parks until resume(), which may come before this call returns, and
+  // then calls step() once more. After an error it does not.
+  virtual Status step(bool* again) = 0;
+
+  // Whether the stream is parked while its work computes elsewhere; otherwise it waits for something.
+  virtual bool computes() const { return false; }
+
+  // Any thread, while the stream may be parked.
+  void resume() { turn_->complete(turn_->newest()); }
+
+  // Each step is a record of it, which resume() completes.
+  const std::shared_ptr<Event>& turn() const { return turn_; }
+
+ private:
+  const std::shared_ptr<Event> turn_;
+};
+
+}  // namespace softnpu

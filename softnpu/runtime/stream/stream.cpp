@@ -1,0 +1,483 @@
+#include "runtime/stream/stream.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "base/spin.h"
+#include "base/text.h"
+#include "base/wait.h"
+#include "runtime/config.h"
+#include "runtime/exceptions.h"
+#include "runtime/status_from_callback.h"
+#include "runtime/stream/executor.h"
+
+namespace softnpu {
+namespace {
+
+uint32_t this_thread() {
+  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
+thread_local uint64_t epoch_of_task = 0;
+
+// Sets launch_epoch() for the task that this thread runs; a task may launch another, which runs at once.
+class TaskEpoch {
+ public:
+  explicit TaskEpoch(uint64_t epoch) : previous_(std::exchange(epoch_of_task, epoch)) {}
+  TaskEpoch(const TaskEpoch&) = delete;
+  TaskEpoch& operator=(const TaskEpoch&) = delete;
+  ~TaskEpoch() { epoch_of_task = previous_; }
+
+ private:
+  const uint64_t previous_;
+};
+
+}  // namespace
+
+uint64_t launch_epoch() { return epoch_of_task; }
+
+Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits) {
+  Task task;
+  task.name = name;
+  task.work = std::move(work);
+  task.traits = traits;
+  if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
+  task.thread = this_thread();
+  task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
+  run(task);
+  task.work = nullptr;  // releases its resources before the task counts as done
+  leave_inline();
+  return config().launch_blocking ? synchronize(std::chrono::milliseconds(-1)) : Status::ok();
+}
+
+bool Stream::may_run_inline(Cost cost) const {
+  switch (config().inline_mode) {
+    case InlineMode::kNever: return false;
+    case InlineMode::kAlways: return true;
+    case InlineMode::kAuto: break;
+  }
+  return cost == Cost::kSmall || (cost == Cost::kShort && executor_->idle_long_enough());
+}
+
+bool Stream::enter_inline() {
+  if (!gate_.try_enter()) return false;
+  if (!gate_.must_leave()) return true;
+  leave_inline();
+  return false;
+}
+
+void Stream::leave_inline() {
+  if (gate_.leave()) return;
+  {
+    std::lock_guard lock(mutex_);
+    ++awaited_leaves_;
+    if (!queue_.empty() && !std::exchange(owned_, true)) executor_->push(shared_from_this());
+  }
+  changed_.notify_all();
+}
+
+Status Stream::record(std::shared_ptr<Event> event) {
+  Task task;
+  task.kind = Kind::kRecord;
+  task.event = std::move(event);
+  return enqueue(std::move(task), Cost::kSmall);
+}
+
+Status Stream::wait(std::shared_ptr<Event> event) {
+  Task task;
+  task.kind = Kind::kWait;
+  task.generation = event->newest();
+  if (event->is_complete(task.generation)) return Status::ok();
+  task.event = std::move(event);
+  return enqueue(std::move(task), Cost::kLarge);
+}
+
+Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
+  Task task;
+  task.kind = Kind::kWait;
+  task.name = name;
+  task.work = std::move(start);
+  task.generation = done->newest();
+  task.event = std::move(done);
+  return enqueue(std::move(task), Cost::kLarge);
+}
+
+Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps) {
+  Task task;
+  task.kind = Kind::kSteps;
+  task.name = name;
+  task.event = steps->turn();
+  task.steps = std::move(steps);
+  return enqueue(std::move(task), Cost::kLarge);
+}
+
+Status Stream::enqueue(Task task, Cost cost) {
+  bool runs_here = false;
+  task.thread = this_thread();
+  {
+    std::unique_lock lock(mutex_);
+    // Records and waits are not limited: they pin no memory, and the caller may hold a lock that queued work needs.
+    if (task.kind == Kind::kWork && !executor_->on_executor_thread()) {
+      SOFTNPU_RETURN_IF_ERROR(wait_until(&lock, kNever, [&] { return queue_.size() < kMaxQueued; }));
+    }
+    gate_.add_pending();
+    const bool is_taken = gate_.await_leave();
+    task.number = submitted_ + gate_.runs();
+    // What waits never runs inline: it would block the caller.
+    const bool may_wait = task.kind == Kind::kWait || task.kind == Kind::kSteps;
+    runs_here = !is_taken && !owned_ && queue_.empty() && !may_wait && may_run_inline(cost);
+    runs_here = runs_here || executor_->stopped();
+    bool is_queued = false;
+    const auto forget = [&] {
+      if (is_queued) queue_.pop_back();
+      gate_.remove_pending(1);
+    };
+    try {
+      if (!runs_here) {
+        if (Status started = executor_->start(); !started.is_ok()) {
+          forget();
+          return started;
+        }
+      }
+      Task& enqueued = runs_here ? task : queue_.emplace_back(std::move(task));
+      is_queued = !runs_here;
+      // In queue order: a wait for a generation is enqueued after its record, whatever their streams.
+      if (enqueued.kind == Kind::kRecord) enqueued.generation = enqueued.event->begin_record(this);
+      if (enqueued.kind == Kind::kWait && !runs_here) enqueued.event->add_wait();
+    } catch (...) {
+      forget();
+      throw;
+    }
+    ++submitted_;
+    // leave_inline() hands the queue over.
+    if (!is_taken && !std::exchange(owned_, true) && !runs_here) executor_->push(shared_from_this());
+  }
+  if (runs_here) {
+    execute(task);
+    finish(1);
+  }
+  if (config().launch_blocking) return synchronize(std::chrono::milliseconds(-1));
+  return Status::ok();
+}
+
+void Stream::execute(Task& task) {
+  switch (task.kind) {
+    case Kind::kRecord: return task.event->complete(task.generation);
+    case Kind::kWait:
+    case Kind::kSteps: return;
+    case Kind::kWork: return void(run(task));
+  }
+}
+
+bool Stream::run(Task& task) {
+  if (skips()) return false;
+  const TaskEpoch epoch(task.traits.epoch);
+  try {
+    Status status = task.work();
+    if (status.is_ok()) return true;
+    keep_error(task, status.code(), status.message().c_str());
+  } catch (const std::bad_alloc&) {
+    keep_error(task, ACL_ERROR_BAD_ALLOC, "out of host memory");
+  } catch (const std::exception& e) {
+    keep_error(task, ACL_ERROR_RT_INTERNAL_ERROR, e.what());
+  } catch (...) {
+    keep_error(task, ACL_ERROR_RT_INTERNAL_ERROR, "unknown exception");
+  }
+  return false;
+}
+
+bool Stream::skips() const {
+  if (!stop_on_failure_.load(std::memory_order_relaxed)) return false;
+  std::lock_guard lock(mutex_);
+  return !error_.is_ok();
+}
+
+void Stream::finish(size_t tasks) {
+  {
+    std::lock_guard lock(mutex_);
+    done_ += tasks;
+    gate_.remove_pending(tasks);
+    owned_ = !queue_.empty();
+    if (owned_) executor_->push(shared_from_this());
+  }
+  changed_.notify_all();
+}
+
+void Stream::output_dead(const void* address, size_t bytes) {
+  // A freed value was usually computed a few tasks ago.
+  constexpr size_t kMaxLooks = 8;
+  if (!gate_.has_pending()) return;
+  const auto* begin = static_cast<const char*>(address);
+  std::lock_guard lock(mutex_);
+  const uint64_t now = submitted_ + gate_.runs();
+  for (size_t i = 0; i < std::min(kMaxLooks, queue_.size()); ++i) {
+    Task& task = queue_[queue_.size() - 1 - i];
+    if (task.traits.fusible == nullptr || task.output_dead_at != UINT64_MAX) continue;
+    const auto* output = static_cast<const char*>(task.traits.fusible->output);
+    if (output != nullptr && begin <= output && output < begin + bytes) task.output_dead_at = now;
+  }
+}
+
+bool Stream::run_group(Task& first) {
+  std::array<void*, kMaxGroup> states{};
+  std::array<size_t, kMaxGroup> last_readers{};
+  const softnpuFusion& fusion = *first.traits.fusible->fusion;
+  size_t candidates = 0;
+  const auto add = [&](const Task& task) {
+    states[candidates] = task.traits.fusible->state;
+    last_readers[candidates] = task.output_dead_at == UINT64_MAX ? SIZE_MAX : task.output_dead_at - first.number - 1;
+    ++candidates;
+  };
+  {
+    std::lock_guard lock(mutex_);
+    add(first);
+    while (candidates < kMaxGroup && candidates <= queue_.size()) {
+      const Task& next = queue_[candidates - 1];
+      if (next.traits.fusible == nullptr || next.traits.fusible->fusion != &fusion) break;
+      add(next);
+    }
+    if (candidates == 1) return false;
+    is_analysing_ = true;
+  }
+  void* group = nullptr;
+  const size_t count = fusion.analyse(states.data(), last_readers.data(), candidates, &group);
+  std::array<Task, kMaxGroup> rest;
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = 1; i < count; ++i) {
+      rest[i] = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    is_analysing_ = false;
+  }
+  analysed_.notify_all();
+  if (count == 1) return false;
+  executor_->count_fused_tasks(count - 1);
+  Work first_work = std::move(first.work);  // owns the data that the group reads of the first task
+  first.work = [&fusion, group, state = states[0]] {
+    return status_from_callback([&](char* message, size_t size) { return fusion.run(group, state, message, size); });
+  };
+  run(first);
+  fusion.release(group);
+  first = {};
+  first_work = nullptr;
+  rest = {};  // releases resources before the tasks count as done
+  finish(count);
+  return true;
+}
+
+void Stream::advance() {
+  Task task;
+  bool was_parked = false;
+  {
+    std::lock_guard lock(mutex_);
+    was_parked = parked_.has_value();
+    if (was_parked) {
+      task = std::move(*parked_);
+      parked_.reset();
+    } else if (queue_.empty()) {  // the stream was abandoned meanwhile
+      owned_ = false;
+      return;
+    } else {
+      task = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    running_name_ = task.name;
+    running_number_ = task.number;
+  }
+  if (task.kind == Kind::kWait) {
+    // If the task's work fails, nothing will complete its event: the stream continues.
+    const bool waits = !task.work || was_parked || run(task);
+    task.work = nullptr;
+    if (waits && park(task)) return;
+    if (const Status failure = task.event->failure(task.generation); !failure.is_ok()) {
+      keep_error(task, failure.code(), failure.message().c_str());
+    }
+    task.event->end_wait();
+  } else if (task.kind == Kind::kSteps) {
+    if (run_steps(task)) return;
+  } else {
+    if (task.traits.fusible != nullptr && run_group(task)) return;
+    execute(task);
+  }
+  task = {};  // releases the work's resources before the task counts as done
+  finish(1);
+}
+
+bool Stream::run_steps(Task& task) {
+  while (true) {
+    bool again = false;
+    task.work = [&] {
+      task.generation = task.event->begin_record();
+      return task.steps->step(&again);
+    };
+    const bool is_ok = run(task);
+    task.work = nullptr;
+    if (!is_ok || !again) return false;
+    if (park(task)) return true;
+    // Nothing resumes it any more if it was abandoned while it ran; else it was resumed meanwhile.
+    std::lock_guard lock(mutex_);
+    if (task.number < abandoned_) return false;
+  }
+}
+
+bool Stream::park(Task& task) {
+  std::lock_guard lock(mutex_);
+  if (task.number < abandoned_) return false;  // the stream was abandoned while the executor was about to park it
+  ticket_ = ++tickets_;
+  try {
+    if (!task.event->park(task.generation, {shared_from_this(), ticket_})) {
+      ticket_ = 0;
+      return false;
+    }
+  } catch (const std::exception&) {  // out of memory to park: retry
+    ticket_ = 0;
+    executor_->push(shared_from_this());
+  }
+  parked_ = std::move(task);
+  parked_at_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+void Stream::wake(const Waiter& waiter) {
+  Stream& stream = *waiter.stream;
+  std::lock_guard lock(stream.mutex_);
+  if (stream.ticket_ != waiter.ticket) return;
+  stream.ticket_ = 0;
+  stream.executor_->push(waiter.stream);
+}
+
+bool Stream::waits(const Waiter& waiter) {
+  std::lock_guard lock(waiter.stream->mutex_);
+  return waiter.stream->ticket_ == waiter.ticket;
+}
+
+auto Stream::all_so_far() {
+  return [this, target = submitted_.load(), leaves = awaited_leaves_] {
+    return done_ >= target && (awaited_leaves_ != leaves || !gate_.await_leave());
+  };
+}
+
+Status Stream::synchronize(std::chrono::milliseconds timeout) {
+  if (timeout.count() != 0) spin_until([this] { return idle(); });
+  using Clock = std::chrono::steady_clock;
+  std::unique_lock lock(mutex_);
+  const auto end = timeout.count() < 0 ? kNever : Clock::now() + timeout;
+  Status status = wait_until(&lock, end, all_so_far());
+  if (status.is_ok()) return std::exchange(error_, Status());
+  if (status.code() != ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) return status;
+  return {status.code(), text("stream ", id_, " of device ", device_, " is still busy after ", timeout.count(), " ms")};
+}
+
+template <typename Reached>
+Status Stream::wait_until(std::unique_lock<std::mutex>* lock, std::chrono::steady_clock::time_point end,
+                          const Reached& reached) {
+  using Clock = std::chrono::steady_clock;
+  while (true) {
+    const TimeLimits limits = time_limits();
+    const auto look = limits.any() ? std::min(end, Clock::now() + limits.pause()) : end;
+    if (softnpu::wait_until(changed_, *lock, look, reached)) return Status::ok();
+    if (limits.any()) {
+      lock->unlock();
+      leave_overdue(limits);
+      Status status = overdue(*this, limits);
+      lock->lock();
+      if (!status.is_ok()) return reached() ? Status::ok() : status;
+    }
+    if (look == end) return {ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, {}};
+  }
+}
+
+std::pair<std::shared_ptr<Event>, uint64_t> Stream::parked_on() const {
+  std::lock_guard lock(mutex_);
+  return parked_ ? std::pair{parked_->event, parked_->generation} : std::pair{std::shared_ptr<Event>(), uint64_t{0}};
+}
+
+Status Stream::own_overdue(const TimeLimits& limits) const {
+  std::lock_guard lock(mutex_);
+  const auto runs_too_long = [&](const char* name, uint64_t number) -> Status {
+    return {ACL_ERROR_RT_AICORE_TIMEOUT,
+            text(name, " on stream ", id_, " of device ", device_, " (task ", number, ") runs for longer than ",
+                 limits.execute.count(),
+                 " us (aclrtSetOpExecuteTimeOut): it is left to end by itself, what is behind it on the stream waits")};
+  };
+  if (executor_->is_overdue(this)) return runs_too_long(running_name_, running_number_);
+  if (parked_ && parked_->steps != nullptr && parked_->steps->computes()) {
+    const bool is_late =
+        limits.execute != TimeLimits::kForever && std::chrono::steady_clock::now() - parked_at_ >= limits.execute;
+    return is_late ? runs_too_long(parked_->name, parked_->number) : Status::ok();
+  }
+  if (!parked_ || limits.wait == TimeLimits::kForever || std::chrono::steady_clock::now() - parked_at_ < limits.wait) {
+    return Status::ok();
+  }
+  const std::string_view name(parked_->name);
+  return {ACL_ERROR_RT_WAIT_TIMEOUT,
+          text("stream ", id_, " of device ", device_, " waits for ", name.empty() ? "an event" : name, " (task ",
+               parked_->number, ") for longer than ", limits.wait.count(), " us (aclrtSetOpWaitTimeout)")};
+}
+
+bool Stream::drained(std::chrono::steady_clock::time_point end) {
+  std::unique_lock lock(mutex_);
+  const auto reached = all_so_far();
+  return softnpu::wait_until(changed_, lock, end, reached);
+}
+
+void Stream::drop(Task& task) {
+  // Completes a dropped record, so that its waiters do not wait for ever.
+  if (task.kind == Kind::kRecord) task.event->complete(task.generation);
+  if (task.kind == Kind::kWait) task.event->end_wait();
+}
+
+void Stream::abandon(const Status& reason) {
+  std::deque<Task> dropped;
+  std::optional<Task> parked;
+  {
+    std::unique_lock lock(mutex_);
+    analysed_.wait(lock, [this] { return !is_analysing_; });
+    dropped.swap(queue_);
+    parked.swap(parked_);
+    abandoned_ = submitted_ + gate_.runs();
+    // A parked stream that was not woken yet is free now; a woken one is owned by the executor.
+    if (std::exchange(ticket_, 0) != 0) owned_ = false;
+    const size_t tasks = dropped.size() + (parked ? 1 : 0);
+    done_ += tasks;
+    gate_.remove_pending(tasks);
+    if (tasks > 0 && error_.is_ok()) error_ = reason;
+  }
+  if (parked) drop(*parked);
+  for (Task& task : dropped) drop(task);
+  changed_.notify_all();
+}
+
+void Stream::keep_error(const char* name, const Status& status) noexcept {
+  std::lock_guard lock(mutex_);
+  if (!error_.is_ok()) return;
+  try {
+    error_ = {status.code(), text(name, " on stream ", id_, " of device ", device_, ": ", status.message())};
+  } catch (...) {
+    error_ = {status.code(), {}};  // no memory for the text: only the code
+  }
+}
+
+void Stream::keep_error(const Task& task, aclError code, const char* message) noexcept {
+  report_exception({static_cast<uint32_t>(task.number), id_, task.thread, static_cast<uint32_t>(device_),
+                    static_cast<uint32_t>(code)});
+  std::lock_guard lock(mutex_);
+  if (!error_.is_ok()) return;
+  try {
+    error_ = {code, text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
+                         ", launched by thread ", task.thread, "): ", message)};
+  } catch (...) {
+    error_ = {code, {}};
+  }
+}
+
+}  // namespace softnpu
