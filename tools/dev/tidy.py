@@ -15,7 +15,17 @@ from dev.run import run, say
 # The plug-in's torch headers would cost minutes.
 FOLDERS = tuple(
     f"softnpu/{name}/"
-    for name in ("base", "ccl", "fusion", "runtime", "ascendcl", "op_compiler", "nnopbase", "ops")
+    for name in (
+        "base",
+        "simd",
+        "ccl",
+        "fusion",
+        "runtime",
+        "ascendcl",
+        "op_compiler",
+        "nnopbase",
+        "ops",
+    )
 )
 # The number of sources checked for a changed header.
 READERS = 2

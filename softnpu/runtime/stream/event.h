@@ -30,7 +30,8 @@ class Event {
   using Clock = std::chrono::steady_clock;
 
   Event() = default;
-  // The event's state is in memory shared with other processes; `poller`, which outlives it, looks when it is waited for.
+  // The event's state is in memory shared with other processes; `poller`, which outlives it, looks when it is waited
+  // for.
   Event(std::shared_ptr<SharedMark> mark, Poller* poller) : mark_(std::move(mark)), poller_(poller) {}
 
   // The generation that a record enqueued now on `recorder` will complete; called under that stream's lock. Without a
