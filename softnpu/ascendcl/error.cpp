@@ -7,12 +7,14 @@
 #include "ascendcl/api.h"
 #include "base/log.h"
 #include "runtime/exceptions.h"
+#include "softnpu/launch.h"
 
 namespace softnpu {
 namespace {
 
 struct RecentError {
   aclError code = ACL_SUCCESS;
+  Cause cause = Cause::kCall;
   std::string newest;
   std::string handed_out;
   bool without_text = false;  // no memory for the text
@@ -35,8 +37,9 @@ uint32_t field(const char* function, const aclrtExceptionInfo* info, T aclrtExce
 
 }  // namespace
 
-void record_error(const char* function, aclError code, const char* message) noexcept {
+void record_error(const char* function, aclError code, const char* message, Cause cause) noexcept {
   recent_error.code = code;
+  recent_error.cause = cause;
   recent_error.newest.clear();
   recent_error.without_text = true;
   is_no_failure = reports_no_failure(code);
@@ -67,6 +70,15 @@ const char* aclGetRecentErrMsg() {
   recent.handed_out.swap(recent.newest);
   recent.newest.clear();
   return recent.handed_out.c_str();
+}
+
+int32_t softnpuRecentErrorCause(void) {
+  switch (softnpu::recent_error.cause) {
+    case softnpu::Cause::kTask: return SOFTNPU_CAUSE_TASK;
+    case softnpu::Cause::kIndex: return SOFTNPU_CAUSE_INDEX;
+    case softnpu::Cause::kCall: break;
+  }
+  return SOFTNPU_CAUSE_CALL;
 }
 
 using softnpu::api;

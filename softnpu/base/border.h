@@ -15,20 +15,20 @@ namespace softnpu {
 // (ACL_ERROR_REPEAT_INITIALIZE). Each library of softnpu defines the two functions.
 
 // Makes `message`, or a general one where it is empty, this thread's recent message, and logs it.
-void record_error(const char* function, aclError code, const char* message) noexcept;
+void record_error(const char* function, aclError code, const char* message, Cause cause = Cause::kCall) noexcept;
 // Drops the recent message of a code that reports no failure.
 void record_success() noexcept;
 
 // Runs `body`, which returns a Status, as the implementation of the C function `name`.
 template <typename Body>
 aclError api(const char* name, Body&& body) noexcept {
-  auto failed = [name](aclError code, const char* message) {
-    record_error(name, code, message);
+  auto failed = [name](aclError code, const char* message, Cause cause = Cause::kCall) {
+    record_error(name, code, message, cause);
     return code;
   };
   try {
     const Status status = std::forward<Body>(body)();
-    if (!status.is_ok()) return failed(status.code(), status.message().c_str());
+    if (!status.is_ok()) return failed(status.code(), status.message().c_str(), status.cause());
     record_success();
     return ACL_SUCCESS;
   } catch (const std::bad_alloc&) {

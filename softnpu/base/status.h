@@ -1,6 +1,7 @@
 #pragma once
 // The one status of all code below the C ABI. The border converts it to an aclError and a message (base/border.h).
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,14 +11,21 @@
 
 namespace softnpu {
 
+// What failed: the call, a task that was launched before, or such a task because of an index out of range.
+enum class Cause : uint8_t { kCall, kTask, kIndex };
+
 // Success is free to make and return: only a message needs the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(aclError code, std::string message)
-      : code_(code), message_(message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message))) {}
+  Status(aclError code, std::string message, Cause cause = Cause::kCall)
+      : code_(code),
+        cause_(cause),
+        message_(message.empty() ? nullptr : std::make_unique<const std::string>(std::move(message))) {}
   Status(const Status& other)
-      : code_(other.code_), message_(other.message_ ? std::make_unique<const std::string>(*other.message_) : nullptr) {}
+      : code_(other.code_),
+        cause_(other.cause_),
+        message_(other.message_ ? std::make_unique<const std::string>(*other.message_) : nullptr) {}
   Status(Status&&) noexcept = default;
   Status& operator=(const Status& other) { return *this = Status(other); }
   Status& operator=(Status&&) noexcept = default;
@@ -27,6 +35,7 @@ class [[nodiscard]] Status {
 
   bool is_ok() const { return code_ == ACL_SUCCESS; }
   aclError code() const { return code_; }
+  Cause cause() const { return cause_; }
   const std::string& message() const { return message_ ? *message_ : empty(); }
 
  private:
@@ -36,6 +45,7 @@ class [[nodiscard]] Status {
   }
 
   aclError code_ = ACL_SUCCESS;
+  Cause cause_ = Cause::kCall;
   std::unique_ptr<const std::string> message_;
 };
 

@@ -2,7 +2,7 @@
 #include "softnpu/softnpu.h"
 
 // All libraries store the text in libascendcl's thread state.
-void softnpu::record_error(const char* function, aclError code, const char* message) noexcept {
+void softnpu::record_error(const char* function, aclError code, const char* message, Cause /*cause*/) noexcept {
   softnpuSetRecentError(function, code, message);
 }
 

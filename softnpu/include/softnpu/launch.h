@@ -69,6 +69,17 @@ ACL_FUNC_VISIBILITY uint64_t softnpuLaunchEpoch(void);
 // reads what it holds. A task of the stream that has not run yet and whose output is there need not store it.
 ACL_FUNC_VISIBILITY aclError softnpuOutputDead(aclrtStream stream, const void* address, size_t bytes);
 
+// What a task's run returns where an index that it read is out of range. The program sees 161002 (a wrong argument).
+#define SOFTNPU_INDEX_ERROR (-161002)
+
+// What failed, of the calling thread's newest error.
+enum {
+  SOFTNPU_CAUSE_CALL = 0,   // the call itself
+  SOFTNPU_CAUSE_TASK = 1,   // a task that was launched before
+  SOFTNPU_CAUSE_INDEX = 2,  // the same because of an index out of range
+};
+ACL_FUNC_VISIBILITY int32_t softnpuRecentErrorCause(void);
+
 // Makes `message` what aclGetRecentErrMsg says next on this thread.
 ACL_FUNC_VISIBILITY void softnpuSetRecentError(const char* function, aclError code, const char* message);
 

@@ -26,6 +26,8 @@ uint32_t this_thread() {
   return id;
 }
 
+constexpr aclError kWrongArgument = -SOFTNPU_INDEX_ERROR;
+
 thread_local uint64_t epoch_of_task = 0;
 
 // Sets launch_epoch() for the task that this thread runs; a task may launch another, which runs at once.
@@ -468,15 +470,19 @@ void Stream::keep_error(const char* name, const Status& status) noexcept {
 }
 
 void Stream::keep_error(const Task& task, aclError code, const char* message) noexcept {
+  const Cause cause = code == SOFTNPU_INDEX_ERROR ? Cause::kIndex : Cause::kTask;
+  if (code == SOFTNPU_INDEX_ERROR) code = kWrongArgument;
   report_exception({static_cast<uint32_t>(task.number), id_, task.thread, static_cast<uint32_t>(device_),
                     static_cast<uint32_t>(code)});
   std::lock_guard lock(mutex_);
   if (!error_.is_ok()) return;
   try {
-    error_ = {code, text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
-                         ", launched by thread ", task.thread, "): ", message)};
+    error_ = {code,
+              text(task.name, " on stream ", id_, " of device ", device_, " (task ", task.number,
+                   ", launched by thread ", task.thread, "): ", message),
+              cause};
   } catch (...) {
-    error_ = {code, {}};
+    error_ = {code, {}, cause};
   }
 }
 

@@ -78,7 +78,8 @@ aclError run(void* state, char* message, std::size_t size) {
   } catch (const std::exception& error) {
     const std::string_view text = readable(error.what());
     std::snprintf(message, size, "%.*s", static_cast<int>(text.size()), text.data());
-    code = ACL_ERROR_RT_AICORE_EXCEPTION;
+    const bool is_index = text.find("index out of bounds") != std::string_view::npos;  // Inductor's own text
+    code = is_index ? SOFTNPU_INDEX_ERROR : ACL_ERROR_RT_AICORE_EXCEPTION;
   } catch (...) {
     std::snprintf(message, size, "the generated kernel threw something that is no std::exception");
     code = ACL_ERROR_RT_AICORE_EXCEPTION;

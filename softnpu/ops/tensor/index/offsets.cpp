@@ -90,8 +90,8 @@ int64_t read_vectors(const IndexRange& range, const char* index, ptrdiff_t strid
 }  // namespace
 
 Status out_of_range(int64_t index, size_t dim, int64_t size, bool wraps) {
-  return {ACLNN_ERR_PARAM_INVALID, text("index ", index, " is out of range for dimension ", dim, " of size ", size,
-                                        wraps ? "; it is from minus the size to the size less one" : "")};
+  return {SOFTNPU_INDEX_ERROR, text("index ", index, " is out of range for dimension ", dim, " of size ", size,
+                                    wraps ? "; it is from minus the size to the size less one" : "")};
 }
 
 int64_t read_offsets(const IndexRange& range, const char* index, ptrdiff_t stride, int64_t count, ptrdiff_t along,
