@@ -25,6 +25,8 @@ class _Task(ctypes.Structure):
         ("release", _RELEASE),
         ("state", ctypes.c_void_p),
         ("fusible", ctypes.c_void_p),
+        ("written", ctypes.c_void_p),
+        ("written_count", ctypes.c_size_t),
     )
 
 

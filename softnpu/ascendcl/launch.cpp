@@ -53,20 +53,27 @@ Cost cost_of(int32_t cost) {
   return cost == SOFTNPU_COST_SHORT ? Cost::kShort : Cost::kLarge;
 }
 
+Status kernel_address(const void* address, size_t bytes, void** kernel) {
+  SOFTNPU_RETURN_IF_ERROR(require(kernel, "kernel"));
+  softnpu::Location location;
+  SOFTNPU_RETURN_IF_ERROR(softnpu::resolve(Process::get(), "the address", address, bytes, &location));
+  if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
+    return {ACL_ERROR_RT_PARAM_INVALID,
+            softnpu::text("address ", address, " is not a device's, and no registered host memory")};
+  }
+  *kernel = location.kernel;
+  return Status::ok();
+}
+
 }  // namespace
 
 aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel) {
-  return softnpu::guarded(aclError{ACL_ERROR_RT_INTERNAL_ERROR}, [&]() -> aclError {
-    if (kernel == nullptr) return ACL_ERROR_INVALID_PARAM;
-    softnpu::Location location;
-    const Status found = softnpu::resolve(Process::get(), "the address", address, bytes, &location);
-    if (!found.is_ok()) return found.code();
-    if (!location.on_device && !Process::get().host_memory().contains(address, bytes)) {
-      return ACL_ERROR_RT_PARAM_INVALID;
-    }
-    *kernel = location.kernel;
-    return ACL_SUCCESS;
-  });
+  return api("softnpuKernelAddress", [&] { return kernel_address(address, bytes, kernel); });
+}
+
+aclError softnpuProbeAddress(const void* address, size_t bytes, void** kernel) {
+  return softnpu::guarded(aclError{ACL_ERROR_RT_INTERNAL_ERROR},
+                          [&] { return kernel_address(address, bytes, kernel).code(); });
 }
 
 uint64_t softnpuWriteEpoch(void) { return WriteEpochs::now(); }

@@ -7,6 +7,7 @@
 
 #include "base/border.h"
 #include "base/text.h"
+#include "base/work.h"
 #include "nnopbase/planned.h"
 #include "softnpu/launch_cache.h"
 #include "softnpu/softnpu.h"
@@ -18,26 +19,35 @@ using softnpu::Planned;
 using softnpu::Status;
 using softnpu::text;
 
-// A call's plan that can be bound to other tensors with the same descriptions: launching it again needs no planning.
-// Immutable: several threads may launch it.
+namespace {
+
+constexpr size_t kMostTensors = 16;
+
+using Kernels = std::array<void*, kMostTensors>;
+
+}  // namespace
+
+// A call that is launched again without planning. Immutable: several threads may launch it.
 struct softnpuCachedLaunch {
   const char* op;
+  std::vector<size_t> bytes;  // per tensor
+
+  // Either for other tensors with the same descriptions:
   std::unique_ptr<const softnpu::Rebindable> call;
   std::vector<size_t> tensor_of;  // per operand
-  std::vector<size_t> bytes;      // per tensor
   std::vector<size_t> written;    // indices of tensors
+
+  // or for the same tensors, at these kernel addresses.
+  std::shared_ptr<const softnpu::LaunchTemplate> launched;
+  Kernels kernels{};
 };
 
 namespace {
 
-constexpr size_t kMostTensors = 8;
-
-using Kernels = std::array<void*, kMostTensors>;
-
 // Finds the addresses at which kernels access the tensors.
 Status find(const void* const* tensors, const size_t* bytes, size_t count, Kernels* out) {
   for (size_t i = 0; i < count; ++i) {
-    if (softnpuKernelAddress(tensors[i], bytes[i], &(*out)[i]) == ACL_SUCCESS) continue;
+    if (softnpuProbeAddress(tensors[i], bytes[i], &(*out)[i]) == ACL_SUCCESS) continue;
     return {ACLNN_ERR_PARAM_INVALID, text("tensor ", i, " at ", tensors[i], " does not lie in one allocation of ",
                                           bytes[i], " bytes of device memory")};
   }
@@ -48,7 +58,7 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 // is none of the tensors.
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
-  const auto& [op, plan] = planned.own;
+  const auto& [op, plan] = planned.launched();
   if (plan.cached_launch == nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
@@ -69,41 +79,101 @@ std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* c
   return cached;
 }
 
+// A launch of `planned` on the same tensors only; its plan is shared from then on. Null if the call is not small.
+std::unique_ptr<softnpuCachedLaunch> fix(Planned* planned, const void* const* tensors, const size_t* bytes,
+                                         size_t count) {
+  // More work takes much longer than its first phase, which chooses its threads.
+  if (planned->launched().plan.work >= softnpu::kMinParallelWork) return nullptr;
+  auto cached = std::make_unique<softnpuCachedLaunch>();
+  if (!find(tensors, bytes, count, &cached->kernels).is_ok()) return nullptr;
+  cached->op = planned->own.op;
+  cached->bytes.assign(bytes, bytes + count);
+  if (planned->shared == nullptr) {
+    planned->shared = std::make_shared<const softnpu::LaunchTemplate>(std::move(planned->own));
+  }
+  cached->launched = planned->shared;
+  return cached;
+}
+
+// Calls make(planned) with the plan of `executor`, which no other thread may launch meanwhile.
+template <typename Make>
+Status cache_executor(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes, size_t count,
+                      softnpuCachedLaunch** cached, const Make& make) {
+  SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
+  *cached = nullptr;
+  if (count > kMostTensors) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
+  SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
+  Planned* planned = executors().claim(softnpu::name_of(executor));
+  if (planned == nullptr) return softnpu::unknown_executor(executor);
+  const auto give_back = [](Planned* claimed) { executors().give_back(claimed); };
+  const std::unique_ptr<Planned, decltype(give_back)> claimed(planned, give_back);
+  *cached = make(claimed.get()).release();
+  return Status::ok();
+}
+
+// Plans the call for tensors at `kernels`.
+Status bind(const softnpuCachedLaunch& cached, const void* const* tensors, const Kernels& kernels, Plan* plan) {
+  Kernels operands;
+  const size_t count = cached.tensor_of.size();
+  for (size_t i = 0; i < count; ++i) operands[i] = kernels[cached.tensor_of[i]];
+  SOFTNPU_RETURN_IF_ERROR(cached.call->rebind(std::span(operands).first(count), plan));
+  for (const size_t i : cached.written) plan->written.push_back({tensors[i], cached.bytes[i]});
+  return Status::ok();
+}
+
+// Checks a launch on the same tensors, and finds the kernel's address of its workspace; null if it needs none.
+Status check_fixed(const softnpuCachedLaunch& cached, const Kernels& kernels, const void* workspace, void** kernel) {
+  if (!std::equal(kernels.begin(), kernels.begin() + cached.bytes.size(), cached.kernels.begin())) {
+    return {ACLNN_ERR_PARAM_INVALID, "the launch was cached for tensors at other addresses"};
+  }
+  const uint64_t needed = cached.launched->plan.workspace_bytes.bytes();
+  if (needed == 0 || softnpuProbeAddress(workspace, needed, kernel) == ACL_SUCCESS) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
+}
+
 }  // namespace
 
 aclError softnpuCacheLaunch(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes,
                             size_t count, softnpuCachedLaunch** cached) {
-  return api("softnpuCacheLaunch", [&]() -> Status {
-    SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
-    *cached = nullptr;
-    if (count > kMostTensors) return Status::ok();
-    SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
-    SOFTNPU_RETURN_IF_ERROR(softnpu::require(bytes, "bytes"));
-    Planned* planned = executors().claim(softnpu::name_of(executor));
-    if (planned == nullptr) return softnpu::unknown_executor(executor);
-    const auto give_back = [](Planned* claimed) { executors().give_back(claimed); };
-    const std::unique_ptr<Planned, decltype(give_back)> claimed(planned, give_back);
-    *cached = cache(*claimed, tensors, bytes, count).release();
-    return Status::ok();
+  return api("softnpuCacheLaunch", [&] {
+    return cache_executor(executor, tensors, bytes, count, cached,
+                          [&](const Planned* planned) { return cache(*planned, tensors, bytes, count); });
   });
 }
 
-aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors, aclrtStream stream) {
+aclError softnpuCacheFixedLaunch(const aclOpExecutor* executor, const void* const* tensors, const size_t* bytes,
+                                 size_t count, uint64_t* workspaceBytes, softnpuCachedLaunch** cached) {
+  return api("softnpuCacheFixedLaunch", [&]() -> Status {
+    SOFTNPU_RETURN_IF_ERROR(softnpu::require(workspaceBytes, "workspaceBytes"));
+    return cache_executor(executor, tensors, bytes, count, cached, [&](Planned* planned) {
+      *workspaceBytes = planned->launched().plan.workspace_bytes.bytes();
+      return fix(planned, tensors, bytes, count);
+    });
+  });
+}
+
+aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors, void* workspace,
+                             aclrtStream stream) {
   return api("softnpuLaunchCached", [&]() -> Status {
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(cached, "cached"));
     SOFTNPU_RETURN_IF_ERROR(softnpu::require(tensors, "tensors"));
     Kernels kernels;
     SOFTNPU_RETURN_IF_ERROR(find(tensors, cached->bytes.data(), cached->bytes.size(), &kernels));
-    Kernels operands;
-    const size_t count = cached->tensor_of.size();
-    for (size_t i = 0; i < count; ++i) operands[i] = kernels[cached->tensor_of[i]];
-    Planned* planned = softnpu::make_launch(cached->op);
-    Plan& plan = planned->own.plan;
-    if (Status status = cached->call->rebind(std::span(operands).first(count), &plan); !status.is_ok()) {
-      executors().recycle(planned);
-      return status;
+    void* kernel_workspace = nullptr;
+    if (cached->launched != nullptr) {
+      SOFTNPU_RETURN_IF_ERROR(check_fixed(*cached, kernels, workspace, &kernel_workspace));
     }
-    for (const size_t i : cached->written) plan.written.push_back({tensors[i], cached->bytes[i]});
+    Planned* planned = softnpu::make_launch(cached->op);
+    planned->context.workspace = kernel_workspace;
+    planned->shared = cached->launched;
+    if (cached->launched == nullptr) {
+      if (Status status = bind(*cached, tensors, kernels, &planned->own.plan); !status.is_ok()) {
+        executors().recycle(planned);
+        return status;
+      }
+    }
     return softnpu::submit(planned, stream);
   });
 }

@@ -47,7 +47,7 @@ Status check_launch(const char* op, const LaunchTemplate& launched, void* worksp
   }
   if (needed == 0) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(workspace, "workspace"));
-  if (softnpuKernelAddress(workspace, needed, kernel_workspace) == ACL_SUCCESS) return Status::ok();
+  if (softnpuProbeAddress(workspace, needed, kernel_workspace) == ACL_SUCCESS) return Status::ok();
   return {ACLNN_ERR_PARAM_INVALID,
           text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
 }
@@ -207,7 +207,7 @@ Status launch_executor(const char* op, void* workspace, uint64_t workspace_size,
                        aclrtStream stream) {
   Planned* planned = executors().claim(name_of(executor));
   if (planned == nullptr) return launch_repeatable(op, workspace, workspace_size, executor, stream);
-  Status status = check_launch(op, planned->own, workspace, workspace_size, &planned->context.workspace);
+  Status status = check_launch(op, planned->launched(), workspace, workspace_size, &planned->context.workspace);
   if (!status.is_ok()) {
     executors().give_back(planned);
     return status;

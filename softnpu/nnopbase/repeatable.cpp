@@ -36,7 +36,8 @@ Status make_repeatable(Planned* planned) {
     repeatable->addresses.assign(call->operands().begin(), call->operands().end());
     repeatable->call = std::move(call);
   }
-  repeatable->launched = std::make_shared<const LaunchTemplate>(std::move(planned->own));
+  repeatable->launched =
+      planned->shared != nullptr ? planned->shared : std::make_shared<const LaunchTemplate>(std::move(planned->own));
   planned->repeatable = std::move(repeatable);
   return Status::ok();
 }

@@ -17,7 +17,6 @@ namespace softnpu {
 // a worker is awake, since waking one takes longer than the work. Only for work whose pieces do not depend on the
 // number of threads.
 inline int threads_for(double work) {
-  constexpr double kMinParallelWork = 1 << 18;
   return work < kMinParallelWork || (work < kSmallWork && !any_worker_awake()) ? 1 : most_threads();
 }
 

@@ -186,3 +186,37 @@ def test_indexing_by_tensors():
         with pytest.raises(IndexError, match="out of"):
             x[torch.tensor([4], device="npu")].cpu()
         assert x[torch.tensor([3], device="npu")].tolist() == [3]
+
+
+def test_calls_on_the_same_memory_see_what_it_contains():
+    """Operators that are planned for their addresses run again on what the memory has become."""
+    x, y = torch.randn(2, 3, 8, 8), torch.randn(3, 8, 8)
+    on_npu, other = x.npu(), y.npu()
+    works = (
+        lambda x, y: x - y,
+        lambda x, y: torch.nn.functional.avg_pool2d(x, 2),
+        lambda x, y: torch.nn.functional.pad(x, (1, 2, 1, 1), "reflect"),
+        lambda x, y: torch.nn.functional.layer_norm(x, (8,)),
+        lambda x, y: torch.nn.functional.layer_norm(x, (3, 8, 8), y, y),
+        lambda x, y: x.sort(2).values,
+        lambda x, y: x.sort(3, descending=True).values,
+        lambda x, y: x.clamp(-0.5, 0.5) if x[0, 0, 0, 0] > 0 else x.clamp(-0.5),
+    )
+    for _ in range(ROUNDS):
+        for work in works:
+            for _ in range(3):
+                torch.testing.assert_close(work(on_npu, other).cpu(), work(x, y))
+        for cpu, npu in ((x, on_npu), (y, other)):
+            cpu.copy_(torch.randn(cpu.shape))
+            npu.copy_(cpu)
+
+
+def test_results_in_memory_of_freed_tensors():
+    """A tensor at the address of a freed one that has another shape or type is another call."""
+    for dtype in (torch.float32, torch.int32, torch.float64):
+        for shape in ((4, 6), (6, 4), (2, 3, 4)):
+            x = (torch.randn(shape) * 10).to(dtype)
+            for _ in range(ROUNDS):
+                assert torch.equal(x.npu().flip(0).cpu(), x.flip(0))
+                assert torch.equal(x.npu().sort(-1).values.cpu(), x.sort(-1).values)
+                assert torch.equal(torch.tril(x.npu()).cpu(), x.tril())

@@ -178,7 +178,7 @@ void* device_pointer(void* address) {
   if (!is_protected) return address;
   void* kernel = nullptr;
   // What is no device address is the host's, or memory that the kernel's access will report.
-  return softnpuKernelAddress(address, 1, &kernel) == ACL_SUCCESS ? kernel : address;
+  return softnpuProbeAddress(address, 1, &kernel) == ACL_SUCCESS ? kernel : address;
 }
 
 }  // namespace softnpu::kernel

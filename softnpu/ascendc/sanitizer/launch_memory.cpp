@@ -54,7 +54,7 @@ uint64_t LaunchMemory::device_address(uint64_t address) const {
 
 bool LaunchMemory::is_valid(uint64_t address, uint64_t bytes) {
   void* kernel = nullptr;
-  return softnpuKernelAddress(reinterpret_cast<const void*>(address), bytes, &kernel) == ACL_SUCCESS;
+  return softnpuProbeAddress(reinterpret_cast<const void*>(address), bytes, &kernel) == ACL_SUCCESS;
 }
 
 uint64_t LaunchMemory::valid_bytes(uint64_t address, uint64_t most) {
@@ -108,7 +108,7 @@ void LaunchMemory::follow_all(std::vector<Range> ranges, std::set<uint64_t>* giv
     if (!seen.insert(range.begin).second) continue;
     const uint64_t bytes = std::min(range.end - range.begin, kMostFollowed);
     void* kernel = nullptr;
-    if (softnpuKernelAddress(reinterpret_cast<void*>(range.begin), bytes, &kernel) != ACL_SUCCESS) continue;
+    if (softnpuProbeAddress(reinterpret_cast<void*>(range.begin), bytes, &kernel) != ACL_SUCCESS) continue;
     follow(static_cast<const unsigned char*>(kernel), bytes, false, given, &ranges);
   }
 }

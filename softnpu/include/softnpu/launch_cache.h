@@ -2,6 +2,7 @@
 // Launches of aclnn operators again, on other tensors, without their first phase. In libopapi.
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "acl/acl_base.h"
 #include "aclnn/aclnn_base.h"
@@ -19,10 +20,16 @@ typedef struct softnpuCachedLaunch softnpuCachedLaunch;
 ACL_FUNC_VISIBILITY aclError softnpuCacheLaunch(const aclOpExecutor* executor, const void* const* tensors,
                                                 const size_t* bytes, size_t count, softnpuCachedLaunch** cached);
 
+// The same for launches on the same tensors only, of a small call that softnpuCacheLaunch does not cache; `executor`
+// stays as it was. *workspaceBytes: the workspace that each launch needs.
+ACL_FUNC_VISIBILITY aclError softnpuCacheFixedLaunch(const aclOpExecutor* executor, const void* const* tensors,
+                                                     const size_t* bytes, size_t count, uint64_t* workspaceBytes,
+                                                     softnpuCachedLaunch** cached);
+
 // Launches the same call on other tensors with the same descriptions; those that began at one address have to do so
-// again.
+// again. `workspace`: null, if none is needed.
 ACL_FUNC_VISIBILITY aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* const* tensors,
-                                                 aclrtStream stream);
+                                                 void* workspace, aclrtStream stream);
 
 // Takes null.
 ACL_FUNC_VISIBILITY void softnpuReleaseCachedLaunch(softnpuCachedLaunch* cached);

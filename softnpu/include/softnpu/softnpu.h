@@ -37,8 +37,10 @@ ACL_FUNC_VISIBILITY aclError softnpuOnDeviceReset(void (*function)(int32_t devic
 ACL_FUNC_VISIBILITY int32_t softnpuInCallback(void);
 
 // The address at which a kernel on the host reads the device address `address`. Fails where [address, address +
-// bytes) does not lie in one live allocation of a device, or in pinned or registered host memory. Records no error.
+// bytes) does not lie in one live allocation of a device, or in pinned or registered host memory.
 ACL_FUNC_VISIBILITY aclError softnpuKernelAddress(const void* address, size_t bytes, void** kernel);
+// The same for callers whose error says more: it records none.
+ACL_FUNC_VISIBILITY aclError softnpuProbeAddress(const void* address, size_t bytes, void** kernel);
 
 // The instructions that kernels on the host may use at most: SOFTNPU_CPU_CAPABILITY.
 typedef enum softnpuCpuCapability {

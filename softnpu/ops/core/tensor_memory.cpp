@@ -32,7 +32,7 @@ Status tensor_memory(const aclTensor& tensor, const char* role, void** out) {
   }
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   const auto [first, bytes] = device_bytes(tensor);
-  if (softnpuKernelAddress(first, bytes, out) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(first, bytes, out) != ACL_SUCCESS) {
     *out = nullptr;
     return {ACLNN_ERR_PARAM_INVALID,
             text(role, " at ", first, " does not lie in one allocation of device memory with all of its ",

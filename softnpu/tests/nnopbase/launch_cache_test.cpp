@@ -34,6 +34,18 @@ class LaunchCacheTest : public AclTest {
     AclTest::TearDown();
   }
 
+  // Fixes out = self + 2 * other without a launch.
+  void fix_add(void* self, void* other, void* out) {
+    aclOpExecutor* executor = plan_add(self, other, out);
+    const std::array<const void*, 3> at{self, other, out};
+    const std::array<size_t, 3> each{sizeof(Values), sizeof(Values), sizeof(Values)};
+    uint64_t workspace = 1;
+    ASSERT_EQ(softnpuCacheFixedLaunch(executor, at.data(), each.data(), at.size(), &workspace, &kept_), ACL_SUCCESS);
+    ASSERT_NE(kept_, nullptr);
+    EXPECT_EQ(workspace, 0u);
+    ASSERT_EQ(aclnnAdd(nullptr, 0, executor, nullptr), ACLNN_SUCCESS);  // the executor does what it did
+  }
+
   using Tensor = std::unique_ptr<aclTensor, decltype(&aclDestroyTensor)>;
   static Tensor tensor(void* data, const std::vector<int64_t>& sizes = {kCount}) {
     return {aclCreateTensor(sizes.data(), sizes.size(), ACL_FLOAT, nullptr, 0, ACL_FORMAT_ND, sizes.data(),
@@ -75,7 +87,7 @@ class LaunchCacheTest : public AclTest {
     ASSERT_NE(kept_, nullptr);
     ASSERT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
   }
-  aclError replay(const Places& at) { return softnpuLaunchCached(kept_, at.data(), nullptr); }
+  aclError replay(const Places& at) { return softnpuLaunchCached(kept_, at.data(), nullptr, nullptr); }
   Values value(size_t block) {
     EXPECT_EQ(aclrtSynchronizeStream(nullptr), ACL_SUCCESS);
     return download<Values>(blocks_[block]);
@@ -131,7 +143,7 @@ TEST_F(LaunchCacheTest, MemoryOfNoDeviceIsRefusedAndNothingIsLaunched) {
   EXPECT_EQ(replay({x, on_host.data(), out}), ACLNN_ERR_PARAM_INVALID);
   EXPECT_NE(recent_error().find("tensor 1 at "), std::string::npos) << recent_error();
   EXPECT_EQ(value(2), Values{});
-  EXPECT_EQ(softnpuLaunchCached(nullptr, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
+  EXPECT_EQ(softnpuLaunchCached(nullptr, nullptr, nullptr, nullptr), ACL_ERROR_INVALID_PARAM);
 }
 
 TEST_F(LaunchCacheTest, CallWithOtherOperandsIsNotCached) {
@@ -145,6 +157,45 @@ TEST_F(LaunchCacheTest, CallWithOtherOperandsIsNotCached) {
   EXPECT_NE(keep(executor, {x, y, out}), ACL_SUCCESS);  // already used
   EXPECT_EQ(kept_, nullptr);
   EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
+}
+
+TEST_F(LaunchCacheTest, FixedLaunchRunsAgainOnTheSameMemory) {
+  auto [x, y, out, other] = blocks_;
+  ASSERT_NO_FATAL_FAILURE(fix_add(x, y, out));
+  EXPECT_EQ(value(2), (Values{21, 42, 63, 84}));
+  upload(x, Values{0, 0, 0, 1});
+  const uint64_t before = softnpuLastWriteEpoch(out, sizeof(Values));
+  ASSERT_EQ(replay({x, y, out}), ACL_SUCCESS);
+  EXPECT_EQ(value(2), (Values{20, 40, 60, 81}));
+  EXPECT_GT(softnpuLastWriteEpoch(out, sizeof(Values)), before);
+}
+
+TEST_F(LaunchCacheTest, FixedLaunchRefusesOtherMemory) {
+  auto [x, y, out, other] = blocks_;
+  ASSERT_NO_FATAL_FAILURE(fix_add(x, y, out));
+  EXPECT_EQ(replay({x, y, other}), ACLNN_ERR_PARAM_INVALID);
+  EXPECT_NE(recent_error().find("other addresses"), std::string::npos) << recent_error();
+  EXPECT_EQ(value(3), (Values{5, 6, 7, 8}));
+}
+
+TEST_F(LaunchCacheTest, WorkThatSeveralThreadsShareIsNotFixed) {
+  constexpr int64_t kMany = int64_t{1} << 20;
+  void* block = nullptr;
+  ASSERT_EQ(aclrtMalloc(&block, kMany * sizeof(float), ACL_MEM_MALLOC_HUGE_FIRST), ACL_SUCCESS);
+  const Tensor whole = tensor(block, {kMany});
+  float one = 1;
+  const std::unique_ptr<aclScalar, decltype(&aclDestroyScalar)> alpha(aclCreateScalar(&one, ACL_FLOAT),
+                                                                      &aclDestroyScalar);
+  uint64_t bytes = 0;
+  aclOpExecutor* executor = nullptr;
+  ASSERT_EQ(aclnnAddGetWorkspaceSize(whole.get(), whole.get(), alpha.get(), whole.get(), &bytes, &executor),
+            ACLNN_SUCCESS);
+  const size_t each = kMany * sizeof(float);
+  const void* at = block;
+  ASSERT_EQ(softnpuCacheFixedLaunch(executor, &at, &each, 1, &bytes, &kept_), ACL_SUCCESS);
+  EXPECT_EQ(kept_, nullptr);
+  EXPECT_EQ(aclDestroyAclOpExecutor(executor), ACLNN_SUCCESS);
+  EXPECT_EQ(aclrtFree(block), ACL_SUCCESS);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// The launch cache: a small aclnn call that differs from an earlier one only in its tensors' addresses needs neither
-// descriptors nor a first phase. Only on softnpu (softnpuCacheLaunch); CANN caches executors itself.
+// The launch cache: a small aclnn call that differs from an earlier one only in its tensors' addresses, or for some
+// operators in nothing, needs neither descriptors nor a first phase. Only on softnpu (softnpuCacheLaunch); CANN caches
+// executors itself.
 
 #include <ATen/core/IListRef.h>
 #include <ATen/core/Tensor.h>
@@ -13,6 +14,8 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string_view>
 
 #include "core/aclnn_argument.h"
 
@@ -21,7 +24,7 @@ namespace torch_npu::launch_cache {
 // The description of a call in words.
 class Words {
  public:
-  static constexpr size_t kMost = 40;
+  static constexpr size_t kMost = 96;
 
   Words() noexcept {}  // uninitialised: nothing reads beyond size_
   Words(const Words& other) noexcept { *this = other; }
@@ -51,7 +54,7 @@ class Words {
 // The key of a call: its operator, its device, and everything of each argument except its address.
 class Key {
  public:
-  static constexpr size_t kMostTensors = 6;
+  static constexpr size_t kMostTensors = 16;
   // For larger tensors the first phase's time is negligible.
   static constexpr int64_t kMostElements = 1 << 22;
 
@@ -76,6 +79,32 @@ class Key {
     add_word(values.has_value());
     if (values.has_value()) add(*values);
   }
+  void add(const std::optional<at::Tensor>& tensor) { add(tensor.has_value() ? *tensor : at::Tensor()); }
+  void add(const std::optional<at::Scalar>& scalar) {
+    add_word(scalar.has_value());
+    if (scalar.has_value()) add(*scalar);
+  }
+  void add(at::ArrayRef<double> values) {
+    add_word(values.size());
+    for (const double value : values) add(value);
+  }
+  void add(at::ArrayRef<bool> values) {
+    add_word(values.size());
+    for (const bool value : values) add(value);
+  }
+  template <size_t N>
+  void add(const std::array<bool, N>& values) {
+    add(at::ArrayRef<bool>(values));
+  }
+  void add(at::ArrayRef<at::Scalar> values) {
+    add_word(values.size());
+    for (const at::Scalar& value : values) add(value);
+  }
+  void add(std::string_view text) {
+    add_word(text.size());
+    for (const char letter : text) add(letter);
+  }
+  void add(std::nullptr_t) {}
   void add(at::ScalarType type) { add_word(static_cast<uint64_t>(type)); }
   template <Number T>
   requires(sizeof(T) <= sizeof(uint64_t)) void add(T number) {

@@ -59,7 +59,7 @@ Status WeightBlocks::memory(const aclTensor& tensor, const char* role, char** ou
   int64_t needed = 0;
   SOFTNPU_RETURN_IF_ERROR(fit(bytes(tensor.dtype), "a matrix in FRACTAL_NZ", &needed));
   void* found = nullptr;
-  if (softnpuKernelAddress(tensor.data, static_cast<size_t>(needed), &found) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(needed), &found) != ACL_SUCCESS) {
     return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", tensor.data, " does not lie in one allocation of ", needed,
                                           " bytes, which its blocks take (aclnnCalculateMatmulWeightSizeV2)")};
   }

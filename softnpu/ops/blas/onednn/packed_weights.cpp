@@ -27,7 +27,7 @@ std::shared_ptr<void> allocate(const void* same_device, size_t bytes) {
   void* device = softnpuTryMallocSameDevice(same_device, bytes);
   void* kernel = nullptr;
   if (device == nullptr) return nullptr;
-  if (softnpuKernelAddress(device, bytes, &kernel) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(device, bytes, &kernel) != ACL_SUCCESS) {
     softnpuFree(device);
     return nullptr;
   }

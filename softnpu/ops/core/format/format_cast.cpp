@@ -60,7 +60,7 @@ Status read_blocks(const BlockFormat& format, const aclTensor& tensor, const Dim
   }
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   void* data = nullptr;
-  if (softnpuKernelAddress(tensor.data, static_cast<size_t>(out->layout.bytes), &data) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(out->layout.bytes), &data) != ACL_SUCCESS) {
     return invalid(text(role, " at ", tensor.data, " does not lie in one allocation of ", out->layout.bytes,
                         " bytes of device memory"));
   }

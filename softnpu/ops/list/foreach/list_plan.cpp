@@ -102,7 +102,8 @@ bool is_worth_a_loop(const aclTensorList& out) {
   constexpr double kLeastElements = 2048;  // of a tensor, on average
   double elements = 0;
   for (const aclTensor* tensor : out) elements += static_cast<double>(element_count(*tensor));
-  return kFlopsPerElement * elements >= kSmallWork && elements >= kLeastElements * static_cast<double>(out.size());
+  return kFlopsPerElement * elements >= kMinParallelWork &&
+         elements >= kLeastElements * static_cast<double>(out.size());
 }
 
 void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan) {
@@ -118,7 +119,7 @@ void merge_parts(std::vector<ListPart> parts, bool as_loop, Plan* plan) {
     return text("(", count, " tensors, ", static_cast<int64_t>(elements), " elements)");
   };
   const bool in_order = !are_independent(parts);
-  if (as_loop && !in_order && !plan->is_small()) {
+  if (as_loop && !in_order && cost >= kMinParallelWork) {
     if (auto loop = make_list_loop(parts, cost); loop != nullptr) {
       plan->run = [loop](void*) {
         loop->run_all();

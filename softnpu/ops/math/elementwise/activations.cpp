@@ -41,6 +41,19 @@ HWY_INLINE DoubleVector positive_part(DoubleVector a) {
   return hn::IfThenElse(a < hn::Zero(Doubles()), hn::Zero(Doubles()), a);
 }
 
+struct Log1p {
+  static HWY_INLINE DoubleVector of(DoubleVector x) {
+    const DoubleVector zero = hn::Zero(Doubles());
+    const DoubleVector infinity = doubles(std::numeric_limits<double>::infinity());
+    const DoubleVector sum = x + doubles(1);
+    const DoubleVector of_positive = hn::IfThenElse(sum < infinity, log1p_positive(x), sum);
+    const DoubleVector of_others =
+        hn::IfThenElse(sum == zero, hn::Neg(infinity), doubles(std::numeric_limits<double>::quiet_NaN()));
+    const DoubleVector result = hn::IfThenElse(sum > zero, of_positive, of_others);
+    return hn::IfThenElse(x == zero, x, result);  // keeps the sign
+  }
+};
+
 struct LogSigmoid {
   static HWY_INLINE DoubleVector of(DoubleVector x) {
     const DoubleVector negative_part = hn::IfThenElse(x > hn::Zero(Doubles()), hn::Zero(Doubles()), x);
@@ -139,6 +152,7 @@ struct Logit {
 
 MapKernel kernel_for(MapOp op) {
   switch (op) {
+    case MapOp::kLog1p: return &float_map1<Log1p>;
     case MapOp::kMish: return &float_map1<Mish>;
     case MapOp::kSoftplus: return &float_map1<Softplus>;
     case MapOp::kElu: return &float_map1<Elu>;

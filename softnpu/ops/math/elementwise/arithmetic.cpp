@@ -170,7 +170,10 @@ struct ClampMax {
 struct Clamp {
   template <Number T>
   static HWY_INLINE T of(T a, const T* k) {
-    return smaller(larger(a, k[0]), k[1]);
+    const T most = is_nan(k[0]) ? k[0] : k[1];
+    const T above = a > k[0] ? a : k[0];
+    const T between = above < most ? above : most;
+    return is_nan(a) ? a : between;
   }
 };
 struct LeakyRelu {
@@ -390,19 +393,28 @@ struct BitwiseOr {
 struct BitwiseXor {
   static HWY_INLINE auto of(Integer auto a, decltype(a) b, const auto*) { return a ^ b; }
 };
+// A shift's count, without the bits that a register's width has no use for: the compiler need not branch.
+template <Integer T>
+HWY_INLINE T shift_count(T b) {
+  return b & T(8 * sizeof(T) - 1);
+}
 // Shifts by more than the type's width (k0, in bits) leave only the sign.
 struct LeftShift {
   template <Integer T>
   static HWY_INLINE T of(T a, T b, const T* k) {
-    const bool all = std::is_signed_v<T> && b < 0;
-    return all || b >= k[0] ? T(0) : static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) << b);
+    using Bits = std::make_unsigned_t<T>;
+    const bool all = static_cast<Bits>(b) >= static_cast<Bits>(k[0]);
+    const auto shifted = static_cast<T>(static_cast<Bits>(a) << shift_count(b));
+    return all ? T(0) : shifted;
   }
 };
 struct RightShift {
   template <Integer T>
   static HWY_INLINE T of(T a, T b, const T* k) {
-    const bool all = (std::is_signed_v<T> && b < 0) || b >= k[0];
-    return a >> (all ? std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 0 : 1) : b);
+    using Bits = std::make_unsigned_t<T>;
+    constexpr T kAll = std::numeric_limits<T>::digits - (std::is_signed_v<T> ? 0 : 1);
+    const bool all = static_cast<Bits>(b) >= static_cast<Bits>(k[0]);
+    return a >> shift_count(all ? kAll : b);
   }
 };
 struct Gcd {

@@ -29,6 +29,7 @@ struct ContiguousCast {
   ptrdiff_t from_bytes;
   ptrdiff_t to_bytes;
   std::array<void*, 2> operands;  // the result, the source
+  int threads = 1;
 
   static size_t operand_count() { return 2; }
 
@@ -37,13 +38,15 @@ struct ContiguousCast {
       cast.run(static_cast<const char*>(operands[1]) + first * from_bytes, from_bytes,
                static_cast<size_t>(last - first), static_cast<char*>(operands[0]) + first * to_bytes, to_bytes);
     };
-    parallel_for(count, kGrain, threads_for(cost()), run);
+    parallel_for(count, kGrain, threads, run);
     return Status::ok();
   }
 
   void put(Plan* plan) const {
     plan->work = cost() < kSmallWork ? 0 : cost();
-    plan->run = *this;
+    ContiguousCast run = *this;
+    run.threads = threads_for(cost());
+    plan->run = run;
     plan->cached_launch = &CachedLaunchOf<ContiguousCast>::make;
   }
 

@@ -118,13 +118,13 @@ HWY_INLINE DoubleVector log2_normal(DoubleVector x) {
   return hn::MulAdd(half_log_of_fraction(at.fraction), doubles(2 * std::numbers::log2e), at.exponent);
 }
 
-// The split of 1 + t, t >= 0, which keeps the digits of t that the sum drops.
+// The split of 1 + t, t > -1, which keeps the digits of t that the sum drops.
 HWY_INLINE Split split_1p(DoubleVector t) {
   const Split at = split(doubles(1) + t);
   return {at.exponent, hn::IfThenElse(at.exponent == hn::Zero(Doubles()), t, at.fraction)};
 }
 
-// log(1 + t) for a finite t >= 0, with a small relative error.
+// log(1 + t) for a finite t > -1 with few digits, with a small relative error.
 HWY_INLINE DoubleVector log1p_positive(DoubleVector t) {
   const Split at = split_1p(t);
   return hn::MulAdd(at.exponent, doubles(std::numbers::ln2), doubles(2) * half_log_of_fraction(at.fraction));

@@ -42,12 +42,13 @@ struct Fill {
   size_t bytes;  // of an element
   Value value;
   std::array<void*, 1> operands;
+  int threads = 1;
 
   static size_t operand_count() { return 1; }
 
   Status operator()(void* /*workspace*/) const {
     constexpr int64_t kGrainBytes = 1 << 17;
-    parallel_for(count, kGrainBytes / static_cast<int64_t>(bytes), threads_for(work()),
+    parallel_for(count, kGrainBytes / static_cast<int64_t>(bytes), threads,
                  [this](int64_t first, int64_t last) { run(first, last); });
     return Status::ok();
   }
@@ -59,7 +60,9 @@ struct Fill {
   void put(Plan* plan) const {
     const bool is_small = count < kMinLoopElements;
     plan->work = is_small && work() < kSmallWork ? 0 : work();
-    plan->run = *this;
+    Fill run = *this;
+    run.threads = threads_for(work());
+    plan->run = run;
     plan->cached_launch = &CachedLaunchOf<Fill>::make;
     if (!is_small) plan->fusible = as_loop();
   }

@@ -9,6 +9,7 @@
 #endif
 
 #include <concepts>
+#include <cstring>
 
 #include "ops/math/elementwise/map_op.h"
 
@@ -23,25 +24,35 @@ concept Integer = std::integral<T>;
 template <typename T>
 concept Number = Real<T> || Integer<T>;
 
+// A loop's copy of Mapping::constants, which no result overwrites and which may be read where a branch would not.
+// Without constants all are 0.
+template <typename T>
+struct Constants {
+  T values[4] = {};
+  HWY_INLINE explicit Constants(const void* from) {
+    if (from != nullptr) std::memcpy(values, from, sizeof values);
+  }
+};
+
 // F::of(a, ..., constants) for each value. The result may be in an input's memory, element for element: iterations are
 // independent.
 template <typename F, typename T>
 void map1(void* out, const void* const* in, size_t count, const void* constants) {
   const auto* a = static_cast<const T*>(in[0]);
-  const auto* k = static_cast<const T*>(constants);
+  const Constants<T> k(constants);
   auto* y = static_cast<T*>(out);
 #pragma GCC ivdep
-  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], k);
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], k.values);
 }
 
 template <typename F, typename T>
 void map2(void* out, const void* const* in, size_t count, const void* constants) {
   const auto* a = static_cast<const T*>(in[0]);
   const auto* b = static_cast<const T*>(in[1]);
-  const auto* k = static_cast<const T*>(constants);
+  const Constants<T> k(constants);
   auto* y = static_cast<T*>(out);
 #pragma GCC ivdep
-  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], k);
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], k.values);
 }
 
 template <typename F, typename T>
@@ -49,10 +60,10 @@ void map3(void* out, const void* const* in, size_t count, const void* constants)
   const auto* a = static_cast<const T*>(in[0]);
   const auto* b = static_cast<const T*>(in[1]);
   const auto* c = static_cast<const T*>(in[2]);
-  const auto* k = static_cast<const T*>(constants);
+  const Constants<T> k(constants);
   auto* y = static_cast<T*>(out);
 #pragma GCC ivdep
-  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], k);
+  for (size_t i = 0; i < count; ++i) y[i] = F::of(a[i], b[i], c[i], k.values);
 }
 
 template <typename F, typename T>

@@ -191,8 +191,8 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   auto task = std::make_shared<const MapTask>(mapping, inputs, std::move(space));
   plan->work = task->work();
   if (task->is_loop()) plan->fusible = task;
-  plan->run = [task = std::move(task)](void*) {
-    task->run_all();
+  plan->run = [task = std::move(task), threads = threads_for(plan->work)](void*) {
+    task->run_all(threads);
     return Status::ok();
   };
   return Status::ok();

@@ -132,14 +132,14 @@ bool MapTask::uses_non_temporal_stores() const {
   });
 }
 
-void MapTask::run_all() const {
+void MapTask::run_all(int threads) const {
   if (uses_non_temporal_stores()) {
-    return parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) {
+    return parallel_for(count(), kGrain, threads, [this](int64_t first, int64_t last) {
       run_non_temporal(first, last);
       fence_non_temporal_stores();
     });
   }
-  parallel_for(count(), kGrain, threads_for(cost_), [this](int64_t first, int64_t last) { run(first, last); });
+  parallel_for(count(), kGrain, threads, [this](int64_t first, int64_t last) { run(first, last); });
 }
 
 void MapTask::add_accesses(std::vector<MemoryAccess>* to) const {

@@ -34,7 +34,8 @@ class MapTask final : public ElementwiseLoop {
   // Whether the kernel accesses all operands in place, contiguously: gathering or converting takes longer than memory
   // accesses and does not benefit from cached data.
   bool is_loop() const;
-  void run_all() const;
+  // With up to `threads` threads.
+  void run_all(int threads) const;
 
   int64_t count() const override { return space_.count(); }
   void add_accesses(std::vector<MemoryAccess>* to) const override;

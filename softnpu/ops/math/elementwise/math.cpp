@@ -135,7 +135,7 @@ struct Sigmoid {
   static HWY_INLINE auto holds(auto d, auto v) { return exp_holds(d, hn::Neg(v)); }
   static HWY_INLINE auto vector(auto d, auto v) {
     const auto one = hn::Set(d, hn::TFromD<decltype(d)>(1));
-    return one / (one + hn::Exp(d, hn::Neg(v)));
+    return one / (one + Exp::vector(d, hn::Neg(v)));
   }
   template <typename T>
   static T scalar(T x) {
@@ -145,7 +145,7 @@ struct Sigmoid {
 struct Silu {
   static HWY_INLINE auto holds(auto d, auto v) { return Sigmoid::holds(d, v); }
   static HWY_INLINE auto vector(auto d, auto v) {
-    return v / (hn::Set(d, hn::TFromD<decltype(d)>(1)) + hn::Exp(d, hn::Neg(v)));
+    return v / (hn::Set(d, hn::TFromD<decltype(d)>(1)) + Exp::vector(d, hn::Neg(v)));
   }
   template <typename T>
   static T scalar(T x) {

@@ -69,6 +69,23 @@ double ConvProblem::flops() const {
          static_cast<double>(in_channels() * filter.taps() + 1);
 }
 
+bool has_dense_planes(const Image& image, int64_t batch) {
+  if (image.is_blocked) return false;
+  const Triple& sizes = image.sizes;
+  const std::array<std::pair<int64_t, int64_t>, 5> dims{{{batch, image.batch_stride},
+                                                         {image.channels, image.channel_stride},
+                                                         {sizes[0], image.strides[0]},
+                                                         {sizes[1], image.strides[1]},
+                                                         {sizes[2], image.strides[2]}}};
+  int64_t next = 1;
+  for (size_t i = dims.size(); i-- > 0;) {
+    const auto [size, stride] = dims[i];
+    if (size != 1 && stride != next) return false;
+    next *= size;
+  }
+  return true;
+}
+
 int64_t images_at_once(int64_t batch, int64_t bytes) {
   constexpr int64_t kBytes = int64_t{2} << 20;
   for (int64_t parts = 1; parts <= batch; ++parts) {

@@ -74,6 +74,9 @@ struct ConvProblem {
   double flops() const;
 };
 
+// Whether the planes of `batch` images, one for each channel, are contiguous and one behind another.
+bool has_dense_planes(const Image& image, int64_t batch);
+
 // How many of `batch` images to compute per run, a divisor of `batch`, so that they stay in the caches between kernels.
 // `bytes`: read and written per image.
 int64_t images_at_once(int64_t batch, int64_t bytes);

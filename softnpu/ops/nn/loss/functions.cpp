@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace softnpu {
 namespace {
@@ -127,11 +128,15 @@ struct SoftMarginBackward {
   }
 };
 
+// The result may be in an input's memory, element for element: iterations are independent.
 template <typename F, typename T>
 void map(void* out, const void* const* in, size_t count, const void* constants) {
   const auto at = [&](size_t i) { return static_cast<const T*>(in[i]); };
-  const auto* k = static_cast<const T*>(constants);
+  // A copy, which no result overwrites.
+  T k[4];
+  std::memcpy(k, constants, sizeof k);
   auto* y = static_cast<T*>(out);
+#pragma GCC ivdep
   for (size_t i = 0; i < count; ++i) {
     if constexpr (requires(T x) { F::of(x, x, k); }) {
       y[i] = F::of(at(0)[i], at(1)[i], k);

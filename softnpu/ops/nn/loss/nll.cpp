@@ -93,11 +93,25 @@ struct Inputs {
     T buffer;
     return weight ? *weight->read(value, 1, &buffer) : T(1);
   }
-  // The index in self of the class of target `i`.
-  int64_t element(int64_t i, int64_t value) const {
-    if (shape.spatial_size == 1) return i * shape.classes + value;
-    return (i / shape.spatial_size * shape.classes + value) * shape.spatial_size + i % shape.spatial_size;
+};
+
+// Where a target's classes are in self.
+class Position {
+ public:
+  Position(const Shape& shape, int64_t target)
+      : shape_(shape), sample_(target / shape.spatial_size), place_(target % shape.spatial_size) {}
+  int64_t element(int64_t value) const { return (sample_ * shape_.classes + value) * shape_.spatial_size + place_; }
+  // Moves to the next target.
+  void next() {
+    if (++place_ < shape_.spatial_size) return;
+    place_ = 0;
+    ++sample_;
   }
+
+ private:
+  const Shape& shape_;
+  int64_t sample_;
+  int64_t place_;
 };
 
 Status no_class(int64_t value, int64_t classes) {
@@ -112,12 +126,12 @@ class NllTask {
   FlatWriter<T> out;
   FlatWriter<T> total;
   int64_t reduction = 0;
+  int threads = 1;
 
   int64_t pieces() const { return (in.shape.targets() + kPiece - 1) / kPiece; }
 
   Status run(void* workspace) const {
     auto* sums = static_cast<Sums*>(workspace);
-    const int threads = threads_for(kFlopsPerTarget * static_cast<double>(in.shape.targets()));
     parallel_for(pieces(), 1, threads, [&](int64_t first, int64_t last) {
       for (int64_t i = first; i < last; ++i)
         sums[i] = sum_of(i * kPiece, std::min(in.shape.targets(), (i + 1) * kPiece));
@@ -146,10 +160,12 @@ class NllTask {
     Sums sums;
     int64_t targets[kTile];
     T losses[kTile];
+    const T* const values = self.find(0, in.shape.targets() * in.shape.classes);
+    Position position(in.shape, first);
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       in.read_targets(at, here, targets);
-      for (int64_t i = 0; i < here; ++i) {
+      for (int64_t i = 0; i < here; ++i, position.next()) {
         losses[i] = 0;
         if (targets[i] == in.ignore) continue;
         if (!in.is_class(targets[i])) {
@@ -158,7 +174,8 @@ class NllTask {
         }
         T buffer;
         const T weight = in.weight_of(targets[i]);
-        losses[i] = -weight * *self.read(in.element(at + i, targets[i]), 1, &buffer);
+        const int64_t element = position.element(targets[i]);
+        losses[i] = -weight * (values != nullptr ? values[element] : *self.read(element, 1, &buffer));
         sums.loss += static_cast<double>(losses[i]);
         sums.weight += static_cast<double>(weight);
       }
@@ -176,16 +193,16 @@ class NllGradientTask {
   FlatReader<T> total;
   FlatWriter<T> out;
   int64_t reduction = 0;
+  int threads = 1;
 
   Status run() const {
     const Shape& shape = in.shape;
     const int64_t row = shape.classes * shape.spatial_size;
-    // One thread clears and fills a row.
-    const int threads = threads_for(8 * static_cast<double>(shape.samples * row));
     T buffer;
     const T factor = reduction == 1 ? -1 / *total.read(0, 1, &buffer) : T(-1);
     std::atomic<int64_t> bad{-1};  // any target that is not a class
     T* const whole = out.find(0, shape.samples * row);
+    // One thread clears and fills a row.
     parallel_for(shape.samples, std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, row)), threads,
                  [&](int64_t first, int64_t last) {
                    clear(first * row, last * row, whole);
@@ -214,18 +231,19 @@ class NllGradientTask {
     int64_t targets[kTile];
     T buffer[kTile];
     int64_t bad = -1;
+    Position position(in.shape, first);
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       in.read_targets(at, here, targets);
       const T* grads = reduction == 0 ? grad.read(at, here, buffer) : grad.read(0, 1, buffer);
-      for (int64_t i = 0; i < here; ++i) {
+      for (int64_t i = 0; i < here; ++i, position.next()) {
         if (targets[i] == in.ignore) continue;
         if (!in.is_class(targets[i])) {
           bad = at + i;
           continue;
         }
         const T result = factor * in.weight_of(targets[i]) * grads[reduction == 0 ? i : 0];
-        const int64_t element = in.element(at + i, targets[i]);
+        const int64_t element = position.element(targets[i]);
         if (whole != nullptr) {
           whole[element] = result;
         } else {
@@ -271,6 +289,7 @@ Status plan_loss(const aclTensor& self, const aclTensor& target, const aclTensor
   task->total = FlatWriter<T>(flat);
   task->reduction = reduction;
   plan->work = kFlopsPerTarget * static_cast<double>(task->in.shape.targets());
+  task->threads = threads_for(plan->work);
   plan->workspace_bytes = checked(task->pieces()) * sizeof(Sums);
   plan->run = [task = std::shared_ptr<const NllTask<T>>(task)](void* workspace) { return task->run(workspace); };
   return Status::ok();
@@ -296,6 +315,7 @@ Status plan_gradient(const aclTensor& grad, const aclTensor& self, const aclTens
   task->out = FlatWriter<T>(flat);
   task->reduction = reduction;
   plan->work = 8 * static_cast<double>(element_count(self));
+  task->threads = threads_for(plan->work);
   plan->run = [task = std::shared_ptr<const NllGradientTask<T>>(task)](void*) { return task->run(); };
   return Status::ok();
 }

@@ -446,6 +446,7 @@ Status channels_of(const aclTensor& x, Channels* out) {
     std::swap(out->samples, out->spatial_size);
     out->last = 0;
   }
+  out->threads = threads_of(*out);
   return Status::ok();
 }
 

@@ -18,7 +18,7 @@ inline bool has_channel_rows(const aclTensor& x) {
 class ChannelRows {
  public:
   explicit ChannelRows(const Channels& shape)
-      : channels_(shape.channels), rows_(shape.per_channel()), threads_(threads_of(shape)) {}
+      : channels_(shape.channels), rows_(shape.per_channel()), threads_(shape.threads) {}
 
   int64_t pieces() const { return (rows_ + piece() - 1) / piece(); }
   int64_t rows_in(int64_t index) const { return std::min(piece(), rows_ - index * piece()); }

@@ -23,6 +23,7 @@ struct Channels {
   int64_t channels = 1;
   int64_t spatial_size = 1;
   int64_t last = -1;  // the dimension to be treated as the innermost one
+  int threads = 1;
 
   int64_t count() const { return samples * channels * spatial_size; }
   int64_t per_channel() const { return samples * spatial_size; }
@@ -48,13 +49,14 @@ void for_tiles(int64_t first, int64_t spatial_size, Body&& body) {
   for (int64_t at = 0; at < spatial_size; at += kNormTile) body(first + at, std::min(kNormTile, spatial_size - at));
 }
 
+// When the work is planned: the sizes are known.
 inline int threads_of(const Channels& shape) { return threads_for(kNormFlops * static_cast<double>(shape.count())); }
 
 // Calls body(part) for `parts` parts of the work on `shape`.
 template <typename Body>
 void for_parts(const Channels& shape, int64_t parts, Body&& body) {
   const int64_t values = shape.count() / std::max<int64_t>(1, parts);
-  parallel_for(parts, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, values)), threads_of(shape),
+  parallel_for(parts, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, values)), shape.threads,
                [&](int64_t first, int64_t last) {
                  for (int64_t part = first; part < last; ++part) body(part);
                });

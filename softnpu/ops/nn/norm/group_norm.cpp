@@ -130,7 +130,7 @@ class GroupNormGradientTask {
     alignas(64) T gs[kNormTile];
     alignas(64) T xs[kNormTile];
     alignas(64) T ws[kNormTile];
-    std::fill_n(ws, kNormTile, weight);
+    std::fill_n(ws, std::min(kNormTile, slices.shape.spatial_size), weight);
     for_tiles(slices.shape.slice(n, c), slices.shape.spatial_size, [&](int64_t first, int64_t count) {
       const T* g = slices.grad->read(first, count, gs);
       const T* v = slices.x->read(first, count, xs);
@@ -146,6 +146,7 @@ Status group_shape(const aclTensor& x, int64_t n, int64_t c, int64_t hw, int64_t
     shape->samples = n;
     shape->channels = c;
     shape->spatial_size = hw;
+    shape->threads = threads_of(*shape);
     return Status::ok();
   }
   return {ACLNN_ERR_PARAM_INVALID, text(describe(x), " is not ", n, " samples of ", c, " channels in ", groups,

@@ -98,10 +98,7 @@ class Pool {
 
   // Whether gradients of maxima can be added by index: `in` must be accessible with a single stride.
   bool can_scatter() const {
-    const Triple& strides = p_.in.strides;
-    const bool is_linear = (p_.in.sizes[1] == 1 || strides[1] == strides[2] * p_.in.sizes[2]) &&
-                           (p_.in.sizes[0] == 1 || strides[0] == strides[2] * p_.in.sizes[2] * p_.in.sizes[1]);
-    return p_.kind == PoolKind::kMax && has_indices_ && in_writer_.is_direct() && is_linear;
+    return p_.kind == PoolKind::kMax && has_indices_ && in_writer_.is_direct() && is_linear(p_.in);
   }
 
   // Computes all of `in` for one channel, or for up to kAtATime adjacent channels.
@@ -112,8 +109,10 @@ class Pool {
     const int64_t step = p_.in.strides[2];
     const int64_t run = step == channels ? spatial_size : 1;
     for (int64_t at = 0; at < spatial_size; at += run) std::fill_n(to + at * step, run * channels, T(0));
-    const Triple& sizes = p_.out.sizes;
     const bool is_row = channels == 1;
+    // A channel's windows as one row, if their gradients and indices have one stride.
+    Triple sizes = p_.out.sizes;
+    if (is_row && is_linear(p_.out) && is_linear(p_.indices)) sizes = {1, 1, p_.out.spatial_size()};
     const int64_t along = is_row ? sizes[2] : 1;  // results per step
     Block<T> block;
     for (int64_t row = 0; row < sizes[0] * sizes[1]; ++row) {
@@ -148,6 +147,14 @@ class Pool {
   }
 
  private:
+  // Whether the positions of a channel have a single stride.
+  static bool is_linear(const Image& image) {
+    const auto& [planes, rows, columns] = image.sizes;
+    const Triple& strides = image.strides;
+    return (rows == 1 || strides[1] == strides[2] * columns) &&
+           (planes == 1 || strides[0] == strides[2] * columns * rows);
+  }
+
   struct Place {
     int64_t batch, channel, plane, row;
   };
@@ -490,8 +497,7 @@ class Pool {
   }
 
   int64_t divisor(int64_t plane, int64_t row, int64_t x) const {
-    if (p_.divisor != 0) return p_.divisor;
-    return counted(0, plane) * counted(1, row) * counted(2, x);
+    return divisor_of(p_, range(0, plane), range(1, row), range(2, x));
   }
 
   const PoolProblem p_;
@@ -571,6 +577,7 @@ std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
 }
 
 Plan plan_pool(PoolProblem problem) {
+  if (std::optional<Plan> plan = plan_pool_of_planes(problem, false)) return *std::move(plan);
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<Pool>(std::move(problem));
   pool->find_even();
@@ -584,6 +591,7 @@ Plan plan_pool(PoolProblem problem) {
 }
 
 Plan plan_pool_backward(PoolProblem problem) {
+  if (std::optional<Plan> plan = plan_pool_of_planes(problem, true)) return *std::move(plan);
   const double work = window_size(problem.windows);
   const auto pool = std::make_shared<const Pool>(std::move(problem));
   const bool by_channels = pool->has_channel_rows();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "nnopbase/executor.h"
@@ -45,6 +46,8 @@ struct PoolProblem {
 
 // Computes out from in, and the indices if they are given.
 Plan plan_pool(PoolProblem problem);
+// The same for small planes, or the gradient of averages; nothing for other problems.
+std::optional<Plan> plan_pool_of_planes(const PoolProblem& problem, bool backward);
 // Computes the gradient of in from that of out and the indices. Without indices windows have one value.
 Plan plan_pool_backward(PoolProblem problem);
 

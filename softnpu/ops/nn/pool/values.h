@@ -53,6 +53,9 @@ inline int64_t first_on(const Range& range, int64_t from, int64_t step) {
 
 inline int64_t length(const Range& range, int64_t step) { return (range.end - range.begin + step - 1) / step; }
 
+// What the sum of a window's values is divided by.
+int64_t divisor_of(const PoolProblem& p, const Range& z, const Range& y, const Range& x);
+
 // `count` values: in place if they are contiguous and in type T, else copied to `buffer`.
 template <typename T>
 const T* in_place_or_read(const ElementReader& reader, const char* from, ptrdiff_t step, int64_t count, T* buffer) {

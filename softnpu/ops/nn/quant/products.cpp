@@ -65,7 +65,7 @@ Status open_halves(const aclTensor& tensor, const char* role, Stack* out) {
   const auto bytes = static_cast<size_t>((out->first + extent(tensor) + 1) / 2);
   const char* from = static_cast<const char*>(tensor.data) + tensor.offset / 2;
   void* data = nullptr;
-  if (softnpuKernelAddress(from, bytes, &data) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(from, bytes, &data) != ACL_SUCCESS) {
     return no_quantization(
         text(role, " at ", static_cast<const void*>(from), " does not lie in one allocation of ", bytes, " bytes"));
   }

@@ -63,7 +63,7 @@ Status FloatRows::bind(const RowLayout& layout, const aclTensor& tensor, const c
   if (layout.bytes == 0) return Status::ok();
   SOFTNPU_RETURN_IF_ERROR(not_null(tensor.data, role));
   void* data = nullptr;
-  if (softnpuKernelAddress(tensor.data, static_cast<size_t>(layout.bytes), &data) != ACL_SUCCESS) {
+  if (softnpuProbeAddress(tensor.data, static_cast<size_t>(layout.bytes), &data) != ACL_SUCCESS) {
     return {ACLNN_ERR_PARAM_INVALID, text(role, " at ", tensor.data, " does not lie in one allocation of ",
                                           layout.bytes, " bytes of device memory")};
   }

@@ -71,8 +71,16 @@ class Axis {
 
   AxisTaps<T> nearest(T at) const { return {1, {inside(std::nearbyint(at))}, {1}, {0}}; }
 
+  // std::floor is a call on machines whose instructions are not known.
+  static T floor(T at) {
+    constexpr T kExact = T(1 << 20);
+    if (!(at > -kExact && at < kExact)) return std::floor(at);
+    const T towards_zero = static_cast<T>(static_cast<int32_t>(at));
+    return towards_zero > at ? towards_zero - 1 : towards_zero;
+  }
+
   AxisTaps<T> linear(T at, T slope) const {
-    const T first = std::floor(at);
+    const T first = floor(at);
     const T t = at - first;
     return {2, {inside(first), inside(first + 1)}, {1 - t, t}, {-slope, slope}};
   }
@@ -80,7 +88,7 @@ class Axis {
   // Keys' kernel with the parameter -0.75; each value is padded separately.
   AxisTaps<T> cubic(T at, T slope) const {
     constexpr T kA = T(-0.75);
-    const T first = std::floor(at);
+    const T first = floor(at);
     const T t = at - first;
     const auto near = [](T x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
     const auto far = [](T x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };

@@ -77,6 +77,14 @@ struct BlockTaps {
   T slope[3][kTaps][kBlock];  // by coordinate; the grid's first one is last
 };
 
+// What a thread needs for images one after another.
+template <typename T>
+struct Scratch {
+  BlockTaps<T> taps;
+  std::vector<T> values;
+  std::vector<const T*> planes;
+};
+
 // Adds weighted values of a channel to the sums of a block. Missing taps add exactly 0, even if the dummy value is
 // infinite or NaN.
 template <typename T>
@@ -104,15 +112,15 @@ class Sampler {
   const SamplerProblem& problem() const { return p_; }
 
   // Computes all positions of channels [from, to) of an image.
-  void forward(int64_t n, int64_t from, int64_t to) const {
-    const Planes planes = read_planes(n, from, to);
-    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
+  void forward(int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) const {
+    read_planes(n, from, to, scratch);
+    BlockTaps<T>* const taps = &scratch->taps;
     T sums[kBlock];
     for (int64_t first = 0; first < positions(); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);
-      locate<false>(n, first, count, taps.get());
+      locate<false>(n, first, count, taps);
       for (int64_t c = from; c < to; ++c) {
-        const T* const plane = planes.at[static_cast<size_t>(c - from)];
+        const T* const plane = scratch->planes[static_cast<size_t>(c - from)];
         std::fill_n(sums, count, T{});
         add_taps(*taps, taps->weight, plane, count, sums);
         out_.write(sums, n, c, first, count);
@@ -120,14 +128,15 @@ class Sampler {
     }
   }
 
-  void backward_input(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
+  void backward_input(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) const {
     const int64_t size = p_.in.spatial_size();
-    std::vector<T> planes(static_cast<size_t>((to - from) * size));
-    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
+    std::vector<T>& planes = scratch->values;
+    planes.assign(static_cast<size_t>((to - from) * size), T{});
+    BlockTaps<T>* const taps = &scratch->taps;
     T room[kBlock];
     for (int64_t first = 0; first < positions(); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);
-      locate<false>(n, first, count, taps.get());
+      locate<false>(n, first, count, taps);
       for (int64_t c = from; c < to; ++c) {
         T* const plane = planes.data() + (c - from) * size;
         const T* const grad = out_.read(n, c, first, count, room);
@@ -142,20 +151,20 @@ class Sampler {
   }
 
   // Computes the gradients for the positions of blocks [from, to).
-  void backward_grid(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to) const {
+  void backward_grid(const Channels<T>& gradient, int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) const {
     const int64_t channels = p_.mode == GridMode::kNearest ? 0 : p_.in.channels;  // a step function has no gradient
-    const Planes planes = read_planes(n, 0, channels);
-    const auto taps = std::make_unique_for_overwrite<BlockTaps<T>>();
+    read_planes(n, 0, channels, scratch);
+    BlockTaps<T>* const taps = &scratch->taps;
     T room[kBlock];
     for (int64_t first = from * kBlock; first < std::min(to * kBlock, positions()); first += kBlock) {
       const int64_t count = std::min(kBlock, positions() - first);
-      locate<true>(n, first, count, taps.get());
+      locate<true>(n, first, count, taps);
       T sums[3][kBlock] = {};
       for (int64_t c = 0; c < channels; ++c) {
         const T* const grad = out_.read(n, c, first, count, room);
         for (size_t d = 3 - p_.dims; d < 3; ++d) {
           T parts[kBlock] = {};
-          add_taps(*taps, taps->slope[d], planes.at[static_cast<size_t>(c)], count, parts);
+          add_taps(*taps, taps->slope[d], scratch->planes[static_cast<size_t>(c)], count, parts);
           for (int64_t i = 0; i < count; ++i) sums[d][i] += grad[i] * parts[i];
         }
       }
@@ -166,22 +175,18 @@ class Sampler {
   }
 
  private:
-  struct Planes {
-    std::vector<T> room;
-    std::vector<const T*> at;
-  };
-
   Axis<T> axis(size_t d) const { return Axis<T>(p_.in.sizes[d], p_.mode, p_.padding, p_.align_corners); }
 
   // Reads channels [from, to) of the input.
-  Planes read_planes(int64_t n, int64_t from, int64_t to) const {
+  void read_planes(int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) const {
     const int64_t size = p_.in.spatial_size();
-    Planes planes;
-    if (!in_.is_in_place()) planes.room.resize(static_cast<size_t>((to - from) * size));
+    const bool is_copied = !in_.is_in_place();
+    if (is_copied) scratch->values.resize(static_cast<size_t>((to - from) * size));
+    scratch->planes.clear();
     for (int64_t c = from; c < to; ++c) {
-      planes.at.push_back(in_.read(n, c, 0, size, planes.room.data() + (planes.room.empty() ? 0 : (c - from) * size)));
+      scratch->planes.push_back(
+          in_.read(n, c, 0, size, is_copied ? scratch->values.data() + (c - from) * size : nullptr));
     }
-    return planes;
   }
 
   template <bool kSlopes>
@@ -236,6 +241,13 @@ void with_floating(aclDataType dtype, const Body& body) {
   body.template operator()<float>();
 }
 
+// Images that a thread takes at a time: a few, if each is little work.
+int64_t images_at_once(const SamplerProblem& p, int threads) {
+  constexpr int64_t kValues = 1 << 12;
+  const int64_t values = p.out.spatial_size() * (p.in.channels + 1);
+  return std::clamp<int64_t>(kValues / std::max<int64_t>(1, values), 1, std::max<int64_t>(1, p.batch / threads));
+}
+
 // The cost of a sampler: the values used per channel, and the computation of the taps.
 double flops_of(const SamplerProblem& p) {
   const int64_t taps = p.mode == GridMode::kCubic ? kTaps : p.mode == GridMode::kNearest ? 1 : 8;
@@ -243,15 +255,16 @@ double flops_of(const SamplerProblem& p) {
          static_cast<double>(p.in.channels + 8);
 }
 
-// Calls body(n, from, to) for all channels of all images; only as many pieces as threads, since each computes the taps
-// of all positions.
-template <typename Body>
+// Calls body(n, from, to, scratch) for all channels of all images; only as many pieces as threads, since each computes
+// the taps of all positions.
+template <typename T, typename Body>
 void for_channels(const SamplerProblem& p, int threads, const Body& body) {
   const int64_t pieces = std::clamp<int64_t>((threads + p.batch - 1) / p.batch, 1, std::max<int64_t>(1, p.in.channels));
-  parallel_for(p.batch * pieces, 1, threads, [&](int64_t first, int64_t last) {
+  parallel_for(p.batch * pieces, images_at_once(p, threads), threads, [&](int64_t first, int64_t last) {
+    const auto scratch = std::make_unique_for_overwrite<Scratch<T>>();
     for (int64_t i = first; i < last; ++i) {
       const int64_t piece = i % pieces;
-      body(i / pieces, p.in.channels * piece / pieces, p.in.channels * (piece + 1) / pieces);
+      body(i / pieces, p.in.channels * piece / pieces, p.in.channels * (piece + 1) / pieces, scratch.get());
     }
   });
 }
@@ -265,8 +278,9 @@ Plan plan_sampler(const SamplerProblem& problem) {
   with_floating(problem.in.dtype, [&]<typename T>() {
     auto sampler = std::make_shared<const Sampler<T>>(problem);
     plan.run = [sampler = std::move(sampler), threads = threads_for(flops)](void*) {
-      for_channels(sampler->problem(), threads,
-                   [&](int64_t n, int64_t from, int64_t to) { sampler->forward(n, from, to); });
+      for_channels<T>(sampler->problem(), threads, [&](int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) {
+        sampler->forward(n, from, to, scratch);
+      });
       return Status::ok();
     };
   });
@@ -284,18 +298,20 @@ Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, 
       const SamplerProblem& p = sampler->problem();
       if (gradients->first.data != nullptr) {
         const Channels<T> made(gradients->first);
-        for_channels(p, threads,
-                     [&](int64_t n, int64_t from, int64_t to) { sampler->backward_input(made, n, from, to); });
+        for_channels<T>(p, threads, [&](int64_t n, int64_t from, int64_t to, Scratch<T>* scratch) {
+          sampler->backward_input(made, n, from, to, scratch);
+        });
       }
       if (gradients->second.data == nullptr) return Status::ok();
       const Channels<T> made(gradients->second);
       const int64_t pieces =
           std::clamp<int64_t>((threads + p.batch - 1) / p.batch, 1, std::max<int64_t>(1, sampler->blocks()));
-      parallel_for(p.batch * pieces, 1, threads, [&](int64_t first, int64_t last) {
+      parallel_for(p.batch * pieces, images_at_once(p, threads), threads, [&](int64_t first, int64_t last) {
+        const auto scratch = std::make_unique_for_overwrite<Scratch<T>>();
         for (int64_t i = first; i < last; ++i) {
           const int64_t piece = i % pieces;
           sampler->backward_grid(made, i / pieces, sampler->blocks() * piece / pieces,
-                                 sampler->blocks() * (piece + 1) / pieces);
+                                 sampler->blocks() * (piece + 1) / pieces, scratch.get());
         }
       });
       return Status::ok();

@@ -26,15 +26,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 // The number of values that may be summed in T before the sum is added in float64.
 constexpr size_t kPlain = 1024;
 
-// Calls body(d, i) for vectors of [0, count), with single lanes at the end.
+// Calls body(d, i) for vectors of [i, count), with shorter and shorter ones at the end.
+template <typename T, size_t kLanes, typename Body>
+HWY_INLINE void for_rest(size_t i, size_t count, const Body& body) {
+  const hn::CappedTag<T, kLanes> d;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) body(d, i);
+  if constexpr (kLanes > 1) for_rest<T, kLanes / 2>(i, count, body);
+}
 template <typename T, typename Body>
-HWY_INLINE void for_vectors(size_t count, Body&& body) {
-  const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
-  const size_t lanes = hn::Lanes(d);
-  size_t i = 0;
-  for (; i + lanes <= count; i += lanes) body(d, i);
-  for (; i < count; ++i) body(one, i);
+HWY_INLINE void for_vectors(size_t count, const Body& body) {
+  for_rest<T, hn::MaxLanes(hn::ScalableTag<T>())>(0, count, body);
 }
 
 template <typename T>
@@ -56,6 +57,11 @@ T greatest(const T* HWY_RESTRICT x, size_t count) {
     a = hn::Max(a, u);
     b = hn::Max(b, v);
   }
+  for (; i + lanes <= count; i += lanes) {
+    const auto u = hn::LoadU(d, x + i);
+    is_number = hn::And(is_number, hn::Eq(u, u));
+    a = hn::Max(a, u);
+  }
   if (!hn::AllTrue(d, is_number)) return std::numeric_limits<T>::quiet_NaN();
   best = hn::GetLane(hn::MaxOfLanes(d, hn::Max(a, b)));
   for (; i < count; ++i) {
@@ -69,7 +75,6 @@ T greatest(const T* HWY_RESTRICT x, size_t count) {
 template <typename T, typename F>
 HWY_INLINE double sum_of(size_t count, F&& f) {
   const hn::ScalableTag<T> d;
-  const hn::CappedTag<T, 1> one;
   const size_t lanes = hn::Lanes(d);
   double total = 0;
   for (size_t first = 0; first < count; first += kPlain) {
@@ -82,7 +87,9 @@ HWY_INLINE double sum_of(size_t count, F&& f) {
       b = hn::Add(b, f(d, i + lanes));
     }
     double part = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b))));
-    for (; i < last; ++i) part += static_cast<double>(hn::GetLane(f(one, i)));
+    for_rest<T, hn::MaxLanes(d)>(i, last, [&](auto rest, size_t at) HWY_ATTR {
+      part += static_cast<double>(hn::GetLane(hn::SumOfLanes(rest, f(rest, at))));
+    });
     total += part;
   }
   return total;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/dtype.h"
+#include "ops/core/planes/planes.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -189,9 +191,46 @@ class Resample {
   int64_t lanes_;  // values per position that are processed together: all channels, or one
 };
 
+// Small planes by a table (ops/planes).
+std::optional<Plan> plan_resample_of_planes(const ResampleProblem& p) {
+  constexpr int64_t kMostEntries = 1 << 13;  // building a table takes time
+  const auto& [planes, rows, columns] = p.taps;
+  const bool is_float = p.in.dtype == ACL_FLOAT && p.out.dtype == ACL_FLOAT;
+  if (!is_float || !has_dense_planes(p.in, p.batch) || !has_dense_planes(p.out, p.batch)) return std::nullopt;
+  if (!fits_planes(p.batch * p.in.channels, p.in.spatial_size(), p.out.spatial_size())) return std::nullopt;
+  const double entries = static_cast<double>(planes.count()) * static_cast<double>(rows.count() * columns.count());
+  if (entries > kMostEntries) return std::nullopt;
+  PlaneTable table(p.in.spatial_size());
+  const auto for_row = [](const Taps& taps, int64_t row, const auto& body) {
+    for (int64_t i = taps.begin[static_cast<size_t>(row)]; i < taps.begin[static_cast<size_t>(row) + 1]; ++i) {
+      body(taps.index[static_cast<size_t>(i)], static_cast<float>(taps.weight[static_cast<size_t>(i)]));
+    }
+  };
+  for (int64_t z = 0; z < planes.rows(); ++z) {
+    for (int64_t y = 0; y < rows.rows(); ++y) {
+      for (int64_t x = 0; x < columns.rows(); ++x) {
+        for_row(planes, z, [&](int64_t plane, float plane_weight) {
+          for_row(rows, y, [&](int64_t row, float row_weight) {
+            const int64_t begin = (plane * p.in.sizes[1] + row) * p.in.sizes[2];
+            const float weight = plane_weight * row_weight;
+            for_row(columns, x, [&](int64_t column, float own) { table.add(begin + column, weight * own); });
+          });
+        });
+        table.end_row();
+      }
+    }
+  }
+  PlanesProblem made{PlaneOp::kSum, std::move(table)};
+  made.planes = p.batch * p.in.channels;
+  made.source = reinterpret_cast<const float*>(p.in.data);
+  made.result = reinterpret_cast<float*>(p.out.data);
+  return plan_planes(std::move(made));
+}
+
 }  // namespace
 
 Plan plan_resample(ResampleProblem problem) {
+  if (std::optional<Plan> made = plan_resample_of_planes(problem)) return *std::move(made);
   Plan plan;
   with_compute_type(compute_type_of(problem.out.dtype), [&]<typename T>() {
     if constexpr (std::is_arithmetic_v<T>) {

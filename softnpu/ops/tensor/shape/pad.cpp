@@ -122,6 +122,11 @@ Status pad(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& 
     pieces.push_back({of.dim, pieces_of(mode, of)});
   }
   SOFTNPU_RETURN_IF_ERROR(require_sizes(out, sizes, "out"));
+  if (std::optional<Plan> made = plan_pad_of_planes(mode, paddings, from, to, false)) {
+    *plan = *std::move(made);
+    plan->describe = describe_later({&self, &out});
+    return Status::ok();
+  }
   CopyList list;
   SOFTNPU_RETURN_IF_ERROR(add_pieces(to, from, pieces, nullptr, &list));
   return list.finish(describe_later({&self, &out}), plan);

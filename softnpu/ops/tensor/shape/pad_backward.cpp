@@ -146,9 +146,14 @@ Status pad_backward(PadMode mode, size_t dims, const aclTensor& grad, const aclT
     return {ACLNN_ERR_PARAM_INVALID, text("there is no gradient of ", name_of(out.dtype), " values")};
   }
   if (task->out.count() == 0) return plan_nothing(plan);
+  const aclTensor* all[] = {&grad, &self, &out};
+  if (std::optional<Plan> made = plan_pad_of_planes(mode, paddings, task->out, task->grad, true)) {
+    *plan = *std::move(made);
+    plan->describe = describe_later(all);
+    return Status::ok();
+  }
   const Effort effort = effort_of(2 * static_cast<double>(task->out.count()));
   plan->work = effort.work;
-  const aclTensor* all[] = {&grad, &self, &out};
   plan->describe = describe_later(all);
   plan->run = [task = std::shared_ptr<const Task>(std::move(task)), effort](void*) {
     with_inexact(task->out.dtype, [&]<typename Element>() { task->run<Element>(effort.threads); });

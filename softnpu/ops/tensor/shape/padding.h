@@ -1,6 +1,7 @@
 #pragma once
 // The padding of each dimension.
 
+#include <optional>
 #include <vector>
 
 #include "nnopbase/arrays.h"
@@ -23,5 +24,10 @@ Status read_paddings(const Dims& sizes, const aclIntArray& values, std::vector<P
 // As read_paddings, with the checks for reflection and replication.
 Status check_paddings(PadMode mode, size_t dims, const aclTensor& self, const aclIntArray& values,
                       std::vector<Padding>* out);
+
+// Pads small planes by a table (ops/planes), or computes the gradient of that. `small` has the sizes before padding,
+// `large` those after it; nothing for other tensors.
+std::optional<Plan> plan_pad_of_planes(PadMode mode, const std::vector<Padding>& paddings, const View& small,
+                                       const View& large, bool backward);
 
 }  // namespace softnpu

@@ -1,0 +1,95 @@
+// Pooling of small planes by a table (ops/planes).
+
+#include <algorithm>
+#include <utility>
+
+#include "ops/core/planes/planes.h"
+#include "ops/nn/pool/pool.h"
+#include "ops/nn/pool/values.h"
+
+namespace softnpu {
+namespace {
+
+// Entries of a table, at most: building it takes time.
+constexpr int64_t kMostEntries = 1 << 13;
+
+bool has_float_planes(const Image& image, int64_t batch) {
+  return image.dtype == ACL_FLOAT && has_dense_planes(image, batch);
+}
+
+// Calls body(position, ranges of the window) for each window.
+template <typename Body>
+void for_windows(const PoolProblem& p, const Body& body) {
+  const auto& [planes, rows, columns] = p.windows.ranges;
+  for (const Range& z : planes) {
+    for (const Range& y : rows) {
+      for (const Range& x : columns) body(z, y, x);
+    }
+  }
+}
+
+int64_t values_of(const Windows& w, const Range& z, const Range& y, const Range& x) {
+  return length(z, w.step[0]) * length(y, w.step[1]) * length(x, w.step[2]);
+}
+
+PlaneTable table_of(const PoolProblem& p) {
+  const Windows& w = p.windows;
+  PlaneTable table(p.in.spatial_size());
+  for_windows(p, [&](const Range& z, const Range& y, const Range& x) {
+    for (int64_t i = z.begin; i < z.end; i += w.step[0]) {
+      for (int64_t j = y.begin; j < y.end; j += w.step[1]) {
+        for (int64_t k = x.begin; k < x.end; k += w.step[2]) table.add((i * p.in.sizes[1] + j) * p.in.sizes[2] + k);
+      }
+    }
+    table.end_row();
+  });
+  return table;
+}
+
+std::vector<float> divisors_of(const PoolProblem& p) {
+  std::vector<float> divisors;
+  for_windows(p, [&](const Range& z, const Range& y, const Range& x) {
+    divisors.push_back(static_cast<float>(divisor_of(p, z, y, x)));
+  });
+  return divisors;
+}
+
+}  // namespace
+
+int64_t divisor_of(const PoolProblem& p, const Range& z, const Range& y, const Range& x) {
+  if (p.divisor != 0) return p.divisor;
+  const auto counted = [&](const Range& r, size_t dim) {
+    return std::max<int64_t>(1, p.counts_padding ? r.padded : length(r, p.windows.step[dim]));
+  };
+  return counted(z, 0) * counted(y, 1) * counted(x, 2);
+}
+
+std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
+  const int64_t planes = p.batch * p.in.channels;
+  if (!has_float_planes(p.in, p.batch) || !has_float_planes(p.out, p.batch)) return std::nullopt;
+  if (!fits_planes(planes, p.in.spatial_size(), p.out.spatial_size())) return std::nullopt;
+  const bool is_max = p.kind == PoolKind::kMax;
+  const bool has_indices = p.indices.data != nullptr;
+  if (is_max && backward) return std::nullopt;
+  if (has_indices && (p.indices.dtype != ACL_INT64 || !has_dense_planes(p.indices, p.batch))) return std::nullopt;
+  int64_t entries = 0;
+  int64_t fewest = kMostEntries;
+  for_windows(p, [&](const Range& z, const Range& y, const Range& x) {
+    const int64_t values = values_of(p.windows, z, y, x);
+    entries += values;
+    fewest = std::min(fewest, values);
+  });
+  if (entries > kMostEntries || (is_max && fewest == 0)) return std::nullopt;
+  PlanesProblem made{is_max ? PlaneOp::kMax : PlaneOp::kSum, table_of(p)};
+  if (!is_max) (backward ? made.source_divisors : made.divisors) = divisors_of(p);
+  if (backward) made.table = made.table.transposed();
+  const Image& from = backward ? p.out : p.in;
+  const Image& to = backward ? p.in : p.out;
+  made.planes = planes;
+  made.source = reinterpret_cast<const float*>(from.data);
+  made.result = reinterpret_cast<float*>(to.data);
+  if (has_indices) made.indices = reinterpret_cast<int64_t*>(p.indices.data);
+  return plan_planes(std::move(made));
+}
+
+}  // namespace softnpu
