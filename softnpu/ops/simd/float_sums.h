@@ -57,7 +57,8 @@ HWY_INLINE double sum_of_eights(size_t count, Term&& term) {
   return hn::GetLane(hn::SumOfLanes(wide, hn::Add(low, high)));
 }
 
-// Sets the sum of the first terms that sum_of_eights can take, and returns their number; none, if trusted(sum) is false.
+// Sets the sum of the first terms that sum_of_eights can take, and returns their number; none, if trusted(sum) is
+// false.
 template <typename Term, typename Trust>
 HWY_INLINE size_t sum_trusted_eights(size_t count, Term&& term, Trust&& trusted, double* sum) {
   const size_t eights = count - count % eight_vectors();
