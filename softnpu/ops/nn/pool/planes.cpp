@@ -56,14 +56,6 @@ std::vector<float> divisors_of(const PoolProblem& p) {
 
 }  // namespace
 
-int64_t divisor_of(const PoolProblem& p, const Range& z, const Range& y, const Range& x) {
-  if (p.divisor != 0) return p.divisor;
-  const auto counted = [&](const Range& r, size_t dim) {
-    return std::max<int64_t>(1, p.counts_padding ? r.padded : length(r, p.windows.step[dim]));
-  };
-  return counted(z, 0) * counted(y, 1) * counted(x, 2);
-}
-
 std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
   const int64_t planes = p.batch * p.in.channels;
   if (!has_float_planes(p.in, p.batch) || !has_float_planes(p.out, p.batch)) return std::nullopt;

@@ -569,13 +569,6 @@ double window_size(const Windows& windows) {
 
 }  // namespace
 
-std::pair<int64_t, int64_t> Windows::holders(size_t dim, int64_t at) const {
-  const std::vector<Range>& all = ranges[dim];
-  const auto first = std::partition_point(all.begin(), all.end(), [at](const Range& r) { return r.end <= at; });
-  const auto last = std::partition_point(first, all.end(), [&](const Range& r) { return lowest(dim, r) <= at; });
-  return {first - all.begin(), last - all.begin()};
-}
-
 Plan plan_pool(PoolProblem problem) {
   if (std::optional<Plan> plan = plan_pool_of_planes(problem, false)) return *std::move(plan);
   const double work = window_size(problem.windows);
