@@ -13,6 +13,7 @@ from codegen.emit import python
 from recipes.compiler import PLUGIN, errors
 from recipes.recipe import ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
+from torch_npu import accuracy
 
 ENTRY, OUTPUTS, CASES = steps("An operator of `npu`")
 NAMES = {"npu_swiglu", "npu_swiglu_backward"}
@@ -78,7 +79,8 @@ def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     listed: dict = {"torch": torch}
     exec(python.python(operators(copy))["custom_ops.py"].partition("\n\n\n")[0], listed)
     # The test file needs only the names until one of its tests runs.
-    fake = SimpleNamespace(custom_ops=SimpleNamespace(__all__=listed["__all__"]))
+    names_of_operators = SimpleNamespace(__all__=listed["__all__"])
+    fake = SimpleNamespace(custom_ops=names_of_operators, accuracy=accuracy)
     monkeypatch.setitem(sys.modules, "torch_npu", fake)
     path = copy.folder / CASES.path
     with pytest.raises(AssertionError):
