@@ -80,6 +80,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("torch_npu/_C/", ("tests/api/test_stubs.py",)),
     ("torch_npu/_command_line.py", ("tests/api/test_command_line.py",)),
+    (
+        "torch_npu/accuracy/",
+        ("tests/accuracy", "tests/judge", "tests/api/test_compare_command.py"),
+    ),
     ("torch_npu/_core/", ("tests/api/test_environment.py", "tests/api/test_error_codes.py")),
     ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
     (".importlinter", ("tests/tools/test_python_layers.py",)),
@@ -91,6 +95,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("docs/ascend_c/tutorial.md", ("tests/ascendc/test_tutorial.py",)),
     ("docs/ascend_c/driver.md", ("tests/ascendc/test_document.py",)),
     ("docs/cpp_extensions.md", ("tests/extension/test_document.py",)),
+    ("docs/accuracy.md", ("tests/api/test_compare_command.py", "tests/models/test_examples.py")),
     ("docs/", ("tests/models/test_examples.py", "tests/tools")),
     ("CONTRIBUTING.md", ("tests/recipes", "tests/tools")),
 )
