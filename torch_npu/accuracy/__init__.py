@@ -20,7 +20,7 @@ of each element by itself.
 
 from torch_npu.accuracy.comparison import Comparison, Element, assert_close, compare
 from torch_npu.accuracy.kinds import Kind
-from torch_npu.accuracy.table import table
+from torch_npu.accuracy.tables import table
 from torch_npu.accuracy.tolerance import Tolerance, tolerance_of
 
 __all__ = [

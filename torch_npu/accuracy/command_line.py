@@ -12,7 +12,7 @@ import torch
 from torch_npu.accuracy.comparison import Comparison, compare
 from torch_npu.accuracy.dtypes import largest_finite
 from torch_npu.accuracy.kinds import Kind
-from torch_npu.accuracy.table import table
+from torch_npu.accuracy.tables import table
 from torch_npu.accuracy.tolerance import Tolerance, tolerance_of
 
 # The name of a result that is the whole file.
