@@ -11,23 +11,23 @@ from codegen import parse, support
 from codegen.__main__ import custom_files
 from codegen.emit import python
 from recipes.compiler import PLUGIN, errors
-from recipes.recipe import ROOT, Copy, steps
+from recipes.recipe import OPERATORS, ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
 from torch_npu import accuracy
 
 ENTRY, OUTPUTS, CASES = steps("An operator of `npu`")
 NAMES = {"npu_swiglu", "npu_swiglu_backward"}
-FIRST = "  # ---- images, in torch_npu.ops"  # what follows the gates under `custom`
+FIRST = "  - func: npu_swiglu_backward("
 
 
 @pytest.fixture
 def copy(tmp_path):
-    return Copy(tmp_path, (ENTRY, OUTPUTS, CASES))
+    return Copy(tmp_path, (ENTRY, OUTPUTS, CASES), *OPERATORS)
 
 
 def operators(copy):
-    yaml = copy.folder / ENTRY.path
-    return parse.custom_operators(yaml, parse.read_settings(yaml, parse.native_functions()))
+    index = copy.folder / OPERATORS[0]
+    return parse.custom_operators(parse.read_settings(index, parse.native_functions()))
 
 
 def names(copy):

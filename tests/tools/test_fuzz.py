@@ -143,9 +143,12 @@ def test_extreme_numbers_are_drawn_only_on_request():
     assert not drawn(True).isfinite().all()
 
 
-def test_entries_are_those_of_the_yaml():
-    text = "\nofficial:\n  - func: add.out\n    exec: aclnnAdd\n  - func: mm\n    exec: aclnnMm\n"
-    assert entries(text) == {"add", "mm"}
+def test_entries_are_those_of_the_yaml(tmp_path):
+    index = tmp_path / "functions.yaml"
+    index.write_text(
+        "official:\n  - func: add.out\n    exec: aclnnAdd\n  - func: mm\n    exec: aclnnMm\n"
+    )
+    assert entries(index) == {"add", "mm"}
     assert {"add", "convolution", "native_layer_norm"} <= entries()
 
 
