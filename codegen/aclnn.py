@@ -14,7 +14,7 @@ from torchgen.model import (
     SchemaKind,
 )
 
-from codegen.calls import CallWriter, EntryError
+from codegen.calls import CallWriter, EntryError, errors_in
 from codegen.model import (
     AclnnOperator,
     AclnnRoute,
@@ -289,6 +289,27 @@ class _Resolver:
             )
 
 
+def _resolve(
+    resolver: _Resolver, takes: Callable[[str], str], as_on_cpu: frozenset[str]
+) -> AclnnOperator:
+    rule, header = resolver.rule()
+    return AclnnOperator(
+        name=resolver.entry.func,
+        arguments=resolver.arguments,
+        rule=rule,
+        rule_header=header,
+        is_on_lists=is_on_lists(resolver.function),
+        gives_same_layout=resolver.gives_same_layout(rule),
+        outputs=resolver.count,
+        routes=tuple(resolver.routes()),
+        dtypes=resolver.dtypes(),
+        same_dtype=resolver.entry.same_dtype,
+        when=resolver.condition(),
+        keeps_format=resolver.entry.keeps_format,
+        members=tuple(resolver.members(takes, as_on_cpu)),
+    )
+
+
 def resolve(
     entries: tuple[Entry, ...],
     parsed: ParsedYaml,
@@ -303,23 +324,6 @@ def resolve(
     schemas = _Schemas(parsed)
     found = []
     for entry in entries:
-        resolver = _Resolver(entry, schemas)
-        rule, header = resolver.rule()
-        found.append(
-            AclnnOperator(
-                name=entry.func,
-                arguments=resolver.arguments,
-                rule=rule,
-                rule_header=header,
-                is_on_lists=is_on_lists(resolver.function),
-                gives_same_layout=resolver.gives_same_layout(rule),
-                outputs=resolver.count,
-                routes=tuple(resolver.routes()),
-                dtypes=resolver.dtypes(),
-                same_dtype=entry.same_dtype,
-                when=resolver.condition(),
-                keeps_format=entry.keeps_format,
-                members=tuple(resolver.members(takes, as_on_cpu)),
-            )
-        )
+        with errors_in(entry.file):
+            found.append(_resolve(_Resolver(entry, schemas), takes, as_on_cpu))
     return tuple(found)

@@ -1,6 +1,7 @@
 """What an ``exec`` means in C++: the arguments of an aclnn function by the arguments of an operator's schema."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from torchgen.model import BaseTy, BaseType, ListType, OptionalType, Type
 
@@ -21,12 +22,23 @@ _LISTS = {
 
 
 class EntryError(ValueError):
-    """An entry does not fit the operator's schema; ``line`` is where it stands."""
+    """An entry does not fit the operator's schema; ``file`` and ``line`` are where it is."""
 
     def __init__(self, line: int, text: str) -> None:
         """``text`` says what is wrong."""
         super().__init__(text)
         self.line = line
+        self.file = ""
+
+
+@contextmanager
+def errors_in(file: str) -> Iterator[None]:
+    """Adds the file to errors of the block."""
+    try:
+        yield
+    except EntryError as error:
+        error.file = file
+        raise
 
 
 def _base(type_: Type) -> Type:

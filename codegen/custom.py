@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 
 from torchgen import local
 from torchgen.api import cpp, dispatcher
@@ -16,13 +18,16 @@ from torchgen.model import (
     Type,
 )
 
-from codegen.calls import CallWriter, EntryError
+from codegen.calls import CallWriter, EntryError, errors_in
+from codegen.entries import DTYPES
 from codegen.model import (
     AclnnRoute,
     Attribute,
     CustomArgument,
     CustomEntry,
     CustomOperator,
+    Described,
+    Documentation,
     Form,
     Formula,
     Gradients,
@@ -259,6 +264,36 @@ class _Resolver:
             used_grads=tuple(sorted(numbers[_GRAD])) or (0,),
         )
 
+    def documentation(self) -> Documentation | None:
+        """What the entry says, which has to be about all arguments and results or none."""
+        found = self.entry.documentation
+        if found is None:
+            return None
+        known = list(self.types)
+        described = [name for name, _ in found.arguments]
+        for name in described:
+            if name not in self.types:
+                raise self._error(
+                    f"'args' of '{self.entry.func}' names '{name}': there are {', '.join(known)}"
+                )
+        left = [name for name in known if name not in described]
+        if described and left:
+            raise self._error(f"'args' of '{self.entry.func}' leaves out '{left[0]}'")
+        count = len(self.schema.returns)
+        if found.returns and len(found.returns) != count:
+            raise self._error(
+                f"'{self.entry.func}' has {count} results: 'returns' says what {len(found.returns)} are"
+            )
+        arguments = tuple((name, self._with_dtypes(name, what)) for name, what in found.arguments)
+        return replace(found, arguments=arguments)
+
+    def _with_dtypes(self, name: str, what: Described) -> Described:
+        """The argument with the data types of the entry's ``dtypes``, if it has none of its own."""
+        taken = dict(self.dtypes()).get(name)
+        if what.dtypes or taken is None:
+            return what
+        return replace(what, dtypes=", ".join(dtype for dtype in DTYPES if dtype in taken))
+
     def functional(self) -> str | None:
         """The operator with the same signature that writes nothing."""
         if self.form is Form.FUNCTIONAL:
@@ -297,6 +332,8 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         functional=resolver.functional(),
         is_exposed=entry.is_exposed,
         doc=entry.doc,
+        documentation=resolver.documentation(),
+        family=Path(entry.file).stem,
     )
 
 
@@ -309,5 +346,12 @@ def resolve_custom(entries: tuple[CustomEntry, ...]) -> tuple[CustomOperator, ..
     with local.parametrize(
         use_const_ref_for_mutable_tensors=False, use_ilistref_for_tensor_lists=False
     ):
-        schemas = {entry.func: _parse(entry) for entry in entries}
-        return tuple(_resolve(entry, schemas) for entry in entries)
+        schemas = {}
+        for entry in entries:
+            with errors_in(entry.file):
+                schemas[entry.func] = _parse(entry)
+        found = []
+        for entry in entries:
+            with errors_in(entry.file):
+                found.append(_resolve(entry, schemas))
+        return tuple(found)

@@ -1,14 +1,15 @@
-"""Reads the section ``custom`` of ``npu_native_functions.yaml``: operators of the namespace ``npu``.
+"""Reads sections ``custom`` of ``native_functions/*.yaml``: operators of the namespace ``npu``.
 
 An entry is an operator's schema, what its outputs are, and the aclnn function that computes them. ``KEYS`` has all keys.
 Every problem is a ``ParseError`` with file and line.
 """
 
 import re
-from pathlib import Path
+from collections.abc import Iterable
 
 import yaml
 
+from codegen.documentation import DOCUMENTATION, read_documentation
 from codegen.entries import (
     Fail,
     entries_of,
@@ -20,7 +21,7 @@ from codegen.entries import (
     read_dtypes,
     split,
 )
-from codegen.model import Attribute, CustomEntry, ExecSpec
+from codegen.model import Attribute, CustomEntry, ExecSpec, Section
 
 KEYS = {
     "func": "the schema; an argument 'self' is registered as 'input'",
@@ -30,7 +31,8 @@ KEYS = {
     "autograd": "{arguments: npu_x_backward(grad, self)}: the npu:: operator that gives their gradients",
     "dtypes": "the types that are taken, for all tensors or {argument: types}",
     "exposed": "true: a public name of torch_npu",
-    "doc": "what it computes, and where that is defined; the docstring in Python",
+    "doc": "one sentence: what it computes; the docstring in Python",
+    **DOCUMENTATION,
 }
 
 _NAME = re.compile(r"^\s*(\w+(?:\.\w+)?)\s*\(")
@@ -91,11 +93,10 @@ def _entry(node: yaml.Node, fail: Fail) -> CustomEntry:
         dtypes=tuple(sorted(dtypes.items(), key=lambda pair: pair[0])),
         is_exposed=flag(nodes, "exposed", fail),
         doc=" ".join(str(nodes["doc"].value).split()),
+        documentation=read_documentation(nodes, fail),
     )
 
 
-def read_custom(
-    path: Path, node: yaml.Node | None, error: type[Exception]
-) -> tuple[CustomEntry, ...]:
-    """The entries below ``custom``; raises ``error`` with ``file:line: what is wrong``."""
-    return entries_of(path, "custom", node, f"'- func:' with {_SCHEMA}", _entry, error)
+def read_custom(sections: Iterable[Section], error: type[Exception]) -> tuple[CustomEntry, ...]:
+    """The entries of sections ``custom``; raises ``error`` with ``file:line: what is wrong``."""
+    return entries_of(sections, "custom", f"'- func:' with {_SCHEMA}", _entry, error)

@@ -1,4 +1,4 @@
-"""Reads the section ``official`` of ``npu_native_functions.yaml``: operators that an aclnn function runs.
+"""Reads sections ``official`` of ``native_functions/*.yaml``: operators that an aclnn function runs.
 
 An entry is ``func`` and ``exec``; the other keys are for what does not follow from torch's schemas. ``KEYS`` has them
 all. Every problem is a ``ParseError`` with file and line.
@@ -6,12 +6,13 @@ all. Every problem is a ``ParseError`` with file and line.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import Field, replace
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import yaml
 
-from codegen.model import Attribute, Entry, ExecSpec
+from codegen.model import Attribute, Entry, ExecSpec, Section
 
 KEYS = {
     "func": "the operator: the .out of a structured one, which stands for its functional and in-place forms",
@@ -60,6 +61,11 @@ class _Listed(Protocol):
 
     @property
     def line(self) -> int: ...
+
+    @property
+    def file(self) -> str: ...
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 T = TypeVar("T", bound=_Listed)
@@ -201,34 +207,61 @@ def _entry(node: yaml.Node, fail: Fail) -> Entry:
     )
 
 
+def _name_of(item: yaml.Node) -> str:
+    """The operator of an entry, as far as it can be read: the beginning of ``func``."""
+    if isinstance(item, yaml.MappingNode):
+        for key, value in item.value:
+            if key.value == "func" and isinstance(value, yaml.ScalarNode):
+                return str(value.value).split("(")[0].strip()
+    return ""
+
+
 def entries_of(
-    path: Path,
-    section: str,
-    node: yaml.Node | None,
+    sections: Iterable[Section],
+    name: str,
     example: str,
     read: Callable[[yaml.Node, Fail], T],
     error: type[Exception],
 ) -> tuple[T, ...]:
-    """The entries of a section by ``read``; raises ``error`` with ``file:line: what is wrong``."""
+    """The entries of the sections ``name`` of all files, by ``read``.
 
-    def fail(at: yaml.Node, text: str) -> Exception:
-        return error(f"{path}:{at.start_mark.line + 1}: {text}")
-
-    if node is None:
-        return ()
-    if not isinstance(node, yaml.SequenceNode):
-        raise fail(node, f"'{section}' takes a list of entries, {example}")
+    Raises:
+        error: ``file:line: what is wrong``, with the name of the entry.
+    """
     found: dict[str, T] = {}
-    for item in node.value:
-        entry = read(item, fail)
-        if entry.func in found:
-            raise fail(
-                item, f"'{entry.func}' has an entry already, in line {found[entry.func].line}"
-            )
-        found[entry.func] = entry
+    for section in sections:
+        for entry in _entries_of_file(section, name, example, read, error):
+            if entry.func in found:
+                other = found[entry.func]
+                where = "" if other.file == entry.file else f" of {Path(other.file).name}"
+                raise error(
+                    f"{entry.file}:{entry.line}: '{entry.func}' has an entry already, in line "
+                    f"{other.line}{where}"
+                )
+            found[entry.func] = entry
     return tuple(found.values())
 
 
-def read_entries(path: Path, node: yaml.Node | None, error: type[Exception]) -> tuple[Entry, ...]:
-    """The entries below ``official``; raises ``error`` with ``file:line: what is wrong``."""
-    return entries_of(path, "official", node, "'- func: add.out'", _entry, error)
+def _entries_of_file(
+    section: Section,
+    name: str,
+    example: str,
+    read: Callable[[yaml.Node, Fail], T],
+    error: type[Exception],
+) -> Iterator[T]:
+    operator = ""
+
+    def fail(at: yaml.Node, text: str) -> Exception:
+        named = f"'{operator}': " if operator and f"'{operator}'" not in text else ""
+        return error(f"{section.path}:{at.start_mark.line + 1}: {named}{text}")
+
+    if not isinstance(section.node, yaml.SequenceNode):
+        raise fail(section.node, f"'{name}' takes a list of entries, {example}")
+    for item in section.node.value:
+        operator = _name_of(item)
+        yield replace(read(item, fail), file=str(section.path))
+
+
+def read_entries(sections: Iterable[Section], error: type[Exception]) -> tuple[Entry, ...]:
+    """The entries of sections ``official``; raises ``error`` with ``file:line: what is wrong``."""
+    return entries_of(sections, "official", "'- func: add.out'", _entry, error)

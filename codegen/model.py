@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
+
+import yaml
 
 
 class Route(Enum):
@@ -32,6 +35,14 @@ class ExecSpec:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A section of one file: a list of entries."""
+
+    path: Path
+    node: yaml.Node
+
+
+@dataclass(frozen=True)
 class Entry:
     """An entry of ``official`` as it is written; ``codegen/entries.py`` says what the keys mean."""
 
@@ -45,6 +56,27 @@ class Entry:
     same_dtype: tuple[str, ...] = ()
     when: Attribute | None = None  # a function in namespace torch_npu::conditions
     keeps_format: bool = False
+    file: str = ""  # that has the entry
+
+
+@dataclass(frozen=True)
+class Described:
+    """What an entry says about an argument or a result."""
+
+    meaning: str
+    shape: str = ""
+    dtypes: str = ""
+
+
+@dataclass(frozen=True)
+class Documentation:
+    """What an entry says about its operator beside one sentence."""
+
+    arguments: tuple[tuple[str, Described], ...]  # by the schema's names
+    returns: tuple[Described, ...]
+    raises: tuple[tuple[str, str], ...]  # exception, condition
+    formula: str
+    source: str
 
 
 @dataclass(frozen=True)
@@ -60,6 +92,8 @@ class CustomEntry:
     dtypes: tuple[tuple[str, frozenset[str]], ...]  # "": all tensors
     is_exposed: bool
     doc: str
+    documentation: Documentation | None = None
+    file: str = ""  # that has the entry
 
 
 @dataclass(frozen=True)
@@ -258,6 +292,14 @@ class CustomOperator:
     functional: str | None  # the operator that computes the same and writes nothing
     is_exposed: bool
     doc: str
+    documentation: Documentation | None = None
+    family: str = ""  # the name of the file that has the entry
+
+    @property
+    def summary(self) -> str:
+        """What it computes on one line, with the formula."""
+        formula = self.documentation.formula if self.documentation else ""
+        return f"{self.doc} {formula}" if formula else self.doc
 
     @property
     def base(self) -> str:

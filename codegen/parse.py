@@ -1,4 +1,4 @@
-"""Reads ``npu_native_functions.yaml`` and PyTorch's own schemas into the model.
+"""Reads ``npu_native_functions.yaml``, its families and PyTorch's own schemas into the model.
 
 Every problem of the YAML is a ``ParseError`` that names file and line.
 """
@@ -15,8 +15,7 @@ from torchgen.model import DispatchKey, NativeFunction
 from codegen.aclnn import resolve, signature_kernel
 from codegen.calls import EntryError
 from codegen.custom import resolve_custom
-from codegen.custom_entries import read_custom
-from codegen.entries import read_entries
+from codegen.files import SECTIONS, ParseError, read_files
 from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route, Settings
 
 _LISTS = (
@@ -24,11 +23,7 @@ _LISTS = (
     "dense_on_cpu", "dense_weights_on_cpu", "dense_lists_on_cpu", "streaming_on_cpu",
 )  # fmt: skip
 _TEXTS = ("backend", "cpp_namespace")
-_KEYS = (*_TEXTS, *_LISTS, "official", "custom")
-
-
-class ParseError(ValueError):
-    """The YAML cannot be used; the text is ``file:line: what is wrong``."""
+_KEYS = (*_TEXTS, *_LISTS, *SECTIONS, "families")
 
 
 @cache
@@ -38,27 +33,6 @@ def native_functions() -> ParsedYaml:
 
     folder = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
     return parse_native_yaml(str(folder / "native_functions.yaml"), str(folder / "tags.yaml"))
-
-
-def _mapping(path: Path) -> dict[str, yaml.Node]:
-    try:
-        root = yaml.compose(path.read_text())
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ParseError(f"{path}:{line}: {error.problem}") from None
-    if not isinstance(root, yaml.MappingNode):
-        raise ParseError(f"{path}:1: expected keys such as {', '.join(_KEYS)} at the top")
-    found: dict[str, yaml.Node] = {}
-    for key, value in root.value:
-        line = key.start_mark.line + 1
-        if key.value not in _KEYS:
-            raise ParseError(
-                f"{path}:{line}: unknown key '{key.value}': there are {', '.join(_KEYS)}"
-            )
-        if key.value in found:
-            raise ParseError(f"{path}:{line}: key '{key.value}' stands twice")
-        found[key.value] = value
-    return found
 
 
 def _names(path: Path, key: str, node: yaml.Node | None, known: set[str]) -> Iterator[str]:
@@ -111,7 +85,8 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
     Raises:
         ParseError: it is malformed, or names an operator that torch does not have.
     """
-    nodes = _mapping(path)
+    files = read_files(path, _KEYS)
+    nodes = files.index
     texts = {}
     for key in _TEXTS:
         if key not in nodes:
@@ -131,15 +106,13 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
     return Settings(
         **texts,
         **lists,
-        official=read_entries(path, nodes.get("official"), ParseError),
-        custom=read_custom(path, nodes.get("custom"), ParseError),
+        official=files.official,
+        custom=files.custom,
     )
 
 
-def aclnn_operators(
-    path: Path, settings: Settings, parsed: ParsedYaml
-) -> tuple[AclnnOperator, ...]:
-    """The operators of the YAML's ``official``.
+def aclnn_operators(settings: Settings, parsed: ParsedYaml) -> tuple[AclnnOperator, ...]:
+    """The operators of the sections ``official``.
 
     Raises:
         ParseError: an entry does not fit its schema, or an operator has another route as well.
@@ -147,21 +120,21 @@ def aclnn_operators(
     try:
         found = resolve(settings.official, parsed, settings.takes, settings.as_on_cpu)
     except EntryError as error:
-        raise ParseError(f"{path}:{error.line}: {error}") from None
+        raise ParseError(f"{error.file}:{error.line}: {error}") from None
     taken = dict.fromkeys(settings.supported | settings.boxed, "a list")
     for entry, operator in zip(settings.official, found, strict=True):
         for member in operator.members:
             if member.operator in taken:
                 raise ParseError(
-                    f"{path}:{entry.line}: '{member.operator}', which '{entry.func}' registers, has "
+                    f"{entry.file}:{entry.line}: '{member.operator}', which '{entry.func}' registers, has "
                     f"{taken[member.operator]} of its own"
                 )
             taken[member.operator] = "an entry"
     return found
 
 
-def custom_operators(path: Path, settings: Settings) -> tuple[CustomOperator, ...]:
-    """The operators of the YAML's ``custom``.
+def custom_operators(settings: Settings) -> tuple[CustomOperator, ...]:
+    """The operators of the sections ``custom``.
 
     Raises:
         ParseError: an entry's schema is malformed, or it names what is not there.
@@ -169,12 +142,12 @@ def custom_operators(path: Path, settings: Settings) -> tuple[CustomOperator, ..
     try:
         return resolve_custom(settings.custom)
     except EntryError as error:
-        raise ParseError(f"{path}:{error.line}: {error}") from None
+        raise ParseError(f"{error.file}:{error.line}: {error}") from None
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """The whole YAML: its settings, and the operators of ``official`` and ``custom``."""
+    """All files: the settings, and the operators of ``official`` and ``custom``."""
 
     settings: Settings
     aclnn: tuple[AclnnOperator, ...]
@@ -188,9 +161,7 @@ def read(path: Path, functions: ParsedYaml) -> Parsed:
         ParseError: as ``read_settings``, ``aclnn_operators`` and ``custom_operators``.
     """
     settings = read_settings(path, functions)
-    return Parsed(
-        settings, aclnn_operators(path, settings, functions), custom_operators(path, settings)
-    )
+    return Parsed(settings, aclnn_operators(settings, functions), custom_operators(settings))
 
 
 def _has_cpu_kernel(function: NativeFunction, parsed: ParsedYaml) -> bool:

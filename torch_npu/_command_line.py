@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from torch_npu import softnpu
 from torch_npu._core import environment
+from torch_npu.accuracy import command_line as accuracy
 from torch_npu.ascendc import command_line as ascendc
 from torch_npu.tools.migrate import __main__ as migrate
 from torch_npu.utils import collect_env, doctor
@@ -67,6 +68,10 @@ COMMANDS = {
     "paths": Command(
         lambda arguments: softnpu.main(arguments, f"{PROGRAM} paths"),
         "folders of libraries, of a CANN toolkit, of CMake's package",
+    ),
+    "compare": Command(
+        lambda arguments: accuracy.main(arguments, f"{PROGRAM} compare"),
+        "compares two saved results, tensors or state dicts, element by element",
     ),
     "migrate": Command(
         lambda arguments: migrate.main(arguments, f"{PROGRAM} migrate"),

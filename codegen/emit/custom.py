@@ -85,7 +85,7 @@ def schemas(operators: Sequence[CustomOperator]) -> dict[str, str]:
 
 def _declarations(operators: Sequence[CustomOperator], first: str) -> str:
     return "".join(
-        f"// {o.doc}\n{o.returns} {o.function}({first}{_with_defaults(o.arguments)});\n\n"
+        f"// {o.summary}\n{o.returns} {o.function}({first}{_with_defaults(o.arguments)});\n\n"
         for o in operators
     )
 

@@ -26,7 +26,7 @@ def resolve(tmp_path, functions):
         path = tmp_path / "f.yaml"
         path.write_text(HEAD + text)
         settings = parse.read_settings(path, functions)
-        return parse.aclnn_operators(path, settings, functions)
+        return parse.aclnn_operators(settings, functions)
 
     return resolve_text
 
@@ -89,7 +89,7 @@ def test_an_operator_has_one_route(tmp_path, functions, key):
     with pytest.raises(
         parse.ParseError, match=r"f\.yaml:4: 'add_\.Tensor', which 'add\.out' registers, has a list"
     ):
-        parse.aclnn_operators(path, settings, functions)
+        parse.aclnn_operators(settings, functions)
 
 
 def test_a_structured_operator_stands_for_its_forms(resolve):
@@ -222,7 +222,7 @@ def test_a_composition_that_asks_for_the_device_sees_cpu_tensors(tmp_path, funct
     path = tmp_path / "f.yaml"
     entry = "  - func: convolution\n    exec: aclnnConvolution\n    rule: convolution\n"
     path.write_text(f"{HEAD}{entry}as_on_cpu:\n  - convolution\n")
-    found = parse.aclnn_operators(path, parse.read_settings(path, functions), functions)
+    found = parse.aclnn_operators(parse.read_settings(path, functions), functions)
     assert "(&at::compositeexplicitautograd::convolution)>::call(input, weight" in text_of(found)
 
 
@@ -234,7 +234,7 @@ def test_a_condition_joins_the_others(resolve):
 
 def test_generated_wrappers_leave_entries_out(functions):
     settings = parse.read_settings(YAML, functions)
-    by_aclnn = parse.aclnn_operators(YAML, settings, functions)
+    by_aclnn = parse.aclnn_operators(settings, functions)
     names = [m.operator for o in by_aclnn for m in o.members]
     assert len(set(names)) == len(names)
     routes = {o.name: o.route for o in parse.operators(settings, functions, by_aclnn)}

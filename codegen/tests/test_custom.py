@@ -41,7 +41,7 @@ def resolve(tmp_path):
     def resolve_text(text):
         path = tmp_path / "f.yaml"
         path.write_text(HEAD + text)
-        return parse.custom_operators(path, parse.read_settings(path, functions))
+        return parse.custom_operators(parse.read_settings(path, functions))
 
     return resolve_text
 
@@ -126,7 +126,7 @@ def test_operators_that_write_know_the_one_that_does_not(resolve):
 
 def test_the_yaml_defines_and_registers_each_operator_once():
     settings = parse.read_settings(YAML, parse.native_functions())
-    operators = parse.custom_operators(YAML, settings)
+    operators = parse.custom_operators(settings)
     names = sorted(o.name for o in operators)
     files = custom_files(operators, settings.cpp_namespace)
     blocks = {
@@ -145,7 +145,7 @@ def test_the_yaml_defines_and_registers_each_operator_once():
 
 
 def test_python_names_and_stubs_are_python():
-    operators = parse.custom_operators(YAML, parse.read_settings(YAML, parse.native_functions()))
+    operators = parse.custom_operators(parse.read_settings(YAML, parse.native_functions()))
     files = python.python(operators)
     for name, text in files.items():
         compile(text, name, "exec")

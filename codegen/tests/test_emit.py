@@ -1,6 +1,7 @@
 """What is written: each operator once, the same text each time, unchanged files untouched."""
 
 import re
+import shutil
 from pathlib import Path
 
 from torchgen.model import ListType
@@ -8,6 +9,7 @@ from torchgen.model import ListType
 import codegen.__main__ as command
 from codegen import parse
 from codegen.emit import aclnn, aicpu
+from codegen.files import FOLDER
 from codegen.model import Route
 
 YAML = Path(__file__).resolve().parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
@@ -46,10 +48,14 @@ def test_a_new_entry_changes_the_files_of_its_operator_alone(tmp_path):
     """What is compiled anew: the new operator's file of aclnn, and that of the AI CPU which had it."""
     texts = []
     new = "  - func: angle.out\n    exec: aclnnAngleV2\n    structured_inherit: sin.out\n"
-    whole = re.sub(r"  - func: angle\.out\n(    .*\n)+", "", YAML.read_text())
+    yaml, folder = tmp_path / YAML.name, tmp_path / FOLDER
+    shutil.copy(YAML, yaml)
+    shutil.copytree(YAML.parent / FOLDER, folder)
+    family = folder / "elementwise_unary.yaml"
+    whole = re.sub(r"  - func: angle\.out\n(    .*\n)+", "", family.read_text())
+    assert whole != family.read_text()
     for name, entry in (("before", ""), ("after", new)):
-        yaml = tmp_path / f"{name}.yaml"
-        yaml.write_text(whole.replace("\nofficial:\n", f"\nofficial:\n{entry}"))
+        family.write_text(whole.replace("\nofficial:\n", f"\nofficial:\n{entry}"))
         assert command.main(["--yaml", str(yaml), "--output", str(tmp_path / name)]) == 0
         texts.append({f.name: f.read_text() for f in (tmp_path / name).glob("a*_[0-9]*.cpp")})
     changed = [name for name, text in texts[0].items() if texts[1][name] != text]

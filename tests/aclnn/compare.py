@@ -1,4 +1,4 @@
-"""Tolerances of results, as formulas of rounding steps, and checks of rejected calls."""
+"""Checks of results against references, and of rejected calls."""
 
 from typing import TypeVar
 
@@ -6,26 +6,14 @@ import pytest
 import torch
 
 from tests.aclnn.library import AclnnError, Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Kind, Tolerance, tolerance_of
+from torch_npu.accuracy.dtypes import epsilon, is_inexact
 
 # CANN's error codes.
 NULL, INVALID = 161001, 161002
 
 _Value = TypeVar("_Value")
-_HALF = (torch.float16, torch.bfloat16)
-
-
-def _inexact(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point or dtype.is_complex
-
-
-def epsilon(dtype: torch.dtype) -> float:
-    """The epsilon of a floating-point or complex type; 0 for integers."""
-    return torch.finfo(dtype).eps if _inexact(dtype) else 0.0
-
-
-def computed(dtype: torch.dtype) -> float:
-    """The epsilon of the compute type of ``dtype``: float32 for half types."""
-    return epsilon(torch.float32 if dtype in _HALF else dtype)
 
 
 def wide(value: _Value) -> _Value:
@@ -42,8 +30,7 @@ def wide(value: _Value) -> _Value:
 def assert_same(got: torch.Tensor, want: torch.Tensor) -> None:
     """Bitwise equal except for the sign of zero; NaN equals NaN."""
     assert got.dtype == want.dtype
-    assert got.shape == want.shape
-    torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
+    accuracy.assert_close(got, want, Tolerance())
 
 
 def assert_near(
@@ -51,16 +38,7 @@ def assert_near(
 ) -> None:
     """Integers and bool are equal; other types are within ``rtol`` of the result plus ``atol`` (a number or a
     tensor)."""
-    assert got.shape == want.shape
-    want = want.detach()
-    if not _inexact(got.dtype):
-        assert torch.equal(got, want.to(got.dtype))
-        return
-    rounded = wide(want.to(got.dtype))  # rounded like the best result: infinities compare equal
-    got, want = wide(got), want.to(rounded.dtype)
-    same = (got == rounded) | ((got != got) & (want != want))
-    near = same | ((got - want).abs() <= rtol * want.abs() + atol)
-    assert near.all(), f"off by {(got - want).abs()[~near].max()} at {int((~near).sum())} places"
+    accuracy.assert_close(got, want, Tolerance(rtol, atol), check_dtype=False)
 
 
 def assert_within(got: torch.Tensor, want: torch.Tensor, factor: float = 4) -> None:
@@ -76,16 +54,16 @@ def assert_sum(
     terms: int,
     added: torch.dtype | None = None,
 ) -> None:
-    """A sum of ``terms`` products whose absolute values add up to ``magnitude``: the error is at most one epsilon of
-    the type in which it is ``added`` (float32 for half types) per addition, and one rounding to its own type.
-    Integers are equal."""
-    if not _inexact(got.dtype):
+    """A sum of ``terms`` products whose absolute values add up to ``magnitude``; numbers below the smallest normal one
+    may be flushed to 0. Integers are equal."""
+    if not is_inexact(got.dtype):
         assert torch.equal(got, exact.long().to(got.dtype))
         return
-    step = computed(got.dtype) if added is None else epsilon(added)
-    factor = 4 if got.dtype.is_complex else 1
-    atol = factor * (terms + 4) * step * magnitude.double() + torch.finfo(got.dtype).smallest_normal
-    assert_near(got, exact, epsilon(got.dtype), atol)
+    tolerance = tolerance_of(
+        Kind.PRODUCT, got.dtype, terms=terms, magnitude=magnitude, accumulated=added
+    )
+    flushed = Tolerance(absolute=torch.finfo(got.dtype).smallest_normal)
+    accuracy.assert_close(got, exact, tolerance + flushed, check_dtype=False)
 
 
 def refused(

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
-import yaml
 
-from codegen.entries import read_entries
+from codegen.files import read_files
 from codegen.model import Entry, ExecSpec
 
 YAML = Path(__file__).parents[2] / "torch_npu/csrc/aten/npu_native_functions.yaml"
@@ -15,12 +14,6 @@ OUTPUTS = {"out", "grad_input"}
 SAMPLES = {"number": (2, 0.5), "float": (0.3,), "int": (1,), "bool": (False, True)}
 
 Implied = tuple[int, Callable[..., torch.Tensor], list[tuple]]
-
-
-def _entries() -> tuple[Entry, ...]:
-    root = yaml.compose(YAML.read_text())
-    nodes = {key.value: value for key, value in root.value}
-    return read_entries(YAML, nodes["official"], ValueError)
 
 
 def _schema(func: str) -> torch.FunctionSchema:
@@ -70,7 +63,7 @@ def _implied(entry: Entry, call: ExecSpec, number: str | None) -> Implied | None
 
 def implied_references() -> Iterator[tuple[str, Implied]]:
     """aclnn functions of tensors, then numbers, then one output: (name, (tensors, function, samples of the numbers))."""
-    for entry in _entries():
+    for entry in read_files(YAML).official:
         for number, call in ((None, entry.call), *entry.number_calls):
             if implied := _implied(entry, call, number):
                 yield call.function, implied

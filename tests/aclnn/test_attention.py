@@ -9,6 +9,9 @@ import torch
 from tests.aclnn.cases import dtype_name, seeded
 from tests.aclnn.compare import INVALID, NULL
 from tests.aclnn.library import AclnnError, Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+from torch_npu.accuracy.dtypes import epsilon
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 LAYOUTS = ("BSH", "SBH", "BSND", "BNSD")
@@ -145,9 +148,8 @@ def _arrange(x: torch.Tensor, layout: str) -> torch.Tensor:
 def _check(got: torch.Tensor, expected: torch.Tensor, terms: int) -> None:
     """The error is a few float32 roundings per term and one rounding of the dtype (and of its inputs)."""
     size = max(1.0, expected.abs().max().item())
-    eps = torch.finfo(got.dtype).eps
-    tolerance = size * (8 * eps + terms * torch.finfo(torch.float32).eps)
-    assert (got.double() - expected).abs().max().item() <= tolerance
+    tolerance = size * (8 * epsilon(got.dtype) + terms * epsilon(torch.float32))
+    accuracy.assert_close(got, expected, Tolerance(absolute=tolerance), equal_nan=False)
 
 
 def _forward(

@@ -15,6 +15,8 @@ from tests.aclnn.cases import (
 )
 from tests.aclnn.compare import refused
 from tests.aclnn.library import Library
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 SEPIA = torch.tensor(
     [[0.393, 0.769, 0.189], [0.349, 0.686, 0.168], [0.272, 0.534, 0.131]], dtype=torch.float64
@@ -25,8 +27,8 @@ SHAPES = [(4, 3, 17, 9), (2, 1, 5, 7), (1, 3, 64, 200), (0, 3, 4, 4), (1, 1, 1, 
 def assert_mixed(out: Tensor, want: Tensor, size: Tensor) -> None:
     """Three products and two sums in float32, or float64, and a rounding; relative to terms of magnitude ``size``."""
     wide = torch.promote_types(out.dtype, torch.float32)
-    bound = 4 * torch.finfo(wide).eps * size + torch.finfo(out.dtype).eps * want.abs()
-    assert bool(((out.double() - want).abs() <= bound + torch.finfo(out.dtype).tiny).all())
+    terms = 4 * torch.finfo(wide).eps * size + torch.finfo(out.dtype).tiny
+    accuracy.assert_close(out, want, Tolerance(torch.finfo(out.dtype).eps, terms))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)

@@ -17,8 +17,9 @@ from tests.aclnn.cases import (
     seeded,
     unwritten,
 )
-from tests.aclnn.compare import INVALID, assert_near, computed, epsilon, refused
+from tests.aclnn.compare import INVALID, assert_near, refused
 from tests.aclnn.library import AclnnError, Library
+from torch_npu.accuracy.dtypes import compute_epsilon, epsilon
 
 REDUCTIONS = ["none", "mean", "sum"]
 Tensor = torch.Tensor
@@ -82,7 +83,7 @@ LOSSES = [
 
 def _bound(dtype: torch.dtype, terms: Tensor, reduction: str) -> tuple[float, object]:
     """A term has the error of a few roundings of the compute type; a sum that of all its terms."""
-    step = 32 * computed(dtype)
+    step = 32 * compute_epsilon(dtype)
     size = terms.abs() + 1
     if reduction != "none":
         size = size.sum() if reduction == "sum" else size.mean()
@@ -111,7 +112,7 @@ def test_loss(library: Library, loss: Loss, dtype: torch.dtype, layout: str) -> 
         grad = sample(layout, dtype, g) if reduction == "none" else torch.tensor(1.5, dtype=dtype)
         want.backward(grad.double())
         scale = 1 / x.numel() if reduction == "mean" else 1.0
-        atol = 64 * computed(dtype)
+        atol = 64 * compute_epsilon(dtype)
         if "CrossEntropy" in loss.name and loss.extra != 2:
             # 1 - x loses the digits of x that 1 does not have.
             atol = atol / (1 - a.detach()).clamp_min(1e-12) ** 2
@@ -294,7 +295,7 @@ def test_cross_entropy(
     # A logarithm has the error of a few roundings.
     step = (
         64
-        * computed(dtype)
+        * compute_epsilon(dtype)
         * (2 + logs.abs().max().item())
         * (shape[0] if reduction == "sum" else 1)
     )

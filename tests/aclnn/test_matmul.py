@@ -15,9 +15,10 @@ from tests.aclnn.cases import (
     normal,
     seeded,
 )
-from tests.aclnn.compare import INVALID, NULL, assert_near, assert_sum, epsilon
+from tests.aclnn.compare import INVALID, NULL, assert_near, assert_sum
 from tests.aclnn.library import DTYPES as NUMBERS
 from tests.aclnn.library import AclnnError, Blocks, Library
+from torch_npu.accuracy.dtypes import epsilon
 
 DTYPES = [*FLOATING, *COMPLEX, *INTEGERS]
 

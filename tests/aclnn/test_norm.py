@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 
 from tests.aclnn.cases import FILLED, FLOATING, dtype_name, normal, sample, seeded
-from tests.aclnn.compare import INVALID, NULL, assert_near, computed, epsilon
+from tests.aclnn.compare import INVALID, NULL, assert_near
 from tests.aclnn.library import AclnnError, Library
+from torch_npu.accuracy.dtypes import compute_epsilon, epsilon
 
 EPS = 1e-5
 ALL = [True, True, True]
@@ -26,7 +27,7 @@ def _near(got: torch.Tensor, want: torch.Tensor, length: float = 1) -> None:
         got,
         want.detach(),
         2 * epsilon(got.dtype),
-        64 * computed(got.dtype) * (1 + size) * length**0.5,
+        64 * compute_epsilon(got.dtype) * (1 + size) * length**0.5,
     )
 
 
@@ -328,7 +329,9 @@ def test_group_norm(
     library.call("aclnnGroupNorm", x, weight, bias, n, c, places, groups, EPS, out, *means)
     # A group with one value has the deviation 0: it is divided by eps alone.
     scale = rstd.max().item()
-    assert_near(out, want.detach(), 2 * epsilon(dtype), 64 * computed(dtype) * (1 + scale) * 8)
+    assert_near(
+        out, want.detach(), 2 * epsilon(dtype), 64 * compute_epsilon(dtype) * (1 + scale) * 8
+    )
     _near(means[0], mean)
     _near(means[1], rstd)
     grad = _images(shape, dtype, g, not last)

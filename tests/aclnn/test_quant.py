@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from tests.aclnn.cases import LAYOUTS, dtype_name, laid_out, normal, seeded, unwritten
-from tests.aclnn.compare import assert_near, assert_same, assert_sum, epsilon, refused
+from tests.aclnn.compare import assert_near, assert_same, assert_sum, refused
 from tests.aclnn.library import AclnnError, Blocks, Library
+from torch_npu.accuracy.dtypes import epsilon
 
 VALUES = (torch.float32, torch.float16, torch.bfloat16)
 SHAPES = [(7, 33), (2, 3, 5), (4, 1000), (0, 4), (3, 1)]

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from tests.aclnn.cases import COMPLEX, FILLED, FLOATING, INTEGERS, sample, seeded
-from tests.aclnn.compare import INVALID, NULL, assert_near, epsilon, wide
+from tests.aclnn.compare import INVALID, NULL, assert_near, wide
 from tests.aclnn.library import AclnnError, Library
+from torch_npu.accuracy.dtypes import epsilon
 
 Dims = Sequence[int]
 EVERY = (*FLOATING, *INTEGERS, torch.bool, *COMPLEX)

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from tests.aclnn.cases import FILLED, FLOATING, sample, seeded
-from tests.aclnn.compare import INVALID, assert_near, computed, epsilon
+from tests.aclnn.compare import INVALID, assert_near
 from tests.aclnn.library import AclnnError, Library
+from torch_npu.accuracy.dtypes import compute_epsilon, epsilon
 
 
 def _outputs(x: torch.Tensor, dtype: torch.dtype) -> list[torch.Tensor]:
@@ -23,7 +24,7 @@ def test_forward(library: Library, log: bool, dtype: torch.dtype, layout: str) -
         want = function(x.double(), dim)
         # exp(a - b) has the rounding error of a - b, and so has the sum.
         spread = 2 * x.double().abs().max().item() + 8
-        rtol = epsilon(dtype) + spread * computed(dtype)
+        rtol = epsilon(dtype) + spread * compute_epsilon(dtype)
         for out in _outputs(x, dtype):
             library.call("aclnnLogSoftmax" if log else "aclnnSoftmax", x, dim, out)
             # A half type has no small numbers.
@@ -52,7 +53,7 @@ def test_gradient(library: Library, log: bool, dtype: torch.dtype, layout: str) 
         for out in _outputs(x, dtype):
             name = "aclnnLogSoftmaxBackward" if log else "aclnnSoftmaxBackward"
             library.call(name, grad, y, dim, out)
-            atol = 64 * computed(dtype) * scale + torch.finfo(dtype).smallest_normal
+            atol = 64 * compute_epsilon(dtype) * scale + torch.finfo(dtype).smallest_normal
             assert_near(out, want, epsilon(dtype), atol)
 
 

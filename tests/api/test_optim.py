@@ -8,7 +8,8 @@ import pytest
 import torch
 
 import torch_npu
-from torch_npu import optim
+from torch_npu import accuracy, optim
+from torch_npu.accuracy import Tolerance
 
 MODULE = "torch_npu.optim"
 TORCH = {
@@ -53,11 +54,9 @@ def train(optimizer, reference_step, params, reference, steps=5):
 
 def assert_equal(params, reference, dtype=torch.float32):
     # Five steps, of a few roundings each: in half precision also of the states.
-    tolerance = 64 * torch.finfo(dtype).eps
+    roundings = 64 * torch.finfo(dtype).eps
     for p, r in zip(params, reference, strict=True):
-        torch.testing.assert_close(
-            p.detach().cpu().double(), r.detach(), rtol=tolerance, atol=tolerance
-        )
+        accuracy.assert_close(p, r, Tolerance(roundings, roundings), equal_nan=False)
 
 
 def api(*names):

@@ -9,6 +9,8 @@ from torch.autograd import forward_ad
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 from torch_npu.utils import explain
 
 FUSED = "aten::_scaled_dot_product_fused_attention_overrideable"
@@ -84,8 +86,7 @@ def assert_near(found: Tensor, wanted: Tensor, eps: float) -> None:
     """A few roundings in the tensors' type, and those of float32 sums of some hundred terms."""
     scale = wanted.abs().max().item()
     bound = (4 * eps + 300 * torch.finfo(torch.float32).eps) * max(scale, 1)
-    assert not found.isnan().any()
-    assert (found.detach().cpu().double() - wanted).abs().max().item() <= bound
+    accuracy.assert_close(found, wanted, Tolerance(absolute=bound), equal_nan=False)
 
 
 def _inputs(dtype: torch.dtype = torch.float32, **options: bool) -> list[Tensor]:

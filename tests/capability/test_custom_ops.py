@@ -6,6 +6,8 @@ import torch.nn.functional as F
 from torch.autograd import gradcheck
 
 import torch_npu
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 
 OPS = torch.ops.npu
 FLOATING = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
@@ -101,21 +103,12 @@ def listed(result):
     return [result] if isinstance(result, torch.Tensor) else list(result)
 
 
-def bound(reference, dtype, length):
-    """The bound of rounding errors: `length` terms in float32 or wider, each with up to 8 roundings, and one of the
-    result."""
-    wide = torch.finfo(torch.promote_types(dtype, torch.float32)).eps
-    size = reference.abs().max().clamp(min=1)
-    return (
-        8 * length**0.5 * wide * size
-        + torch.finfo(dtype).eps * reference.abs()
-        + torch.finfo(dtype).tiny
-    )
-
-
 def check_near(got, reference, length, extra=0.0):
-    off = (got.cpu().double() - reference).abs()
-    assert bool((off <= bound(reference, got.dtype, length) + extra).all()), off.max()
+    """`length` terms in float32 or wider, each with up to 8 roundings, and one rounding of the result."""
+    wide = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
+    size = reference.abs().max().clamp(min=1)
+    terms = 8 * length**0.5 * wide * size + torch.finfo(got.dtype).tiny + extra
+    accuracy.assert_close(got, reference, Tolerance(torch.finfo(got.dtype).eps, terms))
 
 
 @pytest.mark.parametrize("dtype", FLOATING, ids=str)

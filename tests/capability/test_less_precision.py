@@ -10,7 +10,8 @@ from opinfo.permission import hf32
 from torch import Tensor, nn
 
 from tests.capability.test_dead_stores import check
-from torch_npu import Format, npu_format_cast
+from torch_npu import Format, accuracy, npu_format_cast
+from torch_npu.accuracy import Tolerance
 
 HALF_ULP = 2**-24
 # How many times its share of the sum's root mean square an error of one tile element may be amplified in the worst
@@ -73,14 +74,12 @@ def assert_near(
     wide = [v.double() for v in values]
     expected = function(*wide)
     squares = function(*(v.square() for v in wide))
-    assert found.shape == expected.shape
     roundings = (terms or max(values[0].shape[1], *values[1].shape[:2])) + 2 * READ
     tiles = around(squares).sqrt() if squares.dim() == 4 else squares.sqrt()
     bound = DEVIATIONS * HALF_ULP * roundings**0.5 * amplification * tiles
     if splits():
         bound = bound.maximum(SPLIT * function(*(v.abs() for v in wide)))
-    error = (found.cpu().double() - expected).abs()
-    assert (error <= bound).all(), (error / bound).max()
+    accuracy.assert_close(found, expected, Tolerance(absolute=bound))
     magnitude = function(*(v.abs() for v in wide))
     assert bound.mean() <= 2**-11 / 8 * magnitude.mean(), "HF32 would not be worse"
 

@@ -10,6 +10,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
 from torch_npu.utils import packed_weights_bytes
 
 CHANNELS = 64
@@ -71,9 +73,9 @@ def assert_right(layer: nn.Module) -> None:
     on_device = sample.npu()
     with torch.no_grad():
         results = [layer(on_device).cpu() for _ in range(USES)]
-    torch.testing.assert_close(results[0].double(), expected, rtol=0, atol=bound)
+    accuracy.assert_close(results[0], expected, Tolerance(absolute=bound))
     for result in results[1:]:
-        torch.testing.assert_close(result, results[0], rtol=0, atol=0)
+        accuracy.assert_close(result, results[0], Tolerance())
 
 
 def _other(layer: nn.Module) -> Tensor:

@@ -7,6 +7,10 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+from torch_npu.accuracy.dtypes import epsilon, largest_finite
+
 
 def check_near(actual: object, expected: object, terms: int = 1) -> None:
     """Checks that tensors differ by no more than the roundings of sums of ``terms`` numbers.
@@ -17,12 +21,8 @@ def check_near(actual: object, expected: object, terms: int = 1) -> None:
     ours, theirs = tree_leaves(actual), tree_leaves(expected)
     assert len(ours) == len(theirs)
     for a, e in zip(ours, theirs, strict=True):
-        assert (a.dtype, a.shape) == (e.dtype, e.shape)
-        if not (e.is_floating_point() or e.is_complex()):
-            assert torch.equal(a.cpu(), e.cpu())
-            continue
-        bound = 16 * torch.finfo(e.dtype).eps * math.sqrt(terms) * e.abs().max().item()
-        assert (a.cpu() - e.cpu()).abs().max().item() <= bound
+        bound = 16 * epsilon(e.dtype) * math.sqrt(terms) * largest_finite(e)
+        accuracy.assert_close(a, e, Tolerance(absolute=bound), equal_nan=False)
 
 
 def to_npu(tree: object) -> object:

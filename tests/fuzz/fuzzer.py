@@ -8,13 +8,13 @@ from pathlib import Path
 
 import torch
 
-from fuzz.compare import MISREADS, same_bits
 from fuzz.draw import Drawer, Drawn, Name
 from fuzz.known_cpu_errors import known_cpu_error
 from fuzz.other_layouts import other_layout
 from fuzz.recorded import ROOT
-from fuzz.run import REFUSALS, run
+from fuzz.run import MISREADS, REFUSALS, run
 from fuzz.side import CpuSide, layout_problems, packed, unpacked
+from torch_npu.accuracy.structure import same_values
 
 FOLDER = ROOT / "build" / "fuzz"
 # The draw that runs: it is replayed if the process ends during it.
@@ -105,7 +105,7 @@ class Fuzzer:
             return
         if problems := layout_problems(expected[1], actual[1]):
             self._other_layout(name, call, unpacked(expected[1]), problems)
-        if expected != actual and not same_bits(unpacked(expected[1]), unpacked(actual[1])):
+        if expected != actual and not same_values(unpacked(expected[1]), unpacked(actual[1])):
             self._judge.ask([(name, actual[1])])
             self._judging.append((name, call))
 

@@ -2,8 +2,10 @@
 
 from functools import cache
 
-from opinfo.kinds import Kind, kind_of
+from opinfo.kinds import kind_of
 from torch.testing._internal.common_methods_invocations import op_db
+
+from torch_npu.accuracy import Kind
 
 
 def _names(text: str) -> list[str]:

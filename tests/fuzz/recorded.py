@@ -5,7 +5,7 @@ forward and backward.
 """
 
 import hashlib
-import re
+import sys
 import warnings
 from collections import defaultdict
 from itertools import islice
@@ -76,10 +76,13 @@ UNRECORDED = {
 }
 
 
-def entries(text: str | None = None) -> set[str]:
-    """ATen's operators, without overloads, that have an aclnn entry in the YAML."""
-    text = YAML.read_text() if text is None else text
-    found = set(re.findall(r"- func: (\w+)", text[text.index("\nofficial:") :]))
+def entries(index: Path = YAML) -> set[str]:
+    """ATen's operators, without overloads, that have an aclnn entry in the families of ``index``."""
+    if str(ROOT) not in sys.path:
+        sys.path.append(str(ROOT))  # `python -m fuzz` runs in tests/, codegen is beside it
+    from codegen.files import read_files
+
+    found = {entry.func.split(".")[0] for entry in read_files(index).official}
     # A dispatch mode sees `convolution` where the YAML has `_convolution`.
     return found | {"convolution"} if "_convolution" in found else found
 

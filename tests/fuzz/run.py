@@ -10,6 +10,10 @@ from fuzz.draw import Drawn
 REFUSALS = (RuntimeError, ValueError, TypeError, IndexError, NotImplementedError)
 
 
+# The first words of a verdict on a CPU that gives another result for the same numbers stored densely.
+MISREADS = "misread strides:"
+
+
 def copied(x: object, device: str) -> object:
     """A tensor's copy on ``device`` with the same layout; anything else unchanged."""
     return copy_to(x, device) if isinstance(x, torch.Tensor) else x

@@ -14,10 +14,10 @@ from collections import deque
 from pathlib import Path
 
 import torch
-from opinfo.layouts import layout_of, layout_problem
 
 from fuzz.draw import Drawer, Name
 from fuzz.run import REFUSALS, run
+from torch_npu.accuracy.layouts import layout_of, layout_problem
 
 # Memory that the process may use for one draw in addition to its own, and the seconds of CPU time after which it is
 # ended.

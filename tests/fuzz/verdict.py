@@ -4,17 +4,16 @@ import math
 from types import SimpleNamespace
 
 import torch
-from opinfo import judge
 from opinfo.cancelling import error_of
-from opinfo.kinds import Kind
-from opinfo.rounding import Change, changed
 from torch.utils._pytree import tree_map
 
-from fuzz.compare import MISREADS, structure_problem
 from fuzz.draw import UNSEEN, Drawn
 from fuzz.indices import same_choice
 from fuzz.kinds import kind_of_operator
-from fuzz.run import REFUSALS, copied, results, run, without_layout
+from fuzz.run import MISREADS, REFUSALS, copied, results, run, without_layout
+from torch_npu.accuracy import Kind, judge
+from torch_npu.accuracy.rounding import Change, changed
+from torch_npu.accuracy.structure import structure_problem
 
 
 def _is_inexact(x: object) -> bool:

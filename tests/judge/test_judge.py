@@ -4,11 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from opinfo import judge
-from opinfo.judge import Rule
-from opinfo.kinds import Kind, kind_of
-from opinfo.rounding import changed
+from opinfo.kinds import kind_of
 from torch.testing._internal.common_methods_invocations import op_db
+
+from torch_npu.accuracy import Kind, judge
+from torch_npu.accuracy.judge import Rule
+from torch_npu.accuracy.rounding import changed
 
 
 def rule(kind: Kind, work, *given, plain: bool = True) -> Rule:

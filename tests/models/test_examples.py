@@ -111,5 +111,5 @@ def one_rank():
 
 
 @pytest.mark.parametrize("block", _examples())
-def test_example_of_a_document_runs(block, one_rank):
-    fresh.output(block, **(one_rank if "init_process_group" in block else {}))
+def test_example_of_a_document_runs(block, one_rank, tmp_path):
+    fresh.output(block, cwd=tmp_path, **(one_rank if "init_process_group" in block else {}))

@@ -29,6 +29,9 @@ from transformers import (
 )
 from transformers.integrations import npu_flash_attention
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 WORDS = 64
 SMALL = {
     "vocab_size": WORDS,
@@ -114,8 +117,8 @@ def inputs_of(name: str, padded: bool = False) -> dict[str, Tensor]:
 def check_near(
     got: Tensor, reference: Tensor, dtype: torch.dtype, size: float, roundings: int
 ) -> None:
-    off = (got.detach().cpu().float() - reference.detach()).abs().max().item()
-    assert off <= roundings * torch.finfo(dtype).eps * size
+    bound = Tolerance(absolute=roundings * torch.finfo(dtype).eps * size)
+    accuracy.assert_close(got, reference, bound, check_dtype=False, equal_nan=False)
 
 
 def check_step(

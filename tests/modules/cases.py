@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from opinfo import distributions, judge, permission
+from opinfo import distributions, permission
 from opinfo.cases import SameKernels, attempt, check_in_device_memory, total
 from opinfo.copies import copy_to
-from opinfo.rounding import WIDER, Change, changed
 from seeding import seed_all
 from torch.utils._pytree import tree_flatten, tree_map
+
+from torch_npu.accuracy import judge
+from torch_npu.accuracy.dtypes import WIDER
+from torch_npu.accuracy.rounding import Change, changed
 
 # PyTorch computes these differently on the CPU: fused attention, recurrent layers in one operator, a chunked cross
 # entropy. All others give the same bits if no aclnn operator runs.

@@ -4,12 +4,13 @@ import re
 
 import pytest
 import torch
-from opinfo import judge
 from opinfo.cases import attempt
-from opinfo.rounding import Change, changed
 from seeding import seed_all
 from torch.testing._internal.common_optimizers import optim_db
 from torch.utils._pytree import tree_map
+
+from torch_npu.accuracy import judge
+from torch_npu.accuracy.rounding import Change, changed
 
 
 def variants():

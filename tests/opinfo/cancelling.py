@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import torch
 from torch.utils._pytree import tree_flatten
 
-from opinfo.rounding import WIDE, largest_finite
+from torch_npu.accuracy.dtypes import WIDE, largest_finite
 
 
 def cdist_error(sample) -> float:

@@ -9,13 +9,15 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_map
 
 import torch_npu
-from opinfo import distributions, judge, permission
+from opinfo import distributions, permission, ties
 from opinfo import samples as _samples  # noqa: F401
 from opinfo.cancelling import error_of
 from opinfo.copies import copy_to
 from opinfo.kinds import kind_of
-from opinfo.layouts import OTHER_LAYOUTS, layout_problems
-from opinfo.rounding import changed, widened_integers
+from opinfo.layouts import OTHER_LAYOUTS
+from torch_npu.accuracy import judge
+from torch_npu.accuracy.layouts import layout_problems
+from torch_npu.accuracy.rounding import changed, widened_integers
 
 # The function that runs on a device: (input, args, kwargs) and the device -> results.
 Work = Callable[[tuple, str], object]
@@ -214,9 +216,9 @@ def compare(
         try:
             judge.check_same(theirs, ours, rule, exact=exact)
         except AssertionError:
-            if derivative or op.name not in judge.TIES:
+            if derivative or op.name not in ties.TIES:
                 raise
-            if not judge.finds_values(sample, theirs, ours):
+            if not ties.finds_values(sample, theirs, ours):
                 raise
 
     if not random:

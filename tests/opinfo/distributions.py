@@ -14,7 +14,7 @@ import torch
 from scipy import stats
 from torch.utils._pytree import tree_flatten, tree_map
 
-from opinfo import judge
+from torch_npu.accuracy import judge
 
 SIGNIFICANCE = 1e-6
 # Values that so few of the CPU's draws have may be missing in npu's: with probability exp(-RARE).

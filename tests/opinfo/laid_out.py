@@ -14,7 +14,8 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from opinfo.cases import UnsupportedError, attempt, on_npu, total
 from opinfo.copies import copy_to
-from opinfo.layouts import layout_of, other_layout, significant
+from opinfo.layouts import other_layout
+from torch_npu.accuracy.layouts import layout_of, significant
 
 # OpInfos for which PyTorch's rules without memory differ by device, each with the reason.
 OTHER_FAKE = {

@@ -9,9 +9,9 @@ from torch.testing._internal import common_methods_invocations as invocations
 from torch.utils._pytree import tree_flatten, tree_map
 
 import torch_npu
-from opinfo import judge
 from opinfo.cases import check_in_device_memory, on_npu, to_device
-from opinfo.rounding import changed
+from torch_npu.accuracy import judge
+from torch_npu.accuracy.rounding import changed
 
 OPERATORS = [
     op

@@ -8,6 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "CONTRIBUTING.md"
+# The index of codegen's operators, and the folder of its families.
+OPERATORS = (
+    "torch_npu/csrc/aten/npu_native_functions.yaml",
+    "torch_npu/csrc/aten/native_functions",
+)
 _STEP = re.compile(r"^\d+\. (.*?)(?=^\d+\. |^#|\Z)", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]+)`")
 _FENCE = re.compile(r"^( *)```\w*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from codegen import parse
 from codegen.emit import aclnn
 from recipes.compiler import errors
-from recipes.recipe import ROOT, Copy, steps
+from recipes.recipe import OPERATORS, ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
 
 FUNCTOR, ROWS, REFERENCE, ENTRY = steps("An elementwise operator, from the kernel to `torch`")
@@ -16,7 +16,7 @@ FUNCTOR, ROWS, REFERENCE, ENTRY = steps("An elementwise operator, from the kerne
 
 @pytest.fixture
 def copy(tmp_path):
-    return Copy(tmp_path, (FUNCTOR, ROWS, REFERENCE, ENTRY))
+    return Copy(tmp_path, (FUNCTOR, ROWS, REFERENCE, ENTRY), *OPERATORS)
 
 
 def generate(copy):
@@ -68,8 +68,9 @@ def test_the_reference_is_pytorchs_function(copy):
 
 
 def wrappers(copy):
-    yaml, functions = copy.folder / ENTRY.path, parse.native_functions()
-    found = parse.aclnn_operators(yaml, parse.read_settings(yaml, functions), functions)
+    functions = parse.native_functions()
+    settings = parse.read_settings(copy.folder / OPERATORS[0], functions)
+    found = parse.aclnn_operators(settings, functions)
     return {o.name: o for o in found if o.name == "hardswish.out"}
 
 

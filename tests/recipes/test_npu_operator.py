@@ -11,22 +11,23 @@ from codegen import parse, support
 from codegen.__main__ import custom_files
 from codegen.emit import python
 from recipes.compiler import PLUGIN, errors
-from recipes.recipe import ROOT, Copy, steps
+from recipes.recipe import OPERATORS, ROOT, Copy, steps
 from softnpu.opgen import __main__ as opgen
+from torch_npu import accuracy
 
 ENTRY, OUTPUTS, CASES = steps("An operator of `npu`")
 NAMES = {"npu_swiglu", "npu_swiglu_backward"}
-FIRST = "  # ---- images, in torch_npu.ops"  # what follows the gates under `custom`
+FIRST = "  - func: npu_swiglu_backward("
 
 
 @pytest.fixture
 def copy(tmp_path):
-    return Copy(tmp_path, (ENTRY, OUTPUTS, CASES))
+    return Copy(tmp_path, (ENTRY, OUTPUTS, CASES), *OPERATORS)
 
 
 def operators(copy):
-    yaml = copy.folder / ENTRY.path
-    return parse.custom_operators(yaml, parse.read_settings(yaml, parse.native_functions()))
+    index = copy.folder / OPERATORS[0]
+    return parse.custom_operators(parse.read_settings(index, parse.native_functions()))
 
 
 def names(copy):
@@ -78,7 +79,8 @@ def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     listed: dict = {"torch": torch}
     exec(python.python(operators(copy))["custom_ops.py"].partition("\n\n\n")[0], listed)
     # The test file needs only the names until one of its tests runs.
-    fake = SimpleNamespace(custom_ops=SimpleNamespace(__all__=listed["__all__"]))
+    names_of_operators = SimpleNamespace(__all__=listed["__all__"])
+    fake = SimpleNamespace(custom_ops=names_of_operators, accuracy=accuracy)
     monkeypatch.setitem(sys.modules, "torch_npu", fake)
     path = copy.folder / CASES.path
     with pytest.raises(AssertionError):

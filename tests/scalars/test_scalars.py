@@ -18,6 +18,8 @@ YAML = Path(__file__).parents[2] / "torch_npu/csrc/aten/npu_native_functions.yam
 
 # Roundings of the CPU in float16 if it rounds within the operator.
 ROUNDINGS = 6
+# log(1 + exp(x)) is x where exp(x) overflows, which makes the CPU's result infinite.
+OVERFLOWING = {"softplus-threshold"}
 
 
 def _references(name: str, call, x: torch.Tensor, number) -> list[list[torch.Tensor]]:
@@ -58,6 +60,8 @@ def check(name: str, call, x: torch.Tensor, on_cpu, on_npu) -> bool:
         for wide in references:
             if not agree.all() and (a.is_floating_point() or a.is_complex()):
                 agree |= values.near(wide[k], a, roundings)
+        if name in OVERFLOWING:
+            agree |= e.isinf() & (a == x)
         if not agree.all():
             i = int((~agree).nonzero()[0][0])
             raise AssertionError(f"{what} of {x[i] if i < len(x) else '-'}: {a[i]}, not {e[i]}")
@@ -128,7 +132,7 @@ def test_every_entry_with_a_number_has_a_case() -> None:
     settings = parse.read_settings(YAML, functions)
     taking = {
         operator.name.split(".")[0].rstrip("_")
-        for operator in parse.aclnn_operators(YAML, settings, functions)
+        for operator in parse.aclnn_operators(settings, functions)
         if any(route.number for route in operator.routes)
         or any(re.search(r"at::Scalar\b", a.type) for a in operator.arguments)
     }

@@ -4,6 +4,10 @@ import math
 
 import torch
 
+from torch_npu.accuracy import Tolerance
+from torch_npu.accuracy.dtypes import epsilon, is_inexact
+from torch_npu.accuracy.elements import equal_elements, within
+
 FLOATING = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 INTEGRAL = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 DTYPES = (*FLOATING, *INTEGRAL, torch.bool, torch.complex64)
@@ -74,18 +78,16 @@ def tensors(result) -> list[torch.Tensor]:
 
 def same(expected: torch.Tensor, actual: torch.Tensor, roundings: int = 0) -> torch.Tensor:
     """Where two results agree, up to ``roundings`` of the type; the direction of complex infinities is ignored."""
-    agree = (expected == actual) | ((expected != expected) & (actual != actual))
+    agree = equal_elements(expected, actual)
     if expected.is_complex():
         agree |= expected.isinf() & actual.isinf()
-    if roundings == 0 or not (expected.is_floating_point() or expected.is_complex()):
+    if roundings == 0 or not is_inexact(expected.dtype):
         return agree
-    wide = torch.complex128 if expected.is_complex() else torch.float64
-    apart = (expected.to(wide) - actual.to(wide)).abs()
-    return agree | (apart <= roundings * torch.finfo(expected.dtype).eps * expected.to(wide).abs())
+    tolerance = Tolerance(roundings * epsilon(expected.dtype))
+    return agree | within(expected, actual, tolerance.bound(expected))
 
 
 def near(reference: torch.Tensor, actual: torch.Tensor, roundings: int) -> torch.Tensor:
     """Where a result agrees with one in double precision, up to ``roundings`` of it, and one of 1 if terms cancel."""
-    apart = (reference - actual.to(reference.dtype)).abs()
-    eps = torch.finfo(actual.dtype).eps
-    return same(reference.to(actual.dtype), actual, roundings) | (apart <= eps)
+    agree = same(reference.to(actual.dtype), actual, roundings)
+    return agree | within(reference, actual, epsilon(actual.dtype))

@@ -1,11 +1,12 @@
 """Runs drawn calls on npu and on the CPU, and compares."""
 
 import torch
-from fuzz.compare import same_bits, structure_problem
 from fuzz.draw import Drawn
 from fuzz.run import copied, results
 from fuzz.verdict import verdict
 from torch.utils._pytree import tree_map
+
+from torch_npu.accuracy.structure import same_values, structure_problem
 
 # Operators whose results have unspecified elements.
 _UNSPECIFIED = ("empty", "new_empty", "_empty", "resize", "set_", "set", "_resize_output")
@@ -54,6 +55,6 @@ def difference(call: Drawn, expected: list, actual: list) -> str:
     ]
     if text := structure_problem(expected, actual):
         return text
-    if not has_specified_elements(call) or same_bits(expected, actual):
+    if not has_specified_elements(call) or same_values(expected, actual):
         return ""
     return verdict(call.name.split(".")[1], call, actual)

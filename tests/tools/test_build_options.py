@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from dev import build
+from dev.paths import BUILD, ROOT
 from dev.run import DevError
 
 
@@ -104,3 +105,16 @@ def test_a_second_build_has_nothing_to_do(tmp_path, is_temporary):
             build.check_nothing_to_build(tmp_path)
     else:
         build.check_nothing_to_build(tmp_path)
+
+
+def test_codegen_runs_again_where_a_file_of_operators_changed():
+    if not (BUILD / "build.ninja").exists():
+        pytest.skip("nothing is configured in build/")
+    folder = ROOT / "torch_npu" / "csrc" / "aten"
+    stamp = "torch_npu/csrc/generated/stamp"
+    query = [build.program("ninja"), "-C", BUILD, "-t", "query", stamp]
+    listed = subprocess.run(query, capture_output=True, text=True, check=True).stdout
+    inputs = {line.strip().removeprefix("| ") for line in listed.splitlines()}
+    files = {folder / "npu_native_functions.yaml", *(folder / "native_functions").glob("*.yaml")}
+    assert len(files) > 10
+    assert {str(file) for file in files} <= inputs

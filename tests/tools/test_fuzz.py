@@ -7,21 +7,24 @@ from types import SimpleNamespace
 import pytest
 import torch
 from fuzz import layouts, numbers
-from fuzz.compare import same_bits, structure_problem
 from fuzz.draw import DTYPES, Drawer, Name, parse
 from fuzz.indices import same_choice
 from fuzz.recorded import entries
 from fuzz.schedule import BATCH, FIRST, LEAST, Schedule
 
+from torch_npu.accuracy.structure import same_values, structure_problem
+
 ADD = {"add": [("aten.add.Tensor", (torch.ones(3, 4), torch.ones(4)), {"alpha": 2})]}
 
 
 def test_equal_results_compare_equal():
-    assert same_bits([torch.tensor([1.0, float("nan")]), 3], [torch.tensor([1.0, float("nan")]), 3])
-    assert same_bits([float("nan"), None], [float("nan"), None])
+    assert same_values(
+        [torch.tensor([1.0, float("nan")]), 3], [torch.tensor([1.0, float("nan")]), 3]
+    )
+    assert same_values([float("nan"), None], [float("nan"), None])
     half = [torch.tensor([1 + 1j]).to(torch.complex32)]
-    assert same_bits(half, half)
-    assert not same_bits(half, [(half[0].to(torch.complex64) * 2).to(torch.complex32)])
+    assert same_values(half, half)
+    assert not same_values(half, [(half[0].to(torch.complex64) * 2).to(torch.complex32)])
     for other in (
         [torch.tensor([1.0, 2.0])],
         [torch.tensor([1.5])],
@@ -29,7 +32,7 @@ def test_equal_results_compare_equal():
         [],
         [1.0],
     ):
-        assert not same_bits([torch.tensor([1.0])], other)
+        assert not same_values([torch.tensor([1.0])], other)
 
 
 @pytest.mark.parametrize("other", [[torch.zeros(2)], [torch.zeros(3).double()], [], [1.0], [None]])
@@ -140,9 +143,12 @@ def test_extreme_numbers_are_drawn_only_on_request():
     assert not drawn(True).isfinite().all()
 
 
-def test_entries_are_those_of_the_yaml():
-    text = "\nofficial:\n  - func: add.out\n    exec: aclnnAdd\n  - func: mm\n    exec: aclnnMm\n"
-    assert entries(text) == {"add", "mm"}
+def test_entries_are_those_of_the_yaml(tmp_path):
+    index = tmp_path / "functions.yaml"
+    index.write_text(
+        "official:\n  - func: add.out\n    exec: aclnnAdd\n  - func: mm\n    exec: aclnnMm\n"
+    )
+    assert entries(index) == {"add", "mm"}
     assert {"add", "convolution", "native_layer_norm"} <= entries()
 
 

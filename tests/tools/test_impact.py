@@ -1,6 +1,14 @@
 """Which tests `./dev quick` selects for a changed path."""
 
-from dev.impact import RULES, family_functions, impact, operators_of, registered, split
+from dev.impact import (
+    RULES,
+    family_functions,
+    functions_of_entries,
+    impact,
+    operators_of,
+    registered,
+    split,
+)
 from dev.paths import ROOT
 from dev.planted import FAULTS
 
@@ -16,9 +24,13 @@ official:
 """
 
 
-def test_operators_by_function():
-    assert operators_of({"aclnnAdd"}, YAML) == {"add"}
-    assert operators_of({"aclnnAdds", "aclnnSWhere"}, YAML) == {"where", "hardswish"}
+def test_operators_by_function(tmp_path):
+    index = tmp_path / "functions.yaml"
+    index.write_text(YAML)
+    entries = functions_of_entries(index)
+    assert operators_of({"aclnnAdd"}, entries) == {"add"}
+    assert operators_of({"aclnnAdds", "aclnnSWhere"}, entries) == {"where", "hardswish"}
+    assert "aclnnMm" in functions_of_entries()["mm.out"]
 
 
 def test_a_kernel_selects_its_family():

@@ -1,15 +1,18 @@
 """Which tests a changed file may break: rules over paths, and the operators that use a family of kernels."""
 
+import json
 import re
-from collections.abc import Iterable
+import subprocess
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dev.paths import ROOT
+from dev.paths import PYTHON, ROOT
 from dev.pytests import NO_DEVICE
+from dev.run import DevError
 
 OPS = "softnpu/ops/"
-YAML = "torch_npu/csrc/aten/npu_native_functions.yaml"
+INDEX = ROOT / "torch_npu/csrc/aten/npu_native_functions.yaml"
 
 # Path prefixes -> tests. The first row that matches counts.
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -61,6 +64,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("tests/capability/test_features.py", "tests/capability/test_derived.py"),
     ),
     ("torch_npu/csrc/aten/aclnn/", ("tests/capability/test_explain.py",)),
+    (
+        "torch_npu/csrc/aten/native_functions/",
+        ("codegen/tests", "tests/capability/test_custom_ops.py", "tests/recipes"),
+    ),
     ("torch_npu/csrc/extension/", ("tests/extension",)),
     ("torch_npu/csrc/profiler/", ("tests/capability/test_profiler.py",)),
     (
@@ -80,6 +87,10 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     ("torch_npu/_C/", ("tests/api/test_stubs.py",)),
     ("torch_npu/_command_line.py", ("tests/api/test_command_line.py",)),
+    (
+        "torch_npu/accuracy/",
+        ("tests/accuracy", "tests/judge", "tests/api/test_compare_command.py"),
+    ),
     ("torch_npu/_core/", ("tests/api/test_environment.py", "tests/api/test_error_codes.py")),
     ("torch_npu/", ("tests/capability/test_load.py", "tests/capability/test_options.py")),
     (".importlinter", ("tests/tools/test_python_layers.py",)),
@@ -91,6 +102,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("docs/ascend_c/tutorial.md", ("tests/ascendc/test_tutorial.py",)),
     ("docs/ascend_c/driver.md", ("tests/ascendc/test_document.py",)),
     ("docs/cpp_extensions.md", ("tests/extension/test_document.py",)),
+    ("docs/accuracy.md", ("tests/api/test_compare_command.py", "tests/models/test_examples.py")),
     ("docs/", ("tests/models/test_examples.py", "tests/tools")),
     ("CONTRIBUTING.md", ("tests/recipes", "tests/tools")),
 )
@@ -113,15 +125,22 @@ def family_functions(family: str, root: Path = ROOT) -> set[str]:
     return set(re.findall(r"^(aclnn\w+)\(", table.read_text(), re.MULTILINE))
 
 
-def operators_of(functions: Iterable[str], text: str) -> set[str]:
-    """ATen's operators, without overloads, whose entries in the YAML ``text`` call one of ``functions``."""
+def functions_of_entries(index: Path = INDEX) -> dict[str, list[str]]:
+    """The aclnn functions that the entry of each operator calls; an operator is written as ``add.out``.
+
+    Raises DevError where the YAML is invalid.
+    """
+    command = [str(PYTHON), "-m", "codegen.functions", "--yaml", str(index)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise DevError(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def operators_of(functions: Iterable[str], entries: Mapping[str, Iterable[str]]) -> set[str]:
+    """ATen's operators, without overloads, whose ``entries`` call one of ``functions``."""
     wanted = set(functions)
-    found = set()
-    for entry in re.split(r"^\s*- (?=func:)", text, flags=re.MULTILINE)[1:]:
-        name = re.match(r"func: (\w+)", entry)
-        if name and wanted & set(re.findall(r"\baclnn\w+", entry)):
-            found.add(name[1])
-    return found
+    return {name.split(".")[0] for name, called in entries.items() if wanted & set(called)}
 
 
 def registered(text: str) -> set[str]:
@@ -182,7 +201,7 @@ def impact(paths: Iterable[str]) -> Impact:
         if path.startswith(OPS) and path.count("/") > 3:
             family = path.split("/")[3]
             functions = family_functions(family)
-            found.operators |= operators_of(functions, (ROOT / YAML).read_text())
+            found.operators |= operators_of(functions, functions_of_entries())
             found.tests |= _tests_named(family)
         elif path.startswith(("softnpu/", "torch_npu/csrc/")):
             found.tests |= _tests_named(stem) | _tests_named(Path(path).parent.name)

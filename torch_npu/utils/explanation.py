@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch_npu._core import state
+from torch_npu._core.columns import aligned
 
 # The order of core/route_stats.h.
 _ROUTES = ("", "copy", "aclnn", "AI CPU", "CPU fallback", "generated", "HCCL")
@@ -121,13 +122,7 @@ class Explanation:
         """An aligned table with a summary below."""
         table = list(self._table())
         widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = [
-            "  ".join(
-                cell.rjust(width) if place > 2 else cell.ljust(width)
-                for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-            ).rstrip()
-            for cells in table
-        ]
+        lines = aligned(table, right=range(3, len(_COLUMNS)))
         lines.insert(1, "  ".join("-" * width for width in widths))
         return "\n".join([*lines, self._summary(), *self._choices()])
 

@@ -2,6 +2,9 @@
 
 import torch
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 RTOL = {torch.float32: 1e-5, torch.float16: 1e-3, torch.bfloat16: 1e-2}
 
 
@@ -18,7 +21,7 @@ def assert_close(
     dtype: torch.dtype,
     terms: torch.Tensor | float = 0.0,
 ) -> None:
-    """Holds a result against float64.
+    """Compares a result with float64.
 
     Args:
         actual: of the kernel, on the npu.
@@ -28,17 +31,7 @@ def assert_close(
     """
     assert actual.dtype == dtype
     assert actual.device.type == "npu"
-    assert actual.shape == expected.shape
     numbers = torch.finfo(dtype)
     terms = torch.as_tensor(terms, dtype=torch.float64)
-    allowed = (
-        RTOL[dtype] * expected.abs()
-        + numbers.smallest_normal * numbers.eps
-        + 8 * torch.finfo(torch.float32).eps * terms
-    )
-    error = (actual.detach().cpu().double() - expected).abs()
-    worst = (error - allowed).flatten()
-    assert not (worst > 0).any(), (
-        f"largest error {error.max():.3g} where {expected.flatten()[worst.argmax()]:.6g} is expected"
-    )
-    assert torch.equal(actual.detach().cpu().isnan(), expected.isnan())
+    lost = numbers.smallest_normal * numbers.eps + 8 * torch.finfo(torch.float32).eps * terms
+    accuracy.assert_close(actual, expected, Tolerance(RTOL[dtype], lost))

@@ -3,6 +3,9 @@
 import torch
 import torch.distributed as dist
 
+from torch_npu import accuracy
+from torch_npu.accuracy import Tolerance
+
 FLOATING = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8)
 COMPLEX = (torch.complex64, torch.complex128)
@@ -24,10 +27,6 @@ def values(dtype: torch.dtype, shape: tuple[int, ...] = (3, 5)) -> list[torch.Te
 
 
 def same(actual: torch.Tensor, expected: torch.Tensor, what: object = "") -> None:
-    """Every bit and the dtype are equal."""
+    """Every number and the dtype are equal."""
     assert actual.device.type == "npu", what
-    assert actual.dtype == expected.dtype, (what, actual.dtype)
-    got = actual.cpu()
-    if got.dtype == torch.float8_e4m3fn:
-        got, expected = got.view(torch.uint8), expected.view(torch.uint8)
-    assert torch.equal(got, expected), (what, got, expected)
+    accuracy.assert_close(actual, expected, Tolerance(), equal_nan=False, message=what)

@@ -1,5 +1,7 @@
 """How much a correct result may differ from the exact one, element by element: one formula for each kind of operator.
 
+The formulas of tolerance.py with the magnitudes and numbers of terms of each element, which more runs of the operator find.
+
 ``run(change)`` computes the operator on the CPU in double precision, after ``change`` was applied to its arguments.
 The formulas count roundings and have no empirical constants.
 """
@@ -9,40 +11,31 @@ from collections.abc import Callable
 import torch
 from torch.utils._pytree import tree_flatten
 
-from opinfo.kinds import Kind
-from opinfo.rounding import (
+from torch_npu.accuracy.dtypes import (
+    DEVIATIONS,
+    ULPS,
+    WIDE,
+    compute_epsilon,
+    epsilon,
+    half_of_digits,
+    largest_finite,
+    ulp,
+)
+from torch_npu.accuracy.kinds import Kind
+from torch_npu.accuracy.rounding import (
     AS_IT_IS,
     MAGNITUDES,
     ONES,
     SCALED_ONES,
-    WIDE,
     Change,
     Rounded,
-    largest_finite,
     perturbed,
 )
 
 Run = Callable[[Change], object]
 
-# A function of one element may have an error of four units in the last place: PyTorch's vector library promises 3.5.
-ULPS = 4
-# Random roundings up and down are judged by this many of their standard deviations, which DRAWS runs estimate.
-DEVIATIONS, DRAWS = 6, 8
-
-
-def epsilon(dtype: torch.dtype) -> float:
-    """The epsilon of a floating-point or complex type; 0 for any other."""
-    return torch.finfo(dtype).eps if dtype.is_floating_point or dtype.is_complex else 0.0
-
-
-def ulp(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """The distance of ``dtype``'s numbers at each element's magnitude, at most doubled."""
-    return x.abs().clamp(min=torch.finfo(dtype).tiny) * epsilon(dtype)
-
-
-def half_of_digits(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """The largest error that counts as rounding: half of the digits of an element, or of 1."""
-    return epsilon(dtype) ** 0.5 * x.abs().clamp(min=1)
+# Runs that estimate the standard deviation of random roundings.
+DRAWS = 8
 
 
 def _flat(tree: object) -> list:
@@ -59,19 +52,17 @@ def _length(given: list[torch.Tensor], out: torch.Tensor) -> int:
 def _magnitude_bounds(
     kind: Kind, run: Run, reference: list, given: list[torch.Tensor], expected: list, plain: bool
 ) -> list:
-    """``n + 4`` roundings of the sum of the terms' magnitudes, which bound the error of a sum of ``n`` terms in any
-    order.
+    """``n + 4`` roundings of the sum of the terms' magnitudes, which bound a sum of ``n`` terms in any order.
 
     16-bit numbers are added in float32 and rounded once; between the parts of a derivative they may be rounded.
     """
     sizes, counts = _flat(run(MAGNITUDES)), _flat(run(ONES))
-    bounds = []
+    bounds: list[torch.Tensor | None] = []
     for r, e, size, count in zip(reference, expected, sizes, counts, strict=True):
         if not isinstance(r, torch.Tensor) or not epsilon(e.dtype):
             bounds.append(None)
             continue
-        halves = e.dtype in (torch.float16, torch.bfloat16)
-        step = epsilon(torch.float32 if halves and plain else e.dtype)
+        step = compute_epsilon(e.dtype) if plain else epsilon(e.dtype)
         terms = count.abs().double()
         if kind is Kind.REDUCTION:
             terms = terms.clamp(min=_length(given, r))
@@ -86,8 +77,7 @@ def _magnitude_bounds(
 
 
 def _rounded_bounds(run: Run, reference: list, given: list[torch.Tensor], expected: list) -> list:
-    """The effect of random roundings of every argument and every intermediate result, and four roundings of the last
-    one.
+    """The effect of random roundings of all arguments and intermediate results, and four roundings of the last one.
 
     A sum of ``n`` terms inside the operator rounds ``n`` times: a random walk of ``sqrt(n)`` steps. ``n`` is the
     longest dimension, or the number of elements that one result depends on. If that is more than half of the digits,

@@ -1,37 +1,31 @@
-"""Arguments and results of a computation in double precision, changed as a formula of tolerances.py needs them."""
+"""Arguments and results of a computation in double precision, changed as a formula of bounds.py needs them."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch._decomp import get_decompositions
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-# Types that have a wider type to compute a reference in.
-WIDER = {
-    torch.float16: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.float32: torch.float64,
-    torch.complex32: torch.complex128,
-    torch.complex64: torch.complex128,
-}
-WIDE = (torch.float64, torch.complex128)
+from torch_npu.accuracy.dtypes import WIDE, WIDER
 
-
-def largest_finite(t: torch.Tensor) -> float:
-    """The largest magnitude among a tensor's finite elements; 0 where it has none."""
-    wide = t.detach().to_dense().cpu().abs().double()
-    return float(wide.nan_to_num(0, 0, 0).max()) if t.numel() else 0.0
+Tree = TypeVar("Tree")
 
 
 @dataclass(frozen=True)
 class Change:
-    """The change of each tensor in double precision, and of the factors ``alpha`` and ``beta``."""
+    """What happens to arguments in double precision before a computation.
+
+    Args:
+        tensor: gives the changed tensor, float64 or complex128, of the same shape.
+        factor: gives the changed number of an argument ``alpha`` or ``beta``.
+    """
 
     tensor: Callable[[torch.Tensor], torch.Tensor]
-    factor: Callable[[float], float] = lambda x: x
+    factor: Callable[[complex], complex] = lambda x: x
 
 
 AS_IT_IS = Change(lambda x: x)
@@ -45,16 +39,16 @@ def _signs(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
 
 
 def perturbed(dtype: torch.dtype, seed: int) -> Change:
-    """Moves each element by one rounding of ``dtype``, up or down."""
+    """Moves each element by one rounding of ``dtype``, up or down; ``seed`` draws the directions."""
     generator = torch.Generator().manual_seed(seed)
     step = torch.finfo(dtype).eps
     return Change(lambda x: x * (1 + step * _signs(x, generator)))
 
 
-def changed(tree, change: Change = AS_IT_IS):
+def changed(tree: Tree, change: Change = AS_IT_IS) -> Tree:
     """The tree with its tensors and dtypes in double precision, and ``change`` applied to them."""
 
-    def one(t):
+    def one(t: object) -> object:
         if isinstance(t, dict):
             return {
                 k: change.factor(v)
@@ -72,13 +66,13 @@ def changed(tree, change: Change = AS_IT_IS):
     return tree_map(one, tree, is_leaf=lambda t: isinstance(t, dict))
 
 
-def widened_integers(tree):
+def widened_integers(tree: Tree) -> Tree | None:
     """The tree with its integers in double precision if it has no other numbers; else None."""
     tensors = [t for t in tree_flatten(tree)[0] if isinstance(t, torch.Tensor)]
     if not tensors or any(t.is_floating_point() or t.is_complex() for t in tensors):
         return None
 
-    def one(t):
+    def one(t: object) -> object:
         return t.double() if isinstance(t, torch.Tensor) and t.layout == torch.strided else t
 
     return tree_map(one, tree)
@@ -91,6 +85,7 @@ class Rounded(TorchDispatchMode):
     """
 
     def __init__(self, dtype: torch.dtype, seed: int) -> None:
+        """``seed`` draws the directions."""
         super().__init__()
         self._step = torch.finfo(dtype).eps
         # For float64, numbers that are exact in float32 count as exact.
@@ -102,7 +97,14 @@ class Rounded(TorchDispatchMode):
         inexact = real != real.to(self._exact).to(real.dtype)
         real.copy_(real * (1 + self._step * _signs(real, self._generator) * inexact))
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self,
+        func: torch._ops.OpOverload,
+        types: Sequence[type],
+        args: tuple[object, ...] = (),
+        kwargs: dict[str, object] | None = None,
+    ) -> object:
+        """Runs the operator and rounds its results in place."""
         if func in _CANCELLING:
             with self:
                 return _CANCELLING[func](*args, **(kwargs or {}))
