@@ -69,7 +69,7 @@ class Fuzzer:
         self.judged = 0
         self.outcomes: Counter = Counter()
         self.failures: list[dict] = []
-        self.crashes: list[dict] = []  # of the CPU's process
+        self.crashes: list[dict] = []  # of a process that calls the CPU only
         self.known: Counter = Counter()
 
     def run(self, batches: Iterable[list[Name]]) -> None:
@@ -126,7 +126,10 @@ class Fuzzer:
     def _verdict(self, name: Name, call: Drawn) -> None:
         self.judged += 1
         outcome, text = self._judge.next()
-        if outcome != "verdict":
+        if outcome == "died":
+            # The judge calls the CPU alone, in other types: its kernel does not check what was drawn.
+            self.crashes.append({"draw": str(name), "call": str(call)})
+        elif outcome != "verdict":
             self._fail(name, call, f"the judge's process ended: {text}")
         elif text.startswith(MISREADS):
             self.known[
