@@ -40,9 +40,11 @@ def test_composed_operators_are_a_random_walk():
     assert found.relative == (4 + 6 * 4) * EPS[torch.float32]
 
 
-def test_a_result_has_a_term():
-    with pytest.raises(ValueError, match="terms is 0"):
-        tolerance_of(Kind.PRODUCT, torch.float32, terms=0)
+def test_a_result_may_have_no_terms():
+    found = tolerance_of(Kind.PRODUCT, torch.float32, terms=0, magnitude=0.0)
+    assert compare(torch.zeros(2, 0) @ torch.zeros(0, 3), torch.zeros(2, 3), found).is_close
+    with pytest.raises(ValueError, match="terms is -1"):
+        tolerance_of(Kind.PRODUCT, torch.float32, terms=-1)
 
 
 def test_tolerances_add_up():

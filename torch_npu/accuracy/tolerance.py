@@ -69,10 +69,10 @@ def tolerance_of(
         accumulated: the type in which terms are added; None: float32 for float16 and bfloat16, else ``dtype``.
 
     Raises:
-        ValueError: ``terms`` is not positive.
+        ValueError: ``terms`` is negative.
     """
-    if terms < 1:
-        raise ValueError(f"terms is {terms}: a result has one term or more")
+    if terms < 0:
+        raise ValueError(f"terms is {terms}: a result has none or more")
     if kind is Kind.SELECTION or not is_inexact(dtype):
         return Tolerance()
     eps = epsilon(dtype)
