@@ -130,7 +130,9 @@ def test_a_mask_of_all_dimensions_needs_no_indices():
     expected = x[x > 0.5]
     assert torch.equal(explanation.result.cpu(), expected)
     assert explanation.calls("AI CPU") == 0
-    assert explanation.synchronizations == 1
+    assert (
+        explanation.synchronizations <= 1
+    )  # none where the stream, which others use, is known to be done
     assert explanation.result.untyped_storage().nbytes() == expected.numel() * expected.itemsize
 
 

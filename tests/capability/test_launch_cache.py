@@ -220,3 +220,20 @@ def test_results_in_memory_of_freed_tensors():
                 assert torch.equal(x.npu().flip(0).cpu(), x.flip(0))
                 assert torch.equal(x.npu().sort(-1).values.cpu(), x.sort(-1).values)
                 assert torch.equal(torch.tril(x.npu()).cpu(), x.tril())
+
+
+def test_operators_that_find_their_sizes_run_each_time():
+    """The same mask, and others in its memory, often enough to be cached."""
+    mask = torch.zeros(5, 6, dtype=torch.bool, device="npu")
+    values = torch.arange(30.0).reshape(5, 6)
+    x = values.npu()
+    for seed in range(12):
+        drawn = torch.rand(5, 6, generator=torch.Generator().manual_seed(seed // 2)) > 0.3
+        mask.copy_(drawn)
+        assert torch.equal(mask.nonzero().cpu(), drawn.nonzero())
+        assert torch.equal(x[mask].cpu(), values[drawn])
+        assert torch.equal(torch.masked_select(x, mask).cpu(), values[drawn])
+        written, expected = x.clone(), values.clone()
+        written[mask] = -1.0
+        expected[drawn] = -1.0
+        assert torch.equal(written.cpu(), expected)

@@ -54,3 +54,28 @@ def test_a_result_of_transposed_indices(transposed: bool):
     expected, got = x[index], x.npu()[index.npu()]
     assert got.stride() == expected.stride()
     assert torch.equal(got.cpu(), expected)
+
+
+@pytest.mark.parametrize("is_transposed", [False, True], ids=["convolution", "transposed"])
+@pytest.mark.parametrize("last", ["neither", "image", "filter", "both"])
+@pytest.mark.parametrize("dims", [1, 2])
+def test_convolutions_have_the_channels_where_the_cpu_has_them(dims, last, is_transposed):
+    def channels_last(x: Tensor) -> Tensor:
+        return x.movedim(1, -1).contiguous().movedim(-1, 1)
+
+    image, weight = torch.randn(2, 4, *[5] * dims), torch.randn(4, 2, *[3] * dims)
+    if last in ("image", "both"):
+        image = channels_last(image)
+    if last in ("filter", "both"):
+        weight = channels_last(weight)
+    ones = [1] * dims
+    arguments = (None, ones, ones, ones, is_transposed, [0] * dims, 2)
+    expected = torch.ops.aten.convolution(image, weight, *arguments)
+    result = torch.ops.aten.convolution(image.npu(), weight.npu(), *arguments)
+    assert result.stride() == expected.stride()
+    gradient = torch.randn(expected.shape)
+    mask = [True, True, False]
+    backward = torch.ops.aten.convolution_backward
+    expected = backward(gradient, image, weight, *arguments, mask)[:2]
+    results = backward(gradient.npu(), image.npu(), weight.npu(), *arguments, mask)[:2]
+    assert [x.stride() for x in results] == [x.stride() for x in expected]

@@ -62,8 +62,9 @@ STAY = {
     "depthwise conv": (weighted(32, 1, 3, 3, groups=32), True),
     "dilated conv": (weighted(16, 32, 3, 3, dilation=2), True),
     "max_pool2d": (lambda x: F.max_pool2d(x, 3, 2, 1), False),
-    "avg_pool2d": (lambda x: F.avg_pool2d(x, 3, 2, 1), False),
-    "adaptive_avg_pool2d": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), False),
+    # Small planes of a plain image are computed by a table of weights, blocks row by row.
+    "avg_pool2d": (lambda x: F.avg_pool2d(x, 3, 2, 1), True),
+    "adaptive_avg_pool2d": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), True),
     "batch_norm": (normalised(False), False),
     "batch_norm in training": (normalised(True), False),
 }

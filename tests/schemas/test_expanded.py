@@ -97,11 +97,16 @@ def _peak() -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
-def test_the_peak_is_measured():
+def _growth(elements: int) -> int:
     Path("/proc/self/clear_refs").write_text("5")
     before = _peak()
-    torch.ones(2**24)
-    assert _peak() - before > 2**25
+    torch.ones(elements)
+    return _peak() - before
+
+
+def test_the_peak_is_measured():
+    """Of several sizes, since memory that the process has freed may serve one."""
+    assert max(_growth(2**24 + 2**20 * i) for i in range(4)) > 2**25
 
 
 @pytest.mark.parametrize("name", STREAMING)

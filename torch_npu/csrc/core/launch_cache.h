@@ -105,6 +105,9 @@ class Key {
     for (const char letter : text) add(letter);
   }
   void add(std::nullptr_t) {}
+  // What a pointer is to, such as a descriptor that gets the sizes that the operator finds, is no part of a key.
+  template <typename T>
+  void add(T* pointer) = delete;
   void add(at::ScalarType type) { add_word(static_cast<uint64_t>(type)); }
   template <Number T>
   requires(sizeof(T) <= sizeof(uint64_t)) void add(T number) {

@@ -1,6 +1,8 @@
 #include "ops/nn/pool/operators.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -174,6 +176,7 @@ Status read_mask(const PoolAttributes& a, const aclTensor& mask, PoolProblem* p)
 
 // Converts between `words` in memory, as in ArgmaxBits, and the plan's own indices.
 struct BitsTask {
+  std::mutex mutex;  // held by a launch: those of one plan share the indices
   ArgmaxBits bits;
   uint16_t* words = nullptr;
   std::vector<int32_t> indices;
@@ -314,6 +317,7 @@ Status max_pool_bits(const PoolAttributes& a, const aclTensor& self, const aclTe
   SOFTNPU_RETURN_IF_ERROR(read_bits(a, bits, &p, &task));
   SOFTNPU_RETURN_IF_ERROR(finish(std::move(p), false, self, out, plan));
   plan->run = [task, pool = std::move(plan->run)](void* workspace) {
+    std::lock_guard lock(task->mutex);
     SOFTNPU_RETURN_IF_ERROR(pool(workspace));
     task->for_channels(true);
     return Status::ok();
@@ -332,6 +336,7 @@ Status max_pool_bits_backward(const PoolAttributes& a, const aclTensor& grad, co
   SOFTNPU_RETURN_IF_ERROR(read_bits(a, bits, &p, &task));
   SOFTNPU_RETURN_IF_ERROR(finish(std::move(p), true, grad_input, grad, plan));
   plan->run = [task, pool = std::move(plan->run)](void* workspace) {
+    std::lock_guard lock(task->mutex);
     task->for_channels(false);
     return pool(workspace);
   };

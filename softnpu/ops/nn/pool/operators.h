@@ -39,7 +39,7 @@ Status max_pool_mask(const PoolAttributes& attributes, const aclTensor& self, co
                      const aclTensor& mask, Plan* plan);
 Status max_pool_mask_backward(const PoolAttributes& attributes, const aclTensor& grad, const aclTensor& self,
                               const aclTensor& mask, const aclTensor& grad_input, Plan* plan);
-// Two dimensions; `bits` as in ops/nn/pool/argmax_bits.h, in any 16-bit type. A plan is valid for one launch.
+// Two dimensions; `bits` as in ops/nn/pool/argmax_bits.h, in any 16-bit type. Launches of one plan take turns.
 Status max_pool_bits(const PoolAttributes& attributes, const aclTensor& self, const aclTensor& out,
                      const aclTensor& bits, Plan* plan);
 Status max_pool_bits_backward(const PoolAttributes& attributes, const aclTensor& grad, const aclTensor& self,

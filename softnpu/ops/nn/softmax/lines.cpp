@@ -87,8 +87,11 @@ HWY_INLINE double sum_of(size_t count, F&& f) {
       b = hn::Add(b, f(d, i + lanes));
     }
     double part = static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b))));
+    // In float64: of a row with one large term the logarithm of the sum is that of 1 and little more.
     for_rest<T, hn::MaxLanes(d)>(i, last, [&](auto rest, size_t at) HWY_ATTR {
-      part += static_cast<double>(hn::GetLane(hn::SumOfLanes(rest, f(rest, at))));
+      HWY_ALIGN T terms[hn::MaxLanes(hn::ScalableTag<T>())];
+      hn::Store(f(rest, at), rest, terms);
+      for (size_t j = 0; j < hn::Lanes(rest); ++j) part += static_cast<double>(terms[j]);
     });
     total += part;
   }

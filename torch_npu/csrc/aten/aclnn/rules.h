@@ -193,14 +193,14 @@ struct batch_norm : at::impl::MetaBase {
 };
 
 // A convolution's results have their channels last if the image or the weight has, as on the CPU. PyTorch takes
-// signals, [batch, channels, length], for images of one row.
+// signals, [batch, channels, length], for images of one row, which it makes contiguous: there the weight decides.
 struct with_image_format : at::impl::MetaBase {
  protected:
   void set_format(const at::Tensor& input, const at::Tensor& weight) {
     format_ = at::MemoryFormat::Contiguous;
     if (input.scalar_type() == at::kDouble) return;
     for (const auto format : {at::MemoryFormat::ChannelsLast, at::MemoryFormat::ChannelsLast3d}) {
-      if (format_of(input) == format || format_of(weight) == format) {
+      if ((input.dim() > 3 && format_of(input) == format) || format_of(weight) == format) {
         format_ = format;
         return;
       }

@@ -12,9 +12,10 @@ namespace torch_npu::aclnn_check {
 
 namespace detail {
 
+// Not of a tensor of the CPU, which an operator takes where it has no dimensions: its result is on the other's device.
 inline bool can_copy_layout(const c10::TensorImpl& first) {
-  return c10::isFloatingType(c10::typeMetaToScalarType(first.dtype())) && first.is_non_overlapping_and_dense() &&
-         !compat::has_names(first);
+  return first.is_privateuseone() && c10::isFloatingType(c10::typeMetaToScalarType(first.dtype())) &&
+         first.is_non_overlapping_and_dense() && !compat::has_names(first);
 }
 
 inline bool has_same_layout(const at::Tensor& first, const at::Tensor& other) {
