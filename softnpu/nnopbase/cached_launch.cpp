@@ -59,12 +59,12 @@ Status find(const void* const* tensors, const size_t* bytes, size_t count, Kerne
 std::unique_ptr<softnpuCachedLaunch> cache(const Planned& planned, const void* const* tensors, const size_t* bytes,
                                            size_t count) {
   const auto& [op, plan] = planned.launched();
-  if (plan.cached_launch == nullptr) return nullptr;
+  if (plan.rebindable == nullptr) return nullptr;
   Kernels kernels{};
   if (!find(tensors, bytes, count, &kernels).is_ok()) return nullptr;
   auto cached = std::make_unique<softnpuCachedLaunch>();
   cached->op = op;
-  cached->call = plan.cached_launch(plan);
+  cached->call = plan.rebindable(plan);
   cached->bytes.assign(bytes, bytes + count);
   for (const void* operand : cached->call->operands()) {
     const size_t tensor = std::find(kernels.begin(), kernels.begin() + count, operand) - kernels.begin();
@@ -122,15 +122,8 @@ Status bind(const softnpuCachedLaunch& cached, const void* const* tensors, const
   return Status::ok();
 }
 
-// Checks a launch on the same tensors, and finds the kernel's address of its workspace; null if it needs none.
-Status check_fixed(const softnpuCachedLaunch& cached, const Kernels& kernels, const void* workspace, void** kernel) {
-  if (!std::equal(kernels.begin(), kernels.begin() + cached.bytes.size(), cached.kernels.begin())) {
-    return {ACLNN_ERR_PARAM_INVALID, "the launch was cached for tensors at other addresses"};
-  }
-  const uint64_t needed = cached.launched->plan.workspace_bytes.bytes();
-  if (needed == 0 || softnpuProbeAddress(workspace, needed, kernel) == ACL_SUCCESS) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID,
-          text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
+bool is_at_fixed(const softnpuCachedLaunch& cached, const Kernels& kernels) {
+  return std::equal(kernels.begin(), kernels.begin() + cached.bytes.size(), cached.kernels.begin());
 }
 
 }  // namespace
@@ -163,7 +156,10 @@ aclError softnpuLaunchCached(const softnpuCachedLaunch* cached, const void* cons
     SOFTNPU_RETURN_IF_ERROR(find(tensors, cached->bytes.data(), cached->bytes.size(), &kernels));
     void* kernel_workspace = nullptr;
     if (cached->launched != nullptr) {
-      SOFTNPU_RETURN_IF_ERROR(check_fixed(*cached, kernels, workspace, &kernel_workspace));
+      if (!is_at_fixed(*cached, kernels)) {
+        return {ACLNN_ERR_PARAM_INVALID, "the launch was cached for tensors at other addresses"};
+      }
+      SOFTNPU_RETURN_IF_ERROR(softnpu::find_workspace(cached->launched->plan, workspace, &kernel_workspace));
     }
     Planned* planned = softnpu::make_launch(cached->op);
     planned->context.workspace = kernel_workspace;

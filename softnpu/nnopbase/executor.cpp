@@ -45,11 +45,7 @@ Status check_launch(const char* op, const LaunchTemplate& launched, void* worksp
   if (workspace_size < needed) {
     return {ACLNN_ERR_PARAM_INVALID, text("a workspace of ", workspace_size, " bytes, where ", needed, " are needed")};
   }
-  if (needed == 0) return Status::ok();
-  SOFTNPU_RETURN_IF_ERROR(not_null(workspace, "workspace"));
-  if (softnpuProbeAddress(workspace, needed, kernel_workspace) == ACL_SUCCESS) return Status::ok();
-  return {ACLNN_ERR_PARAM_INVALID,
-          text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
+  return find_workspace(launched.plan, workspace, kernel_workspace);
 }
 
 Status check_workspace(const Plan& plan) {
@@ -134,6 +130,15 @@ Status run(const LaunchTemplate& launched, const LaunchContext& context) {
   } catch (const std::exception& e) {
     return {kOperatorError, e.what()};
   }
+}
+
+Status find_workspace(const Plan& plan, const void* workspace, void** kernel) {
+  const uint64_t needed = plan.workspace_bytes.bytes();
+  if (needed == 0) return Status::ok();
+  SOFTNPU_RETURN_IF_ERROR(not_null(workspace, "workspace"));
+  if (softnpuProbeAddress(workspace, needed, kernel) == ACL_SUCCESS) return Status::ok();
+  return {ACLNN_ERR_PARAM_INVALID,
+          text("the workspace ", workspace, " does not lie in one allocation of ", needed, " bytes of device memory")};
 }
 
 Pool<Planned>& executors() {

@@ -37,7 +37,7 @@ struct Plan {
   SmallVector<softnpuRange, 2> written = {};
   // Makes the call of a plan. Set if the work depends only on its tensors' descriptions and addresses: the operands are
   // then each one's first element, as kernels address it, and the caller sets `written` of what rebind() makes.
-  MakeRebindable cached_launch = nullptr;
+  MakeRebindable rebindable = nullptr;
 
   bool is_small() const { return work < kSmallWork; }
 };

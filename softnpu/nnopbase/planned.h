@@ -53,6 +53,9 @@ Status unknown_executor(const aclOpExecutor* handle);
 // A claimed executor for one launch: no handle names it.
 inline Planned* make_launch(const char* op) { return executors().claim(executors().name(executors().make(op))); }
 
+// Finds the address at which kernels access the workspace of `plan`; left alone if the plan needs none.
+Status find_workspace(const Plan& plan, const void* workspace, void** kernel);
+
 // Submits a claimed executor to the stream, which takes ownership.
 Status submit(Planned* planned, aclrtStream stream);
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nnopbase/plan.h"
-#include "ops/core/cached_launch_of.h"
+#include "ops/core/rebindable_run.h"
 
 namespace softnpu {
 
@@ -39,7 +39,7 @@ struct MovedTask {
     moved.task = std::move(copy);
     plan->work = task->work;
     plan->describe = [said = said] { return (*said)(); };
-    plan->cached_launch = &CachedLaunchOf<MovedTask>::make;
+    plan->rebindable = &RebindableRun<MovedTask>::make;
     plan->run = std::move(moved);
   }
 };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "nnopbase/plan.h"
-#include "ops/core/cached_launch_of.h"
+#include "ops/core/rebindable_run.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -26,7 +26,7 @@ struct OperandRun {
     plan->work = task->work();
     plan->run = OperandRun{task, operands, threads_for(task->work())};
     plan->describe = [task = task] { return task->describe(); };
-    plan->cached_launch = &CachedLaunchOf<OperandRun>::make;
+    plan->rebindable = &RebindableRun<OperandRun>::make;
   }
 };
 

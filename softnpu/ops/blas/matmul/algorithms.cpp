@@ -77,40 +77,28 @@ const char* needs_reference(const MatmulProblem& p) {
   return fits ? nullptr : "a size does not fit into 32 bits";
 }
 
-Plan serve_by_reference(const MatmulProblem& p, const char* why) {
-  if (AlgorithmLog::is_on()) {
-    std::array<RefusedAlgorithm, kProductAlgorithms.size() - 1> refused;
-    for (size_t i = 0; i < refused.size(); ++i) refused[i] = {kProductAlgorithms[i].name, why};
-    AlgorithmLog::get().add(work_of(p), kProductAlgorithms.back().name, refused);
-  }
-  return *plan_reference_matmul(p);
-}
-
 }  // namespace
 
 Plan choose_product(const MatmulProblem& problem) {
-  if (const char* why = needs_reference(problem)) return serve_by_reference(problem, why);
+  const auto describe = [&] { return work_of(problem); };
+  if (const char* why = needs_reference(problem)) {
+    return *serve_by_reference(kProductAlgorithms, problem, why, describe);
+  }
   MatmulProblem p = problem;
   p.splits = p.allows_less && split_mode() == Split::kAlways;
   p.splits = p.splits && is_split(p);
-  const auto work_said = [&] { return work_of(p); };
   const bool is_mixed = p.a.dtype != p.dtype || p.b.dtype != p.dtype;
   const bool is_timed = p.dtype == ACL_FLOAT && !is_mixed && !p.splits && Tuner::is_on(p.flops());
-  if (!is_timed) return *first_of(kProductAlgorithms, p, work_said);
+  if (!is_timed) return *first_of(kProductAlgorithms, p, describe);
   // It is small, or bound by memory: nothing is faster.
   if (Attempt<Plan> direct = plan_direct_matmul(p)) {
-    if (AlgorithmLog::is_on()) AlgorithmLog::get().add(work_said(), kProductAlgorithms.front().name, {});
+    if (AlgorithmLog::is_on()) AlgorithmLog::get().add(describe(), kProductAlgorithms.front().name, {});
     return *std::move(direct);
   }
-  std::array<Offer, kProductAlgorithms.size()> offers;
-  size_t count = 0;
-  for (const ProductAlgorithm& row : kProductAlgorithms) {
-    if (row.use == Use::kByRule) continue;
-    offers[count++] = {row.name, [&p, make = row.make] { return implementation_of(make(p)); }, row.may_lose};
-  }
+  const std::vector<Offer> offers = offers_of(kProductAlgorithms, p, &implementation_of);
   const bool repeats = is_repeatable(p);
-  const TunedWork work{repeats, key_of(p, repeats), work_said};
-  return plan_of(p, *choose_implementation(work, {offers.data(), count}));
+  const TunedWork work{repeats, key_of(p, repeats), describe};
+  return plan_of(p, *choose_implementation(work, offers));
 }
 
 }  // namespace softnpu

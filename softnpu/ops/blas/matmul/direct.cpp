@@ -7,7 +7,7 @@
 
 #include "base/threads.h"
 #include "ops/blas/matmul/direct_kernels.h"
-#include "ops/core/cached_launch_of.h"
+#include "ops/core/rebindable_run.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -139,7 +139,7 @@ struct DirectRun {
   void put(Plan* plan) const {
     plan->work = product->work();
     plan->run = DirectRun{product, operands, product->threads()};
-    plan->cached_launch = &CachedLaunchOf<DirectRun>::make;
+    plan->rebindable = &RebindableRun<DirectRun>::make;
   }
 };
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fusion/fusion_root.h"
-#include "ops/core/tuning/algorithm_log.h"
+#include "ops/core/tuning/algorithm.h"
 
 namespace softnpu {
 namespace {
@@ -93,18 +93,11 @@ struct MemoryLimit {
   }
 };
 
-// The first offer that supports the work.
 std::optional<Implementation> first_of(const TunedWork& work, std::span<const Offer> offers) {
-  std::vector<RefusedAlgorithm> refused;
-  for (const Offer& offer : offers) {
-    Attempt<Implementation> made = offer.make();
-    if (made) {
-      if (AlgorithmLog::is_on()) AlgorithmLog::get().add(work.describe(), offer.name, refused);
-      return *std::move(made);
-    }
-    refused.push_back({offer.name, made.why()});
-  }
-  return std::nullopt;
+  Attempt<Implementation> made = first_made<Implementation>(
+      offers, [](const Offer& offer) { return offer.make(); }, work.describe);
+  if (!made) return std::nullopt;
+  return *std::move(made);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ bool is_empty(const ListPart& part) {
 // The plan's work as a loop; null if it is not a loop.
 std::shared_ptr<const ElementwiseLoop> loop_of(const Plan& plan) {
   if (plan.fusible != nullptr) return {plan.fusible, plan.fusible->as_loop()};
-  return plan.cached_launch != nullptr ? plan.cached_launch(plan)->as_loop() : nullptr;
+  return plan.rebindable != nullptr ? plan.rebindable(plan)->as_loop() : nullptr;
 }
 
 // All parts as one loop; null if one is not a loop.

@@ -4,12 +4,12 @@
 #include <memory>
 
 #include "base/text.h"
-#include "ops/core/cached_launch_of.h"
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/describe.h"
 #include "ops/core/format/nc1hwc0.h"
 #include "ops/core/iterate/space.h"
+#include "ops/core/rebindable_run.h"
 #include "ops/math/elementwise/map.h"
 #include "ops/math/elementwise/operators.h"
 #include "workers/parallel.h"
@@ -47,7 +47,7 @@ struct ContiguousCast {
     ContiguousCast run = *this;
     run.threads = threads_for(cost());
     plan->run = run;
-    plan->cached_launch = &CachedLaunchOf<ContiguousCast>::make;
+    plan->rebindable = &RebindableRun<ContiguousCast>::make;
   }
 
  private:

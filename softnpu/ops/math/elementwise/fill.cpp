@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fusion/elementwise_loop.h"
-#include "ops/core/cached_launch_of.h"
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/copy/element.h"
+#include "ops/core/rebindable_run.h"
 #include "ops/math/elementwise/map_task.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
@@ -63,7 +63,7 @@ struct Fill {
     Fill run = *this;
     run.threads = threads_for(work());
     plan->run = run;
-    plan->cached_launch = &CachedLaunchOf<Fill>::make;
+    plan->rebindable = &RebindableRun<Fill>::make;
     if (!is_small) plan->fusible = as_loop();
   }
   std::shared_ptr<const ElementwiseLoop> as_loop() const;

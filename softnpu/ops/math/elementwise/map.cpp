@@ -6,12 +6,12 @@
 
 #include "base/small_vector.h"
 #include "base/text.h"
-#include "ops/core/cached_launch_of.h"
 #include "ops/core/convert/number.h"
 #include "ops/core/describe.h"
 #include "ops/core/format/nc1hwc0.h"
 #include "ops/core/iterate/space.h"
 #include "ops/core/iterate/view.h"
+#include "ops/core/rebindable_run.h"
 #include "ops/math/elementwise/fill.h"
 #include "ops/math/elementwise/map_task.h"
 #include "simd/non_temporal.h"
@@ -73,7 +73,7 @@ struct FlatMap {
     const bool is_small = static_cast<int64_t>(count) < kMinLoopElements;
     plan->work = is_small && work() < kSmallWork ? 0 : work();
     plan->run = *this;
-    plan->cached_launch = &CachedLaunchOf<FlatMap>::make;
+    plan->rebindable = &RebindableRun<FlatMap>::make;
     if (!is_small) plan->fusible = as_loop();
   }
   std::shared_ptr<const ElementwiseLoop> as_loop() const;

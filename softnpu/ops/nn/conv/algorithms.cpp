@@ -81,15 +81,6 @@ bool is_repeatable(const ConvProblem& p) {
   return is_separate(filter, std::array{in, out});
 }
 
-Attempt<Step> serve_by_reference(const ConvProblem& p, const char* why) {
-  Attempt<Step> step = reference_convolution(p);
-  if (!step || !AlgorithmLog::is_on()) return step;
-  std::array<RefusedAlgorithm, kConvAlgorithms.size() - 1> refused;
-  for (size_t i = 0; i < refused.size(); ++i) refused[i] = {kConvAlgorithms[i].name, why};
-  AlgorithmLog::get().add(work_of(p), kConvAlgorithms.back().name, refused);
-  return step;
-}
-
 }  // namespace
 
 Attempt<Step> winograd(const ConvProblem& p) {
@@ -105,20 +96,16 @@ Attempt<Step> split_convolution(const ConvProblem& p) {
 }
 
 Attempt<Step> choose_convolution(const ConvProblem& problem) {
-  if (const char* why = needs_reference(problem)) return serve_by_reference(problem, why);
+  const auto describe = [&] { return work_of(problem); };
+  if (const char* why = needs_reference(problem)) return serve_by_reference(kConvAlgorithms, problem, why, describe);
   ConvProblem p = problem;
   p.splits = p.allows_less && split_mode() == Split::kAlways;
-  const auto by_rule = [&] { return first_of(kConvAlgorithms, p, [&] { return work_of(p); }); };
+  const auto by_rule = [&] { return first_of(kConvAlgorithms, p, describe); };
   if (p.splits || p.dtype != ACL_FLOAT || !Tuner::is_on(p.flops())) return by_rule();
-  std::array<Offer, kConvAlgorithms.size()> offers;
-  size_t count = 0;
-  for (const ConvAlgorithm& row : kConvAlgorithms) {
-    if (row.use == Use::kByRule) continue;
-    offers[count++] = {row.name, [&p, make = row.make] { return implementation_of(make(p)); }, row.may_lose};
-  }
+  const std::vector<Offer> offers = offers_of(kConvAlgorithms, p, &implementation_of);
   const bool repeats = is_repeatable(p);
-  const TunedWork work{repeats, key_of(p, repeats), [&] { return work_of(p); }};
-  std::optional<Implementation> made = choose_implementation(work, {offers.data(), count});
+  const TunedWork work{repeats, key_of(p, repeats), describe};
+  std::optional<Implementation> made = choose_implementation(work, offers);
   if (!made) return by_rule();
   return Step{made->workspace_bytes, p.flops(), std::move(made->run), std::move(made->fusible), made->packed_bytes};
 }

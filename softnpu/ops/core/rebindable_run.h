@@ -1,5 +1,5 @@
 #pragma once
-// The cached launch of a plan whose run is an object with the addresses of its operands.
+// How a plan is rebound whose run is an object with the addresses of its operands.
 
 #include <algorithm>
 #include <memory>
@@ -12,11 +12,11 @@ namespace softnpu {
 // Run must have `operands`, an array; operand_count(); put(Plan*) const, which makes a plan of it; and as_loop() const
 // if it can be a part of a list's loop.
 template <typename Run>
-class CachedLaunchOf final : public Rebindable {
+class RebindableRun final : public Rebindable {
  public:
-  explicit CachedLaunchOf(const Run& run) : run_(run) {}
+  explicit RebindableRun(const Run& run) : run_(run) {}
   static std::unique_ptr<const Rebindable> make(const Plan& plan) {
-    return std::make_unique<CachedLaunchOf>(*plan.run.template target<Run>());
+    return std::make_unique<RebindableRun>(*plan.run.template target<Run>());
   }
 
   std::span<void* const> operands() const override { return {run_.operands.data(), run_.operand_count()}; }
