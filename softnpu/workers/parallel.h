@@ -2,6 +2,7 @@
 // The threads of one kernel: the calling thread and workers.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -20,20 +21,54 @@ inline int threads_for(double work) {
   return work < kMinParallelWork || (work < kSmallWork && !any_worker_awake()) ? 1 : most_threads();
 }
 
+// The pieces of a parallel loop, a range for each slot. A slot takes its own range first and then what is left of the
+// others': the memory of a range stays in one core's caches from loop to loop, and a descheduled thread delays only its
+// own piece.
+class PieceRanges {
+ public:
+  [[gnu::noinline]] PieceRanges(int64_t pieces, int slots) : pieces_(pieces), ranges_(std::min(slots, kMostRanges)) {
+    for (int i = 0; i < ranges_; ++i) next_of(i).store(begin(i), std::memory_order_relaxed);
+  }
+
+  // The next piece for `slot`; -1 if none is left. `passed`: the number of ranges in which it found none, 0 at first.
+  [[gnu::noinline]] int64_t take(int slot, int* passed) {
+    for (; *passed < ranges_; ++*passed) {
+      const int range = (slot + *passed) % ranges_;
+      const int64_t piece = next_of(range)++;
+      if (piece < begin(range + 1)) return piece;
+    }
+    return -1;
+  }
+
+ private:
+  static constexpr int kMostRanges = 16;
+  struct alignas(64) Cursor {
+    std::atomic<int64_t> next;
+  };
+
+  std::atomic<int64_t>& next_of(int range) { return cursors_[static_cast<size_t>(range)].next; }
+  int64_t begin(int range) const { return pieces_ / ranges_ * range + std::min<int64_t>(range, pieces_ % ranges_); }
+
+  const int64_t pieces_;
+  const int ranges_;
+  std::array<Cursor, kMostRanges> cursors_;
+};
+
 // Calls body(first, last, slot) once for each piece of `grain` elements of [0, count), on up to `threads` threads.
-// `slot` is in [0, threads), and no two concurrent calls have the same: it can index scratch memory. Threads claim
-// pieces dynamically, so that a descheduled thread delays only its own piece; what a piece computes must not depend on
-// its thread. The first exception is rethrown at the end.
+// `slot` is in [0, threads), and no two concurrent calls have the same: it can index scratch memory. What a piece
+// computes must not depend on its thread. The first exception is rethrown at the end.
 template <typename Body>
 void parallel_for_slots(int64_t count, int64_t grain, int threads, const Body& body) {
   if (count <= 0) return;
   const int64_t pieces = count / grain + (count % grain != 0 ? 1 : 0);
   if (threads <= 1 || pieces == 1) return body(int64_t{0}, count, 0);
-  std::atomic<int64_t> next{0};
+  const auto slots = static_cast<int>(std::min<int64_t>(threads, pieces));
+  PieceRanges ranges(pieces, slots);
   std::mutex mutex;  // guards error
   std::exception_ptr error;
   const auto take_pieces = [&](int slot) {
-    for (int64_t piece = next++; piece < pieces; piece = next++) {
+    int passed = 0;
+    for (int64_t piece = ranges.take(slot, &passed); piece >= 0; piece = ranges.take(slot, &passed)) {
       try {
         body(piece * grain, std::min(count, (piece + 1) * grain), slot);
       } catch (...) {
@@ -42,7 +77,7 @@ void parallel_for_slots(int64_t count, int64_t grain, int threads, const Body& b
       }
     }
   };
-  fork_join(static_cast<int>(std::min<int64_t>(threads, pieces)), take_pieces);
+  fork_join(slots, take_pieces);
   if (error != nullptr) std::rethrow_exception(error);
 }
 

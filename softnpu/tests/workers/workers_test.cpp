@@ -32,6 +32,20 @@ TEST(Workers, EachSlotRunsOnce) {
   EXPECT_FALSE(this_slot().in_region);
 }
 
+// More slots than ranges of pieces, and ranges of different lengths.
+TEST(Workers, EachPieceRunsOnce) {
+  for (const int slots : {2, 3, 16, 17, 40}) {
+    for (int64_t pieces = 2; pieces < 100; pieces += 7) {
+      std::vector<std::atomic<int>> runs(static_cast<size_t>(pieces));
+      softnpu::parallel_for(pieces, 1, slots, [&](int64_t first, int64_t last) {
+        EXPECT_EQ(last, first + 1);
+        ++runs[static_cast<size_t>(first)];
+      });
+      for (const auto& count : runs) ASSERT_EQ(count, 1) << slots << " slots, " << pieces << " pieces";
+    }
+  }
+}
+
 TEST(Workers, SeveralSubmittersShareWorkers) {
   std::atomic<int64_t> sum{0};
   const auto submit = [&] {

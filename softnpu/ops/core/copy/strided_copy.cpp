@@ -20,6 +20,8 @@ constexpr int64_t kLine = 64;
 constexpr int64_t kTilesOfUnit = 16;
 // Shorter runs are not worth non-temporal stores.
 constexpr int64_t kMinNonTemporal = 16 * kLine;
+// Bytes of the rows that copies beside each other write in turn: they stay in the first-level cache.
+constexpr int64_t kRowsBytes = 1 << 14;
 
 template <typename T>
 void copy_row(char* to, ptrdiff_t to_stride, const char* from, ptrdiff_t from_stride, int64_t count) {
@@ -142,6 +144,33 @@ void StridedCopy::run_rows(int threads) const {
   });
 }
 
+void StridedCopy::copy_runs(int64_t first, int64_t last) const {
+  const auto [write, read] = walk_.inner().strides;
+  const int64_t size = walk_.inner().size;
+  with_element(element_, [&]<typename T>() {
+    walk_.for_runs(first * size, (last - first) * size, [&](const Walk<2>::Offsets& at, int64_t count) {
+      copy_row<T>(to_ + at[0], write, from_ + at[1], read, count);
+    });
+  });
+}
+
+bool StridedCopy::is_beside(const StridedCopy& other) const {
+  const size_t outer = walk_.dims() - 1;
+  const auto is_row = [](const StridedCopy& copy) { return !copy.tiled_ && copy.walk_.inner().strides[0] >= 0; };
+  if (!is_row(*this) || !is_row(other) || outer == 0 || other.walk_.dims() != walk_.dims()) return false;
+  const auto end = [](const StridedCopy& copy) {
+    return copy.to_ + (copy.walk_.inner().size - 1) * copy.walk_.inner().strides[0] + copy.element_;
+  };
+  const ptrdiff_t row = std::max(end(*this), end(other)) - std::min(to_, other.to_);
+  for (size_t i = 0; i < outer; ++i) {
+    const Walk<2>::Dim& dim = walk_.dim(i);
+    if (other.walk_.dim(i).size != dim.size || other.walk_.dim(i).strides[0] != dim.strides[0]) return false;
+    const ptrdiff_t within = i + 1 < outer ? walk_.dim(i + 1).size * walk_.dim(i + 1).strides[0] : row;
+    if (dim.strides[0] < within) return false;
+  }
+  return true;
+}
+
 // Whether tiles write whole cache lines: partial lines would be read and written twice.
 bool StridedCopy::lines_are_whole() const {
   bool whole = reinterpret_cast<uintptr_t>(to_) % kLine == 0 && across_.strides[0] % kLine == 0 &&
@@ -202,7 +231,7 @@ void CopyList::add(const View& to, const View& from) {
   const int64_t count = to.count();
   if (count == 0) return;
   elements_ += static_cast<double>(count);
-  parts_.push_back({StridedCopy(to, from), effort_of(static_cast<double>(count)).threads});
+  parts_.push_back({StridedCopy(to, from), static_cast<double>(count)});
 }
 
 void CopyList::fill(const View& to, const Constant& value) {
@@ -222,11 +251,46 @@ void CopyList::fill(const View& to, const aclScalar& value) {
 
 void CopyList::zero(const View& to) { fill(to, Constant()); }
 
+std::vector<CopyList::Group> CopyList::groups() const {
+  std::vector<Group> groups;
+  for (size_t begin = 0; begin < parts_.size();) {
+    double elements = parts_[begin].elements;
+    size_t end = begin + 1;
+    for (; end < parts_.size(); ++end) {
+      const auto fits = [&](const Part& part) { return part.copy.is_beside(parts_[end].copy); };
+      if (!std::all_of(parts_.begin() + static_cast<ptrdiff_t>(begin), parts_.begin() + static_cast<ptrdiff_t>(end),
+                       fits)) {
+        break;
+      }
+      elements += parts_[end].elements;
+    }
+    groups.push_back({begin, end, effort_of(elements).threads});
+    begin = end;
+  }
+  return groups;
+}
+
+void CopyList::run(const Group& group) const {
+  const StridedCopy& first_copy = parts_[group.begin].copy;
+  if (group.end == group.begin + 1) return first_copy.run(group.threads);
+  double elements = 0;
+  for (size_t i = group.begin; i < group.end; ++i) elements += parts_[i].elements;
+  const int64_t runs = first_copy.runs();
+  const auto of_row = std::max<int64_t>(1, static_cast<int64_t>(elements) / runs);
+  const int64_t rows = std::max<int64_t>(1, kRowsBytes / (of_row * first_copy.element()));
+  const int64_t grain = std::max<int64_t>(1, kGrainElements / of_row);
+  parallel_for(runs, grain, group.threads, [&](int64_t first, int64_t last) {
+    for (int64_t row = first; row < last; row += rows) {
+      for (size_t i = group.begin; i < group.end; ++i) parts_[i].copy.copy_runs(row, std::min(last, row + rows));
+    }
+  });
+}
+
 Status CopyList::finish(Describe said, Plan* plan) {
   plan->work = effort_of(elements_).work;
   auto list = std::make_shared<const CopyList>(std::move(*this));
-  plan->run = [list](void*) {
-    for (const Part& part : list->parts_) part.copy.run(part.threads);
+  plan->run = [list, groups = list->groups()](void*) {
+    for (const Group& group : groups) list->run(group);
     return Status::ok();
   };
   plan->describe = std::move(said);

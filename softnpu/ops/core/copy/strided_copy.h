@@ -20,6 +20,14 @@ class StridedCopy {
 
   void run(int threads) const;
 
+  int64_t element() const { return static_cast<int64_t>(element_); }  // bytes
+  // Runs along the innermost dimension; 1 if there are tiles.
+  int64_t runs() const { return tiled_ ? 1 : walk_.count() / walk_.inner().size; }
+  // The runs [first, last) of a copy without tiles.
+  void copy_runs(int64_t first, int64_t last) const;
+  // Whether run i of this copy and run i of `other` are written side by side, for all i, and no others overlap them.
+  bool is_beside(const StridedCopy& other) const;
+
  private:
   void run_rows(int threads) const;
   void run_tiles(int threads) const;
@@ -38,7 +46,7 @@ class StridedCopy {
   Walk<2>::Dim along_;   // the dimension in which `to` is contiguous
 };
 
-// Copies that run in order.
+// Copies that run in order. Those that write parts of the same rows run row by row.
 class CopyList {
  public:
   void add(const View& to, const View& from);
@@ -56,8 +64,17 @@ class CopyList {
 
   struct Part {
     StridedCopy copy;
+    double elements;
+  };
+  // Consecutive parts that run together.
+  struct Group {
+    size_t begin;
+    size_t end;
     int threads;
   };
+  std::vector<Group> groups() const;
+  void run(const Group& group) const;
+
   std::vector<Part> parts_;
   std::vector<std::unique_ptr<Constant>> constants_;
   double elements_ = 0;

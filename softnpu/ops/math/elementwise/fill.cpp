@@ -8,39 +8,33 @@
 
 #include "fusion/elementwise_loop.h"
 #include "ops/core/convert/element_rows.h"
-#include "ops/core/copy/element.h"
 #include "ops/core/rebindable_run.h"
 #include "ops/math/elementwise/map_task.h"
+#include "simd/fill.h"
 #include "simd/non_temporal.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
 
-using Value = std::array<std::byte, 16>;
-
-bool is_uniform(const Value& value, size_t bytes) {
-  return std::all_of(value.begin(), value.begin() + bytes, [&](std::byte byte) { return byte == value[0]; });
+bool is_uniform(const FillPattern& value) {
+  return std::ranges::all_of(value, [&](std::byte byte) { return byte == value[0]; });
 }
 
-// `count` elements of `bytes` bytes.
-void fill(void* to, size_t count, size_t bytes, const Value& value) {
-  if (is_uniform(value, bytes)) {
-    std::memset(to, std::to_integer<int>(value[0]), count * bytes);
-    return;
+// `bytes` bytes of repeated elements.
+void fill(void* to, size_t bytes, const FillPattern& value) {
+  if (is_uniform(value)) {
+    std::memset(to, std::to_integer<int>(value[0]), bytes);
+  } else {
+    fill_pattern(to, bytes, value);
   }
-  with_element(bytes, [&]<typename T>() {
-    T element;
-    std::memcpy(&element, value.data(), sizeof element);
-    std::fill_n(static_cast<T*>(to), count, element);
-  });
 }
 
 // Stored in the plan, without heap memory.
 struct Fill {
   int64_t count;
-  size_t bytes;  // of an element
-  Value value;
+  size_t bytes;       // of an element
+  FillPattern value;  // the element, repeated
   std::array<void*, 1> operands;
   int threads = 1;
 
@@ -53,8 +47,8 @@ struct Fill {
     return Status::ok();
   }
   void run(int64_t first, int64_t last) const {
-    fill(static_cast<char*>(operands[0]) + static_cast<size_t>(first) * bytes, static_cast<size_t>(last - first), bytes,
-         value);
+    fill(static_cast<char*>(operands[0]) + static_cast<size_t>(first) * bytes,
+         static_cast<size_t>(last - first) * bytes, value);
   }
 
   void put(Plan* plan) const {
@@ -104,16 +98,17 @@ bool plan_fill(const Mapping& mapping, std::span<const MapInput> inputs, const S
   const size_t bytes = aclDataTypeSize(out.dtype);
   if (space.operands() != 1 || !space.is_contiguous(0)) return false;
   if (space.count() * static_cast<int64_t>(bytes) >= kNonTemporalBytes) return false;
-  alignas(16) std::array<Value, MapTask::kMostInputs> values{};
+  alignas(16) std::array<FillPattern, MapTask::kMostInputs> values{};
   std::array<const void*, MapTask::kMostInputs> in{};
   for (size_t i = 0; i < inputs.size(); ++i) {
     put_input(*inputs[i].scalar, mapping, i, values[i].data());
     in[i] = values[i].data();
   }
-  alignas(16) Value computed{};
+  alignas(16) FillPattern computed{};
   mapping.kernel(computed.data(), in.data(), 1, mapping.constants.data());
   Fill fill{space.count(), bytes, {}, {out.data}};
   ElementWriter(mapping.dtype, out.dtype).write(computed.data(), 1, fill.value.data(), static_cast<ptrdiff_t>(bytes));
+  for (size_t i = bytes; i < fill.value.size(); ++i) fill.value[i] = fill.value[i - bytes];
   fill.put(plan);
   return true;
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr int64_t kTile = 512;
 constexpr int64_t kPiece = 16 * kTile;  // targets per piece
 constexpr double kFlopsPerTarget = 128;
+constexpr double kGradientFlops = 16;  // of a target, its row's zeros aside
 
 // self as [samples, classes, spatial_size].
 struct Shape {
@@ -95,24 +96,19 @@ struct Inputs {
   }
 };
 
-// Where a target's classes are in self.
-class Position {
- public:
-  Position(const Shape& shape, int64_t target)
-      : shape_(shape), sample_(target / shape.spatial_size), place_(target % shape.spatial_size) {}
-  int64_t element(int64_t value) const { return (sample_ * shape_.classes + value) * shape_.spatial_size + place_; }
-  // Moves to the next target.
-  void next() {
-    if (++place_ < shape_.spatial_size) return;
-    place_ = 0;
-    ++sample_;
+// Calls body(first, last, element, step) for runs of `count` targets from `from` on: class c of target `from` + first +
+// k is element `element` + k * step + c * spatial_size of self.
+template <typename Body>
+void for_target_runs(const Shape& shape, int64_t from, int64_t count, const Body& body) {
+  if (shape.spatial_size == 1) return body(int64_t{0}, count, from * shape.classes, shape.classes);
+  for (int64_t first = 0; first < count;) {
+    const int64_t sample = (from + first) / shape.spatial_size;
+    const int64_t place = (from + first) % shape.spatial_size;
+    const int64_t last = std::min(count, first + shape.spatial_size - place);
+    body(first, last, sample * shape.classes * shape.spatial_size + place, int64_t{1});
+    first = last;
   }
-
- private:
-  const Shape& shape_;
-  int64_t sample_;
-  int64_t place_;
-};
+}
 
 Status no_class(int64_t value, int64_t classes) {
   return {ACLNN_ERR_PARAM_INVALID, text("target ", value, " is out of range: there are ", classes, " classes")};
@@ -161,24 +157,26 @@ class NllTask {
     int64_t targets[kTile];
     T losses[kTile];
     const T* const values = self.find(0, in.shape.targets() * in.shape.classes);
-    Position position(in.shape, first);
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       in.read_targets(at, here, targets);
-      for (int64_t i = 0; i < here; ++i, position.next()) {
-        losses[i] = 0;
-        if (targets[i] == in.ignore) continue;
-        if (!in.is_class(targets[i])) {
-          if (sums.bad < 0) sums.bad = at + i;
-          continue;
+      for_target_runs(in.shape, at, here, [&](int64_t begin, int64_t end, int64_t element, int64_t step) {
+        const int64_t of_class = in.shape.spatial_size;
+        for (int64_t i = begin; i < end; ++i, element += step) {
+          losses[i] = 0;
+          if (targets[i] == in.ignore) continue;
+          if (!in.is_class(targets[i])) {
+            if (sums.bad < 0) sums.bad = at + i;
+            continue;
+          }
+          T buffer;
+          const T weight = in.weight_of(targets[i]);
+          const int64_t chosen = element + targets[i] * of_class;
+          losses[i] = -weight * (values != nullptr ? values[chosen] : *self.read(chosen, 1, &buffer));
+          sums.loss += static_cast<double>(losses[i]);
+          sums.weight += static_cast<double>(weight);
         }
-        T buffer;
-        const T weight = in.weight_of(targets[i]);
-        const int64_t element = position.element(targets[i]);
-        losses[i] = -weight * (values != nullptr ? values[element] : *self.read(element, 1, &buffer));
-        sums.loss += static_cast<double>(losses[i]);
-        sums.weight += static_cast<double>(weight);
-      }
+      });
       if (reduction == 0) out.put(at, here, losses);
     }
     return sums;
@@ -231,25 +229,33 @@ class NllGradientTask {
     int64_t targets[kTile];
     T buffer[kTile];
     int64_t bad = -1;
-    Position position(in.shape, first);
     for (int64_t at = first; at < last; at += kTile) {
       const int64_t here = std::min(kTile, last - at);
       in.read_targets(at, here, targets);
       const T* grads = reduction == 0 ? grad.read(at, here, buffer) : grad.read(0, 1, buffer);
-      for (int64_t i = 0; i < here; ++i, position.next()) {
-        if (targets[i] == in.ignore) continue;
-        if (!in.is_class(targets[i])) {
-          bad = at + i;
-          continue;
+      const int64_t next_grad = reduction == 0 ? 1 : 0;
+      for_target_runs(in.shape, at, here, [&](int64_t begin, int64_t end, int64_t element, int64_t step) {
+        const int64_t classes = in.shape.classes;
+        const int64_t of_class = in.shape.spatial_size;
+        const int64_t ignored = in.ignore;
+        const bool is_simple = whole != nullptr && !in.weight;
+        for (int64_t i = begin; i < end; ++i, element += step) {
+          const int64_t target = targets[i];
+          if (target == ignored) continue;
+          if (target < 0 || target >= classes) {
+            bad = at + i;
+          } else if (const int64_t chosen = element + target * of_class; is_simple) {
+            whole[chosen] = factor * grads[i * next_grad];
+          } else {
+            const T result = factor * in.weight_of(target) * grads[i * next_grad];
+            if (whole != nullptr) {
+              whole[chosen] = result;
+            } else {
+              out.put(chosen, 1, &result);
+            }
+          }
         }
-        const T result = factor * in.weight_of(targets[i]) * grads[reduction == 0 ? i : 0];
-        const int64_t element = position.element(targets[i]);
-        if (whole != nullptr) {
-          whole[element] = result;
-        } else {
-          out.put(element, 1, &result);
-        }
-      }
+      });
     }
     return bad;
   }
@@ -314,7 +320,8 @@ Status plan_gradient(const aclTensor& grad, const aclTensor& self, const aclTens
   SOFTNPU_RETURN_IF_ERROR(FlatTensor::make(out, -1, "the gradient", &flat));
   task->out = FlatWriter<T>(flat);
   task->reduction = reduction;
-  plan->work = 8 * static_cast<double>(element_count(self));
+  plan->work =
+      8 * static_cast<double>(element_count(self)) + kGradientFlops * static_cast<double>(task->in.shape.targets());
   task->threads = threads_for(plan->work);
   plan->run = [task = std::shared_ptr<const NllGradientTask<T>>(task)](void*) { return task->run(); };
   return Status::ok();
