@@ -1,4 +1,4 @@
-// Formats of tensors: npu_format_cast and related operators. Schemas: torch_npu 2.13.0's operators of these names.
+// Formats of tensors: npu_format_cast and related operators. Schemas: the rows with the word by_hand in aten/schemas.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -173,27 +173,6 @@ at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::Scal
 
 at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, std::optional<int64_t>) {
   return at::empty_like(input, at::MemoryFormat::Contiguous);
-}
-
-TORCH_LIBRARY_FRAGMENT(npu, m) {
-  m.def("npu_format_cast(Tensor input, int acl_format, *, int? customize_dtype=None, int? input_dtype=None) -> Tensor");
-  m.def(
-      "npu_format_cast.Tensor(Tensor input, Tensor dst, *, int? customize_dtype=None, int? input_dtype=None)"
-      " -> Tensor");
-  m.def(
-      "npu_format_cast_(Tensor(a!) input, Tensor src, *, int? customize_dtype=None, int? input_dtype=None)"
-      " -> Tensor(a!)");
-  m.def(
-      "npu_format_cast_.acl_format(Tensor(a!) input, int acl_format, *, int? customize_dtype=None, "
-      "int? input_dtype=None) -> Tensor(a!)");
-  m.def("get_npu_format(Tensor input) -> int");
-  m.def("get_storage_size(Tensor input) -> int");
-  m.def(
-      "empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-      "bool? pin_memory=None, int acl_format=2, int? base_addr_aligned_kb=None) -> Tensor");
-  m.def(
-      "unsafe_empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-      "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor");
 }
 
 TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
