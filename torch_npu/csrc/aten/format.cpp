@@ -19,6 +19,7 @@
 #include "aten/empty.h"
 #include "aten/version_counters.h"
 #include "core/aclnn_argument.h"
+#include "core/alias.h"
 #include "core/device.h"
 #include "core/format.h"
 #include "core/options.h"
@@ -171,6 +172,11 @@ at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::Scal
   return empty_with_format(size, dtype, layout, device, pin_memory, acl_format, std::nullopt);
 }
 
+int64_t change_data_of(const at::Tensor& dst, const at::Tensor& src, int64_t index) {
+  change_data_ptr(dst, src, index);
+  return 0;
+}
+
 at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, std::optional<int64_t>) {
   return at::empty_like(input, at::MemoryFormat::Contiguous);
 }
@@ -182,6 +188,7 @@ TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
   m.impl("npu_format_cast_.acl_format", &cast_in_place);
   m.impl("get_npu_format", &get_format);
   m.impl("get_storage_size", &get_storage_size);
+  m.impl("npu_change_data_ptr", &change_data_of);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("clone", &clone); }
