@@ -24,35 +24,21 @@ def test_every_operator_is_a_name_of_the_package():
         assert namespace == "npu" or hasattr(torch_npu, base) or hasattr(torch_npu.atb, base)
 
 
-def _argument(argument):
-    """A value that the schema takes."""
-    kind = str(argument.type)
-    if argument.has_default_value() or kind.startswith("Optional"):
-        return None
-    tensor = torch.ones(2, 2)
+def _value(kind, device):
+    """A value that an argument of this type takes."""
+    tensor = torch.ones(2, 2, device=device)
     values = {
         "Tensor": tensor, "List[Tensor]": [tensor], "int": 1, "float": 1.0, "bool": True, "str": "",
         "number": 1, "List[int]": [1, 1, 1, 1], "List[bool]": [True, True, True],
     }  # fmt: skip
-    return values[kind]
+    return None if kind.startswith("Optional") else values[kind]
 
 
 def _call(name, device):
     namespace, base, overload = schemas.name_of(f"{name}(")
     operator = getattr(getattr(getattr(torch.ops, namespace), base), overload)
-    given = {}
-    for argument in operator._schema.arguments:
-        value = _argument(argument)
-        size = getattr(argument.type, "getElementType", None)
-        if isinstance(value, torch.Tensor):
-            value = value.to(device)
-        elif isinstance(value, list) and isinstance(value[0], torch.Tensor):
-            value = [t.to(device) for t in value]
-        elif value is None or size is None:
-            pass
-        if value is not None:
-            given[argument.name] = value
-    return operator(**given)
+    asked = [a for a in operator._schema.arguments if not a.has_default_value()]
+    return operator(**{a.name: _value(str(a.type), device) for a in asked})
 
 
 @pytest.mark.parametrize("device", ["npu", "cpu", "meta"])
@@ -79,7 +65,8 @@ def test_a_library_registers_a_kernel_of_its_own():
 
 
 def test_functions_by_hand_stay_functions():
-    assert "padding" in torch_npu.npu_format_cast.__doc__ or torch_npu.npu_format_cast.__doc__
+    assert callable(torch_npu.npu_format_cast)
+    assert "NotImplementedError" not in torch_npu.npu_format_cast.__doc__
     a, b = torch.zeros(2, device="npu"), torch.arange(4.0, device="npu")
     assert torch_npu.npu_change_data_ptr(a, b, 2) == 0
     assert a.tolist() == [2.0, 3.0]
