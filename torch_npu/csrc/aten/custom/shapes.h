@@ -97,4 +97,23 @@ Output quantized_product(const at::Tensor& x1, const at::Tensor& x2, std::option
 // In the type of x.
 Output weight_product(const at::Tensor& x, const at::Tensor& weight);
 
+// Mixture of experts, in aten/custom/expert_shapes.cpp. k elements for each row of x: in its type, in int32.
+Output expert_values(const at::Tensor& x, int64_t k);
+Output expert_numbers(const at::Tensor& x, int64_t k);
+// `count` numbers like those of the tensor.
+Output numbers_like(const at::Tensor& tensor, int64_t count);
+// All elements in one dimension.
+Output flat_like(const at::Tensor& tensor);
+// The rows of x for the experts of the first `active` rows; of [N, H] and [N, K].
+Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active);
+// One row for each K of `rows`, whose number scales [N, K] has, or 1.
+Output finalized_rows(const at::Tensor& rows, const at::Tensor& row_index, const std::optional<at::Tensor>& scales);
+// Copies of the rows of [N, H], one for each of `indices`, [N] or [N, K]; and where they are, in int32.
+Output permuted_tokens(const at::Tensor& tokens, const at::Tensor& indices, std::optional<int64_t> count,
+                       bool padded_mode);
+Output permuted_positions(const at::Tensor& indices);
+// The sums of the copies, as many as `probs` [N, K] has columns, or 1.
+Output unpermuted_tokens(const at::Tensor& rows, const at::Tensor& positions, const std::optional<at::Tensor>& probs,
+                         bool padded_mode);
+
 }  // namespace torch_npu::shapes
