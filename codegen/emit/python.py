@@ -106,7 +106,7 @@ def _namespace(overloads: Overloads) -> str:
 
 def _operators(title: str, bases: dict[str, Overloads], without: Sequence[str]) -> str:
     assigned = "".join(
-        f'{base} = _operator(\n    torch.ops.{_namespace(overloads)}.{base},\n'
+        f"{base} = _operator(\n    torch.ops.{_namespace(overloads)}.{base},\n"
         f'    """{_doc(overloads)}""",\n)\n'
         for base, overloads in bases.items()
     )

@@ -25,9 +25,7 @@ def _library(namespace: str, operators: Sequence[OfficialOperator]) -> str:
     )
     call = f"  define_unimplemented(m, k{namespace.capitalize()});\n" if rows else ""
     body = by_hand + call
-    return (
-        f"{table}TORCH_LIBRARY_FRAGMENT({namespace}, m) {{\n{body}}}\n\n" if body else ""
-    )
+    return f"{table}TORCH_LIBRARY_FRAGMENT({namespace}, m) {{\n{body}}}\n\n" if body else ""
 
 
 def unimplemented(operators: Sequence[OfficialOperator]) -> dict[str, str]:
@@ -35,7 +33,7 @@ def unimplemented(operators: Sequence[OfficialOperator]) -> dict[str, str]:
     libraries = "".join(_library(namespace, operators) for namespace in NAMESPACES)
     return {
         "CustomUnimplemented.cpp": (
-            f'{HEAD.replace("npu_native_functions.yaml", "schemas/*.tsv")}\n'
+            f"{HEAD.replace('npu_native_functions.yaml', 'schemas/*.tsv')}\n"
             '#include <torch/library.h>\n\n#include "aten/custom/unimplemented.h"\n\n'
             f"namespace torch_npu::custom {{\nnamespace {{\n\n{libraries}"
             "}  // namespace\n}  // namespace torch_npu::custom\n"

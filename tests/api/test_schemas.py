@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from dev.api import schemas
 
 import torch_npu
-from dev.api import schemas
 
 REFUSED = [*torch_npu.custom_ops.NOT_IMPLEMENTED, *torch_npu.atb.NOT_IMPLEMENTED]
 
@@ -45,7 +45,9 @@ def _call(name, device):
 def test_an_operator_without_a_kernel_names_itself(device):
     for name in REFUSED:
         base = name.partition(".")[0]
-        with pytest.raises(NotImplementedError, match=f"{base}.* is not implemented by this version"):
+        with pytest.raises(
+            NotImplementedError, match=f"{base}.* is not implemented by this version"
+        ):
             _call(name, device)
 
 

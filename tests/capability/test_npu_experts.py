@@ -29,7 +29,9 @@ def check_near(got, reference, terms):
         return
     eps = torch.finfo(torch.promote_types(got.dtype, torch.float32)).eps
     size = reference.abs().max().clamp(min=1)
-    accuracy.assert_close(got, reference, Tolerance(torch.finfo(got.dtype).eps, 8 * terms * eps * size))
+    accuracy.assert_close(
+        got, reference, Tolerance(torch.finfo(got.dtype).eps, 8 * terms * eps * size)
+    )
 
 
 def permute(tokens, indices, count):
@@ -47,7 +49,9 @@ def unpermute(rows, positions, probs=None):
 
 @pytest.mark.parametrize("dtype", [*NARROW, torch.float64], ids=str)
 @pytest.mark.parametrize("index", [torch.int32, torch.int64], ids=str)
-@pytest.mark.parametrize(("shape", "count"), [((7,), None), ((7, 1), 0), ((7, 3), None), ((7, 3), 11), ((7, 3), -4)])
+@pytest.mark.parametrize(
+    ("shape", "count"), [((7,), None), ((7, 1), 0), ((7, 3), None), ((7, 3), 11), ((7, 3), -4)]
+)
 def test_token_permute(dtype, index, shape, count):
     tokens, indices = values(7, 10, dtype=dtype), experts(*shape, dtype=index)
     all_ = indices.numel()
@@ -107,12 +111,16 @@ def test_gradients_of_a_layer(dtype):
     wide = [t.double().requires_grad_() for t in (tokens, weights)]
     rows, positions = OPS.npu_moe_token_permute(near[0], indices.npu())
     OPS.npu_moe_token_unpermute(rows * 2, positions, near[1]).square().sum().backward()
-    unpermute(2 * permute(wide[0], indices, 12)[0], permute(wide[0], indices, 12)[1], wide[1]).square().sum().backward()
+    unpermute(
+        2 * permute(wide[0], indices, 12)[0], permute(wide[0], indices, 12)[1], wide[1]
+    ).square().sum().backward()
     for got, reference in zip(near, wide, strict=True):
         assert got.grad.dtype == dtype
         # Values of the forward pass are rounded to the type.
         size = reference.grad.abs().max()
-        accuracy.assert_close(got.grad, reference.grad, Tolerance(0, 32 * torch.finfo(dtype).eps * size))
+        accuracy.assert_close(
+            got.grad, reference.grad, Tolerance(0, 32 * torch.finfo(dtype).eps * size)
+        )
 
 
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
@@ -166,7 +174,9 @@ def test_init_routing(dtype, active):
 
 @pytest.mark.parametrize("dtype", NARROW, ids=str)
 @pytest.mark.parametrize("mode", range(4))
-@pytest.mark.parametrize("parts", [("skip1", "skip2", "bias", "scales"), ("scales",), ("skip2",), ()])
+@pytest.mark.parametrize(
+    "parts", [("skip1", "skip2", "bias", "scales"), ("scales",), ("skip2",), ()]
+)
 def test_finalize_routing(dtype, mode, parts):
     n, k, h, count = 5, 3 if "scales" in parts else 1, 8, 4
     shape = (count, 6, h) if mode % 2 else (n * k, h)
@@ -188,7 +198,10 @@ def test_finalize_routing(dtype, mode, parts):
     expected = terms.sum(1) + sum(wide[p] for p in ("skip1", "skip2") if p in parts)
     got = torch_npu.npu_moe_finalize_routing(
         rows.npu(),
-        *(None if given[p] is None else given[p].npu() for p in ("skip1", "skip2", "bias", "scales")),
+        *(
+            None if given[p] is None else given[p].npu()
+            for p in ("skip1", "skip2", "bias", "scales")
+        ),
         index.npu(),
         chosen.npu(),
         drop_pad_mode=mode,
@@ -231,20 +244,26 @@ def test_views(name):
     given = arguments()[name]
     op = getattr(OPS, name)
     spread = [torch.stack((v, v), -1)[..., 0] if isinstance(v, torch.Tensor) else v for v in given]
-    for a, b in zip(*([t] if isinstance(t, torch.Tensor) else t for t in (op(*given), op(*spread))), strict=True):
+    for a, b in zip(
+        *([t] if isinstance(t, torch.Tensor) else t for t in (op(*given), op(*spread))), strict=True
+    ):
         assert torch.equal(a.cpu(), b.cpu())
 
 
 def test_tensors_without_elements():
     none = torch.empty(0, 6, device="npu", requires_grad=True)
-    rows, positions = OPS.npu_moe_token_permute(none, torch.empty(0, 2, dtype=torch.int32, device="npu"))
+    rows, positions = OPS.npu_moe_token_permute(
+        none, torch.empty(0, 2, dtype=torch.int32, device="npu")
+    )
     assert (rows.shape, positions.shape) == ((0, 6), (0,))
     rows.sum().backward()
     assert none.grad.shape == (0, 6)
     tokens, indices = torch.empty(4, 0, device="npu"), experts(4, 2).npu()
     rows, positions = OPS.npu_moe_token_permute(tokens, indices)
     assert rows.shape == (8, 0)
-    assert torch.equal(positions.cpu().long(), indices.cpu().flatten().argsort(stable=True).argsort())
+    assert torch.equal(
+        positions.cpu().long(), indices.cpu().flatten().argsort(stable=True).argsort()
+    )
     kept = OPS.npu_moe_token_permute(values(4, 6).npu(), indices, -8)[0]
     assert kept.shape == (0, 6)
     assert not OPS.npu_moe_token_unpermute(kept, positions, torch.ones(4, 2).npu()).any()

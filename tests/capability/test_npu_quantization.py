@@ -34,7 +34,9 @@ def check_integers(got, exact, least, most):
 def check_near(got, reference, terms):
     eps = torch.finfo(torch.float32).eps
     size = reference.abs().max().clamp(min=1)
-    accuracy.assert_close(got, reference, Tolerance(torch.finfo(got.dtype).eps, 8 * terms * eps * size))
+    accuracy.assert_close(
+        got, reference, Tolerance(torch.finfo(got.dtype).eps, 8 * terms * eps * size)
+    )
 
 
 @pytest.mark.parametrize("dtype", VALUES, ids=str)
@@ -122,7 +124,9 @@ def test_dynamic_quant_asymmetric(dtype):
     check_near(scale, by, 1)
     check_near(offset, shift, 256)
     exact = wide / by.unsqueeze(-1) + shift.unsqueeze(-1)
-    assert ((y.cpu().double() - exact).abs() <= 0.5 + 256 * 8 * torch.finfo(torch.float32).eps).all()
+    assert (
+        (y.cpu().double() - exact).abs() <= 0.5 + 256 * 8 * torch.finfo(torch.float32).eps
+    ).all()
 
 
 @pytest.mark.parametrize("out", [torch.int8, *VALUES], ids=str)
@@ -206,12 +210,12 @@ def test_opcheck_and_other_devices(name):
 def test_views_and_empty_tensors(name):
     given, named = arguments()[name]
     op = getattr(OPS, name)
-    spread = [
-        torch.stack((v, v), -1)[..., 0] if isinstance(v, torch.Tensor) else v for v in given
-    ]
+    spread = [torch.stack((v, v), -1)[..., 0] if isinstance(v, torch.Tensor) else v for v in given]
     assert not any(v.is_contiguous() for v in spread if isinstance(v, torch.Tensor))
     whole, view = op(*given, **named), op(*spread, **named)
-    for a, b in zip(*([t] if isinstance(t, torch.Tensor) else t for t in (whole, view)), strict=True):
+    for a, b in zip(
+        *([t] if isinstance(t, torch.Tensor) else t for t in (whole, view)), strict=True
+    ):
         assert torch.equal(a.cpu(), b.cpu())
     if name == "npu_trans_quant_param":
         return

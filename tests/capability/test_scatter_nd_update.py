@@ -7,7 +7,15 @@ import torch_npu
 
 OPS = torch.ops.npu
 CHECKS = ("test_schema", "test_faketensor", "test_aot_dispatch_dynamic")
-DTYPES = [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.int8, torch.int64, torch.bool]
+DTYPES = [
+    torch.float16,
+    torch.bfloat16,
+    torch.float32,
+    torch.float64,
+    torch.int8,
+    torch.int64,
+    torch.bool,
+]
 
 
 def reference(x, indices, updates):

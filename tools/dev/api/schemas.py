@@ -35,6 +35,7 @@ def name_of(schema: str) -> tuple[str, str, str]:
 def states() -> dict[str, str]:
     """What each official schema is; imports ``torch_npu``."""
     import torch
+
     import torch_npu
 
     refused = {*torch_npu.custom_ops.NOT_IMPLEMENTED, *torch_npu.atb.NOT_IMPLEMENTED}
@@ -61,15 +62,15 @@ def report(found: Mapping[str, str]) -> str:
     def line(name: str, schemas: Sequence[str]) -> str:
         counts = Counter(found[schema] for schema in schemas)
         there = counts[DONE] + counts[REFUSED]
-        return f"{name:{width}}  {there:5} {len(schemas):4}  {counts[DONE]:11}  {counts[REFUSED]:15}"
+        return (
+            f"{name:{width}}  {there:5} {len(schemas):4}  {counts[DONE]:11}  {counts[REFUSED]:15}"
+        )
 
     lines += [line(name, schemas) for name, schemas in tables.items()]
     lines.append("")
     for namespace in ("npu", "atb"):
         lines.append(line(namespace, [s for s in found if s.startswith(f"{namespace}::")]))
-    lines += [
-        f"{state}: {schema}" for schema, state in found.items() if state in (OTHER, ABSENT)
-    ]
+    lines += [f"{state}: {schema}" for schema, state in found.items() if state in (OTHER, ABSENT)]
     return "\n".join(lines)
 
 

@@ -12,6 +12,34 @@ namespace softnpu {
 Status gating_top_k_softmax(const aclTensor& x, const aclTensor* finished, int64_t k, const aclTensor& y,
                             const aclTensor& experts, const aclTensor& row_index, Plan* plan);
 
+// p = softmax(x), or sigmoid(x) for norm 1. The groups of largest p + bias are kept, by their maximum or, for mode 1,
+// by the sum of their two largest; of these the k largest, of equal ones the first. y is their p, for norm 1 divided by
+// the sum and eps, times the factor.
+struct GatingTopK {
+  const aclTensor& x;
+  const aclTensor* bias;
+  int64_t k;
+  int64_t kept_groups;
+  int64_t groups;
+  int64_t group_mode;
+  int64_t renorm;  // 0
+  int64_t norm;
+  double factor;
+  double eps;
+  const aclTensor& y;
+  const aclTensor& experts;
+  const aclTensor& p;
+};
+Status gating_top_k(const GatingTopK& operands, Plan* plan);
+struct GatingScale {
+  int64_t renorm;
+  int64_t norm;
+  double factor;
+  double eps;
+};
+Status gating_top_k_gradient(const aclTensor& p, const aclTensor& grad, const aclTensor& experts,
+                             const GatingScale& scale, const aclTensor& dx, Plan* plan);
+
 // For each expert how many elements of `sorted`, which do not fall, are up to its number.
 Status expert_ends(const aclTensor& sorted, int64_t experts, const aclTensor& out, Plan* plan);
 

@@ -30,6 +30,13 @@ Output expert_numbers(const at::Tensor& x, int64_t k) {
   return output;
 }
 
+Output expert_choice(const at::Tensor& x, int64_t k, const std::optional<at::Tensor>& input_ids,
+                     const std::optional<at::Tensor>& tid2eid) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!has(input_ids) && !has(tid2eid), "input_ids or tid2eid is given: None is taken");
+  TORCH_CHECK(x.dim() == 2, "x is of size ", x.sym_sizes(), ": [N, E] is taken");
+  return expert_values(x, k);
+}
+
 Output numbers_like(const at::Tensor& tensor, int64_t count) {
   TORCH_CHECK(tensor.dim() == 1 && count >= 0, "a tensor of size ", tensor.sym_sizes(), " and ", count,
               " experts: one dimension and a number that is not negative are taken");

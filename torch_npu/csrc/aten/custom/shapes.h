@@ -100,6 +100,9 @@ Output weight_product(const at::Tensor& x, const at::Tensor& weight);
 // Mixture of experts, in aten/custom/expert_shapes.cpp. k elements for each row of x: in its type, in int32.
 Output expert_values(const at::Tensor& x, int64_t k);
 Output expert_numbers(const at::Tensor& x, int64_t k);
+// expert_values() of [N, E]. Throws where experts are looked up by the rows' ids.
+Output expert_choice(const at::Tensor& x, int64_t k, const std::optional<at::Tensor>& input_ids,
+                     const std::optional<at::Tensor>& tid2eid);
 // `count` numbers like those of the tensor.
 Output numbers_like(const at::Tensor& tensor, int64_t count);
 // All elements in one dimension.
