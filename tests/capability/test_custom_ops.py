@@ -25,6 +25,17 @@ def geglu(x, dim=-1, approximate=1, activate_left=False):
     return other * gelu, gelu
 
 
+def clipped_swiglu(x, group_index=None, dim=-1, alpha=1.702, limit=7.0, bias=1.0, interleaved=True):
+    dim = dim % x.dim()
+    rows = x.flatten(dim).flatten(0, dim - 1) if dim else x.reshape(1, -1)
+    a, b = (rows[:, ::2], rows[:, 1::2]) if interleaved else rows.chunk(2, 1)
+    a, b = a.clamp(max=limit), b.clamp(-limit, limit)
+    y = a * torch.sigmoid(alpha * a) * (b + bias)
+    if group_index is not None:
+        y[int(group_index.sum()) :] = 0
+    return y.reshape(*x.shape[:dim], x.shape[dim] // 2, *x.shape[dim + 1 :])
+
+
 def rms_norm(x, gamma, epsilon=1e-6):
     over = tuple(range(x.dim() - gamma.dim(), x.dim()))
     r = (x.square().mean(over, keepdim=True) + epsilon).rsqrt()
@@ -64,7 +75,7 @@ def layer_norm(x, gamma, beta, epsilon):
 
 def add_layer_norm(x1, x2, gamma, beta, epsilon=1e-5, additional_output=False):
     y, mean, r = layer_norm(x1 + x2, gamma, beta, epsilon)
-    one = x1.shape[: x1.dim() - gamma.dim()] + (1,)
+    one = (*x1.shape[: x1.dim() - gamma.dim()], 1)
     return y, mean.reshape(one), r.reshape(one), x1 + x2
 
 
@@ -107,6 +118,7 @@ def tensors(*sizes):
     return [torch.randn(size, generator=generator, dtype=torch.float64) for size in sizes]
 
 
+GROUPS = torch.tensor([1, 0, 1])
 TARGET = torch.tensor([2, 0, -100, 1, 3])
 WEIGHT = torch.tensor([0.5, 1.0, 2.0, 0.25])
 MASK = torch.arange(4 * 6).reshape(4, 6) % 5 == 0
@@ -122,6 +134,14 @@ CASES = {
     "npu_swiglu-dim": (swiglu, [(2, 6, 5)], {"dim": 1}, 1),
     "npu_geglu": (geglu, [(3, 8)], {}, 1),
     "npu_geglu-left": (geglu, [(4, 3)], {"dim": 0, "approximate": 0, "activate_left": True}, 1),
+    "npu_clipped_swiglu": (clipped_swiglu, [(2, 3, 8)], {"limit": 0.5}, 0),
+    "npu_clipped_swiglu-halves": (
+        clipped_swiglu,
+        [(3, 6, 5)],
+        {"dim": 1, "interleaved": False, "alpha": 1.0, "bias": 0.0, "group_index": GROUPS},
+        0,
+    ),
+    "npu_clipped_swiglu-first": (clipped_swiglu, [(4, 3)], {"dim": 0}, 0),
     "npu_rms_norm": (rms_norm, [(2, 3, 8), (8,)], {}, 2),
     "npu_rms_norm-two": (rms_norm, [(4, 3, 8), (3, 8)], {"epsilon": 0.5}, 2),
     "npu_add_rms_norm": (add_rms_norm, [(2, 3, 8), (2, 3, 8), (8,)], {}, 0),
@@ -377,6 +397,8 @@ QUANTIZATION = {
 EXPERTS = {
     "npu_moe_compute_expert_tokens",
     "npu_moe_finalize_routing",
+    "npu_moe_gating_top_k",
+    "npu_moe_gating_top_k_backward",
     "npu_moe_gating_top_k_softmax",
     "npu_moe_init_routing",
     "npu_moe_token_permute",
@@ -412,6 +434,21 @@ def test_every_operator_has_a_kernel_for_the_key(key):
             if full in torch_npu.custom_ops.NOT_IMPLEMENTED:
                 continue
             assert torch._C._dispatch_has_kernel_for_dispatch_key(full, key)
+
+
+@pytest.mark.parametrize("name", [*CASES, *REST])
+def test_views_give_the_same(name):
+    """Tensors whose elements are not next to each other."""
+    if name.split("-")[0].endswith("_"):
+        return
+    op = getattr(OPS, name.split("-")[0]).default
+    given = arguments_of(name)
+    spread = {
+        k: torch.stack((v, v), -1)[..., 0] if isinstance(v, torch.Tensor) else v
+        for k, v in given.items()
+    }
+    for a, b in zip(listed(op(**given)), listed(op(**spread)), strict=True):
+        assert torch.equal(a.cpu(), b.cpu())
 
 
 def test_strides_and_empty_tensors():
@@ -550,6 +587,17 @@ def _bad(*sizes, dtype=torch.float32):
     [
         (lambda: OPS.npu_swiglu(*_bad((2, 3))), "dimension 1 of a tensor of size .2, 3. has no halves"),
         (lambda: OPS.npu_swiglu(*_bad((2, 4)), 2), "Dimension out of range"),
+        (lambda: OPS.npu_clipped_swiglu(*_bad((2, 3))), "dimension 1 of a tensor of size .2, 3. has no halves"),
+        (lambda: OPS.npu_add_layer_norm(*_bad((2, 4), (2, 3), (4,), (4,))), "are not added: they have one size"),
+        (lambda: OPS.npu_deep_norm(*_bad((2, 4), (2, 4), (4,), (3,))), "gamma is of size .3."),
+        (lambda: OPS.npu_gemma_rms_norm(*_bad((2, 4), (3,))), "gamma is of size .3."),
+        (lambda: OPS.npu_layer_norm_eval(*_bad((2, 4)), [3]), "the last dimensions of"),
+        (lambda: OPS.npu_interleave_rope(*_bad((2, 3), (3,), (3,))), "rows of pairs are needed"),
+        (lambda: OPS.npu_apply_rotary_pos_emb(*_bad((2, 4), (2, 4), (4,), (4,)), "BNDS"), "layout is 'BNDS'"),
+        (lambda: OPS.npu_apply_rotary_pos_emb(*_bad((2, 4), (2, 4), (4,), (4,)), "TND", "quarter"), "'quarter' is not taken"),
+        (lambda: OPS.npu_cross_entropy_loss(*_bad((2, 4)), torch.zeros(3, device="npu").long()), "target of size .3."),
+        (lambda: OPS.npu_cross_entropy_loss(*_bad((2, 4)), torch.zeros(2, device="npu").long(), reduction="most"), "reduction is 'most'"),
+        (lambda: OPS.npu_cross_entropy_loss(*_bad((2, 4)), torch.zeros(2, device="npu").long(), return_zloss=True), "zloss is not computed"),
         (
             lambda: OPS.npu_swiglu(*_bad((2, 4), dtype=torch.int32)),
             "npu::npu_swiglu: input is a tensor of Int, size .2, 4., layout Strided on npu:0; dense tensors of "

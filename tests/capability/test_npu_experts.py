@@ -142,6 +142,65 @@ def test_gating_top_k_softmax(dtype, shape, finished):
     assert torch.equal(source.cpu().reshape(6, 4).long(), torch.arange(24).reshape(4, 6).T)
 
 
+def gating(x, k, bias=None, k_group=1, group_count=1, group_select_mode=0, norm_type=0, factor=1.0):
+    """The definition; the choice is made without a gradient."""
+    p = x.sigmoid() if norm_type else x.softmax(-1)
+    scores = (p if bias is None else p + bias).detach()
+    if group_count > 1:
+        groups = scores.unflatten(-1, (group_count, -1))
+        best = groups.topk(2)[0].sum(-1) if group_select_mode else groups.amax(-1)
+        kept = torch.argsort(-best, dim=-1, stable=True)[:, :k_group]
+        mask = torch.ones_like(best, dtype=torch.bool).scatter(1, kept, False)
+        scores = groups.masked_fill(mask.unsqueeze(-1), -torch.inf).flatten(1)
+    chosen = torch.argsort(-scores, dim=-1, stable=True)[:, :k]
+    y = p.gather(1, chosen)
+    return (y / (y.sum(-1, keepdim=True) + 1e-20) if norm_type else y) * factor, chosen, p
+
+
+GATINGS = [
+    {"k": 2},
+    {"k": 3, "norm_type": 1, "factor": 2.5},
+    {"k": 3, "norm_type": 1, "k_group": 2, "group_count": 4, "group_select_mode": 1},
+    {"k": 4, "k_group": 3, "group_count": 4},
+]
+
+
+@pytest.mark.parametrize("dtype", [*NARROW, torch.float64], ids=str)
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("form", GATINGS, ids=str)
+def test_gating_top_k(dtype, biased, form):
+    x, bias = values(6, 12, dtype=dtype), values(12) if biased else None
+    wanted = gating(x.double(), bias=None if bias is None else bias.double(), **form)
+    named = {{"factor": "routed_scaling_factor"}.get(k, k): v for k, v in form.items() if k != "k"}
+    y, chosen, p = OPS.npu_moe_gating_top_k(
+        x.npu(), form["k"], bias=None if bias is None else bias.npu(), **named
+    )
+    assert (y.dtype, chosen.dtype) == (dtype, torch.int32)
+    assert p.dtype == torch.promote_types(dtype, torch.float32)
+    assert torch.equal(chosen.cpu().long(), wanted[1])
+    check_near(y, wanted[0], 12)
+    check_near(p, wanted[2], 12)
+
+
+@pytest.mark.parametrize("form", GATINGS, ids=str)
+def test_gradients_of_gating_agree_with_finite_differences(form):
+    named = {{"factor": "routed_scaling_factor"}.get(k, k): v for k, v in form.items() if k != "k"}
+    x = values(3, 12).double().npu().requires_grad_()
+    assert gradcheck(lambda t: OPS.npu_moe_gating_top_k(t, form["k"], **named)[0], (x,))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32], ids=str)
+def test_gradients_of_gating(dtype):
+    x = values(3, 12, dtype=dtype)
+    near, wide = x.npu().requires_grad_(), x.double().requires_grad_()
+    weights = torch.arange(6.0).reshape(3, 2)
+    (OPS.npu_moe_gating_top_k(near, 2, norm_type=1)[0] * weights.to(dtype).npu()).sum().backward()
+    (gating(wide, 2, norm_type=1)[0] * weights.double()).sum().backward()
+    assert near.grad.dtype == dtype
+    size = wide.grad.abs().max()
+    accuracy.assert_close(near.grad, wide.grad, Tolerance(0, 32 * torch.finfo(dtype).eps * size))
+
+
 def test_gating_of_nan_ends():
     x = torch.full((2, 5), float("nan"))
     y, chosen, _ = OPS.npu_moe_gating_top_k_softmax(x.npu(), k=2)
@@ -222,6 +281,8 @@ def arguments():
         "npu_moe_token_unpermute": (rows, positions, probs),
         "npu_moe_token_unpermute_grad": (rows, tokens, positions, probs),
         "npu_moe_gating_top_k_softmax": (tokens, torch.zeros(4, dtype=torch.bool).npu(), 2),
+        "npu_moe_gating_top_k": (tokens, 2),
+        "npu_moe_gating_top_k_backward": (tokens, probs, indices),
         "npu_moe_compute_expert_tokens": (torch.arange(4).npu(), 3),
         "npu_moe_init_routing": (tokens, numbers, indices, 4),
         "npu_moe_finalize_routing": (rows, tokens, tokens, None, probs, positions, None),
@@ -280,6 +341,13 @@ def test_tensors_without_elements():
         (lambda x, i: OPS.npu_moe_token_unpermute(x, i), RuntimeError, "sorted_indices of size"),
         (lambda x, i: OPS.npu_moe_token_unpermute(x, i.flatten() - 9), RuntimeError, "out of range"),
         (lambda x, i: OPS.npu_moe_gating_top_k_softmax(x, k=7), RuntimeError, "k is 7 where x has 6 experts"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 4, k_group=1, group_count=2), RuntimeError, "k is 4, kGroup 1"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 2, group_count=4), RuntimeError, "groupCount 4 for 6 experts"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 2, renorm=1), RuntimeError, "renorm is 1"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 2, norm_type=2), RuntimeError, "normType is 2"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 2, bias=x[0, :3]), RuntimeError, "bias is"),
+        (lambda x, i: OPS.npu_moe_gating_top_k(x, 2, input_ids=i[:, 0]), NotImplementedError, "input_ids or tid2eid"),
+        (lambda x, i: OPS.npu_moe_gating_top_k_backward(x, x[:, :2], i + 6), RuntimeError, "out of range"),
         (lambda x, i: OPS.npu_moe_compute_expert_tokens(i.flatten().flip(0) * 0 + torch.arange(8, 0, -1).npu().int(), 3), RuntimeError, "falls"),
         (lambda x, i: OPS.npu_moe_init_routing(x, i + 8, i, 4), RuntimeError, "rowIdx: index"),
         (lambda x, i: OPS.npu_moe_init_routing(x, i[:3], i, 4), RuntimeError, "rowIdx"),
@@ -290,6 +358,11 @@ def test_tensors_without_elements():
 )  # fmt: skip
 def test_errors_name_the_cause(call, error, says):
     indices = torch.tensor([[0, 1], [2, 0], [1, 1], [0, 2]], dtype=torch.int32).npu()
-    with pytest.raises((error, IndexError), match=says):
-        call(values(4, 6).npu(), indices)
+    x = values(4, 6).npu()
+
+    def run():
+        call(x, indices)
         torch.npu.synchronize()
+
+    with pytest.raises((error, IndexError), match=says):
+        run()

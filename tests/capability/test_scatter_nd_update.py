@@ -76,6 +76,10 @@ def test_errors_name_the_cause():
         OPS.npu_scatter_nd_update(x, indices.float(), updates)
     with pytest.raises(RuntimeError, match="indices are"):
         OPS.npu_scatter_nd_update(x, torch.zeros(2, 4, dtype=torch.int64, device="npu"), updates)
-    with pytest.raises(IndexError, match="index 101 is out of range"):
+
+    def beyond():
         OPS.npu_scatter_nd_update_(x, indices + 100, updates)
         torch.npu.synchronize()
+
+    with pytest.raises(IndexError, match="index 101 is out of range"):
+        beyond()
