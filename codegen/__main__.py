@@ -7,8 +7,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from codegen import emit, parse
-from codegen.emit import aclnn, aicpu, boxed, custom, custom_autograd, python
+from codegen.emit import aclnn, aicpu, boxed, custom, custom_autograd, python, unimplemented
 from codegen.model import CustomOperator, Route
+from codegen.official import without_entry
 from codegen.summary import summary
 
 # npu's dispatch keys beside the dense one, and the CPU's whose kernels serve them.
@@ -50,6 +51,7 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 1
     settings = found.settings
+    rest = tuple(without_entry(found.custom, settings.schemas))
     on_cpu = parse.operators(settings, functions, found.aclnn)
     boxed_here = (o.name for o in on_cpu if o.route is Route.BOXED)
     by_key = {"PrivateUse1": tuple(settings.as_on_cpu.intersection(boxed_here))}
@@ -61,9 +63,10 @@ def main(arguments: list[str]) -> int:
         **aclnn.aclnn(found.aclnn, options.files),
         **boxed.boxed(by_key),
         **custom_files(found.custom, settings.cpp_namespace),
+        **unimplemented.unimplemented(rest),
     }
-    in_python = python.python(found.custom)
-    rows = summary(found.aclnn, on_cpu, by_key, found.custom)
+    in_python = python.python(found.custom, rest)
+    rows = summary(found.aclnn, on_cpu, by_key, found.custom, rest)
     files["summary.json"] = json.dumps([asdict(row) for row in rows], indent=1)
     for folder, written in (
         (options.output, files),

@@ -1,7 +1,7 @@
 """What the entries of ``custom`` mean: one ``CustomOperator`` each, by torchgen's reading of their schemas."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from torchgen.model import (
     FunctionSchema,
     ListType,
     OptionalType,
+    Return,
     SchemaKind,
     Type,
 )
@@ -62,17 +63,43 @@ def _python_name(name: str) -> str:
     return "input" if name == "self" else name
 
 
-def _python_type(type_: Type, entry: CustomEntry) -> str:
+def _python_type(type_: Type) -> str:
+    """Raises ValueError for a type that has none."""
     if isinstance(type_, OptionalType):
-        return f"{_python_type(type_.elem, entry)} | None"
+        return f"{_python_type(type_.elem)} | None"
     if isinstance(type_, ListType):
-        return f"Sequence[{_python_type(type_.elem, entry)}]"
+        return f"Sequence[{_python_type(type_.elem)}]"
     if isinstance(type_, BaseType) and type_.name in _PYTHON_TYPES:
         return _PYTHON_TYPES[type_.name]
     known = ", ".join(t.name for t in _PYTHON_TYPES)
-    raise EntryError(
-        entry.line,
-        f"'{entry.func}' takes or gives {type_}, which has no form here: there are {known}",
+    raise ValueError(f"{type_}, which has no form here: there are {known}")
+
+
+def _type_of(type_: Type, entry: CustomEntry) -> str:
+    try:
+        return _python_type(type_)
+    except ValueError as error:
+        raise EntryError(entry.line, f"'{entry.func}' takes or gives {error}") from None
+
+
+def python_returns(returns: Sequence[Return]) -> str:
+    """What a call returns, as a type of Python."""
+    types = [_python_type(r.type) for r in returns]
+    return f"tuple[{', '.join(types)}]" if len(types) != 1 else types[0]
+
+
+def python_argument(argument: SchemaArgument, keyword_only: bool) -> CustomArgument:
+    """An argument of which only Python's side is asked."""
+    return CustomArgument(
+        name=argument.name,
+        python_name=_python_name(argument.name),
+        type="",
+        default=None,
+        python_type=_python_type(argument.type),
+        python_default=_python_default(argument.default),
+        kind=_kind(argument.type),
+        is_written=argument.is_write,
+        keyword_only=keyword_only,
     )
 
 
@@ -112,16 +139,11 @@ def _argument(
     argument: SchemaArgument, type_: str, keyword_only: bool, entry: CustomEntry
 ) -> CustomArgument:
     default = argument.default
-    return CustomArgument(
-        name=argument.name,
-        python_name=_python_name(argument.name),
+    _type_of(argument.type, entry)
+    return replace(
+        python_argument(argument, keyword_only),
         type=type_,
         default=None if default is None else cpp.default_expr(default, argument.type, symint=True),
-        python_type=_python_type(argument.type, entry),
-        python_default=_python_default(default),
-        kind=_kind(argument.type),
-        is_written=argument.is_write,
-        keyword_only=keyword_only,
     )
 
 
@@ -310,7 +332,7 @@ class _Resolver:
 def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> CustomOperator:
     resolver = _Resolver(entry, schemas)
     schema = resolver.schema
-    returned = [_python_type(r.type, entry) for r in schema.returns]
+    returned = [_type_of(r.type, entry) for r in schema.returns]
     if any(type_ not in ("Tensor", "int") for type_ in returned) or "Tensor" not in returned[:1]:
         raise EntryError(entry.line, f"'{entry.func}' has to give tensors, and then ints")
     numbers = frozenset(i for i, type_ in enumerate(returned) if type_ == "int")
@@ -322,7 +344,7 @@ def _resolve(entry: CustomEntry, schemas: Mapping[str, FunctionSchema]) -> Custo
         function=cpp.name(schema, faithful_name_for_out_overloads=True),
         form=resolver.form,
         returns=dispatcher.returns_type(schema.returns).cpp_type(),
-        python_returns=f"tuple[{', '.join(returned)}]" if len(returned) > 1 else returned[0],
+        python_returns=python_returns(schema.returns),
         arguments=resolver.arguments(),
         outputs=resolver.outputs(),
         numbers=numbers,

@@ -1,8 +1,8 @@
 """The files that codegen reads: the index ``npu_native_functions.yaml`` and a file a family of operators beside it.
 
 The index has the lists of ``parse.py`` and, under ``families``, the names of the files ``native_functions/<name>.yaml``. A
-family has the sections ``custom`` and ``official``; an index without families may have them itself. Every problem is a
-``ParseError`` that names file and line.
+family has the sections ``custom`` and ``official``; an index without families may have them itself. ``schemas/*.tsv`` beside
+the index are read by ``codegen/schemas.py``. Every problem is a ``ParseError`` that names file and line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,9 @@ import yaml
 
 from codegen.custom_entries import read_custom
 from codegen.entries import read_entries
-from codegen.model import CustomEntry, Entry, Section
+from codegen.model import CustomEntry, Entry, OfficialOperator, Section
+from codegen.schemas import FOLDER as SCHEMAS
+from codegen.schemas import read_schemas
 
 # The folder beside the index, and the sections of a family.
 FOLDER = "native_functions"
@@ -79,6 +81,7 @@ class Files:
     index: dict[str, yaml.Node]
     official: tuple[Entry, ...]
     custom: tuple[CustomEntry, ...]
+    schemas: tuple[OfficialOperator, ...]
 
 
 def read_files(path: Path, keys: Sequence[str] = ()) -> Files:
@@ -98,4 +101,5 @@ def read_files(path: Path, keys: Sequence[str] = ()) -> Files:
         index,
         read_entries(sections["official"], ParseError),
         read_custom(sections["custom"], ParseError),
+        read_schemas(path.parent / SCHEMAS, ParseError),
     )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from codegen import parse
 from codegen.__main__ import custom_files
-from codegen.emit import aclnn, aicpu, boxed, python
+from codegen.emit import aclnn, aicpu, boxed, python, unimplemented
+from codegen.official import without_entry
 
 FOLDER = Path(__file__).parent / "tests" / "goldens"
 YAML = FOLDER / "functions.yaml"
@@ -20,6 +21,7 @@ def goldens() -> dict[str, str]:
     """{file name: text}; their names end in ``.golden``, so that no tool takes them for sources."""
     functions = parse.native_functions()
     found = parse.read(YAML, functions)
+    rest = tuple(without_entry(found.custom, found.settings.schemas))
     on_cpu = parse.operators(found.settings, functions, found.aclnn)
     files = {
         **aclnn.aclnn(found.aclnn, 1),
@@ -28,7 +30,8 @@ def goldens() -> dict[str, str]:
         ),
         **boxed.boxed({"PrivateUse1": tuple(found.settings.as_on_cpu)}),
         **custom_files(found.custom, found.settings.cpp_namespace),
-        **python.python(found.custom),
+        **unimplemented.unimplemented(rest),
+        **python.python(found.custom, rest),
     }
     return {f"{name}.golden": text for name, text in files.items()}
 

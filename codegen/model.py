@@ -97,6 +97,25 @@ class CustomEntry:
 
 
 @dataclass(frozen=True)
+class OfficialOperator:
+    """A row of ``schemas/*.tsv``; ``codegen/schemas.py`` says what the columns are."""
+
+    namespace: str  # "npu", "atb"
+    name: str  # "npu_swiglu", "npu_transpose.out"
+    schema: str  # as PyTorch prints it, with the namespace
+    arguments: str  # text of the schema
+    returns: str
+    words: frozenset[str]
+    instead: str  # what does the same; empty: nothing does
+    family: str  # the name of the file that has the row
+
+    @property
+    def base(self) -> str:
+        """The name without the overload."""
+        return self.name.split(".")[0]
+
+
+@dataclass(frozen=True)
 class Settings:
     """``npu_native_functions.yaml``."""
 
@@ -115,6 +134,7 @@ class Settings:
     streaming_on_cpu: frozenset[str]  # that take no memory for each element of an expanded tensor
     official: tuple[Entry, ...] = ()  # run by aclnn functions
     custom: tuple[CustomEntry, ...] = ()  # operators of namespace npu
+    schemas: tuple[OfficialOperator, ...] = ()  # of all official operators of npu and atb
 
     def takes(self, name: str) -> str:
         """The enumerator of aicpu::Takes for an operator's CPU kernel; empty for the plain rule."""

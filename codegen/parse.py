@@ -17,6 +17,7 @@ from codegen.calls import EntryError
 from codegen.custom import resolve_custom
 from codegen.files import SECTIONS, ParseError, read_files
 from codegen.model import AclnnOperator, CustomOperator, Kernel, Operator, Route, Settings
+from codegen.official import check_entries
 
 _LISTS = (
     "supported", "supported_derived", "autograd", "symint", "boxed", "as_on_cpu", "takes_cpu_tensors",
@@ -108,6 +109,7 @@ def read_settings(path: Path, functions: ParsedYaml) -> Settings:
         **lists,
         official=files.official,
         custom=files.custom,
+        schemas=files.schemas,
     )
 
 
@@ -137,10 +139,12 @@ def custom_operators(settings: Settings) -> tuple[CustomOperator, ...]:
     """The operators of the sections ``custom``.
 
     Raises:
-        ParseError: an entry's schema is malformed, or it names what is not there.
+        ParseError: an entry's schema is malformed or not the official one, or it names what is not there.
     """
     try:
-        return resolve_custom(settings.custom)
+        found = resolve_custom(settings.custom)
+        check_entries(settings.custom, found, settings.schemas)
+        return found
     except EntryError as error:
         raise ParseError(f"{error.file}:{error.line}: {error}") from None
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen.model import AclnnOperator, CustomOperator, Form, Operator, Route
+from codegen.model import AclnnOperator, CustomOperator, Form, OfficialOperator, Operator, Route
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ def summary(
     on_cpu: Sequence[Operator],
     boxed: Mapping[str, Sequence[str]],
     custom: Sequence[CustomOperator],
+    rest: Sequence[OfficialOperator],
 ) -> tuple[Row, ...]:
     """A row for each kind of text."""
     forms = sum(len(operator.members) for operator in by_aclnn)
@@ -49,6 +50,11 @@ def summary(
         ),
         Row("npu:: functions of C++", len(custom), "CustomFunctions.{h,cpp}"),
         Row("npu:: redispatch", len(custom), "CustomRedispatch.{h,cpp}"),
+        Row(
+            "npu:: and atb:: schemas that raise NotImplementedError",
+            sum("by_hand" not in o.words for o in rest),
+            "CustomUnimplemented.cpp",
+        ),
         Row("npu:: names of Python", len({o.base for o in custom}), "custom_ops.{py,pyi}"),
         Row(
             "  of them public",

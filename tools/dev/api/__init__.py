@@ -17,6 +17,9 @@ def arguments(parser: Parser) -> None:
     """Adds the arguments of `./dev api`."""
     parser.add_argument("--tests", action="store_true", help="the names that no test proves")
     parser.add_argument(
+        "--schemas", action="store_true", help="the operators of the namespaces npu and atb"
+    )
+    parser.add_argument(
         "--break",
         dest="sample",
         type=int,
@@ -39,10 +42,10 @@ def _pytest(*options: str) -> None:
     )
 
 
-def missing() -> dict[str, str]:
-    """Each official name that does not count, with what is wrong, as the built package says."""
+def _inspected(module: str) -> dict[str, str]:
+    """What ``module`` of this package prints about the built torch_npu."""
     done = subprocess.run(
-        [PYTHON, "-W", "ignore", "-m", "dev.api.coverage"],
+        [PYTHON, "-W", "ignore", "-m", module],
         cwd=BUILD,
         env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
         capture_output=True,
@@ -52,6 +55,11 @@ def missing() -> dict[str, str]:
     if done.returncode:
         raise DevError(f"the package cannot be inspected:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def missing() -> dict[str, str]:
+    """Each official name that does not count, with what is wrong, as the built package says."""
+    return _inspected("dev.api.coverage")
 
 
 def untested(gone: dict[str, str]) -> list[str]:
@@ -81,7 +89,12 @@ def api(options: argparse.Namespace) -> None:
 
     Raises DevError if a broken name is not noticed, or if there is less than ``--at-least``.
     """
+    from dev.api import schemas
     from dev.api.coverage import percent, report
+
+    if options.schemas:
+        print(schemas.report(_inspected("dev.api.schemas")))
+        return
 
     if options.sample is not None or options.name:
         break_sample(options.sample or 0, options.seed, options.name)

@@ -1,4 +1,4 @@
-// Formats of tensors: npu_format_cast and related operators. Schemas: torch_npu 2.13.0's operators of these names.
+// Formats of tensors: npu_format_cast and related operators. Schemas: the rows with the word by_hand in aten/schemas.
 
 #include <ATen/EmptyTensor.h>
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -19,6 +19,7 @@
 #include "aten/empty.h"
 #include "aten/version_counters.h"
 #include "core/aclnn_argument.h"
+#include "core/alias.h"
 #include "core/device.h"
 #include "core/format.h"
 #include "core/options.h"
@@ -171,29 +172,13 @@ at::Tensor unsafe_empty_with_format(at::IntArrayRef size, std::optional<at::Scal
   return empty_with_format(size, dtype, layout, device, pin_memory, acl_format, std::nullopt);
 }
 
-at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, std::optional<int64_t>) {
-  return at::empty_like(input, at::MemoryFormat::Contiguous);
+int64_t change_data_of(const at::Tensor& dst, const at::Tensor& src, int64_t index) {
+  change_data_ptr(dst, src, index);
+  return 0;
 }
 
-TORCH_LIBRARY_FRAGMENT(npu, m) {
-  m.def("npu_format_cast(Tensor input, int acl_format, *, int? customize_dtype=None, int? input_dtype=None) -> Tensor");
-  m.def(
-      "npu_format_cast.Tensor(Tensor input, Tensor dst, *, int? customize_dtype=None, int? input_dtype=None)"
-      " -> Tensor");
-  m.def(
-      "npu_format_cast_(Tensor(a!) input, Tensor src, *, int? customize_dtype=None, int? input_dtype=None)"
-      " -> Tensor(a!)");
-  m.def(
-      "npu_format_cast_.acl_format(Tensor(a!) input, int acl_format, *, int? customize_dtype=None, "
-      "int? input_dtype=None) -> Tensor(a!)");
-  m.def("get_npu_format(Tensor input) -> int");
-  m.def("get_storage_size(Tensor input) -> int");
-  m.def(
-      "empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-      "bool? pin_memory=None, int acl_format=2, int? base_addr_aligned_kb=None) -> Tensor");
-  m.def(
-      "unsafe_empty_with_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-      "bool? pin_memory=None, int acl_format=2, bool keep_format=False) -> Tensor");
+at::Tensor cast_meta(const at::Tensor& input, int64_t, std::optional<int64_t>, std::optional<int64_t>) {
+  return at::empty_like(input, at::MemoryFormat::Contiguous);
 }
 
 TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
@@ -203,6 +188,7 @@ TORCH_LIBRARY_IMPL(npu, PrivateUse1, m) {
   m.impl("npu_format_cast_.acl_format", &cast_in_place);
   m.impl("get_npu_format", &get_format);
   m.impl("get_storage_size", &get_storage_size);
+  m.impl("npu_change_data_ptr", &change_data_of);
 }
 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) { m.impl("clone", &clone); }

@@ -30,6 +30,17 @@ Status ge_glu(const aclTensor& x, int64_t dim, int64_t approximate, bool left, c
 Status ge_glu_grad(const aclTensor& grad, const aclTensor& x, int64_t dim, int64_t approximate, bool left,
                    const aclTensor& out, Plan* plan);
 
+// min(a, limit) sigmoid(alpha min(a, limit)) (clamp(b, -limit, limit) + bias), where a and b are the elements of x from
+// `dim` on in turn, or their halves. Rows before `dim` behind the sum of `group_index` are 0.
+struct ClippedGate {
+  double alpha = 1.702;
+  double limit = 7;
+  double bias = 1;
+  bool interleaved = true;
+};
+Status clipped_gate(const aclTensor& x, const aclTensor* group_index, int64_t dim, const ClippedGate& gate,
+                    const aclTensor& out, Plan* plan);
+
 // x sigmoid(1.702 x); Hendrycks and Gimpel, 2016.
 Status fast_gelu(const aclTensor& x, const aclTensor& out, Plan* plan);
 Status fast_gelu_grad(const aclTensor& grad, const aclTensor& x, const aclTensor& out, Plan* plan);

@@ -30,6 +30,7 @@ struct Rotation {
   TensorRows x, cos, sin, out;
   int64_t length = 0;
   Pairs pairs{};
+  bool splits = false;  // pairs are adjacent in x alone
 
   template <typename T>
   void run(int64_t row, void* buffers) const {
@@ -37,6 +38,13 @@ struct Rotation {
     T* c = v + length;
     T* s = c + length;
     x.read(row, v);
+    if (splits) {
+      for (int64_t i = 0; i < pairs.half; ++i) {
+        c[i] = v[2 * i];
+        c[i + pairs.half] = v[2 * i + 1];
+      }
+      std::copy_n(c, 2 * pairs.half, v);
+    }
     cos.read(row, c);
     sin.read(row, s);
     for (int64_t i = 0; i < pairs.half; ++i) {
@@ -132,6 +140,15 @@ Status rotate(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, in
               Plan* plan) {
   Rotation rotation;
   SOFTNPU_RETURN_IF_ERROR(make_rotation(x, cos, sin, mode, out, &rotation));
+  plan_rotation(x, std::move(rotation), plan);
+  return Status::ok();
+}
+
+Status rotate_to_halves(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, const aclTensor& out,
+                        Plan* plan) {
+  Rotation rotation;
+  SOFTNPU_RETURN_IF_ERROR(make_rotation(x, cos, sin, 0, out, &rotation));
+  rotation.splits = true;
   plan_rotation(x, std::move(rotation), plan);
   return Status::ok();
 }

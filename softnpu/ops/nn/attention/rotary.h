@@ -13,6 +13,9 @@ Status rotate(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, in
 // `rotate_matrix` must be null.
 Status rotate(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, int64_t mode,
               const aclTensor* rotate_matrix, const aclTensor& out, Plan* plan);
+// Pairs are adjacent elements of x, and of the result elements i and i + n / 2; so are cos and sin.
+Status rotate_to_halves(const aclTensor& x, const aclTensor& cos, const aclTensor& sin, const aclTensor& out,
+                        Plan* plan);
 // Without x the gradients of cos and sin are not computed.
 Status rotate_grad(const aclTensor& grad, const aclTensor& cos, const aclTensor& sin, const aclTensor* x, int64_t mode,
                    const aclTensor& dx, const aclTensor* dcos, const aclTensor* dsin, Plan* plan);

@@ -17,6 +17,7 @@ struct RowNorm {
   const aclTensor* added = nullptr;  // is added to factor * x
   const aclTensor* shift = nullptr;  // is added too; one row for all
   const aclTensor* weight = nullptr;
+  double weight_offset = 0;  // is added to the weight
   const aclTensor* bias = nullptr;
   const aclTensor* y = nullptr;
   const aclTensor* y_again = nullptr;  // y in another data type
@@ -54,6 +55,9 @@ Status layer_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclI
                            const aclTensor* dx, const aclTensor* dweight, const aclTensor* dbias, Plan* plan);
 Status rms_norm(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y, const aclTensor* rstd,
                 Plan* plan);
+// The same with weight + 1, the form of Gemma.
+Status gemma_rms_norm(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y,
+                      const aclTensor* rstd, Plan* plan);
 Status rms_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclTensor& rstd, const aclTensor& weight,
                          const aclTensor& dx, const aclTensor& dweight, Plan* plan);
 Status add_rms_norm(const aclTensor& a, const aclTensor& b, const aclTensor& weight, double eps, const aclTensor& y,

@@ -50,6 +50,7 @@ class RowNormTask {
   NonTemporalCopy non_temporal = non_temporal_copy();
   bool centered = true;
   double eps = 0;
+  double weight_offset = 0;
   int64_t rows = 0;
   int64_t length = 1;
   RowSum<T> values;
@@ -101,6 +102,10 @@ class RowNormTask {
       const int64_t first = row * length + at;
       const T* v = values.read(row, length, at, here, buffers.a, buffers.b);
       const T* w = weight ? weight->read(at, here, buffers.b) : nullptr;
+      if (weight_offset != 0 && w != nullptr) {
+        for (int64_t i = 0; i < here; ++i) buffers.b[i] = w[i] + static_cast<T>(weight_offset);
+        w = buffers.b;
+      }
       const T* b = bias ? bias->read(at, here, buffers.c) : nullptr;
       T* past = past_caches ? y->find(first, here) : nullptr;
       T* to = past == nullptr ? y->place(first, here, buffers.a) : buffers.a;
@@ -270,6 +275,7 @@ Status plan_forward(const RowNorm& norm, int64_t rows, Plan* plan) {
   task->values.factor = norm.factor;
   task->centered = norm.centered;
   task->eps = norm.eps;
+  task->weight_offset = norm.weight_offset;
   task->rows = rows;
   task->length = length;
   plan->work = kFlopsPerValue * static_cast<double>(count);
@@ -384,16 +390,34 @@ Status layer_norm_gradient(const aclTensor& grad, const aclTensor& x, const aclI
   return plan_row_norm_gradient(norm, plan);
 }
 
-Status rms_norm(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y, const aclTensor* rstd,
-                Plan* plan) {
+namespace {
+
+RowNorm rms_norm_of(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y,
+                    const aclTensor* rstd) {
   RowNorm norm;
-  SOFTNPU_RETURN_IF_ERROR(check_tail(x, span_of(weight.dims), &norm.length));
   norm.centered = false;
   norm.eps = eps;
   norm.x = &x;
   norm.weight = &weight;
   norm.y = &y;
   norm.rstd = rstd;
+  return norm;
+}
+
+}  // namespace
+
+Status rms_norm(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y, const aclTensor* rstd,
+                Plan* plan) {
+  RowNorm norm = rms_norm_of(x, weight, eps, y, rstd);
+  SOFTNPU_RETURN_IF_ERROR(check_tail(x, span_of(weight.dims), &norm.length));
+  return plan_row_norm(norm, plan);
+}
+
+Status gemma_rms_norm(const aclTensor& x, const aclTensor& weight, double eps, const aclTensor& y,
+                      const aclTensor* rstd, Plan* plan) {
+  RowNorm norm = rms_norm_of(x, weight, eps, y, rstd);
+  SOFTNPU_RETURN_IF_ERROR(check_tail(x, span_of(weight.dims), &norm.length));
+  norm.weight_offset = 1;
   return plan_row_norm(norm, plan);
 }
 

@@ -2,6 +2,7 @@
 // Parameters of quantized operators, and rounding of results to integers.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,21 @@ class Numbers {
   FlatReader<float> reader_;
   int64_t count_ = 0;
 };
+
+// The numbers of an integer type that float32 has.
+struct Whole {
+  float least;
+  float most;
+};
+inline constexpr Whole kInt8 = {-128.0F, 127.0F};
+inline constexpr Whole kUint8 = {0.0F, 255.0F};
+inline constexpr Whole kInt32 = {-2147483648.0F, 2147483520.0F};
+
+// Rounds to the nearest number of the type, ties to even; 0 for NaN.
+inline float to_whole(float value, const Whole& type) {
+  const float kept = value == value ? value : 0.0F;
+  return std::nearbyint(std::clamp(kept, type.least, type.most));
+}
 
 // Rounds to the nearest int8, ties to even; 0 for NaN. Adding 1.5 * 2^23 removes the fraction.
 inline float to_int8(float value) {

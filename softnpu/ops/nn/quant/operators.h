@@ -27,6 +27,9 @@ Status dynamic_quant(const DynamicQuant& operands, Plan* plan);
 // or trunc.
 Status static_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, bool square_scale,
                     const char* round, aclDataType dtype, int64_t axis, const aclTensor& y, Plan* plan);
+// y = x / scale + offset in int8, uint8 or int32; scale and offset have dimension `axis` or one element.
+Status quantize(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, aclDataType dtype, int64_t axis,
+                const aclTensor& y, Plan* plan);
 // y = (x + offset) * scale of int8 x; scale and offset have the last dimension or one element.
 Status anti_quant(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, aclDataType dtype,
                   bool square_scale, const aclTensor& y, Plan* plan);

@@ -197,6 +197,27 @@ struct StaticTask {
   }
 };
 
+// x / scale + offset: a scale for each index of one dimension.
+struct QuantizeTask {
+  RowPair pair;
+  Affine affine;
+  Whole type = kInt8;
+  int64_t rows_of_one = 0;  // consecutive rows with one scale; 0: the scales are those of a row
+
+  Status run() const {
+    const std::vector<float> scales = affine.scales();
+    const std::vector<float> offsets = affine.offset.spread(affine.length, 0);
+    pair.for_rows([&](int64_t row, const float* x, float* y) {
+      const int64_t step = rows_of_one > 0 ? 0 : 1;
+      const int64_t first = rows_of_one > 0 ? row / rows_of_one % affine.length : 0;
+      const float* const a = scales.data() + first;
+      const float* const b = offsets.data() + first;
+      for (int64_t i = 0; i < pair.length; ++i) y[i] = to_whole(x[i] / a[i * step] + b[i * step], type);
+    });
+    return Status::ok();
+  }
+};
+
 struct AntiTask {
   RowPair pair;
   Affine affine;
@@ -251,6 +272,31 @@ Status static_quant(const aclTensor& x, const aclTensor& scale, const aclTensor*
   SOFTNPU_RETURN_IF_ERROR(task->pair.make(x, y));
   task->along_rows = from_end == 2;
   SOFTNPU_RETURN_IF_ERROR(task->affine.make(scale, offset, square_scale, x.dims[static_cast<size_t>(n - from_end)]));
+  const RowPair& pair = task->pair;
+  return finish(std::move(task), pair, x, plan);
+}
+
+Status quantize(const aclTensor& x, const aclTensor& scale, const aclTensor* offset, aclDataType dtype, int64_t axis,
+                const aclTensor& y, Plan* plan) {
+  const bool fits = dtype == ACL_INT8 || dtype == ACL_UINT8 || dtype == ACL_INT32;
+  if (!is_value(x.dtype) || !fits || y.dtype != dtype) {
+    return no_quantization(text("no quantization is defined from ", describe(x), " to ", describe(y)));
+  }
+  const auto n = static_cast<int64_t>(x.dims.size());
+  const int64_t dim = axis < 0 ? axis + n : axis;
+  const bool is_one = element_count(scale) == 1 && (offset == nullptr || element_count(*offset) <= 1);
+  if (!is_one && (dim < 0 || dim >= n)) {
+    return no_quantization(text("axis is ", axis, " where the values are ", describe(x)));
+  }
+  auto task = std::make_shared<QuantizeTask>();
+  SOFTNPU_RETURN_IF_ERROR(task->pair.make(x, y));
+  task->type = dtype == ACL_INT8 ? kInt8 : dtype == ACL_UINT8 ? kUint8 : kInt32;
+  const int64_t along = is_one ? n - 1 : dim;
+  SOFTNPU_RETURN_IF_ERROR(task->affine.make(scale, offset, false, x.dims[static_cast<size_t>(along)]));
+  if (along < n - 1) {
+    task->rows_of_one = 1;
+    for (int64_t i = along + 1; i < n - 1; ++i) task->rows_of_one *= x.dims[static_cast<size_t>(i)];
+  }
   const RowPair& pair = task->pair;
   return finish(std::move(task), pair, x, plan);
 }

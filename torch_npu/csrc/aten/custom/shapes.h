@@ -68,4 +68,55 @@ int64_t number(int64_t value);
 int64_t dropout_bits(const at::Tensor& query, const at::Tensor& key, int64_t head_num, std::string_view input_layout,
                      at::OptionalIntArrayRef actual_seq_qlen, at::OptionalIntArrayRef actual_seq_kvlen);
 
+// Sums and losses, in aten/custom/sum_shapes.cpp. The sum of two tensors of one size: their type, or float32 if they
+// have two. Throws for two sizes.
+Output sum_of(const at::Tensor& a, const at::Tensor& b);
+// One number per row, as rows(): the dimensions of gamma become one of 1.
+Output row_numbers(const at::Tensor& tensor, const at::Tensor& gamma);
+// What three tensors broadcast to, in the type that they promote to.
+Output broadcast(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c);
+// The loss of rows [N, C]: [N] without a reduction, else [1]. Throws for other reductions and shapes.
+Output loss_of_rows(const at::Tensor& input, const at::Tensor& target, std::string_view reduction);
+// What belongs to zloss. Throws if it is asked for.
+Output no_zloss(const at::Tensor& input, double lse_square_scale_for_zloss, bool return_zloss);
+
+// Quantization, in aten/custom/quant_shapes.cpp. Numbers of dtypes are PyTorch's, or those of torch_npu from 256 on.
+// Throws for types that are not computed.
+Output quantized(const at::Tensor& input, int64_t dtype, bool div_mode);
+Output dynamic_quantized(const at::Tensor& input, std::optional<int64_t> dst_type, std::string_view quant_mode,
+                         double dst_type_max);
+// A float32 for each row of the last dimension.
+Output row_scales(const at::Tensor& input);
+Output dequantized(const at::Tensor& x, std::optional<int64_t> dst_dtype, std::optional<int64_t> src_dtype);
+// int64 of the longer one.
+Output packed_parameters(const at::Tensor& scale, const std::optional<at::Tensor>& offset,
+                         std::optional<int64_t> round_mode);
+// The product of stacks of matrices whose batches broadcast: int8, or `output_dtype`.
+Output quantized_product(const at::Tensor& x1, const at::Tensor& x2, std::optional<int64_t> output_dtype,
+                         at::OptionalIntArrayRef group_sizes);
+// In the type of x.
+Output weight_product(const at::Tensor& x, const at::Tensor& weight);
+
+// Mixture of experts, in aten/custom/expert_shapes.cpp. k elements for each row of x: in its type, in int32.
+Output expert_values(const at::Tensor& x, int64_t k);
+Output expert_numbers(const at::Tensor& x, int64_t k);
+// expert_values() of [N, E]. Throws where experts are looked up by the rows' ids.
+Output expert_choice(const at::Tensor& x, int64_t k, const std::optional<at::Tensor>& input_ids,
+                     const std::optional<at::Tensor>& tid2eid);
+// `count` numbers like those of the tensor.
+Output numbers_like(const at::Tensor& tensor, int64_t count);
+// All elements in one dimension.
+Output flat_like(const at::Tensor& tensor);
+// The rows of x for the experts of the first `active` rows; of [N, H] and [N, K].
+Output expanded_rows(const at::Tensor& x, const at::Tensor& experts, int64_t active);
+// One row for each K of `rows`, whose number scales [N, K] has, or 1.
+Output finalized_rows(const at::Tensor& rows, const at::Tensor& row_index, const std::optional<at::Tensor>& scales);
+// Copies of the rows of [N, H], one for each of `indices`, [N] or [N, K]; and where they are, in int32.
+Output permuted_tokens(const at::Tensor& tokens, const at::Tensor& indices, std::optional<int64_t> count,
+                       bool padded_mode);
+Output permuted_positions(const at::Tensor& indices);
+// The sums of the copies, as many as `probs` [N, K] has columns, or 1.
+Output unpermuted_tokens(const at::Tensor& rows, const at::Tensor& positions, const std::optional<at::Tensor>& probs,
+                         bool padded_mode);
+
 }  // namespace torch_npu::shapes

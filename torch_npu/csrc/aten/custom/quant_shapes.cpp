@@ -1,0 +1,86 @@
+#include <ATen/ExpandUtils.h>
+
+#include "aten/custom/dtype_number.h"
+#include "aten/custom/shapes.h"
+
+namespace torch_npu::shapes {
+namespace {
+
+using custom::dtype_of_number;
+
+bool is_floating(at::ScalarType type) { return type == at::kHalf || type == at::kBFloat16 || type == at::kFloat; }
+
+Output of_type(const at::Tensor& tensor, at::ScalarType type) {
+  Output output = like(tensor);
+  output.options = output.options.dtype(type);
+  return output;
+}
+
+// [.., M, K] and [.., K, N] to [.., M, N].
+c10::SymDimVector product_sizes(const char* left, const at::Tensor& a, const char* right, const at::Tensor& b) {
+  TORCH_CHECK(a.dim() >= 2 && b.dim() >= 2 && a.sym_size(-1) == b.sym_size(-2), left, " of size ", a.sym_sizes(),
+              " and ", right, " of size ", b.sym_sizes(), " do not multiply: [.., M, K] and [.., K, N] are taken");
+  const auto batch = [](const at::Tensor& t) { return t.sym_sizes().slice(0, static_cast<std::size_t>(t.dim()) - 2); };
+  c10::SymDimVector sizes(at::infer_size_symdimvector(batch(a), batch(b)));
+  sizes.push_back(a.sym_size(-2));
+  sizes.push_back(b.sym_size(-1));
+  return sizes;
+}
+
+}  // namespace
+
+Output quantized(const at::Tensor& input, int64_t dtype, bool div_mode) {
+  const at::ScalarType type = dtype_of_number("dtype", dtype);
+  TORCH_CHECK_NOT_IMPLEMENTED(type == at::kChar || (div_mode && (type == at::kByte || type == at::kInt)), "dtype is ",
+                              type, " with div_mode ", div_mode ? "True" : "False",
+                              ": torch.qint8 is taken, and torch.quint8 and torch.qint32 with div_mode True");
+  return of_type(input, type);
+}
+
+Output dynamic_quantized(const at::Tensor& input, std::optional<int64_t> dst_type, std::string_view quant_mode,
+                         double dst_type_max) {
+  TORCH_CHECK_NOT_IMPLEMENTED(!dst_type.has_value() || dtype_of_number("dst_type", *dst_type) == at::kChar,
+                              "dst_type is ", dst_type.value_or(0), ": torch.int8 or None is taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(quant_mode == "pertoken", "quant_mode is '", quant_mode, "': 'pertoken' is taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(dst_type_max == 0, "dst_type_max is ", dst_type_max, ": 0 is taken");
+  return of_type(input, at::kChar);
+}
+
+Output row_scales(const at::Tensor& input) {
+  TORCH_CHECK(input.dim() > 0, "a tensor without dimensions has no rows");
+  Output output = of_type(input, at::kFloat);
+  output.sizes.pop_back();
+  return output;
+}
+
+Output dequantized(const at::Tensor& x, std::optional<int64_t> dst_dtype, std::optional<int64_t> src_dtype) {
+  const at::ScalarType type = dst_dtype.has_value() ? dtype_of_number("dst_dtype", *dst_dtype) : at::kHalf;
+  TORCH_CHECK_NOT_IMPLEMENTED(is_floating(type), "dst_dtype is ", type,
+                              ": torch.float16, torch.bfloat16 and torch.float32 are taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(!src_dtype.has_value() || dtype_of_number("src_dtype", *src_dtype) == at::kChar,
+                              "src_dtype is ", src_dtype.value_or(0), ": torch.int8 or None is taken");
+  return of_type(x, type);
+}
+
+Output packed_parameters(const at::Tensor& scale, const std::optional<at::Tensor>& offset,
+                         std::optional<int64_t> round_mode) {
+  TORCH_CHECK_NOT_IMPLEMENTED(round_mode.value_or(0) == 0, "round_mode is ", round_mode.value_or(0), ": 0 is taken");
+  const bool is_longer = offset.has_value() && offset->defined() && scale.dim() == 1 && offset->dim() == 1 &&
+                         offset->sym_numel() > scale.sym_numel();
+  return of_type(is_longer ? *offset : scale, at::kLong);
+}
+
+Output quantized_product(const at::Tensor& x1, const at::Tensor& x2, std::optional<int64_t> output_dtype,
+                         at::OptionalIntArrayRef group_sizes) {
+  const at::ScalarType type = output_dtype.has_value() ? dtype_of_number("output_dtype", *output_dtype) : at::kChar;
+  TORCH_CHECK_NOT_IMPLEMENTED(type == at::kChar || is_floating(type), "output_dtype is ", type,
+                              ": torch.int8, torch.float16, torch.bfloat16 and torch.float32 are taken");
+  TORCH_CHECK_NOT_IMPLEMENTED(!group_sizes.has_value() || group_sizes->empty(), "group_sizes is given: None is taken");
+  return {product_sizes("x1", x1, "x2", x2), x1.options().dtype(type)};
+}
+
+Output weight_product(const at::Tensor& x, const at::Tensor& weight) {
+  return {product_sizes("x", x, "weight", weight), x.options()};
+}
+
+}  // namespace torch_npu::shapes
