@@ -54,8 +54,8 @@ inline Status masks(const aclBoolArray& mask, const aclTensor** dx, const aclTen
   for (size_t i = 0; i < 3; ++i) {
     if (!mask[i]) {
       *outputs[i] = nullptr;
-    } else {
-      SOFTNPU_RETURN_IF_ERROR(not_null(*outputs[i], "a gradient that outputMask asks for"));
+    } else if (*outputs[i] == nullptr) {
+      return {ACLNN_ERR_PARAM_NULLPTR, "a gradient that outputMask asks for is null"};
     }
   }
   return Status::ok();
