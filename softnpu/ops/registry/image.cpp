@@ -7,7 +7,7 @@
 #include "ops/nn/sampler/operators.h"
 #include "ops/nn/upsample/operators.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -37,12 +37,12 @@ struct ConvReading {
   int64_t groups = 1;
 
   Status read(Operands& of, size_t dims) {
-    const std::string format = of.words("data_format", "NCHW");
+    const std::string format = of.words("data_format");
     if (format != "NCHW" && format != "NCDHW") return invalid_call("images [N, C, spatial] are implemented");
     stride = spatial(of.integers("strides"), dims, 1);
     dilation = spatial(of.integers("dilations"), dims, 1);
     output_padding = spatial(of.integers("output_padding"), dims, 0);
-    groups = of.integer("groups", 1);
+    groups = of.integer("groups");
     return halves(of.integers("pads"), dims, &padding);
   }
   ConvAttributes attributes(bool transposed) const {
@@ -110,48 +110,48 @@ aclIntArray inner(const aclIntArray& values, int64_t fallback) {
 // The values are [1, H, W, 1]. The forward operator's attribute for dilations is in the singular.
 PoolReading read_max_pool(Operands& of, const char* dilations) {
   return {inner(of.integers("ksize"), 1), inner(of.integers("strides"), 1), inner(of.integers("pads"), 0),
-          inner(of.integers(dilations), 1), of.flag("ceil_mode", false)};
+          inner(of.integers(dilations), 1), of.flag("ceil_mode")};
 }
 
 // The values are [1, 1, H, W]. With ceil_mode the paddings already include the extension after the image.
 PoolReading read_average_pool(Operands& of) {
   const aclIntArray pads = of.integers("pads");
   PoolReading pool{
-      spatial(of.integers("ksize"), 2, 1), spatial(of.integers("strides"), 2, 1), {}, {}, of.flag("ceil_mode", false)};
+      spatial(of.integers("ksize"), 2, 1), spatial(of.integers("strides"), 2, 1), {}, {}, of.flag("ceil_mode")};
   for (size_t i : {size_t{0}, size_t{2}}) pool.padding.values.push_back(pads.size() == 4 ? pads[i] : 0);
   pool.dilation.values = {1, 1};
   return pool;
 }
 
 Status check_average_pool(Operands& of) {
-  if (of.words("data_format", "NCHW") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("global_pooling", false)) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
-  if (of.words("padding_mode", "CALCULATED") != "CALCULATED")
+  if (of.words("data_format") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("global_pooling")) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
+  if (of.words("padding_mode") != "CALCULATED")
     return invalid_call("paddings that are given are implemented");
   return Status::ok();
 }
 
 Status plan_average_pool(Operands& of, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive", true),
-                  of.integer("divisor_override", 0), of.out(), plan);
+  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive"),
+                  of.integer("divisor_override"), of.out(), plan);
 }
 
 // (sizes of the result, gradient)
 Status plan_average_pool_gradient(Operands& of, Plan* plan) {
   (void)of.numbers(0);
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive", true), 0,
+  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive"), 0,
                            of.out(), plan);
 }
 
 Status plan_grid_sampler(Operands& of, Plan* plan) {
-  const std::string mode = of.words("interpolation_mode", "bilinear");
-  const std::string padding = of.words("padding_mode", "zeros");
+  const std::string mode = of.words("interpolation_mode");
+  const std::string padding = of.words("padding_mode");
   const int64_t modes = mode == "bilinear" ? 0 : mode == "nearest" ? 1 : mode == "bicubic" ? 2 : -1;
   const int64_t paddings = padding == "zeros" ? 0 : padding == "border" ? 1 : padding == "reflection" ? 2 : -1;
   if (modes < 0 || paddings < 0) return invalid_call("the interpolation or padding mode is not known");
-  const GridAttributes attributes{2, modes, paddings, of.flag("align_corners", false)};
+  const GridAttributes attributes{2, modes, paddings, of.flag("align_corners")};
   if (of.count() == 2) return grid_sampler(attributes, of.in(0), of.in(1), of.out(), plan);
   aclBoolArray both;
   for (int i = 0; i < 2; ++i) both.values.push_back(true);
@@ -168,9 +168,9 @@ aclIntArray sizes_of(const aclTensor& image, size_t first) {
 // Without aligned corners: nearest takes floor(i / scale), linear uses half-pixel centers.
 Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
   (void)of.numbers(1);
-  const bool align = of.flag("align_corners", false);
+  const bool align = of.flag("align_corners");
   if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
     return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
@@ -178,10 +178,10 @@ Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
 }
 
 Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
-  const bool align = of.flag("align_corners", false);
+  const bool align = of.flag("align_corners");
   if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4)
     return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
     return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
@@ -191,47 +191,6 @@ Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
 
 }  // namespace
 
-std::span<const PlannedType> image_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"AdaptiveAvgPool2d", "t", 1,
-       [](Operands& of, Plan* plan) {
-         return adaptive_avg_pool(2, of.in(0), of.integers("output_size"), of.out(), plan);
-       }},
-      {"AdaptiveAvgPool2dGrad", "t", 1,
-       [](Operands& of, Plan* plan) { return adaptive_avg_pool_backward(2, of.in(0), of.out(), of.out(), plan); }},
-      {"AvgPoolV2", "t", 1, &plan_average_pool},
-      {"AvgPoolV2Grad", "ht", 1, &plan_average_pool_gradient},
-      {"Conv2D", "ttt?", 1, &plan_convolution},
-      {"Conv2DBackpropFilter", "tht", 1, &plan_filter_gradient},
-      {"Conv2DBackpropInput", "htt", 1, &plan_input_gradient},
-      {"Conv2DTranspose", "httt?", 1, &plan_transposed},
-      {"Conv3D", "ttt?", 1, &plan_convolution},
-      {"Conv3DBackpropFilter", "tht", 1, &plan_filter_gradient},
-      {"Conv3DBackpropInput", "htt", 1, &plan_input_gradient},
-      {"Conv3DTranspose", "httt?", 1, &plan_transposed},
-      {"GridSampler2D", "tt", 1, &plan_grid_sampler},
-      {"GridSampler2DGrad", "ttt", 2, &plan_grid_sampler},
-      {"MaxPoolGradWithArgmaxV1", "ttt", 1,
-       [](Operands& of, Plan* plan) {
-         return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2),
-                                       of.out(), plan);
-       },
-       true},
-      {"MaxPoolWithArgmaxV1", "t", 2,
-       [](Operands& of, Plan* plan) {
-         return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
-       },
-       true},
-      {"ResizeBilinearV2", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kLinear, of, plan); }},
-      {"ResizeBilinearV2Grad", "tt", 1,
-       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kLinear, of, plan); }},
-      {"ResizeNearestNeighborV2", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kNearest, of, plan); }},
-      {"ResizeNearestNeighborV2Grad", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kNearest, of, plan); }},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_image.inc"

@@ -5,7 +5,7 @@
 #include "ops/math/random/dropout.h"
 #include "ops/math/random/sample.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -47,7 +47,7 @@ Status plan_bernoulli(Operands& of, Plan* plan) {
 Status plan_multinomial(Operands& of, Plan* plan) {
   RandomSeed seed(0, 0);
   SOFTNPU_RETURN_IF_ERROR(read_seed(of.numbers(1), of.numbers(2), &seed));
-  return multinomial(of.in(0), of.integer("numsamples", 1), of.flag("replacement", false), seed, of.out(), plan);
+  return multinomial(of.in(0), of.integer("numsamples"), of.flag("replacement"), seed, of.out(), plan);
 }
 
 // (sizes, probability to keep, seed, second seed, offset): one bit per element.
@@ -65,13 +65,6 @@ Status plan_dropout(Operands& of, Plan* plan) {
 
 }  // namespace
 
-std::span<const PlannedType> random_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"DropOutDoMask", "ttn", 1, &plan_dropout},           {"MultinomialWithReplacement", "thh", 1, &plan_multinomial},
-      {"StatelessBernoulli", "hnhh", 1, &plan_bernoulli},   {"StatelessDropOutGenMask", "hnhnh", 1, &plan_mask},
-      {"StatelessRandomNormalV2", "hhhn", 1, &plan_normal}, {"StatelessRandomUniformV2", "hhhn", 1, &plan_uniform},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_random.inc"
