@@ -16,6 +16,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from softnpu.opgen.lines import numbered
+
 # The letter of an input's kind -> how a call binds its name, by its place.
 _INPUTS = {
     "tensor": "const aclTensor& {name} = of.in({place});",
@@ -81,7 +83,9 @@ def _input(text: str) -> Input:
         kind = {"?": "optional", "*": "list"}.get(name[-1], "tensor")
     optional_value = kind in ("number", "value") and name.endswith("?")
     if not re.fullmatch(r"\w+", name.rstrip("?*")) or kind not in _INPUTS:
-        raise RowError(f"the input {text!r} is not 'name', 'name?', 'name*' or 'host|number|value name'")
+        raise RowError(
+            f"the input {text!r} is not 'name', 'name?', 'name*' or 'host|number|value name'"
+        )
     return Input(name if optional_value else name.rstrip("?*"), kind)
 
 
@@ -103,7 +107,9 @@ def parse_row(text: str, line: int) -> OperatorType:
     """The row of ``text``; raises RowError."""
     match = _ROW.fullmatch(text)
     if match is None:
-        raise RowError("not 'type Name(inputs; attributes) -> outputs = plan(...) infers rule(...)'")
+        raise RowError(
+            "not 'type Name(inputs; attributes) -> outputs = plan(...) infers rule(...)'"
+        )
     return OperatorType(
         match["name"],
         tuple(map(_input, _parts(match["inputs"]))),
@@ -118,7 +124,7 @@ def parse_row(text: str, line: int) -> OperatorType:
 
 
 def _bindings(row: OperatorType, call: str) -> str:
-    used = set(re.findall(r"\w+", call))
+    used = set(re.findall(r"\w+", re.sub(r'"[^"]*"', "", call)))
     lines = []
     for place, given in enumerate(row.inputs):
         if given.name in used:
@@ -184,14 +190,14 @@ def _entry(row: OperatorType) -> str:
 
 def rows(types: Iterable[OperatorType], path: str, name: str, family: str) -> str:
     """The C++ part with the rows of a family, for its file in ops/registry; the names are those of ``Operands``."""
-    from softnpu.opgen.lines import numbered
-
     found = list(types)
     text = "// Written by softnpu/opgen.\n\nnamespace softnpu {\nnamespace {\n\n"
     for row in found:
         if row.plan is not None:
             text += _function(row, path, "plan", row.plan)
         text += _function(row, path, "infer", row.infer) + _row(row)
-    text += "\nconstexpr OperatorRow kRows[] = {\n" + "".join(map(_entry, found)) + "};\n\n}  // namespace\n\n"
-    text += f"std::span<const OperatorRow> {family}_rows() {{ return kRows; }}\n\n}}  // namespace softnpu\n"
+    array = "k" + "".join(word.capitalize() for word in family.split("_")) + "Rows"
+    entries = "".join(map(_entry, found))
+    text += f"\nconstexpr OperatorRow {array}[] = {{\n{entries}}};\n\n}}  // namespace\n\n"
+    text += f"std::span<const OperatorRow> {family}_rows() {{ return {array}; }}\n\n}}  // namespace softnpu\n"
     return numbered(text, name)

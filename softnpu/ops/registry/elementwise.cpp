@@ -2,6 +2,7 @@
 
 #include "ops/core/iterate/view.h"
 #include "ops/math/elementwise/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {
@@ -125,8 +126,25 @@ Status plan_swish(Operands& of, Plan* plan) {
   return unary(MapOp::kSilu, of.in(0), of.out(), plan);
 }
 
-// On overflow kernels yield infinities and NaN, and record no status: it is always 0.
-Status plan_zero(Operands& of, Plan* plan) { return fill(of.out(), 0.0, plan); }
+Status plan_leaky_relu(Operands& of, Plan* plan) {
+  const aclScalar slope = of.scalar("negative_slope");
+  return unary(MapOp::kLeakyRelu, of.in(0), {&slope}, of.out(), plan);
+}
+
+Status plan_softplus(Operands& of, Plan* plan) {
+  const aclScalar beta = of.scalar("beta");
+  const aclScalar threshold = of.scalar("threshold");
+  return unary(MapOp::kSoftplus, of.in(0), {&beta, &threshold}, of.out(), plan);
+}
+
+Status plan_threshold(Operands& of, Plan* plan) {
+  const aclScalar threshold = of.scalar("threshold");
+  const aclScalar value = of.scalar("value");
+  return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
+}
+
+// On overflow kernels yield infinities and NaN, and record no status: it is always 0, in eight words.
+Status float_status(aclDataType dtype, aclTensor& data) { return sized(ints({8}), dtype, data); }
 Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
 
 }  // namespace
@@ -134,3 +152,4 @@ Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
 }  // namespace softnpu
 
 #include "opgen/rows_elementwise.inc"
+#include "opgen/rows_elementwise_function.inc"

@@ -9,6 +9,7 @@
 #include "nnopbase/format.h"
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/format/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {

@@ -1,6 +1,7 @@
 // Gradients of elementwise operators invoked by type name.
 
 #include "ops/math/elementwise/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {
@@ -25,8 +26,8 @@ Status plan_with(const char* name, Operands& of, Plan* plan) {
 }
 
 Status plan_elu_gradient(Operands& of, Plan* plan) {
-  return elu_backward(of.in(0), of.scalar("alpha"), of.scalar("scale"), of.scalar("input_scale"),
-                      of.flag("is_result"), of.in(1), of.out(), plan);
+  return elu_backward(of.in(0), of.scalar("alpha"), of.scalar("scale"), of.scalar("input_scale"), of.flag("is_result"),
+                      of.in(1), of.out(), plan);
 }
 
 Status plan_hardtanh_gradient(Operands& of, Plan* plan) {
@@ -41,8 +42,14 @@ Status plan_softplus_gradient(Operands& of, Plan* plan) {
   return gradient(MapOp::kSoftplusBackward, of.in(0), of.in(1), {&beta, &threshold}, of.out(), plan);
 }
 
+Status plan_relu_gradient(Operands& of, Plan* plan) {
+  const aclScalar zero = real_scalar(0);
+  return gradient(MapOp::kThresholdBackward, of.in(0), of.in(1), {&zero}, of.out(), plan);
+}
+
 }  // namespace
 
 }  // namespace softnpu
 
 #include "opgen/rows_gradient.inc"
+#include "opgen/rows_gradient_function.inc"

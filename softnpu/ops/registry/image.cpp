@@ -3,9 +3,12 @@
 
 #include "base/text.h"
 #include "ops/nn/conv/operators.h"
+#include "ops/nn/conv/spatial.h"
+#include "ops/nn/pool/argmax_bits.h"
 #include "ops/nn/pool/operators.h"
 #include "ops/nn/sampler/operators.h"
 #include "ops/nn/upsample/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
 
@@ -126,23 +129,22 @@ PoolReading read_average_pool(Operands& of) {
 Status check_average_pool(Operands& of) {
   if (of.words("data_format") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
   if (of.flag("global_pooling")) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
-  if (of.words("padding_mode") != "CALCULATED")
-    return invalid_call("paddings that are given are implemented");
+  if (of.words("padding_mode") != "CALCULATED") return invalid_call("paddings that are given are implemented");
   return Status::ok();
 }
 
 Status plan_average_pool(Operands& of, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive"),
-                  of.integer("divisor_override"), of.out(), plan);
+  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive"), of.integer("divisor_override"),
+                  of.out(), plan);
 }
 
 // (sizes of the result, gradient)
 Status plan_average_pool_gradient(Operands& of, Plan* plan) {
   (void)of.numbers(0);
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive"), 0,
-                           of.out(), plan);
+  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive"), 0, of.out(),
+                           plan);
 }
 
 Status plan_grid_sampler(Operands& of, Plan* plan) {
@@ -187,6 +189,68 @@ Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
   }
   const aclIntArray input = sizes_of(of.out(), 0);
   return upsample_backward({mode, sizes_of(of.in(0), 2), align, {}}, 2, of.in(0), input, of.out(), plan);
+}
+
+Status plan_max_pool(Operands& of, Plan* plan) {
+  return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
+}
+
+// (x, gradient, bits)
+Status plan_max_pool_gradient(Operands& of, Plan* plan) {
+  return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2), of.out(),
+                                plan);
+}
+
+// [N, C, spatial] with the number of windows of each dimension.
+Status windows(const aclTensor& x, int64_t channels, const aclIntArray& kernel, const aclIntArray& stride,
+               const aclIntArray& padding, const aclIntArray& dilation, bool ceil_mode, aclTensor& y) {
+  const size_t dims = kernel.size();
+  if (x.dims.size() < dims + 1) return invalid_call("images [N, C, spatial] are needed");
+  Dims sizes(x.dims.begin(), x.dims.end() - static_cast<ptrdiff_t>(dims + 1));
+  sizes.push_back(channels);
+  for (size_t i = 0; i < dims; ++i) {
+    int64_t count = 0;
+    const int64_t size = x.dims[x.dims.size() - dims + i];
+    SOFTNPU_RETURN_IF_ERROR(count_windows(size, {kernel[i], stride[i], padding[i], dilation[i]}, ceil_mode, &count));
+    sizes.push_back(count);
+  }
+  y.dims = sizes;
+  y.dtype = x.dtype;
+  return Status::ok();
+}
+
+Status convolved(Operands& of, const aclTensor& x, const aclTensor& filter, aclTensor& y) {
+  const size_t dims = spatial_dims(x);
+  ConvReading conv;
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, dims));
+  if (dims == 0 || filter.dims.size() != x.dims.size() || filter.dims[1] * conv.groups != x.dims[1]) {
+    return invalid_call("the image's channels and the filter's do not match");
+  }
+  return windows(x, filter.dims[0], aclIntArray{Dims(filter.dims.begin() + 2, filter.dims.end())}, conv.stride,
+                 conv.padding, conv.dilation, false, y);
+}
+
+Status pooled(const PoolReading& pool, const aclTensor& x, aclTensor& y) {
+  if (x.dims.size() < 3) return invalid_call("images [N, C, H, W] are needed");
+  return windows(x, x.dims[x.dims.size() - 3], pool.kernel, pool.stride, pool.padding, pool.dilation, pool.ceil_mode,
+                 y);
+}
+
+Status pooled_with_bits(const PoolReading& pool, const aclTensor& x, aclTensor& y, aclTensor& argmax) {
+  SOFTNPU_RETURN_IF_ERROR(pooled(pool, x, y));
+  const size_t rank = y.dims.size();
+  if (rank != 4) return invalid_call("images [N, C, H, W] are needed");
+  ArgmaxBits bits;
+  bits.out = {1, y.dims[2], y.dims[3]};
+  bits.kernel = {1, pool.kernel[0], pool.kernel[1]};
+  return sized(ints({y.dims[0], y.dims[1], bits.taps(), bits.row_words()}), ACL_UINT16, argmax);
+}
+
+// An image [N, C, ..] at the positions of `grid` [N, H, W, 2].
+Status sampled(const aclTensor& x, const aclTensor& grid, aclTensor& y) {
+  if (x.dims.size() != 4 || grid.dims.size() != 4)
+    return invalid_call("images and grids of four dimensions are needed");
+  return sized(ints({x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]}), x.dtype, y);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Indexing operators invoked by type name.
 
 #include "ops/core/copy/strided_copy.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
 #include "ops/tensor/index/operators.h"

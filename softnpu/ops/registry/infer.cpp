@@ -43,7 +43,7 @@ Status broadcast(const Dims& sizes, Dims* dims) {
 // The first `count` inputs broadcast, and their promoted type.
 Status meet(Operands& of, size_t count, Dims* dims, aclDataType* dtype) {
   std::array<aclScalar, 4> numbers;
-  SmallVector<MapInput, 4> inputs;
+  std::vector<MapInput> inputs;
   const size_t given = std::min(count, of.count());
   for (size_t i = 0; i < given; ++i) {
     inputs.push_back(of.value(i, &numbers[i]));
@@ -55,7 +55,7 @@ Status meet(Operands& of, size_t count, Dims* dims, aclDataType* dtype) {
     *dtype = of.dtype(0);
     return Status::ok();
   }
-  return promoted_type({inputs.data(), inputs.size()}, aclTensor{}, dtype);
+  return promoted_type(inputs, aclTensor{}, dtype);
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ Status concatenated(const aclTensorList& xs, int64_t dim, aclTensor& y) {
   SOFTNPU_RETURN_IF_ERROR(find_dim(dim, first.dims.size(), &at));
   if (first.dims.empty()) return invalid_call("tensors without dimensions are not concatenated");
   Dims dims = first.dims;
-  SmallVector<MapInput, 8> inputs;
+  std::vector<MapInput> inputs;
   Checked along = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
     const Dims& sizes = xs[i]->dims;
@@ -186,18 +186,18 @@ Status concatenated(const aclTensorList& xs, int64_t dim, aclTensor& y) {
   if (!along.fits()) return invalid_call("the result has more elements than 64 bits count");
   dims[at] = along.value();
   y.dims = dims;
-  return promoted_type({inputs.data(), inputs.size()}, aclTensor{}, &y.dtype);
+  return promoted_type(inputs, aclTensor{}, &y.dtype);
 }
 
 Status stacked(const aclTensorList& xs, int64_t dim, aclTensor& y) {
   if (xs.size() == 0) return invalid_call("no tensor is given");
-  SmallVector<MapInput, 8> inputs;
+  std::vector<MapInput> inputs;
   for (size_t i = 0; i < xs.size(); ++i) {
     if (!std::ranges::equal(xs[i]->dims, xs[0]->dims)) return invalid_call("tensors of one size are stacked");
     inputs.push_back(*xs[i]);
   }
   SOFTNPU_RETURN_IF_ERROR(inserted(*xs[0], dim, static_cast<int64_t>(xs.size()), xs[0]->dtype, y));
-  return promoted_type({inputs.data(), inputs.size()}, aclTensor{}, &y.dtype);
+  return promoted_type(inputs, aclTensor{}, &y.dtype);
 }
 
 Status inserted(const aclTensor& x, int64_t dim, int64_t size, aclDataType dtype, aclTensor& y) {

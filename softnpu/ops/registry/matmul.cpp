@@ -1,6 +1,7 @@
 // Matrix products invoked by type name.
 
 #include "ops/blas/matmul/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {

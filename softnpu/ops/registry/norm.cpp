@@ -2,6 +2,7 @@
 
 #include "ops/nn/norm/norms.h"
 #include "ops/nn/softmax/softmax.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
 
@@ -59,20 +60,20 @@ Status plan_training(Operands& of, Plan* plan) {
   if (of.out(1).data != of.in(5).data || of.out(2).data != of.in(6).data) {
     return invalid_call("the running statistics are updated in place");
   }
-  return batch_norm_of_batch(of.in(0), of.in(3), of.in(4), of.out(1), of.out(2), of.real("factor"),
-                             of.real("epsilon"), of.out(0), of.out(3), of.out(4), plan);
+  return batch_norm_of_batch(of.in(0), of.in(3), of.in(4), of.out(1), of.out(2), of.real("factor"), of.real("epsilon"),
+                             of.out(0), of.out(3), of.out(4), plan);
 }
 
 // (gradient, x, mean, variance) to the gradients of weight and bias.
 Status plan_training_sums(Operands& of, Plan* plan) {
-  return batch_norm_of_batch_gradient(of.in(0), of.in(1), nullptr, of.in(2), of.in(3), of.real("epsilon"),
-                                      nullptr, &of.out(0), &of.out(1), plan);
+  return batch_norm_of_batch_gradient(of.in(0), of.in(1), nullptr, of.in(2), of.in(3), of.real("epsilon"), nullptr,
+                                      &of.out(0), &of.out(1), plan);
 }
 
 // (gradient, x, gradient of weight, gradient of bias, weight, mean, variance) to the gradient of x.
 Status plan_training_gradient(Operands& of, Plan* plan) {
-  return batch_norm_of_batch_gradient(of.in(0), of.in(1), &of.in(4), of.in(5), of.in(6), of.real("epsilon"),
-                                      &of.out(), nullptr, nullptr, plan);
+  return batch_norm_of_batch_gradient(of.in(0), of.in(1), &of.in(4), of.in(5), of.in(6), of.real("epsilon"), &of.out(),
+                                      nullptr, nullptr, plan);
 }
 
 Status plan_softmax(bool log, Operands& of, Plan* plan) {

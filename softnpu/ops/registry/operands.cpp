@@ -1,8 +1,8 @@
 #include "ops/registry/operands.h"
 
 #include <algorithm>
-#include <string_view>
 #include <span>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -127,7 +127,15 @@ double Operands::fallback(const char* name, const char** words) {
 
 bool Operands::has(const char* name) const { return call_.attributes->values.contains(name); }
 bool Operands::flag(const char* name) { return attribute(name, fallback(name) != 0); }
-int64_t Operands::integer(const char* name) { return attribute(name, static_cast<int64_t>(fallback(name))); }
+
+int64_t Operands::integer(const char* name) {
+  const auto otherwise = static_cast<int64_t>(fallback(name));
+  const auto found = call_.attributes->values.find(name);
+  if (found != call_.attributes->values.end()) {
+    if (const auto* dtype = std::get_if<aclDataType>(&found->second)) return *dtype;
+  }
+  return attribute(name, otherwise);
+}
 
 std::string Operands::words(const char* name) {
   const char* words = "";
@@ -165,8 +173,7 @@ Status check_inputs(const OperatorRow& row, const TypedCall& call) {
     const TypedTensor& typed = call.inputs[i];
     if (operand.is_optional && !typed.is_given) continue;
     const bool may_lie_in_host_memory = operand.kind >= OperandKind::kHost;
-    SOFTNPU_RETURN_IF_ERROR(
-        check_plain(typed, text("input ", i), may_lie_in_host_memory, row.takes_blocked_formats));
+    SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), may_lie_in_host_memory, row.takes_blocked_formats));
   }
   return Status::ok();
 }

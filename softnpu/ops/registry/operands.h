@@ -20,6 +20,8 @@ class Operands {
 
   Operands(const OperatorRow& row, TypedCall& call) : row_(row), call_(call) {}
 
+  // The type of an input.
+  aclDataType dtype(size_t place) const { return call_.inputs[place].tensor.dtype; }
   size_t count() const { return call_.inputs.size(); }
   const aclTensor& in(size_t place) const { return call_.inputs[place].tensor; }
   // Null if the input was omitted.
@@ -46,6 +48,8 @@ class Operands {
   // Whether the call has the attribute.
   bool has(const char* name) const;
 
+  // The first error, which stays.
+  Status peek() const { return {status_.code(), status_.message()}; }
   Status status() { return std::move(status_); }
 
  private:

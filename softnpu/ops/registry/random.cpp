@@ -4,6 +4,7 @@
 #include "ops/math/random/random.h"
 #include "ops/math/random/dropout.h"
 #include "ops/math/random/sample.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
 
@@ -61,6 +62,22 @@ Status plan_mask(Operands& of, Plan* plan) {
 // (x, bits, probability to keep)
 Status plan_dropout(Operands& of, Plan* plan) {
   return dropout(of.in(0), of.in(1), 1 - of.number(2).as_double(), of.out(), plan);
+}
+
+// Bits in whole blocks of 128.
+Status mask_bytes(const aclIntArray& shape, aclTensor& y) {
+  Checked count = 1;
+  for (const int64_t size : shape) count = count * size;
+  if (!count.fits() || count.value() < 0) return invalid_call("the sizes have no bytes of bits");
+  return sized(ints({(count.value() + 127) / 128 * 16}), ACL_UINT8, y);
+}
+
+// `count` classes for each row.
+Status sampled_classes(const aclTensor& x, int64_t count, aclTensor& y) {
+  if (x.dims.empty()) return invalid_call("rows of probabilities are needed");
+  SOFTNPU_RETURN_IF_ERROR(like(x, ACL_INT64, y));
+  y.dims.back() = count;
+  return Status::ok();
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "ops/math/elementwise/operators.h"
 #include "ops/math/reduce/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/registry.h"
 
 namespace softnpu {
@@ -55,8 +56,7 @@ Status plan_log_sum_exp(Operands& of, Plan* plan) {
 // The first result is the index.
 template <ReduceOp op>
 Status plan_where(Operands& of, Plan* plan) {
-  return reduce_where(op, of.in(0), of.integer("dimension"), of.flag("keep_dims"), of.out(1), of.out(0),
-                      plan);
+  return reduce_where(op, of.in(0), of.integer("dimension"), of.flag("keep_dims"), of.out(1), of.out(0), plan);
 }
 
 template <ReduceOp op>

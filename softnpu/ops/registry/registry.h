@@ -1,6 +1,6 @@
 #pragma once
-// The operators that are called by the name of their type, and the types of a graph's nodes: one table for all families,
-// generated from the rows in this folder and in the tables of functions (softnpu/opgen/types.py).
+// The operators that are called by the name of their type, and the types of a graph's nodes: one table for all
+// families, generated from the rows in this folder and in the tables of functions (softnpu/opgen/types.py).
 
 #include <memory>
 #include <span>

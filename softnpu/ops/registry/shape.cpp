@@ -9,6 +9,7 @@
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/view/view.h"
 #include "ops/math/elementwise/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
 #include "ops/registry/registry.h"
 #include "ops/tensor/index/operators.h"
@@ -19,7 +20,7 @@ namespace softnpu {
 namespace {
 
 // Starts and sizes of each dimension; -1 means the rest.
-Status plan_slice(Operands& of, Plan* plan) {
+Status slice_of(Operands& of, aclTensor* out) {
   aclTensor view = of.in(0);
   const aclIntArray first = of.numbers(1);
   const aclIntArray sizes = of.numbers(2);
@@ -32,12 +33,25 @@ Status plan_slice(Operands& of, Plan* plan) {
     view.offset += first[i] * view.strides[i];
     view.dims[i] = size;
   }
+  *out = view;
+  return Status::ok();
+}
+
+Status plan_slice(Operands& of, Plan* plan) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
   return plan_copy(view, of.out(), plan);
+}
+
+Status infer_slice(Operands& of) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
+  return like(view, of.out());
 }
 
 // Starts, ends and steps of the first dimensions. Each mask has a bit per dimension: begin and end masks extend the
 // range, shrink_axis_mask selects only the element at the start.
-Status plan_strided_slice(Operands& of, Plan* plan) {
+Status strided_slice_of(Operands& of, aclTensor* out) {
   const aclTensor& self = of.in(0);
   const aclIntArray begin = of.numbers(1);
   const aclIntArray end = of.numbers(2);
@@ -74,7 +88,20 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
     view.dims.push_back(last <= first ? 0 : (last - first - 1) / steps[i] + 1);
     view.strides.push_back(self.strides[i] * steps[i]);
   }
+  *out = view;
+  return Status::ok();
+}
+
+Status plan_strided_slice(Operands& of, Plan* plan) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(strided_slice_of(of, &view));
   return plan_copy(view, of.out(), plan);
+}
+
+Status infer_strided_slice(Operands& of) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(strided_slice_of(of, &view));
+  return like(view, of.out());
 }
 
 // Views `tensor`'s memory with other sizes, strides and an offset in elements.
@@ -214,8 +241,7 @@ Status plan_fill(Operands& of, Plan* plan) {
 Status plan_top(Operands& of, Plan* plan) {
   const aclIntArray k = of.numbers(1);
   if (k.size() != 1) return invalid_call("one k is needed");
-  return topk(of.in(0), k[0], of.integer("dim"), of.flag("largest"), of.flag("sorted"), of.out(0),
-              of.out(1), plan);
+  return topk(of.in(0), k[0], of.integer("dim"), of.flag("largest"), of.flag("sorted"), of.out(0), of.out(1), plan);
 }
 
 // One-hot along a new dimension, `axis`. With two numbers: fills with the second, then writes the first at the classes.
@@ -242,6 +268,11 @@ Status plan_one_hot(Operands& of, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(fill(of.out(), off, &whole));
   SOFTNPU_RETURN_IF_ERROR(scatter(of.out(), along, index, on, 0, true, of.out(), &marks));
   return run_both(std::move(whole), std::move(marks), plan);
+}
+
+Status plan_linspace(Operands& of, Plan* plan) {
+  (void)of.numbers(2);  // the number of elements, redundant
+  return linspace(of.number(0), of.number(1), element_count(of.out()), of.out(), plan);
 }
 
 }  // namespace
