@@ -22,3 +22,9 @@ endfunction()
 function(add_operators table)
   set_property(GLOBAL APPEND PROPERTY operator_tables ${CMAKE_CURRENT_SOURCE_DIR}/${table})
 endfunction()
+
+# Adds the calling folder's tables of operators that are called by the name of their type.
+function(add_types)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(GLOBAL APPEND PROPERTY type_tables ${ARGN})
+endfunction()

@@ -52,4 +52,8 @@ extern "C" {
 typedef void SoftnpuCompile(const softnpu::TypedCall* call, std::shared_ptr<const softnpu::CompiledOperator>* compiled,
                             softnpu::Status* status);
 ACL_FUNC_VISIBILITY SoftnpuCompile softnpuCompileOperator;
+
+// In libopapi. Makes the call's outputs: their types and sizes, -1 where the run determines one.
+typedef void SoftnpuInferOutputs(softnpu::TypedCall* call, softnpu::Status* status);
+ACL_FUNC_VISIBILITY SoftnpuInferOutputs softnpuInferOutputs;
 }

@@ -27,35 +27,50 @@ CompileCache& cache() {
   return instance.get();
 }
 
+// What libopapi exports for this library.
+struct Operators {
+  SoftnpuCompile* compile = nullptr;
+  SoftnpuInferOutputs* infer_outputs = nullptr;
+};
+
 // Loads libopapi at the first operator and keeps it loaded. RTLD_LOCAL: its symbols, such as oneDNN's, stay private.
-Status load_operators(SoftnpuCompile** out) {
-  static SoftnpuCompile* const compile = [] {
+Status load_operators(Operators* out) {
+  static const Operators operators = [] {
     void* library = dlopen("libopapi.so", RTLD_NOW | RTLD_LOCAL);
-    void* symbol = library == nullptr ? nullptr : dlsym(library, "softnpuCompileOperator");
-    return reinterpret_cast<SoftnpuCompile*>(symbol);
+    const auto find = [&](const char* name) { return library == nullptr ? nullptr : dlsym(library, name); };
+    return Operators{reinterpret_cast<SoftnpuCompile*>(find("softnpuCompileOperator")),
+                     reinterpret_cast<SoftnpuInferOutputs*>(find("softnpuInferOutputs"))};
   }();
-  *out = compile;
-  if (compile != nullptr) return Status::ok();
+  *out = operators;
+  if (operators.compile != nullptr && operators.infer_outputs != nullptr) return Status::ok();
   return {ACL_ERROR_OP_NOT_FOUND, "softnpu's libopapi.so, which has the operators, does not load beside this library"};
 }
 
 }  // namespace
 
 Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out) {
-  SoftnpuCompile* compile = nullptr;
-  SOFTNPU_RETURN_IF_ERROR(load_operators(&compile));
+  Operators operators;
+  SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
   Status status;
   bool made = false;
   *out = cache().operators.get(key_of(call), [&] {
     made = true;
     std::shared_ptr<const CompiledOperator> compiled;
-    compile(&call, &compiled, &status);
+    operators.compile(&call, &compiled, &status);
     return compiled;
   });
   if (*out != nullptr) ++(made ? cache().compiled : cache().reused);
   if (made && log_enabled(ACL_INFO)) {
     log(ACL_INFO, text("operator type ", call.type, status.is_ok() ? " compiled" : " refused"));
   }
+  return status;
+}
+
+Status inferred_outputs(TypedCall* call) {
+  Operators operators;
+  SOFTNPU_RETURN_IF_ERROR(load_operators(&operators));
+  Status status;
+  operators.infer_outputs(call, &status);
   return status;
 }
 

@@ -11,6 +11,9 @@ namespace softnpu {
 // The operator for `call`; compiled if it is not in the cache.
 Status compiled_operator(const TypedCall& call, std::shared_ptr<const CompiledOperator>* out);
 
+// Makes the outputs of `call`: their types and sizes, -1 where the run determines one.
+Status inferred_outputs(TypedCall* call);
+
 softnpuCompileStatistics compile_statistics();
 
 }  // namespace softnpu

@@ -43,10 +43,10 @@ Status read(const Arguments& arguments, TypedCall* call) {
     return {ACL_ERROR_INVALID_PARAM, text("there is no compile type ", static_cast<int>(arguments.compile_type))};
   }
   call->type = arguments.type;
-  SOFTNPU_RETURN_IF_ERROR(
-      softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs, &call->inputs));
+  SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("input", arguments.input_count, arguments.input_descs, arguments.inputs,
+                                                softnpu::Reading::kAll, &call->inputs));
   SOFTNPU_RETURN_IF_ERROR(softnpu::read_tensors("output", arguments.output_count, arguments.output_descs,
-                                                arguments.outputs, &call->outputs));
+                                                arguments.outputs, softnpu::Reading::kAll, &call->outputs));
   return softnpu::read_attributes(arguments.attributes, &call->attributes);
 }
 

@@ -46,27 +46,34 @@ Status read_data(const std::string& role, const aclTensorDesc& desc, const aclDa
   return Status::ok();
 }
 
-Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, const aclDataBuffer* buffer_handle,
-                   TypedTensor* out) {
-  std::shared_ptr<aclTensorDesc> desc;
-  std::shared_ptr<aclDataBuffer> buffer;
-  SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(desc_handle, &desc));
-  SOFTNPU_RETURN_IF_ERROR(data_buffers().find(buffer_handle, &buffer));
-  out->name = desc->name;
-  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an omitted optional input
+// Everything but the data.
+Status read_description(const std::string& role, const aclTensorDesc& desc, TypedTensor* out) {
+  out->name = desc.name;
   out->is_given = true;
   aclTensor& tensor = out->tensor;
-  tensor.dtype = desc->dtype;
-  tensor.format = desc->storage_format.value_or(desc->format);
+  tensor.dtype = desc.dtype;
+  tensor.format = desc.storage_format.value_or(desc.format);
   // If a blocked tensor was described by its sizes in memory, origin_dims are the sizes that the program sees.
-  const bool is_held = is_blocked_format(desc->format) && desc->origin_dims.has_value();
-  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc->origin_dims : desc->dims, &tensor.dims));
-  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc->storage_dims.value_or(desc->dims), &tensor.storage_dims));
-  SOFTNPU_RETURN_IF_ERROR(read_data(role, *desc, *buffer, out));
+  const bool is_held = is_blocked_format(desc.format) && desc.origin_dims.has_value();
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc.origin_dims : desc.dims, &tensor.dims));
+  SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc.storage_dims.value_or(desc.dims), &tensor.storage_dims));
   tensor.strides = Dims(tensor.dims.size());
   int64_t stride = 1;
   for (size_t i = tensor.dims.size(); i-- > 0; stride *= tensor.dims[i]) tensor.strides[i] = stride;
   return Status::ok();
+}
+
+Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, const aclDataBuffer* buffer_handle,
+                   Reading reading, TypedTensor* out) {
+  std::shared_ptr<aclTensorDesc> desc;
+  SOFTNPU_RETURN_IF_ERROR(tensor_descs().find(desc_handle, &desc));
+  const bool needs_data = reading == Reading::kAll || desc->placement != ACL_MEMTYPE_DEVICE;
+  std::shared_ptr<aclDataBuffer> buffer;
+  if (needs_data) SOFTNPU_RETURN_IF_ERROR(data_buffers().find(buffer_handle, &buffer));
+  out->name = desc->name;
+  if (desc->dtype == ACL_DT_UNDEFINED) return Status::ok();  // an omitted optional input
+  SOFTNPU_RETURN_IF_ERROR(read_description(role, *desc, out));
+  return needs_data ? read_data(role, *desc, *buffer, out) : Status::ok();
 }
 
 class KeyWriter {
@@ -104,14 +111,16 @@ class KeyWriter {
 }  // namespace
 
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
-                    std::vector<TypedTensor>* out) {
+                    Reading reading, std::vector<TypedTensor>* out) {
   if (count < 0) return {ACL_ERROR_INVALID_PARAM, text("a list of ", count, " ", role, "s")};
-  if (count > 0 && (descs == nullptr || buffers == nullptr)) {
+  if (count > 0 && (descs == nullptr || (buffers == nullptr && reading == Reading::kAll))) {
     return {ACL_ERROR_INVALID_PARAM, text("the list of ", role, "s is null")};
   }
   out->resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
-    SOFTNPU_RETURN_IF_ERROR(read_tensor(text(role, " ", i), descs[i], buffers[i], &(*out)[static_cast<size_t>(i)]));
+    const aclDataBuffer* buffer = buffers == nullptr ? nullptr : buffers[i];
+    SOFTNPU_RETURN_IF_ERROR(
+        read_tensor(text(role, " ", i), descs[i], buffer, reading, &(*out)[static_cast<size_t>(i)]));
   }
   return Status::ok();
 }

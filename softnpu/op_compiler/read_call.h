@@ -7,10 +7,15 @@
 
 namespace softnpu {
 
+enum class Reading : uint8_t {
+  kAll,
+  kDescriptions,  // without buffers in device memory, which may be missing
+};
+
 // Reads the handles of aclopCompileAndExecute. Checks that each is not null or destroyed, that all sizes are known, and
 // that the buffer is as large as its description.
 Status read_tensors(const char* role, int count, const aclTensorDesc* const* descs, const aclDataBuffer* const* buffers,
-                    std::vector<TypedTensor>* out);
+                    Reading reading, std::vector<TypedTensor>* out);
 // Null means no attributes.
 Status read_attributes(const aclopAttr* attributes, std::shared_ptr<const aclopAttr>* out);
 

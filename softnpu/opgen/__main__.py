@@ -2,7 +2,8 @@
 
 Below FOLDER: ``aclnnop/aclnn_<operator>.h`` for each operator, ``entries/<family>.cpp`` for each table, whose family is
 the name of its folder; ``callers.cpp`` with all operators, for softnpu's tests; ``opgen/*.inc``, parts of C++ files that
-follow from the functions of a table.
+follow from the functions of a table, and ``opgen/rows_<name>.inc`` for each table ``<name>.txt`` of operators that are
+called by the name of their type.
 """
 
 import argparse
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from softnpu.opgen import emit
 from softnpu.opgen.parse import TableError, parse
+from softnpu.opgen.types import rows
 
 
 def _write(path: Path, text: str) -> None:
@@ -40,11 +42,16 @@ def main(arguments: list[str]) -> int:
     for path, table in tables.items():
         for operator in table.operators:
             _write(options.output / "aclnnop" / operator.header, emit.header(operator))
+        parts = options.output / "opgen"
+        if table.types:
+            part = parts / f"rows_{path.stem}.inc"
+            _write(part, rows(table.types, str(path), str(part), path.stem))
+            continue
         entries = options.output / "entries" / f"{path.parent.name}.cpp"
         _write(entries, emit.entries(table, str(entries)))
         if table.functions:
-            for name, text in emit.functions(table.functions).items():
-                _write(options.output / "opgen" / name, text)
+            for name, text in emit.functions(table.functions, str(path), str(parts)).items():
+                _write(parts / name, text)
     _write(options.output / "callers.cpp", emit.callers(tables.values()))
     return 0
 

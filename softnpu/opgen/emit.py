@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from softnpu.opgen.lines import BACK, numbered
-from softnpu.opgen.model import Argument, Function, Operator, Table
+from softnpu.opgen.model import Argument, Function, Operator, Table, TypedName
+from softnpu.opgen.types import Input, OperatorType, rows
 
 
 def _parameters(operator: Operator) -> str:
@@ -85,8 +86,32 @@ def entries(table: Table, name: str) -> str:
     return numbered(text, name)
 
 
-# Planners of the table "gradient" of typed names; the others are in "elementwise".
+# Planners of the table "gradient" of named functions; the others are in "elementwise".
 _GRADIENTS = ("plan_gradient", "plan_swapped")
+# Functions whose results are bool.
+_PREDICATES = frozenset(
+    "LogicalNot IsFinite Eq Ne Gt Ge Lt Le LogicalAnd LogicalOr IsPosInf IsNegInf Signbit".split()
+)
+
+
+def _type_of(function: Function, typed: TypedName) -> OperatorType:
+    """The row of a named function: its inputs are broadcast."""
+    count = len(typed.operands)
+    names = ["x"] if count == 1 else [f"x{i + 1}" for i in range(count)]
+    kinds = ("value" if letter == "n" else "tensor" for letter in typed.operands)
+    if typed.planner in _GRADIENTS:
+        rule = "like(x1, y)"
+    elif function.name in _PREDICATES:
+        rule = f"compared(of, {count}, y)"
+    elif function.name == "Abs":
+        rule = "magnitude(x, y)"
+    elif typed.planner == "plan_floating":
+        rule = f"promoted_floating(of, {count}, y)"
+    else:
+        rule = f"promoted(of, {count}, y)"
+    plan = f"{typed.planner}<MapOp::k{function.name}>(of)"
+    inputs = tuple(map(Input, names, kinds))
+    return OperatorType(typed.name, inputs, (), ("y",), plan, None, rule, False, function.line)
 
 
 def _traits(function: Function) -> str:
@@ -94,17 +119,16 @@ def _traits(function: Function) -> str:
     return f"    {{{function.cost}, {', '.join(flags)}}},  // {function.name}\n"
 
 
-def functions(found: Iterable[Function]) -> dict[str, str]:
-    """The .inc files for the functions: enumerators, traits, cases of each file, rows of the typed names."""
+def functions(found: Iterable[Function], path: str, folder: str) -> dict[str, str]:
+    """The .inc files for the functions: enumerators, traits, cases of each file, rows of the named ones."""
     found = list(found)
     files = {
         "map_op.inc": "".join(
             f"k{f.name}," + (f"  // {f.doc}" if f.doc else "") + "\n" for f in found
         ),
         "map_op_traits.inc": "".join(map(_traits, found)),
-        "typed_elementwise.inc": "",
-        "typed_gradient.inc": "",
     }
+    types: dict[str, list[OperatorType]] = {"elementwise_function": [], "gradient_function": []}
     for function in found:
         if function.file is not None:
             name = f"{function.file}_cases.inc"
@@ -113,10 +137,11 @@ def functions(found: Iterable[Function]) -> dict[str, str]:
             )
             files[name] = files.get(name, "") + case
         for typed in function.typed:
-            table = "gradient" if typed.planner in _GRADIENTS else "elementwise"
-            files[f"typed_{table}.inc"] += (
-                f'{{"{typed.name}", "{typed.operands}", 1, &{typed.planner}<MapOp::k{function.name}>}},\n'
-            )
+            family = "gradient" if typed.planner in _GRADIENTS else "elementwise"
+            types[f"{family}_function"].append(_type_of(function, typed))
+    for family, found_types in types.items():
+        name = f"rows_{family}.inc"
+        files[name] = rows(found_types, path, f"{folder}/{name}", family)
     return files
 
 

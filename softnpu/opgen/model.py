@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from softnpu.opgen.types import OperatorType
+
 # Objects are passed by pointer, the others by value. The name in a table -> its C type.
 OBJECTS = {
     "Tensor": "aclTensor",
@@ -89,6 +91,7 @@ class Function:
     keeps_numbers: bool
     typed: tuple[TypedName, ...]
     doc: str
+    line: int = 0  # of its row in the table
 
 
 @dataclass(frozen=True)
@@ -99,3 +102,4 @@ class Table:
     includes: tuple[str, ...]
     operators: tuple[Operator, ...]
     functions: tuple[Function, ...] = ()
+    types: tuple[OperatorType, ...] = ()

@@ -14,6 +14,8 @@ An elementwise function has its own row, before the operators that use it; each 
 
     function Add, in arithmetic, costs 1, rounds constants, keeps numbers, named Add(nn) by plan_scaled  # a + k0 b
 
+An operator that is called by the name of its type has a row of its own, see ``softnpu.opgen.types``.
+
 ``?`` marks an object that may be null, ``!`` one whose memory is written. A plan takes objects by reference, and those
 that may be null by pointer.
 """
@@ -23,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, Table, TypedName
+from softnpu.opgen.types import OperatorType, RowError, parse_row
 
 _ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
 _NAMED = re.compile(r"named (\w+)\((\w*)\) by (\w+)")
@@ -67,7 +70,8 @@ def _function(line: str, where: str) -> Function:
                 "'keeps numbers', 'named NAME(OPERANDS) by PLANNER'"
             )
     rounds, keeps = "rounds constants" in flags, "keeps numbers" in flags
-    return Function(name, file, cost, rounds, keeps, tuple(typed), doc.strip())
+    line_number = int(where.rpartition(":")[2])
+    return Function(name, file, cost, rounds, keeps, tuple(typed), doc.strip(), line_number)
 
 
 def _operator(line: str, where: str) -> Operator:
@@ -99,6 +103,7 @@ def parse(path: Path) -> Table:
     includes: list[str] = []
     operators: dict[str, Operator] = {}
     functions: dict[str, Function] = {}
+    types: dict[str, OperatorType] = {}
     for line, where in _lines(path):
         if line.startswith("include "):
             if operators:
@@ -111,8 +116,23 @@ def parse(path: Path) -> Table:
                 raise TableError(f"{where}: the function {function.name} is there twice")
             functions[function.name] = function
             continue
+        if line.startswith("type "):
+            try:
+                row = parse_row(line, int(where.rpartition(":")[2]))
+            except RowError as error:
+                raise TableError(f"{where}: {error}") from None
+            if row.name in types:
+                raise TableError(f"{where}: the type {row.name} is there twice")
+            types[row.name] = row
+            continue
         operator = _operator(line, where)
         if operator.name in operators:
             raise TableError(f"{where}: {operator.name} is there twice")
         operators[operator.name] = operator
-    return Table(str(path), tuple(includes), tuple(operators.values()), tuple(functions.values()))
+    return Table(
+        str(path),
+        tuple(includes),
+        tuple(operators.values()),
+        tuple(functions.values()),
+        tuple(types.values()),
+    )

@@ -43,6 +43,11 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr* attr, const char*
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(aclopAttr* attr, const char* attrName, int numLists,
                                                      const int* numValues, const int64_t* const values[]);
 
+// In libacl_op_compiler. Writes the types and sizes of an operator's outputs into their descriptions.
+ACL_FUNC_VISIBILITY aclError aclopInferShape(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
+                                             aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
+                                             aclopAttr* attr);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,8 @@
 
 #include "ops/core/iterate/view.h"
 #include "ops/math/elementwise/operators.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/infer.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -61,8 +62,8 @@ Status plan_power(Operands& of, Plan* plan) {
 
 // log(scale x + shift) in the given base; a non-positive base means e. The official plug-in uses scale 1 and shift 0.
 Status plan_log(Operands& of, Plan* plan) {
-  const double base = of.real("base", -1);
-  if (of.real("scale", 1) != 1 || of.real("shift", 0) != 0) {
+  const double base = of.real("base");
+  if (of.real("scale") != 1 || of.real("shift") != 0) {
     return {ACL_ERROR_INVALID_PARAM, "a logarithm of x itself is implemented: scale 1, shift 0"};
   }
   if (base == 2) return floating(MapOp::kLog2, of.in(0), of.out(), plan);
@@ -72,7 +73,7 @@ Status plan_log(Operands& of, Plan* plan) {
 }
 
 Status plan_log_add_exp(Operands& of, Plan* plan) {
-  const double base = of.real("base", -1);
+  const double base = of.real("base");
   if (base > 0 && base != 2) return {ACL_ERROR_INVALID_PARAM, "the bases 2 and e are implemented"};
   return floating_binary(base == 2 ? MapOp::kLogAddExp2 : MapOp::kLogAddExp, of.in(0), of.in(1), of.out(), plan);
 }
@@ -101,14 +102,14 @@ Status plan_masked_fill(Operands& of, Plan* plan) {
 
 template <MapOp op>
 Status plan_shrink(Operands& of, Plan* plan) {
-  const aclScalar lambda = of.scalar("lambd", 0.5);
+  const aclScalar lambda = of.scalar("lambd");
   return unary(op, of.in(0), {&lambda}, of.out(), plan);
 }
 
 Status plan_elu(Operands& of, Plan* plan) {
-  const aclScalar alpha = of.scalar("alpha", 1);
-  const aclScalar scale = of.scalar("scale", 1);
-  const aclScalar input_scale = of.scalar("input_scale", 1);
+  const aclScalar alpha = of.scalar("alpha");
+  const aclScalar scale = of.scalar("scale");
+  const aclScalar input_scale = of.scalar("input_scale");
   return unary(MapOp::kElu, of.in(0), {&alpha, &scale, &input_scale}, of.out(), plan);
 }
 
@@ -121,84 +122,34 @@ Status plan_selu(Operands& of, Plan* plan) {
 }
 
 Status plan_swish(Operands& of, Plan* plan) {
-  if (of.real("scale", 1) != 1) return {ACL_ERROR_INVALID_PARAM, "the scale 1 is implemented"};
+  if (of.real("scale") != 1) return {ACL_ERROR_INVALID_PARAM, "the scale 1 is implemented"};
   return unary(MapOp::kSilu, of.in(0), of.out(), plan);
 }
 
-// On overflow kernels yield infinities and NaN, and record no status: it is always 0.
-Status plan_zero(Operands& of, Plan* plan) { return fill(of.out(), 0.0, plan); }
+Status plan_leaky_relu(Operands& of, Plan* plan) {
+  const aclScalar slope = of.scalar("negative_slope");
+  return unary(MapOp::kLeakyRelu, of.in(0), {&slope}, of.out(), plan);
+}
+
+Status plan_softplus(Operands& of, Plan* plan) {
+  const aclScalar beta = of.scalar("beta");
+  const aclScalar threshold = of.scalar("threshold");
+  return unary(MapOp::kSoftplus, of.in(0), {&beta, &threshold}, of.out(), plan);
+}
+
+Status plan_threshold(Operands& of, Plan* plan) {
+  const aclScalar threshold = of.scalar("threshold");
+  const aclScalar value = of.scalar("value");
+  return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
+}
+
+// On overflow kernels yield infinities and NaN, and record no status: it is always 0, in eight words.
+Status float_status(aclDataType dtype, aclTensor& data) { return sized(ints({8}), dtype, data); }
 Status plan_none(Operands& /*of*/, Plan* plan) { return plan_nothing(plan); }
 
 }  // namespace
 
-std::span<const PlannedType> elementwise_types() {
-  static constexpr PlannedType kTypes[] = {
-#include "opgen/typed_elementwise.inc"
-      {"Atan2", "tt", 1,
-       [](Operands& of, Plan* plan) { return floating_binary(MapOp::kAtan2, of.in(0), of.in(1), of.out(), plan); }},
-      {"Cast", "t", 1, [](Operands& of, Plan* plan) { return cast(of.in(0), of.out(), plan); }},
-      {"CeluV2", "t", 1,
-       [](Operands& of, Plan* plan) { return celu(of.in(0), of.scalar("alpha", 1), of.out(), plan); }},
-      {"ClipByValue", "tnn", 1, &plan_clamp},
-      {"ClipByValueV2", "tnn", 1, &plan_clamp},
-      {"Elu", "t", 1, &plan_elu},
-      {"Invert", "t", 1, [](Operands& of, Plan* plan) { return bitwise_not(of.in(0), of.out(), plan); }},
-      {"IsClose", "tt", 1,
-       [](Operands& of, Plan* plan) {
-         return is_close(of.in(0), of.in(1), of.real("rtol", 1e-5), of.real("atol", 1e-8), of.flag("equal_nan", false),
-                         of.out(), plan);
-       }},
-      {"LeakyRelu", "t", 1,
-       [](Operands& of, Plan* plan) {
-         const aclScalar slope = of.scalar("negative_slope", 0.01);
-         return unary(MapOp::kLeakyRelu, of.in(0), {&slope}, of.out(), plan);
-       }},
-      {"Lerp", "ttn", 1, &plan_lerp},
-      {"Log", "t", 1, &plan_log},
-      {"LogAddExp", "tt", 1, &plan_log_add_exp},
-      {"MaskedFill", "ttn", 1, &plan_masked_fill},
-      {"NPUAllocFloatStatus", "", 1, &plan_zero},
-      {"NPUClearFloatDebugStatus", "", 0, &plan_none},
-      {"NPUClearFloatStatus", "t", 1, &plan_zero},
-      {"NPUClearFloatStatusV2", "", 0, &plan_none},
-      {"NPUGetFloatDebugStatus", "", 1, &plan_zero},
-      {"NPUGetFloatStatus", "t", 1, &plan_zero},
-      {"NPUGetFloatStatusV2", "", 1, &plan_zero},
-      {"NanToNum", "t", 1,
-       [](Operands& of, Plan* plan) {
-         return nan_to_num(of.in(0), static_cast<float>(of.real("nan", 0)), static_cast<float>(of.real("posinf", 0)),
-                           static_cast<float>(of.real("neginf", 0)), of.out(), plan);
-       }},
-      {"OnesLike", "t", 1, [](Operands& of, Plan* plan) { return fill(of.out(), 1.0, plan); }},
-      {"Pow", "nn", 1, &plan_power},
-      {"RealDiv", "nn", 1, &plan_divide<0>},
-      {"Round", "t", 1,
-       [](Operands& of, Plan* plan) { return round_decimals(of.in(0), of.integer("decimals", 0), of.out(), plan); }},
-      {"Select", "ttt", 1,
-       [](Operands& of, Plan* plan) { return where(of.in(0), of.in(1), of.in(2), of.out(), plan); }},
-      {"Selu", "t", 1, &plan_selu},
-      {"SoftplusV2", "t", 1,
-       [](Operands& of, Plan* plan) {
-         const aclScalar beta = of.scalar("beta", 1);
-         const aclScalar threshold = of.scalar("threshold", 20);
-         return unary(MapOp::kSoftplus, of.in(0), {&beta, &threshold}, of.out(), plan);
-       }},
-      {"Swish", "t", 1, &plan_swish},
-      {"ThresholdV2D", "t", 1,
-       [](Operands& of, Plan* plan) {
-         const aclScalar threshold = of.scalar("threshold", 0);
-         const aclScalar value = of.scalar("value", 0);
-         return unary(MapOp::kThreshold, of.in(0), {&threshold, &value}, of.out(), plan);
-       }},
-      {"Xlogy", "nn", 1,
-       [](Operands& of, Plan* plan) {
-         aclScalar a;
-         aclScalar b;
-         return floating_binary(MapOp::kXlogy, of.value(0, &a), of.value(1, &b), of.out(), plan);
-       }},
-      {"ZerosLike", "t", 1, &plan_zero},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_elementwise.inc"
+#include "opgen/rows_elementwise_function.inc"

@@ -9,7 +9,8 @@
 #include "nnopbase/format.h"
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/format/operators.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/infer.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -36,9 +37,9 @@ Status agree(const char* attribute, const std::string& name, aclFormat* format) 
 Status plan_trans_data(Operands& of, Plan* plan) {
   aclTensor src = of.in(0);
   aclTensor& dst = of.out();
-  if (of.integer("groups", 1) > 1) return {ACL_ERROR_INVALID_PARAM, "weights without groups are implemented"};
-  SOFTNPU_RETURN_IF_ERROR(agree("src_format", of.words("src_format", ""), &src.format));
-  SOFTNPU_RETURN_IF_ERROR(agree("dst_format", of.words("dst_format", ""), &dst.format));
+  if (of.integer("groups") > 1) return {ACL_ERROR_INVALID_PARAM, "weights without groups are implemented"};
+  SOFTNPU_RETURN_IF_ERROR(agree("src_format", of.words("src_format"), &src.format));
+  SOFTNPU_RETURN_IF_ERROR(agree("dst_format", of.words("dst_format"), &dst.format));
   return format_cast(src, dst, plan);
 }
 
@@ -49,12 +50,6 @@ Status plan_identity(Operands& of, Plan* plan) {
 
 }  // namespace
 
-std::span<const PlannedType> format_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"Identity", "t", 1, &plan_identity, true},
-      {"TransData", "t", 1, &plan_trans_data, true},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_format.inc"

@@ -3,11 +3,14 @@
 
 #include "base/text.h"
 #include "ops/nn/conv/operators.h"
+#include "ops/nn/conv/spatial.h"
+#include "ops/nn/pool/argmax_bits.h"
 #include "ops/nn/pool/operators.h"
 #include "ops/nn/sampler/operators.h"
 #include "ops/nn/upsample/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -37,12 +40,12 @@ struct ConvReading {
   int64_t groups = 1;
 
   Status read(Operands& of, size_t dims) {
-    const std::string format = of.words("data_format", "NCHW");
+    const std::string format = of.words("data_format");
     if (format != "NCHW" && format != "NCDHW") return invalid_call("images [N, C, spatial] are implemented");
     stride = spatial(of.integers("strides"), dims, 1);
     dilation = spatial(of.integers("dilations"), dims, 1);
     output_padding = spatial(of.integers("output_padding"), dims, 0);
-    groups = of.integer("groups", 1);
+    groups = of.integer("groups");
     return halves(of.integers("pads"), dims, &padding);
   }
   ConvAttributes attributes(bool transposed) const {
@@ -110,48 +113,47 @@ aclIntArray inner(const aclIntArray& values, int64_t fallback) {
 // The values are [1, H, W, 1]. The forward operator's attribute for dilations is in the singular.
 PoolReading read_max_pool(Operands& of, const char* dilations) {
   return {inner(of.integers("ksize"), 1), inner(of.integers("strides"), 1), inner(of.integers("pads"), 0),
-          inner(of.integers(dilations), 1), of.flag("ceil_mode", false)};
+          inner(of.integers(dilations), 1), of.flag("ceil_mode")};
 }
 
 // The values are [1, 1, H, W]. With ceil_mode the paddings already include the extension after the image.
 PoolReading read_average_pool(Operands& of) {
   const aclIntArray pads = of.integers("pads");
   PoolReading pool{
-      spatial(of.integers("ksize"), 2, 1), spatial(of.integers("strides"), 2, 1), {}, {}, of.flag("ceil_mode", false)};
+      spatial(of.integers("ksize"), 2, 1), spatial(of.integers("strides"), 2, 1), {}, {}, of.flag("ceil_mode")};
   for (size_t i : {size_t{0}, size_t{2}}) pool.padding.values.push_back(pads.size() == 4 ? pads[i] : 0);
   pool.dilation.values = {1, 1};
   return pool;
 }
 
 Status check_average_pool(Operands& of) {
-  if (of.words("data_format", "NCHW") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("global_pooling", false)) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
-  if (of.words("padding_mode", "CALCULATED") != "CALCULATED")
-    return invalid_call("paddings that are given are implemented");
+  if (of.words("data_format") != "NCHW") return invalid_call("images [N, C, H, W] are implemented");
+  if (of.flag("global_pooling")) return invalid_call("pooling of whole images is AdaptiveAvgPool2d");
+  if (of.words("padding_mode") != "CALCULATED") return invalid_call("paddings that are given are implemented");
   return Status::ok();
 }
 
 Status plan_average_pool(Operands& of, Plan* plan) {
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive", true),
-                  of.integer("divisor_override", 0), of.out(), plan);
+  return avg_pool(read_average_pool(of).attributes(), of.in(0), !of.flag("exclusive"), of.integer("divisor_override"),
+                  of.out(), plan);
 }
 
 // (sizes of the result, gradient)
 Status plan_average_pool_gradient(Operands& of, Plan* plan) {
   (void)of.numbers(0);
   SOFTNPU_RETURN_IF_ERROR(check_average_pool(of));
-  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive", true), 0,
-                           of.out(), plan);
+  return avg_pool_backward(read_average_pool(of).attributes(), of.in(1), of.out(), !of.flag("exclusive"), 0, of.out(),
+                           plan);
 }
 
 Status plan_grid_sampler(Operands& of, Plan* plan) {
-  const std::string mode = of.words("interpolation_mode", "bilinear");
-  const std::string padding = of.words("padding_mode", "zeros");
+  const std::string mode = of.words("interpolation_mode");
+  const std::string padding = of.words("padding_mode");
   const int64_t modes = mode == "bilinear" ? 0 : mode == "nearest" ? 1 : mode == "bicubic" ? 2 : -1;
   const int64_t paddings = padding == "zeros" ? 0 : padding == "border" ? 1 : padding == "reflection" ? 2 : -1;
   if (modes < 0 || paddings < 0) return invalid_call("the interpolation or padding mode is not known");
-  const GridAttributes attributes{2, modes, paddings, of.flag("align_corners", false)};
+  const GridAttributes attributes{2, modes, paddings, of.flag("align_corners")};
   if (of.count() == 2) return grid_sampler(attributes, of.in(0), of.in(1), of.out(), plan);
   aclBoolArray both;
   for (int i = 0; i < 2; ++i) both.values.push_back(true);
@@ -168,9 +170,9 @@ aclIntArray sizes_of(const aclTensor& image, size_t first) {
 // Without aligned corners: nearest takes floor(i / scale), linear uses half-pixel centers.
 Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
   (void)of.numbers(1);
-  const bool align = of.flag("align_corners", false);
+  const bool align = of.flag("align_corners");
   if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
     return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
@@ -178,10 +180,10 @@ Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
 }
 
 Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
-  const bool align = of.flag("align_corners", false);
+  const bool align = of.flag("align_corners");
   if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4)
     return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers", false) != (mode == Interpolation::kLinear && !align) ||
+  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
       (align && mode == Interpolation::kNearest)) {
     return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
   }
@@ -189,49 +191,70 @@ Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
   return upsample_backward({mode, sizes_of(of.in(0), 2), align, {}}, 2, of.in(0), input, of.out(), plan);
 }
 
-}  // namespace
-
-std::span<const PlannedType> image_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"AdaptiveAvgPool2d", "t", 1,
-       [](Operands& of, Plan* plan) {
-         return adaptive_avg_pool(2, of.in(0), of.integers("output_size"), of.out(), plan);
-       }},
-      {"AdaptiveAvgPool2dGrad", "t", 1,
-       [](Operands& of, Plan* plan) { return adaptive_avg_pool_backward(2, of.in(0), of.out(), of.out(), plan); }},
-      {"AvgPoolV2", "t", 1, &plan_average_pool},
-      {"AvgPoolV2Grad", "ht", 1, &plan_average_pool_gradient},
-      {"Conv2D", "ttt?", 1, &plan_convolution},
-      {"Conv2DBackpropFilter", "tht", 1, &plan_filter_gradient},
-      {"Conv2DBackpropInput", "htt", 1, &plan_input_gradient},
-      {"Conv2DTranspose", "httt?", 1, &plan_transposed},
-      {"Conv3D", "ttt?", 1, &plan_convolution},
-      {"Conv3DBackpropFilter", "tht", 1, &plan_filter_gradient},
-      {"Conv3DBackpropInput", "htt", 1, &plan_input_gradient},
-      {"Conv3DTranspose", "httt?", 1, &plan_transposed},
-      {"GridSampler2D", "tt", 1, &plan_grid_sampler},
-      {"GridSampler2DGrad", "ttt", 2, &plan_grid_sampler},
-      {"MaxPoolGradWithArgmaxV1", "ttt", 1,
-       [](Operands& of, Plan* plan) {
-         return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2),
-                                       of.out(), plan);
-       },
-       true},
-      {"MaxPoolWithArgmaxV1", "t", 2,
-       [](Operands& of, Plan* plan) {
-         return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
-       },
-       true},
-      {"ResizeBilinearV2", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kLinear, of, plan); }},
-      {"ResizeBilinearV2Grad", "tt", 1,
-       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kLinear, of, plan); }},
-      {"ResizeNearestNeighborV2", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize(Interpolation::kNearest, of, plan); }},
-      {"ResizeNearestNeighborV2Grad", "th", 1,
-       [](Operands& of, Plan* plan) { return plan_resize_gradient(Interpolation::kNearest, of, plan); }},
-  };
-  return kTypes;
+Status plan_max_pool(Operands& of, Plan* plan) {
+  return max_pool_bits(read_max_pool(of, "dilation").attributes(), of.in(0), of.out(0), of.out(1), plan);
 }
 
+// (x, gradient, bits)
+Status plan_max_pool_gradient(Operands& of, Plan* plan) {
+  return max_pool_bits_backward(read_max_pool(of, "dilations").attributes(), of.in(1), of.in(0), of.in(2), of.out(),
+                                plan);
+}
+
+// [N, C, spatial] with the number of windows of each dimension.
+Status windows(const aclTensor& x, int64_t channels, const aclIntArray& kernel, const aclIntArray& stride,
+               const aclIntArray& padding, const aclIntArray& dilation, bool ceil_mode, aclTensor& y) {
+  const size_t dims = kernel.size();
+  if (x.dims.size() < dims + 1) return invalid_call("images [N, C, spatial] are needed");
+  Dims sizes(x.dims.begin(), x.dims.end() - static_cast<ptrdiff_t>(dims + 1));
+  sizes.push_back(channels);
+  for (size_t i = 0; i < dims; ++i) {
+    int64_t count = 0;
+    const int64_t size = x.dims[x.dims.size() - dims + i];
+    SOFTNPU_RETURN_IF_ERROR(count_windows(size, {kernel[i], stride[i], padding[i], dilation[i]}, ceil_mode, &count));
+    sizes.push_back(count);
+  }
+  y.dims = sizes;
+  y.dtype = x.dtype;
+  return Status::ok();
+}
+
+Status convolved(Operands& of, const aclTensor& x, const aclTensor& filter, aclTensor& y) {
+  const size_t dims = spatial_dims(x);
+  ConvReading conv;
+  SOFTNPU_RETURN_IF_ERROR(conv.read(of, dims));
+  if (dims == 0 || filter.dims.size() != x.dims.size() || filter.dims[1] * conv.groups != x.dims[1]) {
+    return invalid_call("the image's channels and the filter's do not match");
+  }
+  return windows(x, filter.dims[0], aclIntArray{Dims(filter.dims.begin() + 2, filter.dims.end())}, conv.stride,
+                 conv.padding, conv.dilation, false, y);
+}
+
+Status pooled(const PoolReading& pool, const aclTensor& x, aclTensor& y) {
+  if (x.dims.size() < 3) return invalid_call("images [N, C, H, W] are needed");
+  return windows(x, x.dims[x.dims.size() - 3], pool.kernel, pool.stride, pool.padding, pool.dilation, pool.ceil_mode,
+                 y);
+}
+
+Status pooled_with_bits(const PoolReading& pool, const aclTensor& x, aclTensor& y, aclTensor& argmax) {
+  SOFTNPU_RETURN_IF_ERROR(pooled(pool, x, y));
+  const size_t rank = y.dims.size();
+  if (rank != 4) return invalid_call("images [N, C, H, W] are needed");
+  ArgmaxBits bits;
+  bits.out = {1, y.dims[2], y.dims[3]};
+  bits.kernel = {1, pool.kernel[0], pool.kernel[1]};
+  return sized(ints({y.dims[0], y.dims[1], bits.taps(), bits.row_words()}), ACL_UINT16, argmax);
+}
+
+// An image [N, C, ..] at the positions of `grid` [N, H, W, 2].
+Status sampled(const aclTensor& x, const aclTensor& grid, aclTensor& y) {
+  if (x.dims.size() != 4 || grid.dims.size() != 4)
+    return invalid_call("images and grids of four dimensions are needed");
+  return sized(ints({x.dims[0], x.dims[1], grid.dims[1], grid.dims[2]}), x.dtype, y);
+}
+
+}  // namespace
+
 }  // namespace softnpu
+
+#include "opgen/rows_image.inc"

@@ -1,8 +1,9 @@
 // Indexing operators invoked by type name.
 
 #include "ops/core/copy/strided_copy.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 #include "ops/tensor/index/operators.h"
 
 namespace softnpu {
@@ -30,54 +31,36 @@ Status plan_index_put(Operands& of, Plan* plan) {
   aclTensorList indices;
   SOFTNPU_RETURN_IF_ERROR(indices_by(of.numbers(2), of, 4, &indices));
   if (of.out().data != of.in(0).data) return invalid_call("the result is not the first input");
-  return index_put(of.out(), indices, of.in(1), of.flag("accumulate", false), plan);
+  return index_put(of.out(), indices, of.in(1), of.flag("accumulate"), plan);
 }
 
 Status plan_gather(Operands& of, Plan* plan) {
   const aclIntArray axis = of.numbers(2);
-  const int64_t batch_dims = of.integer("batch_dims", 0);
+  const int64_t batch_dims = of.integer("batch_dims");
   if (axis.size() != 1) return invalid_call("one axis is needed");
   if (batch_dims == 0) return gather_rows(of.in(0), axis[0], of.in(1), of.out(), plan);
   return gather_rows_of_batch(of.in(0), axis[0], of.in(1), batch_dims, of.out(), plan);
 }
 
 Status plan_scatter(Operands& of, Plan* plan) {
-  const std::string reduction = of.words("reduction", "none");
+  const std::string reduction = of.words("reduction");
   const int64_t kind = reduction == "add" ? 1 : reduction == "mul" ? 2 : 0;
   if (kind == 0 && reduction != "none") return invalid_call("the reductions none, add and mul are implemented");
-  return scatter(of.in(0), of.integer("axis", 0), of.in(1), of.in(2), kind, true, of.out(), plan);
+  return scatter(of.in(0), of.integer("axis"), of.in(1), of.in(2), kind, true, of.out(), plan);
 }
 
 Status plan_index_add(Operands& of, Plan* plan) {
   const aclScalar alpha = of.count() > 3 ? of.number(3) : integer_scalar(1);
-  return index_add(of.in(0), of.integer("axis", 0), of.in(1), of.in(2), alpha, of.out(), plan);
+  return index_add(of.in(0), of.integer("axis"), of.in(1), of.in(2), alpha, of.out(), plan);
 }
 
 Status plan_embedding_gradient(Operands& of, Plan* plan) {
-  return embedding_backward(of.in(0), of.in(1), of.integer("num_weights", 0), of.integer("padding_idx", -1),
-                            of.flag("scale_grad_by_freq", false), of.out(), plan);
+  return embedding_backward(of.in(0), of.in(1), of.integer("num_weights"), of.integer("padding_idx"),
+                            of.flag("scale_grad_by_freq"), of.out(), plan);
 }
 
 }  // namespace
 
-std::span<const PlannedType> index_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"EmbeddingDenseGrad", "tt", 1, &plan_embedding_gradient},
-      {"GatherElements", "tt", 1,
-       [](Operands& of, Plan* plan) { return gather(of.in(0), of.integer("dim", 0), of.in(1), of.out(), plan); }},
-      {"GatherV2", "tth", 1, &plan_gather},
-      {"GatherV2D", "tt", 1,
-       [](Operands& of, Plan* plan) { return gather_rows(of.in(0), of.integer("axis", 0), of.in(1), of.out(), plan); }},
-      {"Index", "thht*", 1, &plan_index},
-      {"IndexPutV2", "tthht*", 1, &plan_index_put},
-      {"InplaceIndexAdd", "tttn?", 1, &plan_index_add},
-      {"MaskedSelect", "tt", 1,
-       [](Operands& of, Plan* plan) { return masked_select(of.in(0), of.in(1), of.out(), plan); }},
-      {"NonZero", "t", 1,
-       [](Operands& of, Plan* plan) { return nonzero(of.in(0), of.flag("transpose", false), of.out(), plan); }},
-      {"ScatterElements", "ttt", 1, &plan_scatter},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_index.inc"

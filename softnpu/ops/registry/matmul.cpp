@@ -1,7 +1,8 @@
 // Matrix products invoked by type name.
 
 #include "ops/blas/matmul/operators.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/infer.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -21,8 +22,8 @@ aclTensor matrix(const aclTensor& tensor, bool transposed) {
 
 // (x1, x2, bias?): bias is broadcast to the product.
 Status plan_product(Operands& of, Plan* plan) {
-  const aclTensor x1 = matrix(of.in(0), of.flag("transpose_x1", false));
-  const aclTensor x2 = matrix(of.in(1), of.flag("transpose_x2", false));
+  const aclTensor x1 = matrix(of.in(0), of.flag("transpose_x1"));
+  const aclTensor x2 = matrix(of.in(1), of.flag("transpose_x2"));
   const aclScalar one = integer_scalar(1);
   if (const aclTensor* bias = of.maybe(2)) return addmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
   return mm(x1, x2, of.out(), kKeepType, plan);
@@ -30,8 +31,8 @@ Status plan_product(Operands& of, Plan* plan) {
 
 // Batch dimensions are broadcast.
 Status plan_batch_product(Operands& of, Plan* plan) {
-  const aclTensor x1 = matrix(of.in(0), of.flag("adj_x1", false));
-  const aclTensor x2 = matrix(of.in(1), of.flag("adj_x2", false));
+  const aclTensor x1 = matrix(of.in(0), of.flag("adj_x1"));
+  const aclTensor x2 = matrix(of.in(1), of.flag("adj_x2"));
   const aclScalar one = integer_scalar(1);
   if (const aclTensor* bias = of.maybe(2)) return baddbmm({*bias, one, one}, x1, x2, of.out(), kKeepType, plan);
   return matmul(x1, x2, of.out(), kKeepType, plan);
@@ -39,15 +40,6 @@ Status plan_batch_product(Operands& of, Plan* plan) {
 
 }  // namespace
 
-std::span<const PlannedType> matmul_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"BatchMatMul", "ttt?", 1, &plan_batch_product},
-      {"BatchMatMulV2", "ttt?", 1, &plan_batch_product},
-      {"Dot", "tt", 1, [](Operands& of, Plan* plan) { return dot(of.in(0), of.in(1), of.out(), plan); }},
-      {"MatMul", "ttt?", 1, &plan_product},
-      {"MatMulV2", "ttt?", 1, &plan_product},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_matmul.inc"

@@ -2,8 +2,9 @@
 
 #include "ops/nn/norm/norms.h"
 #include "ops/nn/softmax/softmax.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 Status plan_layer_norm(bool saves_rstd, Operands& of, Plan* plan) {
   RowNorm norm;
   norm.length = element_count(of.in(1));
-  norm.eps = of.real("epsilon", 1e-5);
+  norm.eps = of.real("epsilon");
   norm.x = &of.in(0);
   norm.weight = &of.in(1);
   norm.bias = &of.in(2);
@@ -30,7 +31,7 @@ Status plan_layer_norm_gradient(Operands& of, Plan* plan) {
   norm.x = &of.in(1);
   norm.rstd = &of.in(2);
   norm.is_variance = true;
-  norm.eps = of.real("epsilon", 1e-5);
+  norm.eps = of.real("epsilon");
   norm.mean = &of.in(3);
   norm.weight = &of.in(4);
   norm.dx = &of.out(0);
@@ -40,7 +41,7 @@ Status plan_layer_norm_gradient(Operands& of, Plan* plan) {
 }
 
 Status plan_evaluation(Operands& of, Plan* plan) {
-  return batch_norm(of.in(0), &of.in(1), &of.in(2), &of.in(3), &of.in(4), false, 0, of.real("epsilon", 1e-5), of.out(),
+  return batch_norm(of.in(0), &of.in(1), &of.in(2), &of.in(3), &of.in(4), false, 0, of.real("epsilon"), of.out(),
                     nullptr, nullptr, plan);
 }
 
@@ -50,7 +51,7 @@ Status plan_evaluation_gradient(Operands& of, Plan* plan) {
   for (bool wanted : {true, false, false}) mask.values.push_back(wanted);
   // This gradient depends neither on the mean nor on x: the gradient tensor is passed as a placeholder for x.
   return batch_norm_gradient(of.in(0), of.in(0), &of.in(1), &of.in(2), &of.in(2), nullptr, nullptr, false,
-                             of.real("epsilon", 1e-5), mask, &of.out(), nullptr, nullptr, plan);
+                             of.real("epsilon"), mask, &of.out(), nullptr, nullptr, plan);
 }
 
 // (x, its sums, sums of its squares, weight, bias, running mean, running variance) to (y, running mean, running
@@ -59,20 +60,20 @@ Status plan_training(Operands& of, Plan* plan) {
   if (of.out(1).data != of.in(5).data || of.out(2).data != of.in(6).data) {
     return invalid_call("the running statistics are updated in place");
   }
-  return batch_norm_of_batch(of.in(0), of.in(3), of.in(4), of.out(1), of.out(2), of.real("factor", 0.1),
-                             of.real("epsilon", 1e-5), of.out(0), of.out(3), of.out(4), plan);
+  return batch_norm_of_batch(of.in(0), of.in(3), of.in(4), of.out(1), of.out(2), of.real("factor"), of.real("epsilon"),
+                             of.out(0), of.out(3), of.out(4), plan);
 }
 
 // (gradient, x, mean, variance) to the gradients of weight and bias.
 Status plan_training_sums(Operands& of, Plan* plan) {
-  return batch_norm_of_batch_gradient(of.in(0), of.in(1), nullptr, of.in(2), of.in(3), of.real("epsilon", 1e-5),
-                                      nullptr, &of.out(0), &of.out(1), plan);
+  return batch_norm_of_batch_gradient(of.in(0), of.in(1), nullptr, of.in(2), of.in(3), of.real("epsilon"), nullptr,
+                                      &of.out(0), &of.out(1), plan);
 }
 
 // (gradient, x, gradient of weight, gradient of bias, weight, mean, variance) to the gradient of x.
 Status plan_training_gradient(Operands& of, Plan* plan) {
-  return batch_norm_of_batch_gradient(of.in(0), of.in(1), &of.in(4), of.in(5), of.in(6), of.real("epsilon", 1e-5),
-                                      &of.out(), nullptr, nullptr, plan);
+  return batch_norm_of_batch_gradient(of.in(0), of.in(1), &of.in(4), of.in(5), of.in(6), of.real("epsilon"), &of.out(),
+                                      nullptr, nullptr, plan);
 }
 
 Status plan_softmax(bool log, Operands& of, Plan* plan) {
@@ -90,31 +91,6 @@ Status plan_softmax_gradient(bool log, const char* name, const aclTensor& grad, 
 
 }  // namespace
 
-std::span<const PlannedType> norm_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"BN3DTrainingReduce", "t", 2,
-       [](Operands& of, Plan* plan) { return batch_norm_sums(of.in(0), of.out(0), of.out(1), plan); }},
-      {"BN3DTrainingReduceGrad", "ttttttt", 1, &plan_training_gradient},
-      {"BN3DTrainingUpdate", "ttttttt", 5, &plan_training},
-      {"BN3DTrainingUpdateGrad", "tttt", 2, &plan_training_sums},
-      {"BNInfer", "ttttt", 1, &plan_evaluation},
-      {"BNInferGrad", "ttt", 1, &plan_evaluation_gradient},
-      {"BNTrainingReduce", "t", 2,
-       [](Operands& of, Plan* plan) { return batch_norm_sums(of.in(0), of.out(0), of.out(1), plan); }},
-      {"BNTrainingReduceGrad", "ttttttt", 1, &plan_training_gradient},
-      {"BNTrainingUpdate", "ttttttt", 5, &plan_training},
-      {"BNTrainingUpdateGrad", "tttt", 2, &plan_training_sums},
-      {"LayerNorm", "ttt", 3, [](Operands& of, Plan* plan) { return plan_layer_norm(false, of, plan); }},
-      {"LayerNormGrad", "ttttt", 3, &plan_layer_norm_gradient},
-      {"LayerNormV3", "ttt", 3, [](Operands& of, Plan* plan) { return plan_layer_norm(true, of, plan); }},
-      {"LogSoftmaxGrad", "tt", 1,
-       [](Operands& of, Plan* plan) { return plan_softmax_gradient(true, "axis", of.in(0), of.in(1), of, plan); }},
-      {"LogSoftmaxV2", "t", 1, [](Operands& of, Plan* plan) { return plan_softmax(true, of, plan); }},
-      {"SoftmaxGrad", "tt", 1,
-       [](Operands& of, Plan* plan) { return plan_softmax_gradient(false, "axes", of.in(1), of.in(0), of, plan); }},
-      {"SoftmaxV2", "t", 1, [](Operands& of, Plan* plan) { return plan_softmax(false, of, plan); }},
-  };
-  return kTypes;
-}
-
 }  // namespace softnpu
+
+#include "opgen/rows_norm.inc"

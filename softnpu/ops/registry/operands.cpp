@@ -1,12 +1,15 @@
 #include "ops/registry/operands.h"
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/text.h"
 #include "ops/core/describe.h"
 #include "ops/core/typed_call.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -111,45 +114,99 @@ T Operands::attribute(const char* name, T fallback) {
   return value;
 }
 
-bool Operands::flag(const char* name, bool fallback) { return attribute(name, fallback); }
-int64_t Operands::integer(const char* name, int64_t fallback) { return attribute(name, fallback); }
-std::string Operands::words(const char* name, const char* fallback) { return attribute<std::string>(name, fallback); }
-
-double Operands::real(const char* name, double fallback) {
-  const auto found = call_.attributes->values.find(name);
-  if (found == call_.attributes->values.end()) return fallback;
-  if (const auto* whole = std::get_if<int64_t>(&found->second)) return static_cast<double>(*whole);
-  return attribute(name, static_cast<float>(fallback));
+double Operands::fallback(const char* name, const char** words) {
+  const auto found = std::ranges::find_if(
+      row_.attributes, [&](const AttributeRow& attribute) { return std::string_view(attribute.name) == name; });
+  if (found == row_.attributes.end()) {
+    fail(text("the operator's row has no attribute ", name));
+    return 0;
+  }
+  if (words != nullptr) *words = found->words;
+  return found->number;
 }
 
-aclScalar Operands::scalar(const char* name, double fallback) { return real_scalar(real(name, fallback)); }
+bool Operands::has(const char* name) const { return call_.attributes->values.contains(name); }
+bool Operands::flag(const char* name) { return attribute(name, fallback(name) != 0); }
+
+int64_t Operands::integer(const char* name) {
+  const auto otherwise = static_cast<int64_t>(fallback(name));
+  const auto found = call_.attributes->values.find(name);
+  if (found != call_.attributes->values.end()) {
+    if (const auto* dtype = std::get_if<aclDataType>(&found->second)) return *dtype;
+  }
+  return attribute(name, otherwise);
+}
+
+std::string Operands::words(const char* name) {
+  const char* words = "";
+  (void)fallback(name, &words);
+  return attribute<std::string>(name, words);
+}
+
+double Operands::real(const char* name) {
+  const double otherwise = fallback(name);
+  const auto found = call_.attributes->values.find(name);
+  if (found == call_.attributes->values.end()) return otherwise;
+  if (const auto* whole = std::get_if<int64_t>(&found->second)) return static_cast<double>(*whole);
+  return attribute(name, static_cast<float>(otherwise));
+}
+
+aclScalar Operands::scalar(const char* name) { return real_scalar(real(name)); }
 
 aclIntArray Operands::integers(const char* name) {
   aclIntArray array;
+  (void)fallback(name);
   for (int64_t value : attribute(name, std::vector<int64_t>())) array.values.push_back(value);
   return array;
 }
 
-Status check_operands(const char* inputs, size_t outputs, bool takes_blocked_formats, const TypedCall& call) {
-  const std::string_view letters = inputs;
-  const auto optional = static_cast<size_t>(std::ranges::count(letters, '?'));
-  const bool many = letters.ends_with('*');
-  const size_t most = letters.size() - optional - (many ? 1 : 0);
-  if (call.inputs.size() < most - optional || (call.inputs.size() > most && !many)) {
-    return check_counts(call, most, outputs);
+Status check_inputs(const OperatorRow& row, const TypedCall& call) {
+  const std::span<const OperandRow> rows = row.inputs;
+  const bool has_list = !rows.empty() && rows.back().kind == OperandKind::kList;
+  const size_t most = rows.size() - (has_list ? 1 : 0);
+  const auto optional = static_cast<size_t>(std::ranges::count(rows, true, &OperandRow::is_optional));
+  if (call.inputs.size() < most - optional || (call.inputs.size() > most && !has_list)) {
+    return check_counts(call, most, row.outputs.size());
   }
-  if (call.outputs.size() != outputs) return check_counts(call, call.inputs.size(), outputs);
-  size_t at = 0;
   for (size_t i = 0; i < call.inputs.size(); ++i) {
-    const char letter = letters[at];
-    const char mark = at + 1 < letters.size() ? letters[at + 1] : '\0';
-    if (mark != '*') at += mark == '?' ? 2 : 1;
+    const OperandRow& operand = rows[std::min(i, rows.size() - 1)];
     const TypedTensor& typed = call.inputs[i];
-    if (mark == '?' && !typed.is_given) continue;
-    SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), letter != 't', takes_blocked_formats));
+    if (operand.is_optional && !typed.is_given) continue;
+    const bool may_lie_in_host_memory = operand.kind >= OperandKind::kHost;
+    SOFTNPU_RETURN_IF_ERROR(check_plain(typed, text("input ", i), may_lie_in_host_memory, row.takes_blocked_formats));
   }
+  return Status::ok();
+}
+
+Status check_outputs(const OperatorRow& row, const TypedCall& call) {
+  const size_t outputs = row.outputs.size();
+  if (call.outputs.size() != outputs) return check_counts(call, call.inputs.size(), outputs);
   for (size_t i = 0; i < outputs; ++i) {
-    SOFTNPU_RETURN_IF_ERROR(check_plain(call.outputs[i], text("output ", i), false, takes_blocked_formats));
+    SOFTNPU_RETURN_IF_ERROR(check_plain(call.outputs[i], text("output ", i), false, row.takes_blocked_formats));
+  }
+  return Status::ok();
+}
+
+Status infer_outputs(TypedCall* call) {
+  const OperatorRow* row = find_operator(call->type);
+  if (row == nullptr) return {ACL_ERROR_OP_NOT_FOUND, "no operator is of this type"};
+  SOFTNPU_RETURN_IF_ERROR(check_inputs(*row, *call));
+  call->outputs.assign(row->outputs.size(), {});
+  Operands operands(*row, *call);
+  Status inferred = row->infer(operands);
+  SOFTNPU_RETURN_IF_ERROR(operands.status());
+  SOFTNPU_RETURN_IF_ERROR(std::move(inferred));
+  for (TypedTensor& output : call->outputs) {
+    aclTensor& tensor = output.tensor;
+    output.is_given = true;
+    tensor.format = ACL_FORMAT_ND;
+    tensor.storage_dims = tensor.dims;
+    tensor.strides = Dims(tensor.dims.size());
+    Checked stride = 1;
+    for (size_t i = tensor.dims.size(); i-- > 0; stride = stride * std::max<int64_t>(tensor.dims[i], 1)) {
+      if (!stride.fits()) return {ACL_ERROR_INVALID_PARAM, "a result has more elements than 64 bits count"};
+      tensor.strides[i] = stride.value();
+    }
   }
   return Status::ok();
 }

@@ -12,10 +12,16 @@
 
 namespace softnpu {
 
+struct OperatorRow;
+
 class Operands {
  public:
-  explicit Operands(TypedCall& call) : call_(call) {}
+  static constexpr int64_t kUnknown = -1;  // a size that the run determines
 
+  Operands(const OperatorRow& row, TypedCall& call) : row_(row), call_(call) {}
+
+  // The type of an input.
+  aclDataType dtype(size_t place) const { return call_.inputs[place].tensor.dtype; }
   size_t count() const { return call_.inputs.size(); }
   const aclTensor& in(size_t place) const { return call_.inputs[place].tensor; }
   // Null if the input was omitted.
@@ -31,22 +37,29 @@ class Operands {
   // A tensor; or `number`, which is filled, if the input is in host memory.
   MapInput value(size_t place, aclScalar* number);
 
-  bool flag(const char* name, bool fallback);
-  int64_t integer(const char* name, int64_t fallback);
+  // Attributes of the operator's row, which has their defaults.
+  bool flag(const char* name);
+  int64_t integer(const char* name);
   // Numeric attributes are floats, sometimes integers.
-  double real(const char* name, double fallback);
-  aclScalar scalar(const char* name, double fallback);
-  std::string words(const char* name, const char* fallback);
-  // Empty if the call does not have it.
+  double real(const char* name);
+  aclScalar scalar(const char* name);
+  std::string words(const char* name);
   aclIntArray integers(const char* name);
+  // Whether the call has the attribute.
+  bool has(const char* name) const;
 
+  // The first error, which stays.
+  Status peek() const { return {status_.code(), status_.message()}; }
   Status status() { return std::move(status_); }
 
  private:
   void fail(std::string message);
   template <typename T>
   T attribute(const char* name, T fallback);
+  // The row's attribute, whose default is `number`.
+  double fallback(const char* name, const char** words = nullptr);
 
+  const OperatorRow& row_;
   TypedCall& call_;
   Status status_ = Status::ok();
 };
@@ -54,10 +67,5 @@ class Operands {
 // A scalar for planners that need one.
 aclScalar real_scalar(double value);
 aclScalar integer_scalar(int64_t value);
-
-// Checks how the inputs are given, by one letter each: t a tensor, n a tensor or one number in host memory, h integers
-// in host memory. After a letter ? means optional, * any number of them. `takes_blocked_formats`: whether blocked
-// formats are also allowed.
-Status check_operands(const char* inputs, size_t outputs, bool takes_blocked_formats, const TypedCall& call);
 
 }  // namespace softnpu

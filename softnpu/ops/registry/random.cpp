@@ -4,8 +4,9 @@
 #include "ops/math/random/random.h"
 #include "ops/math/random/dropout.h"
 #include "ops/math/random/sample.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 namespace {
@@ -47,7 +48,7 @@ Status plan_bernoulli(Operands& of, Plan* plan) {
 Status plan_multinomial(Operands& of, Plan* plan) {
   RandomSeed seed(0, 0);
   SOFTNPU_RETURN_IF_ERROR(read_seed(of.numbers(1), of.numbers(2), &seed));
-  return multinomial(of.in(0), of.integer("numsamples", 1), of.flag("replacement", false), seed, of.out(), plan);
+  return multinomial(of.in(0), of.integer("numsamples"), of.flag("replacement"), seed, of.out(), plan);
 }
 
 // (sizes, probability to keep, seed, second seed, offset): one bit per element.
@@ -63,15 +64,24 @@ Status plan_dropout(Operands& of, Plan* plan) {
   return dropout(of.in(0), of.in(1), 1 - of.number(2).as_double(), of.out(), plan);
 }
 
-}  // namespace
-
-std::span<const PlannedType> random_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"DropOutDoMask", "ttn", 1, &plan_dropout},           {"MultinomialWithReplacement", "thh", 1, &plan_multinomial},
-      {"StatelessBernoulli", "hnhh", 1, &plan_bernoulli},   {"StatelessDropOutGenMask", "hnhnh", 1, &plan_mask},
-      {"StatelessRandomNormalV2", "hhhn", 1, &plan_normal}, {"StatelessRandomUniformV2", "hhhn", 1, &plan_uniform},
-  };
-  return kTypes;
+// Bits in whole blocks of 128.
+Status mask_bytes(const aclIntArray& shape, aclTensor& y) {
+  Checked count = 1;
+  for (const int64_t size : shape) count = count * size;
+  if (!count.fits() || count.value() < 0) return invalid_call("the sizes have no bytes of bits");
+  return sized(ints({(count.value() + 127) / 128 * 16}), ACL_UINT8, y);
 }
 
+// `count` classes for each row.
+Status sampled_classes(const aclTensor& x, int64_t count, aclTensor& y) {
+  if (x.dims.empty()) return invalid_call("rows of probabilities are needed");
+  SOFTNPU_RETURN_IF_ERROR(like(x, ACL_INT64, y));
+  y.dims.back() = count;
+  return Status::ok();
+}
+
+}  // namespace
+
 }  // namespace softnpu
+
+#include "opgen/rows_random.inc"

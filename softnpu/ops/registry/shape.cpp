@@ -9,8 +9,9 @@
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/view/view.h"
 #include "ops/math/elementwise/operators.h"
+#include "ops/registry/infer.h"
 #include "ops/registry/invalid_call.h"
-#include "ops/registry/operators.h"
+#include "ops/registry/registry.h"
 #include "ops/tensor/index/operators.h"
 #include "ops/tensor/shape/operators.h"
 #include "ops/tensor/sort/operators.h"
@@ -19,7 +20,7 @@ namespace softnpu {
 namespace {
 
 // Starts and sizes of each dimension; -1 means the rest.
-Status plan_slice(Operands& of, Plan* plan) {
+Status slice_of(Operands& of, aclTensor* out) {
   aclTensor view = of.in(0);
   const aclIntArray first = of.numbers(1);
   const aclIntArray sizes = of.numbers(2);
@@ -32,20 +33,33 @@ Status plan_slice(Operands& of, Plan* plan) {
     view.offset += first[i] * view.strides[i];
     view.dims[i] = size;
   }
+  *out = view;
+  return Status::ok();
+}
+
+Status plan_slice(Operands& of, Plan* plan) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
   return plan_copy(view, of.out(), plan);
+}
+
+Status infer_slice(Operands& of) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(slice_of(of, &view));
+  return like(view, of.out());
 }
 
 // Starts, ends and steps of the first dimensions. Each mask has a bit per dimension: begin and end masks extend the
 // range, shrink_axis_mask selects only the element at the start.
-Status plan_strided_slice(Operands& of, Plan* plan) {
+Status strided_slice_of(Operands& of, aclTensor* out) {
   const aclTensor& self = of.in(0);
   const aclIntArray begin = of.numbers(1);
   const aclIntArray end = of.numbers(2);
   const aclIntArray steps = of.numbers(3);
-  const int64_t begin_mask = of.integer("begin_mask", 0);
-  const int64_t end_mask = of.integer("end_mask", 0);
-  const int64_t shrink_mask = of.integer("shrink_axis_mask", 0);
-  if (of.integer("ellipsis_mask", 0) != 0 || of.integer("new_axis_mask", 0) != 0) {
+  const int64_t begin_mask = of.integer("begin_mask");
+  const int64_t end_mask = of.integer("end_mask");
+  const int64_t shrink_mask = of.integer("shrink_axis_mask");
+  if (of.integer("ellipsis_mask") != 0 || of.integer("new_axis_mask") != 0) {
     return invalid_call("slices without an ellipsis and without new dimensions are implemented");
   }
   const size_t count = begin.size();
@@ -74,7 +88,20 @@ Status plan_strided_slice(Operands& of, Plan* plan) {
     view.dims.push_back(last <= first ? 0 : (last - first - 1) / steps[i] + 1);
     view.strides.push_back(self.strides[i] * steps[i]);
   }
+  *out = view;
+  return Status::ok();
+}
+
+Status plan_strided_slice(Operands& of, Plan* plan) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(strided_slice_of(of, &view));
   return plan_copy(view, of.out(), plan);
+}
+
+Status infer_strided_slice(Operands& of) {
+  aclTensor view;
+  SOFTNPU_RETURN_IF_ERROR(strided_slice_of(of, &view));
+  return like(view, of.out());
 }
 
 // Views `tensor`'s memory with other sizes, strides and an offset in elements.
@@ -187,8 +214,8 @@ Status pad_with_element(const aclTensor& self, const aclIntArray& pairs, const a
 }
 
 Status plan_pad_with(Operands& of, Plan* plan) {
-  const std::string mode = of.words("mode", "constant");
-  if (!of.flag("paddings_contiguous", true)) return invalid_call("paddings in pairs are implemented");
+  const std::string mode = of.words("mode");
+  if (!of.flag("paddings_contiguous")) return invalid_call("paddings in pairs are implemented");
   if (mode == "edge") return plan_mode(PadMode::kReplicate, of.in(0), of.numbers(1), of.out(), plan);
   if (mode == "reflect") return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
   if (mode != "constant") return invalid_call("the modes constant, edge and reflect are implemented");
@@ -200,7 +227,7 @@ Status plan_pad_with(Operands& of, Plan* plan) {
 }
 
 Status plan_mirror(Operands& of, Plan* plan) {
-  if (of.words("mode", "REFLECT") != "REFLECT") return invalid_call("the mode REFLECT is implemented");
+  if (of.words("mode") != "REFLECT") return invalid_call("the mode REFLECT is implemented");
   return plan_mode(PadMode::kReflect, of.in(0), of.numbers(1), of.out(), plan);
 }
 
@@ -214,8 +241,7 @@ Status plan_fill(Operands& of, Plan* plan) {
 Status plan_top(Operands& of, Plan* plan) {
   const aclIntArray k = of.numbers(1);
   if (k.size() != 1) return invalid_call("one k is needed");
-  return topk(of.in(0), k[0], of.integer("dim", -1), of.flag("largest", true), of.flag("sorted", true), of.out(0),
-              of.out(1), plan);
+  return topk(of.in(0), k[0], of.integer("dim"), of.flag("largest"), of.flag("sorted"), of.out(0), of.out(1), plan);
 }
 
 // One-hot along a new dimension, `axis`. With two numbers: fills with the second, then writes the first at the classes.
@@ -225,7 +251,7 @@ Status plan_one_hot(Operands& of, Plan* plan) {
   const int64_t classes = of.number(1).as_int64();
   const MapInput on_value = of.value(2, &on);
   const MapInput off_value = of.value(3, &off);
-  const int64_t axis = of.integer("axis", -1);
+  const int64_t axis = of.integer("axis");
   if (on_value.tensor != nullptr && off_value.tensor != nullptr) {
     return one_hot(of.in(0), classes, *on_value.tensor, *off_value.tensor, axis, of.out(), plan);
   }
@@ -244,54 +270,13 @@ Status plan_one_hot(Operands& of, Plan* plan) {
   return run_both(std::move(whole), std::move(marks), plan);
 }
 
-}  // namespace
-
-std::span<const PlannedType> shape_types() {
-  static constexpr PlannedType kTypes[] = {
-      {"AsStrided", "thhh", 1, &plan_as_strided},
-      {"BroadcastTo", "th", 1, &plan_broadcast},
-      {"ConcatD", "t*", 1,
-       [](Operands& of, Plan* plan) { return cat(of.list(0), of.integer("concat_dim", 0), of.out(), plan); }},
-      {"Eye", "", 1,
-       [](Operands& of, Plan* plan) {
-         return eye(of.integer("num_rows", 0), of.integer("num_columns", 0), of.out(), plan);
-       }},
-      {"Fill", "hn", 1, &plan_fill},
-      {"LinSpace", "nnh", 1,
-       [](Operands& of, Plan* plan) {
-         (void)of.numbers(2);  // the number, redundant
-         return linspace(of.number(0), of.number(1), element_count(of.out()), of.out(), plan);
-       }},
-      {"MirrorPad", "th", 1, &plan_mirror},
-      {"OneHot", "tnnn", 1, &plan_one_hot},
-      {"Pack", "t*", 1,
-       [](Operands& of, Plan* plan) { return stack(of.list(0), of.integer("axis", 0), of.out(), plan); }},
-      {"Pad", "th", 1, &plan_pad},
-      {"PadV3", "thn?", 1, &plan_pad_with},
-      {"Range", "nnn", 1,
-       [](Operands& of, Plan* plan) { return arange(of.number(0), of.number(1), of.number(2), of.out(), plan); }},
-      {"ReverseV2", "th", 1, [](Operands& of, Plan* plan) { return flip(of.in(0), of.numbers(1), of.out(), plan); }},
-      {"Roll", "t", 1,
-       [](Operands& of, Plan* plan) {
-         return roll(of.in(0), of.integers("shifts"), of.integers("dims"), of.out(), plan);
-       }},
-      {"Slice", "thh", 1, &plan_slice},
-      {"Sort", "t", 2,
-       [](Operands& of, Plan* plan) {
-         return sort(of.in(0), of.integer("axis", -1), of.flag("descending", false), of.out(0), of.out(1), plan);
-       }},
-      {"StridedSlice", "thhh", 1, &plan_strided_slice},
-      {"Tile", "th", 1, [](Operands& of, Plan* plan) { return repeat(of.in(0), of.numbers(1), of.out(), plan); }},
-      {"TopKV2", "th", 2, &plan_top},
-      {"Trace", "t", 1, [](Operands& of, Plan* plan) { return trace(of.in(0), of.out(), plan); }},
-      {"Transpose", "th", 1, [](Operands& of, Plan* plan) { return permute(of.in(0), of.numbers(1), of.out(), plan); }},
-      {"Tril", "t", 1,
-       [](Operands& of, Plan* plan) { return triangle(false, of.in(0), of.integer("diagonal", 0), of.out(), plan); }},
-      {"Triu", "t", 1,
-       [](Operands& of, Plan* plan) { return triangle(true, of.in(0), of.integer("diagonal", 0), of.out(), plan); }},
-      {"ViewCopy", "thhhthhh", 1, &plan_view_copy},
-  };
-  return kTypes;
+Status plan_linspace(Operands& of, Plan* plan) {
+  (void)of.numbers(2);  // the number of elements, redundant
+  return linspace(of.number(0), of.number(1), element_count(of.out()), of.out(), plan);
 }
 
+}  // namespace
+
 }  // namespace softnpu
+
+#include "opgen/rows_shape.inc"

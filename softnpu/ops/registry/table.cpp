@@ -1,27 +1,36 @@
-// The table of operators invoked by type name. Facts: call sites in Ascend/op-plugin and Ascend/pytorch (BSD-3-Clause).
-// See PROVENANCE.md.
+// The table of all operators. Facts: call sites in Ascend/op-plugin and Ascend/pytorch (BSD-3-Clause). See
+// PROVENANCE.md.
 
-#include "ops/nn/recurrent/gru.h"
-#include "ops/nn/recurrent/lstm.h"
-#include "ops/registry/operators.h"
+#include <algorithm>
+
+#include "ops/registry/registry.h"
 
 namespace softnpu {
 
-std::span<const OperatorType> operator_types() {
-  static constexpr OperatorType kTypes[] = {
-      {"DynamicGRUV2", &compile_gru},     {"DynamicGRUV2Grad", &compile_gru_grad},
-      {"DynamicRNN", &compile_lstm},      {"DynamicRNNGrad", &compile_lstm_grad},
-      {"DynamicRNNV2", &compile_lstm_v2}, {"DynamicRNNV2Grad", &compile_lstm_v2_grad},
-  };
-  return kTypes;
+std::span<const std::span<const OperatorRow>> registry() {
+  static const std::span<const OperatorRow> kFamilies[] = {elementwise_function_rows(),
+                                                           elementwise_rows(),
+                                                           gradient_function_rows(),
+                                                           gradient_rows(),
+                                                           reduction_rows(),
+                                                           shape_rows(),
+                                                           index_rows(),
+                                                           matmul_rows(),
+                                                           image_rows(),
+                                                           norm_rows(),
+                                                           loss_rows(),
+                                                           random_rows(),
+                                                           format_rows(),
+                                                           recurrent_rows()};
+  return kFamilies;
 }
 
-std::span<const std::span<const PlannedType>> planned_types() {
-  static const std::span<const PlannedType> kFamilies[] = {
-      elementwise_types(), gradient_types(), reduction_types(), shape_types(),  index_types(),  matmul_types(),
-      image_types(),       norm_types(),     loss_types(),      random_types(), format_types(),
-  };
-  return kFamilies;
+const OperatorRow* find_operator(std::string_view type) {
+  for (const auto& family : registry()) {
+    const auto row = std::ranges::find_if(family, [&](const OperatorRow& one) { return one.name == type; });
+    if (row != family.end()) return &*row;
+  }
+  return nullptr;
 }
 
 }  // namespace softnpu

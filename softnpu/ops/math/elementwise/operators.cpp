@@ -8,6 +8,7 @@
 #include "ops/core/copy/strided_copy.h"
 #include "ops/core/describe.h"
 #include "ops/core/dtype.h"
+#include "ops/math/elementwise/promotion.h"
 
 namespace softnpu {
 namespace {
@@ -26,68 +27,6 @@ Mapping mapping_of(MapOp op, aclDataType dtype, Constants constants) {
   size_t i = 0;
   for (const aclScalar* constant : constants) mapping.set(i++, *constant, traits_of(op).rounds_constants);
   return mapping;
-}
-
-// The floating-point type for integer inputs: the result's type, or PyTorch's default.
-aclDataType as_floating(aclDataType dtype, const aclTensor& out) {
-  if (!is_integral(dtype)) return dtype;
-  return is_known(out.dtype) && !is_integral(out.dtype) ? out.dtype : ACL_FLOAT;
-}
-
-Category scalar_category(const aclScalar& scalar) {
-  if (scalar.is_bool()) return Category::kBool;
-  if (scalar.is_integral()) return Category::kIntegral;
-  return scalar.is_floating() ? Category::kFloating : Category::kComplex;
-}
-
-// The type of a scalar of `category` with a tensor of `dtype`, for the result `out`.
-aclDataType with_scalar(aclDataType dtype, Category category, const aclTensor& out) {
-  if (category <= category_of(dtype)) return dtype;
-  switch (category) {
-    case Category::kBool: return dtype;
-    case Category::kIntegral:
-      return is_known(out.dtype) && is_integral(out.dtype) && out.dtype != ACL_BOOL ? out.dtype : ACL_INT64;
-    case Category::kFloating: return as_floating(dtype, out);
-    case Category::kComplex: break;
-  }
-  if (is_known(out.dtype) && is_complex(out.dtype)) return out.dtype;
-  return is_floating(dtype) ? complex_of(dtype) : ACL_COMPLEX64;
-}
-
-Status unknown_type(const aclTensor& tensor) {
-  return {ACLNN_ERR_PARAM_INVALID, text("no operator computes with data type ", static_cast<int>(tensor.dtype))};
-}
-
-// The promoted type of a tensor of `dtype` and a zero-dimensional tensor of `single`, which counts only if its category
-// is higher.
-aclDataType with_single(aclDataType dtype, aclDataType single) {
-  if (category_of(single) <= category_of(dtype)) return dtype;
-  return is_floating(dtype) ? complex_of(dtype) : promote(dtype, single);
-}
-
-// The promoted type of `inputs`, as in torch.result_type.
-Status common_type(std::initializer_list<MapInput> inputs, const aclTensor& out, aclDataType* common) {
-  aclDataType whole = ACL_DT_UNDEFINED;   // of tensors with dimensions
-  aclDataType single = ACL_DT_UNDEFINED;  // of zero-dimensional tensors
-  for (const MapInput& input : inputs) {
-    if (input.tensor == nullptr) continue;
-    if (!is_known(input.tensor->dtype)) return unknown_type(*input.tensor);
-    aclDataType& found = input.tensor->dims.empty() ? single : whole;
-    const aclDataType before = found;
-    found = before == ACL_DT_UNDEFINED ? input.tensor->dtype : promote(before, input.tensor->dtype);
-    if (found == ACL_DT_UNDEFINED) {
-      return {ACLNN_ERR_PARAM_INVALID,
-              text(name_of(before), " and ", name_of(input.tensor->dtype), " have no common data type")};
-    }
-  }
-  *common = whole == ACL_DT_UNDEFINED ? single : (single == ACL_DT_UNDEFINED ? whole : with_single(whole, single));
-  if (*common == ACL_DT_UNDEFINED) {
-    return {ACLNN_ERR_PARAM_INVALID, text(name_of(whole), " and ", name_of(single), " have no common data type")};
-  }
-  for (const MapInput& input : inputs) {
-    if (input.scalar != nullptr) *common = with_scalar(*common, scalar_category(*input.scalar), out);
-  }
-  return Status::ok();
 }
 
 aclScalar number(double value) {
@@ -129,19 +68,19 @@ Status binary(MapOp op, MapInput self, MapInput other, const aclTensor& out, Pla
 
 Status binary(MapOp op, MapInput self, MapInput other, Constants constants, const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({self, other}, out, &dtype));
   return plan_map(mapping_of(op, dtype, constants), {self, other}, out, plan);
 }
 
 Status floating_binary(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({self, other}, out, &dtype));
   return plan_map(mapping_of(op, as_floating(dtype, out)), {self, other}, out, plan);
 }
 
 Status ternary(MapOp op, MapInput a, MapInput b, MapInput c, Constants constants, const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({a, b, c}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({a, b, c}, out, &dtype));
   return plan_map(mapping_of(op, dtype, constants), {a, b, c}, out, plan);
 }
 
@@ -165,7 +104,7 @@ Status divide(MapInput self, MapInput other, int32_t mode, const aclTensor& out,
 Status power(MapInput self, MapInput exponent, const aclTensor& out, Plan* plan) {
   if (self.tensor != nullptr && exponent.scalar != nullptr && exponent.scalar->as_complex().imag() == 0) {
     aclDataType dtype = ACL_DT_UNDEFINED;
-    SOFTNPU_RETURN_IF_ERROR(common_type({self, exponent}, out, &dtype));
+    SOFTNPU_RETURN_IF_ERROR(promoted_type({self, exponent}, out, &dtype));
     const double value = exponent.scalar->as_double();
     if (value == 0) return ones_like(*self.tensor, dtype, out, plan);
     if (value == 1) return plan_map(mapping_of(MapOp::kIdentity, dtype), {self}, out, plan);
@@ -210,7 +149,7 @@ Status clamp(const aclTensor& self, const aclTensor* min, const aclTensor* max, 
 
 Status shift(MapOp op, MapInput self, MapInput other, const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({self, other}, out, &dtype));
   Mapping mapping = mapping_of(op, dtype);
   mapping.set(0, static_cast<double>(8 * aclDataTypeSize(dtype)));
   return plan_map(mapping, {self, other}, out, plan);
@@ -241,7 +180,7 @@ Status nan_to_num(const aclTensor& self, float nan, float posinf, float neginf, 
 Status is_close(const aclTensor& self, const aclTensor& other, double rtol, double atol, bool equal_nan,
                 const aclTensor& out, Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({self, other}, out, &dtype));
   // Integers are close if they are equal, or if their distance as real numbers is within the tolerance.
   if (is_integral(dtype) && (rtol != 0 || atol != 0)) dtype = ACL_DOUBLE;
   Mapping mapping = mapping_of(MapOp::kIsClose, dtype);
@@ -320,7 +259,7 @@ Status log_sigmoid_forward(const aclTensor& self, const aclTensor& out, const ac
 Status where(const aclTensor& condition, const aclTensor& self, const aclTensor& other, const aclTensor& out,
              Plan* plan) {
   aclDataType dtype = ACL_DT_UNDEFINED;
-  SOFTNPU_RETURN_IF_ERROR(common_type({self, other}, out, &dtype));
+  SOFTNPU_RETURN_IF_ERROR(promoted_type({self, other}, out, &dtype));
   return plan_map(mapping_of(MapOp::kWhere, dtype), {condition, self, other}, out, plan);
 }
 
