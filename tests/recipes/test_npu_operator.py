@@ -79,7 +79,13 @@ def test_the_cases_are_asked_for_and_say_what_is_computed(copy, monkeypatch):
     listed: dict = {"torch": torch}
     exec(python.python(operators(copy))["custom_ops.py"].partition("\n\n\n")[0], listed)
     # The test file needs only the names until one of its tests runs.
-    names_of_operators = SimpleNamespace(__all__=listed["__all__"])
+    packets = {
+        name: SimpleNamespace(_qualified_op_name=f"npu::{name}", overloads=lambda: ["default"])
+        for name in listed["__all__"]
+    }
+    names_of_operators = SimpleNamespace(
+        __all__=listed["__all__"], NOT_IMPLEMENTED=listed["NOT_IMPLEMENTED"], **packets
+    )
     fake = SimpleNamespace(custom_ops=names_of_operators, accuracy=accuracy)
     monkeypatch.setitem(sys.modules, "torch_npu", fake)
     path = copy.folder / CASES.path

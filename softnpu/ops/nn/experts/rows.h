@@ -73,7 +73,7 @@ struct ExpertRows {
 
 // The work of `task`, which touches `values` numbers.
 template <typename Task>
-void plan_experts(std::shared_ptr<Task> task, double values, std::vector<const aclTensor*> named, Plan* plan) {
+void plan_experts(std::shared_ptr<Task> task, double values, const std::vector<const aclTensor*>& named, Plan* plan) {
   constexpr double kFlopsPerValue = 8;
   std::string said = "(";
   for (const aclTensor* tensor : named) said += (said.size() > 1 ? ", " : "") + describe(*tensor);
