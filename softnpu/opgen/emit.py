@@ -90,7 +90,21 @@ def entries(table: Table, name: str) -> str:
 _GRADIENTS = ("plan_gradient", "plan_swapped")
 # Functions whose results are bool.
 _PREDICATES = frozenset(
-    "LogicalNot IsFinite Eq Ne Gt Ge Lt Le LogicalAnd LogicalOr IsPosInf IsNegInf Signbit".split()
+    [
+        "LogicalNot",
+        "IsFinite",
+        "Eq",
+        "Ne",
+        "Gt",
+        "Ge",
+        "Lt",
+        "Le",
+        "LogicalAnd",
+        "LogicalOr",
+        "IsPosInf",
+        "IsNegInf",
+        "Signbit",
+    ]
 )
 
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from softnpu.opgen import __main__ as command
-from softnpu.opgen import emit
+from softnpu.opgen import emit, types
 from softnpu.opgen.parse import TableError, parse
 from tests.aclnn.library import operators
 
@@ -85,7 +85,14 @@ def test_a_row_of_a_function_is_its_enumerator_traits_case_and_names(tmp_path):
         "function Add, costs 4, rounds constants, keeps numbers\n"
         "function TanhBackward, in gradient, named TanhGrad(tt) by plan_swapped\n"
     )
-    assert emit.functions(parse(table(tmp_path, rows)).functions) == {
+    parts = emit.functions(parse(table(tmp_path, rows)).functions, "functions.txt", "opgen")
+    elementwise = parts.pop("rows_elementwise_function.inc")
+    assert "return plan_unary<MapOp::kHardswish>(of, plan);" in elementwise
+    assert "return promoted(of, 1, y);" in elementwise
+    assert '#line 1 "functions.txt"' in elementwise
+    assert '{"HardSwish", kInputsHardSwish, {}, kOutputsHardSwish, ' in elementwise
+    assert "return like(x1, y);" in parts.pop("rows_gradient_function.inc")
+    assert parts == {
         "map_op.inc": "kHardswish,  // a * relu6(a + 3) / 6\nkAdd,\nkTanhBackward,\n",
         "map_op_traits.inc": (
             "    {1, false, false},  // Hardswish\n"
@@ -98,8 +105,6 @@ def test_a_row_of_a_function_is_its_enumerator_traits_case_and_names(tmp_path):
         "gradient_cases.inc": (
             "case MapOp::kTanhBackward: return real_loop<TanhBackward>(compute_type);\n"
         ),
-        "typed_elementwise.inc": '{"HardSwish", "t", 1, &plan_unary<MapOp::kHardswish>},\n',
-        "typed_gradient.inc": '{"TanhGrad", "tt", 1, &plan_swapped<MapOp::kTanhBackward>},\n',
     }
 
 
@@ -142,3 +147,29 @@ def test_headers_are_c(tmp_path):
     include = ROOT / "softnpu" / "include"
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
     subprocess.run(["cc", *flags, f"-I{include}", f"-I{tmp_path}", source], check=True)
+
+
+def test_a_row_of_a_type_binds_the_names_that_its_calls_use(tmp_path):
+    row = 'type ConcatD(x*, host sizes; int concat_dim = 1, string mode = "a") -> y = cat(x, concat_dim, y) infers sized(sizes, x, y)'
+    (parsed,) = parse(table(tmp_path, f"{row}\n")).types
+    text = types.rows([parsed], "shape.txt", "rows.inc", "shape")
+    plan, _, infer = text.partition("infer_of_ConcatD")
+    assert "const aclTensorList x = of.list(0);" in plan
+    assert 'const int64_t concat_dim = of.integer("concat_dim");' in plan
+    assert not {"sizes", "mode"} & set(plan.split())
+    assert "return cat(x, concat_dim, y, plan);" in plan
+    assert "const aclIntArray sizes = of.numbers(1);" in infer
+    assert '{"mode", AttributeKind::kString, 0, "a"}' in infer
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("type Add(x) -> y", "not 'type Name"),
+        ("type Add(odd x) -> y = f(x) infers g(x)", "the input 'odd x'"),
+        ("type Add(x; number a) -> y = f(x) infers g(x)", "the attribute 'number a'"),
+    ],
+)
+def test_a_malformed_row_of_a_type_names_its_part(tmp_path, row, said):
+    with pytest.raises(TableError, match=said):
+        parse(table(tmp_path, f"{row}\n"))

@@ -206,7 +206,8 @@ Status windows(const aclTensor& x, int64_t channels, const aclIntArray& kernel, 
                const aclIntArray& padding, const aclIntArray& dilation, bool ceil_mode, aclTensor& y) {
   const size_t dims = kernel.size();
   if (x.dims.size() < dims + 1) return invalid_call("images [N, C, spatial] are needed");
-  Dims sizes(x.dims.begin(), x.dims.end() - static_cast<ptrdiff_t>(dims + 1));
+  Dims sizes;
+  for (size_t i = 0; i + dims + 1 < x.dims.size(); ++i) sizes.push_back(x.dims[i]);
   sizes.push_back(channels);
   for (size_t i = 0; i < dims; ++i) {
     int64_t count = 0;
@@ -226,8 +227,9 @@ Status convolved(Operands& of, const aclTensor& x, const aclTensor& filter, aclT
   if (dims == 0 || filter.dims.size() != x.dims.size() || filter.dims[1] * conv.groups != x.dims[1]) {
     return invalid_call("the image's channels and the filter's do not match");
   }
-  return windows(x, filter.dims[0], aclIntArray{Dims(filter.dims.begin() + 2, filter.dims.end())}, conv.stride,
-                 conv.padding, conv.dilation, false, y);
+  aclIntArray kernel;
+  for (size_t i = 2; i < filter.dims.size(); ++i) kernel.values.push_back(filter.dims[i]);
+  return windows(x, filter.dims[0], kernel, conv.stride, conv.padding, conv.dilation, false, y);
 }
 
 Status pooled(const PoolReading& pool, const aclTensor& x, aclTensor& y) {

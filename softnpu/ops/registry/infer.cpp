@@ -23,6 +23,13 @@ Status put(const Dims& dims, aclDataType dtype, aclTensor& y) {
   return Status::ok();
 }
 
+// The first `count` sizes.
+Dims leading(const Dims& sizes, size_t count) {
+  Dims dims;
+  for (size_t i = 0; i < count && i < sizes.size(); ++i) dims.push_back(sizes[i]);
+  return dims;
+}
+
 // Broadcasts `sizes` into `dims`.
 Status broadcast(const Dims& sizes, Dims* dims) {
   Dims whole = sizes.size() > dims->size() ? sizes : *dims;
@@ -326,8 +333,8 @@ Status multiplied(const aclTensor& a, const aclTensor& b, aclTensor& y) {
   if (n < 2 || m < 2 || a.dims[n - 1] != b.dims[m - 2]) {
     return {ACL_ERROR_INVALID_PARAM, text("the factors ", describe(a), " and ", describe(b), " do not match")};
   }
-  Dims dims(a.dims.begin(), a.dims.end() - 2);
-  SOFTNPU_RETURN_IF_ERROR(broadcast(Dims(b.dims.begin(), b.dims.end() - 2), &dims));
+  Dims dims = leading(a.dims, n - 2);
+  SOFTNPU_RETURN_IF_ERROR(broadcast(leading(b.dims, m - 2), &dims));
   dims.push_back(a.dims[n - 2]);
   dims.push_back(b.dims[m - 1]);
   return put(dims, a.dtype, y);
@@ -335,7 +342,7 @@ Status multiplied(const aclTensor& a, const aclTensor& b, aclTensor& y) {
 
 Status with_spatial(const aclTensor& x, const aclIntArray& size, aclTensor& y) {
   if (x.dims.size() < size.size()) return invalid_call("the image has fewer dimensions than sizes are given");
-  Dims dims(x.dims.begin(), x.dims.end() - static_cast<ptrdiff_t>(size.size()));
+  Dims dims = leading(x.dims, x.dims.size() - size.size());
   for (const int64_t one : size) dims.push_back(one);
   return put(dims, x.dtype, y);
 }
@@ -354,8 +361,8 @@ Status normalized(const aclTensor& x, aclTensor& y, Outputs statistics) {
 Status normalized_rows(const aclTensor& x, const aclTensor& gamma, aclTensor& y, Outputs statistics) {
   const size_t rank = x.dims.size();
   if (gamma.dims.size() > rank) return invalid_call("the weight has more dimensions than the input");
-  Dims dims = x.dims;
-  for (size_t i = rank - gamma.dims.size(); i < rank; ++i) dims[i] = 1;
+  Dims dims = leading(x.dims, rank - gamma.dims.size());
+  while (dims.size() < rank) dims.push_back(1);
   for (aclTensor* one : statistics) SOFTNPU_RETURN_IF_ERROR(put(dims, x.dtype, *one));
   return like(x, y);
 }
