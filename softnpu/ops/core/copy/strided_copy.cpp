@@ -145,7 +145,8 @@ void StridedCopy::run_rows(int threads) const {
 }
 
 void StridedCopy::copy_runs(int64_t first, int64_t last) const {
-  const auto [write, read] = walk_.inner().strides;
+  const ptrdiff_t write = walk_.inner().strides[0];
+  const ptrdiff_t read = walk_.inner().strides[1];
   const int64_t size = walk_.inner().size;
   with_element(element_, [&]<typename T>() {
     walk_.for_runs(first * size, (last - first) * size, [&](const Walk<2>::Offsets& at, int64_t count) {

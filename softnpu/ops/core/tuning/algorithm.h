@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <ranges>
 #include <vector>
 
 #include "base/small_vector.h"
@@ -32,7 +31,7 @@ struct Algorithm {
 // The first row for which attempt(row) makes something; the refusal of the last one if there is none.
 // describe() is for the log: the work as a text.
 template <typename Made, typename Rows, typename Try, typename Describe>
-Attempt<Made> first_made(Rows&& rows, const Try& attempt, const Describe& describe) {
+Attempt<Made> first_made(const Rows& rows, const Try& attempt, const Describe& describe) {
   SmallVector<RefusedAlgorithm, 8> refused;
   const char* why = "no algorithm is open";
   for (const auto& row : rows) {
@@ -51,9 +50,12 @@ Attempt<Made> first_made(Rows&& rows, const Try& attempt, const Describe& descri
 template <typename Problem, typename Made, size_t N, typename Describe>
 Attempt<Made> first_of(const std::array<Algorithm<Problem, Made>, N>& table, const Problem& problem,
                        const Describe& describe) {
-  const auto is_of_rule = [](const auto& row) { return row.use != Use::kByTime; };
+  std::vector<Algorithm<Problem, Made>> by_rule;
+  for (const auto& row : table) {
+    if (row.use != Use::kByTime) by_rule.push_back(row);
+  }
   return first_made<Made>(
-      std::views::filter(table, is_of_rule), [&](const auto& row) { return row.make(problem); }, describe);
+      by_rule, [&](const auto& row) { return row.make(problem); }, describe);
 }
 
 // Serves the problem by the table's last row, where all others refuse it for one reason.

@@ -194,7 +194,9 @@ class Resample {
 // Small planes by a table (ops/planes).
 std::optional<Plan> plan_resample_of_planes(const ResampleProblem& p) {
   constexpr int64_t kMostEntries = 1 << 13;  // building a table takes time
-  const auto& [planes, rows, columns] = p.taps;
+  const Taps& planes = p.taps[0];
+  const Taps& rows = p.taps[1];
+  const Taps& columns = p.taps[2];
   const bool is_float = p.in.dtype == ACL_FLOAT && p.out.dtype == ACL_FLOAT;
   if (!is_float || !has_dense_planes(p.in, p.batch) || !has_dense_planes(p.out, p.batch)) return std::nullopt;
   if (!fits_planes(p.batch * p.in.channels, p.in.spatial_size(), p.out.spatial_size())) return std::nullopt;
