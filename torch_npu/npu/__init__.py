@@ -71,6 +71,7 @@ from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
 from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
 from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError
+from torch_npu.npu.graphs import NPUGraph, graph, graph_pool_handle, make_graphed_callables
 from torch_npu.npu.impl import are_compatible_impl_enabled, use_compatible_impl
 from torch_npu.npu.legacy import *  # noqa: F403
 from torch_npu.npu.limits import (
@@ -234,6 +235,10 @@ __all__ = [
     "enable_mem_efficient_sdp",
     "finalize_dump",
     "flash_sdp_enabled",
+    "NPUGraph",
+    "graph",
+    "graph_pool_handle",
+    "make_graphed_callables",
     "get_allocator_backend",
     "get_amp_supported_dtype",
     "get_autocast_dtype",
