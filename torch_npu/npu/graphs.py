@@ -272,7 +272,8 @@ def _autograd_function(graphed: _Graphed) -> Any:  # noqa: ANN401
                 if static is not None and static.data_ptr() != given.data_ptr():
                     static.copy_(given)
             graphed.backward_graph.replay()
-            return tuple(None if g is None else g.detach() for g in graphed.input_grads)
+            # Copies: autograd keeps them as .grad, and the next replay writes the graph's own.
+            return tuple(None if g is None else g.clone() for g in graphed.input_grads)
 
     return Replay
 

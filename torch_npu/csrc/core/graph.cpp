@@ -42,7 +42,8 @@ struct GraphImpl final : at::GraphImplInterface {
 }  // namespace torch_npu
 
 namespace at {
-REGISTER_GRAPH_IMPL(PrivateUse1, torch_npu::GraphImpl)
+// By the name of the device type, which the package renames.
+REGISTER_GRAPH_IMPL(NPU, torch_npu::GraphImpl)
 }  // namespace at
 
 namespace torch_npu {
