@@ -26,10 +26,15 @@ class _Layer(nn.Module):
 
     def forward(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         y = self.before(x)
-        q, k, v = (w(y).view(1, 1, self.heads, self.depth).transpose(1, 2) for w in (self.q, self.k, self.v))
+        q, k, v = (
+            w(y).view(1, 1, self.heads, self.depth).transpose(1, 2)
+            for w in (self.q, self.k, self.v)
+        )
         self.keys[:, :, -1:] = k * cos + k.roll(self.depth // 2, -1) * sin
         self.values[:, :, -1:] = v
-        seen = F.scaled_dot_product_attention(q * cos + q.roll(self.depth // 2, -1) * sin, self.keys, self.values)
+        seen = F.scaled_dot_product_attention(
+            q * cos + q.roll(self.depth // 2, -1) * sin, self.keys, self.values
+        )
         x = x + self.out(seen.transpose(1, 2).reshape(1, 1, -1))
         y = self.between(x)
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
@@ -75,8 +80,36 @@ def rows() -> list[Row]:
     weights = torch.cat([p.detach().reshape(-1) for p in model.parameters()]).cpu()
     name = f"{weights.nbytes >> 20} MiB of weights"
     return [
-        Row(f"replay: {CHAIN:,} additions of 16", _captured(chain), chain, 5, "npu eager", is_separate=False),
-        Row("replay: decode step, 64 x 8", _captured(small), small, 20, "npu eager", is_separate=False),
-        Row(f"replay: decode step, 512 x 8, {name}", _captured(large), weights.sum, 10, "sum of them", is_separate=False),
-        Row("replay: decode step, 512 x 8", _captured(large), large, 10, "npu eager", is_separate=False),
+        Row(
+            f"replay: {CHAIN:,} additions of 16",
+            _captured(chain),
+            chain,
+            5,
+            "npu eager",
+            is_separate=False,
+        ),
+        Row(
+            "replay: decode step, 64 x 8",
+            _captured(small),
+            small,
+            20,
+            "npu eager",
+            is_separate=False,
+        ),
+        Row(
+            f"replay: decode step, 512 x 8, {name}",
+            _captured(large),
+            weights.sum,
+            10,
+            "sum of them",
+            is_separate=False,
+        ),
+        Row(
+            "replay: decode step, 512 x 8",
+            _captured(large),
+            large,
+            10,
+            "npu eager",
+            is_separate=False,
+        ),
     ]

@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-import torch_npu  # noqa: F401
 from torch import nn
+
+import torch_npu  # noqa: F401
 
 
 def captured(work, *, pool=None, warm=True):
@@ -97,7 +98,9 @@ def test_make_graphed_callables():
     model = nn.Sequential(nn.Linear(8, 8), nn.Tanh()).npu()
     twin = nn.Sequential(nn.Linear(8, 8), nn.Tanh()).npu()
     twin.load_state_dict(model.state_dict())
-    graphed = torch.npu.make_graphed_callables(model, (torch.randn(4, 8, device="npu", requires_grad=True),))
+    graphed = torch.npu.make_graphed_callables(
+        model, (torch.randn(4, 8, device="npu", requires_grad=True),)
+    )
     for _ in range(3):
         x = torch.randn(4, 8, device="npu", requires_grad=True)
         other = x.detach().clone().requires_grad_()
@@ -175,9 +178,11 @@ def test_refusals_name_the_call_and_leave_everything_usable(work, named, first):
 def test_a_refused_call_that_was_caught_fails_the_capture():
     x = torch.ones(4, device="npu")
     graph = torch.npu.NPUGraph()
-    with pytest.raises(RuntimeError, match="has failed: a wait of the host"), torch.npu.graph(graph):
-        with pytest.raises(RuntimeError, match="test_graphs.py"):
-            x.sum().item()
+    with (
+        pytest.raises(RuntimeError, match="has failed: a wait of the host"),
+        torch.npu.graph(graph),pytest.raises(RuntimeError, match="test_graphs.py")
+    ):
+        x.sum().item()
     usable(x)
 
 

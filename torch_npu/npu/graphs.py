@@ -123,7 +123,9 @@ class graph:
             self._in_stream.__exit__(None, None, None)
             raise
 
-    def __exit__(self, exc_type: type | None, exc_value: BaseException | None, traceback: object) -> None:
+    def __exit__(
+        self, exc_type: type | None, exc_value: BaseException | None, traceback: object
+    ) -> None:
         """Ends the capture. An exception of the block is kept: it says more than that the capture failed."""
         try:
             self.npu_graph.capture_end()
@@ -162,7 +164,8 @@ def make_graphed_callables(
     samples = (sample_args,) if is_one else sample_args
     if len(functions) != len(samples):
         raise RuntimeError(
-            f"{len(functions)} callables with {len(samples)} tuples of sample arguments" + pta_error(ErrCode.PARAM)
+            f"{len(functions)} callables with {len(samples)} tuples of sample arguments"
+            + pta_error(ErrCode.PARAM)
         )
     memory = graph_pool_handle() if pool is None else pool
     graphed = [
@@ -181,30 +184,45 @@ class _Graphed:
     """One callable with the graphs of its passes and their tensors."""
 
     def __init__(
-        self, function: Any, args: tuple[Any, ...], pool: Pool, allow_unused: bool, warmups: int  # noqa: ANN401
+        self,
+        function: Any,  # noqa: ANN401
+        args: tuple[Any, ...],
+        pool: Pool,
+        allow_unused: bool,
+        warmups: int,
     ) -> None:
         self.function, self.args, self.pool, self.allow_unused = function, args, pool, allow_unused
         self.inputs = tuple(pytree.arg_tree_leaves(*args))
         for value in self.inputs:
             if not isinstance(value, torch.Tensor):
                 raise TypeError(
-                    f"sample arguments are tensors, not {type(value).__name__}" + pta_error(ErrCode.TYPE)
+                    f"sample arguments are tensors, not {type(value).__name__}"
+                    + pta_error(ErrCode.TYPE)
                 )
         self.parameters: tuple[torch.Tensor, ...] = ()
         if isinstance(function, torch.nn.Module):
             if function._forward_hooks or function._forward_pre_hooks or function._backward_hooks:
                 raise RuntimeError(
-                    "modules with hooks are not graphed: register hooks afterwards" + pta_error(ErrCode.PARAM)
+                    "modules with hooks are not graphed: register hooks afterwards"
+                    + pta_error(ErrCode.PARAM)
                 )
             self.parameters = tuple(function.parameters())
         self.leaves = self.inputs + self.parameters
         self.forward_graph, self.backward_graph = NPUGraph(), NPUGraph()
         self._warm_up(warmups)
 
-    def _gradients(self, outputs: tuple[torch.Tensor, ...], given: tuple[torch.Tensor, ...]) -> tuple[Any, ...]:
+    def _gradients(
+        self, outputs: tuple[torch.Tensor, ...], given: tuple[torch.Tensor, ...]
+    ) -> tuple[Any, ...]:
         wanted = tuple(leaf for leaf in self.leaves if leaf.requires_grad)
         return tuple(
-            torch.autograd.grad(outputs, wanted, grad_outputs=given, only_inputs=True, allow_unused=self.allow_unused)
+            torch.autograd.grad(
+                outputs,
+                wanted,
+                grad_outputs=given,
+                only_inputs=True,
+                allow_unused=self.allow_unused,
+            )
         )
 
     def _warm_up(self, count: int) -> None:
@@ -214,7 +232,9 @@ class _Graphed:
                 outputs = pytree.tree_leaves(self.function(*self.args))
                 differentiable = tuple(o for o in outputs if o.requires_grad)
                 if differentiable:
-                    self._gradients(differentiable, tuple(torch.empty_like(o) for o in differentiable))
+                    self._gradients(
+                        differentiable, tuple(torch.empty_like(o) for o in differentiable)
+                    )
         synchronize()
 
     def capture_forward(self) -> None:
@@ -224,15 +244,20 @@ class _Graphed:
         self.outputs = tuple(outputs)
 
     def capture_backward(self) -> None:
-        self.output_grads = tuple(torch.empty_like(o) if o.requires_grad else None for o in self.outputs)
+        self.output_grads = tuple(
+            torch.empty_like(o) if o.requires_grad else None for o in self.outputs
+        )
         differentiable = tuple(o for o in self.outputs if o.requires_grad)
         found: tuple[Any, ...] = ()
         if differentiable:
             with graph(self.backward_graph, pool=self.pool):
-                found = self._gradients(differentiable, tuple(g for g in self.output_grads if g is not None))
+                found = self._gradients(
+                    differentiable, tuple(g for g in self.output_grads if g is not None)
+                )
         gradients = iter(found)
         self.input_grads = tuple(
-            next(gradients) if leaf.requires_grad and differentiable else None for leaf in self.leaves
+            next(gradients) if leaf.requires_grad and differentiable else None
+            for leaf in self.leaves
         )
 
     def wrap(self) -> Any:  # noqa: ANN401
@@ -278,5 +303,10 @@ def _autograd_function(graphed: _Graphed) -> Any:  # noqa: ANN401
     return Replay
 
 
-__all__ = ["NPUGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]
-
+__all__ = [
+    "NPUGraph",
+    "graph",
+    "graph_pool_handle",
+    "is_current_stream_capturing",
+    "make_graphed_callables",
+]

@@ -76,8 +76,7 @@ void Graph::capture_begin(c10::MempoolId_t pool, aclmdlRICaptureMode mode) {
   model = capture_of(stream);
   begin_capture_to_pool(device, pool_,
                         [device, model](c10::StreamId id) { return capture_of(npu_stream(device, id)) == model; });
-  host_allocator().begin_allocate_to_pool(
-      pool_, [model](c10::Stream asking) { return capture_of(asking) == model; });
+  host_allocator().begin_allocate_to_pool(pool_, [model](c10::Stream asking) { return capture_of(asking) == model; });
 }
 
 void Graph::capture_end() {

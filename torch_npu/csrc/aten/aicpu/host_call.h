@@ -29,7 +29,8 @@ class HostCall {
   static void prepare(c10::DeviceIndex device, const char* name) {
     bind_device(device);
     if (any_capture()) [[unlikely]]
-      refuse_in_capture(device, name, "it runs on the AI CPU route, a kernel of the host, and a graph holds aclnn operators.");
+      refuse_in_capture(device, name,
+                        "it runs on the AI CPU route, a kernel of the host, and a graph holds aclnn operators.");
     wait_for_current_stream(device);
   }
 

@@ -145,7 +145,7 @@ class DeviceCache {
   double fraction_ = 1;
   std::vector<std::pair<c10::MempoolId_t, IsCaptured>> captures_;
   std::vector<Block*> freed_in_capture_;  // blocks that wait for events, which captured streams do not record
-  bool has_deferred_ = false;  // release_deferred() has something to return
+  bool has_deferred_ = false;             // release_deferred() has something to return
   Statistics stats_;
   History history_;  // its switch is read without the lock
 };
