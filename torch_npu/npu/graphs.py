@@ -83,7 +83,7 @@ class NPUGraph:
         self._graph.debug_dump(debug_path)
 
 
-class graph:
+class graph:  # noqa: N801 (the name of torch.cuda.graph)
     """Captures the work of a block into an :class:`NPUGraph`.
 
     Args:
@@ -274,7 +274,7 @@ class _Graphed:
         def forward(*args: Any) -> Any:  # noqa: ANN401
             return replayed(*args) if module.training == training else eager(*args)
 
-        module.forward = forward  # type: ignore[method-assign]
+        module.forward = forward
         return module
 
 
