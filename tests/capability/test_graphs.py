@@ -96,8 +96,8 @@ def test_packed_weights_follow_the_weights():
 def test_make_graphed_callables():
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(8, 8), nn.Tanh()).npu()
-    twin = nn.Sequential(nn.Linear(8, 8), nn.Tanh()).npu()
-    twin.load_state_dict(model.state_dict())
+    eager = nn.Sequential(nn.Linear(8, 8), nn.Tanh()).npu()
+    eager.load_state_dict(model.state_dict())
     graphed = torch.npu.make_graphed_callables(
         model, (torch.randn(4, 8, device="npu", requires_grad=True),)
     )
@@ -105,9 +105,9 @@ def test_make_graphed_callables():
         x = torch.randn(4, 8, device="npu", requires_grad=True)
         other = x.detach().clone().requires_grad_()
         graphed(x).sum().backward()
-        twin(other).sum().backward()
+        eager(other).sum().backward()
         assert torch.equal(x.grad, other.grad)
-    for ours, theirs in zip(model.parameters(), twin.parameters(), strict=True):
+    for ours, theirs in zip(model.parameters(), eager.parameters(), strict=True):
         assert torch.equal(ours.grad, theirs.grad)
 
 
