@@ -58,6 +58,13 @@ def dispatch() -> list[Measured]:
     )
 
 
+def graphs() -> list[Measured]:
+    """Replays of captured graphs against npu eager and against reading the weights."""
+    from graphs import rows
+
+    return compare("graphs", rows())
+
+
 def instructions() -> list[Measured]:
     """The same in instructions, which no other process changes; takes minutes."""
     if shutil.which("callgrind_control") is None:
@@ -285,6 +292,7 @@ def kernels() -> list[Measured]:
 BY_NAME = ("collectives", "peers", "instructions", "compile", "sizes", "kernel-checks")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
+    "graphs": graphs,
     "dispatch": dispatch,
     "instructions": instructions,
     "elementwise": elementwise,

@@ -24,6 +24,8 @@ Status require_function(const void* function) { return require(function, "the fu
 // The stream of `handle`, by which callbacks are sorted; null names the default stream.
 Status find(aclrtStream handle, std::shared_ptr<Stream>* out) { return Process::get().stream(handle, out); }
 
+constexpr const char* kInCapture = "end the graph before it and begin another one after it";
+
 thread_local bool in_callback = false;
 
 // Calls the program's function. An exception becomes the stream's error.
@@ -47,6 +49,7 @@ aclError aclrtLaunchHostFunc(aclrtStream stream, aclrtHostFunc func, void* args)
     SOFTNPU_RETURN_IF_ERROR(require_function(reinterpret_cast<const void*>(func)));
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("a function of the host (aclrtLaunchHostFunc)", kInCapture));
     auto done = std::make_shared<Event>();
     const uint64_t generation = done->begin_record();
     auto start = [func, args, done, generation, weak = std::weak_ptr<Stream>(target)] {
@@ -94,6 +97,7 @@ aclError aclrtLaunchCallback(aclrtCallback fn, void* userData, aclrtCallbackBloc
     }
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(find(stream, &target));
+    SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("a function of the host (aclrtLaunchCallback)", kInCapture));
     if (!Process::get().callback_queue().is_subscribed(target.get())) {
       return {ACL_ERROR_RT_STREAM_NO_CB_REG, "no thread serves the stream: call aclrtSubscribeReport first"};
     }

@@ -49,6 +49,24 @@ Status find_own(aclrtStream stream, aclrtEvent event, std::shared_ptr<Stream>* t
                (*target)->device(), ": streams of its own context record it, all others can wait for it")};
 }
 
+// The host can neither ask nor wait for an event that was recorded in a capture: nothing will complete it.
+Status find_for_host(aclrtEvent event, EventRecord* record) {
+  SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, record));
+  const auto captured = record->event->captured();
+  if (captured == nullptr) return Status::ok();
+  Status refused(ACL_ERROR_RT_EVENT_CAPTURED,
+                 text("event ", event, " was last recorded in a capture: the host cannot ask or wait for it before it ",
+                      "is recorded outside of one"));
+  if (const auto capture = captured->capture.lock()) capture->invalidate(refused);
+  return refused;
+}
+
+// Events of the whole system have no part in graphs.
+Status refuse_external(const Stream& stream, const EventRecord& record) {
+  if ((record.flags & ACL_EVENT_EXTERNAL) == 0) return Status::ok();
+  return stream.refuse_in_capture("an external event", "use an event of aclrtCreateEvent");
+}
+
 // Fails if the event never will be complete.
 Status query(const EventRecord& record, bool* is_complete) {
   const uint64_t newest = record.event->newest();
@@ -79,6 +97,7 @@ aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
+    SOFTNPU_RETURN_IF_ERROR(refuse_external(*target, record));
     return target->record(std::move(record.event));
   });
 }
@@ -88,6 +107,7 @@ aclError aclrtResetEvent(aclrtEvent event, aclrtStream stream) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find_own(stream, event, &target, &record));
+    SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("aclrtResetEvent", "reset the event before the capture"));
     record.event->reset();
     return Status::ok();
   });
@@ -98,6 +118,7 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event) {
     std::shared_ptr<Stream> target;
     EventRecord record;
     SOFTNPU_RETURN_IF_ERROR(find(stream, event, &target, &record));
+    SOFTNPU_RETURN_IF_ERROR(refuse_external(*target, record));
     return target->wait(std::move(record.event));
   });
 }
@@ -106,7 +127,7 @@ aclError aclrtQueryEvent(aclrtEvent event, aclrtEventStatus* status) {
   return api("aclrtQueryEvent", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
     EventRecord record;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    SOFTNPU_RETURN_IF_ERROR(find_for_host(event, &record));
     bool is_complete = false;
     SOFTNPU_RETURN_IF_ERROR(query(record, &is_complete));
     *status = is_complete ? ACL_EVENT_STATUS_COMPLETE : ACL_EVENT_STATUS_NOT_READY;
@@ -118,7 +139,7 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
   return api("aclrtQueryEventStatus", [&] {
     SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
     EventRecord record;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    SOFTNPU_RETURN_IF_ERROR(find_for_host(event, &record));
     bool is_complete = false;
     SOFTNPU_RETURN_IF_ERROR(query(record, &is_complete));
     *status = is_complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
@@ -139,7 +160,7 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
 aclError aclrtSynchronizeEvent(aclrtEvent event) {
   return api("aclrtSynchronizeEvent", [&] {
     EventRecord record;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().event(event, &record));
+    SOFTNPU_RETURN_IF_ERROR(find_for_host(event, &record));
     return record.event->wait();
   });
 }
@@ -149,8 +170,8 @@ aclError aclrtEventElapsedTime(float* ms, aclrtEvent startEvent, aclrtEvent endE
     SOFTNPU_RETURN_IF_ERROR(require(ms, "ms"));
     EventRecord start;
     EventRecord end;
-    SOFTNPU_RETURN_IF_ERROR(Process::get().event(startEvent, &start));
-    SOFTNPU_RETURN_IF_ERROR(Process::get().event(endEvent, &end));
+    SOFTNPU_RETURN_IF_ERROR(find_for_host(startEvent, &start));
+    SOFTNPU_RETURN_IF_ERROR(find_for_host(endEvent, &end));
     if ((start.flags & end.flags & ACL_EVENT_TIME_LINE) == 0) {
       return {ACL_ERROR_RT_EVENT_TIMESTAMP_INVALID, "both events have to be created with ACL_EVENT_TIME_LINE"};
     }

@@ -173,7 +173,8 @@ aclError softnpuLaunch(aclrtStream stream, const softnpuTask* task) {
     LaunchState state(*task);
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
-    const softnpu::TaskTraits traits{softnpu::config().fuse ? task->fusible : nullptr, WriteEpochs::now()};
+    const softnpu::TaskTraits traits{
+        softnpu::config().fuse ? task->fusible : nullptr, WriteEpochs::now(), {task->written, task->writtenCount}};
     softnpu::raise_epochs(task->written, task->writtenCount);
     return target->submit(
         task->name, cost_of(task->cost), [state = std::move(state)] { return state.run(); }, traits);

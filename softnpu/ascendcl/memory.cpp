@@ -23,6 +23,7 @@ Status allocate(void** out, size_t size) {
   SOFTNPU_RETURN_IF_ERROR(require(out, "devPtr"));
   *out = nullptr;
   if (size == 0) return {ACL_ERROR_INVALID_PARAM, "an allocation of 0 bytes"};
+  SOFTNPU_RETURN_IF_ERROR(softnpu::check_capture_allows("an allocation of device memory"));
   Context* context = nullptr;
   SOFTNPU_RETURN_IF_ERROR(Process::get().current(&context));
   return Process::get().allocate_on(*context->device, [&] { return context->device->heap().allocate(size, out); });

@@ -108,6 +108,7 @@ aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status) {
     SOFTNPU_RETURN_IF_ERROR(require(status, "status"));
     std::shared_ptr<Stream> target;
     SOFTNPU_RETURN_IF_ERROR(Process::get().stream(stream, &target));
+    SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("a query of the host", "ask before the capture or after it"));
     *status = target->idle() ? ACL_STREAM_STATUS_COMPLETE : ACL_STREAM_STATUS_NOT_READY;
     return Status::ok();
   });
@@ -179,13 +180,15 @@ aclError aclrtValueWrite(void* devAddr, uint64_t value, uint32_t flag, aclrtStre
     if (softnpu::Device* device = Process::get().device_of(devAddr); device != nullptr) {
       device->write_epochs().bump(devAddr, sizeof value);
     }
-    return target->submit("aclrtValueWrite", Cost::kSmall, [devAddr, value] {
+    const auto write = [devAddr, value] {
       const softnpu::AddressHold hold;  // the memory may have been freed since it was queued
       uint64_t* now = nullptr;
       SOFTNPU_RETURN_IF_ERROR(resolve_value(devAddr, &now));
       std::atomic_ref(*now).store(value, std::memory_order_release);
       return Status::ok();
-    });
+    };
+    const softnpuRange written{devAddr, sizeof value};
+    return target->submit("aclrtValueWrite", Cost::kSmall, write, {nullptr, 0, {&written, 1}});
   });
 }
 

@@ -12,7 +12,7 @@ using softnpu::unsupported;
 namespace {
 
 constexpr const char* kDump = "tensors are not dumped yet: read them from the program, after a synchronisation";
-constexpr const char* kCapture = "streams are not captured into models yet: launch the work each time";
+constexpr const char* kCapture = "tasks of a captured model cannot be updated yet: capture it again";
 constexpr const char* kCondition =
     "captured models have no conditions yet: choose on the host, and launch what was chosen";
 constexpr const char* kProfiler = "there is no profiler of CANN's yet: use torch.profiler, or events with time stamps";
@@ -36,9 +36,6 @@ aclError aclmdlInitDump() { return unsupported(__func__, kDump); }
 aclError aclmdlSetDump(const char*) { return unsupported(__func__, kDump); }
 aclError aclmdlFinalizeDump() { return unsupported(__func__, kDump); }
 
-aclError aclmdlRICaptureBegin(aclrtStream, aclmdlRICaptureMode) { return unsupported(__func__, kCapture); }
-aclError aclmdlRICaptureEnd(aclrtStream, aclmdlRI*) { return unsupported(__func__, kCapture); }
-aclError aclmdlRICaptureThreadExchangeMode(aclmdlRICaptureMode*) { return unsupported(__func__, kCapture); }
 aclError aclmdlRICaptureTaskGrpBegin(aclrtStream) { return unsupported(__func__, kCapture); }
 aclError aclmdlRICaptureTaskGrpEnd(aclrtStream, aclrtTaskGrp*) { return unsupported(__func__, kCapture); }
 aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream, aclrtTaskGrp) { return unsupported(__func__, kCapture); }
@@ -46,11 +43,6 @@ aclError aclmdlRICaptureTaskUpdateEnd(aclrtStream) { return unsupported(__func__
 aclError aclmdlRICaptureToModelRIBegin(aclrtStream, aclmdlRI, aclmdlRICaptureMode) {
   return unsupported(__func__, kCapture);
 }
-aclError aclmdlRIExecuteAsync(aclmdlRI, aclrtStream) { return unsupported(__func__, kCapture); }
-aclError aclmdlRIDestroy(aclmdlRI) { return unsupported(__func__, kCapture); }
-aclError aclmdlRIDebugPrint(aclmdlRI) { return unsupported(__func__, kCapture); }
-aclError aclmdlRIDebugJsonPrint(aclmdlRI, const char*, uint32_t) { return unsupported(__func__, kCapture); }
-aclError aclmdlRIGetId(aclmdlRI, uint32_t*) { return unsupported(__func__, kCapture); }
 
 aclError aclprofInit(const char*, size_t) { return unsupported(__func__, kProfiler); }
 aclError aclprofFinalize() { return unsupported(__func__, kProfiler); }

@@ -2,6 +2,7 @@
 // Write epochs of what a launch says that it writes.
 
 #include <cstddef>
+#include <vector>
 
 #include "runtime/process.h"
 #include "softnpu/launch.h"
@@ -16,5 +17,8 @@ void raise_epoch(const void* address, size_t bytes);
 
 // The same for each of `count` ranges.
 void raise_epochs(const softnpuRange* ranges, size_t count);
+
+// Few ranges that cover the same memory: each is clipped to its allocation, and those that touch there become one.
+std::vector<softnpuRange> merge_ranges(std::vector<softnpuRange> ranges);
 
 }  // namespace softnpu

@@ -131,6 +131,7 @@ Device::Streams Device::take_streams() {
 
 void Device::end(const Streams& streams) {
   for (auto& [handle, stream] : streams) {
+    stream->drop_capture();
     stream->abandon();
     // The running task finishes, even if it is overdue. Its error is dropped.
     stream->drained(kNever);
@@ -139,6 +140,7 @@ void Device::end(const Streams& streams) {
 
 void Device::reset(const std::function<void()>& drop) {
   const AddressChange change;
+  resets_.fetch_add(1, std::memory_order_release);
   drop();
   virtual_memory_.clear();
   heap_.clear();

@@ -71,6 +71,8 @@ class Device {
   // Forgets every allocation, none of which may be in use; keeps the memory for reuse. Calls `drop` before addresses
   // are unmapped.
   void reset(const std::function<void()>& drop);
+  // How often reset() was called: addresses from before the last one are no longer the program's.
+  uint64_t resets() const { return resets_.load(std::memory_order_acquire); }
 
   // Waits for the running task and drops the others. `lets_go`: also wakes threads that wait for those.
   void stop(bool lets_go);
@@ -89,6 +91,7 @@ class Device {
   VirtualMemory virtual_memory_;
   WriteEpochs write_epochs_;
   CoreLimits core_limits_;
+  std::atomic<uint64_t> resets_{0};
   Executor executor_;
   mutable std::mutex mutex_;  // guards all members below
   static inline std::atomic<uint64_t> stream_epoch_{1};

@@ -288,7 +288,11 @@ Status Process::destroy_stream(void* handle, bool force) {
   std::shared_ptr<Stream> target;
   if (handle == nullptr) return {ACL_ERROR_RT_STREAM_CONTEXT, "the default stream cannot be destroyed"};
   SOFTNPU_RETURN_IF_ERROR(find_stream(handle, &target));
-  if (force) target->abandon();
+  if (force) {
+    target->drop_capture();
+    target->abandon();
+  }
+  SOFTNPU_RETURN_IF_ERROR(target->refuse_in_capture("the destruction of a stream", "end the capture first"));
   Status status = target->synchronize(std::chrono::milliseconds(-1));
   callback_queue_.forget(handle);
   if (!live_device(target->device())->forget_stream(handle)) {

@@ -13,11 +13,12 @@ using UnsupportedTest = AclTest;
 TEST_F(UnsupportedTest, ArgumentsAreLeftAlone) {
   (void)recent_error();
   int untouched = 0;
-  aclmdlRI model = &untouched;
-  EXPECT_EQ(aclmdlRICaptureEnd(nullptr, &model), ACL_ERROR_FEATURE_UNSUPPORTED);
-  EXPECT_EQ(model, &untouched);
+  aclrtTaskGrp group = &untouched;
+  EXPECT_EQ(aclmdlRICaptureTaskGrpEnd(nullptr, &group), ACL_ERROR_FEATURE_UNSUPPORTED);
+  EXPECT_EQ(group, &untouched);
   EXPECT_EQ(recent_error(),
-            "aclmdlRICaptureEnd: streams are not captured into models yet: launch the work each time [error 200006]");
+            "aclmdlRICaptureTaskGrpEnd: tasks of a captured model cannot be updated yet: capture it again "
+            "[error 200006]");
   void* handle = &untouched;
   EXPECT_EQ(rtDevBinaryRegister(nullptr, &handle), RT_ERROR_FEATURE_NOT_SUPPROT);
   EXPECT_EQ(handle, &untouched);

@@ -71,6 +71,7 @@ from torch_npu.npu.device import _is_in_bad_fork as _is_in_bad_fork
 from torch_npu.npu.device import _lazy_init as _lazy_init
 from torch_npu.npu.dump import finalize_dump, init_dump, set_dump
 from torch_npu.npu.errors import AcceleratorError, DeferredNpuCallError, OutOfMemoryError
+from torch_npu.npu.graphs import NPUGraph, graph, graph_pool_handle, make_graphed_callables
 from torch_npu.npu.impl import are_compatible_impl_enabled, use_compatible_impl
 from torch_npu.npu.legacy import *  # noqa: F403
 from torch_npu.npu.limits import (
@@ -198,6 +199,7 @@ __all__ = [
     "ExternalStream",
     "MemPool",
     "NPUDeviceProperties",
+    "NPUGraph",
     "NPUPluggableAllocator",
     "OutOfMemoryError",
     "Stream",
@@ -252,6 +254,8 @@ __all__ = [
     "get_stream_limit",
     "get_sync_debug_mode",
     "get_task_queue_enable",
+    "graph",
+    "graph_pool_handle",
     "host_empty_cache",
     "host_memory_stats",
     "host_memory_stats_as_nested_dict",
@@ -265,6 +269,7 @@ __all__ = [
     "is_current_stream_capturing",
     "is_initialized",
     "is_jit_compile_false",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "math_sdp_enabled",

@@ -40,8 +40,8 @@ class _StreamBase(torch.Stream):
         return ctypes.c_void_p(self.npu_stream)
 
     def is_capturing(self) -> bool:
-        """Whether a graph captures the stream's work: False, since nothing captures on a software NPU."""
-        return False
+        """Whether a graph captures the stream's work."""
+        return bool(state.native().is_capturing(self.device_index, self.stream_id))
 
     def wait_event(self, event: torch.Event) -> None:
         """Makes later work wait for ``event``."""
@@ -415,7 +415,7 @@ def stream(stream: torch.Stream | None) -> StreamContext:
 
 
 def is_current_stream_capturing() -> bool:
-    """Whether a graph captures the current stream's work: False, since nothing captures on a software NPU."""
+    """Whether a graph captures the current stream's work."""
     return current_stream().is_capturing()
 
 

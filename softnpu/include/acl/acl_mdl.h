@@ -28,7 +28,8 @@ ACL_FUNC_VISIBILITY aclError aclmdlInitDump();
 ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char* dumpCfgPath);
 ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump();
 
-// --- capture --- no stream captures: GetInfo says NONE, the others are unsupported so far.
+// --- capture --- While a stream captures, what is launched on it becomes a model, which runs at each
+// aclmdlRIExecuteAsync. Task groups, their updates and aclmdlRICaptureToModelRIBegin are unsupported so far.
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureGetInfo(aclrtStream stream, aclmdlRICaptureStatus* status,
                                                     aclmdlRI* modelRI);
 ACL_FUNC_VISIBILITY aclError aclmdlRICaptureBegin(aclrtStream stream, aclmdlRICaptureMode mode);

@@ -171,11 +171,22 @@ Status fill_in_turn(Process& process, void* dst, int32_t value, size_t count) {
   return Status::ok();
 }
 
+constexpr const char* kPinIt = "use pinned memory (aclrtMallocHost), or copy before the capture";
+
+TaskTraits writes(const softnpuRange& range) {
+  TaskTraits traits;
+  traits.written = {&range, 1};
+  return traits;
+}
+
 Cost cost_of(size_t count) { return count <= kSmallBytes ? Cost::kSmall : Cost::kLarge; }
 
 }  // namespace
 
-Status copy(Process& process, const CopyRequest& request) { return copy_now(process, request); }
+Status copy(Process& process, const CopyRequest& request) {
+  SOFTNPU_RETURN_IF_ERROR(check_capture_allows("aclrtMemcpy"));
+  return copy_now(process, request);
+}
 
 Status copy_async(Process& process, const CopyRequest& request, Stream& stream) {
   Location dst;
@@ -183,14 +194,20 @@ Status copy_async(Process& process, const CopyRequest& request, Stream& stream) 
   SOFTNPU_RETURN_IF_ERROR(check(process, request, &dst, &src));
   if (queueable(process, dst, request.count) && queueable(process, src, request.count)) {
     mark(process, request.dst, request.count);
-    return stream.submit("aclrtMemcpyAsync", cost_of(request.count),
-                         [&process, request] { return copy_in_turn(process, request); });
+    const softnpuRange written{request.dst, request.count};
+    return stream.submit(
+        "aclrtMemcpyAsync", cost_of(request.count), [&process, request] { return copy_in_turn(process, request); },
+        writes(written));
   }
+  SOFTNPU_RETURN_IF_ERROR(stream.refuse_in_capture("a copy to or from pageable memory", kPinIt));
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
   return copy_now(process, request);
 }
 
-Status copy_pitched(Process& process, const PitchedCopyRequest& request) { return copy_rows_now(process, request); }
+Status copy_pitched(Process& process, const PitchedCopyRequest& request) {
+  SOFTNPU_RETURN_IF_ERROR(check_capture_allows("aclrtMemcpy2d"));
+  return copy_rows_now(process, request);
+}
 
 Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, Stream& stream) {
   Side dst;
@@ -198,14 +215,18 @@ Status copy_pitched_async(Process& process, const PitchedCopyRequest& request, S
   SOFTNPU_RETURN_IF_ERROR(check_pitched(process, request, &dst, &src));
   if (queueable(process, dst.location, dst.bytes) && queueable(process, src.location, src.bytes)) {
     mark(process, request.dst, dst.bytes);
-    return stream.submit("aclrtMemcpy2dAsync", cost_of(request.width * request.height),
-                         [&process, request] { return copy_rows_in_turn(process, request); });
+    const softnpuRange written{request.dst, dst.bytes};
+    return stream.submit(
+        "aclrtMemcpy2dAsync", cost_of(request.width * request.height),
+        [&process, request] { return copy_rows_in_turn(process, request); }, writes(written));
   }
+  SOFTNPU_RETURN_IF_ERROR(stream.refuse_in_capture("a copy to or from pageable memory", kPinIt));
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
   return copy_rows_now(process, request);
 }
 
 Status fill(Process& process, void* dst, size_t dst_max, int32_t value, size_t count) {
+  SOFTNPU_RETURN_IF_ERROR(check_capture_allows("aclrtMemset"));
   return fill_now(process, dst, dst_max, value, count);
 }
 
@@ -214,9 +235,12 @@ Status fill_async(Process& process, void* dst, size_t dst_max, int32_t value, si
   SOFTNPU_RETURN_IF_ERROR(check_fill(process, dst, dst_max, count, &side));
   if (queueable(process, side, count)) {
     mark(process, dst, count);
-    return stream.submit("aclrtMemsetAsync", cost_of(count),
-                         [&process, dst, value, count] { return fill_in_turn(process, dst, value, count); });
+    const softnpuRange written{dst, count};
+    return stream.submit(
+        "aclrtMemsetAsync", cost_of(count),
+        [&process, dst, value, count] { return fill_in_turn(process, dst, value, count); }, writes(written));
   }
+  SOFTNPU_RETURN_IF_ERROR(stream.refuse_in_capture("a fill of pageable memory", kPinIt));
   SOFTNPU_RETURN_IF_ERROR(stream.synchronize(std::chrono::milliseconds(-1)));
   return fill_now(process, dst, dst_max, value, count);
 }

@@ -32,7 +32,23 @@ uint64_t Event::begin_record(const Stream* recorder) {
   if (mark_) return mark_->begin_record();
   std::lock_guard lock(mutex_);
   open_.push_back({recorded_ + 1, recorder});
+  captured_ = nullptr;
+  is_captured_.store(false, std::memory_order_release);
   return ++recorded_;
+}
+
+bool Event::capture(std::shared_ptr<const CapturedPosition> position) {
+  if (mark_) return false;
+  std::lock_guard lock(mutex_);
+  captured_ = std::move(position);
+  is_captured_.store(true, std::memory_order_release);
+  return true;
+}
+
+std::shared_ptr<const CapturedPosition> Event::captured() const {
+  if (!is_captured_.load(std::memory_order_acquire)) return nullptr;
+  std::lock_guard lock(mutex_);
+  return captured_;
 }
 
 const Stream* Event::recorder(uint64_t generation) const {

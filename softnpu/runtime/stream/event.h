@@ -18,6 +18,7 @@ namespace softnpu {
 
 class Poller;
 class Stream;
+struct CapturedPosition;
 
 // A waiting stream, with the ticket of this wait: a stream that already continued ignores it.
 struct Waiter {
@@ -39,6 +40,12 @@ class Event {
   uint64_t begin_record(const Stream* recorder = nullptr);
   // The stream that has yet to reach that record, as a handle; null if it was reached or is another process's.
   const Stream* recorder(uint64_t generation) const;
+
+  // A record in a capture: until the next record outside of one the event is not complete and nothing can wait for it
+  // except streams of the capture. False for an event that is shared with other processes.
+  bool capture(std::shared_ptr<const CapturedPosition> position);
+  // Null if the newest record is no captured one.
+  std::shared_ptr<const CapturedPosition> captured() const;
 
   // Called by the stream when it reaches the record: wakes host waiters and the streams parked on this event.
   void complete(uint64_t generation);
@@ -76,7 +83,8 @@ class Event {
   const std::shared_ptr<SharedMark> mark_;  // null: within the process
   Poller* const poller_ = nullptr;
   std::atomic<int64_t> waits_{0};
-  mutable std::mutex mutex_;  // guards all members below
+  std::atomic<bool> is_captured_{false};  // captured_ is not null
+  mutable std::mutex mutex_;              // guards all members below
   std::condition_variable completed_cv_;
   uint64_t recorded_ = 0;
   uint64_t completed_ = 0;
@@ -87,6 +95,7 @@ class Event {
   std::vector<Record> open_;  // records that no stream has reached yet, in order
   Clock::time_point time_;
   std::vector<Waiter> parked_;
+  std::shared_ptr<const CapturedPosition> captured_;
 };
 
 }  // namespace softnpu

@@ -21,11 +21,6 @@
 namespace softnpu {
 namespace {
 
-uint32_t this_thread() {
-  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
-  return id;
-}
-
 constexpr aclError kWrongArgument = -SOFTNPU_INDEX_ERROR;
 
 thread_local uint64_t epoch_of_task = 0;
@@ -46,11 +41,35 @@ class TaskEpoch {
 
 uint64_t launch_epoch() { return epoch_of_task; }
 
+uint32_t this_thread() {
+  static thread_local const auto id = static_cast<uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
+Stream::~Stream() { drop_capture(); }
+
+void Stream::drop_capture() {
+  if (const auto capture = capture_if_any()) {
+    capture->forget(*this);
+    leave_capture(capture.get());
+  }
+}
+
 Status Stream::submit(const char* name, Cost cost, Work work, TaskTraits traits) {
+  if (const auto capture = capture_if_any()) {
+    CapturedTask captured;
+    captured.name = name;
+    captured.work = std::move(work);
+    captured.fusible = traits.fusible;
+    captured.written.assign(traits.written.begin(), traits.written.end());
+    captured.is_small = cost == Cost::kSmall;
+    return capture->add(*this, std::move(captured));
+  }
   Task task;
   task.name = name;
   task.work = std::move(work);
   task.traits = traits;
+  task.traits.written = {};
   if (!may_run_inline(cost) || !enter_inline()) return enqueue(std::move(task), cost);
   task.thread = this_thread();
   task.number = submitted_.load(std::memory_order_relaxed) + gate_.count_run();
@@ -87,6 +106,13 @@ void Stream::leave_inline() {
 }
 
 Status Stream::record(std::shared_ptr<Event> event) {
+  if (const auto capture = capture_if_any()) {
+    std::shared_ptr<const CapturedPosition> position;
+    SOFTNPU_RETURN_IF_ERROR(capture->record(*this, &position));
+    if (event->capture(std::move(position))) return Status::ok();
+    return refuse_in_capture("a record of an external event or of one that processes share",
+                             "record an event of aclrtCreateEvent");
+  }
   Task task;
   task.kind = Kind::kRecord;
   task.event = std::move(event);
@@ -94,6 +120,9 @@ Status Stream::record(std::shared_ptr<Event> event) {
 }
 
 Status Stream::wait(std::shared_ptr<Event> event) {
+  const std::shared_ptr<const CapturedPosition> position = event->captured();
+  const auto own = capture_if_any();
+  if (position != nullptr || own != nullptr) return wait_captured(*event, position.get(), own.get());
   Task task;
   task.kind = Kind::kWait;
   task.generation = event->newest();
@@ -102,7 +131,62 @@ Status Stream::wait(std::shared_ptr<Event> event) {
   return enqueue(std::move(task), Cost::kLarge);
 }
 
+Status Stream::wait_captured(const Event& event, const CapturedPosition* position, Capture* own) {
+  const std::shared_ptr<Capture> other = position == nullptr ? nullptr : position->capture.lock();
+  const auto refuse = [&](aclError code, std::string message) -> Status {
+    Status refused(code, std::move(message));
+    if (own != nullptr) own->invalidate(refused);
+    return refused;
+  };
+  if (position == nullptr) {
+    if (!event.mark() && event.newest() == 0) return Status::ok();  // never recorded
+    return refuse(ACL_ERROR_RT_CAPTURE_DEPENDENCY,
+                  text("stream ", id_, " of device ", device_, " captures and waits for an event that was recorded ",
+                       "outside of the capture: wait for it before the capture begins"));
+  }
+  if (other == nullptr || !other->is_ongoing()) {
+    return refuse(ACL_ERROR_RT_EVENT_CAPTURED,
+                  "the event was recorded in a capture that has ended: record it again before waiting for it");
+  }
+  if (own != nullptr && own != other.get()) {
+    return refuse(ACL_ERROR_STREAM_CAPTURE_CONFLICT,
+                  text("stream ", id_, " of device ", device_, " waits for an event of another capture"));
+  }
+  return other->wait(*this, *position);
+}
+
+std::shared_ptr<Capture> Stream::capture() const {
+  std::lock_guard lock(mutex_);
+  return capture_;
+}
+
+Status Stream::refuse_in_capture(const char* what, const char* instead) const {
+  const auto capture = capture_if_any();
+  if (capture == nullptr) return Status::ok();
+  Status refused(ACL_ERROR_RT_STREAM_CAPTURED, text(what, " cannot be part of a graph, and stream ", id_, " of device ",
+                                                    device_, " captures one: ", instead));
+  capture->invalidate(refused);
+  return refused;
+}
+
+bool Stream::join_capture(std::shared_ptr<Capture> capture) {
+  std::lock_guard lock(mutex_);
+  if (capture_ != nullptr) return capture_ == capture;
+  capture_ = std::move(capture);
+  is_capturing_.store(true, std::memory_order_release);
+  return true;
+}
+
+void Stream::leave_capture(const Capture* capture) {
+  std::shared_ptr<Capture> left;  // released without the lock
+  std::lock_guard lock(mutex_);
+  if (capture_.get() != capture) return;
+  left.swap(capture_);
+  is_capturing_.store(false, std::memory_order_release);
+}
+
 Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
+  SOFTNPU_RETURN_IF_ERROR(refuse_in_capture(name, "call it before the capture or after it"));
   Task task;
   task.kind = Kind::kWait;
   task.name = name;
@@ -113,6 +197,7 @@ Status Stream::gate(const char* name, Work start, std::shared_ptr<Event> done) {
 }
 
 Status Stream::submit_steps(const char* name, std::shared_ptr<Steps> steps) {
+  SOFTNPU_RETURN_IF_ERROR(refuse_in_capture(name, "end the graph before it and begin another one after it"));
   Task task;
   task.kind = Kind::kSteps;
   task.name = name;
@@ -216,6 +301,7 @@ void Stream::finish(size_t tasks) {
 void Stream::output_dead(const void* address, size_t bytes) {
   // A freed value was usually computed a few tasks ago.
   constexpr size_t kMaxLooks = 8;
+  if (const auto capture = capture_if_any()) return capture->output_dead(address, bytes);
   if (!gate_.has_pending()) return;
   const auto* begin = static_cast<const char*>(address);
   std::lock_guard lock(mutex_);
@@ -369,6 +455,7 @@ auto Stream::all_so_far() {
 }
 
 Status Stream::synchronize(std::chrono::milliseconds timeout) {
+  SOFTNPU_RETURN_IF_ERROR(refuse_in_capture("a wait of the host", "wait before the capture or after it"));
   if (timeout.count() != 0) spin_until([this] { return idle(); });
   using Clock = std::chrono::steady_clock;
   std::unique_lock lock(mutex_);
@@ -439,6 +526,9 @@ void Stream::drop(Task& task) {
 }
 
 void Stream::abandon(const Status& reason) {
+  if (const auto capture = capture_if_any()) {
+    capture->invalidate({ACL_ERROR_RT_STREAM_CAPTURE_INVALIDATED, text("work of stream ", id_, " was dropped")});
+  }
   std::deque<Task> dropped;
   std::optional<Task> parked;
   {

@@ -10,10 +10,12 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/inline_function.h"
 #include "base/status.h"
+#include "runtime/stream/capture/capture.h"
 #include "runtime/stream/core_limits.h"
 #include "runtime/stream/event.h"
 #include "runtime/stream/inline_gate.h"
@@ -49,7 +51,11 @@ using Work = InlineFunction<Status(), 64>;
 struct TaskTraits {
   const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
   uint64_t epoch = 0;                       // the write epoch at its launch
+  std::span<const softnpuRange> written;    // what it writes; read during submit() only
 };
+
+// The number of the calling thread.
+uint32_t this_thread();
 
 // The write epoch at the launch of the task that the calling thread runs; 0 outside of tasks.
 uint64_t launch_epoch();
@@ -64,6 +70,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Borrows `executor`, which must outlive it.
   Stream(Executor* executor, int32_t device, uint32_t id, StreamConfig config)
       : executor_(executor), device_(device), id_(id), config_(config) {}
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream();
 
   int32_t device() const { return device_; }
   uint32_t id() const { return id_; }
@@ -84,6 +93,19 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   // No task enqueued from now on, in any stream, reads [address, address + bytes).
   void output_dead(const void* address, size_t bytes);
+
+  // The capture that the stream is part of; null if it runs its tasks. While it captures, submit(), record() and wait()
+  // go to the capture, and whatever cannot be part of a graph fails and invalidates it.
+  std::shared_ptr<Capture> capture() const;
+  // Fails, and invalidates the capture, if the stream captures. `what` cannot be part of a graph, `instead` says what
+  // to do.
+  Status refuse_in_capture(const char* what, const char* instead) const;
+  // False if it is part of another capture.
+  bool join_capture(std::shared_ptr<Capture> capture);
+  // If it is part of `capture`, runs its tasks from now on.
+  void leave_capture(const Capture* capture);
+  // The stream is being destroyed: its capture fails.
+  void drop_capture();
 
   CoreLimits& core_limits() { return core_limits_; }
   // The program's own number for the stream, and whether to watch for overflow. Stored; nothing reads them yet.
@@ -148,6 +170,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Status wait_until(std::unique_lock<std::mutex>* lock, std::chrono::steady_clock::time_point end,
                     const Reached& reached);
 
+  // A wait in a capture, `own` if the stream is part of one, or for an event that was recorded in one, at `position`.
+  Status wait_captured(const Event& event, const CapturedPosition* position, Capture* own);
   // If it fails, nothing was enqueued.
   Status enqueue(Task task, Cost cost);
   bool may_run_inline(Cost cost) const;
@@ -168,6 +192,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
   friend class StreamList;
   std::shared_ptr<Stream> next_;  // in the StreamList that this stream is in
 
+  // capture() or null after one load where nothing captures.
+  std::shared_ptr<Capture> capture_if_any() const {
+    return is_capturing_.load(std::memory_order_acquire) ? capture() : nullptr;
+  }
+
   Executor* executor_;
   const int32_t device_;
   const uint32_t id_;
@@ -176,6 +205,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::atomic<uint32_t> tag_{0};
   std::atomic<uint32_t> overflow_switch_{0};
   std::atomic<bool> stop_on_failure_{false};
+  std::atomic<bool> is_capturing_{false};
 
   InlineGate gate_;
   mutable std::mutex mutex_;  // guards all members below
@@ -197,6 +227,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t abandoned_ = 0;              // tasks below this number no longer park
   uint64_t done_ = 0;
   Status error_;
+  std::shared_ptr<Capture> capture_;  // null unless is_capturing_
 };
 
 }  // namespace softnpu

@@ -182,6 +182,7 @@ PYBIND11_MODULE(_C, m) {
   bind_alias(m);
   bind_distributed(m);
   bind_kernels(m);
+  bind_graph(m);
   bind_mem_pool(m);
   bind_memory(m);
   bind_runtime(m);

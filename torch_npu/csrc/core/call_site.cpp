@@ -16,10 +16,13 @@ void tell(const char* site) {
 
 }  // namespace
 
-CallSite::CallSite() {
+std::string calling_line() {
   const auto line = python_line.load(std::memory_order_relaxed);
-  if (line == nullptr) return;
-  const std::string site = line();
+  return line == nullptr ? std::string() : line();
+}
+
+CallSite::CallSite() {
+  const std::string site = calling_line();
   if (!site.empty()) tell(site.c_str());
 }
 

@@ -16,6 +16,9 @@ class CallSite {
   ~CallSite();
 };
 
+// The innermost line of the program on this thread, "train.py:12"; empty where no Python runs.
+std::string calling_line();
+
 // `line` returns "train.py:12", or an empty text where no Python runs on this thread.
 void set_python_line(std::string (*line)());
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/capture.h"
 #include "core/device.h"
 
 namespace torch_npu {
@@ -103,6 +104,8 @@ const at::Generator& default_generator(c10::DeviceIndex device) {
 }
 
 Counter next_counter(const std::optional<at::Generator>& given, c10::DeviceIndex device) {
+  // Seed and offset would be those of the capture at each replay.
+  refuse_in_capture(device, "a random operator", "each replay would draw the same numbers.");
   at::Generator from = generator_of(given, device);
   std::lock_guard lock(from.mutex());
   const auto [seed, offset] = static_cast<GeneratorImpl*>(from.unsafeGetGeneratorImpl())->next_counter();

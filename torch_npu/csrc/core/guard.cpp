@@ -7,6 +7,7 @@
 #include "core/acl.h"
 #include "core/adopted_event.h"
 #include "core/allocator/caching_allocator.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/wait.h"
@@ -55,6 +56,7 @@ struct DeviceGuardImpl final : c10::impl::DeviceGuardImplInterface {
     return previous;
   }
 
+  bool isStreamCapturing(const Stream& stream) const override { return capture_of(stream) != nullptr; }
   void* getStreamNativeHandle(Stream stream) const override { return stream_handle(stream); }
   bool queryStream(const Stream& stream) const override { return query_stream(stream); }
   void synchronizeStream(const Stream& stream) const override { wait_for_stream(stream); }

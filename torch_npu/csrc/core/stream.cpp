@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "core/acl.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/special_streams.h"
 #include "core/task_queue.h"
@@ -191,6 +192,11 @@ void set_current_stream(c10::Stream stream) {
   current_ids[static_cast<std::size_t>(checked_device(stream.device_index()))] = stream.id();
 }
 
+aclrtStream runtime_handle(c10::Stream stream) {
+  drain_launches(checked_device(stream.device_index()));
+  return handle(stream);
+}
+
 aclrtStream stream_handle(c10::Stream stream) {
   drain_launches(checked_device(stream.device_index()));
   slot_of(stream).is_shared.store(true, std::memory_order_release);
@@ -275,6 +281,7 @@ void discard(c10::Stream stream, const void* address, std::size_t nbytes) noexce
 
 void wait_for_current_stream(c10::DeviceIndex device) {
   check_launches(device);
+  refuse_in_capture(device, "a wait of the host", "nothing runs before the graph is replayed.");
   StreamSlot& slot = slot_of(device, current_ids[static_cast<std::size_t>(device)]);
   const uint64_t enqueued = slot.enqueued.load(std::memory_order_acquire);
   const bool is_shared = slot.is_shared.load(std::memory_order_acquire);

@@ -26,6 +26,9 @@ int stream_priority(c10::Stream stream);
 c10::Stream current_stream(c10::DeviceIndex device);
 void set_current_stream(c10::Stream stream);
 
+// The runtime's handle for calls that enqueue nothing, such as questions.
+aclrtStream runtime_handle(c10::Stream stream);
+
 // The runtime's handle for callers that enqueue work themselves; creates the stream if necessary. Throws if `stream` is
 // not an npu stream.
 aclrtStream stream_handle(c10::Stream stream);

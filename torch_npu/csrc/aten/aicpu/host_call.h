@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "aten/aicpu/allocator.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/trace.h"
@@ -19,14 +20,17 @@ namespace torch_npu::aicpu {
 class HostCall {
  public:
   HostCall(c10::DeviceIndex device, const char* name)
-      : scope_((prepare(device), device)), no_autocast_(c10::autocast_dispatch_keyset), kernel_(name, device) {
+      : scope_((prepare(device, name), device)), no_autocast_(c10::autocast_dispatch_keyset), kernel_(name, device) {
     if (kernel_.is_watched()) [[unlikely]]
       silent_.emplace(false);
   }
 
  private:
-  static void prepare(c10::DeviceIndex device) {
+  static void prepare(c10::DeviceIndex device, const char* name) {
     bind_device(device);
+    if (any_capture()) [[unlikely]]
+      refuse_in_capture(device, name,
+                        "it runs on the AI CPU route, a kernel of the host, and a graph holds aclnn operators.");
     wait_for_current_stream(device);
   }
 

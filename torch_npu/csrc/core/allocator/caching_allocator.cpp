@@ -143,6 +143,10 @@ void use_pool(c10::DeviceIndex device, c10::MempoolId_t id, const MemPoolOptions
 void release_pool(c10::DeviceIndex device, c10::MempoolId_t id) { cache(device).release_pool(id); }
 int pool_use_count(c10::DeviceIndex device, c10::MempoolId_t id) { return cache(device).pool_use_count(id); }
 void empty_pool(c10::DeviceIndex device, c10::MempoolId_t id) { cache(device).empty_pool(id); }
+void begin_capture_to_pool(c10::DeviceIndex device, c10::MempoolId_t id, IsCaptured is_captured) {
+  cache(device).begin_capture(id, std::move(is_captured));
+}
+void end_capture_to_pool(c10::DeviceIndex device, c10::MempoolId_t id) { cache(device).end_capture(id); }
 
 void erase_stream(void* address, c10::Stream stream) {
   TORCH_CHECK(cache(stream.device_index()).erase_stream(address, stream.id()), "address ", address,

@@ -11,6 +11,7 @@
 #include "core/acl.h"
 #include "core/allocator/round.h"
 #include "core/allocator/settings.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/memory_events.h"
 #include "core/stream.h"
@@ -65,7 +66,7 @@ void* DeviceCache::allocate(std::size_t requested, c10::StreamId stream) {
   History::Context context = history_.gather(RecordContext::STATE);
   const char* site = C10_UNLIKELY(tracks_blocks_) ? allocation_site() : nullptr;
   std::unique_lock lock(mutex_);
-  BlockPool& pool = pool_for(size);
+  BlockPool& pool = pool_for(size, stream);
   process_events(false);
   Block* block = find(size, stream, pool);
   if (block == nullptr) block = obtain(size, stream, pool, context);
@@ -114,6 +115,7 @@ Block* DeviceCache::obtain(std::size_t size, c10::StreamId stream, BlockPool& po
   const bool expandable =
       AcceleratorAllocatorConfig::use_expandable_segments() && !caching_is_off() && pool.owner == nullptr;
   auto more = [&] { return expandable ? grow(size, stream, pool, context) : new_segment(size, stream, pool, context); };
+  if (C10_UNLIKELY(any_capture())) return more();
   if (C10_UNLIKELY(has_deferred_)) release_deferred();
   collect_garbage();
   if (saves_memory()) {
@@ -396,6 +398,7 @@ void DeviceCache::absorb_next(Block* block) {
 }
 
 void DeviceCache::insert_events(Block* block) {
+  if (C10_UNLIKELY(any_capture())) return freed_in_capture_.push_back(block);
   bind_device(device_);  // any thread may free the tensor
   // If this throws, the block is never reused: it is unknown when the other streams are done with it.
   for (c10::StreamId stream : std::exchange(block->other_streams, {})) {
@@ -408,6 +411,7 @@ void DeviceCache::insert_events(Block* block) {
 }
 
 void DeviceCache::process_events(bool wait) {
+  if (C10_UNLIKELY(any_capture())) return;
   for (auto queue = events_.begin(); queue != events_.end();) {
     auto& events = queue->second;
     while (!events.empty() && has_passed(events.front().first, wait)) {

@@ -45,6 +45,8 @@ class DeviceCache {
   void release_pool(c10::MempoolId_t id);
   int pool_use_count(c10::MempoolId_t id) const;
   void empty_pool(c10::MempoolId_t id);
+  void begin_capture(c10::MempoolId_t id, IsCaptured is_captured);
+  void end_capture(c10::MempoolId_t id);
 
   // The limit of the cache as a fraction of the device's memory. Above it an allocation fails as on a full device.
   void set_memory_fraction(double fraction);
@@ -70,7 +72,7 @@ class DeviceCache {
   Block* find(std::size_t size, c10::StreamId stream, BlockPool& pool);
   Block* find_free(std::size_t size, c10::StreamId stream, BlockPool& pool);
   // The pool for blocks of `size` bytes: the thread's private one, or the device's.
-  BlockPool& pool_for(std::size_t size);
+  BlockPool& pool_for(std::size_t size, c10::StreamId stream);
   // Tries everything to get `size` bytes if no free block fits; null if the device is full.
   Block* obtain(std::size_t size, c10::StreamId stream, BlockPool& pool, const History::Context& context);
   void take(Block* block, std::size_t size, std::size_t requested, History::Context context);
@@ -141,7 +143,9 @@ class DeviceCache {
   SmallBlockCache small_blocks_;
   std::uint64_t clock_ = 0;  // for freed_at
   double fraction_ = 1;
-  bool has_deferred_ = false;  // release_deferred() has something to return
+  std::vector<std::pair<c10::MempoolId_t, IsCaptured>> captures_;
+  std::vector<Block*> freed_in_capture_;  // blocks that wait for events, which captured streams do not record
+  bool has_deferred_ = false;             // release_deferred() has something to return
   Statistics stats_;
   History history_;  // its switch is read without the lock
 };

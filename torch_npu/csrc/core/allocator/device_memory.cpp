@@ -10,6 +10,7 @@
 #include "core/allocator/device_cache.h"
 #include "core/allocator/round.h"
 #include "core/allocator/settings.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/stream.h"
 
@@ -72,6 +73,7 @@ Block* DeviceCache::add_block(char* address, std::size_t size, c10::StreamId str
 Block* DeviceCache::new_segment(std::size_t size, c10::StreamId stream, BlockPool& pool,
                                 const History::Context& context) {
   std::size_t bytes = segment_size(size);
+  const RelaxedCapture relaxed;
   if (!may_grow(bytes)) return nullptr;
   void* address = nullptr;
   const RawAllocator* source = source_of(pool);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/acl.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/stream.h"
 
@@ -81,7 +82,7 @@ struct HostCache final : at::CachingHostAllocatorImpl<c10::Stream, Event> {
   }
 
   c10::Stream get_current_stream() const override { return current_stream(current_device()); }
-  bool stream_is_capturing(c10::Stream) const override { return false; }
+  bool stream_is_capturing(c10::Stream stream) const override { return capture_of(stream) != nullptr; }
   void copy_data(void* to, const void* from, std::size_t count) const override { std::memcpy(to, from, count); }
 };
 

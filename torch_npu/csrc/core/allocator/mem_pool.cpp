@@ -12,6 +12,7 @@
 
 #include "core/allocator/device_cache.h"
 #include "core/allocator/settings.h"
+#include "core/capture.h"
 #include "core/device.h"
 #include "core/stream.h"
 #include "core/wait.h"
@@ -42,8 +43,25 @@ void end_allocate_to_pool(c10::DeviceIndex device, c10::MempoolId_t id) {
   active_pools.erase(std::next(found).base());
 }
 
-BlockPool& DeviceCache::pool_for(std::size_t size) {
+void DeviceCache::begin_capture(c10::MempoolId_t id, IsCaptured is_captured) {
+  std::lock_guard lock(mutex_);
+  captures_.emplace_back(id, std::move(is_captured));
+}
+
+void DeviceCache::end_capture(c10::MempoolId_t id) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(captures_, [&](const auto& capture) { return capture.first == id; });
+  if (!captures_.empty()) return;
+  for (Block* block : std::exchange(freed_in_capture_, {})) insert_events(block);
+}
+
+BlockPool& DeviceCache::pool_for(std::size_t size, c10::StreamId stream) {
   const bool small = size <= kSmallSize;
+  for (const auto& [id, is_captured] : captures_) {
+    if (!is_captured(stream)) continue;
+    PrivatePool& pool = *private_pools_.at(id);
+    return small ? pool.small : pool.large;
+  }
   if (C10_UNLIKELY(!active_pools.empty())) {
     for (auto it = active_pools.rbegin(); it != active_pools.rend(); ++it) {
       if (it->first != device_) continue;
@@ -70,15 +88,15 @@ void DeviceCache::release_pool(c10::MempoolId_t id) {
     if (--it->second->use_count > 0) return;
     has_deferred_ = true;
   }
-  // A stream may wait for this very function, or for one that needs the lock.
-  if (in_callback()) return;
+  // A stream may wait for this very function, or for one that needs the lock. A captured stream is not waited for.
+  if (in_callback() || any_capture()) return;
   wait_for_device(device_);
   std::lock_guard lock(mutex_);
   release_deferred();
 }
 
 void DeviceCache::release_deferred() {
-  if (in_callback() || is_any_busy(device_)) return;
+  if (in_callback() || any_capture() || is_any_busy(device_)) return;
   has_deferred_ = false;
   process_events(false);
   for (const auto& [id, pool] : private_pools_) {

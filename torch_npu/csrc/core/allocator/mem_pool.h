@@ -6,6 +6,7 @@
 #include <c10/core/Stream.h>
 
 #include <cstddef>
+#include <functional>
 
 #include "core/allocator/block.h"
 
@@ -46,6 +47,12 @@ int pool_use_count(c10::DeviceIndex device, c10::MempoolId_t id);
 // Allocations of this thread on `device` come from the pool until the matching end. The innermost pool counts.
 void begin_allocate_to_pool(c10::DeviceIndex device, c10::MempoolId_t id);
 void end_allocate_to_pool(c10::DeviceIndex device, c10::MempoolId_t id);
+// Allocations of all threads on streams of `device` for which is_captured(stream) holds come from the pool, until the
+// end. While there is such a pool the device's cache waits for nothing, and frees of blocks that several streams used
+// are put off.
+using IsCaptured = std::function<bool(c10::StreamId)>;
+void begin_capture_to_pool(c10::DeviceIndex device, c10::MempoolId_t id, IsCaptured is_captured);
+void end_capture_to_pool(c10::DeviceIndex device, c10::MempoolId_t id);
 // Returns the pool's free segments.
 void empty_pool(c10::DeviceIndex device, c10::MempoolId_t id);
 

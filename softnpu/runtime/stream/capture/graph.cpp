@@ -1,0 +1,120 @@
+#include "runtime/stream/capture/graph.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <sstream>
+#include <utility>
+
+#include "base/text.h"
+#include "runtime/config.h"
+#include "runtime/status_from_callback.h"
+
+namespace softnpu {
+namespace {
+
+// The most tasks of a fusion group, as in a stream.
+constexpr uint32_t kMaxGroup = 16;
+// Replays of up to this many small tasks run on the caller's thread of an idle stream.
+constexpr size_t kMaxSmallTasks = 64;
+
+const softnpuFusion* fusion_of(const CapturedTask& task) {
+  return task.fusible == nullptr ? nullptr : task.fusible->fusion;
+}
+
+// In the words of the task that failed.
+Status named(const CapturedTask& task, size_t number, const Status& status) {
+  return {status.code(), text(task.name, " (task ", number, " of the captured graph): ", status.message()),
+          status.cause()};
+}
+
+std::string stream_name(uint32_t stream) { return text("stream ", stream); }
+
+}  // namespace
+
+CapturedGraph::~CapturedGraph() {
+  for (const Step& step : steps_) {
+    if (step.group != nullptr) fusion_of(tasks_[step.first])->release(step.group);
+  }
+}
+
+void CapturedGraph::instantiate(std::vector<CapturedTask> tasks, std::vector<softnpuRange> written) {
+  tasks_ = std::move(tasks);
+  written_ = std::move(written);
+  const auto count = static_cast<uint32_t>(tasks_.size());
+  for (uint32_t first = 0; first < count; first += steps_.back().count) steps_.push_back(step_from(first));
+  is_small_ = count <= kMaxSmallTasks && std::ranges::all_of(tasks_, &CapturedTask::is_small);
+}
+
+// The longest group that begins with task `first`. Unlike a stream, which knows what was launched so far, a graph knows
+// every later reader.
+CapturedGraph::Step CapturedGraph::step_from(uint32_t first) const {
+  const softnpuFusion* fusion = fusion_of(tasks_[first]);
+  Step step{first, 1, nullptr};
+  if (fusion == nullptr) return step;
+  std::vector<void*> states;
+  std::vector<size_t> last_readers;
+  for (uint32_t i = first; i < tasks_.size() && states.size() < kMaxGroup && fusion_of(tasks_[i]) == fusion; ++i) {
+    states.push_back(tasks_[i].fusible->state);
+    const size_t dead_at = tasks_[i].dead_at;
+    last_readers.push_back(dead_at == CapturedTask::kNeverDead ? SIZE_MAX : dead_at - first - 1);
+  }
+  if (states.size() == 1) return step;
+  step.count = static_cast<uint32_t>(fusion->analyse(states.data(), last_readers.data(), states.size(), &step.group));
+  return step;
+}
+
+Status CapturedGraph::run(const Step& step) const {
+  const CapturedTask& first = tasks_[step.first];
+  try {
+    if (step.group == nullptr) return first.work();
+    return status_from_callback([&](char* message, size_t size) {
+      return fusion_of(first)->run(step.group, first.fusible->state, message, size);
+    });
+  } catch (const std::bad_alloc&) {
+    return {ACL_ERROR_BAD_ALLOC, "out of host memory"};
+  } catch (const std::exception& e) {
+    return {ACL_ERROR_RT_INTERNAL_ERROR, e.what()};
+  }
+}
+
+Status CapturedGraph::run() const {
+  std::lock_guard lock(running_);
+  Status failure;
+  for (const Step& step : steps_) {
+    Status status = run(step);
+    if (!status.is_ok() && failure.is_ok()) failure = named(tasks_[step.first], step.first, status);
+  }
+  return failure;
+}
+
+std::string CapturedGraph::describe() const {
+  std::ostringstream out;
+  out << "graph " << id_ << " of device " << device_ << ": " << tasks_.size() << " tasks\n";
+  for (const Step& step : steps_) {
+    for (uint32_t i = step.first; i < step.first + step.count; ++i) {
+      out << "  " << i << " " << tasks_[i].name << ", " << stream_name(tasks_[i].stream);
+      if (!tasks_[i].after.empty()) out << ", after";
+      for (const uint32_t before : tasks_[i].after) out << " " << before;
+      if (step.group != nullptr) out << ", fused as task " << step.first;
+      out << "\n";
+    }
+  }
+  return out.str();
+}
+
+std::string CapturedGraph::trace() const {
+  std::ostringstream out;
+  out << "{\"traceEvents\": [";
+  for (size_t i = 0; i < tasks_.size(); ++i) {
+    out << (i == 0 ? "\n" : ",\n") << "{\"name\": \"" << tasks_[i].name << "\", \"ph\": \"X\", \"ts\": " << i
+        << ", \"dur\": 1, \"pid\": \"graph " << id_ << "\", \"tid\": \"" << stream_name(tasks_[i].stream)
+        << "\", \"args\": {\"task\": " << i << ", \"after\": [";
+    for (size_t j = 0; j < tasks_[i].after.size(); ++j) out << (j == 0 ? "" : ", ") << tasks_[i].after[j];
+    out << "]}}";
+  }
+  out << "\n]}\n";
+  return out.str();
+}
+
+}  // namespace softnpu

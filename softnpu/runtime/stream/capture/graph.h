@@ -1,0 +1,66 @@
+#pragma once
+// A captured graph: tasks that were launched once and run at each replay, in the order of their capture, which respects
+// every dependency.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "runtime/stream/capture/task.h"
+
+namespace softnpu {
+
+class CapturedGraph {
+ public:
+  CapturedGraph(uint32_t id, int32_t device) : id_(id), device_(device) {}
+  CapturedGraph(const CapturedGraph&) = delete;
+  CapturedGraph& operator=(const CapturedGraph&) = delete;
+  ~CapturedGraph();
+
+  uint32_t id() const { return id_; }
+  int32_t device() const { return device_; }
+
+  // Finds the fusion groups. `written` are the ranges whose write epochs a replay raises: those of all tasks, merged.
+  // Called once, before the first run().
+  void instantiate(std::vector<CapturedTask> tasks, std::vector<softnpuRange> written);
+
+  const std::vector<CapturedTask>& tasks() const { return tasks_; }
+  std::span<const softnpuRange> written() const { return written_; }
+  // Whether a replay is short enough for the caller's thread.
+  bool is_small() const { return is_small_; }
+
+  // Runs all tasks, also those after a failed one, as a stream does; returns the first failure with the task's name.
+  // Replays that overlap take turns: they share the tasks' buffers.
+  Status run() const;
+
+  // One line a task: number, name, stream, what it waits for, what it is fused with.
+  std::string describe() const;
+  // The same as a trace that chrome://tracing and Perfetto show; times are numbers of tasks.
+  std::string trace() const;
+
+ private:
+  // Tasks [first, first + count), fused where `group` is not null.
+  struct Step {
+    uint32_t first = 0;
+    uint32_t count = 1;
+    void* group = nullptr;
+  };
+
+  Step step_from(uint32_t first) const;
+  Status run(const Step& step) const;
+
+  const uint32_t id_;
+  const int32_t device_;
+  std::vector<CapturedTask> tasks_;
+  std::vector<Step> steps_;
+  std::vector<softnpuRange> written_;
+  bool is_small_ = false;
+  mutable std::mutex running_;
+};
+
+}  // namespace softnpu

@@ -1,0 +1,27 @@
+#pragma once
+// What a capture keeps of a task: everything that a replay needs to run it.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/inline_function.h"
+#include "base/status.h"
+#include "softnpu/launch.h"
+
+namespace softnpu {
+
+struct CapturedTask {
+  static constexpr size_t kNeverDead = SIZE_MAX;
+
+  const char* name = "";                    // a literal
+  InlineFunction<Status(), 64> work;        // runs at each replay
+  const softnpuFusible* fusible = nullptr;  // lives as long as the work; null if it always runs alone
+  std::vector<softnpuRange> written;        // each replay raises their write epochs
+  bool is_small = false;                    // serial, a few microseconds
+  uint32_t stream = 0;                      // the id of its stream
+  std::vector<uint32_t> after;              // earlier tasks that must be complete before it begins
+  size_t dead_at = kNeverDead;              // tasks from this one on do not read its output
+};
+
+}  // namespace softnpu

@@ -1,0 +1,312 @@
+"""Graphs: work that is captured from a stream once and replayed. Interfaces follow torch.cuda.graphs."""
+
+import gc
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from torch_npu._core import state
+from torch_npu._core.errors import ErrCode, pta_error
+from torch_npu.npu.device import synchronize
+from torch_npu.npu.memory import empty_cache
+from torch_npu.npu.streams import Stream, is_current_stream_capturing, stream
+
+Pool = tuple[int, int]
+
+
+def graph_pool_handle() -> Pool:
+    """The id of a memory pool that several graphs may share."""
+    first, second = state.native().graph_pool_handle()
+    return int(first), int(second)
+
+
+class NPUGraph:
+    """A captured graph. Its tensors keep their addresses: write new inputs into them before :meth:`replay`.
+
+    The graph owns the memory that was allocated during its capture.
+    """
+
+    def __init__(self) -> None:
+        """Makes an empty graph."""
+        self._graph = state.native()._NPUGraph()
+
+    def capture_begin(self, pool: Pool | None = None, capture_error_mode: str = "global") -> None:
+        """Captures the current stream from now on. :class:`torch.npu.graph` calls it.
+
+        Args:
+            pool: the memory pool of another graph, or one of :func:`graph_pool_handle`; default: an own one.
+            capture_error_mode: which threads may not call what disturbs a capture: ``"global"`` all, ``"thread_local"``
+                this one, ``"relaxed"`` none.
+
+        Raises:
+            RuntimeError: the current stream is the default one or is captured already; the graph was captured.
+            ValueError: there is no such mode.
+        """
+        self._graph.capture_begin(pool, capture_error_mode)
+
+    def capture_end(self) -> None:
+        """Ends the capture.
+
+        Raises:
+            RuntimeError: why the work could not be captured. The graph is empty then, and the stream usable.
+        """
+        self._graph.capture_end()
+
+    def replay(self) -> None:
+        """Runs the captured work on the current stream, after the work that is enqueued there.
+
+        Raises:
+            RuntimeError: nothing was captured.
+        """
+        self._graph.replay()
+
+    def reset(self) -> None:
+        """Forgets the captured work and releases its memory."""
+        self._graph.reset()
+
+    def pool(self) -> Pool:
+        """The id of the graph's memory pool, for another graph's capture.
+
+        Raises:
+            RuntimeError: nothing was captured.
+        """
+        first, second = self._graph.pool()
+        return int(first), int(second)
+
+    def debug_dump(self, debug_path: str) -> None:
+        """Writes the captured tasks as JSON that chrome://tracing shows.
+
+        Raises:
+            RuntimeError: nothing was captured, or the file cannot be written.
+        """
+        self._graph.debug_dump(debug_path)
+
+
+class graph:  # noqa: N801 (the name of torch.cuda.graph)
+    """Captures the work of a block into an :class:`NPUGraph`.
+
+    Args:
+        npu_graph: the graph.
+        pool: see :meth:`NPUGraph.capture_begin`.
+        stream: the stream to capture; default: one that all captures share.
+        capture_error_mode: see :meth:`NPUGraph.capture_begin`.
+    """
+
+    default_capture_stream: Stream | None = None
+
+    def __init__(
+        self,
+        npu_graph: NPUGraph,
+        pool: Pool | None = None,
+        stream: Stream | None = None,
+        capture_error_mode: str = "global",
+    ) -> None:
+        """Stores the arguments."""
+        if stream is None and graph.default_capture_stream is None:
+            graph.default_capture_stream = Stream()
+        self.npu_graph, self.pool = npu_graph, pool
+        self.capture_stream = stream or graph.default_capture_stream
+        self.capture_error_mode = capture_error_mode
+
+    def __enter__(self) -> None:
+        """Waits for the device, frees what it can, and begins the capture."""
+        synchronize()
+        if torch.compiler.config.force_cudagraph_gc:
+            gc.collect()
+        empty_cache()
+        self._in_stream = stream(self.capture_stream)
+        self._in_stream.__enter__()
+        try:
+            self.npu_graph.capture_begin(self.pool, self.capture_error_mode)
+        except BaseException:
+            self._in_stream.__exit__(None, None, None)
+            raise
+
+    def __exit__(
+        self, exc_type: type | None, exc_value: BaseException | None, traceback: object
+    ) -> None:
+        """Ends the capture. An exception of the block is kept: it says more than that the capture failed."""
+        try:
+            self.npu_graph.capture_end()
+        except RuntimeError:
+            if exc_type is None:
+                raise
+        finally:
+            self._in_stream.__exit__(exc_type, exc_value, traceback)
+
+
+def make_graphed_callables(
+    callables: Any,  # noqa: ANN401
+    sample_args: tuple[Any, ...],
+    num_warmup_iters: int = 3,
+    allow_unused_input: bool = False,
+    pool: Pool | None = None,
+) -> Any:  # noqa: ANN401
+    """Functions or modules whose forward and backward passes are replays of graphs.
+
+    Args:
+        callables: one, or a tuple in the order in which they run.
+        sample_args: the arguments of one, or a tuple of such tuples: tensors of the sizes that all calls have.
+        num_warmup_iters: runs before the capture.
+        allow_unused_input: arguments need no gradient by the result.
+        pool: see :meth:`NPUGraph.capture_begin`.
+
+    Returns:
+        A callable for each. A module keeps its identity: its ``forward`` is replaced for the present training mode.
+
+    Raises:
+        RuntimeError: a callable cannot be captured, or its module has hooks.
+        TypeError: an argument is no tensor.
+    """
+    is_one = not isinstance(callables, tuple)
+    functions = (callables,) if is_one else callables
+    samples = (sample_args,) if is_one else sample_args
+    if len(functions) != len(samples):
+        raise RuntimeError(
+            f"{len(functions)} callables with {len(samples)} tuples of sample arguments"
+            + pta_error(ErrCode.PARAM)
+        )
+    memory = graph_pool_handle() if pool is None else pool
+    graphed = [
+        _Graphed(function, args, memory, allow_unused_input, num_warmup_iters)
+        for function, args in zip(functions, samples, strict=True)
+    ]
+    for one in graphed:
+        one.capture_forward()
+    for one in reversed(graphed):
+        one.capture_backward()
+    made = [one.wrap() for one in graphed]
+    return made[0] if is_one else tuple(made)
+
+
+class _Graphed:
+    """One callable with the graphs of its passes and their tensors."""
+
+    def __init__(
+        self,
+        function: Any,  # noqa: ANN401
+        args: tuple[Any, ...],
+        pool: Pool,
+        allow_unused: bool,
+        warmups: int,
+    ) -> None:
+        self.function, self.args, self.pool, self.allow_unused = function, args, pool, allow_unused
+        self.inputs = tuple(pytree.arg_tree_leaves(*args))
+        for value in self.inputs:
+            if not isinstance(value, torch.Tensor):
+                raise TypeError(
+                    f"sample arguments are tensors, not {type(value).__name__}"
+                    + pta_error(ErrCode.TYPE)
+                )
+        self.parameters: tuple[torch.Tensor, ...] = ()
+        if isinstance(function, torch.nn.Module):
+            if function._forward_hooks or function._forward_pre_hooks or function._backward_hooks:
+                raise RuntimeError(
+                    "modules with hooks are not graphed: register hooks afterwards"
+                    + pta_error(ErrCode.PARAM)
+                )
+            self.parameters = tuple(function.parameters())
+        self.leaves = self.inputs + self.parameters
+        self.forward_graph, self.backward_graph = NPUGraph(), NPUGraph()
+        self._warm_up(warmups)
+
+    def _gradients(
+        self, outputs: tuple[torch.Tensor, ...], given: tuple[torch.Tensor, ...]
+    ) -> tuple[Any, ...]:
+        wanted = tuple(leaf for leaf in self.leaves if leaf.requires_grad)
+        return tuple(
+            torch.autograd.grad(
+                outputs,
+                wanted,
+                grad_outputs=given,
+                only_inputs=True,
+                allow_unused=self.allow_unused,
+            )
+        )
+
+    def _warm_up(self, count: int) -> None:
+        synchronize()
+        with stream(Stream()):
+            for _ in range(count):
+                outputs = pytree.tree_leaves(self.function(*self.args))
+                differentiable = tuple(o for o in outputs if o.requires_grad)
+                if differentiable:
+                    self._gradients(
+                        differentiable, tuple(torch.empty_like(o) for o in differentiable)
+                    )
+        synchronize()
+
+    def capture_forward(self) -> None:
+        with graph(self.forward_graph, pool=self.pool):
+            result = self.function(*self.args)
+        outputs, self.spec = pytree.tree_flatten(result)
+        self.outputs = tuple(outputs)
+
+    def capture_backward(self) -> None:
+        self.output_grads = tuple(
+            torch.empty_like(o) if o.requires_grad else None for o in self.outputs
+        )
+        differentiable = tuple(o for o in self.outputs if o.requires_grad)
+        found: tuple[Any, ...] = ()
+        if differentiable:
+            with graph(self.backward_graph, pool=self.pool):
+                found = self._gradients(
+                    differentiable, tuple(g for g in self.output_grads if g is not None)
+                )
+        gradients = iter(found)
+        self.input_grads = tuple(
+            next(gradients) if leaf.requires_grad and differentiable else None
+            for leaf in self.leaves
+        )
+
+    def wrap(self) -> Any:  # noqa: ANN401
+        call = _autograd_function(self)
+
+        def replayed(*args: Any) -> Any:  # noqa: ANN401
+            flat = tuple(pytree.arg_tree_leaves(*args))
+            return pytree.tree_unflatten(list(call.apply(*flat, *self.parameters)), self.spec)
+
+        if not isinstance(self.function, torch.nn.Module):
+            return replayed
+        module, training, eager = self.function, self.function.training, self.function.forward
+
+        def forward(*args: Any) -> Any:  # noqa: ANN401
+            return replayed(*args) if module.training == training else eager(*args)
+
+        module.forward = forward
+        return module
+
+
+def _autograd_function(graphed: _Graphed) -> Any:  # noqa: ANN401
+    class Replay(torch.autograd.Function):
+        """The replays of one callable."""
+
+        @staticmethod
+        def forward(_: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:  # noqa: ANN401
+            for static, given in zip(graphed.inputs, inputs, strict=False):
+                if static.data_ptr() != given.data_ptr():
+                    static.copy_(given)
+            graphed.forward_graph.replay()
+            return tuple(o.detach() for o in graphed.outputs)
+
+        @staticmethod
+        @torch.autograd.function.once_differentiable
+        def backward(_: Any, *grads: torch.Tensor) -> tuple[torch.Tensor | None, ...]:  # noqa: ANN401
+            for static, given in zip(graphed.output_grads, grads, strict=True):
+                if static is not None and static.data_ptr() != given.data_ptr():
+                    static.copy_(given)
+            graphed.backward_graph.replay()
+            # Copies: autograd keeps them as .grad, and the next replay writes the graph's own.
+            return tuple(None if g is None else g.clone() for g in graphed.input_grads)
+
+    return Replay
+
+
+__all__ = [
+    "NPUGraph",
+    "graph",
+    "graph_pool_handle",
+    "is_current_stream_capturing",
+    "make_graphed_callables",
+]
