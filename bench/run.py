@@ -292,9 +292,9 @@ def kernels() -> list[Measured]:
 BY_NAME = ("collectives", "peers", "instructions", "compile", "sizes", "kernel-checks")
 SUITES: dict[str, Callable[[], list[Measured]]] = {
     "runtime": runtime,
-    "graphs": graphs,
     "dispatch": dispatch,
     "instructions": instructions,
+    "graphs": graphs,
     "elementwise": elementwise,
     "matmul": matmul,
     "alloc": alloc,

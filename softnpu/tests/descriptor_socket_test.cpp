@@ -70,6 +70,20 @@ TEST(DescriptorSocketTest, ALongMessageAndAClosedEnd) {
   EXPECT_EQ(size, 0u);
 }
 
+TEST(DescriptorSocketTest, AnEndThatClosesWithMessagesUnread) {
+  Pair pair("unread");
+  std::array<std::byte, 16> room{};
+  size_t size = 0;
+  std::vector<File> files;
+  ASSERT_TRUE(pair.there.send(bytes("unread")).is_ok());
+  ASSERT_TRUE(pair.here.send(bytes("last")).is_ok());
+  pair.here = {};
+  ASSERT_TRUE(pair.there.receive(room, &size, &files).is_ok());
+  EXPECT_EQ(size, 4u);
+  ASSERT_TRUE(pair.there.receive(room, &size, &files).is_ok());
+  EXPECT_EQ(size, 0u);
+}
+
 TEST(DescriptorSocketTest, NamesAreTakenOnce) {
   DescriptorSocket first;
   DescriptorSocket second;

@@ -55,7 +55,9 @@ def test_the_rows_become_c_functions_that_run_the_functor(copy):
     inplace = copy.read("opgen/aclnnop/aclnn_inplace_hardswish.h")
     assert "aclnnInplaceHardswishGetWorkspaceSize(aclTensor* selfRef," in inplace
     assert "kHardswish,  // a * relu6(a + 3) / 6\n" in copy.read("opgen/opgen/map_op.inc")
-    assert '{"HardSwish", "t", 1, &plan_unary' in copy.read("opgen/opgen/typed_elementwise.inc")
+    assert "plan_unary<MapOp::kHardswish>(of, plan)" in copy.read(
+        "opgen/opgen/rows_elementwise_function.inc"
+    )
 
 
 def test_the_reference_is_pytorchs_function(copy):

@@ -12,8 +12,8 @@ from dev.run import DevError, run
 SUITES = {
     "runtime": "streams, events, copies against plain host code",
     "dispatch": "16 elements: what one operator costs from Python",
-    "graphs": "replays of captured graphs against npu eager, and against reading the weights",
     "instructions": "the same in instructions (valgrind); by name only",
+    "graphs": "replays of captured graphs against npu eager, and against reading the weights",
     "elementwise": "operators with 64 MiB results",
     "matmul": "linear layers",
     "alloc": "tensors that come and go",
