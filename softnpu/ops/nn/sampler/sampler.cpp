@@ -6,6 +6,7 @@
 
 #include "ops/core/convert/element_rows.h"
 #include "ops/core/dtype.h"
+#include "ops/nn/sampler/vector_plan.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -269,9 +270,7 @@ void for_channels(const SamplerProblem& p, int threads, const Body& body) {
   });
 }
 
-}  // namespace
-
-Plan plan_sampler(const SamplerProblem& problem) {
+Plan reference_sampler(const SamplerProblem& problem) {
   const double flops = flops_of(problem);
   Plan plan;
   plan.work = flops;
@@ -287,7 +286,7 @@ Plan plan_sampler(const SamplerProblem& problem) {
   return plan;
 }
 
-Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad) {
+Plan reference_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad) {
   const double flops = 4 * flops_of(problem);
   Plan plan;
   plan.work = flops;
@@ -318,6 +317,18 @@ Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, 
     };
   });
   return plan;
+}
+
+}  // namespace
+
+Plan plan_sampler(const SamplerProblem& problem) {
+  Attempt<Plan> plan = plan_vector_sampler(problem);
+  return plan ? *std::move(plan) : reference_sampler(problem);
+}
+
+Plan plan_sampler_backward(const SamplerProblem& problem, const Image& in_grad, const Image& grid_grad) {
+  Attempt<Plan> plan = plan_vector_sampler_backward(problem, in_grad, grid_grad);
+  return plan ? *std::move(plan) : reference_sampler_backward(problem, in_grad, grid_grad);
 }
 
 }  // namespace softnpu
