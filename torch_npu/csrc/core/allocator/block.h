@@ -70,10 +70,10 @@ inline bool BySize::operator()(const Block* a, const Block* b) const {
 }
 
 // Recently freed small blocks of each size, reused without coalescing: programs repeatedly free and create tensors of a
-// few sizes, and coalescing and splitting blocks would be most of the cost.
+// few sizes, and coalescing and splitting blocks would be most of the cost. They are coalesced before a segment is made.
 class SmallBlockCache {
  public:
-  static constexpr std::size_t kMaxSize = 4096;
+  static constexpr std::size_t kMaxSize = 64 << 10;
 
   // A block of exactly `size` bytes that `stream` freed; null if there is none.
   Block* take(std::size_t size, c10::StreamId stream) {
@@ -90,26 +90,29 @@ class SmallBlockCache {
   bool put(Block* block) {
     if (block->size > kMaxSize) return false;
     auto& bin = bins_[block->size / kMinBlock - 1];
-    if (bin.size() == kDepth) return false;
+    if (bin.size() >= std::clamp<std::size_t>(kBinBytes / block->size, 2, kDepth)) return false;
     bin.push_back(block);
     block->is_in_small_cache = true;
     return true;
   }
 
-  // Any block; null if all bins are empty.
-  Block* drain() {
+  // Calls body(block) for each block, which leaves.
+  template <typename Body>
+  void drain(const Body& body) {
     for (auto& bin : bins_) {
-      if (bin.empty()) continue;
-      Block* block = bin.back();
-      bin.pop_back();
-      block->is_in_small_cache = false;
-      return block;
+      while (!bin.empty()) {
+        Block* block = bin.back();
+        bin.pop_back();
+        block->is_in_small_cache = false;
+        body(block);
+      }
     }
-    return nullptr;
   }
 
  private:
+  // The most blocks of a bin, and bytes.
   static constexpr std::size_t kDepth = 64;
+  static constexpr std::size_t kBinBytes = 256 << 10;
   std::array<std::vector<Block*>, kMaxSize / kMinBlock> bins_;
 };
 

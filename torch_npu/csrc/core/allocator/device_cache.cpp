@@ -350,10 +350,10 @@ void DeviceCache::make_free(Block* block) {
 }
 
 void DeviceCache::coalesce_small_blocks() {
-  while (Block* block = small_blocks_.drain()) {
+  small_blocks_.drain([this](Block* block) {
     count_split(block, -1);
     coalesce(block);
-  }
+  });
 }
 
 void DeviceCache::coalesce(Block* block) {
