@@ -34,6 +34,8 @@ _FORMS = {
 
 # Operators over an iterator whose results are truth values.
 _TRUTHS = {"eq", "ge", "gt", "le", "lt", "ne", "isneginf", "isposinf", "signbit"}
+# PyTorch's rule of these refuses numbers.
+_CHECKED_BY_RULE = {"softshrink"}
 # Rules of aten/aclnn/rules.h whose result has the arguments' type.
 _RULES_OF_SAME_LAYOUT = {"rules::unary", "rules::binary", "rules::gradient", "rules::reversed_sub"}
 
@@ -252,8 +254,7 @@ class _Resolver:
         function = self.function
         is_pointwise = (
             function.structured_inherits == "TensorIteratorBase"
-            and "pointwise" in function.tags
-            and function.root_name not in _TRUTHS
+            and function.root_name not in _TRUTHS | _CHECKED_BY_RULE
         )
         return rule in _RULES_OF_SAME_LAYOUT or (is_pointwise and self.arguments[0].is_tensor)
 

@@ -12,7 +12,7 @@
 namespace softnpu {
 
 // With fewer elements a loop runs as fast as its description is made.
-constexpr int64_t kMinLoopElements = 8192;
+constexpr int64_t kMinLoopElements = 16384;
 
 // Other buffers for a copy of a loop.
 struct BufferRebinding {

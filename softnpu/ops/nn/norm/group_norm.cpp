@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <vector>
 
 #include "ops/nn/norm/channels.h"
 #include "ops/nn/norm/norms.h"
+#include "ops/nn/norm/short_groups.h"
 
 namespace softnpu {
 namespace {
@@ -22,10 +24,52 @@ class GroupNormTask {
   std::optional<FlatWriter<T>> y, mean, rstd;
 
   void run() const {
+    if (run_short_groups()) return;
     for_parts(shape, shape.samples * groups, [this](int64_t group) { run_group(group); });
   }
 
  private:
+  // Weights or biases for each value of an image.
+  std::vector<T> for_values(const std::optional<FlatReader<T>>& of_channels) const {
+    std::vector<T> values;
+    if (!of_channels) return values;
+    values.reserve(static_cast<size_t>(shape.channels * shape.spatial_size));
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      values.insert(values.end(), static_cast<size_t>(shape.spatial_size), value_of(of_channels, c, T{}));
+    }
+    return values;
+  }
+
+  // False if groups are long, or their memory is not contiguous.
+  bool run_short_groups() const {
+    const int64_t size = shape.channels / groups * shape.spatial_size;
+    const T* const from = size > kMostShortGroup ? nullptr : x->find(0, shape.count());
+    T* const to = from == nullptr ? nullptr : y->find(0, shape.count());
+    if (to == nullptr) return false;
+    const std::vector<T> weights = for_values(weight);
+    const std::vector<T> biases = for_values(bias);
+    const ShortGroups<T> all{from,
+                             to,
+                             static_cast<size_t>(size),
+                             static_cast<size_t>(groups),
+                             eps,
+                             weights.empty() ? nullptr : weights.data(),
+                             biases.empty() ? nullptr : biases.data()};
+    const int64_t grain = std::max<int64_t>(1, kNormGrain / size);
+    parallel_for(shape.samples * groups, grain, shape.threads, [&](int64_t first, int64_t last) {
+      constexpr int64_t kAtOnce = 64;
+      T means[kAtOnce];
+      T scales[kAtOnce];
+      for (int64_t group = first; group < last; group += kAtOnce) {
+        const int64_t count = std::min(kAtOnce, last - group);
+        normalize_short_groups(all, static_cast<size_t>(group), static_cast<size_t>(group + count), means, scales);
+        if (mean) mean->put(group, count, means);
+        if (rstd) rstd->put(group, count, scales);
+      }
+    });
+    return true;
+  }
+
   void run_group(int64_t group) const {
     alignas(64) T values[kNormTile];
     const int64_t channels = shape.channels / groups;

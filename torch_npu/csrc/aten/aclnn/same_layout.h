@@ -5,6 +5,8 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/core/Tensor.h>
 
+#include <string_view>
+
 #include "aten/aclnn/outputs.h"
 #include "compat/names.h"
 
@@ -27,7 +29,10 @@ inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
   return has_same_layout(first, other) && !compat::has_names(*other.unsafeGetTensorImpl());
 }
 inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
-// For other types, such as missing arguments or flags: PyTorch's rule decides.
+// What a flag that is set needs of the numbers is checked by PyTorch's rule.
+inline bool adds_nothing(const at::Tensor&, bool flag) { return !flag; }
+inline bool adds_nothing(const at::Tensor&, std::string_view) { return true; }
+// For other types, such as missing arguments or lists: PyTorch's rule decides.
 template <typename Other>
 bool adds_nothing(const at::Tensor&, const Other&) {
   return false;
