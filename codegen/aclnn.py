@@ -251,12 +251,16 @@ class _Resolver:
 
     def gives_same_layout(self, rule: str | None) -> bool:
         """Whether floating tensors of one type and shape give one more like them."""
+        return rule in _RULES_OF_SAME_LAYOUT or self.is_pointwise()
+
+    def is_pointwise(self) -> bool:
+        """Whether PyTorch's rule is a pointwise one that keeps the arguments' type."""
         function = self.function
-        is_pointwise = (
+        return (
             function.structured_inherits == "TensorIteratorBase"
             and function.root_name not in _TRUTHS | _CHECKED_BY_RULE
+            and self.arguments[0].is_tensor
         )
-        return rule in _RULES_OF_SAME_LAYOUT or (is_pointwise and self.arguments[0].is_tensor)
 
     def dtypes(self) -> tuple[tuple[str, frozenset[str] | None], ...]:
         """What each tensor argument may be."""
@@ -301,6 +305,7 @@ def _resolve(
         rule_header=header,
         is_on_lists=is_on_lists(resolver.function),
         gives_same_layout=resolver.gives_same_layout(rule),
+        broadcasts=resolver.is_pointwise(),
         outputs=resolver.count,
         routes=tuple(resolver.routes()),
         dtypes=resolver.dtypes(),

@@ -95,7 +95,8 @@ def _launch(operator: AclnnOperator, route: AclnnRoute, op: str) -> str:
         ]
         if operator.gives_same_layout:
             inputs = ", ".join(("results", *(a.name for a in operator.arguments)))
-            rule = [f"if (!makes_same_layout({inputs})) {{", *(f"  {line}" for line in rule), "}"]
+            call = f"makes_same_layout<{str(operator.broadcasts).lower()}>({inputs})"
+            rule = [f"if (!{call}) {{", *(f"  {line}" for line in rule), "}"]
         lines += rule
     call = f"{op}.try_launch({', '.join(('check.device()', *route.arguments))});"
     none = "!results.has_elements() || " if operator.has_rule else ""

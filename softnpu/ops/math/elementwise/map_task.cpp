@@ -45,6 +45,20 @@ bool is_run_in_place(const Space& space, size_t operand) {
          static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
 }
 
+// Whether the runs of a space of two dimensions are contiguous in `operand`, and this many bytes apart.
+bool are_runs_apart(const Space& space, size_t operand, ptrdiff_t bytes) {
+  return space.dims() == 2 && space.stride(operand, 0) == bytes && is_run_in_place(space, operand);
+}
+
+// Whether all runs of `operand` are the same one.
+bool is_row(const Space& space, size_t operand) { return are_runs_apart(space, operand, 0); }
+
+// Whether the runs of `operand` follow one another.
+bool are_runs_dense(const Space& space, size_t operand) {
+  const auto bytes = static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
+  return are_runs_apart(space, operand, bytes * space.size(space.dims() - 1));
+}
+
 // Sets all of `count` values of `bytes` bytes to the first one.
 void repeat_first(char* tile, size_t bytes, size_t count) {
   with_element(bytes, [&]<typename T>() {
@@ -92,11 +106,13 @@ MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space
         input->in_place = input->reader.is_direct() && space_.is_contiguous(operand);
         input->run_in_place = input->reader.is_direct() && is_run_in_place(space_, operand);
         input->run_repeats = inner_stride(operand) == 0;
+        input->is_row = is_row(space_, operand);
       }
     }
     all_in_place_ = all_in_place_ && input->in_place;
     ++input;
   }
+  by_rows_ = goes_by_rows();
   by_runs_ = goes_by_runs();
   const bool needs_no_tile =
       run_in_place_ && std::ranges::all_of(this->inputs(), [](const Input& each) { return each.run_in_place; });
@@ -117,6 +133,18 @@ bool MapTask::goes_by_runs() const {
   for (const Input& input : inputs()) {
     if (input.operand != 0 && is_overwritten(space_, input.operand)) return false;
     found = found || input.run_in_place;
+  }
+  return found;
+}
+
+// Rows that are short: a kernel call computes several of them.
+bool MapTask::goes_by_rows() const {
+  if (!writer_.is_direct() || !are_runs_dense(space_, 0) || space_.size(1) > kTile / 2) return false;
+  bool found = false;
+  for (const Input& input : inputs()) {
+    if (input.is_constant || (input.reader.is_direct() && are_runs_dense(space_, input.operand))) continue;
+    if (!input.is_row || is_overwritten(space_, input.operand)) return false;
+    found = true;
   }
   return found;
 }
@@ -158,6 +186,7 @@ std::unique_ptr<const ElementwiseLoop> MapTask::rebind(const BufferRebinding& re
 }
 
 void MapTask::run(int64_t first, int64_t last) const {
+  if (by_rows_) return run_by_rows(first, last);
   if (by_runs_) return run_by_runs(first, last);
   run_by_tiles(first, last);
 }
@@ -237,6 +266,41 @@ void MapTask::run_by_runs(int64_t first, int64_t last) const {
       if (!run_in_place_) writer_.write(tiles[kMostInputs], here, to, stride);
     }
   });
+}
+
+void MapTask::run_by_rows(int64_t first, int64_t last) const {
+  alignas(64) Tile tiles[kMostInputs + 1];
+  const void* in[kMostInputs] = {};
+  const int64_t step = std::min(kTile / space_.size(1) * space_.size(1), last - first);
+  fill_constants(step, tiles, in);
+  for (size_t k = 0; k < input_count_; ++k) {
+    if (inputs_[k].is_row) fill_rows(inputs_[k], first, step, tiles[k]);
+  }
+  for (int64_t at = first; at < last; at += step) {
+    const ptrdiff_t bytes = at * static_cast<int64_t>(compute_bytes_);
+    for (size_t k = 0; k < input_count_; ++k) {
+      if (!inputs_[k].is_constant && !inputs_[k].is_row) in[k] = space_.operand(inputs_[k].operand).data + bytes;
+    }
+    mapping_.kernel(space_.operand(0).data + bytes, in, static_cast<size_t>(std::min(step, last - at)),
+                    mapping_.constants.data());
+  }
+}
+
+// Sets `count` values of a tile to the input's row, again and again, as element `first` of the space begins.
+void MapTask::fill_rows(const Input& input, int64_t first, int64_t count, char* tile) const {
+  const auto row = static_cast<size_t>(std::min(space_.size(1), count));
+  const int64_t begin = first % space_.size(1);
+  const ptrdiff_t stride = inner_stride(input.operand);
+  const char* const from = space_.operand(input.operand).data;
+  const size_t head = std::min(row, static_cast<size_t>(space_.size(1) - begin));
+  input.reader.read(from + begin * stride, stride, head, tile);
+  input.reader.read(from, stride, row - head, tile + head * compute_bytes_);
+  const size_t bytes = static_cast<size_t>(count) * compute_bytes_;
+  for (size_t filled = row * compute_bytes_; filled < bytes;) {
+    const size_t more = std::min(filled, bytes - filled);
+    std::memcpy(tile + filled, tile, more);
+    filled += more;
+  }
 }
 
 // Sets the kernel's inputs to the tiles, and fills the constant ones.

@@ -58,14 +58,18 @@ class MapTask final : public ElementwiseLoop {
     bool in_place = false;      // the kernel reads the tensor directly
     bool run_in_place = false;  // for a run along the innermost dimension
     bool run_repeats = false;   // all elements of a run are the same one
+    bool is_row = false;        // all runs are the same one
   };
 
   bool goes_by_runs() const;
+  bool goes_by_rows() const;
   void run_by_tiles(int64_t first, int64_t last) const;
   void run_by_runs(int64_t first, int64_t last) const;
+  void run_by_rows(int64_t first, int64_t last) const;
   bool uses_non_temporal_stores() const;
   void run_non_temporal(int64_t first, int64_t last) const;
   void fill_constants(int64_t count, Tile* tiles, const void** in) const;
+  void fill_rows(const Input& input, int64_t first, int64_t count, char* tile) const;
   void fill_constant(const Input& input, size_t count, char* tile) const;
   void gather(const Input& input, int64_t at, int64_t count, char* tile) const;
   void scatter(int64_t at, int64_t count, const char* tile) const;
@@ -82,6 +86,7 @@ class MapTask final : public ElementwiseLoop {
   bool run_in_place_ = false;  // for a run along the innermost dimension
   bool all_in_place_ = false;
   bool by_runs_ = false;
+  bool by_rows_ = false;
   int64_t step_ = kTile;  // values per kernel call of a run
   double cost_ = 0;
 };

@@ -24,16 +24,41 @@ inline bool has_same_layout(const at::Tensor& first, const at::Tensor& other) {
   return other.dtype() == first.dtype() && other.sizes() == first.sizes() && other.strides() == first.strides();
 }
 
-// Whether another argument does not change the result's shape and type.
-inline bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
-  return has_same_layout(first, other) && !compat::has_names(*other.unsafeGetTensorImpl());
+// Whether `other` is broadcast to `first`, and both are contiguous. Of dimensions of one element PyTorch's rule decides
+// the strides.
+inline bool is_broadcast_to(const at::Tensor& first, const at::Tensor& other) {
+  const auto sizes = first.sizes();
+  const auto others = other.sizes();
+  if (other.dtype() != first.dtype() || other.device() != first.device() || others.size() > sizes.size()) return false;
+  if (!first.is_contiguous() || !other.is_contiguous()) return false;
+  const std::size_t more = sizes.size() - others.size();
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] < 2 || (d >= more && others[d - more] != sizes[d] && others[d - more] != 1)) return false;
+  }
+  return true;
 }
-inline bool adds_nothing(const at::Tensor&, const at::Scalar& number) { return is_real(number); }
+
+// Whether another argument does not change the result's shape and type.
+template <bool kBroadcasts>
+bool adds_nothing(const at::Tensor& first, const at::Tensor& other) {
+  return (has_same_layout(first, other) || (kBroadcasts && is_broadcast_to(first, other))) &&
+         !compat::has_names(*other.unsafeGetTensorImpl());
+}
+template <bool>
+bool adds_nothing(const at::Tensor&, const at::Scalar& number) {
+  return is_real(number);
+}
 // What a flag that is set needs of the numbers is checked by PyTorch's rule.
-inline bool adds_nothing(const at::Tensor&, bool flag) { return !flag; }
-inline bool adds_nothing(const at::Tensor&, std::string_view) { return true; }
+template <bool>
+bool adds_nothing(const at::Tensor&, bool flag) {
+  return !flag;
+}
+template <bool>
+bool adds_nothing(const at::Tensor&, std::string_view) {
+  return true;
+}
 // For other types, such as missing arguments or lists: PyTorch's rule decides.
-template <typename Other>
+template <bool, typename Other>
 bool adds_nothing(const at::Tensor&, const Other&) {
   return false;
 }
@@ -45,11 +70,11 @@ void check_memory(const at::Tensor&, const Other&) {}
 }  // namespace detail
 
 // Sets the outputs without a rule: like the arguments, or the first argument itself. For rules whose result has the
-// arguments' type. False if the rule is needed.
-template <typename... Rest>
+// arguments' type. `kBroadcasts`: whether others may be broadcast to the first one. False if the rule is needed.
+template <bool kBroadcasts, typename... Rest>
 bool makes_same_layout(Outputs<1>& results, const at::Tensor& first, const Rest&... rest) {
   if (results.form() == Form::kOut || !detail::can_copy_layout(*first.unsafeGetTensorImpl()) ||
-      !(detail::adds_nothing(first, rest) && ...))
+      !(detail::adds_nothing<kBroadcasts>(first, rest) && ...))
     return false;
   if (results.form() == Form::kInPlace) {
     (detail::check_memory(results[0], rest), ...);
