@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "ops/core/convert/number.h"
@@ -45,19 +47,71 @@ bool is_run_in_place(const Space& space, size_t operand) {
          static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
 }
 
-// Whether the runs of a space of two dimensions are contiguous in `operand`, and this many bytes apart.
-bool are_runs_apart(const Space& space, size_t operand, ptrdiff_t bytes) {
-  return space.dims() == 2 && space.stride(operand, 0) == bytes && is_run_in_place(space, operand);
+// Whether the elements of `operand` follow one another.
+bool is_dense(const Space& space, size_t operand) {
+  auto next = static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
+  for (size_t d = space.dims(); d-- > 0; next *= space.size(d)) {
+    if (space.stride(operand, d) != next) return false;
+  }
+  return true;
 }
 
-// Whether all runs of `operand` are the same one.
-bool is_row(const Space& space, size_t operand) { return are_runs_apart(space, operand, 0); }
-
-// Whether the runs of `operand` follow one another.
-bool are_runs_dense(const Space& space, size_t operand) {
-  const auto bytes = static_cast<ptrdiff_t>(aclDataTypeSize(space.operand(operand).dtype));
-  return are_runs_apart(space, operand, bytes * space.size(space.dims() - 1));
+// The number of elements after which those of `operand` are the same again; 0 if they are not.
+int64_t period_of(const Space& space, size_t operand) {
+  if (space.stride(operand, 0) != 0) return 0;
+  size_t d = 1;
+  while (d < space.dims() && space.stride(operand, d) == 0) ++d;
+  int64_t period = 1;
+  for (; d < space.dims(); ++d) period *= space.size(d);
+  return period;
 }
+
+// An operand whose runs are one element each, read from run to run.
+class Repeats {
+ public:
+  Repeats(const Space& space, size_t operand, int64_t first) : space_(space), operand_(operand), at_(space.dims()) {
+    address_ = space.operand(operand).data;
+    for (size_t d = space.dims(); d-- > 0; first /= space.size(d)) {
+      at_[d] = first % space.size(d);
+      address_ += at_[d] * space.stride(operand, d);
+    }
+  }
+
+  // Sets the next `count` values of `bytes` bytes, and some behind them; read(address, to) converts one.
+  template <typename Read>
+  void fill(size_t bytes, int64_t count, char* tile, const Read& read) {
+    with_element(bytes, [&]<typename T>() {
+      constexpr size_t kAtOnce = 32 / sizeof(T);
+      alignas(32) T value[kAtOnce];
+      auto* to = reinterpret_cast<T*>(tile);
+      const int64_t size = space_.size(space_.dims() - 1);
+      for (int64_t here = 0; count > 0; count -= here, to += here) {
+        here = std::min(size - at_.back(), count);
+        read(address_, value);
+        for (size_t i = 1; i < kAtOnce; ++i) value[i] = value[0];
+        for (int64_t i = 0; i < here; i += kAtOnce) std::memcpy(to + i, value, sizeof value);
+        at_.back() += here;
+        if (at_.back() == size) next_run();
+      }
+    });
+  }
+
+ private:
+  void next_run() {
+    at_[space_.dims() - 1] = 0;
+    for (size_t d = space_.dims() - 1; d-- > 0;) {
+      address_ += space_.stride(operand_, d);
+      if (++at_[d] < space_.size(d)) return;
+      address_ -= space_.size(d) * space_.stride(operand_, d);
+      at_[d] = 0;
+    }
+  }
+
+  const Space& space_;
+  const size_t operand_;
+  char* address_ = nullptr;
+  SmallVector<int64_t, 8> at_;
+};
 
 // Sets all of `count` values of `bytes` bytes to the first one.
 void repeat_first(char* tile, size_t bytes, size_t count) {
@@ -106,17 +160,17 @@ MapTask::MapTask(const Mapping& mapping, std::span<const MapInput> inputs, Space
         input->in_place = input->reader.is_direct() && space_.is_contiguous(operand);
         input->run_in_place = input->reader.is_direct() && is_run_in_place(space_, operand);
         input->run_repeats = inner_stride(operand) == 0;
-        input->is_row = is_row(space_, operand);
+        input->period = period_of(space_, operand);
       }
     }
     all_in_place_ = all_in_place_ && input->in_place;
     ++input;
   }
-  by_rows_ = goes_by_rows();
   by_runs_ = goes_by_runs();
   const bool needs_no_tile =
       run_in_place_ && std::ranges::all_of(this->inputs(), [](const Input& each) { return each.run_in_place; });
   if (needs_no_tile) step_ = std::numeric_limits<int64_t>::max();
+  by_repeats_ = repeats_in_tiles();
   cost_ = cost_of(mapping, space_.count());
 }
 
@@ -137,16 +191,21 @@ bool MapTask::goes_by_runs() const {
   return found;
 }
 
-// Rows that are short: a kernel call computes several of them.
-bool MapTask::goes_by_rows() const {
-  if (!writer_.is_direct() || !are_runs_dense(space_, 0) || space_.size(1) > kTile / 2) return false;
-  bool found = false;
-  for (const Input& input : inputs()) {
-    if (input.is_constant || (input.reader.is_direct() && are_runs_dense(space_, input.operand))) continue;
-    if (!input.is_row || is_overwritten(space_, input.operand)) return false;
-    found = true;
+// Operands that are broadcast along short runs, or repeat after few elements: a tile has many of them for one call of
+// the kernel. Sets step_.
+bool MapTask::repeats_in_tiles() {
+  if (!writer_.is_direct() || space_.dims() < 2 || !is_dense(space_, 0)) return false;
+  if (space_.size(space_.dims() - 1) > kTile / 2) return false;
+  int64_t period = 1;
+  for (Input& input : std::span(inputs_).first(input_count_)) {
+    if (input.is_constant || (input.reader.is_direct() && is_dense(space_, input.operand))) continue;
+    if (is_overwritten(space_, input.operand)) return false;
+    if (input.period > kTile / 2 || (period > 1 && input.period != period)) input.period = 0;
+    if (input.period == 0 && !input.run_repeats) return false;
+    period = std::max(period, input.period);
   }
-  return found;
+  step_ = kTile / period * period;
+  return true;
 }
 
 // Whether the result is too large to remain in the caches, and does not overlap the inputs.
@@ -186,7 +245,7 @@ std::unique_ptr<const ElementwiseLoop> MapTask::rebind(const BufferRebinding& re
 }
 
 void MapTask::run(int64_t first, int64_t last) const {
-  if (by_rows_) return run_by_rows(first, last);
+  if (by_repeats_) return run_by_repeats(first, last);
   if (by_runs_) return run_by_runs(first, last);
   run_by_tiles(first, last);
 }
@@ -268,35 +327,45 @@ void MapTask::run_by_runs(int64_t first, int64_t last) const {
   });
 }
 
-void MapTask::run_by_rows(int64_t first, int64_t last) const {
+void MapTask::run_by_repeats(int64_t first, int64_t last) const {
   alignas(64) Tile tiles[kMostInputs + 1];
   const void* in[kMostInputs] = {};
-  const int64_t step = std::min(kTile / space_.size(1) * space_.size(1), last - first);
+  std::array<std::optional<Repeats>, kMostInputs> repeats;
+  const int64_t step = std::min(step_, last - first);
   fill_constants(step, tiles, in);
   for (size_t k = 0; k < input_count_; ++k) {
-    if (inputs_[k].is_row) fill_rows(inputs_[k], first, step, tiles[k]);
+    const Input& input = inputs_[k];
+    if (input.is_constant) continue;
+    if (input.period != 0) {
+      fill_periods(input, first, step, tiles[k]);
+    } else if (input.run_repeats) {
+      repeats[k].emplace(space_, input.operand, first);
+    }
   }
   for (int64_t at = first; at < last; at += step) {
+    const int64_t here = std::min(step, last - at);
     const ptrdiff_t bytes = at * static_cast<int64_t>(compute_bytes_);
     for (size_t k = 0; k < input_count_; ++k) {
-      if (!inputs_[k].is_constant && !inputs_[k].is_row) in[k] = space_.operand(inputs_[k].operand).data + bytes;
+      const Input& input = inputs_[k];
+      if (repeats[k]) {
+        const auto convert = [&](const char* from, void* to) { input.reader.read(from, 0, 1, to); };
+        const auto copy = [bytes = compute_bytes_](const char* from, void* to) { std::memcpy(to, from, bytes); };
+        input.reader.is_direct() ? repeats[k]->fill(compute_bytes_, here, tiles[k], copy)
+                                 : repeats[k]->fill(compute_bytes_, here, tiles[k], convert);
+      } else if (!input.is_constant && input.period == 0) {
+        in[k] = space_.operand(input.operand).data + bytes;
+      }
     }
-    mapping_.kernel(space_.operand(0).data + bytes, in, static_cast<size_t>(std::min(step, last - at)),
-                    mapping_.constants.data());
+    mapping_.kernel(space_.operand(0).data + bytes, in, static_cast<size_t>(here), mapping_.constants.data());
   }
 }
 
-// Sets `count` values of a tile to the input's row, again and again, as element `first` of the space begins.
-void MapTask::fill_rows(const Input& input, int64_t first, int64_t count, char* tile) const {
-  const auto row = static_cast<size_t>(std::min(space_.size(1), count));
-  const int64_t begin = first % space_.size(1);
-  const ptrdiff_t stride = inner_stride(input.operand);
-  const char* const from = space_.operand(input.operand).data;
-  const size_t head = std::min(row, static_cast<size_t>(space_.size(1) - begin));
-  input.reader.read(from + begin * stride, stride, head, tile);
-  input.reader.read(from, stride, row - head, tile + head * compute_bytes_);
+// Sets `count` values of a tile to those of the space from `first` on, of which the input has one period.
+void MapTask::fill_periods(const Input& input, int64_t first, int64_t count, char* tile) const {
+  const int64_t period = std::min(input.period, count);
+  gather(input, first, period, tile);
   const size_t bytes = static_cast<size_t>(count) * compute_bytes_;
-  for (size_t filled = row * compute_bytes_; filled < bytes;) {
+  for (size_t filled = static_cast<size_t>(period) * compute_bytes_; filled < bytes;) {
     const size_t more = std::min(filled, bytes - filled);
     std::memcpy(tile + filled, tile, more);
     filled += more;

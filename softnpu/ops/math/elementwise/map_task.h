@@ -48,7 +48,9 @@ class MapTask final : public ElementwiseLoop {
   // Elements per tile: the tiles of all operands fit the first-level cache.
   static constexpr int64_t kTile = 512;
   static constexpr size_t kMostBytes = 16;
-  using Tile = char[kTile * kMostBytes];
+  // What writes whole chunks may write this many bytes behind the last value.
+  static constexpr size_t kChunk = 32;
+  using Tile = char[kTile * kMostBytes + kChunk];
 
   struct Input {
     size_t operand = 0;                                     // index in the space; 0, the result, for a scalar
@@ -58,18 +60,18 @@ class MapTask final : public ElementwiseLoop {
     bool in_place = false;      // the kernel reads the tensor directly
     bool run_in_place = false;  // for a run along the innermost dimension
     bool run_repeats = false;   // all elements of a run are the same one
-    bool is_row = false;        // all runs are the same one
+    int64_t period = 0;         // elements after which a short operand repeats; 0: it does not
   };
 
   bool goes_by_runs() const;
-  bool goes_by_rows() const;
+  bool repeats_in_tiles();
   void run_by_tiles(int64_t first, int64_t last) const;
   void run_by_runs(int64_t first, int64_t last) const;
-  void run_by_rows(int64_t first, int64_t last) const;
+  void run_by_repeats(int64_t first, int64_t last) const;
   bool uses_non_temporal_stores() const;
   void run_non_temporal(int64_t first, int64_t last) const;
   void fill_constants(int64_t count, Tile* tiles, const void** in) const;
-  void fill_rows(const Input& input, int64_t first, int64_t count, char* tile) const;
+  void fill_periods(const Input& input, int64_t first, int64_t count, char* tile) const;
   void fill_constant(const Input& input, size_t count, char* tile) const;
   void gather(const Input& input, int64_t at, int64_t count, char* tile) const;
   void scatter(int64_t at, int64_t count, const char* tile) const;
@@ -86,8 +88,8 @@ class MapTask final : public ElementwiseLoop {
   bool run_in_place_ = false;  // for a run along the innermost dimension
   bool all_in_place_ = false;
   bool by_runs_ = false;
-  bool by_rows_ = false;
-  int64_t step_ = kTile;  // values per kernel call of a run
+  bool by_repeats_ = false;
+  int64_t step_ = kTile;  // values per kernel call of a run, or of repeated operands
   double cost_ = 0;
 };
 
