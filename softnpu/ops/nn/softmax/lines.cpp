@@ -229,11 +229,117 @@ void gradient_across(const T* grad, const T* y, size_t count, const T* sum, bool
   });
 }
 
+// Calls body(mask of the lanes, i) for the vectors of a short line, the last one with fewer lanes.
+template <typename T, typename Body>
+HWY_INLINE void for_masked(size_t count, const Body& body) {
+  const hn::ScalableTag<T> d;
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) body(hn::FirstN(d, count - i), i);
+}
+
+// Adds a vector's lanes to sums in float64.
+template <typename V, typename Sums>
+HWY_INLINE void add_widened(V v, Sums* sums) {
+  using T = hn::TFromV<V>;
+  const hn::ScalableTag<double> d;
+  if constexpr (sizeof(T) == sizeof(double)) {
+    *sums = hn::Add(*sums, v);
+  } else {
+#if HWY_TARGET == HWY_SCALAR
+    *sums = hn::Add(*sums, hn::PromoteTo(d, v));
+#else
+    const hn::Half<hn::ScalableTag<T> > half;
+    const auto lower = hn::PromoteTo(d, hn::LowerHalf(half, v));
+    *sums = hn::Add(*sums, hn::Add(lower, hn::PromoteTo(d, hn::UpperHalf(half, v))));
+#endif
+  }
+}
+
+// Short lines, one behind another: statistics of several lines at once, since one logarithm or division takes as long
+// as that of a vector.
+template <typename T>
+void short_lines(const T* x, size_t lines, size_t length, bool log, T* y) {
+  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<double> dd;
+  HWY_ALIGN double sums[hn::MaxLanes(dd)];
+  T best[hn::MaxLanes(dd)];
+  const auto infinity = hn::Inf(d);
+  for (size_t first = 0; first < lines; first += hn::Lanes(dd)) {
+    const size_t here = HWY_MIN(hn::Lanes(dd), lines - first);
+    hn::Store(hn::Set(dd, 1), dd, sums);
+    for (size_t line = 0; line < here; ++line) {
+      const T* const from = x + (first + line) * length;
+      T* const to = y + (first + line) * length;
+      auto most = hn::Neg(infinity);
+      auto is_number = hn::Eq(most, most);
+      for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
+        const auto v = hn::IfThenElse(mask, hn::MaskedLoad(mask, d, from + i), hn::Neg(infinity));
+        is_number = hn::And(is_number, hn::Eq(v, v));
+        most = hn::Max(most, v);
+      });
+      const bool is_defined = hn::AllTrue(d, is_number);
+      best[line] = is_defined ? hn::GetLane(hn::MaxOfLanes(d, most)) : std::numeric_limits<T>::quiet_NaN();
+      if (!std::isfinite(best[line])) continue;
+      auto total = hn::Zero(dd);
+      for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
+        const auto v = hn::Sub(hn::MaskedLoad(mask, d, from + i), hn::Set(d, best[line]));
+        const auto e = hn::IfThenElseZero(mask, exp_of_negative(d, hn::IfThenElseZero(mask, v)));
+        if (!log) hn::BlendedStore(e, mask, d, to + i);
+        add_widened(e, &total);
+      });
+      sums[line] = hn::GetLane(hn::SumOfLanes(dd, total));
+    }
+    const auto all = hn::Load(dd, sums);
+    hn::Store(log ? hn::Log(dd, all) : hn::Div(hn::Set(dd, 1), all), dd, sums);
+    for (size_t line = 0; line < here; ++line) {
+      const T* const from = x + (first + line) * length;
+      T* const to = y + (first + line) * length;
+      if (!std::isfinite(best[line])) {
+        fill_nan(length, to);
+        continue;
+      }
+      const auto scale = hn::Set(d, static_cast<T>(sums[line]));
+      for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
+        const auto result = log ? hn::Sub(hn::Sub(hn::MaskedLoad(mask, d, from + i), hn::Set(d, best[line])), scale)
+                                : hn::Mul(hn::MaskedLoad(mask, d, to + i), scale);
+        hn::BlendedStore(result, mask, d, to + i);
+      });
+    }
+  }
+}
+
+template <typename T>
+void short_gradients(const T* grad, const T* y, size_t lines, size_t length, bool log, T* out) {
+  const hn::ScalableTag<T> d;
+  const hn::ScalableTag<double> dd;
+  for (size_t line = 0; line < lines; ++line, grad += length, y += length, out += length) {
+    auto total = hn::Zero(dd);
+    for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
+      const auto g = hn::MaskedLoad(mask, d, grad + i);
+      add_widened(log ? g : hn::Mul(g, hn::MaskedLoad(mask, d, y + i)), &total);
+    });
+    const auto sum = hn::Set(d, static_cast<T>(hn::GetLane(hn::SumOfLanes(dd, total))));
+    for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
+      const auto result = gradient_of(d, hn::MaskedLoad(mask, d, grad + i), hn::MaskedLoad(mask, d, y + i), sum, log);
+      hn::BlendedStore(result, mask, d, out + i);
+    });
+  }
+}
+
 template <typename T>
 SoftmaxLines<T> lines() {
-  return {&whole<T>,          &greatest<T>,       &sum<T>,          &results<T>,  &greatest_across<T>,
-          &sum_across<T>,     &results_across<T>, &gradient_sum<T>, &gradient<T>, &gradient_sum_across<T>,
-          &gradient_across<T>};
+  return {&whole<T>,
+          &greatest<T>,
+          &sum<T>,
+          &results<T>,
+          &greatest_across<T>,
+          &sum_across<T>,
+          &results_across<T>,
+          &gradient_sum<T>,
+          &gradient<T>,
+          &gradient_sum_across<T>,
+          &gradient_across<T>,
+          &short_lines<T>,
+          &short_gradients<T>};
 }
 
 SoftmaxLines<float> lines_float() { return lines<float>(); }

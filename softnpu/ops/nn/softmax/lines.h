@@ -25,6 +25,9 @@ struct SoftmaxLines {
   void (*gradient)(const T* grad, const T* y, size_t count, double sum, bool log, T* out);
   void (*gradient_sum_across)(const T* grad, const T* y, size_t count, bool log, T* sum);
   void (*gradient_across)(const T* grad, const T* y, size_t count, const T* sum, bool log, T* out);
+  // `lines` lines of `length` values, one behind another: softmax, and its gradient.
+  void (*short_lines)(const T* x, size_t lines, size_t length, bool log, T* y);
+  void (*short_gradients)(const T* grad, const T* y, size_t lines, size_t length, bool log, T* out);
 };
 
 SoftmaxLines<float> softmax_lines_float();

@@ -24,6 +24,8 @@ constexpr int64_t kTile = 2048;
 // Lines up to this length are computed in one buffer.
 constexpr int64_t kWhole = 4096;
 constexpr int64_t kAcross = 128;
+// Several contiguous lines up to this length are one call of a kernel.
+constexpr int64_t kShort = 256;
 // The number of values that may be summed in T before the sum is added in float64.
 constexpr int64_t kPlain = 64;
 constexpr int64_t kGrain = 1 << 14;
@@ -53,6 +55,7 @@ class SoftmaxTask {
     const int64_t grain = std::max<int64_t>(1, kGrain / shape_.length);
     if (shape_.across == 1) {
       return parallel_for(shape_.lines, grain, threads_, [this](int64_t first, int64_t last) {
+        if (run_short(first, last)) return;
         for (int64_t line = first; line < last; ++line) grad ? gradient_of_line(line) : run_line(line);
         fence_non_temporal_stores();
       });
@@ -84,6 +87,21 @@ class SoftmaxTask {
   FlatWriter<T> out;
 
  private:
+  // False if lines are long, or not contiguous.
+  bool run_short(int64_t first, int64_t last) const {
+    const int64_t n = shape_.length;
+    if (n > kShort || non_temporal_) return false;
+    const auto count = static_cast<size_t>(last - first);
+    const T* const from = in.find(first * n, (last - first) * n);
+    T* const to = out.find(first * n, (last - first) * n);
+    if (from == nullptr || to == nullptr) return false;
+    if (!grad) return kernel_.short_lines(from, count, static_cast<size_t>(n), log_, to), true;
+    const T* const slopes = grad->find(first * n, (last - first) * n);
+    if (slopes == nullptr) return false;
+    kernel_.short_gradients(slopes, from, count, static_cast<size_t>(n), log_, to);
+    return true;
+  }
+
   void run_line(int64_t line) const {
     const int64_t n = shape_.length;
     const int64_t first = line * n;
