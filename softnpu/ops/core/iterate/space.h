@@ -80,22 +80,30 @@ class Space {
 
 template <typename Body>
 void Space::for_runs(size_t operand, int64_t first, int64_t count, Body&& body) const {
-  const size_t n = sizes_.size();
-  const ptrdiff_t* strides = strides_.data() + operand * n;
-  const int64_t inner = sizes_[n - 1];
-  while (count > 0) {
-    int64_t rest = first / inner;
-    const int64_t at = first - rest * inner;
-    char* address = operands_[operand].data + at * strides[n - 1];
-    for (size_t d = n - 1; rest > 0 && d-- > 0;) {
-      const int64_t outer = rest / sizes_[d];
-      address += (rest - outer * sizes_[d]) * strides[d];
-      rest = outer;
-    }
-    const int64_t here = std::min(inner - at, count);
-    body(address, strides[n - 1], static_cast<size_t>(here));
-    first += here;
+  if (count <= 0) return;
+  const size_t last = sizes_.size() - 1;
+  const ptrdiff_t* strides = strides_.data() + operand * sizes_.size();
+  SmallVector<int64_t, 8> at(sizes_.size());
+  char* address = operands_[operand].data;
+  for (size_t d = last + 1; d-- > 0 && first > 0;) {
+    const int64_t outer = first / sizes_[d];
+    at[d] = first - outer * sizes_[d];
+    address += at[d] * strides[d];
+    first = outer;
+  }
+  for (;;) {
+    const int64_t here = std::min(sizes_[last] - at[last], count);
+    body(address, strides[last], static_cast<size_t>(here));
     count -= here;
+    if (count == 0) return;
+    address -= at[last] * strides[last];
+    at[last] = 0;
+    for (size_t d = last; d-- > 0;) {
+      address += strides[d];
+      if (++at[d] < sizes_[d]) break;
+      address -= sizes_[d] * strides[d];
+      at[d] = 0;
+    }
   }
 }
 

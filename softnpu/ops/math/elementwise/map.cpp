@@ -35,23 +35,23 @@ struct FlatMap {
   static bool fits(const Mapping& mapping, size_t inputs, const Space& space) {
     if (space.operands() != inputs + 1) return false;  // there are scalars
     const auto bytes = static_cast<int64_t>(compute_type_size(compute_type_of(mapping.dtype)));
-    if (space.count() * bytes >= kNonTemporalBytes) return false;
-    for (size_t k = 0; k <= inputs; ++k) {
-      const Operand& operand = space.operand(k);
-      if (operand.is_constant || !is_direct(operand.dtype, mapping.dtype) || !space.is_contiguous(k)) return false;
-    }
-    return true;
+    return space.count() * bytes < kNonTemporalBytes &&
+           all_contiguous(space, [&](aclDataType dtype) { return is_direct(dtype, mapping.dtype); });
+  }
+
+  // The same for bytes that are truths.
+  static bool fits_truths(const Mapping& mapping, size_t inputs, const Space& space) {
+    return mapping.of_truths != nullptr && space.operands() == inputs + 1 &&
+           all_contiguous(space, [](aclDataType dtype) { return dtype == ACL_BOOL; });
   }
 
   FlatMap(const Mapping& mapping, const Space& space)
-      : kernel(mapping.kernel),
-        count(static_cast<size_t>(space.count())),
-        inputs(space.operands() - 1),
-        element_bytes(static_cast<uint32_t>(compute_type_size(compute_type_of(mapping.dtype)))),
-        cost_per_element(cost_of(mapping, 1)),
-        operands{},
-        constants(mapping.constants) {
-    for (size_t k = 0; k <= inputs; ++k) operands[k] = space.operand(k).data;
+      : FlatMap(mapping, space, mapping.kernel,
+                static_cast<uint32_t>(compute_type_size(compute_type_of(mapping.dtype))), cost_of(mapping, 1)) {}
+
+  static FlatMap of_truths(const Mapping& mapping, const Space& space) {
+    constexpr double kCost = 4;  // a quarter of the memory of float32
+    return {mapping, space, mapping.of_truths, 1, kCost};
   }
 
   size_t operand_count() const { return inputs + 1; }
@@ -81,6 +81,26 @@ struct FlatMap {
  private:
   // The smallest piece for a thread.
   static constexpr int64_t kGrain = int64_t{1} << 14;
+
+  FlatMap(const Mapping& mapping, const Space& space, MapKernel run, uint32_t bytes, double cost)
+      : kernel(run),
+        count(static_cast<size_t>(space.count())),
+        inputs(space.operands() - 1),
+        element_bytes(bytes),
+        cost_per_element(cost),
+        operands{},
+        constants(mapping.constants) {
+    for (size_t k = 0; k <= inputs; ++k) operands[k] = space.operand(k).data;
+  }
+
+  template <typename Fits>
+  static bool all_contiguous(const Space& space, const Fits& fits) {
+    for (size_t k = 0; k < space.operands(); ++k) {
+      const Operand& operand = space.operand(k);
+      if (operand.is_constant || !fits(operand.dtype) || !space.is_contiguous(k)) return false;
+    }
+    return true;
+  }
 
   double work() const { return cost_per_element * static_cast<double>(count); }
 };
@@ -184,6 +204,10 @@ Status plan_map(const Mapping& mapping, std::span<const MapInput> inputs, const 
   if (space.count() == 0) return plan_nothing(plan);
   plan->describe = describe_later(all);
   if (plan_fill(mapping, inputs, space, plan)) return Status::ok();
+  if (FlatMap::fits_truths(mapping, inputs.size(), space)) {
+    FlatMap::of_truths(mapping, space).put(plan);
+    return Status::ok();
+  }
   if (FlatMap::fits(mapping, inputs.size(), space)) {
     FlatMap(mapping, space).put(plan);
     return Status::ok();

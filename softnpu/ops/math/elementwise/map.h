@@ -21,6 +21,8 @@ struct Mapping {
   static constexpr size_t kMostConstants = 4;
 
   MapKernel kernel = nullptr;
+  // For operands that are all of ACL_BOOL and contiguous; null: there is none.
+  MapKernel of_truths = nullptr;
   // The type to which operands are converted for the kernel, and to which its result is rounded.
   aclDataType dtype = ACL_DT_UNDEFINED;
   alignas(16) std::array<std::byte, kMostConstants * 16> constants{};

@@ -29,6 +29,9 @@ constexpr const MapOpTraits& traits_of(MapOp op) { return kMapOpTraits[static_ca
 // The kernel of `op` for values of `compute_type`; null if it is not defined for them.
 MapKernel map_kernel(MapOp op, ComputeType compute_type);
 
+// The kernel of `op` for bytes that are truths; null if `op` is not defined by truths alone.
+MapKernel truth_kernel(MapOp op);
+
 // The parts of map_kernel(), one file each.
 MapKernel arithmetic_kernel(MapOp op, ComputeType compute_type);
 MapKernel gradient_kernel(MapOp op, ComputeType compute_type);

@@ -17,6 +17,7 @@ Mapping mapping_of(MapOp op, aclDataType dtype) {
   Mapping mapping;
   mapping.keeps_number = traits_of(op).keeps_numbers;
   mapping.kernel = map_kernel(op, compute_type_of(dtype));
+  if (dtype == ACL_BOOL) mapping.of_truths = truth_kernel(op);
   mapping.dtype = dtype;
   mapping.cost = traits_of(op).cost;
   return mapping;
