@@ -11,7 +11,7 @@ namespace softnpu {
 namespace {
 
 // Values of a plane, at most: kernels for rows are faster than gathering from larger ones.
-constexpr int64_t kMostValues = 256;
+constexpr int64_t kMostValues = 600;
 constexpr int64_t kLeastPlanes = 8;
 // Values of a step's result and source, about.
 constexpr int64_t kStepValues = 512;
