@@ -6,6 +6,7 @@
 #include "ops/core/planes/planes.h"
 #include "ops/nn/pool/pool.h"
 #include "ops/nn/pool/values.h"
+#include "workers/parallel.h"
 
 namespace softnpu {
 namespace {
@@ -54,7 +55,50 @@ std::vector<float> divisors_of(const PoolProblem& p) {
   return divisors;
 }
 
+// Gradients of maxima for planes that follow one another.
+struct MaxGradient {
+  const float* from;
+  const int64_t* indices;
+  float* to;
+  int64_t windows;  // of a plane
+  int64_t values;   // of a plane
+
+  // Planes [first, last): a few at a time, which stay in the cache between being cleared and added to.
+  void run(int64_t first, int64_t last) const {
+    const int64_t at_once = std::max<int64_t>(1, 4096 / values);
+    for (int64_t plane = first; plane < last; plane += at_once) {
+      const int64_t here = std::min(at_once, last - plane);
+      std::fill_n(to + plane * values, here * values, 0.0F);
+      for (int64_t i = plane * windows; i < (plane + here) * windows; i += windows) add(i, to + i / windows * values);
+    }
+  }
+
+ private:
+  void add(int64_t first, float* plane) const {
+    for (int64_t i = first; i < first + windows; ++i) {
+      if (indices[i] >= 0 && indices[i] < values) plane[indices[i]] += from[i];
+    }
+  }
+};
+
 }  // namespace
+
+std::optional<Plan> plan_max_gradient_of_planes(const PoolProblem& p) {
+  const bool is_dense = has_float_planes(p.in, p.batch) && has_float_planes(p.out, p.batch) &&
+                        p.indices.dtype == ACL_INT64 && has_dense_planes(p.indices, p.batch);
+  if (p.kind != PoolKind::kMax || p.indices.data == nullptr || !is_dense) return std::nullopt;
+  const int64_t planes = p.batch * p.in.channels;
+  const MaxGradient gradient{reinterpret_cast<const float*>(p.out.data),
+                             reinterpret_cast<const int64_t*>(p.indices.data), reinterpret_cast<float*>(p.in.data),
+                             p.out.spatial_size(), p.in.spatial_size()};
+  const int64_t values = gradient.values + 4 * gradient.windows;
+  const double flops = 2 * static_cast<double>(planes) * static_cast<double>(values);
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / values);
+  return Plan{0, flops, [gradient, planes, grain, threads = threads_for(flops)](void*) {
+                parallel_for(planes, grain, threads, [&](int64_t first, int64_t last) { gradient.run(first, last); });
+                return Status::ok();
+              }};
+}
 
 std::optional<Plan> plan_pool_of_planes(const PoolProblem& p, bool backward) {
   const int64_t planes = p.batch * p.in.channels;
