@@ -1,17 +1,31 @@
 #pragma once
 // Output sizes that are known only after the operator has run: nonzero, unique, masked_select.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "base/checked.h"
 #include "base/small_vector.h"
 
 namespace softnpu {
 
 using Dims = SmallVector<int64_t, 8>;
+
+// Sets the strides of a tensor without gaps, in elements; false if one of them exceeds 64 bits. A dimension of no
+// elements counts as one.
+inline bool set_contiguous_strides(const Dims& dims, Dims* strides) {
+  *strides = Dims(dims.size());
+  Checked stride = 1;
+  for (size_t i = dims.size(); i-- > 0; stride = stride * std::max<int64_t>(dims[i], 1)) {
+    if (!stride.fits()) return false;
+    (*strides)[i] = stride.value();
+  }
+  return true;
+}
 
 // The sizes that a tensor got after its creation. Shared by the tensor, its copies and the plans that set it, with
 // independent lifetimes.

@@ -57,10 +57,8 @@ Status read_description(const std::string& role, const aclTensorDesc& desc, Type
   const bool is_held = is_blocked_format(desc.format) && desc.origin_dims.has_value();
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, is_held ? *desc.origin_dims : desc.dims, &tensor.dims));
   SOFTNPU_RETURN_IF_ERROR(read_sizes(role, desc.storage_dims.value_or(desc.dims), &tensor.storage_dims));
-  tensor.strides = Dims(tensor.dims.size());
-  int64_t stride = 1;
-  for (size_t i = tensor.dims.size(); i-- > 0; stride *= tensor.dims[i]) tensor.strides[i] = stride;
-  return Status::ok();
+  if (softnpu::set_contiguous_strides(tensor.dims, &tensor.strides)) return Status::ok();
+  return {ACL_ERROR_INVALID_PARAM, text(role, " has more elements than 64 bits count")};
 }
 
 Status read_tensor(const std::string& role, const aclTensorDesc* desc_handle, const aclDataBuffer* buffer_handle,

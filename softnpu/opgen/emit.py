@@ -88,24 +88,6 @@ def entries(table: Table, name: str) -> str:
 
 # Planners of the table "gradient" of named functions; the others are in "elementwise".
 _GRADIENTS = ("plan_gradient", "plan_swapped")
-# Functions whose results are bool.
-_PREDICATES = frozenset(
-    [
-        "LogicalNot",
-        "IsFinite",
-        "Eq",
-        "Ne",
-        "Gt",
-        "Ge",
-        "Lt",
-        "Le",
-        "LogicalAnd",
-        "LogicalOr",
-        "IsPosInf",
-        "IsNegInf",
-        "Signbit",
-    ]
-)
 
 
 def _type_of(function: Function, typed: TypedName) -> OperatorType:
@@ -115,9 +97,9 @@ def _type_of(function: Function, typed: TypedName) -> OperatorType:
     kinds = ("value" if letter == "n" else "tensor" for letter in typed.operands)
     if typed.planner in _GRADIENTS:
         rule = "like(x1, y)"
-    elif function.name in _PREDICATES:
+    elif typed.gives == "truths":
         rule = f"compared(of, {count}, y)"
-    elif function.name == "Abs":
+    elif typed.gives == "magnitudes":
         rule = "magnitude(x, y)"
     elif typed.planner == "plan_floating":
         rule = f"promoted_floating(of, {count}, y)"

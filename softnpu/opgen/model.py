@@ -78,6 +78,7 @@ class TypedName:
     name: str
     operands: str  # a letter each: t, a tensor; n, a tensor or a number
     planner: str  # a template with the function as parameter, in softnpu/ops/registry
+    gives: str | None = None  # truths, or magnitudes, which of complex numbers are real
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from softnpu.opgen.model import OBJECTS, VALUES, Argument, Function, Operator, T
 from softnpu.opgen.types import OperatorType, RowError, parse_row
 
 _ROW = re.compile(r"(?P<name>\w+)\((?P<arguments>.*?)\)\s*=\s*(?P<plan>.+)")
-_NAMED = re.compile(r"named (\w+)\((\w*)\) by (\w+)")
+_NAMED = re.compile(r"named (\w+)\((\w*)\) by (\w+)(?: giving (truths|magnitudes))?")
 _ARGUMENT = re.compile(r"(?P<type>\w+)(?P<marks>[?!]*)\s+(?P<name>\w+)")
 
 
@@ -67,7 +67,7 @@ def _function(line: str, where: str) -> Function:
         else:
             raise TableError(
                 f"{where}: unknown part {part!r}; known are 'in FILE', 'costs N', 'rounds constants', "
-                "'keeps numbers', 'named NAME(OPERANDS) by PLANNER'"
+                "'keeps numbers', 'named NAME(OPERANDS) by PLANNER [giving truths|magnitudes]'"
             )
     rounds, keeps = "rounds constants" in flags, "keeps numbers" in flags
     line_number = int(where.rpartition(":")[2])

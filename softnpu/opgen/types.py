@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from softnpu.opgen.lines import numbered
 
-# The letter of an input's kind -> how a call binds its name, by its place.
+# The word of an input's kind -> how a call binds its name, by its place.
 _INPUTS = {
     "tensor": "const aclTensor& {name} = of.in({place});",
     "optional": "const aclTensor* const {name} = of.maybe({place});",

@@ -24,7 +24,13 @@ class PlannedOperator final : public CompiledOperator {
 Status compile(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
   const OperatorRow* row = find_operator(call.type);
   if (row == nullptr) return {ACL_ERROR_OP_NOT_FOUND, "no operator is of this type: call the aclnn operator"};
-  if (row->compile != nullptr) return row->compile(call, out);
+  if (row->compile != nullptr) {
+    TypedCall own = call;
+    Operands operands(*row, own);
+    Status compiled = row->compile(operands, call, out);
+    Status read = operands.status();
+    return read.is_ok() ? std::move(compiled) : std::move(read);
+  }
   SOFTNPU_RETURN_IF_ERROR(check_inputs(*row, call));
   SOFTNPU_RETURN_IF_ERROR(check_outputs(*row, call));
   *out = std::make_unique<PlannedOperator>(*row);

@@ -168,25 +168,28 @@ aclIntArray sizes_of(const aclTensor& image, size_t first) {
 }
 
 // Without aligned corners: nearest takes floor(i / scale), linear uses half-pixel centers.
-Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
-  (void)of.numbers(1);
-  const bool align = of.flag("align_corners");
-  if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
-      (align && mode == Interpolation::kNearest)) {
-    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
+Status read_positions(Interpolation mode, Operands& of, bool* align) {
+  *align = of.flag("align_corners");
+  const bool has_centers = of.flag("half_pixel_centers");
+  if (has_centers == (mode == Interpolation::kLinear && !*align) && !(*align && mode == Interpolation::kNearest)) {
+    return Status::ok();
   }
+  return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
+}
+
+Status plan_resize(Interpolation mode, Operands& of, Plan* plan) {
+  bool align = false;
+  (void)of.numbers(1);
+  if (of.out().dims.size() != 4) return invalid_call("images [N, C, H, W] are implemented");
+  SOFTNPU_RETURN_IF_ERROR(read_positions(mode, of, &align));
   return upsample({mode, sizes_of(of.out(), 2), align, {}}, 2, of.in(0), of.out(), plan);
 }
 
 Status plan_resize_gradient(Interpolation mode, Operands& of, Plan* plan) {
-  const bool align = of.flag("align_corners");
+  bool align = false;
   if (of.out().dims.size() != 4 || of.in(0).dims.size() != 4)
     return invalid_call("images [N, C, H, W] are implemented");
-  if (of.flag("half_pixel_centers") != (mode == Interpolation::kLinear && !align) ||
-      (align && mode == Interpolation::kNearest)) {
-    return invalid_call("positions as torch.nn.functional.interpolate has them are implemented");
-  }
+  SOFTNPU_RETURN_IF_ERROR(read_positions(mode, of, &align));
   const aclIntArray input = sizes_of(of.out(), 0);
   return upsample_backward({mode, sizes_of(of.in(0), 2), align, {}}, 2, of.in(0), input, of.out(), plan);
 }

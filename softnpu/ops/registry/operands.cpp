@@ -201,11 +201,8 @@ Status infer_outputs(TypedCall* call) {
     output.is_given = true;
     tensor.format = ACL_FORMAT_ND;
     tensor.storage_dims = tensor.dims;
-    tensor.strides = Dims(tensor.dims.size());
-    Checked stride = 1;
-    for (size_t i = tensor.dims.size(); i-- > 0; stride = stride * std::max<int64_t>(tensor.dims[i], 1)) {
-      if (!stride.fits()) return {ACL_ERROR_INVALID_PARAM, "a result has more elements than 64 bits count"};
-      tensor.strides[i] = stride.value();
+    if (!set_contiguous_strides(tensor.dims, &tensor.strides)) {
+      return {ACL_ERROR_INVALID_PARAM, "a result has more elements than 64 bits count"};
     }
   }
   return Status::ok();

@@ -44,7 +44,7 @@ struct OperatorRow {
   // Sets the types and sizes of the outputs; Operands::kUnknown where the run determines a size.
   Status (*infer)(Operands& of);
   // Checks everything of a call except its addresses; null for operators that are planned like aclnn operators.
-  Status (*compile)(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) = nullptr;
+  Status (*compile)(Operands& of, const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) = nullptr;
   bool takes_blocked_formats = false;  // the planner does not depend on the order of elements in memory
 };
 

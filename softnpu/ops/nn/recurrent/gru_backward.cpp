@@ -191,10 +191,11 @@ using GruGrad = RecurrentOperator<GruProblem, Layouts, Run>;
 
 }  // namespace
 
-Status compile_gru_grad(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_gru_grad(const TypedCall& call, const LayerAttributes& attributes,
+                        std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, 14, 6));
   GruProblem problem;
-  SOFTNPU_RETURN_IF_ERROR(read_gru(call, &problem));
+  SOFTNPU_RETURN_IF_ERROR(read_gru(call, attributes, &problem));
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   const int64_t width = problem.width();
   // A single number means no lengths and no mask.

@@ -18,15 +18,13 @@ static Status read_gates(const std::string& order, GruGates* out) {
   return {ACL_ERROR_INVALID_PARAM, text("the gate order ", order, ": it names r, z and h")};
 }
 
-Status read_gru(const TypedCall& call, GruProblem* out) {
-  std::string order;
-  bool reset_after = true;
+Status read_gru(const TypedCall& call, const LayerAttributes& attributes, GruProblem* out) {
   SOFTNPU_RETURN_IF_ERROR(read_sizes(call, 0, 1, kGruGates, &out->sizes));
-  SOFTNPU_RETURN_IF_ERROR(read_direction(call, &out->reversed));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute<std::string>(call, "gate_order", "zrh", &order));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "reset_after", true, &reset_after));
-  if (!reset_after) return {ACL_ERROR_INVALID_PARAM, "only the reset gate behind the product, reset_after, is taken"};
-  return read_gates(order, &out->gates);
+  SOFTNPU_RETURN_IF_ERROR(read_direction(attributes, &out->reversed));
+  if (!attributes.reset_after) {
+    return {ACL_ERROR_INVALID_PARAM, "only the reset gate behind the product, reset_after, is taken"};
+  }
+  return read_gates(attributes.gate_order, &out->gates);
 }
 
 namespace {
@@ -159,11 +157,12 @@ using Gru = RecurrentOperator<GruProblem, Layouts, Run>;
 
 }  // namespace
 
-Status compile_gru(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_gru(const TypedCall& call, const LayerAttributes& attributes,
+                   std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, 7, 6));
   if (call.inputs[5].is_given) return {ACL_ERROR_INVALID_PARAM, "sequences of their own lengths are not implemented"};
   GruProblem problem;
-  SOFTNPU_RETURN_IF_ERROR(read_gru(call, &problem));
+  SOFTNPU_RETURN_IF_ERROR(read_gru(call, attributes, &problem));
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   Layouts l;
   SOFTNPU_RETURN_IF_ERROR(l.x.read(call, steps * batch, inputs, false));

@@ -213,11 +213,12 @@ class Run {
 
 using LstmGrad = RecurrentOperator<LstmProblem, Layouts, Run>;
 
-Status compile(const char* name, const TypedCall& call, Layouts layouts, std::unique_ptr<const CompiledOperator>* out) {
+Status compile(const char* name, const TypedCall& call, const LayerAttributes& attributes, Layouts layouts,
+               std::unique_ptr<const CompiledOperator>* out) {
   const size_t parts = layouts.weights.size();
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, kInputs, parts + 4));
   LstmProblem problem;
-  SOFTNPU_RETURN_IF_ERROR(read_lstm(call, &problem));
+  SOFTNPU_RETURN_IF_ERROR(read_lstm(call, attributes, &problem));
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   const int64_t rows = steps * batch;
   const int64_t width = kLstmGates * hidden;
@@ -252,18 +253,20 @@ Status compile(const char* name, const TypedCall& call, Layouts layouts, std::un
 
 }  // namespace
 
-Status compile_lstm_grad(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_lstm_grad(const TypedCall& call, const LayerAttributes& attributes,
+                         std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w")};
   layouts.d_weights = {output(0, "dw")};
-  return compile("DynamicRNNGrad", call, std::move(layouts), out);
+  return compile("DynamicRNNGrad", call, attributes, std::move(layouts), out);
 }
 
-Status compile_lstm_v2_grad(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_lstm_v2_grad(const TypedCall& call, const LayerAttributes& attributes,
+                            std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w_x"), input(2, "w_h")};
   layouts.d_weights = {output(0, "dw_x"), output(1, "dw_h")};
-  return compile("DynamicRNNV2Grad", call, std::move(layouts), out);
+  return compile("DynamicRNNV2Grad", call, attributes, std::move(layouts), out);
 }
 
 }  // namespace softnpu

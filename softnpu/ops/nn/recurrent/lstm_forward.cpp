@@ -19,14 +19,12 @@ static Status read_gates(const std::string& order, LstmGates* out) {
   return {ACL_ERROR_INVALID_PARAM, text("the gate order ", order, ": it names i, j, f and o")};
 }
 
-Status read_lstm(const TypedCall& call, LstmProblem* out) {
-  std::string order;
+Status read_lstm(const TypedCall& call, const LayerAttributes& attributes, LstmProblem* out) {
   SOFTNPU_RETURN_IF_ERROR(read_sizes(call, 0, 1, kLstmGates, &out->sizes));
-  SOFTNPU_RETURN_IF_ERROR(read_direction(call, &out->reversed));
+  SOFTNPU_RETURN_IF_ERROR(read_direction(attributes, &out->reversed));
   // The attribute cell_type is ignored: the official plug-in sets it to a string in one place, to a bool in another.
-  SOFTNPU_RETURN_IF_ERROR(read_attribute<std::string>(call, "gate_order", "ijfo", &order));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "forget_bias", 0.0F, &out->forget_bias));
-  return read_gates(order, &out->gates);
+  out->forget_bias = static_cast<float>(attributes.forget_bias);
+  return read_gates(attributes.gate_order, &out->gates);
 }
 
 namespace {
@@ -181,11 +179,11 @@ class Run {
 using Lstm = RecurrentOperator<LstmProblem, Layouts, Run>;
 
 // `first` is the index of the bias; the inputs after it are the same for both types.
-Status compile(const char* name, const TypedCall& call, size_t first, Layouts layouts,
-               std::unique_ptr<const CompiledOperator>* out) {
+Status compile(const char* name, const TypedCall& call, const LayerAttributes& attributes, size_t first,
+               Layouts layouts, std::unique_ptr<const CompiledOperator>* out) {
   SOFTNPU_RETURN_IF_ERROR(check_counts(call, first + 4, 8));
   LstmProblem problem;
-  SOFTNPU_RETURN_IF_ERROR(read_lstm(call, &problem));
+  SOFTNPU_RETURN_IF_ERROR(read_lstm(call, attributes, &problem));
   const auto& [steps, batch, inputs, hidden] = problem.sizes;
   const int64_t width = kLstmGates * hidden;
   layouts.bias = input(first, "b");
@@ -213,16 +211,18 @@ Status compile(const char* name, const TypedCall& call, size_t first, Layouts la
 
 }  // namespace
 
-Status compile_lstm(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_lstm(const TypedCall& call, const LayerAttributes& attributes,
+                    std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "w")};
-  return compile("DynamicRNN", call, 2, std::move(layouts), out);
+  return compile("DynamicRNN", call, attributes, 2, std::move(layouts), out);
 }
 
-Status compile_lstm_v2(const TypedCall& call, std::unique_ptr<const CompiledOperator>* out) {
+Status compile_lstm_v2(const TypedCall& call, const LayerAttributes& attributes,
+                       std::unique_ptr<const CompiledOperator>* out) {
   Layouts layouts;
   layouts.weights = {input(1, "weight_input"), input(2, "weight_hidden")};
-  return compile("DynamicRNNV2", call, 3, std::move(layouts), out);
+  return compile("DynamicRNNV2", call, attributes, 3, std::move(layouts), out);
 }
 
 }  // namespace softnpu

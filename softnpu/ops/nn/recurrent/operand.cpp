@@ -20,24 +20,13 @@ Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates
   return Status::ok();
 }
 
-Status read_direction(const TypedCall& call, bool* reversed) {
-  std::string direction;
-  std::string activation;
-  bool time_major = true;
-  bool peephole = false;
-  float clip = 0;
-  int64_t projections = 0;
-  SOFTNPU_RETURN_IF_ERROR(read_attribute<std::string>(call, "direction", "UNIDIRECTIONAL", &direction));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute<std::string>(call, "activation", "tanh", &activation));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "time_major", true, &time_major));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "use_peephole", false, &peephole));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "cell_clip", -1.0F, &clip));
-  SOFTNPU_RETURN_IF_ERROR(read_attribute(call, "num_proj", int64_t{0}, &projections));
-  *reversed = direction == "REDIRECTIONAL";
-  if (!*reversed && direction != "UNIDIRECTIONAL") {
-    return {ACL_ERROR_INVALID_PARAM, text("the direction ", direction, ": it is UNIDIRECTIONAL or REDIRECTIONAL")};
+Status read_direction(const LayerAttributes& of, bool* reversed) {
+  *reversed = of.direction == "REDIRECTIONAL";
+  if (!*reversed && of.direction != "UNIDIRECTIONAL") {
+    return {ACL_ERROR_INVALID_PARAM, text("the direction ", of.direction, ": it is UNIDIRECTIONAL or REDIRECTIONAL")};
   }
-  if (activation == "tanh" && time_major && !peephole && clip <= 0 && projections == 0) return Status::ok();
+  const bool is_plain = !of.use_peephole && of.cell_clip <= 0 && of.num_proj == 0;
+  if (of.activation == "tanh" && of.time_major && is_plain) return Status::ok();
   return {ACL_ERROR_INVALID_PARAM,
           "only layers with tanh and the steps first, without peepholes, clipping and projections, are taken"};
 }

@@ -51,8 +51,21 @@ struct RecurrentSizes {
 // In `weights` the gates are side by side, each as wide as the hidden state.
 Status read_sizes(const TypedCall& call, size_t x, size_t weights, int64_t gates, RecurrentSizes* out);
 
-// Reads attributes of all recurrent layers; unsupported values are errors.
-Status read_direction(const TypedCall& call, bool* reversed);
+// The attributes of a call; a type without one of them has the value that the layer takes.
+struct LayerAttributes {
+  std::string direction;
+  std::string activation;
+  std::string gate_order;
+  bool time_major = true;
+  bool reset_after = true;    // of a gated recurrent unit
+  bool use_peephole = false;  // the others: of long short-term memory
+  double cell_clip = -1;
+  int64_t num_proj = 0;
+  double forget_bias = 0;
+};
+
+// Reads what all recurrent layers have in common; unsupported values are errors.
+Status read_direction(const LayerAttributes& attributes, bool* reversed);
 
 // Consecutive parts of one workspace, each aligned to a cache line.
 class FloatParts {
