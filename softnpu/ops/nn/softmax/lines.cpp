@@ -279,17 +279,22 @@ void short_lines(const T* x, size_t lines, size_t length, bool log, T* y) {
       const bool is_defined = hn::AllTrue(d, is_number);
       best[line] = is_defined ? hn::GetLane(hn::MaxOfLanes(d, most)) : std::numeric_limits<T>::quiet_NaN();
       if (!std::isfinite(best[line])) continue;
+      // Without the term of one maximum, which is 1: of a line with one large term the logarithm of the sum is small.
       auto total = hn::Zero(dd);
+      size_t greatest = 0;
       for_masked<T>(length, [&](auto mask, size_t i) HWY_ATTR {
         const auto v = hn::Sub(hn::MaskedLoad(mask, d, from + i), hn::Set(d, best[line]));
+        const auto is_greatest = hn::And(mask, hn::Eq(v, hn::Zero(d)));
+        greatest += hn::CountTrue(d, is_greatest);
         const auto e = hn::IfThenElseZero(mask, exp_of_negative(d, hn::IfThenElseZero(mask, v)));
         if (!log) hn::BlendedStore(e, mask, d, to + i);
-        add_widened(e, &total);
+        add_widened(hn::IfThenZeroElse(is_greatest, e), &total);
       });
-      sums[line] = hn::GetLane(hn::SumOfLanes(dd, total));
+      sums[line] = static_cast<double>(greatest - 1) + hn::GetLane(hn::SumOfLanes(dd, total));
     }
-    const auto all = hn::Load(dd, sums);
-    hn::Store(log ? hn::Log(dd, all) : hn::Div(hn::Set(dd, 1), all), dd, sums);
+    const auto more = hn::Load(dd, sums);
+    const auto one = hn::Set(dd, 1);
+    hn::Store(log ? hn::Log1p(dd, more) : hn::Div(one, hn::Add(one, more)), dd, sums);
     for (size_t line = 0; line < here; ++line) {
       const T* const from = x + (first + line) * length;
       T* const to = y + (first + line) * length;
