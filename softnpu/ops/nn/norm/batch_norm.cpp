@@ -100,9 +100,12 @@ class BatchNormTask {
   }
 
   Moment moment_of(int64_t c) const {
+    if (!training) return {};
+    const T* const all = shape.has_short_slices() ? x->find(0, shape.count()) : nullptr;
+    if (all != nullptr) return slice_kernels<T>().moment(shape.slices(), all + shape.slice(0, c));
     alignas(64) T values[kNormTile];
     Moment moment;
-    for (int64_t n = 0; training && n < shape.samples; ++n) {
+    for (int64_t n = 0; n < shape.samples; ++n) {
       for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         moment.add(kernel.moment(x->read(first, count, values), static_cast<size_t>(count)));
       });
@@ -113,6 +116,11 @@ class BatchNormTask {
   void run_channel(int64_t c) const {
     alignas(64) T values[kNormTile];
     const Affine affine = finalize_statistics(c, moment_of(c));
+    const T* const all = y && shape.has_short_slices() ? x->find(0, shape.count()) : nullptr;
+    if (T* const to = all == nullptr ? nullptr : y->find(0, shape.count()); to != nullptr) {
+      const int64_t at = shape.slice(0, c);
+      return slice_kernels<T>().affine(shape.slices(), all + at, affine.mean, affine.factor, affine.offset, to + at);
+    }
     for (int64_t n = 0; y && n < shape.samples; ++n) {
       for_tiles(shape.slice(n, c), shape.spatial_size, [&](int64_t first, int64_t count) {
         const T* v = x->read(first, count, values);
@@ -304,17 +312,23 @@ class BatchNormGradientTask {
             training ? static_cast<T>(sum.gz / values) : T(0)};
   }
 
-  void run_channel(int64_t c) const {
-    const Channels& shape = slices.shape;
-    const T center = value_of(mean, c, T(0));
-    const T rstd = rstd_of(c);
+  GradientSums sums_of(int64_t c, T center, T rstd) const {
+    if (const auto all = slices.sums_of_channel(c, center, rstd)) return *all;
     GradientSums sum;
-    for (int64_t n = 0; needs_sums() && n < shape.samples; ++n) {
+    for (int64_t n = 0; n < slices.shape.samples; ++n) {
       const GradientSums part = slices.sums(n, c, center, rstd);
       sum.g += part.g;
       sum.gz += part.gz;
     }
-    const Slope slope = finalize_statistics(c, rstd, sum);
+    return sum;
+  }
+
+  void run_channel(int64_t c) const {
+    const Channels& shape = slices.shape;
+    const T center = value_of(mean, c, T(0));
+    const T rstd = rstd_of(c);
+    const Slope slope = finalize_statistics(c, rstd, needs_sums() ? sums_of(c, center, rstd) : GradientSums());
+    if (slices.dx && slices.put_channel(c, center, rstd, slope.factor, slope.a, slope.b)) return;
     for (int64_t n = 0; slices.dx && n < shape.samples; ++n) {
       slices.put(n, c, center, rstd, slope.factor, slope.a, slope.b);
     }

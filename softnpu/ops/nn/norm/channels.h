@@ -7,6 +7,7 @@
 #include "ops/core/format/nc1hwc0.h"
 #include "ops/nn/norm/operands.h"
 #include "ops/nn/norm/rows.h"
+#include "ops/nn/norm/slices.h"
 #include "workers/parallel.h"
 
 namespace softnpu {
@@ -28,6 +29,12 @@ struct Channels {
   int64_t count() const { return samples * channels * spatial_size; }
   int64_t per_channel() const { return samples * spatial_size; }
   int64_t slice(int64_t sample, int64_t channel) const { return (sample * channels + channel) * spatial_size; }
+  // Whether the slices of a channel are worth one kernel call for all of them.
+  bool has_short_slices() const { return samples > 1 && spatial_size <= kMostShortSlice; }
+  SliceShape slices() const {
+    return {static_cast<size_t>(samples), static_cast<size_t>(channels * spatial_size),
+            static_cast<size_t>(spatial_size)};
+  }
 };
 
 constexpr int64_t kChannelDim = 1;
@@ -72,6 +79,26 @@ struct SliceGradient {
   Channels shape;
   std::optional<FlatReader<T>> grad, x, weight;
   std::optional<FlatWriter<T>> dx, dweight, dbias;
+
+  // All slices of a channel, if they are short and in contiguous memory; nothing otherwise.
+  std::optional<GradientSums> sums_of_channel(int64_t c, T mean, T rstd) const {
+    const T* const g = shape.has_short_slices() ? grad->find(0, shape.count()) : nullptr;
+    const T* const v = g == nullptr ? nullptr : x->find(0, shape.count());
+    if (v == nullptr) return std::nullopt;
+    const int64_t at = shape.slice(0, c);
+    return slice_kernels<T>().gradient_sums(shape.slices(), g + at, v + at, mean, rstd);
+  }
+
+  // False if nothing was written.
+  bool put_channel(int64_t c, T mean, T rstd, T factor, T a, T b) const {
+    const T* const g = shape.has_short_slices() ? grad->find(0, shape.count()) : nullptr;
+    const T* const v = g == nullptr ? nullptr : x->find(0, shape.count());
+    T* const to = v == nullptr ? nullptr : dx->find(0, shape.count());
+    if (to == nullptr) return false;
+    const int64_t at = shape.slice(0, c);
+    slice_kernels<T>().gradient(shape.slices(), {g + at, v + at, mean, rstd}, factor, a, b, to + at);
+    return true;
+  }
 
   GradientSums sums(int64_t n, int64_t c, T mean, T rstd) const {
     alignas(64) T gs[kNormTile];

@@ -119,8 +119,7 @@ void normalize_short_groups(const ShortGroups<float>& groups, size_t first, size
   HWY_DYNAMIC_DISPATCH(run_f32)(groups, first, last, mean, scale);
 }
 template <>
-void normalize_short_groups(const ShortGroups<double>& groups, size_t first, size_t last, double* mean,
-                            double* scale) {
+void normalize_short_groups(const ShortGroups<double>& groups, size_t first, size_t last, double* mean, double* scale) {
   limit_simd_targets();
   HWY_DYNAMIC_DISPATCH(run_f64)(groups, first, last, mean, scale);
 }
