@@ -71,12 +71,24 @@ std::string run_block(const softnpuKernel& kernel, uint32_t index, uint32_t coun
   return report_last(block, signal);
 }
 
-void fail(const char* sentence, const std::source_location& where) {
-  check::refuse(sentence, where);
+namespace {
+
+[[noreturn]] void fail_as(check::Check check, const char* sentence, const std::source_location& where) {
+  check::refuse(check, sentence, where);
   const Block* block = current_block();
   if (block != nullptr) throw Fault(report(*block, "", where, sentence));
   throw Fault(std::string("outside of a kernel, ") + where.file_name() + ":" + std::to_string(where.line()) + ": " +
               sentence);
+}
+
+}  // namespace
+
+void fail(const char* sentence, const std::source_location& where) {
+  fail_as(check::Check::kMemcheck, sentence, where);
+}
+
+void fail_order(const char* sentence, const std::source_location& where) {
+  fail_as(check::Check::kSynccheck, sentence, where);
 }
 
 }  // namespace softnpu::kernel

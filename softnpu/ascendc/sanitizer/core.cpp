@@ -118,12 +118,8 @@ void Core::report_finding(const Finding& finding, const Range& range, Access acc
     reports_.back().details.insert(reports_.back().details.begin() + 1, "in " + buffer->text(block_));
 }
 
-void Core::refuse(const char* sentence, const std::source_location& where) {
-  const std::string text = sentence;
-  const auto begins = [&](const char* word) { return text.starts_with(word); };
-  const bool is_sync = begins("EnQue") || begins("DeQue") || begins("all 8 ids");
-  if (Report* report = add(is_sync ? Check::kSynccheck : Check::kMemcheck, {"", Pipe::kS, where}, {}, true))
-    report->what = text;
+void Core::refuse(Check check, const char* sentence, const std::source_location& where) {
+  if (Report* report = add(check, {"", Pipe::kS, where}, {}, true)) report->what = sentence;
 }
 
 void Core::local_event(LocalEvent event, const Memory& memory, const void* owner, const std::source_location& where) {

@@ -32,7 +32,7 @@ class Core {
   void barrier(int pipe, const std::source_location& where);
   void local_event(LocalEvent event, const Memory& memory, const void* owner, const std::source_location& where);
   // The headers refuse something.
-  void refuse(const char* sentence, const std::source_location& where);
+  void refuse(Check check, const char* sentence, const std::source_location& where);
 
   // At the program's end: what is queued is done, flags and tensors are counted.
   void finish();

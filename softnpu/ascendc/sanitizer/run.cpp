@@ -62,8 +62,8 @@ void abandon(CheckedLaunch* launch) {
   current = nullptr;
 }
 
-void refuse(const char* sentence, const std::source_location& where) {
-  if (current != nullptr) current->refuse(sentence, where);
+void refuse(Check check, const char* sentence, const std::source_location& where) {
+  if (current != nullptr) current->refuse(check, sentence, where);
 }
 
 }  // namespace check

@@ -34,7 +34,7 @@ const char* settings_error();
 // The kernel of run_checked() ended on this thread without unwinding: keeps what was found.
 void abandon(CheckedLaunch* launch);
 
-// A header refuses something: keeps it as a report of the calling thread's block.
-void refuse(const char* sentence, const std::source_location& where);
+// A header refuses something, which is one of `check`: keeps it as a report of the calling thread's block.
+void refuse(Check check, const char* sentence, const std::source_location& where);
 
 }  // namespace softnpu::kernel::check

@@ -140,7 +140,8 @@ class TPipe {
       if (buffers_[i].filled.event == event) wait(&buffers_[i].filled, where);
       if (buffers_[i].emptied.event == event) wait(&buffers_[i].emptied, where);
     }
-    if (taken == 0xff) softnpu::kernel::fail("all 8 ids of an event are in use: ReleaseEventID is missing", where);
+    if (taken == 0xff)
+      softnpu::kernel::fail_order("all 8 ids of an event are in use: ReleaseEventID is missing", where);
     return static_cast<TEventID>(__builtin_ctz(~static_cast<unsigned>(taken)));
   }
 

@@ -47,7 +47,7 @@ class TQueBind {
   template <typename T>
   bool EnQue(const LocalTensor<T>& tensor, const std::source_location& where = std::source_location::current()) {
     LocalBuffer& buffer = find(tensor.GetPhyAddr(), "EnQue: the tensor is not one that the queue has given out", where);
-    if (count_ == kDepth) softnpu::kernel::fail("EnQue: the queue is full: DeQue is missing", where);
+    if (count_ == kDepth) softnpu::kernel::fail_order("EnQue: the queue is full: DeQue is missing", where);
     if constexpr (kHasEvents) pipe_->set(&buffer.filled, kForth, where);
     queue_[(first_ + count_++) % kDepth] = &buffer;
     softnpu::kernel::local_event(softnpu::kernel::LocalEvent::kEnque, memory(buffer), this, where);
@@ -57,7 +57,7 @@ class TQueBind {
   // The tensor that was enqueued first, after it was filled.
   template <typename T>
   LocalTensor<T> DeQue(const std::source_location& where = std::source_location::current()) {
-    if (count_ == 0) softnpu::kernel::fail("DeQue: nothing is in the queue: EnQue is missing", where);
+    if (count_ == 0) softnpu::kernel::fail_order("DeQue: nothing is in the queue: EnQue is missing", where);
     LocalBuffer& buffer = *queue_[first_];
     first_ = (first_ + 1) % kDepth;
     --count_;
@@ -108,7 +108,7 @@ class TQueBind {
     for (uint32_t i = 0; i < number_; ++i) {
       if (reinterpret_cast<uint64_t>(buffers_[i].address) == address && buffers_[i].is_lent) return buffers_[i];
     }
-    softnpu::kernel::fail(otherwise, where);
+    softnpu::kernel::fail_order(otherwise, where);
   }
 
   TPipe* pipe_ = nullptr;

@@ -103,6 +103,8 @@ SOFTNPU_KERNEL_EXPORT void inter_block_wait(uint32_t block, uint32_t event, cons
 
 // Ends the kernel with an error that names kernel, block and line. Does not return.
 [[noreturn]] SOFTNPU_KERNEL_EXPORT void fail(const char* sentence, const std::source_location& where);
+// The same for what is wrong with the order of instructions: checked mode reports it under synccheck.
+[[noreturn]] SOFTNPU_KERNEL_EXPORT void fail_order(const char* sentence, const std::source_location& where);
 
 // For checked mode: a local tensor's memory was taken or given back by a queue, a buffer or the pipe.
 enum class LocalEvent : uint8_t { kInitBuffer, kAlloc, kFree, kEnque, kDeque, kReset };
